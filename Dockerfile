@@ -8,22 +8,25 @@ SHELL ["/bin/bash", "-euo", "pipefail", "-c"]
 # target is named so that the flag reaches the binary only, not build scripts and derive macros.
 ENV RUSTFLAGS="-C target-feature=+crt-static"
 
-# The dependencies, in a layer of their own: built again only when these two files change.
+# The dependencies, in a layer of their own: built again only when these three files change.
 COPY Cargo.toml Cargo.lock ./
-RUN mkdir src \
+COPY engine/Cargo.toml engine/
+RUN mkdir src engine/src \
+ && touch engine/src/lib.rs \
  && echo 'fn main() {}' > src/main.rs \
  && touch src/lib.rs \
  && mkdir benches \
  && sed -n '/^\[\[bench\]\]/,/^name/s/^name = "\(.*\)"/\1/p' Cargo.toml \
   | while read -r bench; do echo 'fn main() {}' > "benches/$bench.rs"; done \
  && cargo build --release --locked --target "$(rustc --print host-tuple)" \
- && rm -r src
+ && rm -r src engine/src
 
 # The pages of the findings are part of the program.
 COPY docs/findings docs/findings
+COPY engine engine
 COPY src src
 # Newer than the stubs, so that cargo sees the change.
-RUN find src -name '*.rs' -exec touch {} + \
+RUN find engine src -name '*.rs' -exec touch {} + \
  && cargo build --release --locked --target "$(rustc --print host-tuple)" \
  && cp "target/$(rustc --print host-tuple)/release/attache" /attache
 

@@ -37,13 +37,13 @@ test-cluster: ## only the tests on a real API server, which must be there
 
 .PHONY: lint
 lint: ## formatting, clippy without a warning, the Dockerfile
-	cargo fmt --check
+	cargo fmt --all --check
 	cargo clippy --locked --all-targets -- -D warnings
 	$(MAKE) lint-dockerfile
 
 .PHONY: fmt
 fmt: ## format the source
-	cargo fmt
+	cargo fmt --all
 
 .PHONY: deny
 deny: ## licences, duplicate and banned crates, sources (needs cargo-deny)

@@ -10,8 +10,8 @@
 //!          cli, cache -> registration -> engine
 //! ```
 //!
-//! - [`engine`] makes all decisions. Pure: no async, no clock, no I/O, no client. Its entry point is
-//!   [`engine::admission::review::review`].
+//! - [`engine`], a package of its own, makes all decisions. Pure: no async, no clock, no I/O, no client. Its entry point
+//!   is [`engine::admission::review::review`].
 //! - [`answer`] holds the answers of the commands as data. Pure.
 //! - [`registration`] computes the webhook configurations: which kinds the API server sends, and with which options.
 //!   Pure.
@@ -20,11 +20,12 @@
 //! - [`http`] turns bytes into requests and verdicts into bytes.
 //! - [`serve`] connects `cache` and `http`, which do not import each other.
 
+pub use attache_engine as engine;
+
 pub mod answer;
 pub mod cache;
 pub mod cli;
 pub mod config;
-pub mod engine;
 pub mod http;
 pub mod metrics;
 pub mod reading;

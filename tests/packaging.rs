@@ -264,6 +264,31 @@ fn the_image_is_built_with_the_toolchain_of_the_project_and_runs_as_the_pod_says
     );
 }
 
+/// Docker sends to the build only what `.dockerignore` lets through.
+#[test]
+fn what_the_image_copies_is_let_through() {
+    let ignore = text(".dockerignore");
+    let through: Vec<&str> = ignore.lines().filter_map(|l| l.strip_prefix('!')).collect();
+    let dockerfile = text("Dockerfile");
+    let copies = dockerfile
+        .lines()
+        .filter_map(|line| line.strip_prefix("COPY "))
+        .filter(|line| !line.starts_with("--from"));
+    let mut sources = 0;
+    for copy in copies {
+        let words: Vec<&str> = copy.split_whitespace().collect();
+        for source in &words[..words.len() - 1] {
+            let open = |path: &&&str| *source == **path || source.starts_with(&format!("{path}/"));
+            assert!(
+                through.iter().find(open).is_some(),
+                "the Dockerfile copies {source}, which .dockerignore keeps out"
+            );
+            sources += 1;
+        }
+    }
+    assert!(sources > 3, "no COPY found");
+}
+
 #[test]
 fn each_request_to_try_is_the_review_of_its_manifest() {
     for (review, manifest, place) in [
@@ -390,7 +415,7 @@ fn read_from(profile: &str) -> Vec<&str> {
 fn docs_versions_name_every_project_with_the_release_that_its_profile_says() {
     let page = text("docs/versions.md");
     let rows = rows(&page);
-    let folder = "src/engine/kinds/profile/builtin";
+    let folder = "engine/src/kinds/profile/builtin";
     let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
     let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
     let mut faults = Vec::new();

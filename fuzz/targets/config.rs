@@ -78,7 +78,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
                 .map(str::to_owned),
         );
     }
-    let builtin = files::find("src/engine/kinds/profile/builtin", &|path| {
+    let builtin = files::find("engine/src/kinds/profile/builtin", &|path| {
         path.extension().is_some_and(|end| end == "yaml")
     });
     let head = "apiVersion: attache.dev/v1\nkind: Configuration\n";

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::engine::kinds::profile::{Direction, Op, Strategies, Strategy, words};
-use crate::engine::policy::{Policy, Stanza, StanzaPlace, at};
+use crate::engine::policy::{Policy, Stanza, StanzaPlace, value_at};
 
 /// The strategy by its GEP-713 name: `atomic defaults`. A policy of the legacy dialect can have two. `None` if the
 /// strategy cannot be used.
@@ -24,7 +24,7 @@ pub(super) fn as_written(policy: &Policy) -> Option<String> {
 }
 
 fn one(stanza: Stanza, spec: &Value, said: &Strategies) -> String {
-    let text = |path: &str| at(spec, path).and_then(Value::as_str);
+    let text = |path: &str| value_at(spec, path).and_then(Value::as_str);
     let by_field = said.path.as_deref().map(|path| (path, text(path)));
     let stanzas = said.stanzas;
     let name = match stanza.place {

@@ -1,7 +1,13 @@
 //! Reads Rust source as text: the paths that it names.
 
-/// `src/cache/watch.rs` is `[cache, watch]`; `src/lib.rs` is the root.
+/// `src/cache/watch.rs` is `[cache, watch]`; `src/lib.rs` is the root. Modules of the engine's package begin with
+/// `engine`.
 pub(crate) fn module_of(path: &str) -> Vec<String> {
+    if let Some(path) = path.strip_prefix("engine/src/") {
+        let mut parts = vec!["engine".to_owned()];
+        parts.extend(module_of(path));
+        return parts;
+    }
     let path = path.strip_prefix("src/").unwrap_or(path);
     let path = path.strip_suffix(".rs").unwrap_or(path);
     let mut parts: Vec<String> = path.split('/').map(str::to_owned).collect();

@@ -1,7 +1,6 @@
 //! The severities of codes from the command line. They take precedence over the configuration.
 
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::config::Configuration;
 use crate::engine::admission::finding::Code;
@@ -20,6 +19,7 @@ pub(super) struct Codes {
         long,
         value_name = "CODE",
         value_delimiter = ',',
+        value_parser = code(),
         hide_possible_values = true
     )]
     ignore: Vec<Code>,
@@ -28,6 +28,7 @@ pub(super) struct Codes {
         long,
         value_name = "CODE",
         value_delimiter = ',',
+        value_parser = code(),
         hide_possible_values = true
     )]
     only: Vec<Code>,
@@ -36,6 +37,7 @@ pub(super) struct Codes {
         long,
         value_name = "CODE",
         value_delimiter = ',',
+        value_parser = code(),
         hide_possible_values = true
     )]
     deny: Vec<Code>,
@@ -44,19 +46,20 @@ pub(super) struct Codes {
         long,
         value_name = "CODE",
         value_delimiter = ',',
+        value_parser = code(),
         hide_possible_values = true
     )]
     warn: Vec<Code>,
 }
 
-impl ValueEnum for Code {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.as_str()))
-    }
+/// Reads a code, and offers all of them for completion.
+fn code() -> impl TypedValueParser<Value = Code> {
+    let names = Code::ALL.map(Code::as_str);
+    PossibleValuesParser::new(names).try_map(|name| {
+        let mut all = Code::ALL.into_iter();
+        all.find(|code| code.as_str() == name)
+            .ok_or_else(|| format!("no finding has the code {name}"))
+    })
 }
 
 // === impl Codes ===

@@ -1,0 +1,244 @@
+//! Limits what a user learns about policies: a warning must not become an oracle (design 3.4; rulings 17 and 27).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::admission::finding::{Code, Finding, Settings};
+use crate::admission::verdict::Verdict;
+use crate::kinds::profile::file::Match;
+use crate::model::ids::{GroupKind, ObjectKey};
+
+/// How much a user may learn about a policy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// That it exists.
+    That,
+    /// Its name.
+    Which,
+    /// Its settings.
+    #[default]
+    What,
+}
+
+/// The disclosure level for the policies of a kind.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Disclosure {
+    /// The policy kind.
+    #[serde(rename = "match")]
+    pub matches: Match,
+    /// The most that any user learns about these policies.
+    pub level: Level,
+}
+
+/// The highest disclosure level by policy kind; other kinds are unrestricted.
+#[derive(Clone, Debug, Default)]
+pub struct Levels(BTreeMap<GroupKind, Level>);
+
+/// The user of a request, with all attributes that an authorizer may use.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Subject {
+    /// Name.
+    pub user: String,
+    /// UID.
+    pub uid: String,
+    /// Groups, in the order of the request.
+    pub groups: Vec<String>,
+    /// Extra attributes from the authenticator.
+    pub extra: BTreeMap<String, Vec<String>>,
+}
+
+/// The policies that a verdict mentions, and the objects in its hints; sorted. The caller checks whether the user may
+/// `get` each of them.
+pub fn policies_named(verdict: &Verdict) -> Vec<ObjectKey> {
+    let told = verdict.findings.iter().flat_map(|finding| {
+        let hinted = finding.hint.iter().flat_map(|hint| &hint.tells_of);
+        finding.mentions.iter().chain(hinted)
+    });
+    let objects: BTreeSet<&ObjectKey> = told.collect();
+    objects.into_iter().cloned().collect()
+}
+
+// === impl Levels ===
+
+impl Levels {
+    /// The levels of a configuration; the first entry for a kind counts.
+    pub fn new(disclosure: &[Disclosure]) -> Self {
+        let levels = disclosure.iter().rev();
+        Self(levels.map(|d| (d.matches.gk(), d.level)).collect())
+    }
+
+    /// Whether there are no restrictions.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn of(&self, policy: &ObjectKey) -> Level {
+        self.0.get(&policy.gk).copied().unwrap_or_default()
+    }
+}
+
+/// The verdict for a user who may not read `hidden`, about an object in `namespace`.
+///
+/// Policies of the same namespace keep their name and lose their settings. All others are combined into one line,
+/// which does not disclose their number. Hints about hidden objects are removed. `levels` apply to every user.
+#[must_use]
+pub fn conceal(
+    mut verdict: Verdict,
+    namespace: &str,
+    hidden: &BTreeSet<ObjectKey>,
+    levels: &Levels,
+) -> Verdict {
+    // A cluster-scoped policy does not belong to the user's own namespace.
+    let own = |p: &ObjectKey| !p.namespace.is_empty() && *p.namespace == *namespace;
+    let level = |policy: &ObjectKey| {
+        let may = match (hidden.contains(policy), own(policy)) {
+            (false, _) => Level::What,
+            (true, true) => Level::Which,
+            (true, false) => Level::That,
+        };
+        may.min(levels.of(policy))
+    };
+    let mut generic = BTreeSet::new();
+    let mut shown = Vec::new();
+    for mut finding in std::mem::take(&mut verdict.findings) {
+        match finding.mentions.iter().map(level).min().unwrap_or_default() {
+            Level::That => {
+                generic.insert((finding.code, finding.severity, finding.object));
+                continue;
+            }
+            Level::Which => finding.settings = Settings::default(),
+            Level::What => {}
+        }
+        let hint = finding.hint.as_ref();
+        if hint.is_some_and(|hint| !hint.tells_of.is_disjoint(hidden)) {
+            finding.leave_out_hint();
+        }
+        shown.push(finding);
+    }
+    shown.extend(generic.into_iter().map(|(code, severity, object)| Finding {
+        severity,
+        ..Finding::new(code, &object, generic_line(code))
+    }));
+    shown.sort();
+    verdict.findings = shown;
+    verdict
+}
+
+fn generic_line(code: Code) -> &'static str {
+    match code {
+        Code::AffectedBy => "a policy that you may not read acts on this object",
+        Code::ProtectionLost => {
+            "this takes away a protection that a policy which you may not read gives"
+        }
+        Code::EffectiveChange => "policies that you may not read act otherwise after this change",
+        _ => "a policy that you may not read takes part in this",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Disclosure, Level, Levels, conceal, policies_named};
+    use crate::admission::finding::{Code, Finding, Hint};
+    use crate::admission::review::Evidence;
+    use crate::admission::verdict::Verdict;
+    use crate::model::ids::{GroupKind, ObjectKey};
+
+    fn policy(namespace: &str, name: &str) -> ObjectKey {
+        ObjectKey::new(GroupKind::new("p.example.com", "Color"), namespace, name)
+    }
+
+    fn verdict(policies: &[&ObjectKey]) -> Verdict {
+        let route = ObjectKey::new(GroupKind::gateway_api("HTTPRoute"), "shop", "cart");
+        let told = policies.iter().map(|policy| {
+            let mut finding = Finding::new(Code::AffectedBy, &route, policy.to_string());
+            finding.settings = vec!["color=blue".to_owned()].into();
+            finding.mentions.insert((*policy).clone());
+            finding
+        });
+        Verdict::new(told.collect(), &Evidence::Authoritative)
+    }
+
+    #[test]
+    fn names_of_the_own_namespace_stay_and_settings_go() {
+        let own = policy("shop", "a");
+        let told = verdict(&[&own]);
+        assert_eq!(policies_named(&told), std::slice::from_ref(&own));
+        let told = conceal(told, "shop", &[own].into(), &Levels::default());
+        assert_eq!(told.warnings(), ["affected-by: Color.p.example.com shop/a"]);
+    }
+
+    #[test]
+    fn hidden_policies_of_others_are_one_line_and_not_counted() {
+        let (a, b, mine) = (policy("x", "a"), policy("y", "b"), policy("shop", "c"));
+        let cluster = policy("", "d");
+        let told = verdict(&[&a, &b, &mine, &cluster]);
+        let told = conceal(told, "shop", &[a, b, cluster].into(), &Levels::default());
+        assert_eq!(
+            told.warnings(),
+            [
+                "affected-by: Color.p.example.com shop/c sets color=blue",
+                "affected-by: a policy that you may not read acts on this object",
+            ]
+        );
+    }
+
+    #[test]
+    fn readable_policies_are_shown() {
+        let told = verdict(&[&policy("x", "a")]);
+        let shown = conceal(told.clone(), "shop", &[].into(), &Levels::default());
+        assert_eq!(shown, told);
+    }
+
+    #[test]
+    fn hints_of_what_is_hidden_are_left_out() {
+        let gateway =
+            |namespace| ObjectKey::new(GroupKind::gateway_api("Gateway"), namespace, "edge");
+        let elsewhere = gateway("infra");
+        let hint = Hint {
+            text: "; there is one in namespace \"infra\"".to_owned(),
+            tells_of: [elsewhere.clone()].into(),
+        };
+        let finding = Finding::new(
+            Code::TargetNotFound,
+            &policy("shop", "a"),
+            "there is no Gateway shop/edge now",
+        );
+        let told = Verdict::new(vec![finding.hinting(hint)], &Evidence::Authoritative);
+        assert_eq!(policies_named(&told), std::slice::from_ref(&elsewhere));
+        let line = "target-not-found: there is no Gateway shop/edge now";
+        let readable = conceal(told.clone(), "shop", &[].into(), &Levels::default());
+        assert_eq!(
+            readable.warnings(),
+            [format!("{line}; there is one in namespace \"infra\"")]
+        );
+        let concealed = conceal(told, "shop", &[elsewhere].into(), &Levels::default());
+        assert_eq!(concealed.warnings(), [line]);
+        // Nothing is left of it.
+        assert_eq!(policies_named(&concealed), []);
+    }
+
+    #[test]
+    fn a_level_holds_for_everybody() {
+        let told = verdict(&[&policy("x", "a"), &policy("shop", "b")]);
+        let at = |level| {
+            let text = format!("match: {{group: p.example.com, kind: Color}}\nlevel: {level}");
+            let said: Disclosure = serde_saphyr::from_str(&text).unwrap();
+            conceal(told.clone(), "shop", &[].into(), &Levels::new(&[said])).warnings()
+        };
+        let names = [
+            "affected-by: Color.p.example.com shop/b",
+            "affected-by: Color.p.example.com x/a",
+        ];
+        assert_eq!(at("which"), names);
+        assert_eq!(
+            at("that"),
+            ["affected-by: a policy that you may not read acts on this object"]
+        );
+        assert_eq!(at("what"), told.warnings());
+        assert!(Level::That < Level::Which && Level::Which < Level::What);
+    }
+}

@@ -1,0 +1,177 @@
+//! A finding: code, severity, object, field path, message.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::model::ids::ObjectKey;
+
+mod code;
+mod settings;
+
+pub use code::Code;
+pub use settings::Settings;
+
+/// The effect of a finding on the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The request is refused.
+    Deny,
+    /// The user gets a warning.
+    Warn,
+}
+
+/// A field path, in natural order: `a[2]` before `a[10]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldPath(pub String);
+
+/// One message about an object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// Whether it refuses or warns.
+    pub severity: Severity,
+    /// The stable name of the rule.
+    pub code: Code,
+    /// The object.
+    pub object: ObjectKey,
+    /// Field path as in API server errors: `spec.targetRefs[0].sectionName`.
+    pub field: Option<FieldPath>,
+    /// Whether it may refuse a request if its code is configured to. `false` if it is uncertain, could not be
+    /// confirmed, or existed before.
+    pub may_refuse: bool,
+    /// Whether it only informs: nothing is wrong.
+    pub notice: bool,
+    /// One line, without the code and the field. It is never truncated: it names the objects.
+    pub message: String,
+    /// Settings of a policy, each `field=value`; the first to be left out if a line is too long.
+    pub settings: Settings,
+    /// The source of the settings; the next to be left out.
+    pub source: String,
+    /// The subject within the object. Together with the code it identifies the finding: an UPDATE is refused only for
+    /// findings that the old object did not have (ruling 14).
+    pub subject: String,
+    /// The policies that it mentions, other than the user's own object (design 3.4).
+    pub mentions: BTreeSet<ObjectKey>,
+    /// The object whose absence, or lack of something, in the cache it depends on.
+    pub depends_on_absence_of: Option<ObjectKey>,
+    /// The part of the message that only users who may read its objects see.
+    pub hint: Option<Box<Hint>>,
+}
+
+/// A part of a message that mentions objects which the user did not name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hint {
+    /// The text, as it is in the message.
+    pub text: String,
+    /// The objects that it mentions.
+    pub tells_of: BTreeSet<ObjectKey>,
+}
+
+// === impl Finding ===
+
+impl Finding {
+    /// A finding with the default severity of the code.
+    pub fn new(code: Code, object: &ObjectKey, message: impl Into<String>) -> Self {
+        Self {
+            severity: code.default_severity(),
+            code,
+            object: object.clone(),
+            field: None,
+            may_refuse: true,
+            notice: code.is_notice(),
+            message: message.into(),
+            settings: Settings::default(),
+            source: String::new(),
+            subject: String::new(),
+            mentions: BTreeSet::new(),
+            depends_on_absence_of: None,
+            hint: None,
+        }
+    }
+
+    /// Sets the field.
+    #[must_use]
+    pub fn at(mut self, field: impl Into<String>) -> Self {
+        self.field = Some(FieldPath(field.into()));
+        self
+    }
+
+    /// Sets the subject.
+    #[must_use]
+    pub fn about(mut self, subject: impl Into<String>) -> Self {
+        self.subject = subject.into();
+        self
+    }
+
+    /// Turns it into a warning unless the fact that it depends on is certain (design 2.2).
+    #[must_use]
+    pub fn only_if(mut self, sure: bool) -> Self {
+        if !sure {
+            self.warn();
+        }
+        self
+    }
+
+    /// Appends a hint to the message.
+    #[must_use]
+    pub fn hinting(mut self, hint: Hint) -> Self {
+        self.message.push_str(&hint.text);
+        self.hint = (!hint.tells_of.is_empty()).then(|| Box::new(hint));
+        self
+    }
+
+    /// Removes the hint from the message.
+    pub fn leave_out_hint(&mut self) {
+        let Some(hint) = self.hint.take() else {
+            return;
+        };
+        if let Some(at) = self.message.rfind(&hint.text) {
+            self.message.replace_range(at..at + hint.text.len(), "");
+        }
+    }
+
+    /// Whether it refuses the request.
+    pub fn refuses(&self) -> bool {
+        self.severity == Severity::Deny
+    }
+
+    /// Turns it into a warning, whatever is configured.
+    pub fn warn(&mut self) {
+        self.severity = Severity::Warn;
+        self.may_refuse = false;
+    }
+
+    /// Makes it depend on what the cached state of an object does not show.
+    #[must_use]
+    pub fn depending_on_absence_of(mut self, object: &ObjectKey) -> Self {
+        self.depends_on_absence_of = Some(object.clone());
+        self
+    }
+}
+
+// === impl FieldPath ===
+
+impl FieldPath {
+    /// The words and numbers of the path; words sort before numbers.
+    fn parts(&self) -> impl Iterator<Item = Result<u64, &str>> {
+        let parts = self.0.split(['[', ']']);
+        parts.map(|part| part.parse().map_err(|_| part))
+    }
+}
+
+impl Ord for FieldPath {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.parts()
+            .cmp(other.parts())
+            .then_with(|| self.0.cmp(&other.0))
+    }
+}
+
+impl PartialOrd for FieldPath {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}

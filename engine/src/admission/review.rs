@@ -1,0 +1,177 @@
+//! `review(&Snapshot, &Request, &Evidence) -> Verdict`: the entry point of the engine.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use crate::admission::finding::Finding;
+use crate::admission::validate::is_target_kind;
+use crate::admission::verdict::Verdict;
+use crate::effective::Resolver;
+use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::object::{Incoming, Node, Object, Unreadable, is_large, weigh};
+use crate::policy::is_cluster_scoped;
+use crate::state::snapshot::Snapshot;
+
+mod change;
+mod changes;
+mod crd;
+mod losses;
+mod policy;
+mod reported;
+mod route;
+mod target;
+
+pub use changes::findings_on_changes;
+
+/// The operation of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// CREATE.
+    Create,
+    /// UPDATE, patches included.
+    Update,
+    /// DELETE.
+    Delete,
+    /// CONNECT.
+    Connect,
+}
+
+/// One admission request, as the engine sees it.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The operation.
+    pub operation: Operation,
+    /// The kind of the object.
+    pub gk: GroupKind,
+    /// Empty for cluster-scoped objects.
+    pub namespace: &'a str,
+    /// Empty on a CREATE with `generateName`.
+    pub name: &'a str,
+    /// `status`, `scale`, …; empty for the object itself.
+    pub subresource: &'a str,
+    /// The new object.
+    pub object: Option<&'a RawValue>,
+    /// The stored object.
+    pub old: Option<&'a RawValue>,
+}
+
+/// How far the snapshot can be trusted about objects that it does not contain (design 3.2).
+#[derive(Clone, Debug, Default)]
+pub enum Evidence {
+    /// It is a cache and may lag: a finding that depends on absence must be confirmed.
+    #[default]
+    Cached,
+    /// It is complete (a directory of files).
+    Authoritative,
+    /// These objects were just read from the API server, and the snapshot contains the result.
+    Live(BTreeMap<ObjectKey, Reading>),
+}
+
+/// The outcome of a live read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// The server answered; the snapshot contains its answer.
+    Answered,
+    /// The server did not answer, for this reason (`timed out after 300 ms`, `forbidden`).
+    Failed(String),
+}
+
+/// Judges a request against a snapshot. Never fails: input that cannot be understood is a finding.
+pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -> Verdict {
+    let is_policy = snapshot.profile(&request.gk).is_some();
+    let is_crd = request.gk == GroupKind::crd();
+    let counts = request.operation != Operation::Connect && request.subresource.is_empty();
+    if !counts || !(is_policy || is_crd || is_target_kind(&request.gk)) {
+        return Verdict::default();
+    }
+    // An old object that cannot be read does not count for the ratchet.
+    let old = request.old.and_then(|text| Incoming::parse(text).ok());
+    let new = request.object.map(Incoming::parse);
+    if let (Some(old), Some(Ok(new))) = (&old, &new)
+        && request.operation == Operation::Update
+        && old.unchanged(new, |one, other| snapshot.same_annotations(one, other))
+    {
+        return Verdict::default();
+    }
+    let old = old.and_then(|old| request.read(old).ok());
+    if request.operation == Operation::Delete {
+        let findings = change::deleted(snapshot, &request.key(), old);
+        return Verdict::new(findings, evidence);
+    }
+    let Some(new) = new else {
+        return not_checked(request, "the request has no object");
+    };
+    let object = match new.and_then(|new| request.read(new)) {
+        Ok(object) => object,
+        Err(why) => return not_checked(request, &why.to_string()),
+    };
+    if object.meta.deleting {
+        return Verdict::default();
+    }
+    let findings = if let Node::Crd(crd) = &object.node {
+        crd::findings(snapshot, &object.key, crd)
+    } else if is_policy {
+        policy::findings(snapshot, object, old)
+    } else {
+        target::findings(snapshot, &Arc::new(object), old.map(Arc::new).as_ref())
+    };
+    Verdict::new(findings, evidence)
+}
+
+/// The findings about an object in the snapshot of a resolver: those of [`review`] on its creation, for any
+/// user. One resolver serves many objects.
+pub fn inspect(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
+    let snapshot = resolver.snapshot();
+    let Some(object) = snapshot.get(key).filter(|object| !object.meta.deleting) else {
+        return Vec::new();
+    };
+    let mut findings = match (&object.node, snapshot.policy(key)) {
+        (Node::Crd(crd), _) => crd::findings(snapshot, key, crd),
+        (_, Some(policy)) => policy::findings_as_attached(resolver, policy),
+        (_, None) if is_target_kind(&key.gk) => {
+            let mut findings = target::findings_as_attached(resolver, key);
+            findings.extend(route::findings(resolver, key));
+            findings
+        }
+        _ => Vec::new(),
+    };
+    findings.sort();
+    findings.dedup();
+    findings
+}
+
+// === impl Request ===
+
+impl Request<'_> {
+    /// The object of the request. The API server sends the name of a Namespace as its namespace too, but a Namespace
+    /// is cluster-scoped.
+    pub fn key(&self) -> ObjectKey {
+        let namespace = if is_cluster_scoped(&self.gk) {
+            ""
+        } else {
+            self.namespace
+        };
+        ObjectKey::new(self.gk.clone(), namespace, self.name)
+    }
+
+    /// Reads an object of the request; the name and namespace of the request take precedence.
+    pub(crate) fn read(&self, incoming: Incoming<'_>) -> Result<Object, Unreadable> {
+        let mut object = Object::read(&self.gk, incoming)?;
+        object.key = self.key();
+        // The spec of a policy is parsed lazily, and an unreadable one then counts as empty, so it is checked here. A
+        // large one has been checked already.
+        if let (Node::Other, Some(spec)) = (&object.node, &object.spec)
+            && !is_large(spec)
+        {
+            weigh(&self.gk, spec)?;
+        }
+        Ok(object)
+    }
+}
+
+fn not_checked(request: &Request<'_>, why: &str) -> Verdict {
+    let message = format!("{} was not checked: {why}", request.gk);
+    Verdict::unreadable(&request.key(), message)
+}

@@ -1,0 +1,405 @@
+//! The effect of a change on other objects: effective policies that change, policies that lose their target, and
+//! references that a grant opens or closes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::admission::finding::{Code, Finding};
+use crate::attachment::rejection::RejectionFinder;
+use crate::attachment::{attached_to, permission, targets_of};
+use crate::effective::impact::{EffectiveChange, Same, diff};
+use crate::effective::traffic::traffic;
+use crate::effective::{PathGroup, Resolver};
+use crate::merge::{Effective, Setting, SettingPath};
+use crate::model::grants::{granted, routes_into};
+use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::json_text::JsonText;
+use crate::model::maps::HashSet;
+use crate::model::object::{GrantFrom, GrantTo, Node, Object, section_noun};
+use crate::model::section;
+use crate::policy::Policy;
+use crate::state::snapshot::{Change, Snapshot};
+
+use super::losses;
+use crate::model::fuel::{LOOKED_AT, MOST_REFERENCES, MOST_ROUTES};
+use crate::model::wording;
+
+/// The effect of a change of one object on effective policies, by kind.
+pub(super) fn effects(before: &Snapshot, is: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
+    let mut kinds: BTreeMap<GroupKind, Vec<EffectiveChange>> = BTreeMap::new();
+    let mut was = is.of(before);
+    let changed = diff(&mut was, is, std::slice::from_ref(key));
+    if was.is_spent() || is.is_spent() {
+        return vec![too_much(key, "what this changes")];
+    }
+    for changed in changed {
+        if changed.stays {
+            kinds.entry(changed.kind.clone()).or_default().push(changed);
+        }
+    }
+    let mut findings: Vec<Finding> = Vec::new();
+    for (kind, all) in &kinds {
+        findings.extend(losses::protections([before, is.snapshot()], key, kind, all));
+        findings.push(effect(is, key, kind, all));
+    }
+    if is.is_spent() {
+        return vec![too_much(key, "what this changes")];
+    }
+    findings
+}
+
+/// The finding that something was not computed because policies with many settings are attached to many paths.
+pub(super) fn too_much(key: &ObjectKey, what: &str) -> Finding {
+    let message = format!("{what} is too much to work out here: attache describe");
+    Finding::new(Code::Unverified, key, message).about(what)
+}
+
+/// Findings on the deletion of an object.
+pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>) -> Vec<Finding> {
+    let before = match old {
+        Some(old) => snapshot.with_change(Change::Applied(Arc::new(old))),
+        None => snapshot.clone(),
+    };
+    let after = before.with_change(Change::Deleted(key.clone()));
+    let mut findings = effects(&before, &mut Resolver::bounded(&after), key);
+    if snapshot.profile(&key.gk).is_none() {
+        findings.extend(target(&before, key));
+    }
+    findings.extend(rerouted(
+        &before,
+        &after,
+        key,
+        std::slice::from_ref(key),
+        MOST_ROUTES,
+    ));
+    findings.extend(grant(&before, &after, key, MOST_REFERENCES));
+    findings
+}
+
+/// Findings, reported on `key`, about routes that lose or gain listeners because of a change of `objects`.
+pub(super) fn rerouted(
+    before: &Snapshot,
+    after: &Snapshot,
+    key: &ObjectKey,
+    objects: &[ObjectKey],
+    most: usize,
+) -> Vec<Finding> {
+    let lost = traffic(before, after, objects, most);
+    let mut findings = Vec::new();
+    if !lost.detached.is_empty() {
+        let message = match lost.detached.first() {
+            Some(route) if lost.detached.len() == 1 => {
+                format!("no listener takes {route} any more: its requests fail")
+            }
+            _ => {
+                let routes = wording::counted(&lost.detached);
+                format!("no listener takes these any more, their requests fail: {routes}")
+            }
+        };
+        findings.push(Finding::new(Code::RouteDetached, key, message).about("all"));
+    }
+    if !lost.reduced.is_empty() {
+        let routes: BTreeSet<ObjectKey> = lost.reduced.keys().cloned().collect();
+        let listeners: BTreeSet<String> = lost
+            .reduced
+            .values()
+            .flatten()
+            .map(ToString::to_string)
+            .collect();
+        let message = format!(
+            "through {} no more requests come to {}",
+            wording::first(&listeners),
+            wording::counted(&routes)
+        );
+        findings.push(Finding::new(Code::RouteDetached, key, message).about("some"));
+    }
+    for (moved, routes) in &lost.moved {
+        let message = format!(
+            "{} takes requests to {} {moved}",
+            moved.listener,
+            wording::counted(routes)
+        );
+        let subject = format!("moved {}", moved.listener);
+        findings.push(Finding::new(Code::RouteDetached, key, message).about(subject));
+    }
+    if !lost.gained.is_empty() {
+        let routes: BTreeSet<ObjectKey> = lost.gained.keys().cloned().collect();
+        let listeners = lost.gained.values().flatten();
+        let listeners: BTreeSet<String> = listeners.map(ToString::to_string).collect();
+        let verb = if routes.len() == 1 { "gets" } else { "get" };
+        let message = format!(
+            "{} {verb} requests through {} from then on",
+            wording::counted(&routes),
+            wording::first(&listeners)
+        );
+        findings.push(Finding::new(Code::RouteAttached, key, message).about("gained"));
+    }
+    if lost.is_cut {
+        findings.push(too_much(key, "what else this does to routes"));
+    }
+    findings
+}
+
+/// The finding about changed effective policies of a kind.
+pub(super) fn effect(
+    resolver: &mut Resolver<'_>,
+    key: &ObjectKey,
+    kind: &GroupKind,
+    all: &[EffectiveChange],
+) -> Finding {
+    let after = resolver.snapshot();
+    let objects = all.iter().flat_map(|shifted| shifted.ends.objects());
+    let objects: BTreeSet<ObjectKey> = objects.cloned().collect();
+    let mut message = format!("{kind} on {}", wording::named(&objects));
+    if let (1, Some(object)) = (objects.len(), objects.first()) {
+        let groups = resolver.paths_through(object, kind);
+        let paths: usize = groups.iter().map(PathGroup::path_count).sum();
+        let changed: usize = all.iter().map(EffectiveChange::count).sum();
+        if paths > changed {
+            message = format!("{message}, {changed} of {paths} paths");
+        }
+    }
+    let mut finding = Finding::new(Code::EffectiveChange, key, message).about(kind.to_string());
+    let least = all
+        .iter()
+        .min_by_key(|shifted| (&shifted.ends.routes, &shifted.ends.ancestors));
+    if let Some(first) = least {
+        let mut same = Same::default();
+        let mut alike = |c: &EffectiveChange| {
+            same.settings(&c.before, &first.before) && same.settings(&c.after, &first.after)
+        };
+        if all.iter().all(&mut alike) {
+            finding.settings = differences(&first.before, &first.after).into();
+        }
+    }
+    finding.source = instead(all);
+    // There are many paths and few results.
+    let mut told: HashSet<*const ()> = HashSet::default();
+    for effective in all
+        .iter()
+        .flat_map(|changed| [&changed.before, &changed.after])
+    {
+        if told.insert(effective.address()) {
+            finding.mentions.extend(effective.policies());
+        }
+    }
+    finding
+        .mentions
+        .retain(|told| after.profile(&told.gk).is_some() && told != key);
+    finding
+}
+
+/// `field: 3 -> 5` for each field that differs: first removed fields, then changed fields, then new fields.
+fn differences(before: &Effective, after: &Effective) -> Vec<String> {
+    // Policies that are each in force as a whole replace no fields of each other, so the comparison is per policy.
+    let side_by_side = before.is_side_by_side() || after.is_side_by_side();
+    let fields = |effective: &Effective| -> BTreeMap<(Option<ObjectKey>, SettingPath), JsonText> {
+        let leaves = effective
+            .leaves()
+            .into_iter()
+            .filter(|(_, setting)| !setting.value.is_null());
+        let whose = |setting: &Setting| side_by_side.then(|| setting.policy.clone());
+        leaves
+            .map(|(path, setting)| ((whose(setting), path), setting.value.clone()))
+            .collect()
+    };
+    let (before, after) = (fields(before), fields(after));
+    let paths: BTreeSet<&(Option<ObjectKey>, SettingPath)> =
+        before.keys().chain(after.keys()).collect();
+    let none = || "none".to_owned();
+    let changed = paths
+        .into_iter()
+        .filter(|path| before.get(*path) != after.get(*path));
+    let mut changed: Vec<_> = changed.collect();
+    changed.sort_by_key(|path| (after.contains_key(*path), !before.contains_key(*path)));
+    let told = changed.into_iter().map(|path| {
+        let was = before.get(path).map_or_else(none, wording::short);
+        let is = after.get(path).map_or_else(none, wording::short);
+        format!("{}={was} -> {is}", wording::field(&path.1))
+    });
+    let mut told: Vec<String> = told.collect();
+    told.dedup();
+    told
+}
+
+/// The policies in force afterwards, if they are the same on all paths.
+fn instead(all: &[EffectiveChange]) -> String {
+    let mut known: HashSet<*const ()> = HashSet::default();
+    let results = all.iter().map(|changed| &changed.after);
+    let results = results.filter(|after| known.insert(after.address()));
+    let mut after = results.map(|after| after.policies());
+    let Some(first) = after.next() else {
+        return String::new();
+    };
+    if !after.all(|policies| policies == first) {
+        return String::new();
+    }
+    let names: Vec<String> = first.iter().map(ObjectKey::path).collect();
+    if names.is_empty() {
+        "nothing takes its place".to_owned()
+    } else {
+        format!("from then on {}", names.join(", "))
+    }
+}
+
+/// Policies attached to a section that the change removes.
+pub(super) fn sections(
+    before: &Snapshot,
+    old: &Object,
+    new: &Object,
+    rejections: &RejectionFinder,
+) -> Vec<Finding> {
+    let left: BTreeSet<Arc<str>> = section::labels(new).into_iter().collect();
+    let noun = section_noun(&new.key.gk).unwrap_or("section");
+    let had: BTreeSet<Arc<str>> = section::labels(old).into_iter().collect();
+    let attachments = attached_to(before, &new.key, rejections);
+    let on_gone = attachments.iter().filter_map(|stand| {
+        let section = stand.section.as_ref()?;
+        (had.contains(section) && !left.contains(section)).then_some((&stand.policy, section))
+    });
+    let findings = on_gone.map(|(policy, section)| {
+        let message = format!(
+            "{} targets {noun} {section:?}, which this change removes",
+            policy.key()
+        );
+        orphaned(Code::SectionOrphaned, &new.key, policy, message)
+    });
+    findings.collect()
+}
+
+/// Policies that name a deleted object.
+fn target(before: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
+    let attachments = attached_to(before, key, &RejectionFinder::new(true));
+    let named = attachments.iter().filter(|stand| {
+        let own = &stand.policy.key().namespace;
+        let mut targets = stand.policy.targets.iter();
+        targets.any(|t| !t.selects() && t.matches(own, key, None))
+    });
+    let mut findings: Vec<Finding> = named
+        .map(|stand| {
+            let message = format!("{} loses its target", stand.policy.key());
+            orphaned(Code::TargetOrphaned, key, &stand.policy, message)
+        })
+        .collect();
+    findings.dedup();
+    findings
+}
+
+pub(super) fn orphaned(
+    code: Code,
+    object: &ObjectKey,
+    policy: &Policy,
+    message: String,
+) -> Finding {
+    let mut finding = Finding::new(code, object, message).about(policy.key().to_string());
+    finding.mentions.insert(policy.key().clone());
+    finding
+}
+
+/// References that a grant opens or closes, of at most `most` references that it may affect.
+pub(super) fn grant(
+    before: &Snapshot,
+    after: &Snapshot,
+    key: &ObjectKey,
+    most: usize,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut references = references(before, after, key, most);
+    if references.len() > most {
+        references.pop_last();
+        findings.push(too_much(key, "what else this opens or closes"));
+    }
+    for (reference, to) in references {
+        let let_in = |snapshot: &Snapshot| is_let_in(snapshot, &reference, &to);
+        let (code, verb) = match (let_in(before), let_in(after)) {
+            (true, false) => (Code::GrantClosed, "may no longer"),
+            (false, true) => (Code::GrantOpened, "may from now on"),
+            _ => continue,
+        };
+        let message = format!("{reference} {verb} refer to {to}");
+        let mut finding = Finding::new(code, key, message).about(format!("{reference} {to}"));
+        if after.policy(&reference).is_some() {
+            finding.mentions.insert(reference.clone());
+        }
+        findings.push(finding);
+    }
+    findings
+}
+
+fn is_let_in(snapshot: &Snapshot, reference: &ObjectKey, to: &ObjectKey) -> bool {
+    match snapshot.policy(reference) {
+        Some(policy) => policy.targets.iter().any(|target| {
+            let own = &policy.key().namespace;
+            let meta = snapshot.get(to).map(|object| &object.meta);
+            target.matches(own, to, meta) && permission(snapshot, policy, target, to).is_attached()
+        }),
+        None => granted(snapshot, &reference.gk, &reference.namespace, to),
+    }
+}
+
+/// References into the namespace of a grant, from the kinds and namespaces that it names before or after: the first
+/// `most`, plus one if there are more. Entries that are the same before and after are skipped if the grant's targets
+/// are the same.
+fn references(
+    before: &Snapshot,
+    after: &Snapshot,
+    key: &ObjectKey,
+    most: usize,
+) -> BTreeSet<(ObjectKey, ObjectKey)> {
+    let mut found = BTreeSet::new();
+    let mut add = |reference: (ObjectKey, ObjectKey)| {
+        found.insert(reference);
+        if found.len().saturating_sub(1) > most {
+            found.pop_last();
+        }
+    };
+    let of = |snapshot| entries(snapshot, key);
+    let ((had, to_before), (has, to_after)) = (of(before), of(after));
+    let same_to = to_before == to_after;
+    for (snapshot, from, others) in [(before, &had, &has), (after, &has, &had)] {
+        for entry in from
+            .iter()
+            .filter(|entry| !(same_to && others.contains(*entry)))
+        {
+            let there = snapshot.policies(&entry.gk);
+            for policy in there.filter(|p| p.key().namespace == entry.namespace) {
+                let into = targets_into(snapshot, policy, &key.namespace, most);
+                into.map(|to| (policy.key().clone(), to)).for_each(&mut add);
+            }
+            let routes = routes_into(snapshot, entry, &key.namespace);
+            routes.into_iter().for_each(&mut add);
+        }
+    }
+    found
+}
+
+/// The objects that a policy names or selects in a namespace, whether it may or not. Selectors that would need too
+/// many comparisons are skipped: the changes of effective policies are reported separately.
+fn targets_into<'a>(
+    snapshot: &'a Snapshot,
+    policy: &'a Policy,
+    namespace: &'a Arc<str>,
+    most: usize,
+) -> impl Iterator<Item = ObjectKey> + 'a {
+    let own = &policy.key().namespace;
+    let selectors = snapshot
+        .count(&policy.key().gk)
+        .saturating_mul(policy.targets.len());
+    let few = policy.targets.iter().filter(move |t| {
+        let looks = selectors.saturating_mul(snapshot.count(&t.gk));
+        !t.selects() || looks <= most.saturating_mul(LOOKED_AT)
+    });
+    let found = few.flat_map(|t| targets_of(snapshot, own, t));
+    found.filter(move |to| to.namespace == *namespace)
+}
+
+/// The entries that a grant allows references from, without duplicates, and those that it allows references to.
+fn entries<'a>(
+    snapshot: &'a Snapshot,
+    key: &ObjectKey,
+) -> (BTreeSet<&'a GrantFrom>, &'a [GrantTo]) {
+    match snapshot.get(key).map(|object| &object.node) {
+        Some(Node::ReferenceGrant { from, to }) => (from.iter().collect(), to),
+        _ => (BTreeSet::new(), &[]),
+    }
+}

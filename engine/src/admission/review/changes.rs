@@ -1,0 +1,123 @@
+//! The effect of many changes at once on other objects: a set of manifests applied to a state.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::admission::finding::{Code, Finding};
+use crate::attachment::attached_to;
+use crate::attachment::rejection::RejectionFinder;
+use crate::effective::Resolver;
+use crate::effective::impact::{EffectiveChange, diff};
+use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::object::Object;
+use crate::state::snapshot::Snapshot;
+
+use super::{change, losses};
+
+/// The effect of a change of these objects, all at once, on policies that are not among them, on effective policies,
+/// and on references. Unchanged objects are skipped.
+pub fn findings_on_changes(
+    before: &Snapshot,
+    after: &Snapshot,
+    objects: &BTreeSet<ObjectKey>,
+) -> Vec<Finding> {
+    let differs = |key: &&ObjectKey| match (before.get(key), after.get(key)) {
+        (Some(old), Some(new)) => !old.is_same(new),
+        (None, Some(_)) => key.gk.is_gateway_api("ReferenceGrant"),
+        _ => false,
+    };
+    let changed: Vec<ObjectKey> = objects.iter().filter(differs).cloned().collect();
+    let mut findings = effects(before, after, &changed);
+    for key in &changed {
+        let one = std::slice::from_ref(key);
+        findings.extend(change::rerouted(before, after, key, one, usize::MAX - 1));
+        if key.gk.is_gateway_api("ReferenceGrant") {
+            findings.extend(change::grant(before, after, key, usize::MAX));
+        } else if let (Some(old), Some(new)) = (before.get(key), after.get(key)) {
+            let lost = grounds(before, after, old, new);
+            findings.extend(lost.into_iter().filter(|finding| {
+                // The findings on a policy that changes too already cover this.
+                finding.mentions.iter().all(|told| !objects.contains(told))
+            }));
+        }
+    }
+    findings.sort();
+    findings.dedup();
+    findings
+}
+
+/// Changed effective policies. Each path is reported once: for a changed policy that it carries, otherwise for a
+/// changed object on it, otherwise for the first changed object.
+fn effects(before: &Snapshot, after: &Snapshot, changed: &[ObjectKey]) -> Vec<Finding> {
+    let causes: BTreeSet<&ObjectKey> = changed.iter().collect();
+    let mut told: BTreeMap<(&ObjectKey, GroupKind), Vec<EffectiveChange>> = BTreeMap::new();
+    let mut was = Resolver::new(before);
+    let mut is = was.of(after);
+    let all = diff(&mut was, &mut is, changed).into_iter();
+    for shifted in all.filter(|shifted| shifted.stays) {
+        let mut tell = |cause, shifted: EffectiveChange| {
+            let told = told.entry((cause, shifted.kind.clone()));
+            told.or_default().push(shifted);
+        };
+        match by_policy(&causes, &shifted) {
+            Some(cause) => tell(cause, shifted),
+            None => {
+                for path in shifted.each_path() {
+                    let cause = on_path(&causes, &path).or(changed.first());
+                    if let Some(cause) = cause {
+                        tell(cause, path);
+                    }
+                }
+            }
+        }
+    }
+    let mut findings = Vec::new();
+    for ((cause, kind), all) in &told {
+        findings.extend(losses::protections([before, after], cause, kind, all));
+        findings.push(change::effect(&mut is, cause, kind, all));
+    }
+    findings
+}
+
+fn by_policy<'a>(
+    changed: &BTreeSet<&'a ObjectKey>,
+    shifted: &EffectiveChange,
+) -> Option<&'a ObjectKey> {
+    let sides = [&shifted.before, &shifted.after];
+    let policies = sides.iter().flat_map(|side| side.policies());
+    policies
+        .filter_map(|policy| changed.get(&policy).copied())
+        .min()
+}
+
+fn on_path<'a>(
+    changed: &BTreeSet<&'a ObjectKey>,
+    shifted: &EffectiveChange,
+) -> Option<&'a ObjectKey> {
+    let steps = shifted.ends.steps();
+    steps
+        .filter_map(|step| changed.get(&step.place.object).copied())
+        .min()
+}
+
+/// Policies that lose a section of an object or the object itself, because it no longer has the labels or the
+/// annotation that they select.
+fn grounds(before: &Snapshot, after: &Snapshot, old: &Object, new: &Object) -> Vec<Finding> {
+    let key = &new.key;
+    let mut findings = change::sections(before, old, new, &RejectionFinder::default());
+    let told: BTreeSet<ObjectKey> = findings
+        .iter()
+        .flat_map(|f| f.mentions.iter().cloned())
+        .collect();
+    let left = attached_to(after, key, &RejectionFinder::default());
+    for stand in attached_to(before, key, &RejectionFinder::default()) {
+        let policy = stand.policy.key();
+        let stays = left.iter().any(|other| other.policy.key() == policy);
+        if !stays && !told.contains(policy) && after.policy(policy).is_some() {
+            let message = format!("{policy} loses its target");
+            let code = Code::TargetOrphaned;
+            findings.push(change::orphaned(code, key, &stand.policy, message));
+        }
+    }
+    findings.dedup();
+    findings
+}

@@ -1,0 +1,125 @@
+//! Findings on the definition of a policy kind: where it departs from the pattern (GEP-713).
+//!
+//! Kinds with a built-in profile are skipped: their facts are known, and the people who install them cannot change
+//! them.
+
+use crate::admission::finding::{Code, Finding};
+use crate::kinds::profile::{Class, Departure, MOST_TARGETS, StanzaNames};
+use crate::model::ids::ObjectKey;
+use crate::model::object::{Crd, POLICY_LABEL};
+use crate::state::snapshot::Snapshot;
+
+/// Findings on a definition; empty if it does not define a policy kind.
+pub(super) fn findings(snapshot: &Snapshot, key: &ObjectKey, crd: &Crd) -> Vec<Finding> {
+    if !snapshot.is_new_policy_kind(crd) {
+        return Vec::new();
+    }
+    let mut findings: Vec<Finding> = label(key, crd).into_iter().collect();
+    if !crd.gk.kind.ends_with("Policy") {
+        let message = "kinds of policies end in Policy, so that they are told from other kinds";
+        let name = Finding::new(Code::CrdName, key, message).at("spec.names.kind");
+        findings.push(name.about("name"));
+    }
+    let departures = crd.facts.departures.iter();
+    findings.extend(departures.map(|departure| departs(key, crd, departure)));
+    findings
+}
+
+/// The finding on the label: it is missing, or says direct although the schema has strategies or targets at several
+/// levels.
+fn label(key: &ObjectKey, crd: &Crd) -> Option<Finding> {
+    let at = format!("metadata.labels[{POLICY_LABEL}]");
+    let Some(label) = crd.policy_label.as_deref() else {
+        let message = "the label says which kinds are policies; write Direct or Inherited";
+        return Some(
+            Finding::new(Code::CrdLabel, key, message)
+                .at(at)
+                .about("label"),
+        );
+    };
+    if crd.class() != Some(Class::Direct) {
+        return None;
+    }
+    let strategies = &crd.facts.strategies;
+    let field = match (strategies.stanzas, &strategies.path) {
+        (Some(stanzas), _) => Some(stanzas.overrides),
+        (None, path) => path.as_deref(),
+    };
+    let message = if let Some(field) = field {
+        format!(
+            "the label says {label:?}, but direct policies do not merge and spec.{field} is a merge strategy; write Inherited"
+        )
+    } else {
+        let (one, other) = crd.facts.levels()?;
+        format!(
+            "the label says {label:?}, but targets are {one} and {other}, and a policy on one of them acts on what is below; write Inherited"
+        )
+    };
+    let finding = Finding::new(Code::CrdLabelMismatch, key, message);
+    Some(finding.at(at).about("label"))
+}
+
+fn departs(key: &ObjectKey, crd: &Crd, departure: &Departure) -> Finding {
+    let (code, message) = said(departure);
+    Finding::new(code, key, message)
+        .at(format!("spec.versions[{}]", crd.stored))
+        .about(format!("{departure:?}"))
+}
+
+/// The code and message of a departure: the pattern, and the remedy.
+fn said(departure: &Departure) -> (Code, String) {
+    match departure {
+        Departure::NoStatus => (
+            Code::CrdStatus,
+            "the status does not say what became of a policy; write status.ancestors, as PolicyStatus of Gateway API".to_owned(),
+        ),
+        Departure::NoSubresource => (
+            Code::CrdStatus,
+            "status is no subresource, so whoever writes spec writes status too; write subresources: {status: {}}".to_owned(),
+        ),
+        Departure::Conditions(path) => (
+            Code::CrdConditions,
+            format!("{path} is not a list keyed by type; write x-kubernetes-list-type: map with x-kubernetes-list-map-keys: [type]"),
+        ),
+        Departure::NoTargets => (
+            Code::CrdTargetRefs,
+            "spec names no targets; write targetRefs, a list with group, kind and name".to_owned(),
+        ),
+        Departure::EntryLacks(field, part) => (
+            Code::CrdTargetRefs,
+            format!("spec.{field} has no {part}; a target is group, kind and name"),
+        ),
+        Departure::Limit(field, None) => (
+            Code::CrdTargetLimits,
+            format!("spec.{field} has no limit; write maxItems: {MOST_TARGETS}"),
+        ),
+        Departure::Limit(field, Some(most)) => (
+            Code::CrdTargetLimits,
+            format!("spec.{field} takes {most}; the pattern takes {MOST_TARGETS} at most"),
+        ),
+        Departure::BothForms => (
+            Code::CrdBothForms,
+            "nothing keeps spec.targetRef and spec.targetRefs apart; write the rule !(has(self.targetRef) && has(self.targetRefs))".to_owned(),
+        ),
+        Departure::NoNames(path) => (
+            Code::CrdStrategy,
+            format!("spec.{path} takes any name; write its strategies as an enum"),
+        ),
+        Departure::NoneBesideOthers(path) => (
+            Code::CrdStrategy,
+            format!("spec.{path} has None beside others; a kind with None has no other strategy, so leave out None or the others"),
+        ),
+        Departure::BothStanzas(StanzaNames { defaults, overrides }) => (
+            Code::CrdStrategy,
+            format!("a policy may have spec.{defaults} and spec.{overrides}, but it has one strategy; write the rule !(has(self.{defaults}) && has(self.{overrides}))"),
+        ),
+        Departure::NoDefault(path) => (
+            Code::CrdStrategyDefault,
+            format!("spec.{path} has no default, so a policy does not show its strategy; write one"),
+        ),
+        Departure::NoSettings => (
+            Code::CrdSpecEmpty,
+            "spec has targets and nothing to set".to_owned(),
+        ),
+    }
+}

@@ -1,0 +1,321 @@
+//! Findings on a policy: its faults, its effect, and the policies that override it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::admission::finding::{Code, Finding, Severity};
+use crate::admission::validate::{validate, validate_read};
+use crate::attachment::conflict::overlap;
+use crate::effective::Resolver;
+use crate::kinds::profile::{ConflictScope, SameTarget};
+use crate::merge::{StanzaRef, field_conflicts};
+use crate::model::ids::ObjectKey;
+use crate::model::object::Object;
+use crate::policy::Policy;
+use crate::state::snapshot::Snapshot;
+use crate::status::conditions::{Accepted, PolicyStatus, State, TargetStatus, Winner, status};
+use crate::status::reports::controller;
+
+use super::{change, losses, reported};
+use crate::attachment::Attachment;
+use crate::model::fuel::{MOST_COMPARED, MOST_CONFLICTS, MOST_SELECTED};
+use crate::model::wording;
+
+/// Findings on a policy as it will be after admission.
+///
+/// Old and new are judged on one snapshot; a finding that the old one already has is a warning (ruling 14).
+pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>) -> Vec<Finding> {
+    let key = object.key.clone();
+    // In sequence: a spec may be large, and is parsed once and not kept.
+    let stored = |object| {
+        let (stored, spec) = snapshot.with_policy(Arc::new(object));
+        let wrong = |policy: &Arc<Policy>| validate_read(snapshot, policy, spec, MOST_SELECTED);
+        let wrong = stored.policy(&key).map(wrong).unwrap_or_default();
+        (stored, wrong)
+    };
+    let (before, had) = old.map(stored).unzip();
+    let had = had.unwrap_or_default();
+    let (after, mut findings) = stored(object);
+    let Some(policy) = after.policy(&key) else {
+        return Vec::new();
+    };
+    for finding in &mut findings {
+        let known = |f: &Finding| f.code == finding.code && f.subject == finding.subject;
+        if had.iter().any(known) {
+            finding.warn();
+        }
+    }
+    if is_refused(&findings) {
+        return findings;
+    }
+    let mut resolver = Resolver::bounded(&after);
+    let status = status(&mut resolver, policy);
+    if resolver.is_spent() {
+        findings.push(change::too_much(&key, "what this policy does"));
+        return findings;
+    }
+    match before {
+        None => {
+            findings.extend(affects(policy, &status));
+            let taken = if status.may_take_away() || policy.adds_nothing() {
+                losses::losses_by(&mut resolver, policy)
+            } else {
+                losses::Losses::Nothing
+            };
+            taken.complete(&mut findings, policy);
+            findings.extend(taken.findings(&mut resolver, policy));
+        }
+        Some(before) => findings.extend(change::effects(&before, &mut resolver, &key)),
+    }
+    findings.extend(in_force(&mut resolver, policy, &status));
+    findings
+}
+
+/// Findings on a policy as it is in the snapshot, for any user.
+pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, policy: &Policy) -> Vec<Finding> {
+    let mut findings = validate(resolver.snapshot(), policy);
+    if is_refused(&findings) {
+        if policy.object.reported.is_some() {
+            findings.extend(reported::disagrees(policy, &status(resolver, policy)));
+        }
+        return findings;
+    }
+    let status = status(resolver, policy);
+    findings.extend(affects(policy, &status));
+    findings.extend(reported::disagrees(policy, &status));
+    let protects = !policy.profile.protects.is_empty() && status.may_take_away();
+    if protects || policy.is_empty() {
+        let taken = losses::losses_by(resolver, policy);
+        taken.complete(&mut findings, policy);
+        findings.extend(taken.protections(resolver, policy));
+    }
+    findings.extend(in_force(resolver, policy, &status));
+    findings
+}
+
+/// A refused policy will have no effect.
+fn is_refused(findings: &[Finding]) -> bool {
+    let mut severities = findings.iter().map(|finding| finding.severity);
+    severities.any(|severity| severity == Severity::Deny)
+}
+
+/// Findings on the controllers of the kind, and on the policies that override this one.
+fn in_force(resolver: &mut Resolver<'_>, policy: &Policy, status: &PolicyStatus) -> Vec<Finding> {
+    let snapshot = resolver.snapshot();
+    let mut findings: Vec<Finding> = other_controllers(resolver, policy, status)
+        .into_iter()
+        .collect();
+    for target in &status.targets {
+        findings.extend(rivals(snapshot, policy, target));
+        findings.extend(rejected(policy, target));
+        findings.extend(winners(snapshot, policy, target));
+        findings.extend(conflicts(resolver, policy, target));
+    }
+    findings
+}
+
+/// The finding on objects that it acts on beyond its declared targets.
+fn affects(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
+    let declared: BTreeSet<&ObjectKey> = status.targets.iter().map(|t| &t.target.object).collect();
+    let objects = status.objects().into_iter();
+    let reached: BTreeSet<ObjectKey> = objects.filter(|o| !declared.contains(o)).cloned().collect();
+    (!reached.is_empty()).then(|| {
+        Finding::new(Code::Affects, policy.key(), wording::counted(&reached)).about("affects")
+    })
+}
+
+/// The finding if all Gateways of the policy belong to controllers that do not act on the kind. `None` if the
+/// controllers of the kind are unknown.
+fn other_controllers(
+    resolver: &mut Resolver<'_>,
+    policy: &Policy,
+    status: &PolicyStatus,
+) -> Option<Finding> {
+    let ours = &*policy.profile.controllers;
+    if ours.is_empty() {
+        return None;
+    }
+    let mut others = BTreeSet::new();
+    for target in &status.targets {
+        for gateway in resolver.gateways_of(&target.target.object) {
+            let controller = controller(resolver.snapshot(), &gateway)?.clone();
+            if ours.contains(&controller) {
+                return None;
+            }
+            others.insert(controller);
+        }
+    }
+    if resolver.is_spent() {
+        // The search was not complete.
+        return None;
+    }
+    let kind = &policy.profile.gk.kind;
+    let (ours, named) = (listed(ours), listed(&others));
+    let message =
+        format!("only {ours} acts on {kind}, and the Gateways that it reaches are run by {named}");
+    (!others.is_empty())
+        .then(|| Finding::new(Code::ControllerMismatch, policy.key(), message).about("controllers"))
+}
+
+fn listed<'a>(names: impl IntoIterator<Item = &'a Arc<str>>) -> String {
+    let names: Vec<&str> = names.into_iter().map(|name| &**name).collect();
+    names.join(", ")
+}
+
+/// The finding on the policy for which this one is rejected on a target.
+fn rivals(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Option<Finding> {
+    let Accepted::Conflicted(with) = &target.accepted else {
+        return None;
+    };
+    let rival = snapshot.policy(with)?;
+    let place = match *policy.profile.conflict_scope {
+        ConflictScope::Target => &target.target.object.whole(),
+        _ => &target.target,
+    };
+    let message = match *policy.profile.same_target {
+        SameTarget::FieldOverlap => {
+            let field = overlap(policy, rival).unwrap_or_default().join(".");
+            format!("{with} sets {field} on {place} already")
+        }
+        SameTarget::EqualField => {
+            let fields = policy.profile.conflict_fields.iter();
+            let fields: Vec<String> = fields.map(|field| field.join(".")).collect();
+            let fields = fields.join(", ");
+            format!("{with} has another {fields} on {place}, so both are rejected")
+        }
+        SameTarget::NoneWins => format!("{with} is on {place} too, so both are rejected"),
+        _ => format!(
+            "ignored: {place} already has {with}, which is {}",
+            which(rival, policy)
+        ),
+    };
+    let mut finding = Finding::new(Code::Conflicted, policy.key(), message)
+        .about(format!("{} {with}", target.target));
+    finding.mentions.insert(with.clone());
+    Some(finding)
+}
+
+/// The finding that its controllers reject it on a target, by their report or by what attache knows of them.
+fn rejected(policy: &Policy, target: &TargetStatus) -> Option<Finding> {
+    let place = &target.target;
+    let message = match &target.accepted {
+        Accepted::Rejected(report) => {
+            format!("it is not in force on {place}: its controller reports {report}")
+        }
+        Accepted::Clashing(why) => {
+            format!("it has no effect on {place}: its controller rejects it ({why})")
+        }
+        _ => return None,
+    };
+    Some(Finding::new(Code::Rejected, policy.key(), message).about(place.to_string()))
+}
+
+/// The findings on the policies that override it on a target, everywhere or somewhere.
+fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<Finding> {
+    let code = match target.state {
+        Some(State::Overridden) => Code::Overridden,
+        Some(State::PartiallyEnforced) => Code::PartlyOverridden,
+        _ => return Vec::new(),
+    };
+    let at = target.target.to_string();
+    let winners = target.by.iter().map(|(key, winner)| {
+        let name = key.text();
+        let about = [&at, " ", &name].concat();
+        let message = match code {
+            Code::Overridden => format!("it has no effect on {at}: overridden by {name}"),
+            _ => format!("overridden in part by {name}"),
+        };
+        let mut finding = Finding::new(code, policy.key(), message).about(about);
+        finding.notice = gives_way(snapshot, policy, target, (key, winner));
+        finding.settings = winner.settings.clone().into();
+        finding.source = wording::origin(policy.key(), &winner.from);
+        // On one level the proposals let the newer default win, which surprises people (ruling 4).
+        if let Some(rival) = snapshot.policy(key)
+            && winner.from.contains(&target.target)
+            && rival.is_for_all_namespaces() == policy.is_for_all_namespaces()
+        {
+            let which = which(rival, policy);
+            finding.source = format!("{}, where the {which} wins", finding.source);
+        }
+        finding.mentions.insert(key.clone());
+        finding
+    });
+    winners.collect()
+}
+
+/// How the winner compares with the policy that it overrides.
+fn which(winner: &Policy, other: &Policy) -> &'static str {
+    let (one, other) = (winner.precedence(), other.precedence());
+    match (one.same_weight(other), one > other) {
+        (true, true) => "newer",
+        (true, false) => "older",
+        (false, true) => "lighter",
+        (false, false) => "heavier",
+    }
+}
+
+/// Whether a policy loses as intended: it is a default, and the winner is more specific (ruling 39). It does not if
+/// the winner overrides it from above or is attached to the same target.
+fn gives_way(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    target: &TargetStatus,
+    (key, winner): (&ObjectKey, &Winner),
+) -> bool {
+    let overrides = |key: &ObjectKey| {
+        let winner = snapshot.policy(key);
+        winner.is_some_and(|winner| winner.parts().any(StanzaRef::is_override))
+    };
+    policy.parts().all(StanzaRef::is_default)
+        && !overrides(key)
+        && !winner.from.contains(&target.target)
+}
+
+/// Fields that another policy of the legacy dialect sets to a different value on the same target.
+fn conflicts(resolver: &mut Resolver<'_>, policy: &Policy, target: &TargetStatus) -> Vec<Finding> {
+    if !policy.profile.strategies.value.legacy || target.accepted != Accepted::Accepted {
+        return Vec::new();
+    }
+    let attachments = resolver.attached(&target.target.object);
+    let here = attachments.iter().filter(|stand| {
+        stand.policy.key().gk == policy.key().gk && stand.section == target.target.section
+    });
+    let here: Vec<_> = here.collect();
+    let (mine, others): (Vec<_>, Vec<_>) = here
+        .into_iter()
+        .partition(|stand| stand.policy.key() == policy.key());
+    // Targets that differ in members of unknown meaning are different targets.
+    let same_target = |other: &&Attachment| mine.iter().any(|stand| stand.unknown == other.unknown);
+    let others = others.into_iter().filter(same_target);
+    let (most_leaves, most) = if resolver.is_limited() {
+        (MOST_COMPARED, MOST_CONFLICTS)
+    } else {
+        (usize::MAX, usize::MAX)
+    };
+    let (mut findings, mut compared) = (Vec::new(), 0);
+    let too_much = || change::too_much(policy.key(), "what else this conflicts with");
+    for other in others {
+        if compared >= most_leaves || findings.len() >= most {
+            findings.push(too_much());
+            break;
+        }
+        // Each policy is read and looked up in the other.
+        compared += policy.leaves() + other.policy.leaves() + other.policy.length();
+        let older = other.policy.precedence() < policy.precedence();
+        let wins = if older { "that one" } else { "this one" };
+        let room = most - findings.len();
+        let fields = field_conflicts(policy, &other.policy);
+        if fields.len() > room {
+            findings.push(too_much());
+        }
+        for field in fields.into_iter().take(room) {
+            let message = format!("{} sets another value; {wins} wins", other.policy.key());
+            let mut finding = Finding::new(Code::FieldConflict, policy.key(), message)
+                .at(&field)
+                .about(format!("{} {field}", target.target));
+            finding.mentions.insert(other.policy.key().clone());
+            findings.push(finding);
+        }
+    }
+    findings
+}

@@ -1,0 +1,39 @@
+//! Findings on policies whose reported status differs from the one that attache expects (design 9, ruling 36).
+
+use crate::admission::finding::{Code, Finding};
+use crate::policy::Policy;
+use crate::status::conditions::{Accepted, Disagreement, PolicyStatus};
+use crate::status::reports::Overridden;
+
+/// The finding on a policy about which its controllers and attache disagree.
+pub(super) fn disagrees(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
+    let said = &status.said;
+    let message = match status.disagreement()? {
+        Disagreement::Rejected => {
+            let report = said.reports.iter().find(|report| report.is_rejection)?;
+            let ancestor = report.ancestor.as_ref();
+            let ancestor = ancestor.map_or_else(String::new, |place| format!("for {place} "));
+            format!(
+                "by its spec it would be accepted, but {ancestor}its controller reports {report}"
+            )
+        }
+        Disagreement::NotEnforced => {
+            let report = said.not_enforced.as_ref()?;
+            format!("by its spec it would be in force, but its controller reports {report}")
+        }
+        Disagreement::Overridden => {
+            let (Overridden::Everywhere(report) | Overridden::Somewhere(report)) =
+                said.overridden.as_ref()?;
+            format!("by its spec all of it would be in force, but its controller reports {report}")
+        }
+        Disagreement::Accepted => {
+            let why = match &status.accepted {
+                Accepted::Conflicted(with) => format!("conflict with {}", with.path()),
+                Accepted::TargetNotFound => "have no target".to_owned(),
+                _ => "be invalid".to_owned(),
+            };
+            format!("by its spec it would {why}, but its controller accepts it")
+        }
+    };
+    Some(Finding::new(Code::StatusDisagrees, policy.key(), message).about("status"))
+}

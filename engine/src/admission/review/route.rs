@@ -1,0 +1,90 @@
+//! Findings on a route: parents that do not accept it, and backends that get no requests from it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::admission::finding::{Code, Finding};
+use crate::effective::Resolver;
+use crate::model::fuel;
+use crate::model::ids::ObjectKey;
+use crate::model::object::{Node, Object};
+use crate::state::snapshot::Snapshot;
+use crate::topology::{
+    KeptOutCache, ParentAttachment, Unreached, attachment, attachment_cost, not_usable, unusable,
+};
+
+use super::change::too_much;
+
+/// Findings on a route: each parentRef that does not attach and each backend that gets no requests, with the reason.
+pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
+    let snapshot = resolver.snapshot();
+    let Some(route) = snapshot.get(key) else {
+        return Vec::new();
+    };
+    let Node::Route { parents, rules, .. } = &route.node else {
+        return Vec::new();
+    };
+    let backends: usize = rules.iter().map(|rule| rule.backends.len()).sum();
+    resolver.spend(attachment_cost(snapshot, route) + backends / fuel::FOUND);
+    if resolver.is_spent() {
+        return vec![too_much(key, "what this route is attached to")];
+    }
+    let mut findings = Vec::new();
+    let mut one_kind = KeptOutCache::new(snapshot);
+    for (i, parent) in parents.iter().enumerate() {
+        if let ParentAttachment::Refused { why, .. } = attachment(&mut one_kind, route, parent) {
+            let missing = snapshot.lacks(&parent.object);
+            let told = if missing {
+                format!("{why} now")
+            } else {
+                format!("not attached to {}: {why}", parent.object)
+            };
+            let section = parent.section.as_deref().unwrap_or_default();
+            let port = parent.port.map(|port| port.to_string()).unwrap_or_default();
+            let subject = format!("{} {section} {port}", parent.object);
+            let finding = Finding::new(Code::RouteNotAttached, key, told)
+                .at(format!("spec.parentRefs[{i}]"))
+                .about(subject);
+            findings.push(if missing {
+                finding.depending_on_absence_of(&parent.object)
+            } else {
+                finding
+            });
+        }
+    }
+    findings.extend(backends_of(snapshot, route));
+    findings
+}
+
+/// Backends that get no requests, each once, at their first occurrence.
+fn backends_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
+    let Node::Route { rules, .. } = &route.node else {
+        return Vec::new();
+    };
+    let mut findings = Vec::new();
+    let mut told: BTreeSet<&ObjectKey> = BTreeSet::new();
+    for (i, rule) in rules.iter().enumerate() {
+        for (j, reference) in rule.backends.iter().enumerate() {
+            let backend = &reference.object;
+            let Some(why) = unusable(snapshot, route, reference) else {
+                continue;
+            };
+            if !told.insert(backend) {
+                continue;
+            }
+            let reason = not_usable(why, &route.key, backend);
+            let message = match why {
+                Unreached::Missing => format!("{reason} now: its share of requests fails"),
+                _ => format!("{backend} gets no requests: {reason}"),
+            };
+            let finding = Finding::new(Code::BackendNotUsable, &route.key, message)
+                .at(format!("spec.rules[{i}].backendRefs[{j}]"))
+                .about(backend.to_string());
+            findings.push(match why {
+                Unreached::Missing => finding.depending_on_absence_of(backend),
+                _ => finding,
+            });
+        }
+    }
+    findings
+}

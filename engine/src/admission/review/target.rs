@@ -1,0 +1,175 @@
+//! Findings on a target: the policies that will act on it, and attached policies that cannot.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::admission::finding::{Code, Finding};
+use crate::attachment::rejection::RejectionFinder;
+use crate::effective::affected::{Acting, acting_on_or_attached};
+use crate::effective::{Resolver, RouteWithoutPolicies, names_same_gateway};
+use crate::model::ids::ObjectKey;
+use crate::model::object::{Node, Object};
+use crate::policy::{Policy, TargetRef};
+use crate::state::generation_cache::GenerationCache;
+use crate::state::snapshot::{Change, Snapshot};
+
+use super::{change, route};
+use crate::model::fuel::{MOST_REFERENCES, MOST_ROUTES};
+use crate::model::wording;
+
+/// The maximum number of findings that are cached for equal routes.
+const MOST_FINDINGS: usize = 16;
+/// The maximum size of their texts in bytes: a setting may have hundreds, and a policy may have thousands of
+/// settings.
+const MOST_TEXT: usize = 4096;
+
+thread_local! {
+    static ON_BARE: RefCell<GenerationCache<RouteWithoutPolicies, Option<Rc<[Finding]>>>> = RefCell::default();
+}
+
+/// Findings on a target as it will be after admission, and on the effect of the change on others.
+pub(super) fn findings(
+    snapshot: &Snapshot,
+    object: &Arc<Object>,
+    old: Option<&Arc<Object>>,
+) -> Vec<Finding> {
+    let key = object.key.clone();
+    let is_grant = key.gk.is_gateway_api("ReferenceGrant");
+    let change = |object: &Arc<Object>| {
+        if is_grant {
+            snapshot.with_change(Change::Applied(object.clone()))
+        } else {
+            snapshot.with_object(object.clone())
+        }
+    };
+    let after = change(object);
+    let mut resolver = Resolver::bounded(&after);
+    let mut findings = findings_as_attached(&mut resolver, &key);
+    if resolver.is_spent() {
+        findings = vec![change::too_much(&key, "which policies act on this")];
+    }
+    findings.extend(route::findings(&resolver, &key));
+    // The stored object in the request is newer than any cache.
+    if old
+        .as_ref()
+        .is_some_and(|old| alters_nothing(snapshot, old, object))
+    {
+        return findings;
+    }
+    let before = match old {
+        Some(old) => change(old),
+        None if is_grant => snapshot.with_change(Change::Deleted(key.clone())),
+        // A new target does not change an existing effective policy.
+        None => return findings,
+    };
+    findings.extend(change::effects(&before, &mut resolver, &key));
+    findings.extend(change::rerouted(
+        &before,
+        &after,
+        &key,
+        std::slice::from_ref(&key),
+        MOST_ROUTES,
+    ));
+    if let Some(old) = old {
+        findings.extend(change::sections(
+            &before,
+            old,
+            object,
+            &RejectionFinder::new(true),
+        ));
+    }
+    if is_grant {
+        findings.extend(change::grant(&before, &after, &key, MOST_REFERENCES));
+    }
+    findings
+}
+
+/// Whether the difference between two versions of a target cannot change any effective policy: the engine reads the
+/// same from both, both name the same Gateway by label, no policy selects the target by labels or annotations, and no policy
+/// controls fields of it.
+fn alters_nothing(snapshot: &Snapshot, old: &Object, new: &Object) -> bool {
+    let selects = |policy: &Arc<Policy>| policy.targets.iter().any(TargetRef::selects);
+    // For a Namespace, the labels matter to listeners.
+    !matches!(new.node, Node::Other)
+        && old.node == new.node
+        && names_same_gateway(snapshot, &old.meta, &new.meta)
+        && !snapshot.policies_naming(&new.key).any(selects)
+        && snapshot.controls(&new.key.gk).next().is_none()
+}
+
+/// Findings on a target as it is in the snapshot: the policies that act on it.
+pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
+    let bare = resolver.without_policies(key);
+    match bare.and_then(|bare| on_bare(resolver, key, &bare)) {
+        Some(alike) => {
+            let mut findings = alike.to_vec();
+            for finding in &mut findings {
+                finding.object = key.clone();
+            }
+            findings
+        }
+        None => found(resolver, key),
+    }
+}
+
+/// The findings on a route without policies of its own, shared by all equal routes. `None` if they depend on more
+/// than that, or if they are large. Computed with separate fuel, so that the fuel of a review does not depend on the
+/// cache.
+fn on_bare(
+    resolver: &Resolver<'_>,
+    key: &ObjectKey,
+    bare: &RouteWithoutPolicies,
+) -> Option<Rc<[Finding]>> {
+    let snapshot = resolver.snapshot();
+    let find = || {
+        let mut apart = Resolver::bounded(snapshot);
+        let kinds = apart.kinds_through(key);
+        let findings = apart
+            .stop_at(&key.gk, &kinds)
+            .then(|| found(&mut apart, key));
+        let little = |findings: &Vec<Finding>| {
+            findings.len() <= MOST_FINDINGS && findings.iter().map(size).sum::<usize>() <= MOST_TEXT
+        };
+        let findings = findings.filter(|findings| little(findings) && !apart.is_spent());
+        findings.map(Rc::from)
+    };
+    ON_BARE.with(|memo| GenerationCache::get_or_compute(memo, snapshot.generation(), bare, find))
+}
+
+/// The size of the texts of a finding, in bytes.
+fn size(finding: &Finding) -> usize {
+    let settings: usize = finding.settings.iter().map(String::len).sum();
+    finding.message.len() + settings + finding.source.len()
+}
+
+fn found(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
+    let over = acting_on_or_attached(resolver, key);
+    let findings = over.iter().filter_map(|acting| finding(key, acting));
+    findings.collect()
+}
+
+fn finding(object: &ObjectKey, acting: &Acting) -> Option<Finding> {
+    let policy = acting.policy.key();
+    let on_it = acting
+        .attachments
+        .iter()
+        .any(|place| place.object == *object);
+    let (code, from) = if acting.acts() {
+        (Code::AffectedBy, &acting.from)
+    } else if on_it && !acting.policy.adds_nothing() {
+        (Code::Overridden, &acting.attachments)
+    } else {
+        return None;
+    };
+    let name = policy.text();
+    let message = match code {
+        Code::Overridden => format!("{name} has no effect: it is overridden"),
+        _ => name.clone(),
+    };
+    let mut finding = Finding::new(code, object, message).about(name);
+    finding.mentions.insert(policy.clone());
+    finding.settings = wording::settings(&acting.settings).into();
+    finding.source = wording::origin(object, from);
+    Some(finding)
+}

@@ -1,0 +1,108 @@
+//! Checks that the section of a target exists, and suggests a correction.
+
+use std::collections::BTreeSet;
+
+use crate::admission::finding::{Code, Finding};
+use crate::kinds::profile::PortsBy;
+use crate::model::hint::{nearest, quoted};
+use crate::model::object::{Node, Object, section_noun};
+use crate::model::section::{SectionNames, nameable, on_port, resolve};
+use crate::policy::{Entry, Policy, TargetRef};
+
+/// The finding on a section, or a port, that an object does not have.
+pub(super) fn unknown(
+    policy: &Policy,
+    entry: &Entry<'_>,
+    target: &TargetRef,
+    object: &Object,
+) -> Option<Finding> {
+    let noun = section_noun(&object.key.gk)?;
+    let names = policy.profile.section_names();
+    let (member, about, message) = match (&target.section, target.port) {
+        (Some(name), _) if resolve(object, name, names).is_none() => (
+            entry.field.section_member(),
+            &**name,
+            format!("{noun} {name:?}{}", remedy(object, noun, name, names)),
+        ),
+        (None, Some(port)) if on_port(object, port).is_empty() => (
+            entry.field.port_field.as_deref().unwrap_or("port"),
+            &*port.to_string(),
+            format!("{noun} on port {port}; it has {}", ports(object)),
+        ),
+        _ => return None,
+    };
+    if let Some(why) = &object.unread {
+        // It may be in the part that could not be read.
+        let message = format!(
+            "whether {} has {noun} {about:?} is not known: {why}",
+            object.key
+        );
+        return Some(
+            Finding::new(Code::Unverified, policy.key(), message)
+                .at(format!("{}.{member}", entry.path))
+                .about(format!("{}#{about}", object.key))
+                .only_if(false),
+        );
+    }
+    let message = format!("{} has no {message}", object.key);
+    Some(
+        Finding::new(Code::SectionUnknown, policy.key(), message)
+            .at(format!("{}.{member}", entry.path))
+            .about(format!("{}#{about}", object.key))
+            .depending_on_absence_of(&object.key)
+            .only_if(!policy.is_pending()),
+    )
+}
+
+/// The remedy: the name to write instead.
+fn remedy(object: &Object, noun: &str, name: &str, names: SectionNames) -> String {
+    if let Some(meant) = port_otherwise(object, name, names.ports_by) {
+        return meant;
+    }
+    let labels = nameable(object, names);
+    let mut nameable: Vec<&str> = labels.iter().map(|label| &**label).collect();
+    let mut seen = BTreeSet::new();
+    nameable.retain(|name| seen.insert(*name));
+    // All indexes are equally close to each other: only names can be mistyped.
+    let given = object.sections().unwrap_or_default();
+    let mut given: Vec<&str> = given.into_iter().map(|name| &**name).collect();
+    given.retain(|name| nameable.contains(name));
+    match nearest(name, &given) {
+        Some(near) => format!("; did you mean {near:?}?"),
+        None if nameable.is_empty() => format!("; none of its {noun}s has a name"),
+        None => format!("; it has {}", quoted(&nameable)),
+    }
+}
+
+/// A hint on a port named by number where only names count, or by name where only numbers count.
+fn port_otherwise(object: &Object, name: &str, by: PortsBy) -> Option<String> {
+    let Node::Service { ports } = &object.node else {
+        return None;
+    };
+    let written = |port: &&crate::model::object::Port| match by {
+        PortsBy::Name => name.parse() == Ok(port.number),
+        PortsBy::Number => port.name.as_deref() == Some(name),
+        PortsBy::Both => false,
+    };
+    let port = ports.iter().find(written)?;
+    Some(match (by, &port.name) {
+        (PortsBy::Number, _) => format!("; did you mean \"{}\"?", port.number),
+        (_, Some(name)) => format!("; did you mean {:?}?", &**name),
+        (_, None) => format!(
+            "; port {} has no name, and a port is named by its name: leave sectionName out",
+            port.number
+        ),
+    })
+}
+
+fn ports(object: &Object) -> String {
+    let numbers: BTreeSet<u16> = match &object.node {
+        Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => {
+            listeners.iter().map(|listener| listener.port).collect()
+        }
+        Node::Service { ports } => ports.iter().map(|port| port.number).collect(),
+        _ => BTreeSet::new(),
+    };
+    let numbers: Vec<String> = numbers.iter().map(u16::to_string).collect();
+    numbers.join(", ")
+}

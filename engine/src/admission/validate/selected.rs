@@ -1,0 +1,88 @@
+//! Rules on the objects that a target selects by labels.
+
+use std::sync::Arc;
+
+use super::target::out_of_reach;
+use super::{section, suggestion};
+use crate::admission::finding::{Code, Finding};
+use crate::attachment::{permission, selected};
+use crate::model::object::{From, Object};
+use crate::policy::{Entry, Policy, TargetRef};
+use crate::state::snapshot::Snapshot;
+
+/// The maximum number of objects that are examined one by one.
+const MOST: usize = 64;
+/// Longer labels are not repeated in the message.
+const LONGEST: usize = 100;
+
+/// The finding on a target that selects nothing, nothing that the policy may reach, or nothing with that section; it
+/// names the first such object. Matching objects may be created later, so this is a warning. Only for kinds that are
+/// known and listed, as for names, and if at most `most` comparisons are needed.
+pub(super) fn finding(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+    target: &TargetRef,
+    most: usize,
+) -> Option<Finding> {
+    let asked = snapshot.count(&target.gk) * policy.targets.len();
+    if !target.selects() || asked > most || !snapshot.knows(&target.gk) {
+        return None;
+    }
+    let own = &policy.key().namespace;
+    let mut found: Vec<&Arc<Object>> = selected(snapshot, own, target).collect();
+    if found.is_empty() {
+        return Some(nothing(snapshot, policy, entry, target, most));
+    }
+    if found.len() > MOST {
+        return None;
+    }
+    found.sort_by(|a, b| a.key.cmp(&b.key));
+    // Objects that no grant covers, or that have no such section, are ignored if others remain.
+    let (attached, others): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|object| permission(snapshot, policy, target, &object.key).is_attached());
+    let faulty = if attached.is_empty() {
+        let mut others = others.iter();
+        others.find_map(|object| out_of_reach(snapshot, policy, entry, target, &object.key))
+    } else {
+        let each = attached.iter();
+        let unknown: Option<Vec<_>> = each
+            .map(|object| section::unknown(policy, entry, target, object))
+            .collect();
+        unknown?.into_iter().next()
+    };
+    faulty.map(|mut finding| {
+        finding.depends_on_absence_of = None;
+        finding.only_if(false)
+    })
+}
+
+fn nothing(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+    target: &TargetRef,
+    most: usize,
+) -> Finding {
+    let own = &policy.key().namespace;
+    let namespace = target.namespace(own);
+    let within = match &target.from {
+        _ if !target.spans(own) => &**namespace,
+        From::Selector(_) => "the selected namespaces",
+        _ => "any namespace",
+    };
+    let labels: Vec<String> = target
+        .equal_labels()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    let labels = match labels.join(",") {
+        labels if labels.is_empty() || labels.len() > LONGEST => "these labels".to_owned(),
+        labels => labels,
+    };
+    let hint = suggestion::label(snapshot, namespace, target, most);
+    let message = format!("no {} of {within} has {labels} now{hint}", target.gk);
+    Finding::new(Code::TargetSelectsNothing, policy.key(), message)
+        .at(&entry.path)
+        .about(format!("{} {namespace}", target.gk))
+}

@@ -1,0 +1,112 @@
+//! Suggestions for a target that does not exist, or for labels that no object has.
+
+use std::collections::BTreeSet;
+
+use crate::admission::finding::Hint;
+use crate::kinds::profile::CrossNamespace;
+use crate::model::hint::{nearest, quoted};
+use crate::model::ids::ObjectKey;
+use crate::policy::{Entry, Policy, TargetRef};
+use crate::state::snapshot::Snapshot;
+
+/// The maximum number of objects that a request searches for a suggestion.
+const MOST: usize = 1_000;
+/// The most namespaces that a hint for a request names.
+const FEW: usize = 5;
+
+/// `; did you mean "cart"?`, or the location of an object with that name; empty without a close match.
+///
+/// A request, which limits selection by `most`, has little time, so it does not search among many objects. From other
+/// namespaces it learns only of Gateways and `ListenerSets`, and only if the user may read them.
+pub(super) fn hint(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+    object: &ObjectKey,
+    most: usize,
+) -> Hint {
+    let is_request = most != usize::MAX;
+    let mut hint = Hint {
+        text: String::new(),
+        tells_of: BTreeSet::new(),
+    };
+    if is_request && snapshot.count(&object.gk) > MOST {
+        return hint;
+    }
+    let is_public = object.gk.is_gateway_api("Gateway") || object.gk.is_listener_set();
+    let (mut near, mut elsewhere) = (BTreeSet::new(), BTreeSet::new());
+    for other in snapshot.objects(&object.gk).map(|other| &other.key) {
+        if other.namespace == object.namespace {
+            near.insert(&*other.name);
+        } else if other.name == object.name && (is_public || !is_request) {
+            elsewhere.insert(other);
+        }
+    }
+    let near: Vec<&str> = near.into_iter().collect();
+    let namespaces: Vec<&str> = elsewhere.iter().map(|other| &*other.namespace).collect();
+    // The user must be able to read all of them, so a hint with many would hardly ever be shown.
+    let told = !is_request || elsewhere.len() <= FEW;
+    hint.text = match (namespaces.as_slice(), nearest(&object.name, &near)) {
+        ([one], _) => format!(
+            "; there is one in namespace {one:?}, {}",
+            remedy(policy, entry, one)
+        ),
+        ([_, ..], _) if told => format!("; there are some in namespaces {}", quoted(&namespaces)),
+        (_, Some(near)) => {
+            return Hint {
+                text: format!("; did you mean {near:?}?"),
+                ..hint
+            };
+        }
+        (_, None) => return hint,
+    };
+    hint.tells_of = elsewhere.into_iter().cloned().collect();
+    hint
+}
+
+/// The remedy for a target in another namespace.
+fn remedy(policy: &Policy, entry: &Entry<'_>, namespace: &str) -> String {
+    let kind = &policy.profile.gk.kind;
+    let across = *policy.profile.cross_namespace;
+    match across {
+        CrossNamespace::Any | CrossNamespace::Consumer if entry.field.namespace != Some(false) => {
+            format!("write namespace {namespace:?}")
+        }
+        CrossNamespace::Grant if entry.field.namespace != Some(false) => {
+            format!("write namespace {namespace:?} and let a ReferenceGrant allow it")
+        }
+        _ => format!("and {kind} looks in its own: put the policy there"),
+    }
+}
+
+/// `; did you mean exposure=cluster?`: a label of some object whose key is close to the requested one with the same
+/// value, or whose key is the same with a close value.
+pub(super) fn label(snapshot: &Snapshot, own: &str, target: &TargetRef, most: usize) -> String {
+    if most != usize::MAX && snapshot.count(&target.gk) > MOST {
+        return String::new();
+    }
+    let mut found: BTreeSet<String> = BTreeSet::new();
+    for (key, value) in target.equal_labels() {
+        for object in snapshot.objects(&target.gk) {
+            if object.key.namespace.as_ref() != own {
+                continue;
+            }
+            for (other, its) in object.meta.labels.iter() {
+                let near = |one: &str, other: &str| nearest(one, &[other]).is_some();
+                let one_letter =
+                    (its == value && near(key, other)) || (other == key && near(value, its));
+                if one_letter {
+                    found.insert(format!("{other}={its}"));
+                }
+            }
+        }
+    }
+    let asked = target
+        .equal_labels()
+        .map(|(key, value)| format!("{key}={value}"));
+    let asked: BTreeSet<String> = asked.collect();
+    match found.difference(&asked).next() {
+        Some(near) => format!("; did you mean {near}?"),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,408 @@
+//! Rules on one target of a policy.
+
+use super::{section, selected, suggestion};
+use crate::admission::finding::{Code, Finding};
+use crate::attachment::{AttachmentPermission, permission};
+use crate::kinds::profile::{Allowed, CrossNamespace, Only};
+use crate::model::hint::{is_near, listed, one, quoted};
+use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::object::{Object, gateway_kinds, section_noun};
+use crate::model::section::{has_none, is_ambiguous};
+use crate::policy::{Entry, Fault, Policy, TargetRef};
+use crate::state::snapshot::Snapshot;
+
+/// All findings on one entry.
+pub(super) fn findings(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+    most: usize,
+) -> Vec<Finding> {
+    let spelling = spelling(policy, entry);
+    let mut findings = Vec::new();
+    match &entry.target {
+        Err(fault) => {
+            findings.extend(spelling);
+            findings.push(faulty(policy.key(), entry, fault));
+        }
+        Ok(target) => {
+            let unread = unread_namespace(policy, entry);
+            let unsupported = unsupported_kind(policy, entry, target);
+            // Report one mistake once: whether the target exists does not matter if it cannot be a target, or if the
+            // controllers look for it elsewhere.
+            let refused = entry.is_misspelt || unsupported.as_ref().is_some_and(Finding::refuses);
+            let is_told = unsupported.is_some() || unread.is_some();
+            let about = about_target(snapshot, policy, entry, target, most);
+            let about =
+                about.filter(|found| !(refused || is_told && found.code == Code::TargetNotFound));
+            findings.extend(spelling);
+            findings.extend(unserved_group(snapshot, policy, entry, target));
+            findings.extend(unread);
+            findings.extend(unsupported);
+            findings
+                .extend(about.or_else(|| selected::finding(snapshot, policy, entry, target, most)));
+        }
+    }
+    if entry.both {
+        let message = "the target has a name and a selector; keep one of them";
+        findings.push(
+            Finding::new(Code::TargetBothForms, policy.key(), message)
+                .at(&entry.path)
+                .about("name selector"),
+        );
+    }
+    findings
+}
+
+/// The finding on a kind in a different case than it is served in, or on `core` for the empty group. If it is known which
+/// kinds can be targets, it is refused: controllers compare exactly. Otherwise attache accepts what was meant.
+fn spelling(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
+    let spelling = entry.spelling.as_ref()?;
+    let (field, written, right) = (spelling.field, &spelling.written, &spelling.right);
+    if entry.guessed && entry.field.needs_group && entry.target.is_ok() {
+        let message = format!("the target has no group; write {right:?}");
+        return Some(
+            Finding::new(Code::TargetMissingRef, policy.key(), message)
+                .at(format!("{}.group", entry.path))
+                .about("group"),
+        );
+    }
+    if entry.is_misspelt {
+        let kind = &policy.profile.gk.kind;
+        let message = format!(
+            "{kind} cannot target {field} {}; write {right:?}",
+            one(written)
+        );
+        return Some(
+            Finding::new(Code::TargetKindUnsupported, policy.key(), message)
+                .at(format!("{}.{field}", entry.path))
+                .about(format!("{field} {written}")),
+        );
+    }
+    let message = if written.is_empty() {
+        format!("no {field}; taken for {right:?}")
+    } else {
+        format!("{written:?} is not a {field} to the letter; write {right:?}")
+    };
+    Some(
+        Finding::new(Code::TargetSpelling, policy.key(), message)
+            .at(format!("{}.{field}", entry.path))
+            .about(format!("{field} {written}")),
+    )
+}
+
+fn faulty(key: &ObjectKey, entry: &Entry<'_>, fault: &Fault) -> Finding {
+    let path = &entry.path;
+    match fault {
+        Fault::NotAnObject(found) => {
+            let message = format!("a target is an object with group, kind and name, not {found}");
+            Finding::new(Code::TargetMissingRef, key, message)
+                .at(path)
+                .about(*found)
+        }
+        Fault::Missing(part) => {
+            let message = format!("the target has no {part}");
+            Finding::new(Code::TargetMissingRef, key, message)
+                .at(format!("{path}.{part}"))
+                .about(*part)
+                .only_if(!entry.field.may_lack.contains(part))
+        }
+        Fault::Versioned(group) => {
+            let bare = group.split('/').next().unwrap_or_default();
+            let message =
+                format!("{group:?} has a version in it; a group has none: write {bare:?}");
+            Finding::new(Code::TargetGroupVersioned, key, message)
+                .at(format!("{path}.group"))
+                .about(group.as_str())
+        }
+    }
+}
+
+fn about_target(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+    target: &TargetRef,
+    most: usize,
+) -> Option<Finding> {
+    if target.is_whole() && entry.field.needs_section {
+        return Some(without_section(policy, entry, target));
+    }
+    if let Some(section) = &target.section {
+        if entry.field.sections == Some(false) {
+            let member = entry.field.section_member();
+            let what = format!("{} takes no {member}", policy.profile.gk.kind);
+            return Some(unsupported(policy, entry, section, &what, true));
+        }
+        if let Some(finding) = sectionless(policy, entry, target, section) {
+            return Some(finding);
+        }
+    }
+    let object = target.object(&policy.key().namespace)?;
+    if let Some(finding) = out_of_reach(snapshot, policy, entry, target, &object) {
+        return Some(finding);
+    }
+    let Some(found) = snapshot.get(&object) else {
+        return not_found(snapshot, policy, entry, &object, most);
+    };
+    let unknown = section::unknown(policy, entry, target, found);
+    unknown.or_else(|| ambiguous(policy, entry, found, target.section.as_deref()?))
+}
+
+/// The finding on a section of a kind without sections, or of one whose sections the policy kind does not support.
+fn sectionless(
+    policy: &Policy,
+    entry: &Entry<'_>,
+    target: &TargetRef,
+    section: &str,
+) -> Option<Finding> {
+    let gk = &target.gk;
+    if has_none(gk) {
+        return Some(unsupported(
+            policy,
+            entry,
+            section,
+            &format!("{gk} has no sections"),
+            true,
+        ));
+    }
+    let allow = policy.profile.allow.as_ref()?;
+    (!policy.profile.takes_section_of(gk)).then(|| {
+        let what = format!("{} takes no section of {gk}", policy.profile.gk.kind);
+        unsupported(policy, entry, section, &what, allow.is_said())
+    })
+}
+
+fn unsupported(
+    policy: &Policy,
+    entry: &Entry<'_>,
+    section: &str,
+    what: &str,
+    sure: bool,
+) -> Finding {
+    let member = entry.field.section_member();
+    let message = format!("{what}; remove {member} {section:?}");
+    Finding::new(Code::SectionUnsupported, policy.key(), message)
+        .at(format!("{}.{member}", entry.path))
+        .about(section)
+        .only_if(sure)
+}
+
+/// Only for kinds that are known and listed: a kind that the API server does not serve is legal.
+fn not_found(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+    object: &ObjectKey,
+    most: usize,
+) -> Option<Finding> {
+    snapshot.lacks(object).then(|| {
+        let hint = suggestion::hint(snapshot, policy, entry, object, most);
+        let message = format!("there is no {object} now");
+        Finding::new(Code::TargetNotFound, policy.key(), message)
+            .hinting(hint)
+            .at(&entry.path)
+            .about(object.to_string())
+            .depending_on_absence_of(object)
+    })
+}
+
+/// The finding on a kind that cannot be a target, if the profile lists those that can.
+fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Option<Finding> {
+    let allow = policy.profile.allow.as_ref()?;
+    let taken = policy
+        .profile
+        .takes(entry.field, &target.gk, target.selects());
+    (!taken).then(|| {
+        let kinds: Vec<String> = allow.value.iter().map(|a| a.gk.to_string()).collect();
+        let (kind, wrong) = (&policy.profile.gk.kind, &target.gk);
+        let named = &target.gk.kind;
+        let mut same_kind = allow.value.iter().filter(|a| a.gk.kind == *named);
+        let message = match same_kind.next() {
+            // The group is missing, which means the core group.
+            Some(meant) if target.gk.group.is_empty() => format!(
+                "{named} is not of the core group; write group {:?}",
+                &*meant.gk.group
+            ),
+            _ => {
+                let is_known = gateway_kinds().any(|known| known.kind == *named);
+                let near = |a: &&Allowed| !is_known && is_near(&a.gk.kind, named, 2);
+                let meant = allow.value.iter().find(near);
+                let meant = meant.map_or_else(String::new, |a| format!("; did you mean {}?", a.gk));
+                format!(
+                    "{kind} cannot target {wrong}; it can {}{meant}",
+                    listed(&kinds)
+                )
+            }
+        };
+        Finding::new(Code::TargetKindUnsupported, policy.key(), message)
+            .at(format!("{}.kind", entry.path))
+            .about(wrong.to_string())
+            .only_if(entry.knows_kinds(&policy.profile, target))
+    })
+}
+
+/// The finding on a namespace that the kind or the field ignores, and that is not the policy's own.
+fn unread_namespace(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
+    let own = &policy.key().namespace;
+    let unread = entry
+        .unread
+        .as_ref()
+        .filter(|namespace| *namespace != own)?;
+    let kind = &policy.profile.gk.kind;
+    // A kind that ignores it may still define the field; a reference without that field rejects it.
+    let refused = *policy.profile.cross_namespace != CrossNamespace::Ignored;
+    let message = if refused {
+        format!(
+            "{kind} takes no namespace here, and looks in its own; remove namespace {:?}",
+            &**unread
+        )
+    } else {
+        format!(
+            "{kind} looks for its target in its own namespace, not in {:?}",
+            &**unread
+        )
+    };
+    Some(
+        Finding::new(Code::TargetNamespaceForbidden, policy.key(), message)
+            .at(format!("{}.namespace", entry.path))
+            .about(unread.to_string())
+            .only_if(refused),
+    )
+}
+
+/// The finding on a missing section, for kinds that need one.
+fn without_section(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Finding {
+    let kind = &policy.profile.gk.kind;
+    let noun = section_noun(&target.gk).unwrap_or("section");
+    let member = entry.field.section_member();
+    let message = format!("{kind} needs the {noun} of its target; set {member}");
+    Finding::new(Code::TargetMissingRef, policy.key(), message)
+        .at(format!("{}.{member}", entry.path))
+        .about(member)
+}
+
+/// The finding on a group in which nothing is served, if a served group is close or has a kind of that name: a kind
+/// that a controller made up is legal, and must not hide a typing error (ruling 9).
+fn unserved_group(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+    target: &TargetRef,
+) -> Option<Finding> {
+    let (group, kind) = (&*target.gk.group, &*target.gk.kind);
+    let mut served: Vec<&GroupKind> = snapshot.known_kinds().collect();
+    served.sort();
+    if served.is_empty() || served.iter().any(|known| *known.group == *group) {
+        return None;
+    }
+    let close = served
+        .iter()
+        .find(|known| !known.group.is_empty() && is_near(&known.group, group, 2));
+    let same_kind = served.iter().find(|known| *known.kind == *kind);
+    let meant = close.or(same_kind)?;
+    let message = format!(
+        "nothing is served in group {}; did you mean {:?}?",
+        one(group),
+        &*meant.group
+    );
+    Some(
+        Finding::new(Code::TargetSpelling, policy.key(), message)
+            .at(format!("{}.group", entry.path))
+            .about(format!("group {}", one(group))),
+    )
+}
+
+/// The finding on an object that the policy may not name, or for which a grant is missing.
+pub(super) fn out_of_reach(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+    target: &TargetRef,
+    object: &ObjectKey,
+) -> Option<Finding> {
+    let (kind, own) = (&policy.profile.gk.kind, &policy.key().namespace);
+    let (code, field, message, sure) = match permission(snapshot, policy, target, object) {
+        // Other rules report this, for the kind or for the section.
+        AttachmentPermission::Allowed
+        | AttachmentPermission::Consumer
+        | AttachmentPermission::TargetKindNotSupported => return None,
+        AttachmentPermission::Forbidden => (
+            Code::TargetNamespaceForbidden,
+            format!("{}.namespace", entry.path),
+            match &entry.field.default_namespace {
+                Some(default) => format!(
+                    "{kind} stays in its own namespace; write namespace {:?}, none means {:?}",
+                    &**own, &**default
+                ),
+                None => format!(
+                    "{kind} stays in its own namespace; remove namespace {:?}",
+                    &*object.namespace
+                ),
+            },
+            policy.profile.cross_namespace.is_said(),
+        ),
+        AttachmentPermission::OtherName => (
+            Code::TargetKindUnsupported,
+            format!("{}.name", entry.path),
+            other_name(policy, object),
+            false,
+        ),
+        AttachmentPermission::NotGranted => (
+            Code::TargetNotGranted,
+            entry.path.clone(),
+            format!(
+                "no ReferenceGrant in {} lets {kind} of {own} name {object}",
+                object.namespace
+            ),
+            true,
+        ),
+        AttachmentPermission::ClusterScoped => (
+            Code::TargetClusterScoped,
+            entry.path.clone(),
+            match policy.profile.allowed(&object.gk).and_then(|a| a.only) {
+                Some(Only::OwnNamespace) => format!(
+                    "no Namespace can be a target but its own, so this has no effect; write {:?}",
+                    &**own
+                ),
+                Some(Only::RootNamespace) => {
+                    let root = policy.profile.root_namespace.as_deref().unwrap_or_default();
+                    format!("only policies in {root:?} may name {object}, so this has no effect")
+                }
+                None => {
+                    format!("{object} is cluster-scoped and {kind} is not, so this has no effect")
+                }
+            },
+            true,
+        ),
+    };
+    Some(
+        Finding::new(code, policy.key(), message)
+            .at(field)
+            .about(object.to_string())
+            .only_if(sure),
+    )
+}
+
+fn other_name(policy: &Policy, object: &ObjectKey) -> String {
+    let kind = &policy.profile.gk.kind;
+    let allowed = policy.profile.allowed(&object.gk);
+    let names: Vec<&str> = allowed
+        .iter()
+        .flat_map(|a| &a.names)
+        .map(|n| &**n)
+        .collect();
+    let names = quoted(&names);
+    format!("{kind} on {object} has no effect; of this kind it can target {names}")
+}
+
+/// The finding on two sections with the same name: a policy on that name is attached to both.
+fn ambiguous(policy: &Policy, entry: &Entry<'_>, object: &Object, name: &str) -> Option<Finding> {
+    is_ambiguous(object, name).then(|| {
+        let noun = section_noun(&object.key.gk).unwrap_or("section");
+        let message = format!("{} has more than one {noun} {name:?}", object.key);
+        Finding::new(Code::SectionAmbiguous, policy.key(), message)
+            .at(format!("{}.{}", entry.path, entry.field.section_member()))
+            .about(format!("{}#{name}", object.key))
+    })
+}

@@ -1,0 +1,349 @@
+//! The result of a review: sorted findings, and the lines that are reported to the user.
+
+use std::collections::BTreeSet;
+
+use json_patch::Patch;
+
+use crate::admission::finding::{Code, Finding, Severity};
+use crate::admission::mutate::Mutation;
+use crate::admission::review::{Evidence, Reading};
+use crate::model::ids::ObjectKey;
+pub use crate::model::printable::escape;
+use crate::model::printable::push;
+
+/// The maximum number of lines in one answer, including the closing line (design 3.3).
+const MAX_LINES: usize = 10;
+/// The maximum number of characters in one line.
+const MAX_LINE: usize = 256;
+/// The maximum number of characters in one answer: the API server truncates beyond 4,096 for all webhooks together.
+const MAX_TOTAL: usize = 2_000;
+/// The maximum number of refusals that are reported one by one: a person fixes them one by one.
+const MAX_CAUSES: usize = 10;
+/// The maximum number of characters of one refusal: each name in it has at most 253.
+const MAX_REFUSAL: usize = 1_024;
+
+/// The result of a review.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// All findings, in the order in which they are reported.
+    pub findings: Vec<Finding>,
+    /// The patch to apply to the object; empty unless the mutating endpoint was called.
+    pub patch: Patch,
+    /// The mutations that the patch consists of.
+    pub mended: BTreeSet<Mutation>,
+    confirmed: bool,
+    rests_on_state: bool,
+}
+
+/// One refusal, for `status.details.causes`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// The code of the finding.
+    pub reason: &'static str,
+    /// The field path.
+    pub field: String,
+    /// One line.
+    pub message: String,
+}
+
+// === impl Verdict ===
+
+impl Verdict {
+    /// Sorts findings. A finding that depends on a failed read becomes a warning that says so.
+    pub fn new(mut findings: Vec<Finding>, evidence: &Evidence) -> Self {
+        for finding in &mut findings {
+            if let (Some(object), Evidence::Live(readings)) =
+                (&finding.depends_on_absence_of, evidence)
+            {
+                match readings.get(object) {
+                    Some(Reading::Answered) => {}
+                    Some(Reading::Failed(why)) => *finding = unverified(finding, why),
+                    None => *finding = unverified(finding, "it was not read"),
+                }
+            }
+        }
+        findings.sort();
+        findings.dedup();
+        Self {
+            findings,
+            patch: Patch::default(),
+            mended: BTreeSet::new(),
+            confirmed: !matches!(evidence, Evidence::Cached),
+            rests_on_state: true,
+        }
+    }
+
+    /// A verdict that the object could not be checked. It depends on no other object.
+    pub fn unreadable(object: &ObjectKey, message: String) -> Self {
+        Self {
+            findings: vec![Finding::new(Code::Unverified, object, message)],
+            confirmed: true,
+            ..Self::default()
+        }
+    }
+
+    /// Adds findings.
+    #[must_use]
+    pub fn and(mut self, more: impl Iterator<Item = Finding>) -> Self {
+        self.findings.extend(more);
+        self.findings.sort();
+        self
+    }
+
+    /// Whether the object was compared with other objects; `false` for a request that needs no review.
+    pub fn depends_on_state(&self) -> bool {
+        self.rests_on_state
+    }
+
+    /// A verdict without findings that changes the object.
+    pub fn patching(patch: Patch) -> Self {
+        Self {
+            patch,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the request may pass.
+    pub fn allowed(&self) -> bool {
+        self.findings.iter().all(|f| f.severity != Severity::Deny)
+    }
+
+    /// The lines for `warnings`: escaped, sorted, within the budget of design 3.3.
+    pub fn warnings(&self) -> Vec<String> {
+        let told: Vec<&Finding> = self
+            .findings
+            .iter()
+            .filter(|f| f.severity == Severity::Warn)
+            .collect();
+        let mut lines: Vec<String> = Vec::new();
+        let mut total = 0;
+        for (i, finding) in told.iter().enumerate() {
+            let line = warning(finding);
+            let length = line.chars().count();
+            let last = i + 1 == told.len();
+            // Unless this is the last line, the closing line must still fit.
+            let lines_left = MAX_LINES - lines.len();
+            if (!last && lines_left <= 1)
+                || total + length + MAX_LINE > MAX_TOTAL + usize::from(last) * MAX_LINE
+            {
+                lines.push(closing(told.len() - i, finding));
+                break;
+            }
+            // The API server drops duplicates.
+            if !lines.contains(&line) {
+                total += length;
+                lines.push(line);
+            }
+        }
+        lines
+    }
+
+    /// Findings that are allowed although their code refuses by default, or that could not be checked: the object,
+    /// the code, and the line. Objects without a name yet are left out.
+    pub fn downgraded(&self) -> impl Iterator<Item = (ObjectKey, &'static str, String)> {
+        let is_one = |finding: &&Finding| {
+            let refuses = finding.code.default_severity() == Severity::Deny;
+            refuses || finding.code == Code::Unverified
+        };
+        let let_in = self.findings.iter().filter(|_| self.allowed());
+        let found = let_in.filter(|finding| !finding.object.name.is_empty());
+        found.filter(is_one).map(|finding| {
+            let line = warning(finding);
+            (finding.object.clone(), finding.code.as_str(), line)
+        })
+    }
+
+    /// The first refusals.
+    pub fn causes(&self) -> Vec<Cause> {
+        let refusals = self.refusals().take(MAX_CAUSES);
+        refusals
+            .map(|finding| {
+                let code = finding.code.as_str();
+                let field = finding.field.as_ref().map_or("", |field| &field.0);
+                let message = short(&finding.message, MAX_REFUSAL).unwrap_or(TOO_LONG.to_owned());
+                Cause {
+                    reason: code,
+                    field: short(field, MAX_LINE).unwrap_or_default(),
+                    message: format!("{code}: {message}"),
+                }
+            })
+            .collect()
+    }
+
+    /// The text of `status.message` of a refusal: one line for each of the first refusals.
+    pub fn message(&self) -> String {
+        let refusals = self.refusals().take(MAX_CAUSES);
+        let mut lines: Vec<String> = refusals.map(refusal).collect();
+        let more = self.refusals().count() - lines.len();
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        lines.join("\n")
+    }
+
+    /// Objects whose absence, or lack of a section, a finding depends on, if only a cache was read; sorted.
+    pub fn absences(&self) -> Vec<ObjectKey> {
+        if self.confirmed {
+            return Vec::new();
+        }
+        let mut objects: Vec<ObjectKey> = self
+            .findings
+            .iter()
+            .filter_map(|f| f.depends_on_absence_of.clone())
+            .collect();
+        objects.sort();
+        objects.dedup();
+        objects
+    }
+
+    fn refusals(&self) -> impl Iterator<Item = &Finding> {
+        self.findings
+            .iter()
+            .filter(|f| f.severity == Severity::Deny)
+    }
+}
+
+fn unverified(finding: &Finding, why: &str) -> Finding {
+    let message = format!(
+        "{} could not be confirmed ({why}): {}",
+        finding.code.as_str(),
+        finding.message
+    );
+    let mut finding = Finding {
+        code: Code::Unverified,
+        message,
+        ..finding.clone()
+    };
+    finding.warn();
+    finding
+}
+
+/// A substitute for a name of absurd length.
+const TOO_LONG: &str = "too long to be told";
+
+/// One line within [`MAX_LINE`]. Settings are left out first, then the source, then everything but the pointer. A
+/// name is never truncated (ruling 27).
+fn warning(finding: &Finding) -> String {
+    let alone = || {
+        bare(finding, MAX_LINE)
+            .unwrap_or_else(|| too_long(finding, "too long for a warning: attache describe"))
+    };
+    let (settings, source) = (&finding.settings, &finding.source);
+    if length(finding) > 4 * MAX_LINE || source.len() > 4 * MAX_LINE {
+        return alone();
+    }
+    // Settings that cannot fit are not formatted.
+    let mut room = MAX_LINE + 2;
+    let has_room = |setting: &&String| {
+        let length = setting.chars().take(MAX_LINE).count() + 2;
+        let left = room.checked_sub(length);
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    let most = settings.iter().take_while(has_room).count();
+    let mut fewer = (0..=most).rev().map(|shown| {
+        let (kept, left) = settings.split_at_checked(shown).unwrap_or_default();
+        text(finding, kept, left.len(), source)
+    });
+    fewer
+        .find(|line| is_within(line, MAX_LINE))
+        .unwrap_or_else(alone)
+}
+
+/// A refusal in one line.
+fn refusal(finding: &Finding) -> String {
+    bare(finding, MAX_REFUSAL).unwrap_or_else(|| too_long(finding, TOO_LONG))
+}
+
+/// A finding without settings and source; `None` if it has more than `most` characters, each of up to four bytes.
+fn bare(finding: &Finding, most: usize) -> Option<String> {
+    if length(finding) > 4 * most {
+        return None;
+    }
+    Some(text(finding, &[], 0, "")).filter(|line| is_within(line, most))
+}
+
+/// A lower bound of the length of a finding in bytes.
+fn length(finding: &Finding) -> usize {
+    let field = finding.field.as_ref().map_or(0, |field| field.0.len());
+    finding.message.len() + field
+}
+
+/// The text for a finding whose message does not fit: its field, if that fits.
+fn too_long(finding: &Finding, instead: &str) -> String {
+    let code = finding.code.as_str();
+    let field = finding.field.as_ref().map_or("", |field| &field.0);
+    match short(field, MAX_LINE / 2) {
+        Some(field) if !field.is_empty() => format!("{code}: {field}: {instead}"),
+        _ => format!("{code}: {instead}"),
+    }
+}
+
+/// An escaped text; `None` if it has more than `most` characters.
+fn short(text: &str, most: usize) -> Option<String> {
+    let told = Some(text).filter(|text| text.len() <= 4 * most).map(escape);
+    told.filter(|told| is_within(told, most))
+}
+
+/// Whether a text has at most `most` characters.
+fn is_within(text: &str, most: usize) -> bool {
+    text.len() <= most || text.chars().nth(most).is_none()
+}
+
+/// The text of a finding without its code and field; escaped, never truncated.
+pub fn sentence(finding: &Finding) -> String {
+    let mut line = escape(&finding.message);
+    add_settings(&mut line, finding, &finding.settings, 0, &finding.source);
+    line
+}
+
+/// A finding with these of its settings, and the number of further ones.
+fn text(finding: &Finding, settings: &[String], more: usize, source: &str) -> String {
+    let mut line = String::with_capacity(MAX_LINE);
+    line.push_str(finding.code.as_str());
+    let field = finding.field.as_ref().map(|field| &*field.0);
+    for part in field.into_iter().chain([&*finding.message]) {
+        line.push_str(": ");
+        push(&mut line, part);
+    }
+    add_settings(&mut line, finding, settings, more, source);
+    line
+}
+
+fn add_settings(
+    line: &mut String,
+    finding: &Finding,
+    settings: &[String],
+    more: usize,
+    source: &str,
+) {
+    let mut before = match finding.code {
+        Code::EffectiveChange | Code::ProtectionLost => ": ",
+        Code::Overridden | Code::PartlyOverridden => ", which sets ",
+        _ => " sets ",
+    };
+    for setting in settings {
+        line.push_str(before);
+        push(line, setting);
+        before = ", ";
+    }
+    if more > 0 {
+        line.extend([before, &more.to_string(), " more"]);
+    }
+    if !source.is_empty() {
+        line.push_str(" (");
+        push(line, source);
+        line.push(')');
+    }
+}
+
+fn closing(left: usize, finding: &Finding) -> String {
+    let object = &finding.object;
+    let name = escape(&format!("{}/{}", object.gk, object.name));
+    let line = format!("and {left} more: attache describe {name}");
+    if line.chars().count() <= MAX_LINE {
+        line
+    } else {
+        format!("and {left} more: attache describe")
+    }
+}

@@ -1,0 +1,293 @@
+//! Which policies are attached to an object, and why others that name it are not.
+
+pub mod conflict;
+pub mod rejection;
+
+use std::sync::Arc;
+
+use crate::attachment::rejection::RejectionFinder;
+use crate::kinds::profile::{CrossNamespace, Only, Profile};
+use crate::model::grants::granted;
+use crate::model::ids::{GroupKind, ObjectKey, Place};
+use crate::model::object::{From, Node, Object};
+use crate::model::section;
+use crate::policy::{Policy, TargetRef, is_cluster_scoped};
+use crate::state::snapshot::{Snapshot, namespace_key};
+use crate::status::reports::{self, Rejected};
+
+/// A policy that is attached to an object or to a section of it.
+#[derive(Clone, Debug)]
+pub struct Attachment {
+    /// The policy.
+    pub policy: Arc<Policy>,
+    /// The section, by its label.
+    pub section: Option<Arc<str>>,
+    /// Members of its target whose meaning is unknown. It is unknown how policies that differ in them combine (ruling
+    /// 40).
+    pub unknown: Option<Arc<str>>,
+    /// Whether it acts only on requests from its own namespace (ruling 22).
+    pub consumer: bool,
+    /// Whether it is attached to every Namespace; policies attached to one Namespace are more specific.
+    pub all_namespaces: bool,
+    /// Whether its controllers reject it on some paths.
+    pub disputed: bool,
+}
+
+/// Whether a policy may attach to an object, given its kind, namespace and scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttachmentPermission {
+    /// It may attach.
+    Allowed,
+    /// It may attach, for requests from its own namespace.
+    Consumer,
+    /// It needs a `ReferenceGrant`, and none covers it.
+    NotGranted,
+    /// The kind may not target objects in other namespaces.
+    Forbidden,
+    /// The policy is namespaced and the object is cluster-scoped.
+    ClusterScoped,
+    /// The kind does not support such targets.
+    TargetKindNotSupported,
+    /// The kind supports only other names of this target kind.
+    OtherName,
+}
+
+// === impl Attachment ===
+
+impl Attachment {
+    fn order(&self) -> impl Ord {
+        let policy = &self.policy;
+        let target = (self.section.as_ref(), self.unknown.as_ref());
+        (
+            &policy.key().gk,
+            !self.all_namespaces,
+            policy.precedence(),
+            target,
+        )
+    }
+}
+
+/// The policies attached to an object and its sections: by kind, the established first (oldest, then
+/// `namespace/name`).
+///
+/// Not attached are policies that may not reach the object or that name a section that does not exist (rulings 16 and
+/// 34), those that their controllers reject (ruling 36), and those without a usable strategy.
+pub fn attached_to(
+    snapshot: &Snapshot,
+    key: &ObjectKey,
+    rejections: &RejectionFinder,
+) -> Vec<Attachment> {
+    let mut policies = snapshot.policies_naming(key).peekable();
+    if policies.peek().is_none() {
+        return Vec::new();
+    }
+    let object = snapshot.get(key);
+    if snapshot.lacks(key) {
+        // Nothing is attached to an object that does not exist. Objects of kinds that are not watched may exist.
+        return Vec::new();
+    }
+    let meta = object.map(|object| &object.meta);
+    let mut found: Vec<Attachment> = Vec::new();
+    for policy in policies {
+        if policy.strategies.is_none() {
+            continue;
+        }
+        let own = &policy.key().namespace;
+        let mut rejected = reports::rejected(snapshot, policy);
+        if rejected != Rejected::Nowhere && reports::is_of_another_target(snapshot, policy, key) {
+            rejected = Rejected::Nowhere;
+        }
+        if rejected.at(key) {
+            continue;
+        }
+        for target in policy.targets.iter().filter(|t| t.matches(own, key, meta)) {
+            let reach = permission(snapshot, policy, target, key);
+            if !reach.is_attached() {
+                continue;
+            }
+            let mut attachment = |section: Option<Arc<str>>| {
+                let object = key.clone();
+                let place = Place { object, section };
+                let policy = match rejections.of(snapshot, policy, &place) {
+                    None => policy.clone(),
+                    Some(clashing) if clashing.keeps_place => Arc::new(policy.without_settings()),
+                    Some(_) => return,
+                };
+                let section = place.section;
+                found.push(Attachment {
+                    policy,
+                    section,
+                    unknown: target.unknown.clone(),
+                    consumer: reach == AttachmentPermission::Consumer,
+                    all_namespaces: target.gk.is_core("Namespace") && target.object(own).is_none(),
+                    disputed: matches!(rejected, Rejected::Through(_)),
+                });
+            };
+            if target.is_whole() {
+                attachment(None);
+                continue;
+            }
+            let labels = sections(&policy.profile, target, object.map(|object| &**object));
+            for label in labels {
+                attachment(Some(label));
+            }
+        }
+    }
+    if found.len() < 2 {
+        return found;
+    }
+    // Policies that select come after policies that name.
+    found.sort_by(|a, b| a.order().cmp(&b.order()));
+    found.dedup_by(|a, b| {
+        a.policy.key() == b.policy.key() && a.section == b.section && a.unknown == b.unknown
+    });
+    found
+}
+
+/// The number of policy targets that [`attached_to`] compares with an object.
+pub(crate) fn candidates(snapshot: &Snapshot, key: &ObjectKey) -> usize {
+    let policies = snapshot.policies_naming(key);
+    policies.map(|policy| policy.targets.len()).sum()
+}
+
+/// The sections of an object that a target names, by label; empty if the object has none of them. If nothing is known
+/// of the object, the section that the target names.
+pub(crate) fn sections(
+    profile: &Profile,
+    target: &TargetRef,
+    object: Option<&Object>,
+) -> Vec<Arc<str>> {
+    let known = object.filter(|object| has_sections(&object.node));
+    match (&target.section, target.port, known) {
+        (Some(name), _, Some(object)) => {
+            let label = section::resolve(object, name, profile.section_names());
+            label.into_iter().collect()
+        }
+        (Some(name), _, None) => vec![name.clone()],
+        (None, Some(port), Some(object)) => section::on_port(object, port),
+        (None, Some(port), None) => vec![port.to_string().into()],
+        (None, None, _) => Vec::new(),
+    }
+}
+
+fn has_sections(node: &Node) -> bool {
+    !matches!(node, Node::Other)
+}
+
+// === impl AttachmentPermission ===
+
+impl AttachmentPermission {
+    /// Whether the policy attaches.
+    pub fn is_attached(self) -> bool {
+        matches!(self, Self::Allowed | Self::Consumer)
+    }
+}
+
+/// The objects that a target of a policy in namespace `own` names, whether they exist or not, or that it selects now;
+/// sorted.
+pub fn targets_of(snapshot: &Snapshot, own: &Arc<str>, target: &TargetRef) -> Vec<ObjectKey> {
+    if let Some(object) = target.object(own) {
+        return vec![object];
+    }
+    let selected = selected(snapshot, own, target);
+    let mut keys: Vec<ObjectKey> = selected.map(|object| object.key.clone()).collect();
+    keys.sort();
+    keys
+}
+
+/// The objects that a target of a policy in namespace `own` selects now, in no particular order.
+pub fn selected<'a>(
+    snapshot: &'a Snapshot,
+    own: &'a Arc<str>,
+    target: &'a TargetRef,
+) -> impl Iterator<Item = &'a Arc<Object>> {
+    let objects = snapshot.objects(&target.gk);
+    objects.filter(move |object| {
+        target.matches(own, &object.key, Some(&object.meta))
+            && looks_there(snapshot, target, own, &object.key.namespace)
+    })
+}
+
+/// Whether a policy may attach to an object that one of its targets names.
+pub fn permission(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    target: &TargetRef,
+    object: &ObjectKey,
+) -> AttachmentPermission {
+    let own = &policy.key().namespace;
+    if !target.is_taken {
+        return AttachmentPermission::TargetKindNotSupported;
+    }
+    let allowed = policy.profile.allowed(&object.gk);
+    if allowed.is_some_and(|a| !a.names.is_empty() && !a.names.contains(&object.name)) {
+        return AttachmentPermission::OtherName;
+    }
+    if own.is_empty() {
+        return AttachmentPermission::Allowed;
+    }
+    if object.namespace == *own {
+        return if looks_there(snapshot, target, own, own) {
+            AttachmentPermission::Allowed
+        } else {
+            AttachmentPermission::Forbidden
+        };
+    }
+    if is_cluster_scoped(&object.gk) {
+        let own_namespace = object.gk.is_core("Namespace") && object.name == *own;
+        return if own_namespace || may_name(&policy.profile, own, &object.gk) {
+            AttachmentPermission::Allowed
+        } else {
+            AttachmentPermission::ClusterScoped
+        };
+    }
+    if target.namespace.is_none() && !selects_there(snapshot, target, &object.namespace) {
+        return AttachmentPermission::Forbidden;
+    }
+    match policy.profile.cross_namespace.value {
+        CrossNamespace::Forbidden | CrossNamespace::Ignored => AttachmentPermission::Forbidden,
+        CrossNamespace::Any => AttachmentPermission::Allowed,
+        CrossNamespace::Consumer => AttachmentPermission::Consumer,
+        CrossNamespace::Grant if granted(snapshot, &policy.key().gk, own, object) => {
+            AttachmentPermission::Allowed
+        }
+        CrossNamespace::Grant => AttachmentPermission::NotGranted,
+    }
+}
+
+/// Whether policies of a namespace may name an object of a cluster-scoped kind other than their own Namespace.
+fn may_name(profile: &Profile, own: &Arc<str>, gk: &GroupKind) -> bool {
+    let is_root = profile.root_namespace.as_ref() == Some(own);
+    let said = profile.allowed(gk).map(|allowed| allowed.only);
+    match said {
+        Some(None) => true,
+        Some(Some(Only::OwnNamespace)) => false,
+        Some(Some(Only::RootNamespace)) => is_root,
+        None => is_root && gk.is_core("Namespace"),
+    }
+}
+
+/// Whether a target selects in a namespace at all: one that selects Namespaces may exclude its own.
+fn looks_there(
+    snapshot: &Snapshot,
+    target: &TargetRef,
+    own: &Arc<str>,
+    namespace: &Arc<str>,
+) -> bool {
+    let at_home = matches!(target.from, From::Same | From::All);
+    (at_home && namespace == target.namespace(own))
+        || own.is_empty()
+        || selects_there(snapshot, target, namespace)
+}
+
+/// Whether a target selects by labels in a namespace other than its own.
+fn selects_there(snapshot: &Snapshot, target: &TargetRef, namespace: &Arc<str>) -> bool {
+    match &target.from {
+        From::Same | From::None | From::Unknown => false,
+        From::All => true,
+        From::Selector(selector) => {
+            let there = snapshot.get(&namespace_key(namespace));
+            there.is_some_and(|there| selector.selects(&there.meta.labels))
+        }
+    }
+}

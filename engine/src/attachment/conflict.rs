@@ -1,0 +1,127 @@
+//! Conflicts of policies of one kind at one place, and which policies lose them (design 9, ruling 4).
+
+use std::sync::Arc;
+
+use crate::kinds::profile::SameTarget;
+use crate::merge::{PathTrie, SettingPath, StanzaRef, is_under};
+use crate::model::fuel;
+use crate::policy::Policy;
+
+/// The policy that wins the conflict against `policy`. `here` are the policies attached to one place, the established
+/// first.
+pub fn conflict_winner<'a>(here: &'a [Arc<Policy>], policy: &Policy) -> Option<&'a Arc<Policy>> {
+    let place = here.iter().position(|other| other.key() == policy.key())?;
+    rejected(here).get(place).copied().flatten()
+}
+
+/// For each policy attached to one place, the policy that wins the conflict against it. `here` is sorted, the
+/// established first. Computed for all at once, since there may be many.
+pub fn rejected(here: &[Arc<Policy>]) -> Vec<Option<&Arc<Policy>>> {
+    let nobody = || vec![None; here.len()];
+    let Some(profile) = here.first().map(|policy| &policy.profile) else {
+        return Vec::new();
+    };
+    if profile.strategies.legacy {
+        return nobody();
+    }
+    let all_but = |winner: Option<&'_ Arc<Policy>>| -> Vec<Option<usize>> {
+        let place = winner.and_then(|winner| here.iter().position(|p| p.key() == winner.key()));
+        let lost = |i: usize| place.filter(|place| *place != i);
+        (0..here.len()).map(lost).collect()
+    };
+    let to = match *profile.same_target {
+        SameTarget::OldestWins => all_but(here.first()),
+        SameTarget::NewestWins => all_but(here.last()),
+        // A policy of strategy None is alone: nothing merges with an older one, and a newer one merges with
+        // nothing.
+        SameTarget::Merge | SameTarget::MergeOldest => {
+            let alone = here.first().is_some_and(|first| first.merges_by_none());
+            let lost = |policy: &Arc<Policy>| alone || policy.merges_by_none();
+            here.iter()
+                .map(|policy| lost(policy).then_some(0))
+                .collect()
+        }
+        SameTarget::FieldOverlap => overlapping(here),
+        SameTarget::EqualField => first_unlike(&here.iter().map(|p| &p.agreed).collect::<Vec<_>>()),
+        SameTarget::NoneWins => first_unlike(&here.iter().map(|p| p.key()).collect::<Vec<_>>()),
+    };
+    let policy = |to: Option<usize>| to.and_then(|to| here.get(to));
+    let winners = to.into_iter().map(policy).zip(here);
+    // A policy attached to two sections does not conflict with itself.
+    winners
+        .map(|(winner, policy)| winner.filter(|winner| winner.key() != policy.key()))
+        .collect()
+}
+
+/// The cost of finding the rejected policies, in units of fuel.
+pub fn comparison_cost<'a>(here: impl IntoIterator<Item = &'a Arc<Policy>>) -> usize {
+    let (mut leaves, mut long, mut bytes, mut policies) = (0, 0, 0, 0);
+    for policy in here {
+        policies += 1;
+        match *policy.profile.same_target {
+            SameTarget::FieldOverlap => {
+                leaves += policy.leaves();
+                long += policy.length();
+            }
+            SameTarget::EqualField => bytes += policy.agreed.len(),
+            _ => {}
+        }
+        // The limit is exceeded, whatever the other policies contain.
+        if leaves / fuel::LOOKED_UP + long > fuel::MOST {
+            break;
+        }
+    }
+    leaves / fuel::LOOKED_UP + long + bytes / fuel::COMPARED + policies / fuel::PASSED_OVER
+}
+
+/// For each policy, the oldest accepted one that sets a common field.
+fn overlapping(here: &[Arc<Policy>]) -> Vec<Option<usize>> {
+    let set: Vec<Vec<SettingPath>> = here.iter().map(|policy| leaves(policy)).collect();
+    // Accepted policies have no field in common.
+    let mut accepted = PathTrie::default();
+    let mut found = Vec::with_capacity(here.len());
+    for (i, leaves) in set.iter().enumerate() {
+        let rival = leaves
+            .iter()
+            .filter_map(|path| accepted.first_overlap(path))
+            .min();
+        if rival.is_none() {
+            for path in leaves {
+                accepted.add(path, i);
+            }
+        }
+        found.push(rival);
+    }
+    found
+}
+
+/// For each item, the index of the first one that differs from it.
+fn first_unlike<T: PartialEq>(all: &[T]) -> Vec<Option<usize>> {
+    let first = all.first();
+    let other = all.iter().position(|one| Some(one) != first);
+    let unlike = |one: &T| if Some(one) == first { other } else { Some(0) };
+    all.iter().map(unlike).collect()
+}
+
+/// The first field that both policies set, of the fields in which policies of the kind conflict.
+pub fn overlap(one: &Policy, other: &Policy) -> Option<SettingPath> {
+    let counted = leaves(other);
+    let branches = PathTrie::of(&counted);
+    let mut leaves = leaves(one).into_iter();
+    leaves.find(|path| branches.first_overlap(path).is_some())
+}
+
+/// The fields that a policy sets, of those in which policies of its kind conflict; every leaf if the kind lists none.
+fn leaves(policy: &Policy) -> Vec<SettingPath> {
+    let fields = &*policy.profile.conflict_fields;
+    let paths = policy.parts().flat_map(StanzaRef::paths);
+    if fields.is_empty() {
+        return paths.collect();
+    }
+    let field = |mut path: SettingPath| {
+        let mut fields = fields.iter();
+        path.truncate(fields.find(|field| is_under(&path, field))?.len());
+        Some(path)
+    };
+    paths.filter_map(field).collect()
+}

@@ -1,0 +1,363 @@
+//! Policies that controllers reject because of other objects: routes that share a path, listeners that share a port,
+//! backends of one rule. Profiles list these rules (`conflict.clashes`).
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::kinds::profile::Clash;
+use crate::model::fuel;
+use crate::model::ids::{GroupKind, ObjectKey, Place};
+use crate::model::maps::HashMap;
+use crate::model::object::{Listener, Node, Object, Rule, is_route};
+use crate::policy::Policy;
+use crate::state::snapshot::Snapshot;
+use crate::status::reports::{ControllerStatus, Opinion};
+use crate::topology::{
+    Acceptance, KeptOutCache, ParentAttachment, attachment, attachment_cost, gateway_of, intersect,
+    listener_at, listeners_of, sets_of,
+};
+
+/// Why controllers reject a policy.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rejection {
+    /// The reason of the condition.
+    pub reason: &'static str,
+    /// One line that names the other object.
+    pub message: String,
+    /// Whether the rejected policy still replaces policies above it: its target then has no settings of the kind.
+    pub keeps_place: bool,
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.reason, self.message)
+    }
+}
+
+/// Finds policies that are rejected because of other objects. Caches shared paths, which are the same at all targets
+/// of a policy.
+#[derive(Debug, Default)]
+pub struct RejectionFinder {
+    /// By policy.
+    shared_paths: RefCell<HashMap<ObjectKey, Option<Rejection>>>,
+    /// Units of fuel used since [`RejectionFinder::fuel_used`] was last called.
+    leaves: Cell<usize>,
+    /// The fuel limit; `None` for no limit.
+    most: Option<usize>,
+}
+
+/// Where requests arrive: the Gateway, the port, and a hostname that listener and route have in common.
+pub(crate) type Entry = (ObjectKey, u16, Arc<str>);
+
+// === impl RejectionFinder ===
+
+impl RejectionFinder {
+    /// An empty cache, with the fuel of one request if it is limited.
+    pub fn new(is_limited: bool) -> Self {
+        Self {
+            most: is_limited.then_some(fuel::MOST),
+            ..Self::default()
+        }
+    }
+
+    /// Why the controllers of a kind reject a policy at one of its targets because of other objects. `None` if they
+    /// accept it, or if the status of the policy says that they do.
+    pub fn of(&self, snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Rejection> {
+        if policy.profile.clashes.is_empty() || is_reported_accepted(snapshot, policy) {
+            return None;
+        }
+        let mut clashes = policy.profile.clashes.iter();
+        clashes.find_map(|clash| match clash {
+            Clash::RoutesSharePath => {
+                let known = self.shared_paths.borrow().get(policy.key()).cloned();
+                known.unwrap_or_else(|| {
+                    let found = self.shared_path(snapshot, policy);
+                    let mut known = self.shared_paths.borrow_mut();
+                    known.insert(policy.key().clone(), found.clone());
+                    found
+                })
+            }
+            Clash::PlainListenersSharePort => self.shared_port(snapshot, target),
+            Clash::BackendsOfOneRule => self.mixed_rule(snapshot, policy, target),
+        })
+    }
+
+    /// Units of fuel used since the last call.
+    pub fn fuel_used(&self) -> usize {
+        self.leaves.take()
+    }
+
+    fn count(&self, leaves: usize) {
+        self.leaves.set(self.leaves.get().saturating_add(leaves));
+    }
+
+    /// Whether the fuel is used up. Answers from then on are not valid.
+    fn is_spent(&self) -> bool {
+        self.most.is_some_and(|most| self.leaves.get() > most)
+    }
+
+    /// A route that shares a path with one that the policy names, and that the policy does not name.
+    fn shared_path(&self, snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
+        let named = routes_named(policy);
+        let mut one_kind = KeptOutCache::new(snapshot);
+        named.iter().find_map(|key| {
+            let route = snapshot.get(key)?;
+            let Node::Route {
+                paths, hostnames, ..
+            } = &route.node
+            else {
+                return None;
+            };
+            self.count(attachment_cost(snapshot, route));
+            let entries = entries(&mut one_kind, route);
+            let gateways: BTreeSet<&ObjectKey> =
+                entries.iter().map(|(gateway, ..)| gateway).collect();
+            let others = gateways
+                .into_iter()
+                .flat_map(|gateway| routes_of(snapshot, gateway));
+            // There may be thousands of routes, so their attachment is resolved only if they may share a path.
+            let may_clash = |other: &Object| match &other.node {
+                Node::Route {
+                    paths: theirs,
+                    hostnames: other_hosts,
+                    ..
+                } => paths.meet(theirs) && share_a_host(hostnames, other_hosts),
+                _ => false,
+            };
+            for (i, other) in others
+                .filter(|other| !named.contains(&other.key))
+                .enumerate()
+            {
+                self.count(usize::from(i % fuel::SCANNED == 0));
+                if self.is_spent() {
+                    return None;
+                }
+                if !may_clash(other) {
+                    continue;
+                }
+                self.count(attachment_cost(snapshot, other));
+                if !entries.is_disjoint(&self::entries(&mut one_kind, other)) {
+                    return Some(Rejection {
+                        reason: "TargetConflict",
+                        keeps_place: false,
+                        message: format!(
+                            "{} matches a hostname and a path of {key} too",
+                            other.key
+                        ),
+                    });
+                }
+            }
+            None
+        })
+    }
+
+    /// Another plain HTTP listener on the port of the target.
+    fn shared_port(&self, snapshot: &Snapshot, target: &Place) -> Option<Rejection> {
+        // A policy on a whole Gateway or `ListenerSet` applies where no other policy is attached to the listener
+        // itself.
+        target.section.as_ref()?;
+        let gateway = snapshot.get(gateway_of(snapshot, &target.object))?;
+        let acceptance = Acceptance::of(snapshot, gateway);
+        // Accepted listeners only.
+        let plain = acceptance.owners().flat_map(|(key, accepted)| {
+            let listeners = snapshot.get(key).map(|owner| listeners_of(owner));
+            let listeners = listeners.unwrap_or_default().iter().enumerate();
+            let counts = |(index, listener): &(usize, &Listener)| {
+                accepted.refusal().is_none()
+                    && accepted.conflict(*index).is_none()
+                    && &*listener.protocol == "HTTP"
+            };
+            listeners
+                .filter(counts)
+                .map(move |(_, listener)| (key, listener))
+        });
+        let is_own = |(owner, listener): &(&ObjectKey, &Listener)| {
+            **owner == target.object && target.section.as_ref() == Some(&listener.name)
+        };
+        let (own, others): (Vec<_>, Vec<_>) = plain.partition(is_own);
+        self.count((own.len() + others.len()) / fuel::SCANNED);
+        own.iter().find_map(|(_, listener)| {
+            let mut others = others.iter();
+            let (owner, other) = others.find(|(_, other)| other.port == listener.port)?;
+            Some(Rejection {
+                reason: "Invalid",
+                keeps_place: true,
+                message: format!(
+                    "listener {} shares port {} with listener {} of {owner}, and settings of plain HTTP listeners hold for a \
+                     whole port",
+                    listener.name, other.port, other.name
+                ),
+            })
+        })
+    }
+
+    /// A rule of an `HTTPRoute` that sends requests both to a Service of the policy and to another one.
+    fn mixed_rule(
+        &self,
+        snapshot: &Snapshot,
+        policy: &Policy,
+        target: &Place,
+    ) -> Option<Rejection> {
+        let own = &policy.key().namespace;
+        let is_of_policy = |key: &ObjectKey| {
+            let meta = snapshot.get(key).map(|object| &object.meta);
+            let mut targets = policy.targets.iter();
+            targets.any(|entry| entry.matches(own, key, meta))
+        };
+        let using = snapshot.using(&target.object);
+        let mut using = using.filter(|route| route.key.gk.is_gateway_api("HTTPRoute"));
+        using.find_map(|route| {
+            let Node::Route { rules, .. } = &route.node else {
+                return None;
+            };
+            self.count(1 + route.backends().count() / fuel::FOUND);
+            if self.is_spent() {
+                return None;
+            }
+            let is_of_target =
+                |rule: &&Rule| rule.backends.iter().any(|b| b.object == target.object);
+            let mut rules = rules.iter().filter(is_of_target);
+            let other = rules.find_map(|rule| {
+                let mut backends = rule.backends.iter().map(|backend| &backend.object);
+                backends.find(|key| key.gk.is_core("Service") && !is_of_policy(key))
+            })?;
+            Some(Rejection {
+                reason: "Conflicted",
+                keeps_place: false,
+                message: format!(
+                    "a rule of {} sends to {} too, which has not this policy",
+                    route.key, other
+                ),
+            })
+        })
+    }
+}
+
+fn is_reported_accepted(snapshot: &Snapshot, policy: &Policy) -> bool {
+    policy.object.reported.is_some()
+        && ControllerStatus::of(snapshot, policy).opinion == Opinion::Accepted
+}
+
+/// The objects whose policies of a kind may be rejected, or accepted again, when an object changes.
+pub fn affected_objects(
+    snapshot: &Snapshot,
+    kind: &GroupKind,
+    object: &Object,
+) -> BTreeSet<ObjectKey> {
+    let clashes = snapshot.profile(kind).map(|profile| &*profile.clashes);
+    let mut found = BTreeSet::new();
+    for clash in clashes.into_iter().flatten() {
+        match (clash, &object.node) {
+            (Clash::RoutesSharePath, Node::Route { paths, .. }) => {
+                let shares = |key: &ObjectKey| {
+                    let other = snapshot.get(key).map(|other| &other.node);
+                    matches!(other, Some(Node::Route { paths: theirs, .. }) if paths.meet(theirs))
+                };
+                for policy in snapshot.policies(kind) {
+                    let named = routes_named(policy);
+                    if named.iter().any(shares) {
+                        found.extend(named);
+                    }
+                }
+            }
+            (Clash::PlainListenersSharePort, Node::Gateway { .. }) => {
+                found.extend(sets_of(snapshot, &object.key).map(|set| set.key.clone()));
+            }
+            (Clash::PlainListenersSharePort, Node::ListenerSet { parent, .. }) => {
+                let sets = sets_of(snapshot, &parent.object);
+                found.extend(sets.map(|set| set.key.clone()));
+                found.insert(parent.object.clone());
+            }
+            (Clash::BackendsOfOneRule, Node::Service { .. }) => {
+                let routes = snapshot.using(&object.key);
+                let backends = routes.flat_map(|route| route.backends());
+                found.extend(backends.map(|backend| backend.object.clone()));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether acceptance of a policy depends on other routes.
+pub fn depends_on_routes(policy: &Policy) -> bool {
+    let mut clashes = policy.profile.clashes.iter();
+    clashes.any(|clash| *clash == Clash::RoutesSharePath)
+        && policy.targets.iter().any(|target| is_route(&target.gk))
+}
+
+/// The routes that a policy names.
+fn routes_named(policy: &Policy) -> BTreeSet<ObjectKey> {
+    let own = &policy.key().namespace;
+    let targets = policy.targets.iter().filter(|target| is_route(&target.gk));
+    targets.filter_map(|target| target.object(own)).collect()
+}
+
+/// Whether two routes may serve a common host. A route without hostnames serves those of its listeners.
+fn share_a_host(one: &[Arc<str>], other: &[Arc<str>]) -> bool {
+    let meets = |name: &Arc<str>| other.iter().any(|theirs| intersect(name, theirs));
+    one.is_empty() || other.is_empty() || one.iter().any(meets)
+}
+
+/// The routes that name a Gateway or one of its `ListenerSets`; sorted by parent.
+pub(crate) fn routes_of<'a>(
+    snapshot: &'a Snapshot,
+    gateway: &'a ObjectKey,
+) -> impl Iterator<Item = &'a Arc<Object>> {
+    let own = snapshot.below(gateway);
+    let sets = sets_of(snapshot, gateway);
+    let of_sets = sets.flat_map(|set| snapshot.below(&set.key));
+    own.chain(of_sets).filter(|object| is_route(&object.key.gk))
+}
+
+/// The entries at which requests to a route arrive.
+pub(crate) fn entries(one_kind: &mut KeptOutCache<'_>, route: &Arc<Object>) -> BTreeSet<Entry> {
+    let Node::Route {
+        parents, hostnames, ..
+    } = &route.node
+    else {
+        return BTreeSet::new();
+    };
+    let mut found = BTreeSet::new();
+    for parent in parents {
+        let ParentAttachment::Attached(places) = attachment(one_kind, route, parent) else {
+            continue;
+        };
+        let snapshot = one_kind.snapshot();
+        for place in places {
+            let Some(listener) = listener_at(snapshot, &place) else {
+                continue;
+            };
+            let gateway = gateway_of(snapshot, &place.object);
+            for host in in_common(listener.hostname.as_ref(), hostnames) {
+                found.insert((gateway.clone(), listener.port, host));
+            }
+        }
+    }
+    found
+}
+
+/// The hostnames that a listener and a route have in common, the more specific one of each pair; an empty name means
+/// all.
+fn in_common(listener: Option<&Arc<str>>, route: &[Arc<str>]) -> Vec<Arc<str>> {
+    let Some(theirs) = listener else {
+        return if route.is_empty() {
+            vec![Arc::default()]
+        } else {
+            route.to_vec()
+        };
+    };
+    if route.is_empty() {
+        return vec![theirs.clone()];
+    }
+    let ours = route.iter().filter(|ours| intersect(theirs, ours));
+    let more_specific = |ours: &Arc<str>| match (theirs.starts_with('*'), ours.starts_with('*')) {
+        (true, false) => ours.clone(),
+        (false, true) => theirs.clone(),
+        _ if theirs.len() > ours.len() => theirs.clone(),
+        _ => ours.clone(),
+    };
+    ours.map(more_specific).collect()
+}

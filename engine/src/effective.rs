@@ -1,0 +1,432 @@
+//! Effective policies around an object, path by path.
+//!
+//! Paths that carry the same policies form one [`PathGroup`], which is folded and reported once.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::attachment::rejection::{Rejection, RejectionFinder};
+use crate::attachment::{self, Attachment};
+use crate::kinds::profile::{Class, Profile, ServiceAs};
+use crate::merge::Effective;
+use crate::model::fuel::{self, Fuel};
+use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
+use crate::model::level::Level;
+use crate::model::maps;
+use crate::model::object::is_route;
+use crate::policy::{Policy, TargetRef};
+use crate::state::snapshot::{Snapshot, namespace_key};
+use crate::topology::AncestorPath;
+
+pub mod affected;
+mod attached;
+mod gateway_by_label;
+mod group;
+mod groups;
+pub mod impact;
+mod listeners;
+mod memo;
+mod path_context;
+mod path_set;
+mod policy_list;
+pub mod protection;
+mod route_path_cache;
+mod routes;
+mod scope;
+mod section_conflicts;
+mod shadows;
+mod stack;
+mod subgraph;
+mod target_fields;
+pub mod traffic;
+mod without_policies;
+
+pub(crate) use gateway_by_label::{gateway_before, names_same_gateway};
+pub use groups::follows;
+pub use path_set::PathSet;
+pub use policy_list::PolicyList;
+use route_path_cache::RoutePathCache;
+pub use routes::Routes;
+pub use scope::PathScope;
+use shadows::Shadows;
+use stack::Stacks;
+pub use stack::{Stack, StackLevel};
+use subgraph::{Subgraph, Subgraphs};
+use target_fields::TargetFieldsCache;
+pub use without_policies::RouteWithoutPolicies;
+
+/// Paths that carry the same policies of one kind.
+#[derive(Clone, Debug)]
+pub struct PathGroup {
+    /// The paths; without route paths if no route is attached.
+    pub paths: PathSet,
+    /// The policies attached along the paths.
+    pub stack: Rc<Stack>,
+    /// The effective policy.
+    pub effective: Arc<Effective>,
+    /// Whether the paths reach effective targets of the kind.
+    pub complete: bool,
+    /// Whether the paths begin at a listener or a mesh Service. Objects outside the topology (Secrets, virtual kinds)
+    /// have nothing to be attached to.
+    pub attached: bool,
+}
+
+/// Identity of a group's stack and effective policy: equal for groups with the same policies and the same result.
+pub type Outcome = (*const Stack, *const Effective);
+
+/// Resolves effective policies from one snapshot. Looks up each place once.
+#[derive(Debug)]
+pub struct Resolver<'a> {
+    snapshot: &'a Snapshot,
+    subgraphs: Subgraphs<'a>,
+    subgraph_cache: HashMap<ObjectKey, Rc<Subgraph>, PrehashedBuildHasher>,
+    stacks: Stacks<'a>,
+    route_path_cache: RoutePathCache,
+    target_fields: TargetFieldsCache,
+    shadows: Shadows,
+    /// The remaining fuel, shared with its parts.
+    fuel: Fuel,
+    /// The last question and its answer.
+    last: Option<(ObjectKey, GroupKind, PathScope, Rc<[PathGroup]>)>,
+}
+
+// === impl Resolver ===
+
+impl<'a> Resolver<'a> {
+    /// A resolver without a limit.
+    pub fn new(snapshot: &'a Snapshot) -> Self {
+        Self::with(snapshot, &Fuel::default())
+    }
+
+    fn with(snapshot: &'a Snapshot, work: &Fuel) -> Self {
+        let rejections = Rc::new(RejectionFinder::new(work.is_limited()));
+        Self {
+            snapshot,
+            subgraphs: Subgraphs::new(snapshot, rejections.clone(), work.clone()),
+            subgraph_cache: HashMap::default(),
+            stacks: Stacks::new(snapshot, rejections, work.clone()),
+            fuel: work.clone(),
+            route_path_cache: RoutePathCache::default(),
+            target_fields: TargetFieldsCache::default(),
+            shadows: Shadows::default(),
+            last: None,
+        }
+    }
+
+    /// A resolver with the fuel of one request. Its cost is the product of settings and distinct paths, and one body
+    /// can contain many of both.
+    pub fn bounded(snapshot: &'a Snapshot) -> Self {
+        Self::with(snapshot, &Fuel::of_a_request())
+    }
+
+    /// A resolver for another snapshot. It shares the route paths of routes that are the same in both snapshots,
+    /// because these lists identify paths. It is limited if this one is, with fuel of its own.
+    pub fn of<'b>(&self, snapshot: &'b Snapshot) -> Resolver<'b> {
+        let work = if self.is_limited() {
+            Fuel::of_a_request()
+        } else {
+            Fuel::default()
+        };
+        let mut resolver = Resolver::with(snapshot, &work);
+        resolver.route_path_cache = self.route_path_cache.clone();
+        resolver
+    }
+
+    /// Whether the fuel is limited.
+    pub fn is_limited(&self) -> bool {
+        self.fuel.is_limited()
+    }
+
+    /// The remaining fuel.
+    pub fn left(&self) -> usize {
+        self.fuel.left()
+    }
+
+    /// Charges for work done elsewhere.
+    pub fn spend(&self, leaves: usize) {
+        self.fuel.spend(leaves);
+    }
+
+    /// Charges for reading a policy's settings, once per policy.
+    pub fn read(&self, policy: &Policy) {
+        self.fuel.read(policy);
+    }
+
+    /// Whether the fuel is used up. Answers from then on are not valid.
+    pub fn is_spent(&self) -> bool {
+        self.fuel.is_spent()
+    }
+
+    /// The snapshot that it answers from.
+    pub fn snapshot(&self) -> &'a Snapshot {
+        self.snapshot
+    }
+
+    /// The objects that a target of a policy in namespace `own` names or selects, as [`attachment::targets_of`] finds them;
+    /// empty once the fuel is used up.
+    pub fn targets_of(&self, own: &Arc<str>, target: &TargetRef) -> Vec<ObjectKey> {
+        if self.is_spent() {
+            return Vec::new();
+        }
+        if target.selects() {
+            self.spend(self.snapshot.count(&target.gk) / fuel::SCANNED);
+        }
+        let found = attachment::targets_of(self.snapshot, own, target);
+        self.spend(found.len() / fuel::FOUND);
+        found
+    }
+
+    /// The policies attached to an object and its sections.
+    pub fn attached(&mut self, key: &ObjectKey) -> Rc<[Attachment]> {
+        self.stacks.at(key).attachments.clone()
+    }
+
+    /// The policies attached to an object and its sections. Each comes with the policy for which it is rejected, for
+    /// kinds whose policies conflict across sections.
+    pub fn attached_and_conflicts(
+        &mut self,
+        key: &ObjectKey,
+    ) -> Vec<(Attachment, Option<ObjectKey>)> {
+        let at = self.stacks.at(key);
+        let each = at.each().map(|(stand, by)| (stand.clone(), by.cloned()));
+        each.collect()
+    }
+
+    /// The conflict winner: the policy of the same kind for which `policy` is rejected at a place.
+    pub fn conflict_winner(&mut self, policy: &Policy, place: &Place) -> Option<ObjectKey> {
+        self.stacks.conflict_winner(policy, place)
+    }
+
+    /// Why the policy's controllers reject it at a place because of other objects.
+    pub fn clash(&self, policy: &Policy, place: &Place) -> Option<Rejection> {
+        self.stacks.clash(policy, place)
+    }
+
+    /// The kinds of the policies attached to the paths through an object, at the object or above it; sorted.
+    pub fn kinds_through(&mut self, key: &ObjectKey) -> BTreeSet<GroupKind> {
+        let mut kinds = BTreeSet::new();
+        let mut seen: HashSet<ObjectKey, PrehashedBuildHasher> = HashSet::default();
+        self.add_kinds(key, &mut seen, &mut kinds);
+        if key.gk.is_core("Namespace") {
+            return kinds;
+        }
+        let region = self.region(key);
+        let is_backend = Level::is_of_backend(&key.gk);
+        if is_backend {
+            self.add_kinds(&namespace_key(&key.namespace), &mut seen, &mut kinds);
+        }
+        let mut lists: maps::HashSet<*const Rc<AncestorPath>> = maps::HashSet::default();
+        for (route, ways) in &region.routes {
+            if is_backend || is_route(&key.gk) {
+                self.add_kinds(&route.key, &mut seen, &mut kinds);
+                self.add_kinds(&namespace_key(&route.key.namespace), &mut seen, &mut kinds);
+            }
+            if !lists.insert(ways.as_ptr()) {
+                continue;
+            }
+            for step in ways.iter().flat_map(|ancestor_path| &ancestor_path.steps) {
+                self.add_kinds(&step.place.object, &mut seen, &mut kinds);
+            }
+        }
+        for step in region
+            .ancestor_paths
+            .iter()
+            .flat_map(|ancestor_path| &ancestor_path.steps)
+        {
+            self.add_kinds(&step.place.object, &mut seen, &mut kinds);
+        }
+        kinds
+    }
+
+    fn add_kinds(
+        &mut self,
+        object: &ObjectKey,
+        seen: &mut HashSet<ObjectKey, PrehashedBuildHasher>,
+        kinds: &mut BTreeSet<GroupKind>,
+    ) {
+        if seen.contains(object) {
+            return;
+        }
+        seen.insert(object.clone());
+        self.stacks.add_kinds(object, kinds);
+    }
+
+    /// The Gateways and mesh Services through which requests reach an object; sorted.
+    pub fn gateways_of(&mut self, key: &ObjectKey) -> BTreeSet<ObjectKey> {
+        let region = self.region(key);
+        let ways = region.routes.iter().flat_map(|(_, ways)| ways.iter());
+        let steps = ways
+            .chain(&region.ancestor_paths)
+            .flat_map(|ancestor_path| &ancestor_path.steps);
+        let tops = steps.filter(|s| matches!(s.level, Level::Gateway | Level::Frontend));
+        tops.map(|step| step.place.object.clone()).collect()
+    }
+
+    /// The listeners and mesh Services at which requests to an object arrive; sorted.
+    pub fn listeners_of(&mut self, key: &ObjectKey) -> BTreeSet<Place> {
+        let region = self.region(key);
+        let ways = region.routes.iter().flat_map(|(_, ways)| ways.iter());
+        let last = ways
+            .chain(&region.ancestor_paths)
+            .filter_map(|ancestor_path| ancestor_path.last());
+        last.cloned().collect()
+    }
+
+    /// The effective policies of a kind on the paths through an object.
+    ///
+    /// A direct policy acts only on its target, so its paths are the object and the sections of it.
+    pub fn paths_through(&mut self, key: &ObjectKey, kind: &GroupKind) -> Vec<PathGroup> {
+        let shape = self.scope(key, kind);
+        self.paths_of_scope(key, kind, &shape)
+    }
+
+    /// Like [`Resolver::paths_through`], for paths of a given shape. Caches the last answer, because many policies may be
+    /// attached to one object.
+    pub fn paths_with_scope(
+        &mut self,
+        key: &ObjectKey,
+        kind: &GroupKind,
+        shape: &PathScope,
+    ) -> Rc<[PathGroup]> {
+        if let Some((last, of, known, groups)) = &self.last
+            && last == key
+            && of == kind
+            && known == shape
+        {
+            return groups.clone();
+        }
+        let groups: Rc<[PathGroup]> = self.paths_of_scope(key, kind, shape).into();
+        self.last = Some((key.clone(), kind.clone(), shape.clone(), groups.clone()));
+        groups
+    }
+
+    /// Drops the cached answer, which may be large.
+    pub fn forget(&mut self) {
+        self.last = None;
+    }
+
+    /// Like [`Resolver::paths_with_scope`], without the paths through routes if `routes` contains all routes around the object:
+    /// [`Resolver::paths_over_routes`] covers these.
+    pub fn paths_without_routes(
+        &mut self,
+        routes: &Routes,
+        key: &ObjectKey,
+        kind: &GroupKind,
+        shape: &PathScope,
+    ) -> Rc<[PathGroup]> {
+        let region = self.region(key);
+        let profile = self.snapshot.profile(kind).cloned();
+        // Paths that continue to backends, or begin there, may not lead through a route at all.
+        let ends = |profile: &Arc<Profile>| {
+            profile.class.value == Class::Inherited
+                && *profile.service_as != ServiceAs::Frontend
+                && shape
+                    .end
+                    .is_some_and(|end| !end.is_upper() && end < Level::Backend)
+                && region
+                    .routes
+                    .iter()
+                    .all(|(route, _)| routes.contains(&route.key))
+        };
+        match (profile.filter(ends), shape.end) {
+            (Some(profile), Some(end)) => {
+                let mut groups = Vec::new();
+                self.without_routes(Some(key), &profile, &region, end, &mut groups);
+                groups.into()
+            }
+            _ => self.paths_with_scope(key, kind, shape),
+        }
+    }
+
+    /// Like [`Resolver::paths_through`], for a shape that may come from another snapshot, so that both can be compared path
+    /// by path.
+    pub fn paths_of_scope(
+        &mut self,
+        key: &ObjectKey,
+        kind: &GroupKind,
+        shape: &PathScope,
+    ) -> Vec<PathGroup> {
+        let (Some(profile), Some(end)) = (self.snapshot.profile(kind).cloned(), shape.end) else {
+            return Vec::new();
+        };
+        if profile.class.value == Class::Direct {
+            return self.direct(key, &profile, &shape.sections);
+        }
+        let region = self.region(key);
+        let mut groups = Vec::new();
+        if end.is_upper() {
+            self.ending_above(key, &profile, &region, &mut groups);
+        } else {
+            self.through_routes(Some(key), &profile, &region, end, &mut groups);
+            self.without_routes(Some(key), &profile, &region, end, &mut groups);
+        }
+        groups
+    }
+
+    fn region(&mut self, key: &ObjectKey) -> Rc<Subgraph> {
+        if let Some(known) = self.subgraph_cache.get(key) {
+            return known.clone();
+        }
+        let region = Rc::new(self.subgraphs.subgraph_of(key));
+        self.subgraph_cache.insert(key.clone(), region.clone());
+        region
+    }
+
+    /// The effective policies on all paths of a kind through these routes.
+    pub fn paths_over_routes(
+        &mut self,
+        routes: &Routes,
+        kind: &GroupKind,
+        end: Level,
+    ) -> Vec<PathGroup> {
+        let Some(profile) = self.snapshot.profile(kind).cloned() else {
+            return Vec::new();
+        };
+        let mut groups = Vec::new();
+        if profile.class.value == Class::Inherited && !end.is_upper() {
+            let region = self.subgraphs.of(routes);
+            self.through_routes(None, &profile, &region, end, &mut groups);
+        }
+        groups
+    }
+
+    /// The routes whose paths may contain an object; sorted.
+    pub fn routes_of(&mut self, key: &ObjectKey) -> Vec<ObjectKey> {
+        let region = self.region(key);
+        region
+            .routes
+            .iter()
+            .map(|(route, _)| route.key.clone())
+            .collect()
+    }
+
+    /// The shape of the paths of a kind through an object.
+    ///
+    /// For a direct kind: the object and those of its sections that have policies. For others, the kind decides where
+    /// paths end. A policy on a backend acts there even if no fact says that the kind reaches that far.
+    pub fn scope(&mut self, key: &ObjectKey, kind: &GroupKind) -> PathScope {
+        let Some(profile) = self.snapshot.profile(kind).cloned() else {
+            return PathScope::default();
+        };
+        let is_direct = profile.class.value == Class::Direct;
+        let is_backend = Level::is_of_backend(&key.gk);
+        let unsaid = !profile.effective.is_said() && *profile.service_as == ServiceAs::Backend;
+        let mut shape = PathScope {
+            end: (!is_direct).then(|| profile.end()),
+            sections: BTreeSet::new(),
+        };
+        if !(is_direct || (is_backend && unsaid)) {
+            return shape;
+        }
+        let attachments = self.attached(key);
+        for stand in attachments
+            .iter()
+            .filter(|s| s.policy.key().gk == profile.gk)
+        {
+            shape.end = Some(Level::Port);
+            shape.sections.extend(stand.section.clone());
+        }
+        shape
+    }
+}

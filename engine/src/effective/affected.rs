@@ -1,0 +1,187 @@
+//! Which policies act on an object, and with which settings (design 9, ruling 3).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::attachment::conflict::rejected;
+use crate::effective::{Outcome, PathGroup, Resolver};
+use crate::kinds::profile::Class;
+use crate::merge::SettingPath;
+use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
+use crate::model::json_text::JsonText;
+use crate::model::level::Level;
+use crate::model::maps;
+use crate::policy::Policy;
+
+/// A policy attached to the paths through an object, at the object or above it.
+#[derive(Clone, Debug)]
+pub struct Acting {
+    /// The policy.
+    pub policy: Arc<Policy>,
+    /// Where it is attached.
+    pub attachments: BTreeSet<Place>,
+    /// Where it is attached on paths on which at least one of its leaves is in force.
+    pub from: BTreeSet<Place>,
+    /// Its settings that are in force on at least one path; `null` if it removes something.
+    pub settings: BTreeMap<SettingPath, JsonText>,
+    /// Whether it is part of a merge whose result only its controller knows.
+    pub opaque: bool,
+}
+
+// === impl Acting ===
+
+impl Acting {
+    /// Whether it acts on the object: at least one of its leaves is in force on some path.
+    pub fn acts(&self) -> bool {
+        !self.from.is_empty()
+    }
+}
+
+/// The policies of every kind that are attached to an object or above it, by policy.
+///
+/// A policy acts on its target and on every object from there down to the effective target, on paths where at least
+/// one of its leaves is in force. It never acts on ancestors or siblings. Only policies that name a Namespace act on
+/// it.
+pub fn attached_at_or_above(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Acting> {
+    policies_at_or_above(resolver, &key.whole(), |_| None)
+}
+
+/// The policies that act on an object or are attached to it, which are those reported to its user. A Gateway may have
+/// many others.
+pub fn acting_on_or_attached(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Acting> {
+    policies_at_or_above(resolver, &key.whole(), |all| {
+        let acting = all.iter().flat_map(|told| &told.in_force).cloned();
+        let levels = all.iter().flat_map(|told| told.group.stack.iter());
+        let here = levels.filter(|level| level.step.place.object == *key);
+        let standing = here.flat_map(|level| level.policies.iter());
+        let standing = standing.map(|policy| policy.key().clone());
+        Some(acting.chain(standing).collect::<Keys>())
+    })
+}
+
+/// Keys for look-up.
+type Keys = HashSet<ObjectKey, PrehashedBuildHasher>;
+
+/// Paths with the same policies.
+struct PathPolicies {
+    group: PathGroup,
+    /// The level of the place that was asked for.
+    level: Level,
+    in_force: Keys,
+}
+
+/// The policies chosen by `pick`, kind by kind; all if it returns `None`.
+fn policies_at_or_above(
+    resolver: &mut Resolver<'_>,
+    place: &Place,
+    pick: impl Fn(&[PathPolicies]) -> Option<Keys>,
+) -> Vec<Acting> {
+    let key = &place.object;
+    let mut found = Found::default();
+    for kind in resolver.kinds_through(key) {
+        // Paths with the same policies are reported once.
+        let mut all: Vec<PathPolicies> = Vec::new();
+        let mut known: maps::HashSet<(Outcome, Level)> = maps::HashSet::default();
+        let groups = resolver.paths_through(key, &kind);
+        let profile = resolver.snapshot().profile(&kind);
+        let is_direct = profile.is_some_and(|profile| profile.class.value == Class::Direct);
+        // A direct policy on the whole object keeps the sections that have no policy of their own.
+        let is_apart = groups.iter().any(|group| level(group, place).is_some());
+        let of_whole = is_direct && !is_apart;
+        let whole = key.whole();
+        for group in groups {
+            let at = if of_whole { &whole } else { place };
+            let ends_there = !of_whole || group.paths.targets().any(|target| *target == whole);
+            let Some(level) = level(&group, at).filter(|_| ends_there) else {
+                continue;
+            };
+            if known.insert((group.outcome(), level)) {
+                let in_force = group.effective.policies().into_iter().collect();
+                all.push(PathPolicies {
+                    group,
+                    level,
+                    in_force,
+                });
+            }
+        }
+        let picked = pick(&all);
+        for told in &all {
+            note(key, told, picked.as_ref(), &mut found);
+        }
+    }
+    let mut found: Vec<Acting> = found.into_values().collect();
+    found.sort_by(|a, b| a.policy.key().cmp(b.policy.key()));
+    found
+}
+
+/// The policies found so far, by key.
+type Found = HashMap<ObjectKey, Acting, PrehashedBuildHasher>;
+
+/// The level of a place on the paths of a group; `None` if it is not on them.
+fn level(group: &PathGroup, place: &Place) -> Option<Level> {
+    if place.section.is_none() {
+        return group.level(&place.object);
+    }
+    let here = group.paths.steps().filter(|step| step.place == *place);
+    here.map(|step| step.level).max()
+}
+
+/// The policies that act on an object, by policy. Warnings, conditions and counts use this.
+pub fn acting_on(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Acting> {
+    let mut found = attached_at_or_above(resolver, key);
+    found.retain(Acting::acts);
+    found
+}
+
+/// Like [`acting_on`], for one section of an object or for the whole of it.
+pub fn acting_at(resolver: &mut Resolver<'_>, place: &Place) -> Vec<Acting> {
+    let mut found = policies_at_or_above(resolver, place, |_| None);
+    found.retain(Acting::acts);
+    found
+}
+
+fn note(key: &ObjectKey, told: &PathPolicies, picked: Option<&Keys>, found: &mut Found) {
+    let group = &told.group;
+    let is_namespace = key.gk.is_core("Namespace");
+    let over = group.stack.iter().filter(|above| {
+        let names_it = above.step.place.object == *key;
+        names_it || (!is_namespace && above.step.level <= told.level)
+    });
+    let is_picked =
+        |policy: &Arc<Policy>| picked.is_none_or(|picked| picked.contains(policy.key()));
+    for above in over {
+        if !above.policies.iter().any(is_picked) {
+            continue;
+        }
+        let each = above.policies.iter().zip(rejected(&above.policies));
+        for (policy, _) in each.filter(|(policy, by)| by.is_none() && is_picked(policy)) {
+            let acting = found.entry(policy.key().clone());
+            let acting = acting.or_insert_with(|| Acting::of(policy));
+            acting.attachments.insert(above.step.place.clone());
+            if told.in_force.contains(policy.key()) {
+                acting.from.insert(above.step.place.clone());
+                acting.opaque |= group.effective.is_opaque();
+            }
+        }
+    }
+    for (path, setting) in group.effective.leaves() {
+        if let Some(acting) = found.get_mut(&setting.policy) {
+            acting
+                .settings
+                .entry(path)
+                .or_insert_with(|| setting.value.clone());
+        }
+    }
+}
+
+impl Acting {
+    fn of(policy: &Arc<Policy>) -> Self {
+        Self {
+            policy: policy.clone(),
+            attachments: BTreeSet::new(),
+            from: BTreeSet::new(),
+            settings: BTreeMap::new(),
+            opaque: false,
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The policies attached to one object, and which of them are rejected because of a conflict.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::policy_list::PolicyList;
+use super::section_conflicts::SectionConflicts;
+use crate::attachment::Attachment;
+use crate::kinds::profile::Profile;
+use crate::model::fuel;
+use crate::model::ids::{GroupKind, ObjectKey};
+use crate::policy::Policy;
+
+/// The policies attached to one object.
+#[derive(Debug)]
+pub(super) struct ObjectAttachments {
+    pub(super) attachments: Rc<[Attachment]>,
+    /// Their kinds, sorted.
+    pub(super) kinds: Vec<GroupKind>,
+    /// Whether some of them act on only a part of the requests that arrive here.
+    pub(super) asks: bool,
+    /// The cost of finding all this, in units of fuel.
+    pub(super) work: usize,
+    found: OnceCell<Found>,
+}
+
+/// Computed on first use.
+#[derive(Debug)]
+struct Found {
+    /// For each attachment, the policy for which it is rejected, for kinds whose policies conflict across sections;
+    /// empty if no such kind is attached.
+    rejected: Vec<Option<ObjectKey>>,
+    /// Sorted by kind and section.
+    places: Vec<AttachedPolicies>,
+}
+
+/// The policies of one kind at one section of an object, or at the whole object.
+#[derive(Debug)]
+pub(super) struct AttachedPolicies {
+    kind: GroupKind,
+    section: Option<Arc<str>>,
+    /// Members of their targets whose meaning is unknown.
+    pub(super) unknown: Option<Arc<str>>,
+    /// Whether they are attached to every Namespace.
+    pub(super) wide: bool,
+    pub(super) policies: PolicyList,
+}
+
+// === impl ObjectAttachments ===
+
+impl ObjectAttachments {
+    /// Takes the attachments, and the number of targets that were compared with the object to find them.
+    pub(super) fn new(stands: Vec<Attachment>, asked: usize) -> Self {
+        let kinds = stands.chunk_by(|a, b| a.policy.key().gk == b.policy.key().gk);
+        let meeting = kinds.clone().filter_map(SectionConflicts::of);
+        let work: usize = meeting.map(|meeting| meeting.work()).sum();
+        let kinds = kinds.filter_map(|run| run.first());
+        let sorted = stands.len() * stands.len().max(1).ilog2() as usize;
+        Self {
+            kinds: kinds.map(|stand| stand.policy.key().gk.clone()).collect(),
+            asks: stands.iter().any(|stand| stand.consumer || stand.disputed),
+            work: work
+                + asked / fuel::SELECTED
+                + stands.len() / fuel::FOUND
+                + sorted / fuel::SORTED,
+            attachments: stands.into(),
+            found: OnceCell::new(),
+        }
+    }
+
+    /// The policies of one kind at a section or at the whole object, without rejected ones. Policies attached to
+    /// every Namespace come before those attached to this one, which are more specific.
+    pub(super) fn at_section(
+        &self,
+        kind: &GroupKind,
+        section: Option<&Arc<str>>,
+    ) -> impl Iterator<Item = &AttachedPolicies> {
+        /// Lists up to this length are scanned.
+        const FEW: usize = 16;
+        let mut places = &*self.found().places;
+        if places.len() > FEW {
+            let asked = (kind, section);
+            let from = places.partition_point(|place| place.name() < asked);
+            let to = places.partition_point(|place| place.name() <= asked);
+            places = places.get(from..to).unwrap_or_default();
+        }
+        let places = places.iter();
+        places.filter(move |place| place.section.as_ref() == section && place.kind == *kind)
+    }
+
+    /// Each attachment with the policy for which it is rejected, for kinds whose policies conflict across sections.
+    pub(super) fn each(&self) -> impl Iterator<Item = (&Attachment, Option<&ObjectKey>)> {
+        let rejected = &self.found().rejected;
+        let stands = self.attachments.iter().enumerate();
+        stands.map(|(i, stand)| (stand, rejected.get(i).and_then(Option::as_ref)))
+    }
+
+    /// Whether a policy of a kind is attached to a section.
+    pub(super) fn has_section_policies(&self, profile: &Profile) -> bool {
+        let mut places = self.found().places.iter();
+        places.any(|place| place.section.is_some() && place.kind == profile.gk)
+    }
+
+    fn found(&self) -> &Found {
+        self.found.get_or_init(|| {
+            let rejected = self.rejected();
+            let places = places(&self.attachments, &rejected);
+            Found { rejected, places }
+        })
+    }
+
+    fn rejected(&self) -> Vec<Option<ObjectKey>> {
+        let stands = &self.attachments;
+        let mut found = Vec::new();
+        // Attachments are sorted by kind.
+        let kinds = stands.chunk_by(|a, b| a.policy.key().gk == b.policy.key().gk);
+        let mut from = 0;
+        for kind in kinds {
+            if let Some(rejected) = SectionConflicts::all(kind) {
+                found.resize(stands.len(), None);
+                let there = found.iter_mut().skip(from);
+                there.zip(rejected).for_each(|(to, by)| *to = by);
+            }
+            from += kind.len();
+        }
+        found
+    }
+}
+
+/// The policies at each section, by kind, without rejected ones.
+fn places(stands: &[Attachment], rejected: &[Option<ObjectKey>]) -> Vec<AttachedPolicies> {
+    let is_rejected = |i: usize| rejected.get(i).is_some_and(Option::is_some);
+    let accepted = stands.iter().enumerate().filter(|(i, _)| !is_rejected(*i));
+    let mut sections: BTreeMap<_, Vec<Arc<Policy>>> = BTreeMap::new();
+    for (_, stand) in accepted {
+        let kind = &stand.policy.key().gk;
+        let unknown = stand.unknown.as_ref();
+        let here = sections.entry((kind, stand.section.as_ref(), !stand.all_namespaces, unknown));
+        here.or_default().push(stand.policy.clone());
+    }
+    let places = sections.into_iter();
+    let places = places.map(
+        |((kind, section, narrow, unknown), policies)| AttachedPolicies {
+            kind: kind.clone(),
+            section: section.cloned(),
+            unknown: unknown.cloned(),
+            wide: !narrow,
+            policies: policies.into(),
+        },
+    );
+    places.collect()
+}
+
+// === impl AttachedPolicies ===
+
+impl AttachedPolicies {
+    fn name(&self) -> (&GroupKind, Option<&Arc<str>>) {
+        (&self.kind, self.section.as_ref())
+    }
+
+    /// Whether an attachment that is not rejected is part of this list.
+    pub(super) fn has(&self, stand: &Attachment) -> bool {
+        stand.all_namespaces == self.wide
+            && stand.section == self.section
+            && stand.unknown == self.unknown
+            && stand.policy.key().gk == self.kind
+    }
+}

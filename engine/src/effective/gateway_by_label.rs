@@ -1,0 +1,180 @@
+//! The Gateway in front of a Service or another object that clients call, if a label names it.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{PathGroup, PathScope, Resolver};
+use crate::kinds::profile::{Classes, GatewayByLabel, Profile};
+use crate::model::fuel;
+use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::level::{Level, Step};
+use crate::model::object::{Meta, Node, Object};
+use crate::state::snapshot::{Snapshot, class_key, namespace_key};
+use crate::topology::{allows_namespace, to_gateway};
+
+/// The steps of a path as policies of a kind see them: requests reach the called object through the Gateway that it
+/// names. If no Gateway of that name serves it, policies on the object itself do not act.
+pub(super) fn steps_of<'s>(
+    snapshot: &Snapshot,
+    profile: &Profile,
+    steps: &'s [Step],
+) -> Cow<'s, [Step]> {
+    let Some(by_label) = profile.gateway_by_label.as_ref() else {
+        return Cow::Borrowed(steps);
+    };
+    let called = steps.iter().position(|step| step.level == Level::Frontend);
+    let Some(called) = called else {
+        return Cow::Borrowed(steps);
+    };
+    let (above, rest) = steps.split_at(called);
+    let called = rest.first().map(|step| &step.place.object);
+    let gateway = called.and_then(|called| gateway_before(snapshot, by_label, called));
+    let mut found = match gateway {
+        Some(gateway) => to_gateway(gateway),
+        None => Vec::new(),
+    };
+    let own = called.map(|called| {
+        let namespace = namespace_key(&called.namespace).whole();
+        Step::new(Level::GatewayNamespace, namespace)
+    });
+    for step in above
+        .iter()
+        .chain(own.as_ref().filter(|_| gateway.is_some()))
+    {
+        if !found.contains(step) {
+            found.push(step.clone());
+        }
+    }
+    found.extend(rest.iter().skip(usize::from(gateway.is_none())).cloned());
+    Cow::Owned(found)
+}
+
+/// The Gateway that serves requests to an object.
+pub(crate) fn gateway_before<'a>(
+    snapshot: &'a Snapshot,
+    by_label: &GatewayByLabel,
+    called: &ObjectKey,
+) -> Option<&'a Arc<Object>> {
+    let of = |key: &ObjectKey| named(by_label, &snapshot.get(key)?.meta, &called.namespace);
+    let (name, namespace) = of(called).or_else(|| of(&namespace_key(&called.namespace)))?;
+    if *name == by_label.nobody {
+        return None;
+    }
+    let key = ObjectKey::new(GroupKind::gateway_api("Gateway"), &**namespace, &**name);
+    let gateway = snapshot.get(&key)?;
+    let serves = is_for(snapshot, by_label, gateway)
+        && allows_namespace(snapshot, gateway, &by_label.protocol, &called.namespace);
+    serves.then_some(gateway)
+}
+
+/// The name and namespace of the Gateway that the labels of an object give; `own` is the namespace of the called object.
+fn named<'a>(
+    by_label: &GatewayByLabel,
+    meta: &'a Meta,
+    own: &'a Arc<str>,
+) -> Option<(&'a Arc<str>, &'a Arc<str>)> {
+    let name = meta.labels.get(&by_label.label)?;
+    let namespace = meta.labels.get(&by_label.namespace_label);
+    Some((name, namespace.unwrap_or(own)))
+}
+
+impl Resolver<'_> {
+    /// The objects that clients call through a Gateway, through the Gateways of a class or through those of a Namespace,
+    /// because a label of theirs or of their Namespace names it; sorted. Only for kinds whose policies heed the label.
+    pub fn called_through(&self, kind: &GroupKind, above: &ObjectKey) -> Vec<ObjectKey> {
+        let Some(profile) = self.snapshot.profile(kind) else {
+            return Vec::new();
+        };
+        let Some(by_label) = profile.gateway_by_label.as_ref() else {
+            return Vec::new();
+        };
+        let gateways = self.gateways_under(above);
+        let serves = |gateway: &&Arc<Object>| is_for(self.snapshot, by_label, gateway);
+        let gateways: BTreeSet<&ObjectKey> = gateways
+            .into_iter()
+            .filter(serves)
+            .map(|gateway| &gateway.key)
+            .collect();
+        if gateways.is_empty() || self.is_spent() {
+            return Vec::new();
+        }
+        let kinds = profile.allow.iter().flat_map(|allow| &allow.value);
+        let kinds = kinds.map(|allowed| &allowed.gk);
+        let mut found = BTreeSet::new();
+        for kind in kinds.filter(|kind| Level::is_of_backend(kind)) {
+            self.spend(self.snapshot.count(kind) / fuel::SCANNED);
+            let called = self.snapshot.objects(kind).map(|object| &object.key);
+            found.extend(called.filter(|called| {
+                let before = gateway_before(self.snapshot, by_label, called);
+                before.is_some_and(|gateway| gateways.contains(&gateway.key))
+            }));
+        }
+        found.into_iter().cloned().collect()
+    }
+
+    /// The groups of paths of a kind to the objects that clients call through `above` because of their labels. Those that
+    /// [`Resolver::paths_through`] returns for a Namespace are left out.
+    pub fn behind_labels(
+        &mut self,
+        above: &ObjectKey,
+        kind: &GroupKind,
+        shape: &PathScope,
+    ) -> Vec<PathGroup> {
+        let called = self.called_through(kind, above);
+        if called.is_empty() {
+            return Vec::new();
+        }
+        let region = self.region(above);
+        let others = called.iter().filter(|key| !region.backends.contains(key));
+        let groups = others.flat_map(|key| self.paths_of_scope(key, kind, shape));
+        groups.collect()
+    }
+
+    /// The Gateway itself, the Gateways of a class, or those of a Namespace.
+    fn gateways_under(&self, above: &ObjectKey) -> Vec<&Arc<Object>> {
+        let is_gateway = |object: &&Arc<Object>| matches!(object.node, Node::Gateway { .. });
+        if above.gk.is_gateway_api("Gateway") {
+            self.snapshot.get(above).into_iter().collect()
+        } else if Level::is_above_routes(&above.gk) {
+            self.snapshot.below(above).filter(is_gateway).collect()
+        } else {
+            Vec::new()
+        }
+    }
+}
+
+/// Whether two versions of an object have the same labels, as far as these decide which Gateway stands in front of a called
+/// object for the existing policies.
+pub(crate) fn names_same_gateway(snapshot: &Snapshot, one: &Meta, other: &Meta) -> bool {
+    let profiles = snapshot
+        .used_kinds()
+        .filter_map(|kind| snapshot.profile(kind));
+    let mut by_label = profiles.filter_map(|profile| profile.gateway_by_label.as_ref());
+    by_label.all(|by_label| {
+        let mut labels = by_label.labels().into_iter();
+        labels.all(|label| one.labels.get(label) == other.labels.get(label))
+    })
+}
+
+/// Whether these classes include a `GatewayClass`, by its name or its controller.
+pub(super) fn is_of(snapshot: &Snapshot, classes: &Classes, class: &ObjectKey) -> bool {
+    let controller = snapshot
+        .get(class)
+        .and_then(|class| class.node.controller());
+    classes.names.contains(&class.name)
+        || controller.is_some_and(|name| classes.controllers.contains(name))
+}
+
+/// Whether the class and the purpose of a Gateway make it serve such objects.
+fn is_for(snapshot: &Snapshot, by_label: &GatewayByLabel, gateway: &Object) -> bool {
+    let Node::Gateway { class, .. } = &gateway.node else {
+        return false;
+    };
+    let class = class_key(class);
+    let purpose = |meta: &Meta| meta.labels.get(&by_label.purpose_label).cloned();
+    let of_class = || purpose(&snapshot.get(&class)?.meta);
+    let purpose = purpose(&gateway.meta).or_else(of_class);
+    is_of(snapshot, &by_label.classes, &class)
+        && purpose.is_none_or(|purpose| by_label.purposes.contains(&purpose))
+}

@@ -1,0 +1,117 @@
+//! The facts, the policy settings and the merged policies that apply to the paths of a group.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::stack::{Stack, StackLevel, folded_levels};
+use super::{Outcome, PathGroup, PathSet};
+use crate::kinds::profile::Profile;
+use crate::merge::{self, Effective, PolicyOutcome, fold_levels};
+use crate::model::ids::{ObjectKey, Place};
+use crate::model::level::{Level, Step};
+use crate::policy::Policy;
+use crate::topology::places;
+
+// === impl PathGroup ===
+
+impl PathGroup {
+    /// The profile that applies to these paths; `None` if no policy is attached.
+    pub(super) fn facts(&self) -> Option<&Profile> {
+        let mut policies = self.stack.iter().flat_map(|level| level.policies.iter());
+        policies.next().map(|policy| &*policy.profile)
+    }
+
+    /// A policy attached to these paths, with the settings that apply there.
+    pub fn with_settings_here<'a>(&'a self, policy: &'a Policy) -> &'a Policy {
+        let mut policies = self.stack.iter().flat_map(|level| level.policies.iter());
+        let here = policies.find(|here| here.key() == policy.key());
+        here.map_or(policy, |here| here)
+    }
+
+    /// The policies that a strategy merges here, even those of which no setting remains.
+    pub fn merged_policies(&self) -> Vec<&Policy> {
+        self.facts().map_or_else(Vec::new, |profile| {
+            let levels = folded_levels(profile, &self.stack).map(|level| &*level.policies);
+            merge::merged_policies(profile, &levels.collect::<Vec<_>>())
+        })
+    }
+}
+
+impl PathGroup {
+    /// Equal for groups with the same policies and the same result, within one [`Resolver`](super::Resolver).
+    pub fn outcome(&self) -> Outcome {
+        (Rc::as_ptr(&self.stack), Arc::as_ptr(&self.effective))
+    }
+
+    /// The number of paths.
+    pub fn path_count(&self) -> usize {
+        self.paths.ancestors.len() * self.paths.routes.len().max(1)
+    }
+
+    /// The places of the first path.
+    pub fn path(&self) -> Vec<&Place> {
+        let ancestor_path = self.paths.ancestors.first();
+        let route_path = self.paths.routes.first().map(Rc::as_ref);
+        ancestor_path.map_or_else(Vec::new, |ancestor_path| places(ancestor_path, route_path))
+    }
+
+    /// The level of an object, including its sections, on the paths; `None` if the object is not on them.
+    pub fn level(&self, key: &ObjectKey) -> Option<Level> {
+        let is_it = |step: &&Step| step.place.object == *key;
+        let PathSet {
+            ancestors: ancestor_paths,
+            routes: route_paths,
+        } = &self.paths;
+        let ancestor_paths = ancestor_paths.iter().flat_map(|u| &u.steps).filter(is_it);
+        let route_paths = if route_paths.may_have(key) {
+            route_paths
+        } else {
+            &[][..]
+        };
+        let route_paths = route_paths.iter().flat_map(|l| &l.steps).filter(is_it);
+        let (above, below) = (
+            ancestor_paths.map(|step| step.level),
+            route_paths.map(|step| step.level),
+        );
+        if key.gk.is_core("Namespace") {
+            // A Namespace takes one place on a path, the higher one (ruling 5).
+            above.chain(below).min()
+        } else if Level::end_for(&key.gk).is_upper() {
+            // The object is on the ancestor paths or, for direct policies, forms a path of its own.
+            above.max().or_else(|| below.max())
+        } else {
+            above.chain(below).max()
+        }
+    }
+}
+
+impl PathGroup {
+    /// The effective policy of a place's own fields: the result of the policies attached to the place and above it.
+    /// Policies on other sections of its object, and below it, are left out.
+    pub fn down_to(&self, profile: &Profile, place: &Place) -> Effective {
+        let profile = self.facts().unwrap_or(profile);
+        let here = self.paths.steps().filter(|step| step.place == *place);
+        let Some(level) = here.map(|step| step.level).min() else {
+            return Effective::default();
+        };
+        let whole = place.object.whole();
+        let counts = |above: &&StackLevel| {
+            let other = &above.step.place;
+            let is_here = other == place || *other == whole;
+            is_here || (other.object != place.object && above.step.level < level)
+        };
+        let stack: Stack = self.stack.iter().filter(counts).cloned().collect();
+        let levels = folded_levels(profile, &stack).map(StackLevel::folded);
+        fold_levels(profile, &levels.collect::<Vec<_>>(), None)
+    }
+
+    /// The outcome of a policy attached to these paths.
+    pub fn outcome_of(&self, policy: &Policy) -> PolicyOutcome {
+        let policy = self.with_settings_here(policy);
+        let profile = &policy.profile;
+        merge::policy_outcome(policy, &self.effective, || {
+            let levels = folded_levels(profile, &self.stack).map(|level| &*level.policies);
+            merge::replaced(profile, &levels.collect::<Vec<_>>(), policy)
+        })
+    }
+}

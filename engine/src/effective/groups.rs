@@ -1,0 +1,410 @@
+//! Groups the paths through a subgraph, for one policy kind.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::path_context::PathContext;
+use super::subgraph::Subgraph;
+use super::{PathGroup, PathSet, Resolver, Stack};
+use crate::kinds::profile::{Parent, Profile, ServiceAs};
+use crate::merge::TargetFields;
+use crate::model::fuel;
+use crate::model::ids::ObjectKey;
+use crate::model::level::{Level, Step};
+use crate::model::maps::{HashMap, HashSet};
+use crate::model::object::{Node, Object};
+use crate::topology::{
+    AncestorPath, AncestorPaths, RoutePath, RoutePaths, backend, through_service, to_backends,
+    to_rules, unaccepted,
+};
+
+/// Ancestor paths that carry the same policies.
+#[derive(Clone, Debug)]
+struct AncestorGroup {
+    ancestor_paths: AncestorPaths,
+    /// The conditions for policies further down the path: where requests come from, and which policies are rejected
+    /// there.
+    via: PathContext,
+    stack: Rc<Stack>,
+    has: bool,
+    attached: bool,
+}
+
+/// Route paths that carry the same policies.
+#[derive(Clone, Debug)]
+struct RouteGroup {
+    route_paths: RoutePaths,
+    stack: Rc<Stack>,
+    has: bool,
+    complete: bool,
+}
+
+impl Resolver<'_> {
+    /// The paths of a direct kind: the object and its sections. A section that no longer exists carries only the
+    /// policies on the whole object.
+    pub(super) fn direct(
+        &mut self,
+        key: &ObjectKey,
+        profile: &Profile,
+        sections: &BTreeSet<Arc<str>>,
+    ) -> Vec<PathGroup> {
+        let level = match (*profile.service_as, Level::end_for(&key.gk)) {
+            (ServiceAs::Frontend, Level::Port) => Level::Frontend,
+            (_, level) => level,
+        };
+        let whole = Step::new(level, key.whole());
+        let of_section = |name: &Arc<str>| Step::new(level, key.section(name.clone()));
+        let ends = std::iter::once(vec![whole.clone()]).chain(
+            sections
+                .iter()
+                .map(|name| vec![whole.clone(), of_section(name)]),
+        );
+        let nothing = self.stacks.nothing();
+        ends.map(|steps| {
+            let stack = self.stacks.stack(profile, &steps, &PathContext::default());
+            let (stack, effective) = self.stacks.fold(profile, &nothing, &stack, None, None);
+            let place = steps.last().map(|step| &step.place);
+            let attached = place.is_none_or(|place| unaccepted(self.snapshot, place).is_none());
+            let route_path = RoutePath {
+                steps,
+                complete: true,
+            };
+            PathGroup {
+                paths: PathSet {
+                    ancestors: Rc::from([Rc::default()]),
+                    routes: RoutePaths::from(route_path),
+                },
+                stack,
+                effective,
+                complete: true,
+                attached,
+            }
+        })
+        .collect()
+    }
+
+    pub(super) fn ending_above(
+        &mut self,
+        key: &ObjectKey,
+        profile: &Profile,
+        region: &Subgraph,
+        groups: &mut Vec<PathGroup>,
+    ) {
+        let through = region
+            .ancestor_paths
+            .iter()
+            .filter(|ancestor_path| ancestor_path.has(key));
+        let through: Vec<Rc<AncestorPath>> = through.cloned().collect();
+        for way in self.stacked_ways(Some(key), profile, &through) {
+            let target = way
+                .ancestor_paths
+                .first()
+                .and_then(|ancestor_path| ancestor_path.last());
+            let own = target.and_then(|t| self.own(profile, &t.object));
+            groups.push(self.ending(profile, way, own.as_ref(), true));
+        }
+    }
+
+    /// The group of ancestor paths that end above the routes.
+    fn ending(
+        &mut self,
+        profile: &Profile,
+        way: AncestorGroup,
+        own: Option<&TargetFields>,
+        complete: bool,
+    ) -> PathGroup {
+        let nothing = self.stacks.nothing();
+        let (stack, effective) = self.stacks.fold(profile, &way.stack, &nothing, own, None);
+        PathGroup {
+            paths: PathSet {
+                ancestors: way.ancestor_paths,
+                routes: RoutePaths::from(Vec::new()),
+            },
+            stack,
+            effective,
+            complete,
+            attached: way.attached,
+        }
+    }
+
+    pub(super) fn through_routes(
+        &mut self,
+        focus: Option<&ObjectKey>,
+        profile: &Profile,
+        region: &Subgraph,
+        end: Level,
+        groups: &mut Vec<PathGroup>,
+    ) {
+        groups.reserve(region.routes.len());
+        // Routes that are accepted alike share their list of ancestor paths, and so its stacks.
+        let mut known: HashMap<*const Rc<AncestorPath>, Rc<Vec<AncestorGroup>>> =
+            HashMap::default();
+        let mut ends: Vec<RouteGroup> = Vec::new();
+        for (route, ways) in &region.routes {
+            if self.is_spent() {
+                return;
+            }
+            let had = groups.len();
+            let stacked = || Rc::new(self.stacked_ways(focus, profile, ways));
+            let ways = known.entry(ways.as_ptr()).or_insert_with(stacked).clone();
+            let (own, kind) = (self.own(profile, &route.key), &route.key.gk);
+            let mut of: Option<&PathContext> = None;
+            for way in ways.iter() {
+                let via = &way.via;
+                if of != Some(via) {
+                    ends.clear();
+                    self.stacked_lowers((focus, via), profile, route, end, &mut ends);
+                    of = Some(via);
+                }
+                for route_path in ends.iter().filter(|route_path| way.has || route_path.has) {
+                    let (stack, effective) = self.stacks.fold(
+                        profile,
+                        &way.stack,
+                        &route_path.stack,
+                        own.as_ref(),
+                        Some(kind),
+                    );
+                    groups.push(PathGroup {
+                        paths: PathSet {
+                            ancestors: way.ancestor_paths.clone(),
+                            routes: route_path.route_paths.clone(),
+                        },
+                        stack,
+                        effective,
+                        complete: route_path.complete,
+                        attached: way.attached,
+                    });
+                }
+            }
+            self.spend(groups.len() / fuel::GROUPS - had / fuel::GROUPS);
+        }
+    }
+
+    pub(super) fn without_routes(
+        &mut self,
+        focus: Option<&ObjectKey>,
+        profile: &Profile,
+        region: &Subgraph,
+        end: Level,
+        groups: &mut Vec<PathGroup>,
+    ) {
+        let ways = region.routes.iter().map(|(_, ways)| ways);
+        let mut seen: BTreeSet<*const Rc<AncestorPath>> = BTreeSet::new();
+        let mut used: BTreeSet<*const AncestorPath> = BTreeSet::new();
+        for ways in ways {
+            if seen.insert(ways.as_ptr()) {
+                used.extend(ways.iter().map(Rc::as_ptr));
+            }
+        }
+        let unused = region
+            .ancestor_paths
+            .iter()
+            .filter(|u| !used.contains(&Rc::as_ptr(u)));
+        let unused: Vec<Rc<AncestorPath>> = unused
+            .filter(|ancestor_path| focus.is_none_or(|key| ancestor_path.has(key)))
+            .cloned()
+            .collect();
+        for way in self.stacked_ways(focus, profile, &unused) {
+            let complete = !*profile.needs_route;
+            groups.push(self.ending(profile, way, None, complete));
+        }
+        if *profile.service_as == ServiceAs::Frontend {
+            self.without_clients(focus, profile, region, groups);
+        }
+        if end < Level::Backend {
+            return;
+        }
+        let lowers = groups.iter().flat_map(|group| group.paths.routes.iter());
+        let reached: BTreeSet<ObjectKey> = lowers
+            .flat_map(|route_path| &route_path.steps)
+            .filter(|step| step.level == Level::Backend)
+            .map(|step| step.place.object.clone())
+            .collect();
+        let nothing = self.stacks.nothing();
+        for loose in region.backends.difference(&reached) {
+            let is_service = loose.gk.is_core("Service");
+            // A kind that the profile does not list as a target is outside its topology: only a policy on the object
+            // itself can reach it, not one on its Namespace.
+            let inside = is_service || profile.effective.value.contains(&loose.gk);
+            for route_path in backend(self.snapshot, loose, inside) {
+                let stack = self
+                    .stacks
+                    .stack(profile, &route_path.steps, &PathContext::default());
+                let own = self.own(profile, loose);
+                let (stack, effective) =
+                    self.stacks
+                        .fold(profile, &nothing, &stack, own.as_ref(), None);
+                groups.push(PathGroup {
+                    complete: route_path.complete,
+                    paths: PathSet {
+                        ancestors: Rc::from([Rc::default()]),
+                        routes: RoutePaths::from(route_path),
+                    },
+                    stack,
+                    effective,
+                    attached: !is_service || !*profile.needs_route,
+                });
+            }
+        }
+    }
+
+    /// The paths of Services that clients of a mesh may call, and to which no route is attached.
+    fn without_clients(
+        &mut self,
+        focus: Option<&ObjectKey>,
+        profile: &Profile,
+        region: &Subgraph,
+        groups: &mut Vec<PathGroup>,
+    ) {
+        let steps = groups.iter().flat_map(|group| group.paths.ancestors.iter());
+        let steps = steps.flat_map(|ancestor_path| &ancestor_path.steps);
+        let reached: HashSet<ObjectKey> = steps.map(|step| step.place.object.clone()).collect();
+        for called in &region.backends {
+            if self.is_spent() {
+                return;
+            }
+            // Objects of other kinds that are called by name represent only themselves: no Namespace has workloads
+            // behind them.
+            let ways = if called.gk.is_core("Service") {
+                through_service(called, called, &[])
+            } else if focus == Some(called) {
+                let steps = vec![Step::new(Level::Frontend, called.whole())];
+                vec![Rc::new(AncestorPath {
+                    steps,
+                    consumer: None,
+                })]
+            } else {
+                continue;
+            };
+            if reached.contains(called) {
+                continue;
+            }
+            self.spend(fuel::CALLED);
+            let needs_route = *profile.needs_route;
+            for way in self.stacked_ways(focus, profile, &ways) {
+                let way = AncestorGroup {
+                    attached: !needs_route,
+                    ..way
+                };
+                groups.push(self.ending(profile, way, None, !needs_route));
+            }
+        }
+    }
+
+    /// Groups ancestor paths by the policies attached to them, in the order of the paths.
+    fn stacked_ways(
+        &mut self,
+        focus: Option<&ObjectKey>,
+        profile: &Profile,
+        ways: &[Rc<AncestorPath>],
+    ) -> Vec<AncestorGroup> {
+        self.spend(ways.len() / fuel::GROUPS);
+        let mut found: Vec<(AncestorGroup, Vec<Rc<AncestorPath>>)> = Vec::new();
+        let mut index: HashMap<(*const Stack, bool, bool, PathContext), usize> = HashMap::default();
+        for ancestor_path in ways {
+            let followed = follows(profile, ancestor_path);
+            let attached = followed && (!ancestor_path.steps.is_empty() || !*profile.needs_route);
+            let via = self.stacks.via(profile, ancestor_path);
+            let stack = if followed {
+                self.stacks.stack(profile, &ancestor_path.steps, &via)
+            } else {
+                self.stacks.nothing()
+            };
+            let has = focus.is_none_or(|key| ancestor_path.has(key));
+            let attached = attached && !self.stacks.is_run_by_others(profile, &ancestor_path.steps);
+            let alike = (Rc::as_ptr(&stack), has, attached, via.clone());
+            let at = *index.entry(alike).or_insert_with(|| {
+                let way = AncestorGroup {
+                    ancestor_paths: Rc::from([]),
+                    attached,
+                    via,
+                    stack,
+                    has,
+                };
+                found.push((way, Vec::new()));
+                found.len() - 1
+            });
+            if let Some((_, uppers)) = found.get_mut(at) {
+                uppers.push(ancestor_path.clone());
+            }
+        }
+        let ways = found.into_iter().map(|(way, uppers)| AncestorGroup {
+            ancestor_paths: uppers.into(),
+            ..way
+        });
+        ways.collect()
+    }
+
+    /// Adds the route paths through a route, grouped by the policies attached to them.
+    fn stacked_lowers(
+        &mut self,
+        (focus, via): (Option<&ObjectKey>, &PathContext),
+        profile: &Profile,
+        route: &Arc<Object>,
+        end: Level,
+        ends: &mut Vec<RouteGroup>,
+    ) {
+        let at = self.stacks.at(&route.key);
+        // The lookup above returns nothing once the fuel is used up.
+        if self.is_spent() || !matches!(route.node, Node::Route { .. }) {
+            return;
+        }
+        let namespace = self.route_path_cache.namespace(route);
+        if end <= Level::Rule && !at.has_section_policies(profile) {
+            // Then every rule carries the policies on the whole route.
+            let lowers = self.route_path_cache.to_rules(&namespace, route);
+            let through = (&namespace, &**route);
+            ends.push(RouteGroup {
+                stack: self.stacks.of_route(profile, &at, through, via),
+                has: focus.is_none_or(|key| lowers.may_have(key)),
+                complete: !route.delegates(),
+                route_paths: lowers,
+            });
+            return;
+        }
+        let ways = if end <= Level::Rule {
+            to_rules(&namespace, route)
+        } else {
+            to_backends(self.snapshot, &namespace, route)
+        };
+        self.spend(ways.len());
+        let mut found: Vec<(RouteGroup, Vec<Rc<RoutePath>>)> = Vec::new();
+        for route_path in ways {
+            let stack = self.stacks.stack(profile, &route_path.steps, via);
+            let has = focus.is_none_or(|key| route_path.has(key));
+            let complete = route_path.complete;
+            let same = |(e, _): &&mut (RouteGroup, Vec<Rc<RoutePath>>)| {
+                Rc::ptr_eq(&e.stack, &stack) && e.has == has && e.complete == complete
+            };
+            if let Some((_, lowers)) = found.iter_mut().find(same) {
+                lowers.push(Rc::new(route_path));
+                continue;
+            }
+            let end = RouteGroup {
+                route_paths: RoutePaths::from(Vec::new()),
+                stack,
+                has,
+                complete,
+            };
+            found.push((end, vec![Rc::new(route_path)]));
+        }
+        ends.extend(found.into_iter().map(|(end, lowers)| RouteGroup {
+            route_paths: RoutePaths::from(lowers),
+            ..end
+        }));
+    }
+}
+
+/// Whether controllers of the kind follow routes below the parent of an ancestor path.
+pub fn follows(profile: &Profile, ancestor_path: &AncestorPath) -> bool {
+    let stands_at = |level| ancestor_path.steps.iter().any(|step| step.level == level);
+    let parent = if stands_at(Level::Frontend) {
+        Parent::Service
+    } else if stands_at(Level::ListenerSet) {
+        Parent::ListenerSet
+    } else {
+        Parent::Gateway
+    };
+    profile.parents.is_empty() || profile.parents.contains(&parent)
+}

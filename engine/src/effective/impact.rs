@@ -1,0 +1,368 @@
+//! The difference between the effective policies of two snapshots, by effective target.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::attachment::rejection;
+use crate::effective::{PathScope, PathSet, Resolver, Routes};
+use crate::merge::Effective;
+use crate::model::fuel;
+use crate::model::grants::routes_into;
+use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
+use crate::model::level::Level;
+use crate::model::maps::HashMap;
+use crate::model::object::{GrantFrom, Node, Object, is_route};
+use crate::model::section;
+use crate::policy::Policy;
+use crate::state::snapshot::Snapshot;
+use crate::topology::{
+    AncestorPath, RoutePaths, listener_endpoint, places, routes_of_other_kind, sets_of,
+};
+
+mod paths;
+
+use paths::{Comparison, Paths};
+
+/// Paths on which the effective policy of a kind changes in the same way. Each ancestor path is combined with each
+/// route path, as they are after the change, or as they were if they are gone.
+#[derive(Clone, Debug)]
+pub struct EffectiveChange {
+    /// The paths.
+    pub ends: PathSet,
+    /// The kind of policy.
+    pub kind: GroupKind,
+    /// The effective policy before; empty if no policy was in force.
+    pub before: Arc<Effective>,
+    /// The effective policy after.
+    pub after: Arc<Effective>,
+    /// Whether the paths exist before and after. A path that appears or disappears with its listener, route or
+    /// backend does not count as a change of policy.
+    pub stays: bool,
+    /// Whether requests reached the effective targets before, and reach them on no path after.
+    pub detached: bool,
+}
+
+/// One path with a change.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    /// The effective target.
+    pub target: Place,
+    /// The places of the path.
+    pub path: Vec<Place>,
+    /// The change.
+    pub shifted: Rc<EffectiveChange>,
+}
+
+// === impl EffectiveChange ===
+
+impl EffectiveChange {
+    /// The number of paths.
+    pub fn count(&self) -> usize {
+        self.ends.ancestors.len() * self.ends.routes.len()
+    }
+
+    /// The same changes, one path each.
+    pub fn each_path(&self) -> impl Iterator<Item = Self> {
+        let ancestor_paths = self.ends.ancestors.iter();
+        let route_paths = &self.ends.routes;
+        let paths = ancestor_paths.flat_map(|ancestor_path| {
+            route_paths
+                .iter()
+                .map(move |route_path| (ancestor_path, route_path))
+        });
+        paths.map(|(ancestor_path, route_path)| Self {
+            ends: PathSet {
+                ancestors: Rc::from([ancestor_path.clone()]),
+                routes: RoutePaths::from(vec![route_path.clone()]),
+            },
+            ..self.clone()
+        })
+    }
+}
+
+/// Every path whose effective policy differs after a change of these objects, sorted by target and path.
+pub fn impact(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Vec<Changed> {
+    let mut was = Resolver::new(before);
+    let mut is = was.of(after);
+    let all = diff(&mut was, &mut is, objects).into_iter().map(Rc::new);
+    let mut found: Vec<Changed> = all.flat_map(|shifted| paths_of(&shifted)).collect();
+    found.sort_by(|a, b| {
+        let (one, other) = (&a.shifted.kind, &b.shifted.kind);
+        (&a.target, one, &a.path).cmp(&(&b.target, other, &b.path))
+    });
+    found
+}
+
+fn paths_of(shifted: &Rc<EffectiveChange>) -> Vec<Changed> {
+    let (ancestor_paths, route_paths) = (shifted.ends.ancestors.iter(), &shifted.ends.routes);
+    let paths = ancestor_paths.flat_map(|ancestor_path| {
+        route_paths
+            .iter()
+            .map(move |route_path| places(ancestor_path, Some(route_path)))
+    });
+    let found = paths.filter_map(|path| {
+        let path: Vec<Place> = path.into_iter().cloned().collect();
+        Some(Changed {
+            target: path.last()?.clone(),
+            path,
+            shifted: shifted.clone(),
+        })
+    });
+    found.collect()
+}
+
+/// The difference between two resolvers after a change of `objects`, in no particular order.
+///
+/// Covers the paths around the objects, and around the targets of policies among them, before and after: the cost
+/// depends on what the change touches. Empty if one of the resolvers runs out of fuel.
+pub fn diff(
+    was: &mut Resolver<'_>,
+    is: &mut Resolver<'_>,
+    objects: &[ObjectKey],
+) -> Vec<EffectiveChange> {
+    let (before, after) = (was.snapshot(), is.snapshot());
+    let mut kinds: BTreeMap<GroupKind, Affected> = BTreeMap::new();
+    let changed: HashSet<&ObjectKey, PrehashedBuildHasher> = objects.iter().collect();
+    for key in objects {
+        touch(was, key, &changed, &mut kinds);
+        touch(is, key, &changed, &mut kinds);
+    }
+    // A route that leaves a listener by its own edit changes no policy; a route that others keep out does.
+    let by_itself = objects.iter().any(|key| is_route(&key.gk));
+    let shut = |ancestor_path: &AncestorPath| {
+        !by_itself && is_there(before, ancestor_path) && is_there(after, ancestor_path)
+    };
+    let had = |ancestor_path: &AncestorPath| {
+        ancestor_path
+            .last()
+            .and_then(|place| listener_endpoint(before, place))
+    };
+    let has = |ancestor_path: &AncestorPath| {
+        ancestor_path
+            .last()
+            .and_then(|place| listener_endpoint(after, place))
+    };
+    let mut found = Vec::new();
+    for (kind, touched) in &kinds {
+        let mut comparison = Comparison::new(kind, &shut, [&had, &has]);
+        let (mut old, mut new) = (Paths::default(), Paths::default());
+        // Both sides use one shape, so that paths which only differ in length are the same path.
+        let shapes = touched.objects.iter();
+        let shapes = shapes.map(|key| (key, was.scope(key, kind).union(is.scope(key, kind))));
+        let shapes: Vec<(&ObjectKey, PathScope)> = shapes.collect();
+        let end = shapes.iter().filter_map(|(_, shape)| shape.end()).max();
+        let own_end = end_of(before, kind).max(end_of(after, kind));
+        // Paths through a changed route are already covered, unless a backend made them longer.
+        let mut routes = touched.routes.iter();
+        let seen = end == Some(own_end) && routes.all(|route| touched.objects.contains(route));
+        let over = !touched.routes.is_empty() && !seen;
+        for (key, shape) in &shapes {
+            let groups = |resolver: &mut Resolver<'_>| {
+                if over && shape.end() == end {
+                    resolver.paths_without_routes(&touched.routes, key, kind, shape)
+                } else {
+                    resolver.paths_with_scope(key, kind, shape)
+                }
+            };
+            old.note(&groups(was), &mut comparison);
+            was.forget();
+            new.note(&groups(is), &mut comparison);
+            is.forget();
+            if was.is_spent() || is.is_spent() {
+                return Vec::new();
+            }
+        }
+        if over {
+            let end = end.unwrap_or(own_end);
+            let groups = |resolver: &mut Resolver<'_>| {
+                resolver.paths_over_routes(&touched.routes, kind, end)
+            };
+            old.note(&groups(was), &mut comparison);
+            new.note(&groups(is), &mut comparison);
+        }
+        if is.is_limited() {
+            is.spend(comparison.compared_one_by_one(&old, &new) / fuel::PATHS);
+        }
+        if was.is_spent() || is.is_spent() {
+            return Vec::new();
+        }
+        found.extend(comparison.finish(&old, &new));
+    }
+    found
+}
+
+/// Compares effective policies, each pair once: many paths share few results.
+#[derive(Debug, Default)]
+pub struct Same {
+    known: HashMap<(*const (), *const ()), Compared>,
+}
+
+/// Two effective policies and whether their settings are equal. Holding them keeps their addresses valid.
+type Compared = (Arc<Effective>, Arc<Effective>, bool);
+
+impl Same {
+    /// Whether the settings are equal, regardless of their source.
+    pub fn settings(&mut self, one: &Arc<Effective>, other: &Arc<Effective>) -> bool {
+        let id = (one.address(), other.address());
+        if id.0 == id.1 {
+            return true;
+        }
+        let compared = || (one.clone(), other.clone(), one.same_settings(other));
+        self.known.entry(id).or_insert_with(compared).2
+    }
+}
+
+/// The objects and routes around which effective policies of one kind may change.
+#[derive(Debug, Default)]
+struct Affected {
+    /// Objects whose paths may change.
+    objects: BTreeSet<ObjectKey>,
+    /// Routes of which every path may change, including paths through other objects.
+    routes: Routes,
+}
+
+fn end_of(snapshot: &Snapshot, kind: &GroupKind) -> Level {
+    snapshot
+        .profile(kind)
+        .map_or(Level::Rule, |profile| profile.end())
+}
+
+/// Finds the policy kinds whose effective policies an object may change, and where.
+fn touch(
+    resolver: &mut Resolver<'_>,
+    key: &ObjectKey,
+    changed: &HashSet<&ObjectKey, PrehashedBuildHasher>,
+    kinds: &mut BTreeMap<GroupKind, Affected>,
+) {
+    let snapshot = resolver.snapshot();
+    if let Some(policy) = snapshot.policy(key) {
+        let touched = kinds.entry(key.gk.clone()).or_default();
+        touched.objects.extend(targets(resolver, policy));
+        return;
+    }
+    if snapshot.profile(&key.gk).is_some() {
+        // The policy does not exist on this side; the other side has its targets.
+        return;
+    }
+    let object = snapshot.get(key);
+    match object.map(|object| &object.node) {
+        Some(Node::Crd(crd)) => {
+            let policies = snapshot.policies(&crd.gk);
+            let touched = kinds.entry(crd.gk.clone()).or_default();
+            touched
+                .objects
+                .extend(policies.flat_map(|policy| targets(resolver, policy)));
+        }
+        Some(Node::ReferenceGrant { from, .. }) => {
+            for entry in from {
+                granted(resolver, key, entry, kinds);
+            }
+        }
+        _ => {
+            let mut routes = resolver.routes_of(key);
+            let mut beside: Vec<ObjectKey> = Vec::new();
+            match object.map(|object| (object, &object.node)) {
+                // A port that the set takes or releases may be lost or gained by other owners of its Gateway,
+                // including those whose routes attach to nothing while the set exists.
+                Some((_, Node::ListenerSet { parent, .. })) => {
+                    let sets: Vec<&Arc<Object>> = sets_of(snapshot, &parent.object).collect();
+                    if sets.len() > 1 {
+                        routes.extend(resolver.routes_of(&parent.object));
+                        let named = sets.iter().flat_map(|set| snapshot.below(&set.key));
+                        let named = named.filter(|route| is_route(&route.key.gk));
+                        routes.extend(named.map(|route| route.key.clone()));
+                        beside.extend(sets.iter().map(|set| set.key.clone()));
+                    }
+                }
+                Some((route, Node::Route { .. })) => {
+                    routes.extend(routes_of_other_kind(snapshot, route));
+                }
+                _ => {}
+            }
+            // A backend that loses its last route, or gets its first, forms paths of its own.
+            let backends = object.into_iter().flat_map(|object| object.backends());
+            let backends: BTreeSet<ObjectKey> = backends
+                .map(|backend| &backend.object)
+                .filter(|backend| !is_used_by_others(snapshot, backend, changed))
+                .cloned()
+                .collect();
+            for kind in snapshot.used_kinds() {
+                let touched = kinds.entry(kind.clone()).or_default();
+                touched.objects.insert(key.clone());
+                touched.objects.extend(resolver.called_through(kind, key));
+                touched.objects.extend(beside.iter().cloned());
+                touched.objects.extend(backends.iter().cloned());
+                let concerned =
+                    object.map(|object| rejection::affected_objects(snapshot, kind, object));
+                touched.objects.extend(concerned.into_iter().flatten());
+                touched.routes.extend(&routes);
+            }
+        }
+    }
+}
+
+/// Whether an unchanged route sends requests to a backend without policies. Then no path begins at the backend,
+/// whatever happens to other routes.
+fn is_used_by_others(
+    snapshot: &Snapshot,
+    backend: &ObjectKey,
+    changed: &HashSet<&ObjectKey, PrehashedBuildHasher>,
+) -> bool {
+    // A grant may block a route from another namespace.
+    let mut routes = snapshot.using(backend).map(|route| &route.key);
+    snapshot.policies_naming(backend).next().is_none()
+        && routes.any(|route| route.namespace == backend.namespace && !changed.contains(route))
+}
+
+/// The objects that a policy names or selects, and those that clients call through them because of a label.
+fn targets(resolver: &Resolver<'_>, policy: &Policy) -> BTreeSet<ObjectKey> {
+    let (own, kind) = (&policy.key().namespace, &policy.key().gk);
+    let targets = policy.targets.iter();
+    let named = targets.flat_map(|target| resolver.targets_of(own, target));
+    let named: BTreeSet<ObjectKey> = named.collect();
+    let called = named
+        .iter()
+        .flat_map(|key| resolver.called_through(kind, key));
+    let called: BTreeSet<ObjectKey> = called.collect();
+    named.into_iter().chain(called).collect()
+}
+
+/// Adds what a grant allows in its namespace: targets of policies, and backends of routes.
+fn granted(
+    resolver: &Resolver<'_>,
+    grant: &ObjectKey,
+    entry: &GrantFrom,
+    kinds: &mut BTreeMap<GroupKind, Affected>,
+) {
+    let snapshot = resolver.snapshot();
+    if snapshot.profile(&entry.gk).is_some() {
+        let policies = snapshot.policies(&entry.gk);
+        let there = policies.filter(|policy| policy.key().namespace == entry.namespace);
+        let touched = kinds.entry(entry.gk.clone()).or_default();
+        let around = there.flat_map(|policy| targets(resolver, policy));
+        touched
+            .objects
+            .extend(around.filter(|key| key.namespace == grant.namespace));
+        return;
+    }
+    let routes = routes_into(snapshot, entry, &grant.namespace);
+    let routes: BTreeSet<ObjectKey> = routes.into_iter().map(|(route, _)| route).collect();
+    // Backends are below the rules: kinds whose paths end at or above the rule are not affected.
+    let below = |kind: &&GroupKind| end_of(snapshot, kind) > Level::Rule;
+    for kind in snapshot.used_kinds().filter(below) {
+        let touched = kinds.entry(kind.clone()).or_default();
+        touched.routes.extend(&routes);
+    }
+}
+
+/// Whether the last place of an ancestor path exists, regardless of the routes that take it.
+fn is_there(snapshot: &Snapshot, ancestor_path: &AncestorPath) -> bool {
+    ancestor_path.last().is_some_and(|place| {
+        let object = snapshot.get(&place.object);
+        object.is_some_and(|object| match &place.section {
+            Some(name) => section::labels(object).contains(name),
+            None => true,
+        })
+    })
+}

@@ -1,0 +1,426 @@
+//! Compares the paths of one kind before and after a change.
+//!
+//! There are many paths and few differences, so paths through one route with the same effective policy are compared
+//! together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::{EffectiveChange, Same};
+use crate::effective::{PathGroup, PathSet};
+use crate::merge::Effective;
+use crate::model::ids::GroupKind;
+use crate::model::maps::HashMap;
+use crate::topology::{AncestorPath, AncestorPaths, ListenerEndpoint, RoutePath, RoutePaths};
+
+/// Compares the paths of a kind.
+pub(super) struct Comparison<'a> {
+    kind: &'a GroupKind,
+    /// Whether an ancestor path that only appears or only disappears is a change.
+    shut: &'a dyn Fn(&AncestorPath) -> bool,
+    /// The listener endpoint of an ancestor path, before and after.
+    endpoints: [EndpointOf<'a>; 2],
+    lists: Lists,
+    same: Same,
+    nothing: Arc<Effective>,
+    found: Vec<EffectiveChange>,
+}
+
+/// The paths of one side, by their list of route paths. A list that both sides share contains all paths through its
+/// route.
+#[derive(Default)]
+pub(super) struct Paths {
+    by_list: HashMap<*const (), Through>,
+}
+
+/// The effective policies on one list of route paths, by number of the list of ancestor paths.
+struct Through {
+    route_paths: RoutePaths,
+    ancestor_paths: Vec<(usize, Arc<Effective>)>,
+}
+
+/// Different effective policies on ancestor paths before and after, and whether the route paths exist on both sides.
+#[derive(Clone)]
+struct Pair {
+    ancestor_paths: AncestorPaths,
+    before: Arc<Effective>,
+    after: Arc<Effective>,
+    stays: bool,
+    detached: bool,
+}
+
+/// Finds the listener endpoint of an ancestor path; `None` if it has no listener.
+pub(super) type EndpointOf<'a> = &'a dyn Fn(&AncestorPath) -> Option<ListenerEndpoint>;
+
+/// The effective policies of both sides, by list of ancestor paths: many routes share them.
+type Sides = (
+    Vec<(usize, *const Effective)>,
+    Vec<(usize, *const Effective)>,
+);
+
+/// The effective policy by ancestor path.
+type ByAncestorPath = BTreeMap<Rc<AncestorPath>, Arc<Effective>>;
+type ByRoutePath = HashMap<Rc<RoutePath>, ByAncestorPath>;
+
+/// Numbered lists of ancestor paths. Equal lists have the same number.
+#[derive(Default)]
+struct Lists {
+    all: Vec<AncestorPaths>,
+    by_address: HashMap<*const Rc<AncestorPath>, (AncestorPaths, usize)>,
+    by_ways: HashMap<AncestorPaths, usize>,
+    /// Whether the lists of a combination are disjoint, for the combinations checked so far.
+    apart: HashMap<Vec<usize>, bool>,
+}
+
+// === impl Lists ===
+
+impl Lists {
+    fn number(&mut self, uppers: &AncestorPaths) -> usize {
+        if let Some((_, known)) = self.by_address.get(&uppers.as_ptr()) {
+            return *known;
+        }
+        let next = self.all.len();
+        let number = *self.by_ways.entry(uppers.clone()).or_insert(next);
+        if number == next {
+            self.all.push(uppers.clone());
+        }
+        self.by_address
+            .insert(uppers.as_ptr(), (uppers.clone(), number));
+        number
+    }
+
+    fn list(&self, number: usize) -> AncestorPaths {
+        self.all
+            .get(number)
+            .cloned()
+            .unwrap_or_else(|| Rc::from([]))
+    }
+
+    /// Whether both sides have the same lists of ancestor paths, and these lists are disjoint.
+    fn are_alike(&mut self, before: &Through, after: &Through) -> bool {
+        let is_there = |(number, _): &(usize, _)| after.of(*number).is_some();
+        before.ancestor_paths.len() == after.ancestor_paths.len()
+            && before.ancestor_paths.iter().all(is_there)
+            && (after.ancestor_paths.len() == 1 || self.are_apart(after))
+    }
+
+    fn are_apart(&mut self, through: &Through) -> bool {
+        let numbers: Vec<usize> = through
+            .ancestor_paths
+            .iter()
+            .map(|(number, _)| *number)
+            .collect();
+        if let Some(known) = self.apart.get(&numbers) {
+            return *known;
+        }
+        let mut met: BTreeSet<&AncestorPath> = BTreeSet::new();
+        let lists = numbers.iter().filter_map(|number| self.all.get(*number));
+        let apart = lists
+            .flat_map(|list| list.iter())
+            .all(|way| met.insert(way));
+        self.apart.insert(numbers, apart);
+        apart
+    }
+}
+
+// === impl Through ===
+
+impl Through {
+    fn of(&self, number: usize) -> Option<&Arc<Effective>> {
+        let mut ways = self.ancestor_paths.iter();
+        ways.find(|(known, _)| *known == number)
+            .map(|(_, effective)| effective)
+    }
+
+    fn name(&self) -> Vec<(usize, *const Effective)> {
+        let ways = self.ancestor_paths.iter();
+        ways.map(|(number, effective)| (*number, Arc::as_ptr(effective)))
+            .collect()
+    }
+
+    fn by_upper(&self, lists: &Lists, found: &mut ByAncestorPath) {
+        for (number, effective) in &self.ancestor_paths {
+            let list = lists.list(*number);
+            found.extend(
+                list.iter()
+                    .map(|ancestor_path| (ancestor_path.clone(), effective.clone())),
+            );
+        }
+    }
+}
+
+// === impl Paths ===
+
+impl Paths {
+    /// Adds the paths of groups; paths that are already there stay.
+    pub(super) fn note(&mut self, groups: &[PathGroup], comparison: &mut Comparison<'_>) {
+        for group in groups {
+            let lowers = if group.paths.routes.is_empty() {
+                let complete = group.complete;
+                let steps = Vec::new();
+                RoutePaths::from(RoutePath { steps, complete })
+            } else {
+                group.paths.routes.clone()
+            };
+            let number = comparison.lists.number(&group.paths.ancestors);
+            // No request takes a path that is not attached.
+            let effective = if group.attached {
+                &group.effective
+            } else {
+                &comparison.nothing
+            };
+            let through = self.by_list.entry(lowers.address());
+            // Most have a single list.
+            let through = through.or_insert_with(|| Through {
+                route_paths: lowers,
+                ancestor_paths: Vec::with_capacity(1),
+            });
+            if through.of(number).is_none() {
+                through.ancestor_paths.push((number, effective.clone()));
+            }
+        }
+    }
+}
+
+// === impl Comparison ===
+
+impl<'a> Comparison<'a> {
+    pub(super) fn new(
+        kind: &'a GroupKind,
+        shut: &'a dyn Fn(&AncestorPath) -> bool,
+        doors: [EndpointOf<'a>; 2],
+    ) -> Self {
+        Self {
+            kind,
+            shut,
+            endpoints: doors,
+            lists: Lists::default(),
+            same: Same::default(),
+            nothing: Arc::default(),
+            found: Vec::new(),
+        }
+    }
+
+    /// The number of paths that are compared one by one: those in lists of route paths that the other side does not
+    /// share.
+    pub(super) fn compared_one_by_one(&self, was: &Paths, is: &Paths) -> usize {
+        let only = |side: &Paths, other: &Paths| -> usize {
+            let lists = side.by_list.iter();
+            let lists = lists.filter(|(list, _)| !other.by_list.contains_key(*list));
+            let paths = lists.map(|(_, through)| {
+                let uppers = through
+                    .ancestor_paths
+                    .iter()
+                    .map(|(n, _)| self.lists.list(*n).len());
+                through.route_paths.len() * uppers.sum::<usize>()
+            });
+            paths.sum()
+        };
+        only(was, is) + only(is, was)
+    }
+
+    /// The differences. Compares paths that exist on both sides. A route path that loses one ancestor path and gains
+    /// another is one change, from the lost to the gained. Ancestor paths that only appear or only disappear are a
+    /// change if other objects let the route in or shut it out.
+    pub(super) fn finish(mut self, was: &Paths, is: &Paths) -> Vec<EffectiveChange> {
+        let (mut before, mut after) = (ByRoutePath::default(), ByRoutePath::default());
+        let mut known: HashMap<Sides, Rc<[Pair]>> = HashMap::default();
+        for (list, new) in &is.by_list {
+            match was.by_list.get(list) {
+                Some(old) if self.lists.are_alike(old, new) => {
+                    for (number, b) in &new.ancestor_paths {
+                        let a = old.of(*number).unwrap_or(b);
+                        if self.same.settings(a, b) {
+                            continue;
+                        }
+                        let pair = Pair {
+                            ancestor_paths: self.lists.list(*number),
+                            before: a.clone(),
+                            after: b.clone(),
+                            stays: true,
+                            detached: false,
+                        };
+                        self.change(&new.route_paths, pair);
+                    }
+                }
+                Some(old) => {
+                    let name = (old.name(), new.name());
+                    let pairs = known.get(&name).cloned().unwrap_or_else(|| {
+                        let (mut a, mut b) = (ByAncestorPath::new(), ByAncestorPath::new());
+                        old.by_upper(&self.lists, &mut a);
+                        new.by_upper(&self.lists, &mut b);
+                        let pairs: Rc<[Pair]> = self.pairs(&a, &b, true).into();
+                        known.insert(name, pairs.clone());
+                        pairs
+                    });
+                    for pair in pairs.iter() {
+                        self.change(&new.route_paths, pair.clone());
+                    }
+                }
+                None => self.spread(new, &mut after),
+            }
+        }
+        for (list, old) in &was.by_list {
+            if !is.by_list.contains_key(list) {
+                self.spread(old, &mut before);
+            }
+        }
+        self.one_by_one(before, after);
+        self.found
+    }
+
+    /// Splits a list of route paths that the other side does not share.
+    fn spread(&self, through: &Through, paths: &mut ByRoutePath) {
+        for route_path in through.route_paths.iter() {
+            through.by_upper(&self.lists, paths.entry(route_path.clone()).or_default());
+        }
+    }
+
+    fn one_by_one(&mut self, mut was: ByRoutePath, is: ByRoutePath) {
+        for (route_path, after) in is {
+            let before = was.remove(&route_path);
+            let stays = before.is_some();
+            let lowers = RoutePaths::from(vec![route_path]);
+            for pair in self.pairs(&before.unwrap_or_default(), &after, stays) {
+                self.change(&lowers, pair);
+            }
+        }
+        for (route_path, before) in was {
+            let lowers = RoutePaths::from(vec![route_path]);
+            for pair in self.pairs(&before, &ByAncestorPath::new(), false) {
+                self.change(&lowers, pair);
+            }
+        }
+    }
+
+    /// The differences on some route paths, by ancestor path.
+    fn pairs(
+        &mut self,
+        before: &ByAncestorPath,
+        after: &ByAncestorPath,
+        on_both: bool,
+    ) -> Vec<Pair> {
+        let mut found = Vec::new();
+        let detached = is_reached(before) && !after.is_empty() && !is_reached(after);
+        let same = &mut self.same;
+        let mut note =
+            |ancestor_path: &Rc<AncestorPath>, a: &Arc<Effective>, b: &Arc<Effective>, stays| {
+                if same.settings(a, b) {
+                    return;
+                }
+                found.push(Pair {
+                    ancestor_paths: Rc::from([ancestor_path.clone()]),
+                    before: a.clone(),
+                    after: b.clone(),
+                    stays,
+                    detached,
+                });
+            };
+        let (mut lost, mut won) = (Vec::new(), Vec::new());
+        for (ancestor_path, a) in before {
+            match after
+                .get(ancestor_path)
+                .or_else(|| for_all(ancestor_path, after))
+            {
+                Some(b) => note(ancestor_path, a, b, on_both),
+                None => lost.push((ancestor_path, a)),
+            }
+        }
+        let new = after
+            .iter()
+            .filter(|(ancestor_path, _)| !before.contains_key(*ancestor_path));
+        for (ancestor_path, b) in new {
+            match for_all(ancestor_path, before) {
+                Some(a) => note(ancestor_path, a, b, on_both),
+                None => won.push((ancestor_path, b)),
+            }
+        }
+        // One side is usually empty.
+        if !lost.is_empty() && !won.is_empty() {
+            // A renamed listener receives the same requests.
+            let [had, has] = self.endpoints;
+            let mut doors: Vec<Option<ListenerEndpoint>> = won
+                .iter()
+                .map(|(ancestor_path, _)| has(ancestor_path))
+                .collect();
+            lost.retain(|(ancestor_path, a)| {
+                let endpoint = had(ancestor_path);
+                let renamed = doors
+                    .iter()
+                    .position(|has| endpoint.is_some() && *has == endpoint);
+                if let Some(at) = renamed
+                    && let Some((ancestor_path, b)) = won.get(at)
+                {
+                    note(ancestor_path, a, b, on_both);
+                    won.remove(at);
+                    doors.remove(at);
+                }
+                renamed.is_none()
+            });
+        }
+        let (mut lost, mut won) = (lost.into_iter(), won.into_iter());
+        loop {
+            match (lost.next(), won.next()) {
+                // The former ancestor path says more than an empty one.
+                (Some((had, a)), Some((has, b))) => {
+                    note(if has.steps.is_empty() { had } else { has }, a, b, on_both);
+                }
+                (Some((ancestor_path, a)), None) => {
+                    note(
+                        ancestor_path,
+                        a,
+                        &self.nothing,
+                        on_both && (self.shut)(ancestor_path),
+                    );
+                }
+                (None, Some((ancestor_path, b))) => {
+                    note(
+                        ancestor_path,
+                        &self.nothing,
+                        b,
+                        on_both && (self.shut)(ancestor_path),
+                    );
+                }
+                (None, None) => return found,
+            }
+        }
+    }
+
+    fn change(&mut self, lowers: &RoutePaths, pair: Pair) {
+        // Either all paths of a list are complete or none.
+        let complete = lowers.first().is_some_and(|route_path| route_path.complete);
+        if complete {
+            self.found.push(EffectiveChange {
+                ends: PathSet {
+                    ancestors: pair.ancestor_paths,
+                    routes: lowers.clone(),
+                },
+                kind: self.kind.clone(),
+                before: pair.before,
+                after: pair.after,
+                stays: pair.stays,
+                detached: pair.detached,
+            });
+        }
+    }
+}
+
+/// Whether requests arrive by one of these ancestor paths. A route that is not attached has one without steps.
+fn is_reached(ways: &ByAncestorPath) -> bool {
+    ways.keys()
+        .any(|ancestor_path| !ancestor_path.steps.is_empty())
+}
+
+/// Requests from a namespace without an ancestor path of its own take the path for all requests.
+fn for_all<'a>(
+    ancestor_path: &AncestorPath,
+    side: &'a ByAncestorPath,
+) -> Option<&'a Arc<Effective>> {
+    ancestor_path.consumer.as_ref()?;
+    let all = AncestorPath {
+        steps: ancestor_path.steps.clone(),
+        consumer: None,
+    };
+    side.get(&all)
+}

@@ -1,0 +1,484 @@
+//! The policies of one kind along a path, and the effective policy that they fold to.
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::attached::ObjectAttachments;
+use super::gateway_by_label::{is_of, steps_of};
+use super::memo;
+use super::path_context::{PathContext, RejectionsByAncestor};
+use super::policy_list::PolicyList;
+use crate::attachment::conflict::{comparison_cost, conflict_winner};
+use crate::attachment::rejection::{Rejection, RejectionFinder, depends_on_routes};
+use crate::attachment::{Attachment, attached_to, candidates};
+use crate::kinds::profile::{MergeWith, OnRoutes, Profile, ServiceAs};
+use crate::merge::{
+    Effective, TargetFields, contenders, fold_cost, fold_levels, policies_read, winner,
+};
+use crate::model::fuel::{self, Fuel};
+use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
+use crate::model::level::{Level, Step};
+use crate::model::maps;
+use crate::model::object::Object;
+use crate::policy::Policy;
+use crate::state::snapshot::Snapshot;
+use crate::status::reports::{Rejected, rejected};
+use crate::topology::{AncestorPath, to_route};
+
+/// Policies of one kind at one place, the established first.
+#[derive(Clone, Debug)]
+pub struct StackLevel {
+    /// The place.
+    pub step: Step,
+    /// Members of their targets whose meaning is unknown.
+    pub unknown: Option<Arc<str>>,
+    /// The policies.
+    pub policies: PolicyList,
+}
+
+/// All policies of one kind along a path, from the least to the most specific.
+pub type Stack = Vec<StackLevel>;
+
+/// Looks up each place once and folds each distinct stack once.
+#[derive(Debug)]
+pub(super) struct Stacks<'a> {
+    snapshot: &'a Snapshot,
+    attachments: HashMap<ObjectKey, Rc<ObjectAttachments>, PrehashedBuildHasher>,
+    /// Shared by objects without policies, which are most.
+    nobody: Rc<ObjectAttachments>,
+    /// Distinct stacks. `folded` identifies them by address, so they must live as long.
+    named: maps::HashMap<Vec<Name>, Rc<Stack>>,
+    /// Distinct lists of the policies that act on only a part of the requests.
+    mixed: maps::HashMap<Vec<*const Policy>, PolicyList>,
+    nothing: Rc<Stack>,
+    /// The stack of one kind at the Namespace that was asked for last.
+    last: Option<(GroupKind, ObjectKey, Rc<Stack>)>,
+    folded: maps::HashMap<FoldKey, (Rc<Stack>, Arc<Effective>)>,
+    disputes: RejectionsByAncestor,
+    rejections: Rc<RejectionFinder>,
+    /// By controller: whether the policy kinds that it acts on are known.
+    known_controllers: maps::HashMap<Arc<str>, bool>,
+    fuel: Fuel,
+}
+
+/// The addresses of the stacks above and below, and the index of the profile's facts that apply to the route.
+type FoldKey = (usize, usize, Option<usize>);
+
+/// Identity of a stack level. A list belongs to one place; only a list of policies that act on a part of the requests
+/// may belong to several, so it needs the place.
+type Name = (Level, *const Arc<Policy>, Option<Place>);
+
+// === impl StackLevel ===
+
+impl StackLevel {
+    /// Its level and its policies.
+    pub(super) fn folded(&self) -> (Level, &[Arc<Policy>]) {
+        (self.step.level, &self.policies)
+    }
+}
+
+// === impl Stacks ===
+
+impl<'a> Stacks<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot, clashes: Rc<RejectionFinder>, work: Fuel) -> Self {
+        Self {
+            snapshot,
+            attachments: HashMap::default(),
+            nobody: Rc::new(ObjectAttachments::new(Vec::new(), 0)),
+            named: maps::HashMap::default(),
+            mixed: maps::HashMap::default(),
+            nothing: Rc::default(),
+            last: None,
+            folded: maps::HashMap::default(),
+            disputes: RejectionsByAncestor::default(),
+            rejections: clashes,
+            known_controllers: maps::HashMap::default(),
+            fuel: work,
+        }
+    }
+
+    /// The stack of a path without policies.
+    pub(super) fn nothing(&self) -> Rc<Stack> {
+        self.nothing.clone()
+    }
+
+    /// Adds the kinds of the policies attached to an object and its sections.
+    pub(super) fn add_kinds(&mut self, key: &ObjectKey, kinds: &mut BTreeSet<GroupKind>) {
+        for kind in &self.at(key).kinds {
+            if !kinds.contains(kind) {
+                kinds.insert(kind.clone());
+            }
+        }
+    }
+
+    /// The policies attached to an object and its sections; none once the fuel is used up.
+    pub(super) fn at(&mut self, key: &ObjectKey) -> Rc<ObjectAttachments> {
+        if let Some(known) = self.attachments.get(key) {
+            return known.clone();
+        }
+        let above = Level::is_above_routes(&key.gk);
+        // Most routes have no policies. Checking that again is as fast as a cache.
+        let is_bare = !above && self.snapshot.has_no_policies(key);
+        if is_bare || self.fuel.is_spent() {
+            return self.nobody.clone();
+        }
+        let found = || {
+            let asked = candidates(self.snapshot, key);
+            let stands = attached_to(self.snapshot, key, &self.rejections);
+            let mut found = ObjectAttachments::new(stands, asked);
+            found.work += self.rejections.fuel_used();
+            Rc::new(found)
+        };
+        let lasts = || {
+            let mut policies = self.snapshot.policies_naming(key);
+            !self.snapshot.is_disputed_at(key) && !policies.any(|policy| depends_on_routes(policy))
+        };
+        let found = if above && lasts() {
+            memo::at(self.snapshot.generation(), key, found)
+        } else {
+            found()
+        };
+        self.fuel.spend(found.work);
+        self.attachments.insert(key.clone(), found.clone());
+        found
+    }
+
+    /// Why the policy's controllers reject it at a place because of other objects; `None` once the fuel is used up.
+    pub(super) fn clash(&self, policy: &Policy, place: &Place) -> Option<Rejection> {
+        let found = self.rejections.of(self.snapshot, policy, place);
+        self.fuel.spend(self.rejections.fuel_used());
+        found.filter(|_| !self.fuel.is_spent())
+    }
+
+    /// The conflict winner: the policy for which another is rejected at a place; `None` once the fuel is used up.
+    pub(super) fn conflict_winner(&mut self, policy: &Policy, place: &Place) -> Option<ObjectKey> {
+        let at = self.at(&place.object);
+        let key = policy.key();
+        let is_mine =
+            |stand: &Attachment| stand.policy.key() == key && stand.section == place.section;
+        if self.fuel.is_spent() {
+            return None;
+        }
+        let Some((mine, by)) = at.each().find(|(stand, _)| is_mine(stand)) else {
+            return self.rival_of_rejected(policy, &at, place);
+        };
+        if by.is_some() {
+            return by.cloned();
+        }
+        let mut places = at.at_section(&key.gk, place.section.as_ref());
+        let here = places.find(|place| place.has(mine))?;
+        self.fuel.spend(comparison_cost(&*here.policies));
+        if self.fuel.is_spent() {
+            return None;
+        }
+        conflict_winner(&here.policies, policy).map(|winner| winner.key().clone())
+    }
+
+    /// Like [`Stacks::conflict_winner`], for a policy that is not attached because its controllers reject it.
+    fn rival_of_rejected(
+        &self,
+        policy: &Policy,
+        at: &ObjectAttachments,
+        place: &Place,
+    ) -> Option<ObjectKey> {
+        if rejected(self.snapshot, policy) == Rejected::Nowhere {
+            return None;
+        }
+        let key = policy.key();
+        let others = at.at_section(&key.gk, place.section.as_ref());
+        let others = others.flat_map(|place| place.policies.iter().cloned());
+        let mut here: Vec<Arc<Policy>> = others.collect();
+        here.extend(self.snapshot.policy(key).cloned());
+        here.sort_by(|a, b| a.precedence().cmp(b.precedence()));
+        self.fuel.spend(comparison_cost(&here));
+        if self.fuel.is_spent() {
+            return None;
+        }
+        conflict_winner(&here, policy).map(|winner| winner.key().clone())
+    }
+
+    /// The conditions, besides its places, that the policies on a path with this ancestor path depend on.
+    pub(super) fn via(&mut self, profile: &Profile, ancestor_path: &AncestorPath) -> PathContext {
+        self.disputes
+            .context_of(self.snapshot, profile, ancestor_path)
+    }
+
+    /// The stack of the steps through a route whose sections have no policies. Most routes have no policy of their
+    /// own, and routes come namespace by namespace: then it is the cached stack of the Namespace.
+    pub(super) fn of_route(
+        &mut self,
+        profile: &Profile,
+        at: &ObjectAttachments,
+        (namespace, route): (&ObjectKey, &Object),
+        via: &PathContext,
+    ) -> Rc<Stack> {
+        if !at.attachments.is_empty() {
+            return self.stack(profile, &to_route(namespace, route), via);
+        }
+        let is_any = *via == PathContext::default();
+        if let Some((kind, last, stack)) = &self.last
+            && is_any
+            && last == namespace
+            && *kind == profile.gk
+        {
+            return stack.clone();
+        }
+        let above = [Step::new(Level::RouteNamespace, namespace.whole())];
+        let stack = self.stack(profile, &above, via);
+        if is_any {
+            self.last = Some((profile.gk.clone(), namespace.clone(), stack.clone()));
+        }
+        stack
+    }
+
+    /// The stack of one kind along these steps. Equal stacks are shared.
+    pub(super) fn stack(
+        &mut self,
+        profile: &Profile,
+        steps: &[Step],
+        via: &PathContext,
+    ) -> Rc<Stack> {
+        let mut found: Vec<(&Step, Option<Arc<str>>, PolicyList)> = Vec::new();
+        let mut name: Vec<Name> = Vec::new();
+        let steps = steps_of(self.snapshot, profile, steps);
+        let apart = self.is_apart_from_its_namespace(profile, &steps);
+        let mut has_wide = false;
+        for step in &*steps {
+            if profile.rank(step.level).is_none() || !plays(step.level, profile) {
+                continue;
+            }
+            if apart && step.level == Level::GatewayNamespace {
+                continue;
+            }
+            let at = self.at(&step.place.object);
+            if self.fuel.is_spent() {
+                return self.nothing.clone();
+            }
+            for place in at.at_section(&profile.gk, step.place.section.as_ref()) {
+                let policies = if at.asks {
+                    let here = at.each().filter(|(_, by)| by.is_none());
+                    let here = here.map(|(stand, _)| stand);
+                    self.asked_by(here.filter(|stand| place.has(stand)), via)
+                } else {
+                    place.policies.clone()
+                };
+                // Two Namespaces may be on one path: policies attached to every Namespace count once.
+                if !(policies.is_empty() || place.wide && has_wide) {
+                    let unknown = place.unknown.clone();
+                    let place = at.asks.then(|| step.place.clone());
+                    name.push((step.level, policies.as_ptr(), place));
+                    found.push((step, unknown, policies));
+                }
+            }
+            has_wide |= step.level == Level::GatewayNamespace;
+        }
+        if found.is_empty() {
+            return self.nothing.clone();
+        }
+        let stacked = || {
+            let level = |(step, unknown, policies): (&Step, _, _)| StackLevel {
+                step: step.clone(),
+                unknown,
+                policies,
+            };
+            Rc::new(found.into_iter().map(level).collect())
+        };
+        self.named.entry(name).or_insert_with(stacked).clone()
+    }
+
+    /// Whether the path contains a Gateway on which policies without a target do not act.
+    fn is_apart_from_its_namespace(&self, profile: &Profile, steps: &[Step]) -> bool {
+        let apart = &profile.on_missing_except;
+        if apart.controllers.is_empty() && apart.names.is_empty() {
+            return false;
+        }
+        let mut classes = steps
+            .iter()
+            .filter(|step| step.level == Level::GatewayClass)
+            .map(|step| &step.place.object);
+        classes.any(|class| is_of(self.snapshot, apart, class))
+    }
+
+    /// Whether the path contains a Gateway whose controller acts on known policy kinds, but not on this one.
+    pub(super) fn is_run_by_others(&mut self, profile: &Profile, steps: &[Step]) -> bool {
+        let mut classes = steps.iter().filter(|s| s.level == Level::GatewayClass);
+        let Some(class) = classes.next().map(|step| &step.place.object) else {
+            return false;
+        };
+        let controller = self.snapshot.get(class).and_then(|c| c.node.controller());
+        let Some(controller) = controller.filter(|name| profile.is_run_without(name)) else {
+            return false;
+        };
+        let known = self.known_controllers.entry(controller.clone());
+        *known.or_insert_with(|| self.snapshot.knows_controller(controller))
+    }
+
+    /// The policies that act on the requests of an ancestor path.
+    fn asked_by<'b>(
+        &mut self,
+        here: impl Iterator<Item = &'b Attachment>,
+        via: &PathContext,
+    ) -> PolicyList {
+        let acts = here.filter(|stand| via.allows(stand));
+        let policies: Vec<Arc<Policy>> = acts.map(|stand| stand.policy.clone()).collect();
+        let name = policies.iter().map(Arc::as_ptr).collect();
+        let mixed = self.mixed.entry(name);
+        mixed.or_insert_with(|| policies.into()).clone()
+    }
+
+    /// Folds the policies of a path. An object takes one place on it: a Namespace that holds both the Gateway and the
+    /// route counts as the Gateway's (ruling 5).
+    pub(super) fn fold(
+        &mut self,
+        profile: &Profile,
+        ancestor_path: &Rc<Stack>,
+        route_path: &Rc<Stack>,
+        own: Option<&TargetFields>,
+        route: Option<&GroupKind>,
+    ) -> (Rc<Stack>, Arc<Effective>) {
+        if self.fuel.is_spent() {
+            return (self.nothing.clone(), Arc::default());
+        }
+        let on = route.and_then(|route| profile.on_routes_of(route));
+        let of = on.map(|(place, _)| place);
+        let id = (
+            Rc::as_ptr(ancestor_path) as usize,
+            Rc::as_ptr(route_path) as usize,
+            of,
+        );
+        if let (None, Some((stack, effective))) = (own, self.folded.get(&id)) {
+            return (stack.clone(), effective.clone());
+        }
+        let mut stack: Stack = (**ancestor_path).clone();
+        for level in route_path.iter() {
+            let elsewhere = |above: &StackLevel| {
+                above.step.place == level.step.place && above.step.level != level.step.level
+            };
+            if !stack.iter().any(elsewhere) {
+                stack.push(level.clone());
+            }
+        }
+        if !profile.hierarchy.is_empty() {
+            stack.sort_by_key(|level| profile.rank(level.step.level));
+        }
+        let profile = on.map_or(profile, |(_, on)| &on.profile);
+        if let Some((place, on)) = on {
+            stack = on_routes(stack, place, on);
+        }
+        if !profile.ineffective.is_empty() {
+            stack = without_idle(stack, profile);
+        }
+        let effective = Arc::new(self.effective(profile, &stack, own));
+        let answer = (Rc::new(stack), effective);
+        if own.is_none() {
+            self.folded.insert(id, answer.clone());
+        }
+        answer
+    }
+
+    /// The effective policy of a path; empty once the fuel is used up.
+    fn effective(&self, profile: &Profile, stack: &Stack, own: Option<&TargetFields>) -> Effective {
+        if differs_in_unknown(stack) {
+            let levels = stack.iter().map(|level| &*level.policies);
+            return Effective::not_computed(profile, levels);
+        }
+        let part = folded_levels(profile, stack);
+        let here = part.clone().map(|level| &level.policies);
+        let levels = || here.clone().map(|here| &**here).collect::<Vec<_>>();
+        // Fields that the target sets itself are merged with the policies.
+        let won = match own {
+            Some(_) => None,
+            None => winner(here.clone().map(|here| (&**here, here.atomic()))),
+        };
+        if self.fuel.is_limited() {
+            let leaves = won.map_or_else(|| fold_cost(profile, &levels(), own), |won| won.leaves);
+            self.fuel.spend(fuel::FOLD + leaves);
+            if here.clone().any(PolicyList::is_long) {
+                policies_read(profile, &levels()).for_each(|policy| self.fuel.read(policy));
+            }
+        }
+        if self.fuel.is_spent() {
+            return Effective::default();
+        }
+        match won {
+            Some(won) => won.effective(),
+            None => fold_levels(
+                profile,
+                &part.map(StackLevel::folded).collect::<Vec<_>>(),
+                own,
+            ),
+        }
+    }
+}
+
+/// Whether targets on a path differ in members of unknown meaning. Then it is unknown which requests the policies
+/// have in common, and how the policies combine (ruling 40).
+fn differs_in_unknown(stack: &Stack) -> bool {
+    let mut pairs = stack.iter().zip(stack.iter().skip(1));
+    pairs.any(|(one, next)| one.unknown != next.unknown)
+}
+
+/// The stack on routes to which other facts apply: each policy with its settings for them, without policies that have
+/// none. A policy that is superseded by an older one stays superseded, whatever the older one sets.
+fn on_routes(stack: Stack, place: usize, on: &OnRoutes) -> Stack {
+    let acts = |level: &StackLevel| on.sections || level.step.level != Level::Rule;
+    let levels = stack.into_iter().filter(acts).filter_map(|level| {
+        let there = contenders(&on.profile, &level.policies).iter();
+        let target = &level.step.place.object.gk;
+        let there = there.filter(|policy| !policy.is_refused_on(target));
+        let there = there.filter_map(|policy| policy.on_routes(place));
+        let there = there.filter(|policy| !policy.has_no_effect());
+        let policies: Vec<Arc<Policy>> = there.cloned().collect();
+        (!policies.is_empty()).then(|| StackLevel {
+            step: level.step,
+            policies: policies.into(),
+            unknown: level.unknown,
+        })
+    });
+    levels.collect()
+}
+
+/// The stack without settings that do nothing at their level, and without policies that have no other settings.
+fn without_idle(stack: Stack, profile: &Profile) -> Stack {
+    let levels = stack.into_iter().filter_map(|mut level| {
+        let at = level.step.level;
+        if profile.idle_at(at).is_some() {
+            let there = level.policies.iter();
+            let there = there.map(|policy| policy.at_level(at).unwrap_or(policy));
+            let there: Vec<Arc<Policy>> = there
+                .filter(|policy| !policy.has_no_effect())
+                .cloned()
+                .collect();
+            if there.is_empty() {
+                return None;
+            }
+            level.policies = there.into();
+        }
+        Some(level)
+    });
+    levels.collect()
+}
+
+/// The levels that are folded. If the more specific policy decides and merges only with policies above the routes,
+/// the other policies of the route are overridden.
+pub(super) fn folded_levels<'a>(
+    profile: &Profile,
+    stack: &'a Stack,
+) -> impl Iterator<Item = &'a StackLevel> + Clone {
+    let passes_over = *profile.merging.merge_with == MergeWith::NearestAboveRoutes;
+    let last = stack.len().saturating_sub(1);
+    let levels = stack.iter().enumerate();
+    levels
+        .filter(move |(i, level)| !passes_over || *i == last || level.step.level.is_upper())
+        .map(|(_, level)| level)
+}
+
+/// Whether policies of the kind on a Service refer to this role of it (ruling 22).
+fn plays(level: Level, profile: &Profile) -> bool {
+    match level {
+        Level::Frontend => *profile.service_as == ServiceAs::Frontend,
+        Level::Backend | Level::Port => *profile.service_as == ServiceAs::Backend,
+        _ => true,
+    }
+}

@@ -1,0 +1,442 @@
+//! The subgraph of the topology that is reachable from one object.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::listeners::{CandidateListener, CandidateListeners};
+use super::memo;
+use super::routes::Routes;
+use crate::attachment::rejection::RejectionFinder;
+use crate::attachment::{attached_to, candidates};
+use crate::model::fuel::{self, Fuel};
+use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
+use crate::model::level::Level;
+use crate::model::maps;
+use crate::model::object::{Node, Object, ParentRef, is_route};
+use crate::state::snapshot::Snapshot;
+use crate::status::reports::of_route;
+use crate::topology::{
+    AncestorPath, AncestorPaths, KeptOutCache, Through, fits_service, listeners_of, may_accept,
+    may_keep_out, through_hidden, through_listeners, through_service,
+};
+
+/// Routes with their ancestor paths, and objects that may have no route. Routes that are accepted alike share one
+/// list.
+#[derive(Debug, Default)]
+pub(super) struct Subgraph {
+    /// Each once, grouped by parent.
+    pub(super) routes: Vec<(Arc<Object>, AncestorPaths)>,
+    /// The ancestor paths through the object, whether a route takes them or not.
+    pub(super) ancestor_paths: Vec<Rc<AncestorPath>>,
+    /// Backends and other objects in the subgraph.
+    pub(super) backends: BTreeSet<ObjectKey>,
+}
+
+/// Finds subgraphs and caches their parts.
+#[derive(Debug)]
+pub(super) struct Subgraphs<'a> {
+    snapshot: &'a Snapshot,
+    parents: HashMap<ObjectKey, Rc<Parent>, PrehashedBuildHasher>,
+    candidates: maps::HashMap<AcceptanceKey, Rc<CandidateListeners>>,
+    /// Equal lists are shared, however they came about.
+    lists: maps::HashMap<Vec<*const AncestorPath>, AncestorPaths>,
+    /// By the address of a route, which the snapshot keeps alive: each policy kind asks again.
+    ancestors: maps::HashMap<*const Object, AncestorPaths>,
+    /// The namespaces that requests come from, by the object that they go to.
+    consumers: HashMap<ObjectKey, Rc<[Arc<str>]>, PrehashedBuildHasher>,
+    kept_out: KeptOutCache<'a>,
+    rejections: Rc<RejectionFinder>,
+    fuel: Fuel,
+}
+
+/// A Gateway or `ListenerSet`, with the ancestor paths through it.
+#[derive(Debug)]
+pub(super) struct Parent {
+    object: Arc<Object>,
+    ancestor_paths: Vec<Through>,
+}
+
+/// Everything but hostnames that acceptance depends on: routes that are equal in this have the same candidate
+/// listeners.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct AcceptanceKey {
+    gk: GroupKind,
+    namespace: Arc<str>,
+    parents: Vec<(ObjectKey, Option<Arc<str>>, Option<u16>)>,
+    /// Whether the status of the route reports that each parent rejects it; empty if nothing is reported.
+    rejected: Vec<bool>,
+    /// Policies on a mesh route add ancestor paths, one for each namespace that requests come from.
+    consumers: Vec<Arc<str>>,
+}
+
+// === impl Parent ===
+
+impl Parent {
+    fn find(snapshot: &Snapshot, key: &ObjectKey) -> Option<Self> {
+        let object = snapshot.get(key)?;
+        let ways = match &object.node {
+            Node::Gateway { .. } | Node::ListenerSet { .. } => through_listeners(snapshot, object),
+            Node::Service { .. } => Vec::new(),
+            _ => return None,
+        };
+        Some(Self {
+            object: object.clone(),
+            ancestor_paths: ways,
+        })
+    }
+}
+
+// === impl Subgraphs ===
+
+impl<'a> Subgraphs<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot, clashes: Rc<RejectionFinder>, work: Fuel) -> Self {
+        Self {
+            snapshot,
+            parents: HashMap::default(),
+            candidates: maps::HashMap::default(),
+            lists: maps::HashMap::default(),
+            ancestors: maps::HashMap::default(),
+            consumers: HashMap::default(),
+            kept_out: KeptOutCache::new(snapshot),
+            rejections: clashes,
+            fuel: work,
+        }
+    }
+
+    /// The subgraph around an object.
+    pub(super) fn subgraph_of(&mut self, key: &ObjectKey) -> Subgraph {
+        let mut routes: Vec<Arc<Object>> = Vec::new();
+        // By address: the snapshot keeps each object once.
+        let mut met: maps::HashSet<*const Object> = maps::HashSet::default();
+        let mut region = Subgraph::default();
+        let snapshot = self.snapshot;
+        let mut add = |object: &Arc<Object>| {
+            if is_route(&object.key.gk) && met.insert(Arc::as_ptr(object)) {
+                routes.push(object.clone());
+            }
+        };
+        let mut parents: VecDeque<Arc<Object>> = VecDeque::new();
+        if key.gk.is_gateway_api("GatewayClass") || key.gk.is_core("Namespace") {
+            for object in snapshot.below(key) {
+                match &object.node {
+                    Node::Gateway { .. } => parents.push_back(object.clone()),
+                    Node::Route { .. } => add(object),
+                    Node::ListenerSet { .. } | Node::ReferenceGrant { .. } => {}
+                    node => {
+                        let mut routes = snapshot.using(&object.key).peekable();
+                        let is_service = matches!(node, Node::Service { .. });
+                        if is_service || routes.peek().is_some() {
+                            region.backends.insert(object.key.clone());
+                        }
+                        routes.for_each(&mut add);
+                        // Mesh routes attach to the Service from any namespace.
+                        if is_service {
+                            snapshot.below(&object.key).for_each(&mut add);
+                        }
+                    }
+                }
+            }
+        } else if let Some(object) = snapshot.get(key) {
+            match &object.node {
+                Node::Gateway { .. } | Node::ListenerSet { .. } => {
+                    parents.push_back(object.clone());
+                }
+                _ => add(object),
+            }
+        } else {
+            // The object does not exist, but routes may still name it.
+            snapshot.below(key).for_each(&mut add);
+        }
+        if Level::is_of_backend(&key.gk) {
+            region.backends.insert(key.clone());
+            snapshot.using(key).for_each(&mut add);
+            snapshot.below(key).for_each(&mut add);
+        }
+        while let Some(parent) = parents.pop_front() {
+            // A `ListenerSet` joins only a Gateway, so this loop terminates.
+            let is_gateway = matches!(parent.node, Node::Gateway { .. });
+            for object in snapshot.below(&parent.key) {
+                match &object.node {
+                    Node::ListenerSet { .. } if is_gateway => parents.push_back(object.clone()),
+                    _ => add(object),
+                }
+            }
+            let parent = self.parent(&parent.key);
+            let ways = parent.iter().flat_map(|parent| &parent.ancestor_paths);
+            region
+                .ancestor_paths
+                .extend(ways.map(|(_, way)| way.clone()));
+        }
+        region.ancestor_paths.sort();
+        region.routes = self.with_ways(routes.into_iter());
+        region
+    }
+
+    /// The subgraph of these routes alone.
+    pub(super) fn of(&mut self, routes: &Routes) -> Subgraph {
+        let snapshot = self.snapshot;
+        let routes = routes.iter().filter_map(|key| snapshot.get(key)).cloned();
+        Subgraph {
+            routes: self.with_ways(routes),
+            ..Subgraph::default()
+        }
+    }
+
+    fn with_ways(
+        &mut self,
+        routes: impl Iterator<Item = Arc<Object>>,
+    ) -> Vec<(Arc<Object>, AncestorPaths)> {
+        let expected = routes.size_hint().0;
+        let mut found: Vec<(Arc<Object>, AncestorPaths)> = Vec::with_capacity(expected);
+        self.ancestors.reserve(expected);
+        let mut entrances: Rc<CandidateListeners> = Rc::default();
+        for route in routes {
+            if self.fuel.is_spent() {
+                break;
+            }
+            let last = found.last();
+            if !last.is_some_and(|(last, _)| are_alike(last, &route)) {
+                entrances = self.entrances(&route);
+            }
+            let ways = self.taken(&route, &entrances, last.map(|(_, ways)| ways));
+            found.push((route, ways));
+        }
+        found
+    }
+
+    /// The ancestor paths, of the candidates, that a route takes; one without steps if the route is attached to
+    /// nothing. They are often the same as those of the last route.
+    fn taken(
+        &mut self,
+        route: &Arc<Object>,
+        entrances: &CandidateListeners,
+        last: Option<&AncestorPaths>,
+    ) -> AncestorPaths {
+        let Node::Route { hostnames, .. } = &route.node else {
+            return Rc::from([]);
+        };
+        if let Some(known) = self.ancestors.get(&Arc::as_ptr(route)) {
+            return known.clone();
+        }
+        let closed = self.closed(route);
+        let taken = if !closed.is_empty() {
+            let ways = entrances.fitting(hostnames);
+            let ways: Vec<&Rc<AncestorPath>> = ways
+                .filter(|way| !closed.contains(&Rc::as_ptr(way)))
+                .collect();
+            self.list(&ways)
+        } else if let Some(all) = entrances.all(hostnames, |ways| self.list(ways)) {
+            all.clone()
+        } else {
+            // One route is cheap, whatever its hostnames: only further routes are charged.
+            if last.is_some() {
+                let compared = entrances.hostnames() * hostnames.len();
+                self.fuel.spend(compared / fuel::HOSTNAMES);
+            }
+            let ways: Vec<&Rc<AncestorPath>> = entrances.fitting(hostnames).collect();
+            let same = |last: &&AncestorPaths| {
+                let last = last.iter().map(Rc::as_ptr);
+                ways.iter().map(|way| Rc::as_ptr(way)).eq(last)
+            };
+            last.filter(same)
+                .cloned()
+                .unwrap_or_else(|| self.list(&ways))
+        };
+        self.ancestors.insert(Arc::as_ptr(route), taken.clone());
+        taken
+    }
+
+    /// Ancestor paths that a route does not take because their listeners keep it out for older routes of another
+    /// kind.
+    fn closed(&mut self, route: &Arc<Object>) -> maps::HashSet<*const AncestorPath> {
+        let mut closed = maps::HashSet::default();
+        let Node::Route { parents, .. } = &route.node else {
+            return closed;
+        };
+        for reference in parents {
+            let Some(parent) = self.may_be_closed(route, reference) else {
+                continue;
+            };
+            for (index, way) in &parent.ancestor_paths {
+                let Some(index) = index else { continue };
+                let (kept_out, looked_at) = self.kept_out.kept_out(&parent.object, *index);
+                self.fuel.spend(looked_at / fuel::GROUPS);
+                if kept_out.contains_key(&Arc::as_ptr(route)) {
+                    closed.insert(Rc::as_ptr(way));
+                }
+            }
+        }
+        closed
+    }
+
+    /// A parent of a route that may keep it out for older routes of another kind.
+    fn may_be_closed(&mut self, route: &Object, reference: &ParentRef) -> Option<Rc<Parent>> {
+        if !Level::is_above_routes(&reference.object.gk) {
+            return None;
+        }
+        let parent = self.parent(&reference.object)?;
+        may_keep_out(self.snapshot, &parent.object, &route.key.gk).then_some(parent)
+    }
+
+    /// Ancestor paths as a shared list; one path without steps if there are none.
+    fn list(&mut self, ways: &[&Rc<AncestorPath>]) -> AncestorPaths {
+        let name = ways.iter().map(|way| Rc::as_ptr(way)).collect();
+        let made = || match ways.iter().copied().cloned().collect::<AncestorPaths>() {
+            none if none.is_empty() => Rc::from([Rc::default()]),
+            ways => ways,
+        };
+        self.lists.entry(name).or_insert_with(made).clone()
+    }
+
+    /// The ancestor paths that a route takes, if they stay the same within a topology generation. `None` if the route
+    /// is attached to a Service or to a parent that may not be read.
+    pub(super) fn cacheable_ancestors(&mut self, route: &Object) -> Option<Vec<Rc<AncestorPath>>> {
+        let Node::Route {
+            parents, hostnames, ..
+        } = &route.node
+        else {
+            return None;
+        };
+        let lasts = |parent: &ParentRef| {
+            Level::is_above_routes(&parent.object.gk) && !self.snapshot.hides(&parent.object)
+        };
+        if !parents.iter().all(lasts) {
+            return None;
+        }
+        // The routes that a listener keeps out depend on other routes.
+        if parents
+            .iter()
+            .any(|parent| self.may_be_closed(route, parent).is_some())
+        {
+            return None;
+        }
+        let entrances = self.entrances(route);
+        Some(entrances.fitting(hostnames).cloned().collect())
+    }
+
+    /// The candidate listeners of routes like this one, sorted.
+    fn entrances(&mut self, route: &Object) -> Rc<CandidateListeners> {
+        let Node::Route { parents, .. } = &route.node else {
+            return Rc::default();
+        };
+        let in_mesh = parents.iter().any(|p| p.object.gk.is_core("Service"));
+        let consumers = in_mesh.then(|| self.consumers(&route.key).to_vec());
+        let rejected = route.reported.is_some().then(|| {
+            let rejects = |parent| of_route(self.snapshot, route, parent).is_some();
+            parents.iter().map(rejects).collect()
+        });
+        let rejected = rejected.unwrap_or_default();
+        let alike = AcceptanceKey {
+            gk: route.key.gk.clone(),
+            namespace: route.key.namespace.clone(),
+            parents: parents
+                .iter()
+                .map(|p| (p.object.clone(), p.section.clone(), p.port))
+                .collect(),
+            rejected,
+            consumers: consumers.unwrap_or_default(),
+        };
+        if let Some(known) = self.candidates.get(&alike) {
+            return known.clone();
+        }
+        let mut found: Vec<CandidateListener> = Vec::new();
+        for parent in parents {
+            found.extend(self.entrances_by(route, parent));
+        }
+        let found = Rc::new(CandidateListeners::new(found));
+        self.candidates.insert(alike, found.clone());
+        found
+    }
+
+    fn entrances_by(&mut self, route: &Object, reference: &ParentRef) -> Vec<CandidateListener> {
+        let free = |way| CandidateListener {
+            ancestor_path: way,
+            hostnames: vec![None],
+        };
+        let Some(parent) = self.parent(&reference.object) else {
+            let hidden = self.snapshot.hides(&reference.object);
+            let way = hidden.then(|| through_hidden(reference)).flatten();
+            return way.into_iter().map(free).collect();
+        };
+        if matches!(parent.object.node, Node::Service { .. }) {
+            let rejected = of_route(self.snapshot, route, reference).is_some();
+            if rejected || !fits_service(&parent.object, reference) {
+                return Vec::new();
+            }
+            let consumers: BTreeSet<Arc<str>> = [&reference.object, &route.key]
+                .into_iter()
+                .flat_map(|key| self.consumers(key).to_vec())
+                .collect();
+            let consumers: Vec<Arc<str>> = consumers.into_iter().collect();
+            let ways = through_service(&reference.object, &route.key, &consumers);
+            self.fuel.spend(ways.len() / fuel::GROUPS);
+            return ways.into_iter().map(free).collect();
+        }
+        let listeners = listeners_of(&parent.object);
+        let accepted = parent.ancestor_paths.iter().filter_map(|(index, way)| {
+            let listener = listeners.get((*index)?)?;
+            Some((listener, way))
+        });
+        let open = accepted.filter(|(listener, _)| {
+            may_accept(self.snapshot, &parent.object, listener, route, reference)
+        });
+        let entrances = open.map(|(listener, way)| CandidateListener {
+            ancestor_path: way.clone(),
+            hostnames: vec![listener.hostname.clone()],
+        });
+        entrances.collect()
+    }
+
+    /// The namespaces whose policies at an object act only on requests from the same namespace.
+    fn consumers(&mut self, key: &ObjectKey) -> Rc<[Arc<str>]> {
+        if let Some(known) = self.consumers.get(key) {
+            return known.clone();
+        }
+        if self.fuel.is_spent() {
+            return Rc::default();
+        }
+        self.fuel
+            .spend(candidates(self.snapshot, key) / fuel::SELECTED);
+        let attachments = attached_to(self.snapshot, key, &self.rejections).into_iter();
+        self.fuel.spend(self.rejections.fuel_used());
+        let consumers = attachments.filter(|stand| stand.consumer);
+        let consumers = consumers.map(|stand| stand.policy.key().namespace.clone());
+        let consumers: BTreeSet<Arc<str>> = consumers.collect();
+        let consumers: Rc<[Arc<str>]> = consumers.into_iter().collect();
+        self.consumers.insert(key.clone(), consumers.clone());
+        consumers
+    }
+
+    fn parent(&mut self, key: &ObjectKey) -> Option<Rc<Parent>> {
+        if let Some(known) = self.parents.get(key) {
+            return Some(known.clone());
+        }
+        let found = || Parent::find(self.snapshot, key).map(Rc::new);
+        let parent = if Level::is_above_routes(&key.gk) {
+            memo::parent(self.snapshot.generation(), key, found)?
+        } else {
+            found()?
+        };
+        self.parents.insert(key.clone(), parent.clone());
+        Some(parent)
+    }
+}
+
+/// Whether the same listeners accept both routes, hostnames aside. Mesh Services depend on the route itself.
+fn are_alike(one: &Object, other: &Object) -> bool {
+    let (
+        Node::Route { parents, .. },
+        Node::Route {
+            parents: others, ..
+        },
+    ) = (&one.node, &other.node)
+    else {
+        return false;
+    };
+    one.key.namespace == other.key.namespace
+        && parents == others
+        && one.reported == other.reported
+        && one.key.gk == other.key.gk
+        && !parents.iter().any(|p| p.object.gk.is_core("Service"))
+}

@@ -1,0 +1,54 @@
+//! Fields that policies control and that a target sets itself (design 2.5, legacy dialect).
+
+use serde_json::Value;
+
+use super::Resolver;
+use crate::admission::projected::{self, Projected};
+use crate::kinds::profile::{Control, Profile};
+use crate::merge::TargetFields;
+use crate::model::fuel;
+use crate::model::ids::ObjectKey;
+use crate::model::maps::HashMap;
+use crate::model::object::Object;
+use crate::policy::{fields, spec};
+
+/// The fields that targets set, by the addresses of the object and of the profile: the snapshot keeps both alive.
+pub(super) type TargetFieldsCache = HashMap<(*const Object, *const Profile), Option<TargetFields>>;
+
+impl Resolver<'_> {
+    /// The target's own values; `None` if the kind controls none of its fields or if they are unset.
+    pub(super) fn own(&mut self, profile: &Profile, target: &ObjectKey) -> Option<TargetFields> {
+        if profile.controls.is_empty() {
+            return None;
+        }
+        let controls = profile.controls.iter().filter(|c| c.target == target.gk);
+        let controls: Vec<&Control> = controls.collect();
+        if controls.is_empty() {
+            return None;
+        }
+        let object = self.snapshot.get(target)?;
+        let id = (
+            std::ptr::from_ref::<Object>(object),
+            std::ptr::from_ref(profile),
+        );
+        if let Some(known) = self.target_fields.get(&id) {
+            return known.clone();
+        }
+        let length = object.spec.as_deref().map_or(0, str::len);
+        let written = object.meta.annotations.get(projected::ANNOTATION);
+        let written = written.and_then(|text| Projected::parse(text));
+        let spec: Value = if let Some(written) = written {
+            self.spend(length / fuel::READ);
+            let mut spec = spec(object);
+            written.take_out(&mut spec);
+            spec
+        } else {
+            self.spend(length / fuel::SKIPPED);
+            let paths: Vec<&str> = controls.iter().map(|control| &*control.field).collect();
+            fields(object, &paths)
+        };
+        let own = TargetFields::new(target, &spec, &controls);
+        self.target_fields.insert(id, own.clone());
+        own
+    }
+}

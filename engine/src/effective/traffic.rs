@@ -1,0 +1,228 @@
+//! Changes of traffic: routes that attach to other listeners than before, and backends that routes no longer reach.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use crate::model::grants::routes_into;
+use crate::model::ids::{ObjectKey, Place};
+use crate::model::object::{Node, Object, is_route};
+use crate::state::snapshot::Snapshot;
+use crate::topology::{
+    KeptOutCache, ListenerEndpoint, ParentAttachment, attachment, gateway_of, listener_endpoint,
+    not_usable, sets_of, unreached,
+};
+
+/// The effect of a change on the requests of routes that remain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Routes that no listener accepts any more.
+    pub detached: BTreeSet<ObjectKey>,
+    /// Routes that some listeners no longer accept while others still do, with the lost listeners.
+    pub reduced: BTreeMap<ObjectKey, BTreeSet<Place>>,
+    /// Listeners that accept the same routes at another port or hostname, with these routes.
+    pub moved: BTreeMap<Moved, BTreeSet<ObjectKey>>,
+    /// Unchanged routes that additional listeners accept, with these listeners.
+    pub gained: BTreeMap<ObjectKey, BTreeSet<Place>>,
+    /// Whether some routes were not examined because there are too many.
+    pub is_cut: bool,
+}
+
+/// A listener whose port or hostname changes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moved {
+    /// The listener.
+    pub listener: Place,
+    /// Its port and hostname before.
+    pub before: (u16, Option<Arc<str>>),
+    /// Its port and hostname afterwards.
+    pub after: (u16, Option<Arc<str>>),
+}
+
+// === impl Moved ===
+
+/// `at port 8080, no longer at port 80`, and the same for hostnames.
+impl fmt::Display for Moved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = |host: &Option<Arc<str>>| match host {
+            Some(name) => format!("for {name}"),
+            None => "for every host".to_owned(),
+        };
+        let ((had_port, had_host), (port, hostname)) = (&self.before, &self.after);
+        let mut was = Vec::new();
+        let mut is = Vec::new();
+        if had_port != port {
+            was.push(format!("at port {had_port}"));
+            is.push(format!("at port {port}"));
+        }
+        if had_host != hostname {
+            was.push(host(had_host));
+            is.push(host(hostname));
+        }
+        write!(f, "{}, no longer {}", is.join(" "), was.join(" "))
+    }
+}
+
+/// The effect of a change of `objects` on the requests of routes that exist before and after. Examines the first
+/// `most` routes.
+pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most: usize) -> Traffic {
+    let mut routes: BTreeSet<&ObjectKey> = BTreeSet::new();
+    for key in objects {
+        add_routes(before, key, most, &mut routes);
+        add_routes(after, key, most, &mut routes);
+    }
+    let mut traffic = Traffic {
+        is_cut: routes.len() > most,
+        ..Traffic::default()
+    };
+    let (mut was, mut is) = (KeptOutCache::new(before), KeptOutCache::new(after));
+    for key in routes.into_iter().take(most) {
+        let (Some(old), Some(new)) = (before.get(key), after.get(key)) else {
+            continue;
+        };
+        let (had, has) = (doors(&mut was, old), doors(&mut is, new));
+        if has.is_empty() {
+            if !had.is_empty() {
+                traffic.detached.insert(key.clone());
+            }
+            continue;
+        }
+        // A route that was edited itself changes its parents on purpose.
+        if !objects.contains(key) {
+            traffic.compare(key, &had, &has);
+        }
+    }
+    traffic
+}
+
+/// Whether a route was attached before a change, to a listener or to a Service of a mesh, and is not after it.
+pub fn is_detached([before, after]: [&Snapshot; 2], key: &ObjectKey) -> bool {
+    let has_doors = |snapshot| {
+        let route: Option<&Arc<Object>> = Snapshot::get(snapshot, key);
+        route.map(|route| !doors(&mut KeptOutCache::new(snapshot), route).is_empty())
+    };
+    is_route(&key.gk) && (has_doors(before), has_doors(after)) == (Some(true), Some(false))
+}
+
+// === impl Traffic ===
+
+impl Traffic {
+    /// Records the listeners that a route loses and gains.
+    fn compare(
+        &mut self,
+        route: &ObjectKey,
+        had: &BTreeMap<ListenerEndpoint, Place>,
+        has: &BTreeMap<ListenerEndpoint, Place>,
+    ) {
+        let is_new = |(endpoint, _): &(&ListenerEndpoint, &Place)| !had.contains_key(*endpoint);
+        let mut new: Vec<(&ListenerEndpoint, &Place)> = has.iter().filter(is_new).collect();
+        let lost = had
+            .iter()
+            .filter(|(endpoint, _)| !has.contains_key(*endpoint));
+        for (endpoint, place) in lost {
+            let moved = new.iter().position(|(_, here)| *here == place);
+            let Some(((_, port, hostname), _)) = moved.map(|at| new.swap_remove(at)) else {
+                let reduced = self.reduced.entry(route.clone()).or_default();
+                reduced.insert(place.clone());
+                continue;
+            };
+            let (_, had_port, had_hostname) = endpoint;
+            let moved = Moved {
+                listener: place.clone(),
+                before: (*had_port, had_hostname.clone()),
+                after: (*port, hostname.clone()),
+            };
+            self.moved.entry(moved).or_default().insert(route.clone());
+        }
+        if !new.is_empty() {
+            let gained = self.gained.entry(route.clone()).or_default();
+            gained.extend(new.into_iter().map(|(_, place)| place.clone()));
+        }
+    }
+}
+
+/// Backends that remaining routes no longer reach after a change of `objects` (grants or backends), each with the
+/// reason.
+pub fn backends(
+    before: &Snapshot,
+    after: &Snapshot,
+    objects: &[ObjectKey],
+) -> BTreeSet<(ObjectKey, ObjectKey, String)> {
+    let mut routes: BTreeSet<ObjectKey> = BTreeSet::new();
+    for key in objects {
+        if let Some(Node::ReferenceGrant { from, .. }) = before.get(key).map(|o| &o.node) {
+            let into = from
+                .iter()
+                .flat_map(|f| routes_into(before, f, &key.namespace));
+            routes.extend(into.map(|(route, _)| route));
+        } else {
+            routes.extend(before.using(key).map(|route| route.key.clone()));
+        }
+    }
+    let mut found = BTreeSet::new();
+    for key in routes {
+        let (Some(old), Some(new)) = (before.get(&key), after.get(&key)) else {
+            continue;
+        };
+        let had: BTreeSet<&ObjectKey> = old
+            .backends()
+            .filter(|reference| unreached(before, old, reference).is_none())
+            .map(|reference| &reference.object)
+            .collect();
+        for reference in new.backends().filter(|r| had.contains(&r.object)) {
+            if let Some(why) = unreached(after, new, reference) {
+                let why = not_usable(why, &key, &reference.object);
+                found.insert((key.clone(), reference.object.clone(), why));
+            }
+        }
+    }
+    found
+}
+
+/// Adds the routes whose attachment may depend on an object: those that name it or one of its `ListenerSets`. For a
+/// Namespace: the routes in it, and those of the `ListenerSets` in it.
+fn add_routes<'a>(
+    snapshot: &'a Snapshot,
+    key: &ObjectKey,
+    most: usize,
+    routes: &mut BTreeSet<&'a ObjectKey>,
+) {
+    let is_namespace = key.gk.is_core("Namespace");
+    let is_parent = key.gk.is_gateway_api("Gateway") || key.gk.is_listener_set();
+    if !is_parent && !is_namespace {
+        return;
+    }
+    // `ListenerSets` of one Gateway compete for ports.
+    let top = gateway_of(snapshot, key);
+    let sets = sets_of(snapshot, top);
+    let owners: BTreeSet<&ObjectKey> = sets.map(|set| &set.key).chain([top, key]).collect();
+    for owner in owners {
+        let here = snapshot.below(owner).filter(|o| is_route(&o.key.gk));
+        let room = most.saturating_add(1).saturating_sub(routes.len());
+        routes.extend(here.take(room).map(|route| &route.key));
+    }
+}
+
+/// The endpoints at which a route receives requests. A parent of which nothing is known counts as one.
+fn doors(
+    one_kind: &mut KeptOutCache<'_>,
+    route: &Arc<Object>,
+) -> BTreeMap<ListenerEndpoint, Place> {
+    let Node::Route { parents, .. } = &route.node else {
+        return BTreeMap::new();
+    };
+    let mut found = BTreeMap::new();
+    for parent in parents {
+        let places = match attachment(one_kind, route, parent) {
+            ParentAttachment::Attached(places) => places,
+            ParentAttachment::Unknown(_) => vec![parent.object.whole()],
+            ParentAttachment::Refused { .. } => continue,
+        };
+        for place in places {
+            let endpoint = listener_endpoint(one_kind.snapshot(), &place);
+            let nameless = || (place.object.clone(), 0, None);
+            found.insert(endpoint.unwrap_or_else(nameless), place);
+        }
+    }
+    found
+}

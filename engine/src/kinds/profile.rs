@@ -1,0 +1,419 @@
+//! Facts about a policy kind, each with its source: configuration, built-in profile, CRD, default.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::model::ids::GroupKind;
+use crate::model::level::Level;
+use crate::model::object::Crd;
+use crate::model::section::SectionNames;
+
+mod builtin;
+mod derive;
+mod facts;
+pub mod file;
+mod ineffective;
+mod lists;
+mod narrow;
+mod needs;
+mod parts;
+mod read;
+mod resolve;
+mod routes;
+mod schema;
+mod vocabulary;
+
+pub use builtin::{builtin, builtin_controllers, short_names};
+pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
+pub(crate) use derive::{REF_FIELDS, labelled};
+pub use facts::{Named, words};
+pub use ineffective::Ineffective;
+pub use lists::KindNames;
+pub use needs::{Need, NeedFile};
+pub use parts::{
+    Allowed, Annotation, Caveat, Classes, Control, GatewayByLabel, Merging, Protection, RefField,
+    StanzaNames, Strategies,
+};
+pub use routes::OnRoutes;
+pub use schema::{Broken, Field, Shape, SpecRule, Step, Unknown, VersionSchema};
+pub use vocabulary::*;
+
+/// The prefix of attache's own annotations.
+const OWN_ANNOTATIONS: &str = "attache.dev/";
+
+/// The source of a fact, the most trusted first (design 2.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// The configuration file.
+    Config,
+    /// A profile built into attache.
+    Builtin,
+    /// The custom resource definition.
+    Crd,
+    /// No source states it.
+    #[default]
+    Default,
+}
+
+/// A fact and its source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fact<T> {
+    /// The fact.
+    pub value: T,
+    /// Its source.
+    pub from: Source,
+}
+
+/// Everything that the engine knows about a policy kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// The kind.
+    pub gk: GroupKind,
+    /// Whether the kind is direct or inherited.
+    pub class: Fact<Class>,
+    /// Fields that hold references.
+    pub refs: Fact<Vec<RefField>>,
+    /// The annotation of targets that names a policy, for kinds without target fields.
+    pub annotation: Fact<Option<Annotation>>,
+    /// Whether a policy must have a target.
+    pub required: Fact<bool>,
+    /// Whether references in both the singular and the plural field are rejected.
+    pub one_form: Fact<bool>,
+    /// The target of a policy without one.
+    pub on_missing: Fact<OnMissing>,
+    /// Gateways on which a policy without a target does not act.
+    pub on_missing_except: Fact<Classes>,
+    /// How a Service names the Gateway in front of it, for kinds whose policies on the Service act only there.
+    pub gateway_by_label: Fact<Option<GatewayByLabel>>,
+    /// The namespace whose policies reach further than those in other namespaces.
+    pub root_namespace: Fact<Option<Arc<str>>>,
+    /// Kinds that can be targets; `None` if no source states them.
+    pub allow: Option<Fact<Vec<Allowed>>>,
+    /// How group and kind are compared.
+    pub name_comparison: Fact<NameComparison>,
+    /// How references name unnamed rules.
+    pub section_naming: Fact<SectionNaming>,
+    /// How a section names a port of a Service.
+    pub ports_by: Fact<PortsBy>,
+    /// Whether a reference may name an object in another namespace.
+    pub cross_namespace: Fact<CrossNamespace>,
+    /// The role of a Service that a policy refers to.
+    pub service_as: Fact<ServiceAs>,
+    /// The kinds of the effective targets.
+    pub effective: Fact<Vec<GroupKind>>,
+    /// Whether policies act only where a route leads.
+    pub needs_route: Fact<bool>,
+    /// The kinds of parents through which policies reach routes; all if empty.
+    pub parents: Fact<Vec<Parent>>,
+    /// The levels that count, from the least to the most specific; all in the default order if empty.
+    pub hierarchy: Fact<Vec<Level>>,
+    /// Which policy wins on one target.
+    pub same_target: Fact<SameTarget>,
+    /// Which policies of one object conflict.
+    pub conflict_scope: Fact<ConflictScope>,
+    /// Conditions on other objects under which controllers reject a policy.
+    pub clashes: Fact<Vec<Clash>>,
+    /// The fields of the settings in which policies of one target conflict; all if empty.
+    pub conflict_fields: Fact<Vec<Vec<String>>>,
+    /// The annotation with the weight of a policy, which takes precedence over its age.
+    pub weight: Fact<Option<Arc<str>>>,
+    /// Fields of targets that settings control.
+    pub controls: Fact<Vec<Control>>,
+    /// Names of the controllers that act on the kind, if any source states them.
+    pub controllers: Fact<Vec<Arc<str>>>,
+    /// The domain of conditions, if any source states it.
+    pub domain: Fact<Option<Arc<str>>>,
+    /// The location of its status; `None` if no source states it.
+    pub status: Fact<Option<StatusShape>>,
+    /// The maximum number of entries in `status.ancestors`.
+    pub max_ancestors: Fact<usize>,
+    /// Whether its controllers write a condition `Overridden` if other policies override a policy somewhere.
+    pub tells_overridden: Fact<bool>,
+    /// Its strategies.
+    pub strategies: Fact<Strategies>,
+    /// How policies of the kind merge.
+    pub merging: Merging,
+    /// The strategy of a policy that names none.
+    pub default_strategy: Fact<Strategy>,
+    /// Fields of `spec` that are not settings.
+    pub exclude: Fact<Vec<String>>,
+    /// The only fields of `spec` that are settings, unless all are.
+    pub only: Option<Vec<String>>,
+    /// The existing versions; empty if no source states them.
+    pub versions: Fact<Vec<Arc<str>>>,
+    /// The schema of each version; empty without a definition.
+    pub schemas: Arc<[VersionSchema]>,
+    /// Fields without which a policy is rejected.
+    pub needs: Fact<Vec<Need>>,
+    /// The protections that its settings provide.
+    pub protects: Fact<Vec<Protection>>,
+    /// Behaviour of controllers that is not modelled.
+    pub caveats: Fact<Vec<Caveat>>,
+    /// Settings that switch a protection off, as paths within the settings.
+    pub switched_off_by: Fact<Vec<Vec<String>>>,
+    /// Facts that differ on routes of some kinds.
+    pub on_routes: Fact<Vec<OnRoutes>>,
+    /// Settings that do nothing at some levels.
+    pub ineffective: Fact<Vec<Ineffective>>,
+}
+
+/// The configured and the built-in profiles, before CRDs are added.
+#[derive(Clone, Debug, Default)]
+pub struct ProfileRules {
+    config: BTreeMap<GroupKind, file::ProfileFile>,
+    builtin: BTreeMap<GroupKind, file::ProfileFile>,
+    keeps: RetainedFields,
+    /// Facts about controllers, by name.
+    controllers: BTreeMap<String, file::ControllerFile>,
+}
+
+/// The parts of objects that are retained because profiles need them. Dropped parts are only available again once the
+/// objects are listed again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RetainedFields {
+    /// Annotations by which policies are attached, and those with the weight of a policy.
+    annotations: BTreeSet<String>,
+    /// Kinds with fields that policies control; their whole spec is retained.
+    specs: BTreeSet<GroupKind>,
+}
+
+// === impl ProfileRules ===
+
+impl ProfileRules {
+    /// Configured profiles take precedence over built-in ones.
+    pub fn new(config: Vec<file::ProfileFile>, builtin: Vec<file::ProfileFile>) -> Self {
+        let (config, builtin) = (by_kind(config), by_kind(builtin));
+        let keeps = RetainedFields::of(config.values().chain(builtin.values()));
+        Self {
+            config,
+            builtin,
+            keeps,
+            controllers: BTreeMap::new(),
+        }
+    }
+
+    /// Adds facts about controllers; configured ones take precedence over built-in ones.
+    #[must_use]
+    pub fn with_controllers(
+        mut self,
+        config: Vec<file::ControllerFile>,
+        builtin: Vec<file::ControllerFile>,
+    ) -> Self {
+        let all = builtin.into_iter().chain(config);
+        self.controllers = all.map(|facts| (facts.name.clone(), facts)).collect();
+        self
+    }
+
+    /// The facts about a controller; `None` if there are none.
+    pub fn controller(&self, name: &str) -> Option<&file::ControllerFile> {
+        self.controllers.get(name)
+    }
+
+    /// Kinds that are policy kinds regardless of their CRD.
+    pub fn kinds(&self) -> impl Iterator<Item = &GroupKind> {
+        let kinds = self.config.keys().chain(self.builtin.keys());
+        kinds.filter(|gk| self.says(gk) == Some(true))
+    }
+
+    /// The parts of objects that are retained because profiles need them.
+    pub fn retained_fields(&self) -> &RetainedFields {
+        &self.keeps
+    }
+
+    /// Whether there is a built-in profile for a kind.
+    pub fn is_builtin(&self, gk: &GroupKind) -> bool {
+        self.builtin.contains_key(gk)
+    }
+
+    /// Whether profiles state that a kind is, or is not, a policy kind.
+    fn says(&self, gk: &GroupKind) -> Option<bool> {
+        let said = |files: &BTreeMap<GroupKind, file::ProfileFile>| {
+            files.get(gk).map(|file| file.policy.unwrap_or(true))
+        };
+        said(&self.config).or_else(|| said(&self.builtin))
+    }
+
+    /// The profile of a kind; `None` if it is not a policy kind (design 2.1).
+    pub fn profile(&self, gk: &GroupKind, crd: Option<&Crd>) -> Option<Profile> {
+        let is_policy = match crd {
+            Some(crd) => is_policy_kind(self, crd),
+            None => self.says(gk) == Some(true),
+        };
+        if !is_policy {
+            return None;
+        }
+        let explicit = [
+            (self.config.get(gk), Source::Config),
+            (self.builtin.get(gk), Source::Builtin),
+        ];
+        Some(resolve::resolve(gk, &explicit, crd))
+    }
+}
+
+// === impl RetainedFields ===
+
+impl RetainedFields {
+    fn of<'a>(profiles: impl Iterator<Item = &'a file::ProfileFile>) -> Self {
+        let mut keeps = Self::default();
+        for profile in profiles {
+            let annotation = profile.targets.annotation.as_ref();
+            keeps.annotations.extend(annotation.map(|a| a.key.clone()));
+            keeps.annotations.extend(profile.conflict.weight.clone());
+            let caveats = profile.caveats.iter().flatten();
+            keeps
+                .annotations
+                .extend(caveats.flat_map(|caveat| caveat.annotations.clone()));
+            let controlled = profile.controls.iter().map(|c| c.target.gk());
+            keeps.specs.extend(controlled);
+        }
+        keeps
+    }
+
+    /// Whether the whole spec of objects of a kind is retained, because policies control fields of it.
+    pub fn spec(&self, gk: &GroupKind) -> bool {
+        self.specs.contains(gk)
+    }
+
+    /// Whether attache uses an annotation: its own, those by which policies are attached, and those with the weight
+    /// of a policy.
+    pub fn annotation(&self, key: &str) -> bool {
+        key.starts_with(OWN_ANNOTATIONS) || self.annotations.contains(key)
+    }
+}
+
+/// Whether a CRD defines a policy kind: it has a profile, the label, or the right schema (design 2.1).
+pub fn is_policy_kind(rules: &ProfileRules, crd: &Crd) -> bool {
+    let looks_like_one = crd.policy_label.is_some() || crd.facts.is_policy;
+    rules.says(&crd.gk).unwrap_or(looks_like_one)
+}
+
+// === impl Fact ===
+
+impl<T> Deref for Fact<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> Fact<T> {
+    /// Converts the value and keeps the source.
+    fn map<U>(self, f: impl FnOnce(T) -> U) -> Fact<U> {
+        Fact {
+            value: f(self.value),
+            from: self.from,
+        }
+    }
+
+    /// Whether a refusal may depend on it (design 2.2): it is not a default.
+    pub fn is_said(&self) -> bool {
+        self.from != Source::Default
+    }
+}
+
+// === impl Profile ===
+
+impl Profile {
+    /// Whether a controller does not act on the kind, if those that do are known.
+    pub fn is_run_without(&self, controller: &Arc<str>) -> bool {
+        !self.controllers.is_empty() && !self.controllers.contains(controller)
+    }
+
+    /// The schema of a version; that of all versions together if the version is unknown.
+    pub fn schema(&self, version: Option<&str>) -> Option<&VersionSchema> {
+        let named = |schema: &&VersionSchema| version == Some(&*schema.name);
+        let mut schemas = self.schemas.iter();
+        schemas.find(named).or(self.schemas.last())
+    }
+
+    /// Removes the fields that a version does not have, and returns the first of them. Target fields remain
+    /// unchanged.
+    pub fn prune(&self, version: Option<&str>, spec: &mut serde_json::Value) -> Vec<Unknown> {
+        let Some(schema) = self.schema(version) else {
+            return Vec::new();
+        };
+        let refs = self.refs.iter().map(|field| &*field.path);
+        schema.spec.prune(spec, &refs.collect::<Vec<_>>())
+    }
+
+    /// Whether a version exists, as far as the versions are known.
+    pub fn has_version(&self, version: &str) -> bool {
+        self.versions.is_empty() || self.versions.iter().any(|known| **known == *version)
+    }
+
+    /// Whether policies of the kind act below their targets.
+    pub fn inherits(&self) -> bool {
+        self.class.value == Class::Inherited
+    }
+
+    /// The lowest level at which its paths end; for direct kinds the targets themselves.
+    pub fn end(&self) -> Level {
+        let levels = self.effective.value.iter().map(Level::end_for);
+        levels.max().unwrap_or(Level::Rule)
+    }
+
+    /// The position of a level in the hierarchy of the kind; `None` if policies at this level do not count.
+    pub fn rank(&self, level: Level) -> Option<usize> {
+        if self.hierarchy.is_empty() {
+            return Some(level as usize);
+        }
+        self.hierarchy.iter().position(|l| *l == level)
+    }
+
+    /// How its references name sections.
+    pub fn section_names(&self) -> SectionNames {
+        SectionNames {
+            indexed: *self.section_naming == SectionNaming::ExplicitOrIndex,
+            ports_by: *self.ports_by,
+        }
+    }
+
+    /// Whether a kind can be a target, as far as the allowed kinds are known.
+    pub fn takes_kind(&self, gk: &GroupKind) -> bool {
+        let fits = |pattern: &str, text: &str| pattern == "*" || pattern == text;
+        let fits = |a: &Allowed| fits(&a.gk.group, &gk.group) && fits(&a.gk.kind, &gk.kind);
+        let allow = self.allow.as_ref().map(|allow| &allow.value);
+        allow.is_none_or(|allow| allow.is_empty() || allow.iter().any(fits))
+    }
+
+    /// Whether a kind can be the target of an entry in this field. The rules of a definition about references by name
+    /// do not apply to selectors.
+    pub fn takes(&self, field: &RefField, gk: &GroupKind, selects: bool) -> bool {
+        let from_crd = self
+            .allow
+            .as_ref()
+            .is_some_and(|allow| allow.from == Source::Crd);
+        match &field.kinds {
+            Some(kinds) if from_crd && selects => kinds.iter().any(|kind| {
+                let same_group = match &*kind.group {
+                    "*" => true,
+                    "core" => gk.group.is_empty(),
+                    group => *gk.group == *group,
+                };
+                same_group && kind.kind == gk.kind
+            }),
+            _ => self.takes_kind(gk),
+        }
+    }
+
+    /// Whether a section of a kind can be a target, as far as this is known.
+    pub fn takes_section_of(&self, gk: &GroupKind) -> bool {
+        self.allowed(gk).is_none_or(|allowed| allowed.sections)
+    }
+
+    /// The facts about a kind as a target, if it is among the allowed ones.
+    pub fn allowed(&self, gk: &GroupKind) -> Option<&Allowed> {
+        let allow = self.allow.as_ref()?;
+        allow.iter().find(|allowed| allowed.gk == *gk)
+    }
+}
+
+fn by_kind(files: Vec<file::ProfileFile>) -> BTreeMap<GroupKind, file::ProfileFile> {
+    let keyed = files.into_iter().map(|file| (file.matches.gk(), file));
+    keyed.collect()
+}

@@ -1,0 +1,122 @@
+//! Facts about targets in the rules of a CRD: the allowed kinds, their sections, and duplicates.
+//!
+//! A rule is evaluated on entries of which only the relevant part is known. If it rejects such an entry, it always
+//! does; if the answer depends on anything else, nothing is concluded.
+
+use std::sync::Arc;
+
+use super::rules::{Entry, Rules, some, texts};
+use super::{REF_FIELDS, Schemas};
+use crate::kinds::cel::{CelBudget, Rule, Truth};
+use crate::kinds::profile::RefField;
+use crate::model::ids::GroupKind;
+
+/// The maximum number of strings that are tried as kinds and groups. Real rules contain 30.
+const MOST_TEXTS: usize = 200;
+
+/// The kinds that the rules of a field allow, if they allow only some. The group is `*` if they do not restrict it.
+pub(super) fn kinds(rules: &Rules<'_>, effort: &mut CelBudget) -> Option<Vec<GroupKind>> {
+    let of = |group: Truth, kind: Truth, effort: &mut CelBudget| {
+        let entry = Entry::default().with("group", group).with("kind", kind);
+        rules.refuse(&entry, effort)
+    };
+    let any_group = |kind: Truth, effort: &mut CelBudget| {
+        rules.refuse(&Entry::default().with("kind", kind), effort)
+    };
+    if !any_group(Truth::Stranger, effort) {
+        return None;
+    }
+    let mut texts = rules.texts();
+    texts.insert(Arc::default());
+    if texts.len() > MOST_TEXTS {
+        return None;
+    }
+    let mut found = Vec::new();
+    for kind in texts.iter().filter(|text| is_kind(text)) {
+        let known = || Truth::Text(kind.clone());
+        if any_group(known(), effort) {
+            continue;
+        }
+        if !of(Truth::Stranger, known(), effort) {
+            found.push(GroupKind::new("*", kind.clone()));
+            continue;
+        }
+        let groups = texts.iter().filter(|group| is_group(group));
+        let groups = groups.filter(|group| !of(Truth::Text((*group).clone()), known(), effort));
+        found.extend(groups.map(|group| GroupKind::new(group.clone(), kind.clone())));
+    }
+    // If no kind remains, the rules are not about kinds.
+    (!found.is_empty()).then_some(found)
+}
+
+/// A kind is one word, usually with capitals.
+fn is_kind(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+}
+
+/// A group is a domain, or a word such as `apps`, or empty; some kinds write `core` for the empty one.
+fn is_group(text: &str) -> bool {
+    let part_of_one =
+        |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
+    text.chars().all(part_of_one)
+}
+
+/// Whether the rules reject every string as this part of an entry.
+pub(super) fn forbid(rules: &Rules<'_>, part: &str, effort: &mut CelBudget) -> bool {
+    let mut refused = |value: Truth| rules.refuse(&Entry::default().with(part, value), effort);
+    if !refused(Truth::Stranger) {
+        return false;
+    }
+    let texts = rules.texts();
+    let few = texts.len() <= MOST_TEXTS;
+    let mut texts = texts.into_iter().filter(|text| !text.is_empty());
+    few && texts.all(|text| refused(Truth::Text(text)))
+}
+
+/// Whether the rules reject entries without this part.
+pub(super) fn require(rules: &Rules<'_>, part: &str, effort: &mut CelBudget) -> bool {
+    rules.refuse(&Entry::default().with(part, Truth::Absent), effort)
+}
+
+/// Whether the rules reject two equal entries because they are equal, not because of their content.
+pub(super) fn unique(
+    rules: &Rules<'_>,
+    kinds: Option<&Vec<GroupKind>>,
+    effort: &mut CelBudget,
+) -> bool {
+    let kind = kinds.and_then(|kinds| kinds.first().cloned());
+    let kind = kind.unwrap_or_else(|| GroupKind::new("group.example.com", "Kind"));
+    let named = |name: &str| {
+        let entry = Entry::default()
+            .with("group", Truth::Text(kind.group.clone()))
+            .with("kind", Truth::Text(kind.kind.clone()))
+            .with("name", Truth::Text(name.into()))
+            .with("namespace", Truth::Absent)
+            .with("sectionName", Truth::Absent);
+        entry.known()
+    };
+    rules.refuse_list(&[named("one"), named("one")], effort)
+        && !rules.refuse_list(&[named("one"), named("other")], effort)
+}
+
+/// Whether the rules reject references in both the singular and the plural field.
+pub(super) fn one_form(schemas: &Schemas, refs: &[RefField], effort: &mut CelBudget) -> bool {
+    let [single, plural, _] = REF_FIELDS;
+    let has = |path: &str| refs.iter().any(|field| field.path == path);
+    if !(has(single) && has(plural)) {
+        return false;
+    }
+    let entry = Entry::default().known();
+    let list = Truth::Among(vec![entry.clone()]);
+    let rules: Vec<Rule> = texts(&schemas.spec)
+        .filter_map(|text| Rule::parse(text, effort))
+        .collect();
+    let mut refused = |spec: Truth| {
+        let mut rules = rules.iter();
+        rules.any(|rule| rule.holds(&spec, effort) == Some(false))
+    };
+    refused(some([(single, entry.clone()), (plural, list.clone())]))
+        && !refused(some([(single, entry)]))
+        && !refused(some([(plural, list)]))
+}

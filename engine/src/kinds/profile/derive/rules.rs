@@ -1,0 +1,166 @@
+//! The validation rules of a CRD about one target field, evaluated on an entry in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Version, entry_schema, property};
+use crate::kinds::cel::{CelBudget, Rule, Truth};
+
+/// The rules about a target field.
+pub(super) struct Rules<'a> {
+    field: &'a str,
+    many: bool,
+    said: Vec<(At, Rule)>,
+    enums: BTreeMap<&'static str, BTreeSet<&'a str>>,
+}
+
+/// The location of a rule, which decides what `self` is in it.
+#[derive(Clone, Copy)]
+enum At {
+    Root,
+    Spec,
+    Field,
+    Entry,
+    Part(&'static str),
+}
+
+/// The members of an entry that rules are evaluated for.
+const PARTS: [&str; 5] = ["group", "kind", "name", "namespace", "sectionName"];
+
+// === impl Rules ===
+
+impl<'a> Rules<'a> {
+    /// The rules of the object, its spec, the field, its entries and their members. Rules that cannot be parsed are
+    /// ignored.
+    pub(super) fn of(version: Version<'a>, field: &'a str, effort: &mut CelBudget) -> Option<Self> {
+        let spec = version.spec;
+        let (entry, many) = entry_schema(spec, field)?;
+        let mut found = Self {
+            field,
+            many,
+            said: Vec::new(),
+            enums: BTreeMap::new(),
+        };
+        found.add(entry, At::Entry, effort);
+        for part in PARTS {
+            if let Some(schema) = property(entry, part) {
+                found.add(schema, At::Part(part), effort);
+                let values = schema.get("enum").and_then(Value::as_array);
+                if let Some(values) = values {
+                    let texts = values.iter().filter_map(Value::as_str).collect();
+                    found.enums.insert(part, texts);
+                }
+            }
+        }
+        if many && let Some(list) = property(spec, field) {
+            found.add(list, At::Field, effort);
+        }
+        found.add(spec, At::Spec, effort);
+        if let Some(root) = version.root {
+            found.add(root, At::Root, effort);
+        }
+        Some(found)
+    }
+
+    fn add(&mut self, schema: &Value, at: At, effort: &mut CelBudget) {
+        let rules = texts(schema).filter_map(|text| Rule::parse(text, effort));
+        self.said.extend(rules.map(|rule| (at, rule)));
+    }
+
+    /// Every string in the rules and enums.
+    pub(super) fn texts(&self) -> BTreeSet<Arc<str>> {
+        let of_rules = self.said.iter().flat_map(|(_, rule)| rule.texts());
+        let of_enums = self.enums.values().flatten().copied();
+        of_rules
+            .map(Into::into)
+            .chain(of_enums.map(Into::into))
+            .collect()
+    }
+
+    /// Whether a policy with this entry at any position among others is rejected, regardless of the rest.
+    pub(super) fn refuse(&self, entry: &Entry, effort: &mut CelBudget) -> bool {
+        let outside = self
+            .enums
+            .iter()
+            .any(|(part, values)| match entry.0.get(*part) {
+                Some(Truth::Text(text)) => !values.contains(&**text),
+                Some(Truth::Stranger) => true,
+                _ => false,
+            });
+        if outside {
+            return true;
+        }
+        let field = if self.many {
+            Truth::Among(vec![entry.known()])
+        } else {
+            entry.known()
+        };
+        self.refuse_field(&entry.known(), &field, effort)
+    }
+
+    /// Whether a policy with exactly these entries is rejected.
+    pub(super) fn refuse_list(&self, entries: &[Truth], effort: &mut CelBudget) -> bool {
+        let Some(first) = entries.first() else {
+            return false;
+        };
+        self.many && self.refuse_field(first, &Truth::List(entries.to_vec()), effort)
+    }
+
+    fn refuse_field(&self, entry: &Truth, field: &Truth, effort: &mut CelBudget) -> bool {
+        let spec = some([(self.field, field.clone())]);
+        let mut rules = self.said.iter();
+        rules.any(|(at, rule)| {
+            let this = match at {
+                At::Root => &some([("spec", spec.clone())]),
+                At::Spec => &spec,
+                At::Field => field,
+                At::Entry => entry,
+                At::Part(part) => match entry {
+                    Truth::Map { fields, .. } => match fields.get(*part) {
+                        Some(Truth::Absent) | None => return false,
+                        Some(value) => value,
+                    },
+                    _ => return false,
+                },
+            };
+            rule.holds(this, effort) == Some(false)
+        })
+    }
+}
+
+/// A partly known entry of a target field.
+#[derive(Clone, Default)]
+pub(super) struct Entry(BTreeMap<Arc<str>, Truth>);
+
+impl Entry {
+    /// Adds a member.
+    pub(super) fn with(mut self, part: &str, value: Truth) -> Self {
+        self.0.insert(part.into(), value);
+        self
+    }
+
+    /// Converts it to a value.
+    pub(super) fn known(&self) -> Truth {
+        Truth::Map {
+            fields: self.0.clone(),
+            whole: false,
+        }
+    }
+}
+
+/// A map in which these fields are known.
+pub(super) fn some<const N: usize>(fields: [(&str, Truth); N]) -> Truth {
+    Truth::Map {
+        fields: fields.map(|(name, value)| (name.into(), value)).into(),
+        whole: false,
+    }
+}
+
+/// The texts of the rules of a schema.
+pub(super) fn texts(schema: &Value) -> impl Iterator<Item = &str> {
+    let rules = schema.get("x-kubernetes-validations");
+    let rules = rules.and_then(Value::as_array).into_iter().flatten();
+    rules.filter_map(|rule| rule.get("rule")?.as_str())
+}

@@ -1,0 +1,189 @@
+//! The fields and rules of each version in compact form: equal parts are shared.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Schemas;
+use crate::kinds::profile::{Field, Shape, SpecRule, Step, VersionSchema};
+
+/// The maximum number of different parts that are kept of one definition. The largest real definitions have some
+/// hundred.
+const MOST_SHAPES: usize = 20_000;
+/// The maximum size of the rules of one version in bytes; those of the largest real definitions have about 30,000.
+const MOST_RULES: usize = 65_536;
+/// The number of characters that are shown of a rule without a message.
+const SHOWN: usize = 200;
+
+/// Interned parts of schemas, and names.
+#[derive(Default)]
+struct Known {
+    shapes: BTreeMap<Key, Arc<Shape>>,
+    names: BTreeSet<Arc<str>>,
+}
+
+/// The identity of a shape; inner shapes are identified by their addresses.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    sort: u8,
+    fields: Vec<(Arc<str>, bool, usize)>,
+}
+
+/// The schemas of the served versions, the stored one first; if there are several, all of them together come last.
+pub(super) fn versions(schemas: &Schemas) -> Arc<[VersionSchema]> {
+    let mut known = Known::default();
+    let specs = std::iter::once(&schemas.spec).chain(&schemas.others);
+    let names = schemas.names.iter();
+    let each = names.zip(specs).map(|(name, spec)| VersionSchema {
+        name: name.clone(),
+        spec: if schemas.keeps_all {
+            Arc::new(Shape::Any)
+        } else {
+            known.shape(spec)
+        },
+        rules: rules(spec).into(),
+    });
+    let mut found: Vec<VersionSchema> = each.collect();
+    let all = found.iter().map(|version| version.spec.clone());
+    if let (2.., Some(spec)) = (found.len(), all.reduce(|one, other| one.or(&other))) {
+        found.push(VersionSchema {
+            name: Arc::default(),
+            spec,
+            rules: Arc::default(),
+        });
+    }
+    found.into()
+}
+
+/// The rules on a spec and on values in it, those on the whole spec first.
+fn rules(spec: &Value) -> Vec<SpecRule> {
+    let mut found = Vec::new();
+    let mut left = MOST_RULES;
+    add_rules(spec, &mut Vec::new(), &mut left, &mut found);
+    found
+}
+
+fn add_rules(schema: &Value, at: &mut Vec<Step>, left: &mut usize, found: &mut Vec<SpecRule>) {
+    let rules = schema.get("x-kubernetes-validations");
+    for said in rules.and_then(Value::as_array).into_iter().flatten() {
+        let Some(rule) = said.get("rule").and_then(Value::as_str) else {
+            continue;
+        };
+        let message = said.get("message").and_then(Value::as_str);
+        let message = message.map_or_else(|| rule.chars().take(SHOWN).collect(), str::to_owned);
+        let Some(rest) = left.checked_sub(rule.len() + message.len()) else {
+            return;
+        };
+        *left = rest;
+        found.push(SpecRule {
+            at: at.as_slice().into(),
+            rule: rule.into(),
+            message: message.into(),
+        });
+    }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let fields = properties.into_iter().flatten();
+    let fields = fields.map(|(name, of)| (Step::Field(name.as_str().into()), of));
+    let items = schema.get("items").map(|of| (Step::Items, of));
+    let values = schema.get("additionalProperties");
+    let values = values.map(|of| (Step::Values, of));
+    for (step, of) in fields.chain(items).chain(values) {
+        at.push(step);
+        add_rules(of, at, left, found);
+        at.pop();
+    }
+}
+
+// === impl Known ===
+
+impl Known {
+    fn shape(&mut self, schema: &Value) -> Arc<Shape> {
+        let is_set = |name: &str| schema.get(name) == Some(&Value::Bool(true));
+        let open = is_set("x-kubernetes-preserve-unknown-fields");
+        let any = [
+            "x-kubernetes-int-or-string",
+            "x-kubernetes-embedded-resource",
+        ];
+        if any.into_iter().any(is_set) {
+            return self.one(0, Shape::Any);
+        }
+        if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+            let fields = properties.iter().map(|(name, schema)| Field {
+                name: self.name(name),
+                has_default: schema.get("default").is_some(),
+                shape: self.shape(schema),
+            });
+            let mut fields: Vec<Field> = fields.collect();
+            fields.sort_by(|a, b| a.name.cmp(&b.name));
+            let open = open || schema.get("additionalProperties").is_some();
+            return self.object(fields, open);
+        }
+        if open {
+            return self.one(0, Shape::Any);
+        }
+        if let Some(of) = schema
+            .get("additionalProperties")
+            .filter(|of| of.is_object())
+        {
+            let of = self.shape(of);
+            return self.of(1, of, Shape::Map);
+        }
+        if let Some(of) = schema.get("items") {
+            let of = self.shape(of);
+            return self.of(2, of, Shape::List);
+        }
+        let plain = schema.get("format").is_none();
+        match schema.get("type").and_then(Value::as_str) {
+            Some("string") if plain => self.one(3, Shape::Text),
+            Some("integer") => self.one(4, Shape::Int),
+            Some("boolean") => self.one(5, Shape::Bool),
+            _ => self.one(0, Shape::Any),
+        }
+    }
+
+    fn name(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.names.get(name) {
+            return known.clone();
+        }
+        let name: Arc<str> = name.into();
+        self.names.insert(name.clone());
+        name
+    }
+
+    fn object(&mut self, fields: Vec<Field>, open: bool) -> Arc<Shape> {
+        let address = |field: &Field| {
+            let shape = Arc::as_ptr(&field.shape) as usize;
+            (field.name.clone(), field.has_default, shape)
+        };
+        let key = Key {
+            sort: 6 + u8::from(open),
+            fields: fields.iter().map(address).collect(),
+        };
+        let fields = fields.into();
+        self.keep(key, Shape::Object { fields, open })
+    }
+
+    fn one(&mut self, sort: u8, shape: Shape) -> Arc<Shape> {
+        let fields = Vec::new();
+        self.keep(Key { sort, fields }, shape)
+    }
+
+    fn of(&mut self, sort: u8, of: Arc<Shape>, shape: fn(Arc<Shape>) -> Shape) -> Arc<Shape> {
+        let fields = vec![(Arc::default(), false, Arc::as_ptr(&of) as usize)];
+        self.keep(Key { sort, fields }, shape(of))
+    }
+
+    /// The interned shape. Once a definition has too many, the others are unknown.
+    fn keep(&mut self, key: Key, shape: Shape) -> Arc<Shape> {
+        if let Some(known) = self.shapes.get(&key) {
+            return known.clone();
+        }
+        if self.shapes.len() >= MOST_SHAPES {
+            return Arc::new(Shape::Any);
+        }
+        let shape = Arc::new(shape);
+        self.shapes.insert(key, shape.clone());
+        shape
+    }
+}

@@ -1,0 +1,305 @@
+//! The facts of a profile, each under the name that it has in the configuration file.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{
+    Allowed, Classes, Fact, GatewayByLabel, Ineffective, OnRoutes, Profile, Protection, RefField,
+    Source, Strategies, Strategy,
+};
+use crate::model::ids::GroupKind;
+
+/// One fact of a kind.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Named {
+    /// Its path in a profile: `targets.allow`.
+    #[serde(skip)]
+    pub name: &'static str,
+    /// The value, in the format of a profile.
+    pub value: Value,
+    /// Its source.
+    pub from: Source,
+}
+
+// === impl Profile ===
+
+impl Profile {
+    /// Every fact, in the order of the description of the configuration.
+    pub fn facts(&self) -> Vec<Named> {
+        let parts = [
+            self.facts_of_targets(),
+            self.facts_of_merging(),
+            self.other_facts(),
+        ];
+        parts.into_iter().flatten().collect()
+    }
+
+    fn facts_of_targets(&self) -> Vec<Named> {
+        let allow = self.allow.as_ref();
+        vec![
+            fact("versions", &self.versions, |v| json!(v)),
+            fact("class", &self.class, |v| json!(v)),
+            fact("targets.refs", &self.refs, |v| list(v, reference)),
+            fact("targets.annotation", &self.annotation, |v| {
+                json!(
+                    v.as_ref()
+                        .map(|a| json!({"target": kind(&a.target), "key": a.key}))
+                )
+            }),
+            fact("targets.required", &self.required, |v| json!(v)),
+            fact("targets.oneForm", &self.one_form, |v| json!(v)),
+            fact("targets.onMissing", &self.on_missing, |v| json!(v)),
+            fact("targets.onMissingExcept", &self.on_missing_except, classes),
+            fact("targets.gatewayByLabel", &self.gateway_by_label, |v| {
+                by_label(v.as_ref())
+            }),
+            fact("targets.rootNamespace", &self.root_namespace, |v| json!(v)),
+            Named {
+                name: "targets.allow",
+                value: allow.map_or(Value::Null, |allow| list(allow, allowed)),
+                from: allow.map(|allow| allow.from).unwrap_or_default(),
+            },
+            fact("targets.nameComparison", &self.name_comparison, |v| {
+                json!(v)
+            }),
+            fact("targets.sectionNaming", &self.section_naming, |v| json!(v)),
+            fact("targets.portsBy", &self.ports_by, |v| json!(v)),
+            fact("targets.crossNamespace", &self.cross_namespace, |v| {
+                json!(v)
+            }),
+            fact("targets.serviceAs", &self.service_as, |v| json!(v)),
+            fact("effective", &self.effective, |v| list(v, kind)),
+            fact("needsRoute", &self.needs_route, |v| json!(v)),
+            fact("parents", &self.parents, |v| json!(v)),
+            fact("hierarchy", &self.hierarchy, |v| json!(v)),
+            fact("conflict.sameTarget", &self.same_target, |v| json!(v)),
+            fact("conflict.scope", &self.conflict_scope, |v| json!(v)),
+            fact("conflict.clashes", &self.clashes, |v| json!(v)),
+            fact("conflict.weight", &self.weight, |v| json!(v)),
+            fact("conflict.fields", &self.conflict_fields, |v| {
+                list(v, |p| json!(p.join(".")))
+            }),
+        ]
+    }
+
+    fn facts_of_merging(&self) -> Vec<Named> {
+        let merging = &self.merging;
+        vec![
+            part("merge.strategy", &self.strategies, named_by_field),
+            part("merge.stanzas", &self.strategies, |v| {
+                json!(v.stanzas.map(|s| [s.defaults, s.overrides]))
+            }),
+            part("merge.nestedStrategies", &self.strategies, |v| {
+                json!((!v.nested.is_empty()).then_some(&v.nested))
+            }),
+            part("merge.dialect", &self.strategies, |v| {
+                json!(v.legacy.then_some("legacy"))
+            }),
+            fact("merge.default", &self.default_strategy, |v| strategy(*v)),
+            fact("merge.dictatedBy", &merging.dictated_by, |v| json!(v)),
+            fact("merge.mergeWith", &merging.merge_with, |v| json!(v)),
+            fact("merge.atomicFields", &merging.atomic_fields, |v| {
+                list(v, |p| json!(p.join(".")))
+            }),
+            fact("merge.listKeys", &merging.list_keys, |v| json!(v)),
+            fact("merge.appendLists", &merging.append_lists, |v| json!(v)),
+            fact("merge.emptySpec", &merging.empty_spec, |v| json!(v)),
+            fact("merge.essential", &merging.essential, |v| {
+                list(v, |field| json!(format!("spec.{field}")))
+            }),
+            fact("merge.exclude", &self.exclude, |v| json!(v)),
+            fact("merge.onRoutes", &self.on_routes, |v| list(v, on_routes)),
+            fact("merge.ineffective", &self.ineffective, |v| list(v, idle)),
+            fact("merge.stages", &merging.stages, |v| json!(v)),
+            fact("merge.final", &merging.lasting, |v| {
+                list(v, |path: &Vec<String>| json!(spec_path(path)))
+            }),
+            fact("merge.together", &merging.together, |v| {
+                list(v, |path: &Vec<String>| json!(spec_path(path)))
+            }),
+        ]
+    }
+
+    fn other_facts(&self) -> Vec<Named> {
+        vec![
+            fact("controls", &self.controls, |v| {
+                list(v, |c| {
+                    json!({"setting": c.setting.join("."), "target": kind(&c.target),
+                           "field": format!("spec.{}", c.field),
+                           "zeroIsUnset": c.zero_is_unset})
+                })
+            }),
+            fact("protects", &self.protects, |v| {
+                let settings =
+                    |p: &Protection| list(&p.settings, |path: &Vec<String>| json!(spec_path(path)));
+                Value::Object(
+                    v.iter()
+                        .map(|p| (p.name.to_string(), settings(p)))
+                        .collect(),
+                )
+            }),
+            fact("switchedOffBy", &self.switched_off_by, |v| {
+                list(v, |path: &Vec<String>| json!(spec_path(path)))
+            }),
+            fact("caveats", &self.caveats, |v| {
+                list(v, |caveat| json!(caveat.text))
+            }),
+            fact("needs", &self.needs, |_| {
+                json!(super::needs::shown(&self.needs))
+            }),
+            fact("controllers", &self.controllers, |v| json!(v)),
+            fact("domain", &self.domain, |v| json!(v)),
+            fact("status.shape", &self.status, |v| json!(v)),
+            fact("status.maxAncestors", &self.max_ancestors, |v| json!(v)),
+            fact("status.overridden", &self.tells_overridden, |v| json!(v)),
+        ]
+    }
+
+    /// The names of its strategies as users write them, stanzas first; the default strategy if it has no names.
+    pub fn strategy_names(&self) -> Vec<String> {
+        let said = &self.strategies;
+        let mut names: Vec<String> = Vec::new();
+        if let Some(stanzas) = said.stanzas {
+            names.extend([stanzas.defaults, stanzas.overrides].map(str::to_owned));
+        }
+        names.extend(said.values.keys().cloned());
+        names.extend(said.nested.keys().cloned());
+        if names.is_empty() {
+            names.push(words(self.default_strategy.value));
+        }
+        names
+    }
+}
+
+/// A strategy in words: `patch defaults`.
+pub fn words(strategy: Strategy) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    match strategy {
+        Strategy::None => "none".to_owned(),
+        Strategy::Merge(direction, op) => {
+            format!("{} {}", text(&json!(op)), text(&json!(direction)))
+        }
+    }
+}
+
+fn fact<T>(name: &'static str, fact: &Fact<T>, value: impl Fn(&T) -> Value) -> Named {
+    Named {
+        name,
+        value: value(&fact.value),
+        from: fact.from,
+    }
+}
+
+/// One of several facts with a common source. A fact without a value has no source.
+fn part<T>(name: &'static str, of: &Fact<T>, value: impl Fn(&T) -> Value) -> Named {
+    let mut named = fact(name, of, value);
+    if named.value.is_null() {
+        named.from = Source::Default;
+    }
+    named
+}
+
+fn list<T>(items: &[T], value: impl Fn(&T) -> Value) -> Value {
+    items.iter().map(value).collect()
+}
+
+/// A path within the settings, in the format of a profile.
+fn spec_path(path: &[String]) -> String {
+    std::iter::once("spec")
+        .chain(path.iter().map(String::as_str))
+        .collect::<Vec<_>>()
+        .join(".")
+}
+
+fn kind(gk: &GroupKind) -> Value {
+    json!({"group": gk.group, "kind": gk.kind})
+}
+
+fn reference(field: &RefField) -> Value {
+    let mut said = json!({"path": format!("spec.{}", field.path), "many": field.many});
+    let parts = [
+        ("defaultGroup", json!(field.default_group)),
+        ("defaultKind", json!(field.default_kind)),
+        ("defaultNamespace", json!(field.default_namespace)),
+        ("labels", json!(field.labels)),
+        ("sections", json!(field.sections)),
+        ("sectionField", json!(field.section_field)),
+        ("portField", json!(field.port_field)),
+        ("namespace", json!(field.namespace)),
+        ("max", json!(field.max)),
+        ("needsGroup", json!(field.needs_group.then_some(true))),
+        ("needsSection", json!(field.needs_section.then_some(true))),
+        ("unique", json!(field.unique.then_some(true))),
+        (
+            "hides",
+            json!((!field.hides.is_empty()).then_some(&field.hides)),
+        ),
+    ];
+    add(&mut said, parts);
+    said
+}
+
+fn idle(idle: &Ineffective) -> Value {
+    let settings = idle.settings.iter().map(|name| format!("spec.{name}"));
+    json!({"level": idle.level, "settings": settings.collect::<Vec<_>>()})
+}
+
+fn on_routes(on: &OnRoutes) -> Value {
+    let kinds: Vec<&str> = on.kinds.iter().map(|gk| &*gk.kind).collect();
+    let settings: Vec<String> = on
+        .settings
+        .iter()
+        .map(|name| format!("spec.{name}"))
+        .collect();
+    json!({"kinds": kinds, "settings": settings, "sections": on.sections,
+           "refusesOthers": on.refuses_others})
+}
+
+fn classes(classes: &Classes) -> Value {
+    let said = !(classes.controllers.is_empty() && classes.names.is_empty());
+    let (controllers, names) = (&classes.controllers, &classes.names);
+    json!(said.then(|| json!({"controllers": controllers, "names": names})))
+}
+
+fn by_label(by_label: Option<&GatewayByLabel>) -> Value {
+    json!(by_label.map(|by_label| &by_label.label))
+}
+
+fn allowed(allowed: &Allowed) -> Value {
+    let mut said = kind(&allowed.gk);
+    let parts = [
+        ("sections", json!(allowed.sections)),
+        ("only", json!(allowed.only)),
+        (
+            "names",
+            json!((!allowed.names.is_empty()).then_some(&allowed.names)),
+        ),
+    ];
+    add(&mut said, parts);
+    said
+}
+
+/// Adds the known parts.
+fn add<const N: usize>(to: &mut Value, parts: [(&str, Value); N]) {
+    if let Value::Object(map) = to {
+        let known = parts.into_iter().filter(|(_, value)| !value.is_null());
+        map.extend(known.map(|(name, value)| (name.to_owned(), value)));
+    }
+}
+
+fn named_by_field(said: &Strategies) -> Value {
+    let Some(path) = &said.path else {
+        return Value::Null;
+    };
+    let values = said.values.iter();
+    let values = values.map(|(name, value)| (name.clone(), strategy(*value)));
+    let values: serde_json::Map<String, Value> = values.collect();
+    json!({"path": format!("spec.{path}"), "values": values})
+}
+
+fn strategy(strategy: Strategy) -> Value {
+    match strategy {
+        Strategy::None => json!("none"),
+        Strategy::Merge(direction, op) => json!({"direction": direction, "op": op}),
+    }
+}

@@ -1,0 +1,467 @@
+//! The format of profiles in the built-in files and under `profiles:` in the configuration.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{
+    Clash, Class, ConflictScope, CrossNamespace, DictatedBy, Direction, EmptySpec, MergeWith,
+    NameComparison, NeedFile, OnMissing, Only, Op, Parent, PortsBy, SameTarget, SectionNaming,
+    ServiceAs, StatusShape,
+};
+use crate::model::ids::GroupKind;
+use crate::model::level::Level;
+
+/// A file of profiles.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    /// The profiles, one per kind.
+    #[serde(default)]
+    pub profiles: Vec<ProfileFile>,
+    /// Facts about controllers of Gateways.
+    #[serde(default)]
+    pub controllers: Vec<ControllerFile>,
+}
+
+/// Facts about a controller of Gateways that are independent of policies.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ControllerFile {
+    /// The `controllerName` in its `GatewayClasses`.
+    pub name: String,
+    /// Whether it serves an `HTTPRoute` and a `GRPCRoute` on one hostname of a listener. Otherwise it accepts only
+    /// the older one.
+    #[serde(default)]
+    pub http_and_grpc_on_one_hostname: bool,
+    /// Whether an `HTTPRoute` may delegate to others, which are its backends and name it as their parent.
+    #[serde(default)]
+    pub delegation: bool,
+}
+
+/// One profile. Every field is optional: facts that are left out come from the CRD.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ProfileFile {
+    /// The kind, in any version.
+    #[serde(rename = "match")]
+    pub matches: Match,
+    /// Its versions. Those of its CRD take precedence, if there is one.
+    pub versions: Option<Vec<String>>,
+    /// Whether it is a policy kind at all; it is by default.
+    pub policy: Option<bool>,
+    /// Whether the kind is direct or inherited.
+    pub class: Option<Class>,
+    /// Where the spec names targets, and which targets are allowed.
+    #[serde(default)]
+    pub targets: Targets,
+    /// How policies of the kind merge.
+    #[serde(default)]
+    pub merge: Merge,
+    /// How two policies on one target conflict.
+    #[serde(default)]
+    pub conflict: Conflict,
+    /// Kinds whose behaviour changes in the end. By default: the target itself for direct kinds, the rule of the
+    /// route or the lowest allowed target for inherited ones.
+    pub effective: Option<Vec<Match>>,
+    /// Whether policies act only where a route leads. Those of a mesh also act on Gateways and Services without a
+    /// route.
+    pub needs_route: Option<bool>,
+    /// The kinds of parents through which policies of the kind reach routes: those that its controllers follow. All
+    /// by default.
+    pub parents: Option<Vec<Parent>>,
+    /// The levels that count, from the least to the most specific. All by default.
+    pub hierarchy: Option<Vec<Level>>,
+    /// Fields of targets that settings of the policy control.
+    #[serde(default)]
+    pub controls: Vec<ControlFile>,
+    /// The protections that policies of the kind provide: for each name as users know it, the settings that provide
+    /// it. A path that loses the last of these settings is reported as a finding of its own. `spec` alone means any
+    /// policy of the kind.
+    pub protects: Option<BTreeMap<String, Vec<String>>>,
+    /// Fields without which a policy is rejected, by its definition or by the admission of its controllers.
+    pub needs: Option<Vec<NeedFile>>,
+    /// Settings that switch such a protection off: `spec.extAuth.disable`.
+    pub switched_off_by: Option<Vec<String>>,
+    /// Behaviour of the controllers of the kind that attache does not model.
+    pub caveats: Option<Vec<CaveatFile>>,
+    /// Names of the controllers that act on the kind, as in `controllerName` of a `GatewayClass`.
+    pub controllers: Option<Vec<String>>,
+    /// The domain in the type of conditions: `<domain>/<Kind>Affected`.
+    pub domain: Option<String>,
+    /// The status of policies.
+    #[serde(default)]
+    pub status: StatusFile,
+}
+
+/// How policies conflict.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Conflict {
+    /// Which policy wins on one target and section.
+    pub same_target: Option<SameTarget>,
+    /// Which policies of one object conflict at all.
+    pub scope: Option<ConflictScope>,
+    /// Conditions on other objects under which controllers reject a policy.
+    pub clashes: Option<Vec<Clash>>,
+    /// The fields in which policies conflict, as paths within the settings; all by default.
+    pub fields: Option<Vec<String>>,
+    /// The annotation with the weight of a policy, a whole number: of two policies on one level, the heavier one
+    /// counts as the older. 0 if absent.
+    pub weight: Option<String>,
+}
+
+/// One setting that controls a field of the target.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ControlFile {
+    /// The path within the settings: `retryOn`.
+    pub setting: String,
+    /// The kind of the target.
+    pub target: Match,
+    /// The path of the field from the root of the object: `spec.retryOn`.
+    pub field: String,
+    /// Whether `false`, 0 and the empty string in the target count as unset, like an absent field.
+    #[serde(default)]
+    pub zero_is_unset: bool,
+}
+
+/// Behaviour of the controller that attache does not model. It is shown with every policy that it applies to.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CaveatFile {
+    /// One sentence for users.
+    pub text: String,
+    /// Kinds of targets: it applies to policies that name one of these. To all policies by default.
+    #[serde(default)]
+    pub targets: Vec<String>,
+    /// Paths of settings: it applies to policies that set one of these. To all policies by default.
+    #[serde(default)]
+    pub settings: Vec<String>,
+    /// Kinds of Gateway API: it applies if routes send requests to objects of one of these. Always by default.
+    #[serde(default)]
+    pub backends: Vec<String>,
+    /// Annotations: it applies if a Gateway, a `ListenerSet` or a route has one of these. Always by default.
+    #[serde(default)]
+    pub annotations: Vec<String>,
+}
+
+/// The status of policies.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StatusFile {
+    /// Where the status reports the outcome of a policy.
+    pub shape: Option<StatusShape>,
+    /// The maximum number of entries in `status.ancestors`.
+    pub max_ancestors: Option<usize>,
+    /// Whether controllers write a condition `Overridden` with status `True` if other policies override a policy
+    /// somewhere.
+    pub overridden: Option<bool>,
+}
+
+/// A group and kind.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Match {
+    /// The API group.
+    pub group: String,
+    /// Kind.
+    pub kind: String,
+}
+
+/// The targets of policies.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Targets {
+    /// Fields that hold references.
+    pub refs: Option<Vec<RefFile>>,
+    /// The annotation of targets that names a policy, for kinds without target fields.
+    pub annotation: Option<AnnotationFile>,
+    /// Whether a policy must have a target.
+    pub required: Option<bool>,
+    /// The target of a policy without one.
+    pub on_missing: Option<OnMissing>,
+    /// Gateways on which policies without a target do not act, by their `GatewayClass`.
+    pub on_missing_except: Option<ClassesFile>,
+    /// The Gateway in front of a Service, if labels name it: policies on the Service act only at that Gateway.
+    pub gateway_by_label: Option<GatewayByLabelFile>,
+    /// The namespace whose policies reach further than those in other namespaces.
+    pub root_namespace: Option<String>,
+    /// Kinds that can be targets; all by default.
+    pub allow: Option<Vec<AllowFile>>,
+    /// How group and kind are compared.
+    pub name_comparison: Option<NameComparison>,
+    /// Whether unnamed rule *i* of a route may be called `rule-<i+1>`.
+    pub section_naming: Option<SectionNaming>,
+    /// How a section names a port of a Service; by its name by default.
+    pub ports_by: Option<PortsBy>,
+    /// Whether a reference may name an object in another namespace.
+    pub cross_namespace: Option<CrossNamespace>,
+    /// Which of its two roles a policy on a Service refers to.
+    pub service_as: Option<ServiceAs>,
+}
+
+/// How a Service, or another object that clients call, names the Gateway in front of it.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GatewayByLabelFile {
+    /// The label with the name of the Gateway, on the object or on its Namespace; that of the object takes
+    /// precedence.
+    pub label: String,
+    /// The label with the namespace of the Gateway, next to the other one; the namespace of the object if absent.
+    pub namespace_label: String,
+    /// The name by which the object declares that it has no Gateway, regardless of its Namespace.
+    pub nobody: String,
+    /// The protocol of the listener that decides from which namespaces objects may name the Gateway; only from its
+    /// own if there is no such listener.
+    pub protocol: String,
+    /// The label of the Gateway, or of its class, with the purpose of the Gateway.
+    pub purpose_label: String,
+    /// The values of that label for such objects; the first one is assumed if the label is missing.
+    pub purposes: Vec<String>,
+    /// The classes of such Gateways.
+    pub classes: ClassesFile,
+}
+
+/// A set of classes of Gateways.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ClassesFile {
+    /// Names of controllers whose classes are included.
+    #[serde(default)]
+    pub controllers: Vec<String>,
+    /// Names of classes, whether or not their controllers are known.
+    #[serde(default)]
+    pub names: Vec<String>,
+}
+
+/// One field that holds references.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
+pub struct RefFile {
+    /// The path from the root of the object: `spec.targetRef`.
+    pub path: String,
+    /// Whether it is a list.
+    #[serde(default)]
+    pub many: bool,
+    /// The group of a reference without one.
+    pub default_group: Option<String>,
+    /// The kind of a reference without one.
+    pub default_kind: Option<String>,
+    /// The namespace of a reference without one; the policy's own by default.
+    pub default_namespace: Option<String>,
+    /// The key under which an entry has the labels that it selects by, if it is not `matchLabels`.
+    pub labels: Option<String>,
+    /// Whether entries support `sectionName`.
+    pub sections: Option<bool>,
+    /// The member of an entry that names the section, if it is not `sectionName`; a number is read as a string.
+    pub section_field: Option<String>,
+    /// A member of an entry that refers to sections by their port: the listeners of a Gateway on it, or the port of a
+    /// Service.
+    pub port_field: Option<String>,
+    /// Whether entries must have a `group`.
+    #[serde(default)]
+    pub needs_group: bool,
+    /// Whether entries must have a `sectionName`.
+    #[serde(default)]
+    pub needs_section: bool,
+    /// Whether entries support `namespace`.
+    pub namespace: Option<bool>,
+    /// The maximum number of entries.
+    pub max: Option<usize>,
+    /// Whether duplicate targets are rejected.
+    #[serde(default)]
+    pub unique: bool,
+    /// Fields that are ignored if this one is set: `spec.targetRefs`.
+    #[serde(default)]
+    pub hides: Vec<String>,
+}
+
+/// An annotation of targets that names a policy in their namespace.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnnotationFile {
+    /// The kind of the targets.
+    pub target: Match,
+    /// The key of the annotation.
+    pub key: String,
+}
+
+/// One kind that can be a target.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AllowFile {
+    /// The API group.
+    pub group: String,
+    /// One kind, or several of one group.
+    pub kind: Names,
+    /// Whether its sections can be targets.
+    #[serde(default = "yes")]
+    pub sections: bool,
+    /// The policies that may name it; all by default.
+    pub only: Option<Only>,
+    /// The names of the only objects of the kind that can be targets; all objects by default.
+    #[serde(default)]
+    pub names: Vec<String>,
+}
+
+/// One name or several.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Names {
+    /// One name.
+    One(String),
+    /// Several names.
+    Many(Vec<String>),
+}
+
+/// How policies merge.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Merge {
+    /// Whether one policy may have defaults and overrides together (design 2.5).
+    pub dialect: Option<Dialect>,
+    /// The field that names the strategy.
+    pub strategy: Option<StrategyFile>,
+    /// Whether `spec.defaults` and `spec.overrides` are strategies; `singular` if they are spelled `spec.default` and
+    /// `spec.override`.
+    pub stanzas: Option<StanzasFile>,
+    /// The values of `strategy` inside a stanza.
+    pub nested_strategies: Option<BTreeMap<String, Op>>,
+    /// The strategy of a policy that names none.
+    pub default: Option<StrategyValue>,
+    /// Which of two policies decides how they merge.
+    pub dictated_by: Option<DictatedBy>,
+    /// The policies above it that a policy merges with, if the challenger decides.
+    pub merge_with: Option<MergeWith>,
+    /// Fields that are replaced as a whole, whatever the operation: `limits.*` is each entry of `limits`.
+    pub atomic_fields: Option<Vec<String>>,
+    /// Lists merged entry by entry under the operations strategic and by-key: field name to the key of its entries.
+    pub list_keys: Option<BTreeMap<String, String>>,
+    /// Names of list fields that add up if several policies are attached to one target; between levels they are
+    /// replaced as a whole.
+    pub append_lists: Option<Vec<String>>,
+    /// The effect of a policy without settings. By default it replaces others if policies of the kind replace each
+    /// other as a whole, and does nothing if they merge.
+    pub empty_spec: Option<EmptySpec>,
+    /// Fields of which a policy must have one, or it counts as empty: `spec.rules`.
+    pub essential: Option<Vec<String>>,
+    /// Fields of `spec` that are not settings, in addition to targets and strategy.
+    pub exclude: Option<Vec<String>>,
+    /// Routes on which only some settings act; a setting that a more specific policy does not have is filled in from
+    /// above.
+    pub on_routes: Option<Vec<OnRoutesFile>>,
+    /// Settings that do nothing if a policy is attached at some levels.
+    pub ineffective: Option<Vec<IdleFile>>,
+    /// Levels that the controller merges first, before it lays the results over each other. Each level separately by
+    /// default.
+    pub stages: Option<Vec<Vec<Level>>>,
+    /// Settings of a less specific stage that a more specific one does not undo: `spec.extAuth.disable` keeps
+    /// `extAuth` as it is.
+    #[serde(rename = "final")]
+    pub lasting: Option<Vec<String>>,
+    /// Settings that are in force once per stage, in addition to those of other stages: `spec.extAuth`.
+    pub together: Option<Vec<String>>,
+}
+
+/// Settings that do nothing at some levels.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IdleFile {
+    /// The levels.
+    pub levels: Vec<Level>,
+    /// The settings: `spec.timeouts`.
+    pub settings: Vec<String>,
+}
+
+/// Facts that differ on routes of some kinds.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OnRoutesFile {
+    /// Kinds of routes, of the group `gateway.networking.k8s.io`.
+    pub kinds: Vec<String>,
+    /// The settings that act there: `spec.timeout`.
+    pub settings: Vec<String>,
+    /// Whether policies on a rule act.
+    #[serde(default = "yes")]
+    pub sections: bool,
+    /// Whether any other setting makes a policy on such a route invalid.
+    #[serde(default)]
+    pub refuses_others: bool,
+}
+
+/// Whether a kind has stanzas, and how they are spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum StanzasFile {
+    /// Whether it has them, spelled as in its CRD or in the plural.
+    Has(bool),
+    /// It has them with this spelling.
+    Written(Number),
+}
+
+/// The spelling of the names of stanzas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Number {
+    /// `default` and `override`.
+    Singular,
+    /// `defaults` and `overrides`.
+    Plural,
+}
+
+/// The generation of the pattern that a kind follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dialect {
+    /// Both stanzas in one policy.
+    Legacy,
+}
+
+/// The field that names the strategy.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StrategyFile {
+    /// The path from the root of the object: `spec.mergeStrategy`.
+    pub path: String,
+    /// The strategy for each name.
+    pub values: BTreeMap<String, StrategyValue>,
+}
+
+/// A strategy as direction and operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StrategyValue {
+    /// Who wins.
+    pub direction: Direction,
+    /// The units of merging.
+    pub op: Op,
+}
+
+// === impl Match ===
+
+impl Match {
+    /// The kind.
+    pub fn gk(&self) -> GroupKind {
+        GroupKind::new(self.group.as_str(), self.kind.as_str())
+    }
+}
+
+// === impl Names ===
+
+impl Names {
+    /// Each of the names.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        let names = match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Many(names) => names,
+        };
+        names.iter().map(String::as_str)
+    }
+}
+
+fn yes() -> bool {
+    true
+}

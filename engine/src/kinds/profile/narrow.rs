@@ -1,0 +1,145 @@
+//! Narrows a built-in profile by the definition at hand, which decides what can be written (design 2.2). The
+//! configuration takes precedence over both.
+
+use super::derive::Derived;
+use super::{Allowed, Fact, RefField, Shape, Source, Strategies};
+use crate::model::ids::GroupKind;
+
+/// The fields that hold references, without those that the definition does not have, and with its limits and members.
+pub(super) fn refs(said: Fact<Vec<RefField>>, crd: &Derived) -> Fact<Vec<RefField>> {
+    if said.from != Source::Builtin {
+        return said;
+    }
+    let known = |field: &&RefField| has(crd, &field.path);
+    let narrowed: Vec<RefField> = said
+        .value
+        .iter()
+        .filter(known)
+        .map(|field| {
+            let of_crd = crd.refs.iter().find(|of_crd| of_crd.path == field.path);
+            of_crd.map_or_else(|| field.clone(), |of_crd| field_of(field, of_crd))
+        })
+        .collect();
+    if narrowed.is_empty() {
+        return said;
+    }
+    // These parts are not shown as facts of a field, so they do not count as a change.
+    let untold = |one: &RefField, other: &RefField| RefField {
+        members: one.members.clone(),
+        kinds: one.kinds.clone(),
+        may_lack: one.may_lack.clone(),
+        keyed: one.keyed,
+        ..other.clone()
+    };
+    let mut pairs = said.value.iter().zip(&narrowed);
+    let same =
+        said.value.len() == narrowed.len() && pairs.all(|(one, other)| *one == untold(one, other));
+    let from = if same { said.from } else { Source::Crd };
+    let value = narrowed;
+    Fact { value, from }
+}
+
+/// Combines the facts of a profile and of a definition about one field.
+fn field_of(said: &RefField, crd: &RefField) -> RefField {
+    let narrower = |said: Option<bool>, crd: Option<bool>| {
+        if crd == Some(false) {
+            crd
+        } else {
+            said.or(crd)
+        }
+    };
+    RefField {
+        sections: narrower(said.sections, crd.sections),
+        namespace: narrower(said.namespace, crd.namespace),
+        max: crd.max.or(said.max),
+        unique: said.unique || crd.unique,
+        keyed: crd.keyed,
+        needs_section: said.needs_section || crd.needs_section,
+        needs_group: said.needs_group || crd.needs_group,
+        default_group: crd.default_group.clone().or(said.default_group.clone()),
+        default_kind: crd.default_kind.clone().or(said.default_kind.clone()),
+        members: crd.members.clone(),
+        kinds: crd.kinds.clone(),
+        ..said.clone()
+    }
+}
+
+/// The allowed target kinds: those that the definition allows, with their meaning from the profile.
+pub(super) fn allow(said: Option<Fact<Vec<Allowed>>>, crd: &Derived) -> Option<Fact<Vec<Allowed>>> {
+    let Some(taken) = &crd.allow else {
+        return said;
+    };
+    let crd_alone = || Fact {
+        value: taken.clone(),
+        from: Source::Crd,
+    };
+    let said = match said {
+        Some(said) if said.from != Source::Builtin => return Some(said),
+        Some(said) if !said.value.is_empty() => said,
+        _ => return Some(crd_alone()),
+    };
+    let mut value: Vec<Allowed> = Vec::new();
+    for known in &said.value {
+        let taken = taken.iter().filter(|taken| overlap(&taken.gk, &known.gk));
+        for taken in taken {
+            let any = &*known.gk.group == "*" || &*known.gk.kind == "*";
+            let gk = if any { &taken.gk } else { &known.gk };
+            let narrowed = Allowed {
+                gk: gk.clone(),
+                sections: known.sections && taken.sections,
+                only: known.only,
+                names: known.names.clone(),
+            };
+            if !value.iter().any(|other| other.gk == narrowed.gk) {
+                value.push(narrowed);
+            }
+        }
+    }
+    let is_new = |taken: &&Allowed| !said.value.iter().any(|known| overlap(&taken.gk, &known.gk));
+    value.extend(taken.iter().filter(is_new).cloned());
+    let from = if value == said.value {
+        said.from
+    } else {
+        Source::Crd
+    };
+    Some(Fact { value, from })
+}
+
+/// Whether a kind may match both; `*` matches any group or kind.
+fn overlap(one: &GroupKind, other: &GroupKind) -> bool {
+    let same = |one: &str, other: &str| one == other || one == "*" || other == "*";
+    same(&one.group, &other.group) && same(&one.kind, &other.kind)
+}
+
+/// Replaces the field that names a strategy, and its names, by those of the definition. Returns whether this changes
+/// anything.
+pub(super) fn strategy(said: &mut Strategies, crd: &Derived) -> bool {
+    let of_crd = &crd.strategies;
+    let Some(path) = &said.path else {
+        return false;
+    };
+    if !has(crd, path) {
+        said.path = None;
+        said.values.clear();
+        said.default = None;
+        return true;
+    }
+    if of_crd.path != said.path || !of_crd.complete {
+        return false;
+    }
+    let mut names = of_crd.values.clone();
+    for (name, meaning) in &mut names {
+        if let Some(known) = said.values.get(name) {
+            *meaning = *known;
+        }
+    }
+    let narrowed = names.keys().ne(said.values.keys());
+    said.values = names;
+    narrowed
+}
+
+/// Whether the definition has a field of `spec` in some version. If it does not list its fields, it may have any.
+pub(super) fn has(crd: &Derived, path: &str) -> bool {
+    let all = crd.versions.last().map(|version| &*version.spec);
+    all.is_none_or(|spec: &Shape| spec.at(path).is_some())
+}

@@ -1,0 +1,311 @@
+//! Parts of a profile: facts about target fields, allowed targets, strategies and merging.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{DictatedBy, Direction, EmptySpec, Fact, MergeWith, Only, Op, Strategy};
+use crate::model::ids::GroupKind;
+use crate::model::level::Level;
+use crate::policy::guessed_group;
+
+/// A set of `GatewayClass`es, by controller or by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Classes {
+    /// Names of controllers.
+    pub controllers: Vec<Arc<str>>,
+    /// Names of classes.
+    pub names: Vec<Arc<str>>,
+}
+
+/// How a Service, or another object that clients call, names the Gateway in front of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatewayByLabel {
+    /// The label with the name of the Gateway, on the object or its Namespace.
+    pub label: Arc<str>,
+    /// The label with the namespace of the Gateway.
+    pub namespace_label: Arc<str>,
+    /// The name that means no Gateway.
+    pub nobody: Arc<str>,
+    /// The protocol of the listener that decides from which namespaces the Gateway may be named.
+    pub protocol: Arc<str>,
+    /// The label of the Gateway, or of its class, with the purpose of the Gateway.
+    pub purpose_label: Arc<str>,
+    /// The values of that label for such objects; the first one is assumed if the label is missing.
+    pub purposes: Vec<Arc<str>>,
+    /// The classes of such Gateways.
+    pub classes: Classes,
+}
+
+// === impl GatewayByLabel ===
+
+impl GatewayByLabel {
+    /// The labels that are read from called objects, Namespaces and Gateways.
+    pub fn labels(&self) -> [&Arc<str>; 3] {
+        [&self.label, &self.namespace_label, &self.purpose_label]
+    }
+}
+
+/// A setting that controls a field of targets of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// Keys within the settings.
+    pub setting: Vec<String>,
+    /// The kind of the target.
+    pub target: GroupKind,
+    /// The path of the field from `spec`.
+    pub field: String,
+    /// Whether `false`, 0 and the empty string in the target count as unset.
+    pub zero_is_unset: bool,
+}
+
+/// A field that holds target references.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
+pub struct RefField {
+    /// The path from `spec`: `targetRef`, or `a.b`.
+    pub path: String,
+    /// Whether it is a list.
+    pub many: bool,
+    /// The group of a reference without one, if any source states it.
+    pub default_group: Option<Arc<str>>,
+    /// The kind of a reference without one, if any source states it.
+    pub default_kind: Option<Arc<str>>,
+    /// The namespace of a reference without one, unless it is the policy's own.
+    pub default_namespace: Option<Arc<str>>,
+    /// The key of an entry's labels, unless it is `matchLabels`.
+    pub labels: Option<String>,
+    /// Whether entries support `sectionName`; `None` if unknown.
+    pub sections: Option<bool>,
+    /// The member that names the section, unless it is `sectionName`.
+    pub section_field: Option<String>,
+    /// The member that refers to sections by their port, if there is one.
+    pub port_field: Option<String>,
+    /// Whether entries must have a `sectionName`.
+    pub needs_section: bool,
+    /// Whether entries support `namespace`; `None` if unknown.
+    pub namespace: Option<bool>,
+    /// The maximum number of entries, if any source states it.
+    pub max: Option<usize>,
+    /// Whether some source forbids duplicate targets.
+    pub unique: bool,
+    /// Fields that are ignored if this one is set.
+    pub hides: Vec<String>,
+    /// `kind` and `name`, unless entries must have them.
+    pub may_lack: Vec<&'static str>,
+    /// All members that entries may have, if a definition states them.
+    pub members: Option<Vec<String>>,
+    /// Whether entries must have a `group`.
+    pub needs_group: bool,
+    /// Whether a definition treats entries as equal that differ only in members of unknown meaning.
+    pub keyed: bool,
+    /// The kinds that a definition allows in this field, if it lists all of them.
+    pub kinds: Option<Vec<GroupKind>>,
+}
+
+/// A kind that can be a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    /// The kind.
+    pub gk: GroupKind,
+    /// Whether its sections can be targets.
+    pub sections: bool,
+    /// The policies that may name it; all if `None`.
+    pub only: Option<Only>,
+    /// The names of the only objects that can be targets; all objects if empty.
+    pub names: Vec<Arc<str>>,
+}
+
+/// An annotation of targets that names a policy, by which kinds without target fields are attached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Annotation {
+    /// The kind of the targets.
+    pub target: GroupKind,
+    /// The key; the value is the name of a policy in the same namespace.
+    pub key: Arc<str>,
+}
+
+/// The strategies of a kind, and where the spec names them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Strategies {
+    /// The path from `spec` of the field that names one.
+    pub path: Option<String>,
+    /// The strategies by the names that users write.
+    pub values: BTreeMap<String, Strategy>,
+    /// Whether these are all names.
+    pub complete: bool,
+    /// The fields of `spec` that are strategies, if the kind has such stanzas.
+    pub stanzas: Option<StanzaNames>,
+    /// The values of `strategy` inside a stanza, if known.
+    pub nested: BTreeMap<String, Op>,
+    /// Whether one policy may have both stanzas, which then merge field by field.
+    pub legacy: bool,
+    /// Whether nothing excludes both stanzas together, although the kind is not known to follow the legacy dialect: a
+    /// single stanza is atomic, and two in one policy merge field by field.
+    pub takes_both: bool,
+    /// The name that the API server fills in by default.
+    pub default: Option<String>,
+    /// Fields of `spec` that neither stanza contains: next to a stanza they are not settings.
+    pub apart: Vec<String>,
+    /// Maps with arbitrary keys, which the legacy dialect replaces as a whole; paths within the settings.
+    pub maps: Vec<Vec<String>>,
+}
+
+/// A protection, and the settings that provide it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Protection {
+    /// The name for users: `authentication`.
+    pub name: Arc<str>,
+    /// Paths within the settings, each of which provides it; the empty path means any policy.
+    pub settings: Vec<Vec<String>>,
+}
+
+/// Behaviour of the controllers of a kind that is not modelled: statements about a policy that it applies to may be
+/// wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caveat {
+    /// One sentence for users.
+    pub text: Arc<str>,
+    /// Applies to policies with a target of these kinds; to all policies if empty.
+    pub targets: Vec<Arc<str>>,
+    /// Applies to policies with a setting at or below one of these paths; to all policies if empty.
+    pub settings: Vec<Vec<String>>,
+    /// Applies if routes send requests to objects of these kinds of Gateway API; always if empty.
+    pub backends: Vec<Arc<str>>,
+    /// Applies if a Gateway, a `ListenerSet` or a route has one of these annotations; always if empty.
+    pub annotations: Vec<Arc<str>>,
+}
+
+/// How the policies of a kind merge.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merging {
+    /// Whose strategy decides.
+    pub dictated_by: Fact<DictatedBy>,
+    /// The policies that one merges with, if the challenger decides.
+    pub merge_with: Fact<MergeWith>,
+    /// Fields that are replaced as a whole; `*` matches any key.
+    pub atomic_fields: Fact<Vec<Vec<String>>>,
+    /// The units that are replaced as a whole when policies merge by key, if any are given.
+    pub fills: Vec<Vec<String>>,
+    /// Lists merged entry by entry: field name to the key of its entries.
+    pub list_keys: Fact<BTreeMap<String, String>>,
+    /// Names of lists that add up on one target.
+    pub append_lists: Fact<Vec<String>>,
+    /// The effect of a policy without settings, if any source states it.
+    pub empty_spec: Fact<Option<EmptySpec>>,
+    /// Fields of the settings of which a policy must have one, or it counts as empty; any field suffices if there are
+    /// none.
+    pub essential: Fact<Vec<String>>,
+    /// Levels that are merged first.
+    pub stages: Fact<Vec<Vec<Level>>>,
+    /// Settings of one stage that more specific stages do not undo, as paths within the settings.
+    pub lasting: Fact<Vec<Vec<String>>>,
+    /// Settings that are in force once per stage, as paths within the settings.
+    pub together: Fact<Vec<Vec<String>>>,
+}
+
+/// The names of the stanzas of a kind: `defaults` and `overrides`, or the singular.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StanzaNames {
+    /// The stanza of defaults.
+    pub defaults: &'static str,
+    /// The stanza of overrides.
+    pub overrides: &'static str,
+}
+
+// === impl Merging ===
+
+impl Merging {
+    /// Whether a policy without settings counts like any other under this strategy (design 9, ruling 35).
+    ///
+    /// If policies replace each other as a whole, it does, unless the kind states otherwise. If policies merge, it
+    /// adds nothing; but if it merges only with its nearest parent, it overrides the policies above that.
+    pub fn counts_empty(&self, strategy: Strategy) -> bool {
+        let defaults = Strategy::Merge(Direction::Defaults, Op::Atomic);
+        match *self.empty_spec {
+            Some(EmptySpec::Counts) => true,
+            Some(EmptySpec::Ignored) => false,
+            Some(EmptySpec::IgnoredAsDefault) => strategy != defaults && strategy.is_whole(),
+            None => strategy.is_whole() || self.passes_over(),
+        }
+    }
+
+    /// The stage of a level: the levels of one stage are merged before others.
+    pub fn stage(&self, level: Level) -> (usize, Option<Level>) {
+        let mut stages = self.stages.iter();
+        match stages.position(|levels| levels.contains(&level)) {
+            Some(stage) => (stage, None),
+            None => (usize::MAX, Some(level)),
+        }
+    }
+
+    /// Whether a policy overrides others because it merges with only one of the policies above it.
+    fn passes_over(&self) -> bool {
+        *self.dictated_by == DictatedBy::Challenger && *self.merge_with != MergeWith::AllAncestors
+    }
+}
+
+// === impl RefField ===
+
+impl RefField {
+    /// The member that names the section.
+    pub fn section_member(&self) -> &str {
+        self.section_field.as_deref().unwrap_or("sectionName")
+    }
+
+    /// Whether entries may have a name. Those of `targetSelectors` may not, unless a definition says otherwise.
+    pub fn takes_name(&self) -> bool {
+        let member = |members: &Vec<String>| members.iter().any(|member| member == "name");
+        self.members
+            .as_ref()
+            .map_or(self.path != "targetSelectors", member)
+    }
+
+    /// Whether the meaning of a member of an entry is known.
+    pub fn knows(&self, member: &str) -> bool {
+        const KNOWN: [&str; 8] = [
+            "group",
+            "kind",
+            "name",
+            "namespace",
+            "namespaces",
+            "selector",
+            "matchLabels",
+            "matchExpressions",
+        ];
+        let of_the_kind = [&self.port_field, &self.labels];
+        KNOWN.contains(&member)
+            || member == self.section_member()
+            || of_the_kind
+                .into_iter()
+                .flatten()
+                .any(|known| known == member)
+    }
+}
+
+// === impl StanzaNames ===
+
+impl StanzaNames {
+    /// The current names of GEP-713.
+    pub const PLURAL: Self = Self {
+        defaults: "defaults",
+        overrides: "overrides",
+    };
+    /// The earlier names of GEP-713.
+    pub const SINGULAR: Self = Self {
+        defaults: "default",
+        overrides: "override",
+    };
+}
+
+// === impl Allowed ===
+
+impl Allowed {
+    /// The kind. If no group is given, the group of the Gateway API or core kind with this name.
+    pub fn meant(&self) -> GroupKind {
+        if &*self.gk.group == "*" {
+            GroupKind::new(guessed_group(&self.gk.kind), self.gk.kind.clone())
+        } else {
+            self.gk.clone()
+        }
+    }
+}

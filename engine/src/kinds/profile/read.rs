@@ -1,0 +1,193 @@
+//! Converts profiles as people write them to the parts of a profile.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::file::{
+    ClassesFile, ControlFile, GatewayByLabelFile, IdleFile, Match, OnRoutesFile, ProfileFile,
+    RefFile, StrategyValue,
+};
+use super::{
+    Allowed, Annotation, Caveat, Classes, Control, GatewayByLabel, Ineffective, OnRoutes, Profile,
+    Protection, RefField, Strategy,
+};
+use crate::model::ids::GroupKind;
+use crate::model::level::Level;
+
+/// Paths are written from the root of the object and kept from `spec`.
+pub(super) fn within_spec(path: &str) -> String {
+    path.strip_prefix("spec.").unwrap_or(path).to_owned()
+}
+
+pub(super) fn refs(profile: &ProfileFile) -> Option<Vec<RefField>> {
+    let refs = profile.targets.refs.as_ref()?;
+    Some(refs.iter().map(field).collect())
+}
+
+fn field(file: &RefFile) -> RefField {
+    RefField {
+        path: within_spec(&file.path),
+        many: file.many,
+        default_group: file.default_group.as_deref().map(Into::into),
+        default_kind: file.default_kind.as_deref().map(Into::into),
+        default_namespace: file.default_namespace.as_deref().map(Into::into),
+        labels: file.labels.clone(),
+        sections: file.sections,
+        section_field: file.section_field.clone(),
+        port_field: file.port_field.clone(),
+        needs_section: file.needs_section,
+        namespace: file.namespace,
+        max: file.max,
+        unique: file.unique,
+        hides: file.hides.iter().map(|path| within_spec(path)).collect(),
+        may_lack: Vec::new(),
+        members: None,
+        needs_group: file.needs_group,
+        keyed: false,
+        kinds: None,
+    }
+}
+
+pub(super) fn annotation(profile: &ProfileFile) -> Option<Annotation> {
+    let annotation = profile.targets.annotation.as_ref()?;
+    Some(Annotation {
+        target: annotation.target.gk(),
+        key: annotation.key.as_str().into(),
+    })
+}
+
+pub(super) fn allowed(profile: &ProfileFile) -> Option<Vec<Allowed>> {
+    let allow = profile.targets.allow.as_ref()?;
+    let of_group = |file: &super::file::AllowFile| {
+        let of_kind = |kind: &str| Allowed {
+            gk: GroupKind::new(file.group.as_str(), kind),
+            sections: file.sections,
+            only: file.only,
+            names: texts(&file.names),
+        };
+        file.kind.iter().map(of_kind).collect::<Vec<_>>()
+    };
+    Some(allow.iter().flat_map(of_group).collect())
+}
+
+/// The facts that differ on routes of some kinds.
+pub(super) fn on_routes(general: &Profile, files: &[OnRoutesFile]) -> Vec<OnRoutes> {
+    let of = |file: &OnRoutesFile| {
+        let kinds = file.kinds.iter().map(|kind| GroupKind::gateway_api(kind));
+        let settings = file.settings.iter().map(|path| within_spec(path));
+        OnRoutes::new(
+            general,
+            kinds.collect(),
+            settings.collect(),
+            file.sections,
+            file.refuses_others,
+        )
+    };
+    files.iter().map(of).collect()
+}
+
+/// The settings that do nothing at some levels.
+pub(super) fn idle(general: &Profile, files: &[IdleFile]) -> Vec<Ineffective> {
+    let all: BTreeSet<Level> = files.iter().flat_map(|file| file.levels.clone()).collect();
+    let of = |level| {
+        let here = files.iter().filter(|file| file.levels.contains(&level));
+        let settings = here.flat_map(|file| &file.settings);
+        Ineffective::new(
+            general,
+            level,
+            settings.map(|path| within_spec(path)).collect(),
+        )
+    };
+    all.into_iter().map(of).collect()
+}
+
+pub(super) fn kinds(files: &[Match]) -> Vec<GroupKind> {
+    files.iter().map(Match::gk).collect()
+}
+
+pub(super) fn controls(profile: &ProfileFile) -> Option<Vec<Control>> {
+    let control = |c: &ControlFile| Control {
+        setting: path(&c.setting),
+        target: c.target.gk(),
+        field: within_spec(&c.field),
+        zero_is_unset: c.zero_is_unset,
+    };
+    let controls = &profile.controls;
+    (!controls.is_empty()).then(|| controls.iter().map(control).collect())
+}
+
+pub(super) fn protections(profile: &ProfileFile) -> Option<Vec<Protection>> {
+    let protections = profile.protects.as_ref()?.iter();
+    let protection = protections.map(|(name, settings)| Protection {
+        name: name.as_str().into(),
+        settings: settings
+            .iter()
+            .map(|setting| setting_path(setting))
+            .collect(),
+    });
+    Some(protection.collect())
+}
+
+pub(super) fn caveats(profile: &ProfileFile) -> Option<Vec<Caveat>> {
+    let caveats = profile.caveats.as_ref()?.iter().map(|caveat| Caveat {
+        text: caveat.text.as_str().into(),
+        targets: texts(&caveat.targets),
+        backends: texts(&caveat.backends),
+        annotations: texts(&caveat.annotations),
+        settings: caveat
+            .settings
+            .iter()
+            .map(|path| setting_path(path))
+            .collect(),
+    });
+    Some(caveats.collect())
+}
+
+/// `spec.jwt` as a path within the settings; empty for `spec` alone.
+pub(super) fn setting_path(dotted: &str) -> Vec<String> {
+    match dotted {
+        "spec" => Vec::new(),
+        dotted => path(&within_spec(dotted)),
+    }
+}
+
+pub(super) fn setting_paths(dotted: &[String]) -> Vec<Vec<String>> {
+    dotted.iter().map(|path| setting_path(path)).collect()
+}
+
+pub(super) fn classes(file: &ClassesFile) -> Classes {
+    Classes {
+        controllers: texts(&file.controllers),
+        names: texts(&file.names),
+    }
+}
+
+pub(super) fn gateway_by_label(file: &GatewayByLabelFile) -> GatewayByLabel {
+    GatewayByLabel {
+        label: file.label.as_str().into(),
+        namespace_label: file.namespace_label.as_str().into(),
+        nobody: file.nobody.as_str().into(),
+        protocol: file.protocol.as_str().into(),
+        purpose_label: file.purpose_label.as_str().into(),
+        purposes: texts(&file.purposes),
+        classes: classes(&file.classes),
+    }
+}
+
+pub(super) fn paths(dotted: &[String]) -> Vec<Vec<String>> {
+    dotted.iter().map(|dotted| path(dotted)).collect()
+}
+
+fn path(dotted: &str) -> Vec<String> {
+    dotted.split('.').map(str::to_owned).collect()
+}
+
+pub(super) fn texts(names: &[String]) -> Vec<Arc<str>> {
+    names.iter().map(|name| name.as_str().into()).collect()
+}
+
+impl From<StrategyValue> for Strategy {
+    fn from(value: StrategyValue) -> Self {
+        Self::Merge(value.direction, value.op)
+    }
+}

@@ -1,0 +1,358 @@
+//! Resolves each fact: configuration first, then the built-in profile, then the CRD, then a safe default. The schema
+//! of the CRD narrows a built-in profile (design 2.2).
+
+use std::collections::BTreeMap;
+
+use super::derive::{Derived, REF_FIELDS};
+use super::file::{Dialect, Number, ProfileFile, StanzasFile};
+use super::narrow;
+use super::read;
+use super::{
+    Allowed, Class, CrossNamespace, DictatedBy, Direction, Fact, Merging, Need, Op, Profile,
+    RefField, SameTarget, Source, StanzaNames, Strategies, Strategy,
+};
+use crate::model::ids::GroupKind;
+use crate::model::level::Level;
+use crate::model::object::Crd;
+
+/// The maximum number of entries in `status.ancestors` unless the CRD states it (Gateway API).
+const MAX_ANCESTORS: usize = 16;
+
+/// The profiles that people wrote for a kind, the most trusted first.
+pub(super) type Explicit<'a> = [(Option<&'a ProfileFile>, Source)];
+
+/// Resolves the profile of a kind from all sources.
+pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>) -> Profile {
+    let derived = crd.map(|crd| &*crd.facts);
+    let refs = first(explicit, read::refs)
+        .or_else(|| from_crd(derived.map(|d| d.refs.clone()).filter(|r| !r.is_empty())))
+        .unwrap_or_else(|| default(default_refs()));
+    let allow = first(explicit, read::allowed);
+    let (refs, allow) = match derived {
+        Some(derived) => (narrow::refs(refs, derived), narrow::allow(allow, derived)),
+        None => (refs, allow),
+    };
+    let annotation = first(explicit, |p| read::annotation(p).map(Some)).unwrap_or_default();
+    let demanded = derived.is_some_and(|d| d.required);
+    let required = first(explicit, |p| p.targets.required)
+        .filter(|said| said.from == Source::Config || **said || !demanded)
+        .or_else(|| from_crd(demanded.then_some(true)))
+        .unwrap_or_else(|| default(annotation.is_none()));
+    let class = first(explicit, |p| p.class)
+        .or_else(|| from_crd(crd.and_then(Crd::class)))
+        .unwrap_or_else(|| default(likely_class(allow.as_ref())));
+    let strategies = strategies(explicit, derived);
+    let unset = unset(explicit, *class, &strategies, allow.as_ref());
+    let same_target = first(explicit, |p| p.conflict.same_target)
+        .unwrap_or_else(|| default(same_target(*class, &strategies, *unset)));
+    let effective = first(explicit, |p| Some(read::kinds(p.effective.as_ref()?)))
+        .unwrap_or_else(|| default(effective(allow.as_ref())));
+    let cross_namespace = first(explicit, |p| p.targets.cross_namespace)
+        .or_else(|| from_crd(derived.and_then(|d| d.cross_namespace)))
+        .unwrap_or_else(|| default(CrossNamespace::Forbidden));
+    let mut profile = Profile {
+        gk: gk.clone(),
+        only: None,
+        on_routes: Fact::default(),
+        ineffective: Fact::default(),
+        exclude: excluded(explicit, &refs, &strategies),
+        needs_route: first(explicit, |p| p.needs_route).unwrap_or_else(|| default(true)),
+        parents: said(explicit, |p| p.parents.clone()),
+        conflict_scope: said(explicit, |p| p.conflict.scope),
+        clashes: said(explicit, |p| p.conflict.clashes.clone()),
+        hierarchy: said(explicit, |p| p.hierarchy.clone()),
+        service_as: said(explicit, |p| p.targets.service_as),
+        on_missing: said(explicit, |p| p.targets.on_missing),
+        on_missing_except: said(explicit, |p| {
+            p.targets.on_missing_except.as_ref().map(read::classes)
+        }),
+        gateway_by_label: said(explicit, |p| {
+            let by_label = p.targets.gateway_by_label.as_ref()?;
+            Some(Some(read::gateway_by_label(by_label)))
+        }),
+        root_namespace: said(explicit, |p| {
+            Some(Some(p.targets.root_namespace.as_deref()?.into()))
+        }),
+        name_comparison: first(explicit, |p| p.targets.name_comparison)
+            .or_else(|| from_crd(derived.and_then(|d| d.spelled)))
+            .unwrap_or_default(),
+        section_naming: said(explicit, |p| p.targets.section_naming),
+        ports_by: said(explicit, |p| p.targets.ports_by),
+        conflict_fields: said(explicit, |p| Some(read::paths(p.conflict.fields.as_ref()?))),
+        weight: said(explicit, |p| {
+            Some(Some(p.conflict.weight.as_deref()?.into()))
+        }),
+        controls: said(explicit, read::controls),
+        caveats: said(explicit, read::caveats),
+        needs: said(explicit, |p| {
+            Some(p.needs.as_ref()?.iter().map(Need::read).collect())
+        }),
+        protects: said(explicit, read::protections),
+        switched_off_by: said(explicit, |p| {
+            Some(read::setting_paths(p.switched_off_by.as_ref()?))
+        }),
+        controllers: said(explicit, |p| Some(read::texts(p.controllers.as_ref()?))),
+        domain: said(explicit, |p| Some(Some(p.domain.as_deref()?.into()))),
+        status: first(explicit, |p| p.status.shape)
+            .or_else(|| from_crd(derived.and_then(|d| d.status)))
+            .map(|fact| fact.map(Some))
+            .unwrap_or_default(),
+        max_ancestors: first(explicit, |p| p.status.max_ancestors)
+            .filter(|said| said.from == Source::Config)
+            .or_else(|| from_crd(derived.and_then(|d| d.max_ancestors)))
+            .or_else(|| first(explicit, |p| p.status.max_ancestors))
+            .unwrap_or_else(|| default(MAX_ANCESTORS)),
+        tells_overridden: said(explicit, |p| p.status.overridden),
+        merging: merging(explicit),
+        versions: from_crd(crd.map(|crd| crd.served.clone()))
+            .unwrap_or_else(|| said(explicit, |p| Some(read::texts(p.versions.as_ref()?)))),
+        schemas: derived.map(|d| d.versions.clone()).unwrap_or_default(),
+        one_form: from_crd(derived.is_some_and(|d| d.one_form).then_some(true)).unwrap_or_default(),
+        annotation,
+        cross_namespace,
+        effective,
+        same_target,
+        allow,
+        class,
+        refs,
+        required,
+        strategies,
+        default_strategy: unset,
+    };
+    add_settings_by_place(&mut profile, explicit);
+    profile
+}
+
+/// Adds settings that act only in some places. They depend on the other facts of the profile.
+fn add_settings_by_place(profile: &mut Profile, explicit: &Explicit<'_>) {
+    if let Some(on_routes) = first(explicit, |p| p.merge.on_routes.clone()) {
+        profile.on_routes.from = on_routes.from;
+        profile.on_routes.value = read::on_routes(profile, &on_routes.value);
+    }
+    if let Some(idle) = first(explicit, |p| p.merge.ineffective.clone()) {
+        profile.ineffective.from = idle.from;
+        profile.ineffective.value = read::idle(profile, &idle.value);
+    }
+}
+
+pub(super) fn first<T>(
+    explicit: &Explicit<'_>,
+    f: impl Fn(&ProfileFile) -> Option<T>,
+) -> Option<Fact<T>> {
+    explicit.iter().find_map(|(profile, from)| {
+        let value = f((*profile)?)?;
+        Some(Fact { value, from: *from })
+    })
+}
+
+/// A fact that no CRD states.
+fn said<T: Default>(explicit: &Explicit<'_>, f: impl Fn(&ProfileFile) -> Option<T>) -> Fact<T> {
+    first(explicit, f).unwrap_or_default()
+}
+
+fn from_crd<T>(value: Option<T>) -> Option<Fact<T>> {
+    let from = Source::Crd;
+    value.map(|value| Fact { value, from })
+}
+
+fn default<T>(value: T) -> Fact<T> {
+    let from = Source::Default;
+    Fact { value, from }
+}
+
+fn default_refs() -> Vec<RefField> {
+    let field = |path: &&str| RefField {
+        path: (*path).to_owned(),
+        many: path.ends_with('s'),
+        may_lack: vec!["kind", "name"],
+        ..RefField::default()
+    };
+    REF_FIELDS.iter().map(field).collect()
+}
+
+/// A kind that can target only backends acts on these alone.
+fn likely_class(allow: Option<&Fact<Vec<Allowed>>>) -> Class {
+    let backends_alone = allow.is_some_and(|allow| level(allow) == Some(Level::Backend));
+    if backends_alone {
+        Class::Direct
+    } else {
+        Class::Inherited
+    }
+}
+
+/// The rule of the route, or the allowed targets if none of them is at or above it (ruling 2).
+fn effective(allow: Option<&Fact<Vec<Allowed>>>) -> Vec<GroupKind> {
+    let rule = vec![GroupKind::gateway_api("HTTPRoute")];
+    let Some(allow) = allow else {
+        return rule;
+    };
+    let reaches = |allowed: &Allowed| Level::end_for(&allowed.meant()) <= Level::Rule;
+    if allow.is_empty() || allow.iter().any(reaches) {
+        return rule;
+    }
+    allow.iter().map(Allowed::meant).collect()
+}
+
+/// The common level of the allowed target kinds, if they have one.
+pub(super) fn level(allow: &[Allowed]) -> Option<Level> {
+    let mut levels = allow.iter().map(|allowed| Level::of_kind(&allowed.meant()));
+    let first = levels.next()??;
+    levels.all(|level| level == Some(first)).then_some(first)
+}
+
+/// Direct kinds, None and the legacy dialect keep the oldest policy; other kinds merge as levels do (ruling 4).
+fn same_target(class: Class, strategies: &Strategies, unset: Strategy) -> SameTarget {
+    let stand_together = matches!(unset, Strategy::Merge(_, Op::Additive));
+    let keeps_oldest = class == Class::Direct || unset == Strategy::None || strategies.legacy;
+    if keeps_oldest && !stand_together {
+        SameTarget::OldestWins
+    } else {
+        SameTarget::Merge
+    }
+}
+
+fn strategies(explicit: &Explicit<'_>, derived: Option<&Derived>) -> Fact<Strategies> {
+    let says_something = |s: &Strategies| s.path.is_some() || s.stanzas.is_some();
+    let mut value = derived.map(|d| d.strategies.clone()).unwrap_or_default();
+    let mut from = if says_something(&value) {
+        Source::Crd
+    } else {
+        Source::Default
+    };
+    if let Some(named) = first(explicit, |p| p.merge.strategy.clone()) {
+        value.path = Some(read::within_spec(&named.value.path));
+        let values = named.value.values.into_iter();
+        value.values = values.map(|(name, v)| (name, v.into())).collect();
+        value.complete = true;
+        value.legacy = false;
+        value.takes_both = false;
+        from = named.from;
+        if let Some(derived) = derived.filter(|_| from == Source::Builtin)
+            && narrow::strategy(&mut value, derived)
+        {
+            from = Source::Crd;
+        }
+    }
+    if let Some(stanzas) = first(explicit, |p| p.merge.stanzas) {
+        value.stanzas = match stanzas.value {
+            StanzasFile::Has(false) => None,
+            // The CRD shows their spelling, if it has them.
+            StanzasFile::Has(true) => value.stanzas.or(Some(StanzaNames::PLURAL)),
+            StanzasFile::Written(Number::Singular) => Some(StanzaNames::SINGULAR),
+            StanzasFile::Written(Number::Plural) => Some(StanzaNames::PLURAL),
+        };
+        from = from.min(stanzas.from);
+        if let Some(derived) = derived.filter(|_| stanzas.from == Source::Builtin)
+            && let Some(names) = value.stanzas
+            && ![names.defaults, names.overrides]
+                .iter()
+                .any(|name| narrow::has(derived, name))
+        {
+            value.stanzas = None;
+            from = Source::Crd;
+        }
+    }
+    if let Some(inside) = first(explicit, |p| p.merge.nested_strategies.clone()) {
+        value.nested = inside.value;
+        value.legacy = false;
+        value.takes_both = false;
+        from = from.min(inside.from);
+    }
+    if let Some(dialect) = first(explicit, |p| p.merge.dialect) {
+        value.legacy = dialect.value == Dialect::Legacy;
+        value.takes_both = false;
+        from = from.min(dialect.from);
+    }
+    if first(explicit, |p| p.merge.dictated_by).is_some_and(|by| *by == DictatedBy::Fixed) {
+        value.path = None;
+        value.values = BTreeMap::new();
+        value.default = None;
+    }
+    Fact { value, from }
+}
+
+fn merging(explicit: &Explicit<'_>) -> Merging {
+    Merging {
+        dictated_by: said(explicit, |p| p.merge.dictated_by),
+        merge_with: said(explicit, |p| p.merge.merge_with),
+        atomic_fields: said(explicit, |p| {
+            Some(read::paths(p.merge.atomic_fields.as_ref()?))
+        }),
+        fills: Vec::new(),
+        list_keys: said(explicit, |p| p.merge.list_keys.clone()),
+        append_lists: said(explicit, |p| p.merge.append_lists.clone()),
+        empty_spec: said(explicit, |p| p.merge.empty_spec.map(Some)),
+        stages: said(explicit, |p| p.merge.stages.clone()),
+        lasting: said(explicit, |p| {
+            Some(read::setting_paths(p.merge.lasting.as_ref()?))
+        }),
+        together: said(explicit, |p| {
+            Some(read::setting_paths(p.merge.together.as_ref()?))
+        }),
+        essential: said(explicit, |p| {
+            let fields = p.merge.essential.as_ref()?;
+            Some(
+                fields
+                    .iter()
+                    .map(|field| read::within_spec(field))
+                    .collect(),
+            )
+        }),
+    }
+}
+
+/// The strategy of a policy that names none (design 2.5).
+fn unset(
+    explicit: &Explicit<'_>,
+    class: Class,
+    strategies: &Fact<Strategies>,
+    allow: Option<&Fact<Vec<Allowed>>>,
+) -> Fact<Strategy> {
+    if let Some(said) = first(explicit, |p| p.merge.default.map(Strategy::from)) {
+        return said;
+    }
+    let named = strategies.default.as_ref();
+    if let Some(filled_in) = named.and_then(|name| strategies.values.get(name)) {
+        let (value, from) = (*filled_in, strategies.from);
+        return Fact { value, from };
+    }
+    let atomic_defaults = Strategy::Merge(Direction::Defaults, Op::Atomic);
+    // A kind that names no strategy and has a single level has nothing to merge with (GEP-713, None).
+    let names_none = strategies.path.is_none() && strategies.stanzas.is_none();
+    let has_one_level = allow.is_some_and(|allow| level(allow).is_some());
+    if class == Class::Direct || (names_none && has_one_level) {
+        return default(Strategy::None);
+    }
+    let wanted = [
+        atomic_defaults,
+        Strategy::Merge(Direction::Defaults, Op::Patch),
+        Strategy::Merge(Direction::Overrides, Op::Atomic),
+        Strategy::Merge(Direction::Overrides, Op::Patch),
+    ];
+    let supported = |s: &&Strategy| strategies.values.values().any(|v| v == *s);
+    let found = wanted.iter().find(supported).copied();
+    default(found.unwrap_or(atomic_defaults))
+}
+
+/// All fields of `spec` that are not settings.
+fn excluded(
+    explicit: &Explicit<'_>,
+    refs: &[RefField],
+    strategies: &Strategies,
+) -> Fact<Vec<String>> {
+    let top = |path: &str| path.split('.').next().unwrap_or(path).to_owned();
+    let more = said(explicit, |p| p.merge.exclude.clone());
+    let mut names: Vec<String> = refs.iter().map(|r| top(&r.path)).collect();
+    names.extend(REF_FIELDS.map(str::to_owned));
+    names.extend(strategies.path.as_deref().map(top));
+    names.extend(more.iter().map(|path| top(&read::within_spec(path))));
+    if let Some(stanzas) = strategies.stanzas {
+        names.extend([stanzas.defaults, stanzas.overrides].map(str::to_owned));
+    }
+    names.sort();
+    names.dedup();
+    Fact {
+        value: names,
+        from: more.from,
+    }
+}

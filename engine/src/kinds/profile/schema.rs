@@ -1,0 +1,355 @@
+//! A compact form of a definition's schema of the spec: the names of the fields, and the validation rules.
+//!
+//! A field keeps only its name, whether it has a default, and whether it is a plain string, a whole number or a
+//! boolean. That suffices to find the fields that the API server drops, and to evaluate the rules on an object.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::kinds::cel::{CelBudget, Rule, Truth};
+
+/// One version of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionSchema {
+    /// Its name; empty for all versions together.
+    pub name: Arc<str>,
+    /// The schema of its `spec`.
+    pub spec: Arc<Shape>,
+    /// The rules on its `spec` and on values in it.
+    pub rules: Arc<[SpecRule]>,
+}
+
+/// A validation rule on the whole `spec` or on a value in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecRule {
+    /// The values that it applies to; the whole spec if empty.
+    pub at: Box<[Step]>,
+    /// The rule (CEL).
+    pub rule: Box<str>,
+    /// The message of the API server when it is violated.
+    pub message: Box<str>,
+}
+
+/// A step from a value to a value in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A field.
+    Field(Box<str>),
+    /// Each item of a list.
+    Items,
+    /// Each value of a map.
+    Values,
+}
+
+/// A rule that a value violates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken<'a> {
+    /// The path of the value from the root of the object: `spec.rules[0]`.
+    pub path: String,
+    /// The message of the API server.
+    pub message: &'a str,
+}
+
+/// The type of a value, as far as a schema states it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Unknown: any field is kept.
+    Any,
+    /// A string without a format.
+    Text,
+    /// A whole number.
+    Int,
+    /// A boolean.
+    Bool,
+    /// A list of values.
+    List(Arc<Shape>),
+    /// A map from any names to values.
+    Map(Arc<Shape>),
+    /// An object.
+    Object {
+        /// Its fields, sorted by name.
+        fields: Box<[Field]>,
+        /// Whether other fields are kept too.
+        open: bool,
+    },
+}
+
+/// A field of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Whether the API server fills it in if it is absent.
+    pub has_default: bool,
+    /// The type of its value.
+    pub shape: Arc<Shape>,
+}
+
+/// A field that the definition does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// Its path from the root of the object: `spec.retry.tries`.
+    pub path: String,
+    /// The fields that may have been meant.
+    pub known: Vec<Arc<str>>,
+}
+
+/// The maximum number of unknown fields that are reported for one object.
+const MOST_UNKNOWN: usize = 10;
+/// The maximum number of violated rules that are reported for one object.
+const MOST_BROKEN: usize = 10;
+
+// === impl VersionSchema ===
+
+impl VersionSchema {
+    /// The rules that a spec certainly violates.
+    pub fn broken(&self, spec: &Value) -> Vec<Broken<'_>> {
+        let mut effort = CelBudget::new();
+        let mut found = Vec::new();
+        // The value is converted once for all rules of one place.
+        for rules in self.rules.chunk_by(|one, next| one.at == next.at) {
+            let Some(at) = rules.first().map(|rule| &rule.at) else {
+                continue;
+            };
+            let mut parsed: Option<Vec<Option<Rule>>> = None;
+            each(&self.spec, spec, at, "spec", &mut |shape, value, path| {
+                let parsed = parsed.get_or_insert_with(|| {
+                    let texts = rules.iter().map(|rule| &rule.rule);
+                    texts.map(|text| Rule::parse(text, &mut effort)).collect()
+                });
+                let mut known = None;
+                for (rule, parsed) in rules.iter().zip(parsed.iter()) {
+                    let Some(parsed) = parsed.as_ref().filter(|_| found.len() < MOST_BROKEN) else {
+                        continue;
+                    };
+                    let known = known.get_or_insert_with(|| shape.known(value));
+                    if parsed.holds(known, &mut effort) == Some(false) {
+                        found.push(Broken {
+                            path: path.to_owned(),
+                            message: &rule.message,
+                        });
+                    }
+                }
+            });
+        }
+        found
+    }
+}
+
+/// Calls `tell` for every value that these steps lead to, with its shape and its path. The API server drops or
+/// defaults a `null`.
+fn each(
+    shape: &Shape,
+    value: &Value,
+    steps: &[Step],
+    path: &str,
+    tell: &mut impl FnMut(&Shape, &Value, &str),
+) {
+    let Some((step, rest)) = steps.split_first() else {
+        if !value.is_null() {
+            tell(shape, value, path);
+        }
+        return;
+    };
+    match (step, shape, value) {
+        (Step::Field(name), Shape::Object { .. }, Value::Object(map)) => {
+            if let (Some(field), Some(value)) = (shape.field(name), map.get(&**name)) {
+                each(&field.shape, value, rest, &format!("{path}.{name}"), tell);
+            }
+        }
+        (Step::Items, Shape::List(of), Value::Array(items)) => {
+            for (i, item) in items.iter().enumerate() {
+                each(of, item, rest, &format!("{path}[{i}]"), tell);
+            }
+        }
+        (Step::Values, Shape::Map(of), Value::Object(map)) => {
+            for (name, value) in map {
+                each(of, value, rest, &format!("{path}.{name}"), tell);
+            }
+        }
+        _ => {}
+    }
+}
+
+// === impl Shape ===
+
+impl Shape {
+    /// A listed field of an object; `None` if it is not listed, and for other shapes.
+    fn field(&self, name: &str) -> Option<&Field> {
+        let Self::Object { fields, .. } = self else {
+            return None;
+        };
+        let place = fields
+            .binary_search_by(|field| (*field.name).cmp(name))
+            .ok()?;
+        fields.get(place)
+    }
+
+    /// The shape at a dotted path; `None` if the schema has no such field. The fields of an unknown value are unknown
+    /// values.
+    pub fn at(&self, path: &str) -> Option<&Self> {
+        let mut shape = self;
+        for name in path.split('.') {
+            shape = match shape {
+                Self::Any => return Some(shape),
+                Self::Map(of) => of,
+                Self::Object { open, .. } => match shape.field(name) {
+                    Some(field) => &field.shape,
+                    None if *open => return Some(&Self::Any),
+                    None => return None,
+                },
+                _ => return None,
+            };
+        }
+        Some(shape)
+    }
+
+    /// Whether a value has a field that the API server drops.
+    pub fn drops_something(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::List(of), Value::Array(items)) => {
+                items.iter().any(|item| of.drops_something(item))
+            }
+            (Self::Map(of), Value::Object(map)) => {
+                map.values().any(|item| of.drops_something(item))
+            }
+            (Self::Object { open, .. }, Value::Object(map)) => {
+                map.iter().any(|(name, item)| match self.field(name) {
+                    Some(field) => field.shape.drops_something(item),
+                    None => !open,
+                })
+            }
+            _ => false,
+        }
+    }
+
+    /// Removes the fields that the API server drops, and returns the first of them. The values at the paths in
+    /// `kept`, from `spec`, remain unchanged.
+    pub fn prune(&self, value: &mut Value, kept: &[&str]) -> Vec<Unknown> {
+        let mut found = Vec::new();
+        if self.drops_something(value) {
+            self.take_unknown(value, "spec", kept, &mut found);
+        }
+        found
+    }
+
+    fn take_unknown(&self, value: &mut Value, path: &str, kept: &[&str], found: &mut Vec<Unknown>) {
+        match (self, value) {
+            (Self::List(of), Value::Array(items)) => {
+                for (i, item) in items.iter_mut().enumerate() {
+                    of.take_unknown(item, &format!("{path}[{i}]"), kept, found);
+                }
+            }
+            (Self::Map(of), Value::Object(map)) => {
+                for (name, item) in map.iter_mut() {
+                    of.take_unknown(item, &format!("{path}.{name}"), kept, found);
+                }
+            }
+            (Self::Object { fields, open }, Value::Object(map)) => map.retain(|name, item| {
+                let path = format!("{path}.{name}");
+                let is_kept = path
+                    .strip_prefix("spec.")
+                    .is_some_and(|p| kept.contains(&p));
+                match self.field(name) {
+                    _ if is_kept => {}
+                    Some(field) => field.shape.take_unknown(item, &path, kept, found),
+                    None if *open => {}
+                    None => {
+                        if found.len() < MOST_UNKNOWN {
+                            let known = fields.iter().map(|field| field.name.clone());
+                            let known = known.collect();
+                            found.push(Unknown { path, known });
+                        }
+                        return false;
+                    }
+                }
+                true
+            }),
+            _ => {}
+        }
+    }
+
+    /// A value as the rules see it: without dropped fields, and with defaulted fields unknown.
+    fn known(&self, value: &Value) -> Truth {
+        match (self, value) {
+            (Self::Text, Value::String(text)) => Truth::Text(text.as_str().into()),
+            (Self::Bool, Value::Bool(value)) => Truth::Bool(*value),
+            (Self::Int, Value::Number(number)) => {
+                number.as_i64().map_or(Truth::Unknown, Truth::Int)
+            }
+            (Self::List(of), Value::Array(items)) => {
+                Truth::List(items.iter().map(|item| of.known(item)).collect())
+            }
+            (Self::Map(of), Value::Object(map)) => {
+                let fields = map.iter();
+                let fields = fields.map(|(name, item)| (name.as_str().into(), of.known(item)));
+                Truth::Map {
+                    fields: fields.collect(),
+                    whole: true,
+                }
+            }
+            (Self::Object { fields, open }, Value::Object(map)) => Truth::Map {
+                fields: fields
+                    .iter()
+                    .map(|field| (field.name.clone(), field.known(map)))
+                    .collect(),
+                whole: !open,
+            },
+            _ => Truth::Unknown,
+        }
+    }
+
+    /// The common knowledge about a value with one of two shapes, for two versions of a kind.
+    pub fn or(self: &Arc<Self>, other: &Arc<Self>) -> Arc<Self> {
+        if self == other {
+            return self.clone();
+        }
+        Arc::new(match (&**self, &**other) {
+            (Self::List(a), Self::List(b)) => Self::List(a.or(b)),
+            (Self::Map(a), Self::Map(b)) => Self::Map(a.or(b)),
+            (
+                Self::Object { fields, open },
+                Self::Object {
+                    fields: more,
+                    open: other_open,
+                },
+            ) => {
+                let mut all: Vec<Field> = fields.iter().map(|field| field.or(other)).collect();
+                let added = more
+                    .iter()
+                    .filter(|field| self.field(&field.name).is_none());
+                all.extend(added.cloned());
+                all.sort_by(|a, b| a.name.cmp(&b.name));
+                Self::Object {
+                    fields: all.into(),
+                    open: *open || *other_open,
+                }
+            }
+            _ => Self::Any,
+        })
+    }
+}
+
+// === impl Field ===
+
+impl Field {
+    fn known(&self, of: &Map<String, Value>) -> Truth {
+        match of.get(&*self.name) {
+            // The API server drops or defaults it.
+            Some(Value::Null) => Truth::Unknown,
+            Some(value) => self.shape.known(value),
+            None if self.has_default => Truth::Unknown,
+            None => Truth::Absent,
+        }
+    }
+
+    fn or(&self, other: &Shape) -> Self {
+        let mut field = self.clone();
+        if let Some(other) = other.field(&self.name) {
+            field.has_default |= other.has_default;
+            field.shape = field.shape.or(&other.shape);
+        }
+        field
+    }
+}

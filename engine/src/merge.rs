@@ -1,0 +1,441 @@
+//! Folds the policies along one path into the effective policy; each leaf knows the policy that it came from (design
+//! 2.5).
+//!
+//! The fold runs from the most specific policy upward: the accumulated result is the challenger of the next higher
+//! policy, whose strategy decides. An override at the top therefore wins over everything below it, as GEP-713's order
+//! of precedence demands. If the more specific policy decides, the fold runs downward for the same reason: it decides
+//! over everything above it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::admission::projected::token;
+use crate::kinds::profile::{DictatedBy, Direction, MergeWith, Op, Profile, Strategy};
+use crate::model::ids::ObjectKey;
+use crate::model::level::Level;
+use crate::policy::Policy;
+
+mod atomic;
+mod cost;
+mod level;
+mod outcome;
+mod overriding_values;
+mod path_trie;
+mod replaced;
+mod stages;
+mod stanza;
+mod target_fields;
+mod tree;
+
+pub use atomic::{AtomicLevel, winner};
+pub(crate) use cost::{fold_cost, policies_read};
+pub(crate) use level::contenders;
+use level::{level_stanzas, with_appended_lists};
+pub use outcome::{PolicyOutcome, field_conflicts, policy_outcome};
+pub use overriding_values::{OverridingValues, ValuesInForce};
+pub use path_trie::PathTrie;
+pub use replaced::replaced;
+pub(crate) use stanza::read_stanzas;
+pub use stanza::{PolicyStanza, StanzaRef};
+pub use target_fields::{TargetFields, is_unset};
+use tree::{MergeUnit, Tree};
+pub use tree::{Setting, SettingPath, is_under};
+
+/// The policy as a whole wins over every more specific one.
+const OVERRIDES_WHOLE: Strategy = Strategy::Merge(Direction::Overrides, Op::Atomic);
+/// The more specific policy wins as a whole.
+const REPLACES_WHOLE: [Strategy; 2] = [
+    Strategy::None,
+    Strategy::Merge(Direction::Defaults, Op::Atomic),
+];
+
+/// The effective policy on one path.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Effective {
+    result: Option<Merged>,
+}
+
+/// An operand of the fold: settings under one strategy.
+enum Layer<'a> {
+    Of(StanzaRef<'a>),
+    /// The stanzas of one level, combined.
+    AddedUp(Strategy, Arc<Tree>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Merged {
+    /// Settings, leaf by leaf.
+    Settings(Arc<Tree>),
+    /// Merged by rules of the kind that the engine does not know: the policies are named, the settings are not
+    /// computed.
+    Opaque(BTreeSet<ObjectKey>),
+    /// Several policies, each in force as a whole; the least specific first.
+    Together(Vec<Arc<Tree>>),
+}
+
+// === impl Merged ===
+
+impl Merged {
+    fn policies(&self) -> BTreeSet<ObjectKey> {
+        self.policies_by(&|_| true)
+    }
+
+    /// The policies of the leaves that `counts` accepts.
+    fn policies_by(&self, counts: &dyn Fn(&Setting) -> bool) -> BTreeSet<ObjectKey> {
+        match self {
+            Self::Opaque(policies) => policies.clone(),
+            known => {
+                let trees = known.trees().iter();
+                trees.flat_map(|tree| policies_by(tree, counts)).collect()
+            }
+        }
+    }
+
+    /// The known settings; one tree per policy if each is in force as a whole.
+    fn trees(&self) -> &[Arc<Tree>] {
+        match self {
+            Self::Opaque(_) => &[],
+            Self::Settings(tree) => std::slice::from_ref(tree),
+            Self::Together(trees) => trees,
+        }
+    }
+
+    /// Both as an opaque result: named, not computed.
+    fn unknown_with(self, other: Self) -> Self {
+        let (mut one, mut other) = (self.into_policies(), other.into_policies());
+        if one.len() < other.len() {
+            std::mem::swap(&mut one, &mut other);
+        }
+        one.extend(other);
+        Self::Opaque(one)
+    }
+
+    fn into_policies(self) -> BTreeSet<ObjectKey> {
+        match self {
+            Self::Opaque(policies) => policies,
+            known => known.policies(),
+        }
+    }
+
+    /// Both, each in force as a whole.
+    fn concatenated(self, other: Self) -> Self {
+        if matches!(self, Self::Opaque(_)) || matches!(other, Self::Opaque(_)) {
+            return self.unknown_with(other);
+        }
+        // A policy attached twice to a path is in force once.
+        let mut trees = self.trees().to_vec();
+        let known = |tree: &&Arc<Tree>| !self.trees().iter().any(|t| Arc::ptr_eq(t, tree));
+        trees.extend(other.trees().iter().filter(known).cloned());
+        Self::Together(trees)
+    }
+}
+
+// === impl Effective ===
+
+impl Effective {
+    /// An opaque result for policies that combine in an unknown way: named, not computed.
+    pub(crate) fn not_computed<'a>(
+        profile: &Profile,
+        levels: impl Iterator<Item = &'a [Arc<Policy>]>,
+    ) -> Self {
+        let parts = levels.flat_map(|level| level_stanzas(profile, level));
+        let keys = parts.map(|part| part.policy().key().clone()).collect();
+        Self {
+            result: Some(Merged::Opaque(keys)),
+        }
+    }
+
+    /// The leaves, in the order of their paths; a leaf that removes something has the value `null`.
+    pub fn leaves(&self) -> Vec<(SettingPath, &Setting)> {
+        let mut found = Vec::new();
+        self.visit(&mut |path, setting| found.push((path.clone(), setting)));
+        found
+    }
+
+    /// Visits the leaves in the order of their paths.
+    pub(crate) fn visit<'a>(&'a self, found: &mut impl FnMut(&SettingPath, &'a Setting)) {
+        for tree in self.result.iter().flat_map(Merged::trees) {
+            tree.visit(&mut Vec::new(), found);
+        }
+    }
+
+    /// Identifies the result for as long as it lives: equal results that are shared have the same address.
+    pub(crate) fn address(&self) -> *const () {
+        match &self.result {
+            Some(Merged::Settings(tree)) => Arc::as_ptr(tree).cast(),
+            _ => std::ptr::from_ref(self).cast(),
+        }
+    }
+
+    /// The policies that take part in it, that is, those with at least one leaf.
+    pub fn policies(&self) -> BTreeSet<ObjectKey> {
+        self.result
+            .as_ref()
+            .map(Merged::policies)
+            .unwrap_or_default()
+    }
+
+    /// The policy, or the target itself, if all leaves come from it.
+    pub fn sole(&self) -> Option<&ObjectKey> {
+        match &self.result {
+            Some(Merged::Settings(tree)) => tree.sole(),
+            _ => None,
+        }
+    }
+
+    /// Whether several policies are in force, each as a whole.
+    pub fn is_side_by_side(&self) -> bool {
+        matches!(self.result, Some(Merged::Together(_)))
+    }
+
+    /// Whether it was merged by rules that only the kind's own controller knows.
+    pub fn is_opaque(&self) -> bool {
+        matches!(self.result, Some(Merged::Opaque(_)))
+    }
+
+    /// The settings as JSON, and the source of each by JSON pointer. A removed setting has a source and no value.
+    /// Policies that are each in force as a whole appear under their names. `None` if the result is opaque.
+    pub fn spec(&self) -> Option<(Value, Vec<(String, Setting)>)> {
+        let mut sources = Vec::new();
+        let value = match &self.result {
+            Some(Merged::Opaque(_)) => return None,
+            Some(Merged::Settings(tree)) => {
+                let mut keep = |pointer: &str, setting: &Setting| {
+                    sources.push((pointer.to_owned(), setting.clone()));
+                };
+                tree.json("", &mut keep)
+            }
+            Some(Merged::Together(trees)) => Some(side_by_side(trees, &mut sources)),
+            None => None,
+        };
+        Some((
+            value.unwrap_or_else(|| Value::Object(serde_json::Map::new())),
+            sources,
+        ))
+    }
+
+    /// Whether the settings are the same, regardless of their sources.
+    pub fn same_settings(&self, other: &Self) -> bool {
+        if let (Some(Merged::Settings(one)), Some(Merged::Settings(other))) =
+            (&self.result, &other.result)
+            && !(one.is_leaf() || other.is_leaf())
+        {
+            return one.is_same(other);
+        }
+        match (self.spec(), other.spec()) {
+            (Some((a, from)), Some((b, other))) => {
+                // A policy that counts without settings differs from no policy.
+                let bare =
+                    |sources: &[(String, Setting)]| sources.iter().any(|(p, _)| p.is_empty());
+                a == b && bare(&from) == bare(&other)
+            }
+            (None, None) => self.policies() == other.policies(),
+            _ => false,
+        }
+    }
+}
+
+/// Settings of policies that are each in force as a whole, under the names of the policies.
+fn side_by_side(trees: &[Arc<Tree>], sources: &mut Vec<(String, Setting)>) -> Value {
+    let mut found = serde_json::Map::new();
+    for tree in trees {
+        let keys = policies(tree);
+        let names: Vec<String> = keys.iter().map(ObjectKey::path).collect();
+        let name = names.join(", ");
+        let base = format!("/{}", token(&name));
+        let mut keep = |pointer: &str, setting: &Setting| {
+            sources.push((format!("{base}{pointer}"), setting.clone()));
+        };
+        if let Some(settings) = tree.json("", &mut keep) {
+            found.insert(name, settings);
+        }
+    }
+    Value::Object(found)
+}
+
+/// The policies in force in a result, without the target itself.
+pub fn policies_in_force(effective: &Effective) -> impl Iterator<Item = ObjectKey> {
+    let is_of_policy = |setting: &Setting| setting.strategy.is_some();
+    let found = effective.result.iter();
+    found.flat_map(move |merged| merged.policies_by(&is_of_policy))
+}
+
+fn policies(tree: &Tree) -> BTreeSet<ObjectKey> {
+    policies_by(tree, &|_| true)
+}
+
+fn policies_by(tree: &Tree, counts: &dyn Fn(&Setting) -> bool) -> BTreeSet<ObjectKey> {
+    let mut found = BTreeSet::new();
+    tree.each(&mut |setting| {
+        if counts(setting) && !found.contains(&setting.policy) {
+            found.insert(setting.policy.clone());
+        }
+    });
+    found
+}
+
+/// Folds the policies of one kind along a path. `levels` run from the least to the most specific, each with the
+/// established policy first. `own` are the fields that the target sets itself, of those that the kind controls: they
+/// rank between overrides and defaults.
+pub fn fold_levels(
+    profile: &Profile,
+    levels: &[(Level, &[Arc<Policy>])],
+    own: Option<&TargetFields>,
+) -> Effective {
+    let merging = &profile.merging;
+    let own = own.map(|own| Merged::Settings(own.tree.clone()));
+    if !merging.stages.is_empty() {
+        return stages::merged(profile, levels, own);
+    }
+    let levels = levels.iter().map(|(_, level)| *level);
+    let layers = layers(profile, levels);
+    // Without a policy nothing is in force, whatever the target sets itself.
+    if layers.is_empty() {
+        return Effective::default();
+    }
+    let result = if *merging.dictated_by == DictatedBy::Challenger {
+        downward(profile, &layers)
+    } else {
+        upward(profile, &layers, own)
+    };
+    Effective { result }
+}
+
+fn layers<'a>(
+    profile: &Profile,
+    levels: impl Iterator<Item = &'a [Arc<Policy>]>,
+) -> Vec<Layer<'a>> {
+    let mut layers: Vec<Layer<'a>> = Vec::new();
+    for level in levels {
+        let here = level_stanzas(profile, level);
+        if profile.merging.append_lists.is_empty() {
+            layers.extend(here.into_iter().map(Layer::Of));
+        } else {
+            layers.extend(
+                with_appended_lists(&here).map(|(strategy, tree)| Layer::AddedUp(strategy, tree)),
+            );
+        }
+    }
+    layers
+}
+
+/// Folds upward: each policy decides how it merges with the result of those below it.
+fn upward(profile: &Profile, layers: &[Layer<'_>], own: Option<Merged>) -> Option<Merged> {
+    // Nothing remains of policies below one that overrides as a whole.
+    let decides = |layer: &Layer<'_>| layer.strategy() == OVERRIDES_WHOLE;
+    let (layers, own) = match layers.iter().position(decides) {
+        Some(last) => (layers.get(..=last).unwrap_or_default(), None),
+        None => (layers, own),
+    };
+    layers.iter().rev().fold(own, |below, layer| {
+        Some(match below {
+            None => layer.settings(),
+            Some(below) => fold(profile, layer.strategy(), || layer.settings(), || below),
+        })
+    })
+}
+
+/// Folds downward: each policy decides how it merges with the policies above it: with the result of all of them, or
+/// with its nearest parent alone, which overrides everything above that parent (ruling 28).
+fn downward(profile: &Profile, layers: &[Layer<'_>]) -> Option<Merged> {
+    counted(profile, layers, Layer::strategy)
+        .iter()
+        .fold(None, |above, layer| {
+            Some(match above {
+                None => layer.settings(),
+                Some(above) => fold(profile, layer.strategy(), || above, || layer.settings()),
+            })
+        })
+}
+
+/// The layers of which something may remain when each policy decides how it merges with those above it.
+fn counted<'a, T>(profile: &Profile, layers: &'a [T], by: impl Fn(&T) -> Strategy) -> &'a [T] {
+    let near = match *profile.merging.merge_with {
+        MergeWith::AllAncestors => layers,
+        MergeWith::NearestParent | MergeWith::NearestAboveRoutes => layers
+            .get(layers.len().saturating_sub(2)..)
+            .unwrap_or_default(),
+    };
+    // Nothing remains of policies above one that replaces them as a whole.
+    let decides = |layer: &T| REPLACES_WHOLE.contains(&by(layer));
+    let first = near.iter().rposition(decides).unwrap_or(0);
+    near.get(first..).unwrap_or_default()
+}
+
+/// The policies that a strategy merges when the more specific policy decides, even those of which nothing remains.
+pub(crate) fn merged_policies<'a>(
+    profile: &Profile,
+    levels: &[&'a [Arc<Policy>]],
+) -> Vec<&'a Policy> {
+    let decides = *profile.merging.dictated_by == DictatedBy::Challenger;
+    if !decides || !profile.merging.fills.is_empty() {
+        return Vec::new();
+    }
+    let parts = levels
+        .iter()
+        .flat_map(|level| level_stanzas(profile, level));
+    let parts: Vec<StanzaRef<'a>> = parts.collect();
+    match counted(profile, &parts, |part| part.strategy()) {
+        merged @ [_, _, ..] => merged.iter().map(|part| part.policy()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+// === impl Layer ===
+
+impl Layer<'_> {
+    fn strategy(&self) -> Strategy {
+        match self {
+            Self::Of(part) => part.strategy(),
+            Self::AddedUp(strategy, _) => *strategy,
+        }
+    }
+
+    fn settings(&self) -> Merged {
+        Merged::Settings(match self {
+            Self::Of(part) => part.tree().clone(),
+            Self::AddedUp(_, tree) => tree.clone(),
+        })
+    }
+}
+
+/// Applies `f(established, challenger)` by the strategy of the policy that dictates. If one of the two wins as a
+/// whole, the other is not read.
+fn fold(
+    profile: &Profile,
+    by: Strategy,
+    established: impl FnOnce() -> Merged,
+    challenger: impl FnOnce() -> Merged,
+) -> Merged {
+    let (direction, op) = match by {
+        // The more specific policy wins as a whole.
+        Strategy::None | Strategy::Merge(Direction::Defaults, Op::Atomic) => return challenger(),
+        Strategy::Merge(Direction::Overrides, Op::Atomic) => return established(),
+        Strategy::Merge(_, Op::Additive) => return established().concatenated(challenger()),
+        Strategy::Merge(direction, op) => (direction, op),
+    };
+    let (strategies, paths) = (&profile.strategies, &profile.merging.atomic_fields);
+    let (above, below) = match (established(), challenger()) {
+        (Merged::Settings(above), Merged::Settings(below)) if op != Op::Custom => (above, below),
+        (above, below) => return above.unknown_with(below),
+    };
+    let fills = &profile.merging.fills;
+    let units = match op {
+        Op::ByField => MergeUnit::TopFields,
+        Op::ByKey if !fills.is_empty() => MergeUnit::Paths(fills),
+        _ if strategies.legacy && op != Op::ByKey => MergeUnit::Paths(&strategies.maps),
+        _ if !paths.is_empty() => MergeUnit::Paths(paths),
+        Op::ByKey => MergeUnit::Entries,
+        _ => MergeUnit::Fields,
+    };
+    let by_entry = matches!(op, Op::Strategic | Op::ByKey);
+    let (under, over) = match direction {
+        Direction::Defaults => (above, below),
+        Direction::Overrides => (below, above),
+    };
+    let mut merged = (*under).clone();
+    merged.patch(&over, units, by_entry);
+    Merged::Settings(Arc::new(merged))
+}

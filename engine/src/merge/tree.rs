@@ -1,0 +1,495 @@
+//! Settings as a tree whose leaves know their source.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::admission::projected::token;
+use crate::kinds::profile::Strategy;
+use crate::model::fuel;
+use crate::model::ids::ObjectKey;
+use crate::model::intern;
+use crate::model::json_text::JsonText;
+use crate::model::maps::HashMap;
+
+mod fields;
+mod final_settings;
+mod side_by_side;
+
+use fields::Fields;
+
+/// A value and its source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// A scalar, a list, an empty object, or the `null` that removes what others set.
+    pub value: JsonText,
+    /// The policy, or the target itself for a value of its own.
+    pub policy: ObjectKey,
+    /// The strategy that applies to it; `None` for the target's own value.
+    pub strategy: Option<Strategy>,
+}
+
+/// Keys from the root of the settings to a leaf. An entry of a keyed list is `key=value`.
+pub type SettingPath = Vec<Arc<str>>;
+
+/// Whether a leaf is at a field of the settings or below it.
+pub fn is_under(path: &SettingPath, field: &[String]) -> bool {
+    let above = path.iter().map(|key| &**key).take(field.len());
+    above.eq(field.iter().map(String::as_str))
+}
+
+/// A tree of settings.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Tree {
+    Leaf(Setting),
+    Map(Fields),
+    /// A list whose entries are identified by the value of a key, in order.
+    List(Vec<(Arc<str>, Tree)>),
+    /// A container that replaced something that was not one, and that replaces whatever it is patched onto: a later
+    /// patch must not bring back what a policy removed or replaced.
+    Instead(Box<Tree>),
+    /// Several settings at one place, each in force, from the least to the most specific.
+    Each(Vec<Tree>),
+}
+
+/// Lists whose entries have an identity.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lists<'a> {
+    /// Lists with entries identified by a key: the name of the field that holds the list, and the key.
+    pub(super) keys: &'a BTreeMap<String, String>,
+    /// Lists with entries identified by their index and their policy: names of fields.
+    pub(super) adding_up: &'a [String],
+    /// The policy.
+    pub(super) of: &'a ObjectKey,
+}
+
+/// The children of a container, by key.
+enum Below<'a> {
+    Nothing,
+    Map(&'a Fields),
+    /// For entries with the same name, the first one.
+    List(HashMap<Arc<str>, usize>, &'a [(Arc<str>, Tree)]),
+}
+
+/// The units in which trees are merged.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum MergeUnit<'a> {
+    /// Every field (RFC 7386).
+    Fields,
+    /// The subtrees at these paths are replaced as a whole; `*` matches any key.
+    Paths(&'a [Vec<String>]),
+    /// Every entry of a map at the second level: the default for by-key.
+    Entries,
+    /// Every top-level field.
+    TopFields,
+}
+
+// === impl Tree ===
+
+impl Tree {
+    /// Reads settings.
+    pub(super) fn read(
+        value: Value,
+        lists: Option<&Lists<'_>>,
+        setting: &impl Fn(&Value) -> Setting,
+    ) -> Self {
+        Self::node(value, None, lists, setting)
+    }
+
+    fn node(
+        value: Value,
+        field: Option<&str>,
+        lists: Option<&Lists<'_>>,
+        setting: &impl Fn(&Value) -> Setting,
+    ) -> Self {
+        match value {
+            // An empty object at the root is an empty map; below the root it is a value.
+            Value::Object(map) if !map.is_empty() || field.is_none() => {
+                let below = map.into_iter().map(|(key, value)| {
+                    let tree = Self::node(value, Some(&key), lists, setting);
+                    (intern::text(&key), tree)
+                });
+                Self::Map(Fields::of(below))
+            }
+            Value::Array(items) => {
+                let name = |(i, item): (usize, &Value)| lists?.name(field?, i, item);
+                let names: Option<Vec<String>> = items.iter().enumerate().map(name).collect();
+                let Some(names) = names.filter(|names| !names.is_empty()) else {
+                    return Self::Leaf(setting(&Value::Array(items)));
+                };
+                let entries = names.into_iter().zip(items);
+                let read = |item| Self::node(item, Some(""), lists, setting);
+                Self::List(
+                    entries
+                        .map(|(name, item)| (name.into(), read(item)))
+                        .collect(),
+                )
+            }
+            value => Self::Leaf(setting(&value)),
+        }
+    }
+
+    /// Whether it is a single value.
+    pub(super) fn is_leaf(&self) -> bool {
+        match self {
+            Self::Leaf(_) => true,
+            Self::Instead(tree) => tree.is_leaf(),
+            Self::Map(_) | Self::List(_) | Self::Each(_) => false,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self, Self::Map(map) if map.is_empty())
+    }
+
+    /// Patches `over` onto this tree (RFC 7386, except that a `null` is kept). Lists are replaced as a whole unless
+    /// `by_entry` is set and their entries have an identity.
+    pub(super) fn patch(&mut self, over: &Self, units: MergeUnit<'_>, by_entry: bool) {
+        self.patch_at(over, units, by_entry, &mut Vec::new());
+    }
+
+    fn patch_at<'a>(
+        &mut self,
+        over: &'a Self,
+        units: MergeUnit<'_>,
+        by_entry: bool,
+        path: &mut Vec<&'a str>,
+    ) {
+        if units.end_at(path) {
+            *self = over.clone();
+            return;
+        }
+        match (&mut *self, over) {
+            (Self::Map(under), Self::Map(over)) => {
+                under.join(over, |key, under, over| {
+                    path.push(key);
+                    under.patch_at(over, units, by_entry, path);
+                    path.pop();
+                });
+            }
+            (Self::List(under), Self::List(over)) if by_entry => {
+                let mut places = places(under);
+                for (key, over) in over {
+                    path.push(key);
+                    let place = *places.entry(key.clone()).or_insert(under.len());
+                    match under.get_mut(place) {
+                        Some((_, under)) => under.patch_at(over, units, by_entry, path),
+                        None => under.push((key.clone(), over.clone())),
+                    }
+                    path.pop();
+                }
+            }
+            (Self::Instead(under), over) if !matches!(over, Self::Instead(_)) => {
+                under.patch_at(over, units, by_entry, path);
+            }
+            // An empty object does not change an existing object.
+            (Self::Map(_), Self::Leaf(setting)) if setting.value.is_empty_object() => {}
+            (under, over) if under.gives_way_to(over) => {
+                *under = Self::Instead(Box::new(over.clone()));
+            }
+            (under, over) => *under = over.clone(),
+        }
+    }
+
+    /// Whether a container would replace something that is not one.
+    fn gives_way_to(&self, over: &Self) -> bool {
+        match over {
+            Self::List(_) => true,
+            Self::Map(_) => !self.is_object(),
+            over => over.is_object() && !self.is_object(),
+        }
+    }
+
+    fn is_object(&self) -> bool {
+        match self {
+            Self::Map(_) => true,
+            Self::Leaf(setting) => setting.value.is_empty_object(),
+            Self::List(_) | Self::Instead(_) | Self::Each(_) => false,
+        }
+    }
+
+    /// The number of leaves; a leaf with a long path counts several times.
+    pub(super) fn leaves(&self) -> usize {
+        let mut leaves = 0;
+        self.visit(&mut Vec::new(), &mut |path, _| {
+            leaves += leaf_at(path.iter().map(|key| bytes_of(key)).sum());
+        });
+        leaves
+    }
+
+    /// Visits the leaves in the order of their paths.
+    pub(super) fn visit<'a>(
+        &'a self,
+        path: &mut SettingPath,
+        found: &mut impl FnMut(&SettingPath, &'a Setting),
+    ) {
+        let mut below = |key: &Arc<str>, tree: &'a Self| {
+            path.push(key.clone());
+            tree.visit(path, found);
+            path.pop();
+        };
+        match self {
+            Self::Leaf(setting) => found(path, setting),
+            Self::Map(map) => map.iter().for_each(|(key, tree)| below(key, tree)),
+            Self::List(list) => list.iter().for_each(|(key, tree)| below(key, tree)),
+            Self::Instead(tree) => tree.visit(path, found),
+            Self::Each(each) => each.iter().for_each(|tree| tree.visit(path, found)),
+        }
+    }
+
+    /// Visits the leaves in the order of their paths, without the paths.
+    pub(super) fn each<'a>(&'a self, found: &mut impl FnMut(&'a Setting)) {
+        match self {
+            Self::Leaf(setting) => found(setting),
+            Self::Map(map) => map.iter().for_each(|(_, tree)| tree.each(found)),
+            Self::List(list) => list.iter().for_each(|(_, tree)| tree.each(found)),
+            Self::Instead(tree) => tree.each(found),
+            Self::Each(each) => each.iter().for_each(|tree| tree.each(found)),
+        }
+    }
+
+    /// The source of all leaves; `None` if there are several.
+    pub(super) fn sole(&self) -> Option<&ObjectKey> {
+        fn one<'a>(trees: impl Iterator<Item = &'a Tree>) -> Option<&'a ObjectKey> {
+            let mut each = trees.map(Tree::sole);
+            let first = each.next()??;
+            each.all(|other| other == Some(first)).then_some(first)
+        }
+        match self {
+            Self::Leaf(setting) => Some(&setting.policy),
+            Self::Map(map) => one(map.iter().map(|(_, tree)| tree)),
+            Self::List(list) => one(list.iter().map(|(_, tree)| tree)),
+            Self::Instead(tree) => tree.sole(),
+            Self::Each(each) => one(each.iter()),
+        }
+    }
+
+    /// Visits the leaves in the order of their paths, each with the subtree of another tree at the same path, or the
+    /// nearest one above it.
+    pub(super) fn visit_in<'a>(
+        &'a self,
+        other: &'a Self,
+        path: &mut SettingPath,
+        found: &mut impl FnMut(&SettingPath, &'a Setting, &'a Self),
+    ) {
+        if let Self::Instead(other) = other {
+            return self.visit_in(other, path, found);
+        }
+        if let Self::Each(each) = other {
+            let other = self.counterpart(each).unwrap_or(other);
+            return self.visit_in(other, path, found);
+        }
+        let there = Below::of(other);
+        let mut below = |key: &Arc<str>, tree: &'a Self| {
+            path.push(key.clone());
+            match there.get(key) {
+                Some(other) => tree.visit_in(other, path, found),
+                None => tree.visit(path, &mut |path, setting| found(path, setting, other)),
+            }
+            path.pop();
+        };
+        match self {
+            Self::Leaf(setting) => found(path, setting, other),
+            Self::Map(map) => map.iter().for_each(|(key, tree)| below(key, tree)),
+            Self::List(list) => list.iter().for_each(|(key, tree)| below(key, tree)),
+            Self::Instead(tree) => tree.visit_in(other, path, found),
+            Self::Each(each) => each
+                .iter()
+                .for_each(|tree| tree.visit_in(other, path, found)),
+        }
+    }
+
+    /// Whether both are the same JSON, regardless of sources and removals.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Instead(one), other) => one.is_same(other),
+            (one, Self::Instead(other)) => one.is_same(other),
+            (Self::Leaf(one), Self::Leaf(other)) => one.value == other.value,
+            (Self::Map(one), Self::Map(other)) => {
+                let one = one.iter().filter(|(_, tree)| tree.is_there());
+                let other = other.iter().filter(|(_, tree)| tree.is_there());
+                same(one, other, |one, other| {
+                    one.0 == other.0 && one.1.is_same(&other.1)
+                })
+            }
+            (Self::List(one), Self::List(other)) => {
+                let one = one.iter().filter(|(_, tree)| tree.is_there());
+                let other = other.iter().filter(|(_, tree)| tree.is_there());
+                same(one, other, |one, other| one.1.is_same(&other.1))
+            }
+            (Self::Each(one), Self::Each(other)) => {
+                same(one.iter(), other.iter(), |one, other| one.is_same(other))
+            }
+            (one, other) => one.json("", &mut |_, _| {}) == other.json("", &mut |_, _| {}),
+        }
+    }
+
+    /// Whether it is anything but a removal.
+    fn is_there(&self) -> bool {
+        match self {
+            Self::Leaf(setting) => !setting.value.is_null(),
+            Self::Instead(tree) => tree.is_there(),
+            Self::Map(_) | Self::List(_) | Self::Each(_) => true,
+        }
+    }
+
+    /// Converts to JSON, without removed settings; `found` gets the JSON pointer of each leaf.
+    pub(super) fn json(
+        &self,
+        pointer: &str,
+        found: &mut impl FnMut(&str, &Setting),
+    ) -> Option<Value> {
+        match self {
+            Self::Leaf(setting) => {
+                found(pointer, setting);
+                (!setting.value.is_null()).then(|| setting.value.value())
+            }
+            Self::Map(map) => {
+                let mut object = Map::new();
+                for (key, tree) in map.iter() {
+                    let token = token(key);
+                    let value = tree.json(&format!("{pointer}/{token}"), found);
+                    object.extend(value.map(|value| (key.to_string(), value)));
+                }
+                Some(Value::Object(object))
+            }
+            Self::List(list) => {
+                let mut items = Vec::new();
+                for (_, tree) in list {
+                    items.extend(tree.json(&format!("{pointer}/{}", items.len()), found));
+                }
+                Some(Value::Array(items))
+            }
+            Self::Instead(tree) => tree.json(pointer, found),
+            Self::Each(each) => {
+                let each = each.iter().enumerate();
+                let values =
+                    each.filter_map(|(i, tree)| tree.json(&format!("{pointer}/{i}"), found));
+                Some(Value::Array(values.collect()))
+            }
+        }
+    }
+}
+
+// === impl Below ===
+
+impl<'a> Below<'a> {
+    fn of(tree: &'a Tree) -> Self {
+        match tree {
+            Tree::Leaf(_) | Tree::Each(_) => Self::Nothing,
+            Tree::Map(map) => Self::Map(map),
+            Tree::List(list) => Self::List(places(list), list),
+            Tree::Instead(tree) => Self::of(tree),
+        }
+    }
+
+    fn get(&self, key: &str) -> Option<&'a Tree> {
+        match self {
+            Self::Nothing => None,
+            Self::Map(map) => map.get(key),
+            Self::List(places, list) => list.get(*places.get(key)?).map(|(_, tree)| tree),
+        }
+    }
+}
+
+// === impl Lists ===
+
+impl Lists<'_> {
+    /// The name that identifies an entry of a list; `None` if entries have no identity.
+    fn name(&self, field: &str, index: usize, entry: &Value) -> Option<String> {
+        if self.adding_up.iter().any(|name| name == field) {
+            return Some(format!("{}={index}", self.of.path()));
+        }
+        let key = self.keys.get(field)?;
+        Some(format!("{key}={}", text(entry.get(key)?)))
+    }
+}
+
+// === impl MergeUnit ===
+
+impl MergeUnit<'_> {
+    fn end_at(self, path: &[&str]) -> bool {
+        match self {
+            MergeUnit::Fields => false,
+            MergeUnit::Entries => path.len() == 2,
+            MergeUnit::TopFields => path.len() == 1,
+            MergeUnit::Paths(units) => units.iter().any(|unit| {
+                let same = |(pattern, key): (&String, &&str)| pattern == "*" || pattern == key;
+                unit.len() == path.len() && unit.iter().zip(path).all(same)
+            }),
+        }
+    }
+}
+
+/// The number of leaves in a tree of these settings; a leaf with a long path counts several times.
+pub(super) fn leaves_in<'a>(
+    settings: impl Iterator<Item = (&'a String, &'a Value)>,
+    lists: &Lists<'_>,
+) -> usize {
+    let each = settings.map(|(key, value)| leaves_at(value, key, lists, bytes_of(key)));
+    each.sum()
+}
+
+fn leaves_at(value: &Value, field: &str, lists: &Lists<'_>, path: usize) -> usize {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            let each = map.iter();
+            let each = each.map(|(key, value)| leaves_at(value, key, lists, path + bytes_of(key)));
+            each.sum()
+        }
+        Value::Array(items) if !items.is_empty() => {
+            let leaves = |(i, item): (usize, &Value)| {
+                let name = lists.name(field, i, item)?;
+                Some(leaves_at(item, "", lists, path + bytes_of(&name)))
+            };
+            let each = items.iter().enumerate().map(leaves);
+            each.sum::<Option<usize>>().unwrap_or_else(|| leaf_at(path))
+        }
+        _ => leaf_at(path),
+    }
+}
+
+/// The number of leaves that a leaf with a path of this length counts as.
+fn leaf_at(path: usize) -> usize {
+    1 + path / fuel::PATH
+}
+
+/// The length that a key adds to a path.
+fn bytes_of(key: &str) -> usize {
+    fuel::KEY + key.len()
+}
+
+/// The index of each entry of a list; for entries with the same name, of the first one.
+fn places(list: &[(Arc<str>, Tree)]) -> HashMap<Arc<str>, usize> {
+    let mut found = HashMap::default();
+    for (place, (key, _)) in list.iter().enumerate() {
+        found.entry(key.clone()).or_insert(place);
+    }
+    found
+}
+
+/// Whether both have the same number of items, and each equals its counterpart.
+fn same<A, B>(
+    mut one: impl Iterator<Item = A>,
+    mut other: impl Iterator<Item = B>,
+    same: impl Fn(&A, &B) -> bool,
+) -> bool {
+    loop {
+        match (one.next(), other.next()) {
+            (Some(one), Some(other)) if same(&one, &other) => {}
+            (None, None) => return true,
+            _ => return false,
+        }
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! Settings taken unchanged from the level above.
+
+use super::{Fields, Tree};
+
+// === impl Tree ===
+
+impl Tree {
+    /// The subtree at a path.
+    pub(in crate::merge) fn at(&self, path: &[String]) -> Option<&Self> {
+        match (self, path.split_first()) {
+            (Self::Instead(tree), _) => tree.at(path),
+            (Self::Leaf(setting), None) => (!setting.value.is_null()).then_some(self),
+            (_, None) => Some(self),
+            (Self::Map(map), Some((key, rest))) => map.get(key)?.at(rest),
+            (_, Some(_)) => None,
+        }
+    }
+
+    /// Replaces the subtree at a path with another tree. A leaf above the path makes way for it.
+    pub(in crate::merge) fn copy_from(&mut self, other: &Self, path: &[String]) {
+        match (self, path) {
+            (Self::Instead(tree), path) => tree.copy_from(other, path),
+            (tree, []) => *tree = other.clone(),
+            (Self::Map(map), [key, rest @ ..]) => match map.get_mut(key) {
+                Some(tree) => tree.copy_from(other, rest),
+                None => map.insert(key.as_str().into(), Self::nested(other, rest)),
+            },
+            (Self::List(entries), [key, rest @ ..]) => {
+                let mut entries = entries.iter_mut();
+                if let Some((_, tree)) = entries.find(|(name, _)| **name == **key) {
+                    tree.copy_from(other, rest);
+                }
+            }
+            (Self::Each(trees), path) => {
+                for tree in trees {
+                    tree.copy_from(other, path);
+                }
+            }
+            (tree @ Self::Leaf(_), path) => *tree = Self::nested(other, path),
+        }
+    }
+
+    /// A tree at a path, and nothing else.
+    fn nested(tree: &Self, path: &[String]) -> Self {
+        path.iter().rev().fold(tree.clone(), |tree, key| {
+            let mut map = Fields::default();
+            map.insert(key.as_str().into(), tree);
+            Self::Map(map)
+        })
+    }
+}

@@ -1,0 +1,19 @@
+//! The words that every other part of the engine uses: identifiers, levels, sections, labels, and Kubernetes objects
+//! as typed nodes. Start here: nothing in this folder depends on policies.
+
+pub mod flow;
+pub(crate) mod fuel;
+pub mod grants;
+pub mod hint;
+pub mod ids;
+pub mod intern;
+pub mod json_text;
+pub mod label_map;
+pub mod level;
+pub mod literal;
+pub(crate) mod maps;
+pub mod object;
+pub mod printable;
+pub mod section;
+pub mod selector;
+pub mod wording;

@@ -1,0 +1,358 @@
+//! Names of kinds, objects, and sections of objects.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::ops::Deref;
+use std::sync::{Arc, LazyLock};
+
+/// The API group of Gateway API.
+pub const GATEWAY_API: &str = "gateway.networking.k8s.io";
+/// The API group of its experimental kinds.
+pub const GATEWAY_API_X: &str = "gateway.networking.x-k8s.io";
+/// The API group of custom resource definitions.
+pub const APIEXTENSIONS: &str = "apiextensions.k8s.io";
+
+/// A kind, regardless of version: versions of a kind are the same objects.
+///
+/// Every key contains one, and there are few: cloning is a reference count, and the hash is computed once.
+#[derive(Clone)]
+pub struct GroupKind(Arc<KindParts>);
+
+/// The parts of a [`GroupKind`].
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KindParts {
+    /// The API group; empty for core.
+    pub group: Arc<str>,
+    /// The kind, as written in manifests.
+    pub kind: Arc<str>,
+    hash: u64,
+}
+
+/// The identity of an object. Cluster-scoped objects have an empty namespace.
+///
+/// Keys are cloned and looked up far more often than created: cloning is a reference count, and the hash is computed
+/// once.
+#[derive(Clone)]
+pub struct ObjectKey(Arc<KeyParts>);
+
+/// The parts of an [`ObjectKey`].
+#[derive(Debug)]
+pub struct KeyParts {
+    /// Its kind.
+    pub gk: GroupKind,
+    /// Its namespace; empty for cluster-scoped objects.
+    pub namespace: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    hash: u64,
+}
+
+/// Seeded per process, because users choose the names.
+static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+/// Builds hashers for maps by [`ObjectKey`], which reuse the hash of the key.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PrehashedBuildHasher;
+
+/// The hasher of [`PrehashedBuildHasher`].
+#[derive(Debug, Default)]
+pub struct PrehashedHasher(u64);
+
+/// An object, or one of its sections. The owner is part of the identity: listener `http` of a Gateway is not listener
+/// `http` of a `ListenerSet` of the same name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// The object.
+    pub object: ObjectKey,
+    /// The listener, rule or port; `None` for the whole object.
+    pub section: Option<Arc<str>>,
+}
+
+/// Removes consecutive duplicates: the steps of a path, and the paths of a route, name the same objects repeatedly.
+pub fn dedup_consecutive<'a>(
+    keys: impl Iterator<Item = &'a ObjectKey>,
+) -> impl Iterator<Item = &'a ObjectKey> {
+    let mut last = None;
+    keys.filter(move |key| last.replace(*key) != Some(*key))
+}
+
+// === impl GroupKind ===
+
+impl GroupKind {
+    /// A kind with a group and a name.
+    pub fn new(group: impl Into<Arc<str>>, kind: impl Into<Arc<str>>) -> Self {
+        let (group, kind) = (group.into(), kind.into());
+        let hash = SEED.hash_one((&group, &kind));
+        Self(Arc::new(KindParts { group, kind, hash }))
+    }
+
+    /// A kind of Gateway API.
+    pub fn gateway_api(kind: &str) -> Self {
+        Self::new(GATEWAY_API, kind)
+    }
+
+    /// A kind of the core group.
+    pub fn core(kind: &str) -> Self {
+        Self::new("", kind)
+    }
+
+    /// The kind of custom resource definitions.
+    pub fn crd() -> Self {
+        static KIND: LazyLock<GroupKind> =
+            LazyLock::new(|| GroupKind::new(APIEXTENSIONS, "CustomResourceDefinition"));
+        KIND.clone()
+    }
+
+    fn parts(&self) -> [&str; 3] {
+        if self.group.is_empty() || &*self.group == GATEWAY_API {
+            [&self.kind, "", ""]
+        } else {
+            [&self.kind, ".", &self.group]
+        }
+    }
+
+    /// Whether this is a kind of Gateway API with this name.
+    pub fn is_gateway_api(&self, kind: &str) -> bool {
+        // Compares the kind first, because most kinds differ in length.
+        &*self.kind == kind && &*self.group == GATEWAY_API
+    }
+
+    /// Whether this is `ListenerSet` or its experimental predecessor.
+    pub fn is_listener_set(&self) -> bool {
+        self.is_gateway_api("ListenerSet")
+            || (&*self.kind == "XListenerSet" && &*self.group == GATEWAY_API_X)
+    }
+
+    /// Whether this is a core kind with this name.
+    pub fn is_core(&self, kind: &str) -> bool {
+        self.group.is_empty() && &*self.kind == kind
+    }
+}
+
+impl Deref for GroupKind {
+    type Target = KindParts;
+
+    fn deref(&self) -> &KindParts {
+        &self.0
+    }
+}
+
+impl PartialEq for GroupKind {
+    fn eq(&self, other: &Self) -> bool {
+        // Most comparisons are of the same allocation.
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl Eq for GroupKind {}
+
+impl Hash for GroupKind {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+impl Ord for GroupKind {
+    /// By group, then by kind.
+    fn cmp(&self, other: &Self) -> Ordering {
+        if Arc::ptr_eq(&self.0, &other.0) {
+            return Ordering::Equal;
+        }
+        self.0.cmp(&other.0)
+    }
+}
+
+impl PartialOrd for GroupKind {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Compares names; most comparisons are of the same allocation.
+fn text(one: &Arc<str>, other: &Arc<str>) -> Ordering {
+    if Arc::ptr_eq(one, other) {
+        return Ordering::Equal;
+    }
+    one.cmp(other)
+}
+
+impl fmt::Debug for GroupKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl fmt::Display for GroupKind {
+    /// `Gateway` for Gateway API and core, `Kind.group` for everything else.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = self.parts().into_iter();
+        parts.try_for_each(|part| f.write_str(part))
+    }
+}
+
+// === impl ObjectKey ===
+
+impl ObjectKey {
+    /// The key of an object.
+    pub fn new(gk: GroupKind, namespace: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
+        let (namespace, name) = (namespace.into(), name.into());
+        let hash = Self::hash_of(&gk, &namespace, &name);
+        Self::with_hash(gk, namespace, name, hash)
+    }
+
+    /// The hash of a key with these parts.
+    pub(crate) fn hash_of(gk: &GroupKind, namespace: &str, name: &str) -> u64 {
+        SEED.hash_one((gk, namespace, name))
+    }
+
+    /// A key with these parts and their hash.
+    pub(crate) fn with_hash(gk: GroupKind, namespace: Arc<str>, name: Arc<str>, hash: u64) -> Self {
+        Self(Arc::new(KeyParts {
+            gk,
+            namespace,
+            name,
+            hash,
+        }))
+    }
+
+    /// The precomputed hash.
+    pub(crate) fn hashed(&self) -> u64 {
+        self.hash
+    }
+
+    /// Whether the key has these parts, given their hash.
+    pub(crate) fn is(&self, gk: &GroupKind, namespace: &str, name: &str, hash: u64) -> bool {
+        self.hash == hash && *self.name == *name && *self.namespace == *namespace && self.gk == *gk
+    }
+
+    /// The whole object as a place.
+    pub fn whole(&self) -> Place {
+        Place {
+            object: self.clone(),
+            section: None,
+        }
+    }
+
+    /// A section of the object.
+    pub fn section(&self, name: impl Into<Arc<str>>) -> Place {
+        Place {
+            object: self.clone(),
+            section: Some(name.into()),
+        }
+    }
+
+    /// The displayed form, built in one allocation.
+    pub fn text(&self) -> String {
+        self.parts().concat()
+    }
+
+    fn parts(&self) -> [&str; 7] {
+        let slash = if self.namespace.is_empty() { "" } else { "/" };
+        let [kind, dot, group] = self.gk.parts();
+        [kind, dot, group, " ", &self.namespace, slash, &self.name]
+    }
+
+    /// `namespace/name`; the name alone for cluster-scoped objects.
+    pub fn path(&self) -> String {
+        if self.namespace.is_empty() {
+            self.name.to_string()
+        } else {
+            [&*self.namespace, "/", &*self.name].concat()
+        }
+    }
+}
+
+impl Deref for ObjectKey {
+    type Target = KeyParts;
+
+    fn deref(&self) -> &KeyParts {
+        &self.0
+    }
+}
+
+impl PartialEq for ObjectKey {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+            || (self.hash == other.hash
+                && self.name == other.name
+                && self.namespace == other.namespace
+                && self.gk == other.gk)
+    }
+}
+
+impl Eq for ObjectKey {}
+
+impl Hash for ObjectKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+impl Ord for ObjectKey {
+    /// By kind, namespace and name.
+    fn cmp(&self, other: &Self) -> Ordering {
+        if Arc::ptr_eq(&self.0, &other.0) {
+            return Ordering::Equal;
+        }
+        self.gk
+            .cmp(&other.gk)
+            .then_with(|| text(&self.namespace, &other.namespace))
+            .then_with(|| text(&self.name, &other.name))
+    }
+}
+
+impl PartialOrd for ObjectKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Debug for ObjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+// === impl PrehashedBuildHasher ===
+
+impl BuildHasher for PrehashedBuildHasher {
+    type Hasher = PrehashedHasher;
+
+    fn build_hasher(&self) -> PrehashedHasher {
+        PrehashedHasher::default()
+    }
+}
+
+impl Hasher for PrehashedHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+impl fmt::Display for ObjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = self.parts().into_iter();
+        parts.try_for_each(|part| f.write_str(part))
+    }
+}
+
+impl fmt::Display for Place {
+    /// `Gateway infra/edge#http`, the form of the command line (design 9, ruling 26).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.section {
+            None => self.object.fmt(f),
+            Some(section) => write!(f, "{}#{section}", self.object),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Annotations with short values. Others may be as large as the object, and do not contain names.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::admission::projected;
+use crate::model::intern::Interned;
+use crate::model::label_map::LabelMap;
+
+/// The annotation by which an object suppresses findings about itself.
+pub const IGNORE: &str = "attache.dev/ignore";
+
+/// The maximum length of a value that is kept, in bytes: 253 for a name, and two quotes.
+const LONGEST: usize = 255;
+/// The maximum length of [`IGNORE`], which contains reasons.
+const LONGEST_IGNORE: usize = 4096;
+
+/// Annotations of an object.
+pub type Annotations = LabelMap;
+
+/// Unparsed annotations; long ones are never copied.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub struct Raw<'a>(#[serde(borrow)] BTreeMap<Interned, &'a RawValue>);
+
+/// The annotations whose values are short strings.
+pub fn short(raw: Option<Raw<'_>>) -> Annotations {
+    let short = raw
+        .into_iter()
+        .flat_map(|Raw(raw)| raw)
+        .filter(|(Interned(key), value)| {
+            let longest = if **key == *projected::ANNOTATION {
+                // Quotes in it are escaped.
+                2 * projected::LONGEST
+            } else if **key == *IGNORE {
+                LONGEST_IGNORE
+            } else {
+                LONGEST
+            };
+            value.get().len() <= longest
+        });
+    short
+        .filter_map(|(Interned(key), value)| {
+            let Interned(value) = serde_json::from_str(value.get()).ok()?;
+            Some((key, value))
+        })
+        .collect()
+}

@@ -1,0 +1,393 @@
+//! JSON paths of Kubernetes and Gateway API objects.
+
+use std::borrow::Cow;
+use std::num::NonZeroI64;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::bounded_vec::{BoundedVec, MOST_HOSTNAMES};
+use super::matches::Matches;
+use super::paths::Paths;
+use super::{
+    BackendRef, From, GrantFrom, GrantTo, Header, Incoming, Listener, Meta, Node, ParentRef, Port,
+    ROUTES, Rule, Unreadable, annotations, crd, unreadable, weight,
+};
+use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, ObjectKey};
+use crate::model::intern::{self, Interned};
+use crate::model::selector::Labels;
+
+/// Services of media servers have some thousand ports.
+pub(super) const MOST_PORTS: usize = 16_384;
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    metadata: MetaJson<'a>,
+    #[serde(borrow)]
+    spec: Option<&'a RawValue>,
+    #[serde(borrow)]
+    status: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Large<'a> {
+    #[serde(borrow)]
+    metadata: &'a RawValue,
+    #[serde(borrow)]
+    spec: Option<&'a RawValue>,
+    #[serde(borrow)]
+    status: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MetaJson<'a> {
+    name: Option<Interned>,
+    namespace: Option<Interned>,
+    labels: Option<Labels>,
+    #[serde(borrow, default)]
+    annotations: Option<annotations::Raw<'a>>,
+    generation: Option<i64>,
+    creation_timestamp: Option<String>,
+    deletion_timestamp: Option<serde::de::IgnoredAny>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct GatewayClassSpec {
+    controller_name: Interned,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct GatewaySpec<'a> {
+    gateway_class_name: Interned,
+    #[serde(borrow)]
+    listeners: Option<BoundedVec<ListenerJson<'a>>>,
+    #[serde(borrow)]
+    allowed_listeners: Option<AllowedJson<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ListenerSetSpec<'a> {
+    parent_ref: ParentJson,
+    #[serde(borrow)]
+    listeners: Option<BoundedVec<ListenerJson<'a>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ListenerJson<'a> {
+    name: Interned,
+    port: Option<u32>,
+    protocol: Option<Interned>,
+    hostname: Option<Interned>,
+    #[serde(borrow)]
+    allowed_routes: Option<AllowedJson<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct AllowedJson<'a> {
+    #[serde(borrow)]
+    namespaces: Option<FromJson<'a>>,
+    kinds: Option<BoundedVec<KindJson>>,
+}
+
+#[derive(Deserialize)]
+struct FromJson<'a> {
+    from: Option<String>,
+    /// Parsed separately: the definition allows more than can be parsed.
+    #[serde(borrow)]
+    selector: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct KindJson {
+    group: Option<Interned>,
+    kind: Interned,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct RouteSpec<'a> {
+    parent_refs: Option<BoundedVec<ParentJson>>,
+    hostnames: Option<BoundedVec<Interned, MOST_HOSTNAMES>>,
+    #[serde(borrow)]
+    rules: Option<BoundedVec<RuleJson<'a>>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct ParentJson {
+    group: Option<Interned>,
+    kind: Option<Interned>,
+    namespace: Option<Interned>,
+    name: Interned,
+    section_name: Option<Interned>,
+    port: Option<u32>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct RuleJson<'a> {
+    name: Option<Interned>,
+    #[serde(borrow)]
+    matches: Option<&'a RawValue>,
+    backend_refs: Option<BoundedVec<ParentJson>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ServiceSpec {
+    ports: Option<BoundedVec<PortJson, MOST_PORTS>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct PortJson {
+    name: Option<Interned>,
+    port: Option<u32>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct GrantSpec {
+    from: Option<BoundedVec<GrantFromJson>>,
+    to: Option<BoundedVec<GrantToJson>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct GrantFromJson {
+    group: Interned,
+    kind: Interned,
+    namespace: Interned,
+}
+
+#[derive(Deserialize)]
+pub(super) struct GrantToJson {
+    group: Interned,
+    kind: Interned,
+    name: Option<Interned>,
+}
+
+/// Splits an object into metadata, spec and status.
+pub(super) fn parts(text: &RawValue) -> Result<Incoming<'_>, Unreadable> {
+    let (json, spec, status): (MetaJson<'_>, _, _) = if weight::is_large(text.get()) {
+        let large: Large<'_> = parse("the object", text.get())?;
+        let metadata = large.metadata.get();
+        weight::weigh_metadata(metadata)?;
+        (parse("metadata", metadata)?, large.spec, large.status)
+    } else {
+        let envelope: Envelope<'_> = parse("the object", text.get())?;
+        (envelope.metadata, envelope.spec, envelope.status)
+    };
+    let created = json
+        .creation_timestamp
+        .map(|t| t.parse())
+        .transpose()
+        .map_err(|_| Unreadable::new("metadata.creationTimestamp is not a time"))?;
+    let meta = Meta {
+        labels: json.labels.unwrap_or_default(),
+        annotations: annotations::short(json.annotations),
+        created,
+        deleting: json.deletion_timestamp.is_some(),
+        version: None,
+        generation: json.generation.and_then(NonZeroI64::new),
+    };
+    let header = Header {
+        namespace: json.namespace.unwrap_or_default().0,
+        name: json.name.unwrap_or_default().0,
+        meta,
+    };
+    Ok(Incoming {
+        header: Cow::Owned(header),
+        spec: spec.filter(|spec| spec.get() != "null"),
+        status,
+    })
+}
+
+/// The kind-specific part of an object.
+pub(super) fn node(
+    gk: &GroupKind,
+    header: &Header,
+    spec: Option<&RawValue>,
+) -> Result<Node, Unreadable> {
+    let text = spec.map_or("{}", RawValue::get);
+    let node = match (&*gk.group, &*gk.kind) {
+        (GATEWAY_API, "GatewayClass") => Node::GatewayClass {
+            controller: parse::<GatewayClassSpec>("spec", text)?.controller_name.0,
+        },
+        (GATEWAY_API, "Gateway") => {
+            let spec: GatewaySpec<'_> = parse("spec", text)?;
+            Node::Gateway {
+                class: spec.gateway_class_name.0,
+                listeners: listeners(spec.listeners),
+                sets: sets(spec.allowed_listeners),
+            }
+        }
+        (GATEWAY_API, "ListenerSet") | (GATEWAY_API_X, "XListenerSet") => {
+            let spec: ListenerSetSpec<'_> = parse("spec", text)?;
+            Node::ListenerSet {
+                parent: parent(spec.parent_ref, header),
+                listeners: listeners(spec.listeners),
+            }
+        }
+        (GATEWAY_API, kind) if ROUTES.contains(&kind) => {
+            let spec: RouteSpec<'_> = parse("spec", text)?;
+            let rules = spec.rules.iter().flat_map(|few| &few.0);
+            Node::Route {
+                matches: Matches::of(rules.clone().map(|rule| rule.matches)),
+                paths: Paths::of(rules.map(|rule| rule.matches)),
+                parents: all(spec.parent_refs, |p| parent(p, header)),
+                hostnames: all(spec.hostnames, |Interned(host)| host),
+                rules: all(spec.rules, |r| rule(r, header)),
+            }
+        }
+        ("", "Service") => {
+            let spec: ServiceSpec = parse("spec", text)?;
+            Node::Service {
+                ports: all(spec.ports, service_port),
+            }
+        }
+        (GATEWAY_API, "ReferenceGrant") => {
+            let spec: GrantSpec = parse("spec", text)?;
+            Node::ReferenceGrant {
+                from: all(spec.from, grant_from),
+                to: all(spec.to, grant_to),
+            }
+        }
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => {
+            Node::Crd(Arc::new(crd::read(text, &header.meta.labels, true)?))
+        }
+        _ => Node::Other,
+    };
+    Ok(node)
+}
+
+/// Like [`node`], for an object that contains too much: a definition that is not of a policy kind only needs its
+/// names, and some are larger than any definition of a policy kind.
+pub(super) fn node_of_large(gk: &GroupKind, meta: &Meta, spec: &RawValue) -> Option<Node> {
+    if *gk != GroupKind::crd() || crd::may_be_of_a_policy(spec.get(), &meta.labels) {
+        return None;
+    }
+    weight::weigh_names(spec.get()).ok()?;
+    let crd = crd::read(spec.get(), &meta.labels, false).ok()?;
+    Some(Node::Crd(Arc::new(crd)))
+}
+
+pub(super) fn parse<'a, T: Deserialize<'a>>(what: &str, text: &'a str) -> Result<T, Unreadable> {
+    serde_json::from_str(text).map_err(|why| unreadable::field::<T>(what, text, &why))
+}
+
+/// Copies the items into an allocation of exact size: the one that they were parsed into is many times as large.
+fn all<A, B, const N: usize>(items: Option<BoundedVec<A, N>>, f: impl Fn(A) -> B) -> Box<[B]> {
+    let items = items.map(|few| few.0).unwrap_or_default();
+    let mut all = Vec::with_capacity(items.len());
+    all.extend(items.into_iter().map(f));
+    all.into()
+}
+
+/// A string, unless it is empty.
+fn said(text: Option<Interned>) -> Option<Arc<str>> {
+    text.map(|Interned(text)| text)
+        .filter(|text| !text.is_empty())
+}
+
+fn listeners(json: Option<BoundedVec<ListenerJson<'_>>>) -> Box<[Listener]> {
+    all(json, listener)
+}
+
+pub(super) fn listener(json: ListenerJson<'_>) -> Listener {
+    let allowed = json.allowed_routes.unwrap_or_default();
+    Listener {
+        name: json.name.0,
+        port: port(json.port).unwrap_or_default(),
+        protocol: json.protocol.unwrap_or_default().0,
+        hostname: said(json.hostname),
+        routes_from: from(allowed.namespaces, From::Same),
+        routes_of: all(allowed.kinds, |k| {
+            let group = k.group.map(|Interned(group)| group);
+            let group = group.unwrap_or_else(|| intern::text(GATEWAY_API));
+            intern::kind(&group, &k.kind.0)
+        }),
+    }
+}
+
+/// The namespaces whose `ListenerSets` may join.
+pub(super) fn sets(allowed: Option<AllowedJson<'_>>) -> From {
+    allowed.map_or(From::None, |allowed| from(allowed.namespaces, From::None))
+}
+
+/// A missing selector selects nothing.
+fn from(json: Option<FromJson<'_>>, unsaid: From) -> From {
+    let Some(json) = json else {
+        return unsaid;
+    };
+    match (json.from.as_deref(), json.selector) {
+        (Some("All"), _) => From::All,
+        (Some("Same"), _) => From::Same,
+        (Some("Selector"), Some(text)) => match serde_json::from_str(text.get()) {
+            Ok(selector) => From::Selector(Box::new(selector)),
+            Err(_) if text.get() == "null" => From::None,
+            Err(_) => From::Unknown,
+        },
+        (Some(_), _) => From::None,
+        (None, _) => unsaid,
+    }
+}
+
+pub(super) fn service_port(json: PortJson) -> Port {
+    Port {
+        name: said(json.name),
+        number: port(json.port).unwrap_or_default(),
+    }
+}
+
+pub(super) fn grant_from(json: GrantFromJson) -> GrantFrom {
+    GrantFrom {
+        gk: intern::kind(&json.group.0, &json.kind.0),
+        namespace: json.namespace.0,
+    }
+}
+
+pub(super) fn grant_to(json: GrantToJson) -> GrantTo {
+    GrantTo {
+        gk: intern::kind(&json.group.0, &json.kind.0),
+        name: said(json.name),
+    }
+}
+
+fn port(number: Option<u32>) -> Option<u16> {
+    number.and_then(|p| u16::try_from(p).ok())
+}
+
+fn reference(json: &ParentJson, header: &Header, group: &str, kind: &str) -> ObjectKey {
+    let or = |said: &Option<Interned>, unsaid: &str| match said {
+        Some(Interned(said)) => said.clone(),
+        None => intern::text(unsaid),
+    };
+    let gk = intern::kind(&or(&json.group, group), &or(&json.kind, kind));
+    let namespace = json.namespace.as_ref().map(|Interned(namespace)| namespace);
+    intern::key(&gk, namespace.unwrap_or(&header.namespace), &json.name.0)
+}
+
+pub(super) fn parent(json: ParentJson, header: &Header) -> ParentRef {
+    ParentRef {
+        object: reference(&json, header, GATEWAY_API, "Gateway"),
+        port: port(json.port),
+        section: said(json.section_name),
+    }
+}
+
+pub(super) fn rule(json: RuleJson<'_>, header: &Header) -> Rule {
+    Rule {
+        name: said(json.name),
+        backends: all(json.backend_refs, |b| BackendRef {
+            object: reference(&b, header, "", "Service"),
+            port: port(b.port),
+        }),
+    }
+}

@@ -1,0 +1,199 @@
+//! The matches of the rules of a route, to find routes that match the same requests.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::bounded_vec::BoundedVec;
+use crate::model::intern;
+
+/// The `matches` of all rules of an `HTTPRoute` or a `GRPCRoute`, with defaults filled in.
+///
+/// They are kept as sorted hashes: there are many routes, and matches are only compared for equality.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Matches(
+    /// `None` for a single match of everything, which is the usual case; empty if one of them cannot be read.
+    Option<Arc<[u64]>>,
+);
+
+/// One entry of `matches`. An entry that cannot be read makes the whole route incomparable.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+struct MatchJson {
+    path: Option<TypedJson>,
+    method: Option<MethodJson>,
+    headers: Option<BoundedVec<PairJson>>,
+    query_params: Option<BoundedVec<PairJson>>,
+}
+
+/// A string for an `HTTPRoute`; a service and its method for a `GRPCRoute`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum MethodJson {
+    Http(String),
+    Grpc(CallJson),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TypedJson {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    value: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallJson {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    service: Option<String>,
+    method: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PairJson {
+    name: String,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    value: String,
+}
+
+// === impl Matches ===
+
+impl Matches {
+    /// Reads the `matches` of all rules.
+    pub(super) fn of<'a>(rules: impl Iterator<Item = Option<&'a RawValue>>) -> Self {
+        let everything = MatchJson::default().hashed();
+        let mut hashes: Vec<u64> = Vec::new();
+        for matches in rules {
+            let Some(matches) = matches.filter(|matches| matches.get() != "null") else {
+                hashes.push(everything);
+                continue;
+            };
+            let Ok(BoundedVec(matches)) =
+                serde_json::from_str::<BoundedVec<MatchJson>>(matches.get())
+            else {
+                return Self(Some(Arc::default()));
+            };
+            if matches.is_empty() {
+                hashes.push(everything);
+            }
+            hashes.extend(matches.into_iter().map(MatchJson::hashed));
+        }
+        hashes.sort_unstable();
+        hashes.dedup();
+        if hashes.is_empty() || *hashes == [everything] {
+            return Self(None);
+        }
+        Self(Some(intern::numbers(&hashes)))
+    }
+
+    /// Whether all rules match every request.
+    pub fn is_everything(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The hash of each match; empty if one of them cannot be read.
+    pub fn each(&self) -> Vec<u64> {
+        match &self.0 {
+            None => vec![MatchJson::default().hashed()],
+            Some(hashes) => hashes.to_vec(),
+        }
+    }
+
+    /// Whether it contains a match with this hash.
+    pub fn has(&self, one: u64) -> bool {
+        match &self.0 {
+            None => one == MatchJson::default().hashed(),
+            Some(hashes) => hashes.binary_search(&one).is_ok(),
+        }
+    }
+}
+
+// === impl MatchJson ===
+
+impl MatchJson {
+    /// A hash that is equal for equivalent matches, in every process.
+    fn hashed(self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let path = self.path.map(|path| (path.kind, path.value));
+        let (kind, value) = path.unwrap_or_default();
+        let kind = kind.unwrap_or_else(|| "PathPrefix".to_owned());
+        let value = value.unwrap_or_else(|| "/".to_owned());
+        (kind, value).hash(&mut hasher);
+        match self.method {
+            Some(MethodJson::Grpc(call)) => {
+                let kind = call.kind.unwrap_or_else(|| "Exact".to_owned());
+                (kind, call.service, call.method).hash(&mut hasher);
+            }
+            Some(MethodJson::Http(method)) => method.hash(&mut hasher),
+            None => {}
+        }
+        for pairs in [self.headers, self.query_params] {
+            let pairs = pairs.map(|pairs| pairs.0).unwrap_or_default();
+            let of = |pair: PairJson| {
+                let kind = pair.kind.unwrap_or_else(|| "Exact".to_owned());
+                (pair.name.to_ascii_lowercase(), kind, pair.value)
+            };
+            let mut pairs: Vec<(String, String, String)> = pairs.into_iter().map(of).collect();
+            pairs.sort();
+            pairs.hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::Matches;
+
+    fn of(rules: &[Option<&str>]) -> Matches {
+        let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
+        let rules: Vec<Option<Box<RawValue>>> =
+            rules.iter().map(|rule| Some(raw((*rule)?))).collect();
+        Matches::of(rules.iter().map(Option::as_deref))
+    }
+
+    #[test]
+    fn what_is_left_out_counts_as_its_default() {
+        let said = r#"[{"path": {"type": "PathPrefix", "value": "/"}}]"#;
+        assert_eq!(of(&[Some(said)]), of(&[None]));
+        assert_eq!(of(&[Some("[]")]), of(&[Some("null")]));
+        let header =
+            r#"[{"headers": [{"name": "X-Stage", "value": "a"}, {"name": "b", "value": "b"}]}]"#;
+        let other = r#"[{"headers": [{"name": "b", "type": "Exact", "value": "b"}, {"name": "x-stage", "value": "a"}]}]"#;
+        assert_eq!(of(&[Some(header)]), of(&[Some(other)]));
+    }
+
+    #[test]
+    fn types_values_and_methods_tell_them_apart() {
+        let all = [
+            r#"[{"path": {"value": "/a"}}]"#,
+            r#"[{"path": {"type": "Exact", "value": "/a"}}]"#,
+            r#"[{"path": {"value": "/a"}, "method": "GET"}]"#,
+            r#"[{"path": {"value": "/a"}, "queryParams": [{"name": "q", "value": "1"}]}]"#,
+            r#"[{"path": {"value": "/a"}, "headers": [{"name": "q", "value": "1"}]}]"#,
+            r#"[{"method": {"service": "a"}}]"#,
+            r#"[{"method": {"method": "a"}}]"#,
+        ];
+        for one in all {
+            let same = all
+                .iter()
+                .filter(|other| of(&[Some(one)]) == of(&[Some(other)]));
+            assert_eq!(same.count(), 1, "{one}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_compared_with_nothing() {
+        let odd = of(&[Some(r#"[{"cookies": []}]"#), None]);
+        assert!(odd.each().is_empty());
+        assert!(!odd.has(of(&[None]).each()[0]));
+    }
+}

@@ -1,0 +1,478 @@
+//! A compact form of the status that controllers reported: entry by entry, with the conditions that are not good.
+
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::bounded_vec::BoundedVec;
+use super::{Header, ParentRef};
+use crate::model::ids::{GATEWAY_API, Place};
+use crate::model::intern::{self, Interned};
+use crate::model::literal;
+
+/// Conditions that report acceptance.
+const ACCEPTANCE: [&str; 3] = ["Accepted", "Attached", "WaypointAccepted"];
+/// Conditions that report enforcement.
+const ENFORCEMENT: [&str; 2] = ["Enforced", "Programmed"];
+/// Reasons that do not count as a rejection: the condition does not hold yet, or not because of the object itself.
+const NO_REJECTION: [&str; 5] = [
+    "Pending",
+    "Reconciling",
+    "Overridden",
+    "Merged",
+    "ListenersNotValid",
+];
+/// The condition, or its reason, by which a controller reports that other policies override a policy.
+const OVERRIDDEN: &str = "Overridden";
+/// Longer messages are truncated.
+const LONGEST_MESSAGE: usize = 512;
+
+/// The status reported for an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reported {
+    /// In the order of the status. For routes, Gateways and `ListenerSets`, empty unless some entry is not good.
+    pub entries: Box<[Entry]>,
+}
+
+/// The report of one controller about an object or a part of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The object or part.
+    pub subject: Subject,
+    /// The controller, if the status names one.
+    pub controller: Option<Arc<str>>,
+    /// Whether the object is accepted.
+    pub acceptance: Acceptance,
+    /// Conditions that are not good.
+    pub conditions: Box<[Condition]>,
+}
+
+/// The subject of a status entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The object as a whole.
+    Whole,
+    /// A policy, at an ancestor of its target.
+    Ancestor(Place),
+    /// A route, at a parent.
+    Parent(ParentRef),
+    /// A listener of the object.
+    Listener(Arc<str>),
+}
+
+/// The acceptance of an object, as a controller reports it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acceptance {
+    /// Not reported, or not yet.
+    Unsaid,
+    /// Reported for an older generation.
+    Outdated,
+    /// The controller accepts it.
+    Accepted,
+    /// The controller rejects it.
+    Rejected,
+}
+
+/// A condition that is not good.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Condition {
+    /// The type.
+    pub name: Arc<str>,
+    /// Whether the status is `True`; otherwise it is `False`.
+    pub holds: bool,
+    /// The reason.
+    pub reason: Arc<str>,
+    /// The message; on one line, truncated if long.
+    pub message: Arc<str>,
+    /// The generation that the controller observed.
+    pub observed_generation: Option<i64>,
+    /// Whether that is the current generation of the object.
+    pub is_current: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StatusJson<'a> {
+    #[serde(default, deserialize_with = "literal::optional")]
+    observed_generation: Option<Value>,
+    #[serde(borrow)]
+    conditions: Option<&'a RawValue>,
+    #[serde(borrow)]
+    ancestors: Option<&'a RawValue>,
+    #[serde(borrow)]
+    parents: Option<&'a RawValue>,
+    #[serde(borrow)]
+    listeners: Option<&'a RawValue>,
+    #[serde(borrow)]
+    controllers: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct EntryJson {
+    ancestor_ref: Option<RefJson>,
+    parent_ref: Option<RefJson>,
+    name: Option<Interned>,
+    controller_name: Option<Interned>,
+    conditions: Option<BoundedVec<ConditionJson>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RefJson {
+    group: Option<Interned>,
+    kind: Option<Interned>,
+    namespace: Option<Interned>,
+    name: Interned,
+    section_name: Option<Interned>,
+    port: Option<u16>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ConditionJson {
+    r#type: Interned,
+    status: Interned,
+    reason: Option<Interned>,
+    message: Option<String>,
+    #[serde(default, deserialize_with = "literal::optional")]
+    observed_generation: Option<Value>,
+}
+
+/// The report on most policies whose status names no controller: accepted, without conditions.
+fn plainly_accepted() -> Arc<Reported> {
+    static ACCEPTED: LazyLock<Arc<Reported>> = LazyLock::new(|| {
+        let entry = Entry {
+            subject: Subject::Whole,
+            controller: None,
+            acceptance: Acceptance::Accepted,
+            conditions: Box::default(),
+        };
+        let entries = Box::from([entry]);
+        Arc::new(Reported { entries })
+    });
+    ACCEPTED.clone()
+}
+
+fn list<'a, T: Deserialize<'a>>(text: &'a RawValue) -> Option<Vec<T>> {
+    let read: Option<BoundedVec<T>> = serde_json::from_str(text.get()).ok()?;
+    read.map(|few| few.0)
+}
+
+/// Some controllers write the number as a string.
+fn number(value: Option<&Value>) -> Option<i64> {
+    match value? {
+        Value::Number(number) => number.as_i64(),
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+/// The context for reading the entries of a status.
+struct Reader<'a> {
+    header: &'a Header,
+    /// The generation of the object.
+    generation: Option<i64>,
+    /// The observed generation of the status as a whole.
+    observed: Option<i64>,
+}
+
+// === impl Reader ===
+
+impl Reader<'_> {
+    fn part(&self, json: EntryJson) -> Entry {
+        let subject = match (json.ancestor_ref, json.parent_ref, json.name) {
+            (Some(ancestor), ..) => {
+                let ParentRef {
+                    object, section, ..
+                } = self.reference(ancestor);
+                Subject::Ancestor(Place { object, section })
+            }
+            (_, Some(parent), _) => Subject::Parent(self.reference(parent)),
+            (.., Some(Interned(name))) => Subject::Listener(name),
+            _ => Subject::Whole,
+        };
+        let controller = json.controller_name.map(|Interned(name)| name);
+        let conditions = json.conditions.map(|few| few.0).unwrap_or_default();
+        self.entry(subject, controller, conditions)
+    }
+
+    fn reference(&self, json: RefJson) -> ParentRef {
+        let or = |said: Option<Interned>, unsaid: &str| match said {
+            Some(Interned(said)) => said,
+            None => intern::text(unsaid),
+        };
+        let gk = intern::kind(&or(json.group, GATEWAY_API), &or(json.kind, "Gateway"));
+        let namespace = json.namespace.map(|Interned(namespace)| namespace);
+        let namespace = namespace.unwrap_or_else(|| self.header.namespace.clone());
+        let section = json.section_name.map(|Interned(name)| name);
+        ParentRef {
+            object: intern::key(&gk, &namespace, &json.name.0),
+            section: section.filter(|name| !name.is_empty()),
+            port: json.port,
+        }
+    }
+
+    fn entry(
+        &self,
+        subject: Subject,
+        controller: Option<Arc<str>>,
+        conditions: Vec<ConditionJson>,
+    ) -> Entry {
+        let mut acceptance = Acceptance::Unsaid;
+        let mut kept: Vec<Condition> = Vec::new();
+        for json in conditions {
+            let observed = number(json.observed_generation.as_ref()).or(self.observed);
+            let seen = observed.zip(self.generation);
+            let is_current = seen.is_none_or(|(seen, generation)| seen >= generation);
+            let (name, reason) = (json.r#type.0, json.reason.unwrap_or_default().0);
+            let holds = match &*json.status.0 {
+                "True" => true,
+                "False" => false,
+                _ => continue,
+            };
+            if ACCEPTANCE.contains(&&*name) && acceptance != Acceptance::Rejected {
+                acceptance = match (is_current, holds) {
+                    (false, _) => Acceptance::Outdated,
+                    (true, true) => Acceptance::Accepted,
+                    (true, false) if NO_REJECTION.contains(&&*reason) => acceptance,
+                    (true, false) => Acceptance::Rejected,
+                };
+            }
+            let is_bad = match &*name {
+                "Conflicted" | OVERRIDDEN => holds,
+                "ResolvedRefs" => !holds,
+                name => (ACCEPTANCE.contains(&name) || ENFORCEMENT.contains(&name)) && !holds,
+            };
+            if is_bad {
+                kept.push(Condition {
+                    name,
+                    holds,
+                    reason,
+                    message: line(&json.message.unwrap_or_default()),
+                    observed_generation: observed,
+                    is_current,
+                });
+            }
+        }
+        Entry {
+            subject,
+            controller,
+            acceptance,
+            conditions: kept.into(),
+        }
+    }
+}
+
+/// A message as one line.
+fn line(message: &str) -> Arc<str> {
+    let end = message.floor_char_boundary(LONGEST_MESSAGE);
+    let cut = message.get(..end).unwrap_or_default();
+    let words: Vec<&str> = cut
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.join(" ").into()
+}
+
+// === impl Reported ===
+
+impl Reported {
+    /// Reads a status; `None` if it contains nothing of interest or cannot be read.
+    pub fn read(
+        status: &RawValue,
+        header: &Header,
+        generation: Option<i64>,
+    ) -> Option<Arc<Reported>> {
+        let text = status.get();
+        // Most objects are routes without problems.
+        let plain = !["False\"", "Unknown\"", "Conflicted\""]
+            .iter()
+            .any(|word| text.contains(word));
+        if plain && (text.contains("\"parents\"") || text.contains("\"listeners\"")) {
+            return None;
+        }
+        let json: StatusJson<'_> = serde_json::from_str(text).ok()?;
+        let reader = Reader {
+            header,
+            generation,
+            observed: number(json.observed_generation.as_ref()),
+        };
+        let mut entries = Vec::new();
+        let of_policy = json.parents.is_none() && json.listeners.is_none();
+        if let Some(conditions) = json.conditions.and_then(list) {
+            entries.push(reader.entry(Subject::Whole, None, conditions));
+        }
+        let parts = [
+            json.ancestors,
+            json.parents,
+            json.listeners,
+            json.controllers,
+        ];
+        for part in parts.into_iter().flatten() {
+            let part: Vec<EntryJson> = list(part).unwrap_or_default();
+            entries.extend(part.into_iter().map(|entry| reader.part(entry)));
+        }
+        let counts = |entry: &Entry| {
+            !entry.conditions.is_empty() || of_policy && entry.acceptance != Acceptance::Unsaid
+        };
+        if !entries.iter().any(counts) {
+            return None;
+        }
+        let plain = |entry: &Entry| entry.conditions.is_empty() && entry.controller.is_none();
+        if let [entry] = &*entries
+            && plain(entry)
+            && entry.acceptance == Acceptance::Accepted
+        {
+            return Some(plainly_accepted());
+        }
+        let entries = entries.into();
+        Some(Arc::new(Reported { entries }))
+    }
+
+    /// Fills in the namespace that the manifest of the object leaves open.
+    pub fn place_in(&mut self, namespace: &Arc<str>) {
+        for entry in &mut self.entries {
+            let object = match &mut entry.subject {
+                Subject::Ancestor(place) => &mut place.object,
+                Subject::Parent(parent) => &mut parent.object,
+                Subject::Whole | Subject::Listener(_) => continue,
+            };
+            if object.namespace.is_empty() && !object.gk.is_gateway_api("GatewayClass") {
+                *object = intern::key(&object.gk, namespace, &object.name);
+            }
+        }
+    }
+}
+
+// === impl Entry ===
+
+impl Entry {
+    /// The condition that rejects the object at its current generation.
+    pub fn rejection(&self) -> Option<&Condition> {
+        if self.acceptance != Acceptance::Rejected {
+            return None;
+        }
+        let mut conditions = self.conditions.iter();
+        conditions.find(|condition| condition.rejects())
+    }
+
+    /// The condition that reports that an accepted object is not in force.
+    pub fn not_enforced(&self) -> Option<&Condition> {
+        let mut conditions = self.conditions.iter();
+        conditions.find(|condition| {
+            condition.is_current
+                && ENFORCEMENT.contains(&&*condition.name)
+                && !NO_REJECTION.contains(&&*condition.reason)
+        })
+    }
+}
+
+// === impl Condition ===
+
+impl Condition {
+    /// Whether it reports that other policies override this one on all its targets.
+    pub fn is_overridden(&self) -> bool {
+        let is_of_enforcement = ENFORCEMENT.contains(&&*self.name) && !self.holds;
+        self.is_current && is_of_enforcement && &*self.reason == OVERRIDDEN
+    }
+
+    /// Whether it reports that on some targets, for kinds whose controllers write such a condition.
+    pub fn is_overridden_somewhere(&self) -> bool {
+        self.is_current && self.holds && &*self.name == OVERRIDDEN
+    }
+}
+
+/// `Accepted=False (NotAllowedByListeners): routes of this namespace are not allowed`.
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let status = if self.holds { "True" } else { "False" };
+        write!(f, "{}={status}", self.name)?;
+        if !self.reason.is_empty() {
+            write!(f, " ({})", self.reason)?;
+        }
+        if !self.message.is_empty() {
+            write!(f, ": {}", self.message)?;
+        }
+        Ok(())
+    }
+}
+
+impl Condition {
+    fn rejects(&self) -> bool {
+        self.is_current
+            && ACCEPTANCE.contains(&&*self.name)
+            && !NO_REJECTION.contains(&&*self.reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::to_raw_value;
+    use serde_json::{Value, json};
+
+    use super::{Acceptance, Header, Reported};
+
+    fn reported(generation: i64, status: &Value) -> Option<Reported> {
+        let header = Header {
+            namespace: "shop".into(),
+            ..Header::default()
+        };
+        let status = to_raw_value(status).unwrap();
+        Reported::read(&status, &header, Some(generation)).map(|reported| (*reported).clone())
+    }
+
+    fn ancestors(accepted: &str, observed: &Value) -> Value {
+        json!({"ancestors": [{
+            "ancestorRef": {"name": "edge"}, "controllerName": "x.io/c",
+            "conditions": [{"type": "Accepted", "status": accepted, "reason": "Invalid",
+                "message": "bad\n  cidr", "observedGeneration": observed}]}]})
+    }
+
+    #[test]
+    fn a_condition_counts_at_the_generation_that_it_saw() {
+        let of = |status: &Value| {
+            let reported = reported(2, status).unwrap();
+            reported.entries[0].acceptance
+        };
+        assert_eq!(of(&ancestors("False", &json!(2))), Acceptance::Rejected);
+        assert_eq!(of(&ancestors("False", &json!(1))), Acceptance::Outdated);
+        assert_eq!(of(&ancestors("False", &Value::Null)), Acceptance::Rejected);
+        assert_eq!(of(&ancestors("True", &json!("2"))), Acceptance::Accepted);
+        assert_eq!(of(&ancestors("True", &json!(1))), Acceptance::Outdated);
+        assert_eq!(reported(2, &ancestors("Unknown", &json!(2))), None);
+    }
+
+    #[test]
+    fn a_message_is_one_line_and_names_are_filled_in() {
+        let reported = reported(1, &ancestors("False", &json!(1))).unwrap();
+        let condition = reported.entries[0].rejection().unwrap();
+        assert_eq!(&*condition.message, "bad cidr");
+        let subject = format!("{:?}", reported.entries[0].subject);
+        assert!(subject.contains("shop"), "{subject}");
+    }
+
+    #[test]
+    fn a_route_with_which_all_is_well_takes_no_memory() {
+        let parents = |accepted: &str| {
+            json!({"parents": [{"parentRef": {"name": "edge"}, "controllerName": "x.io/c",
+                "conditions": [{"type": "Accepted", "status": accepted, "reason": "Accepted"}]}]})
+        };
+        assert_eq!(reported(1, &parents("True")), None);
+        assert!(reported(1, &parents("False")).is_some());
+    }
+
+    #[test]
+    fn an_unreadable_status_is_ignored() {
+        for status in [
+            json!(7),
+            json!({"ancestors": 7, "conditions": {"Accepted": "False"}}),
+            json!({"ancestors": [{"conditions": "False"}]}),
+        ] {
+            assert_eq!(reported(1, &status), None, "{status}");
+        }
+    }
+}

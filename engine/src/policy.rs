@@ -1,0 +1,459 @@
+//! A policy: its targets, strategy and settings, and the order of precedence.
+
+use std::cmp::Ordering;
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::kinds::profile::{Direction, Op, Profile, Strategy};
+use crate::merge::{PolicyStanza, StanzaRef, read_stanzas};
+use crate::model::fuel;
+use crate::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use crate::model::intern;
+use crate::model::level::Level;
+use crate::model::literal;
+use crate::model::object::{From, Meta, Object, ROUTES};
+use crate::model::selector::Selector;
+
+mod definition;
+mod empty;
+mod fields;
+mod settings;
+mod targets;
+
+pub use fields::fields;
+pub(crate) use targets::type_name;
+pub use targets::value_at;
+pub use targets::{Entry, Fault, MOST_ENTRIES, entries, has_unread, hidden, written};
+
+/// The annotation by which a policy declares that its section comes later (design section 4).
+pub const PENDING: &str = "attache.dev/pending";
+
+/// A policy as the engine keeps it.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// The object; its spec remains JSON until it is merged.
+    pub object: Arc<Object>,
+    /// The profile of its kind.
+    pub profile: Arc<Profile>,
+    /// Its targets, without malformed entries.
+    pub targets: Box<[TargetRef]>,
+    /// Its strategies; `None` if the spec names an unknown strategy, or more than one. Such a policy takes part in no
+    /// merge (GEP-713: an unsupported name is never replaced by the default).
+    pub strategies: Option<Box<[Stanza]>>,
+    /// The values of the fields in which all policies of one target must agree, as JSON; empty if the kind has no
+    /// such fields.
+    pub(crate) agreed: Box<str>,
+    /// Its stanzas.
+    stanzas: Box<[PolicyStanza]>,
+    /// Its variants under the other facts that the profile lists for some routes and then for some levels; each is created
+    /// on first use.
+    elsewhere: Box<[OnceLock<Arc<Policy>>]>,
+    /// The indexes of those routes on which its settings make it invalid.
+    refused: Box<[usize]>,
+    /// The cost of reading the settings beyond their number, in units of fuel: their values may be long.
+    length: u32,
+    precedence: Precedence,
+    is_without_target: bool,
+}
+
+/// One target reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetRef {
+    /// The kind.
+    pub gk: GroupKind,
+    /// The namespace of the entry, if it has one.
+    pub namespace: Option<Arc<str>>,
+    /// A name, or a selector.
+    pub select: Select,
+    /// The section of the target.
+    pub section: Option<Arc<str>>,
+    /// The port whose sections are the target, for kinds that refer to sections by port.
+    pub port: Option<u16>,
+    /// Members of the entry whose meaning the profile does not know, as JSON: entries that differ in them are
+    /// different targets (ruling 40).
+    pub unknown: Option<Arc<str>>,
+    /// The namespaces that a selector covers; only its own by default.
+    pub from: From,
+    /// Whether the kind can be a target. An entry that is certainly rejected in a new policy has no effect in an
+    /// older one.
+    pub is_taken: bool,
+}
+
+/// The objects of a kind that a target refers to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Select {
+    /// The object with this name.
+    Name(Arc<str>),
+    /// The objects with these labels; none if the selector cannot be read.
+    Labels(Option<Box<Selector>>),
+    /// The objects with this annotation key and value.
+    Annotated(Arc<str>, Arc<str>),
+}
+
+/// Settings under one strategy. A policy of the legacy dialect has up to two stanzas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stanza {
+    /// The strategy.
+    pub strategy: Strategy,
+    /// Their location.
+    pub place: StanzaPlace,
+}
+
+/// The location of settings in a spec.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StanzaPlace {
+    /// Directly in `spec`, next to the targets.
+    Spec,
+    /// In `spec.defaults`.
+    Defaults,
+    /// In `spec.overrides`.
+    Overrides,
+}
+
+/// The order of policies on one level: older first, then by `namespace/name`. A policy that is not created yet is the
+/// newest (GEP-713, conflict resolution; design 9, ruling 15). Some kinds have a weight, which counts before age.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Precedence {
+    weight: i32,
+    created: Option<Timestamp>,
+    key: ObjectKey,
+}
+
+// === impl Policy ===
+
+impl Policy {
+    /// Reads a policy from its object.
+    pub fn read(object: Arc<Object>, profile: Arc<Profile>) -> Self {
+        let spec = spec(&object);
+        Self::of(object, &spec, profile)
+    }
+
+    /// A policy from its object and the parsed spec.
+    pub(crate) fn of(object: Arc<Object>, spec: &Value, profile: Arc<Profile>) -> Self {
+        let version = object.meta.version.as_deref();
+        let schema = profile.schema(version).map(|schema| &schema.spec);
+        let pruned = schema.filter(|schema| schema.drops_something(spec));
+        let pruned = pruned.map(|_| {
+            let mut spec = spec.clone();
+            profile.prune(version, &mut spec);
+            spec
+        });
+        let spec = pruned.as_ref().unwrap_or(spec);
+        // A version that the API server does not serve does not exist.
+        let is_served = version.is_none_or(|version| profile.has_version(version));
+        let strategies = settings::stanzas(spec, &profile).ok();
+        // Neither does a policy that is rejected.
+        let is_there = is_served && profile.unmet(spec).is_none();
+        let strategies: Option<Box<[Stanza]>> = strategies.filter(|_| is_there).map(Into::into);
+        let stanzas = strategies.as_deref().unwrap_or_default();
+        let pieces = read_stanzas(&object.key, spec, &profile, stanzas);
+        let leaves = pieces.iter().map(PolicyStanza::leaves).sum();
+        let bytes = object.spec.as_deref().map_or(0, str::len);
+        let length = settings::values(spec) / fuel::VALUES + bytes / fuel::COPIED_BYTES;
+        let length = length.saturating_sub(leaves);
+        let optional = profile.required.is_said() && !*profile.required;
+        Self {
+            targets: targets::of(&object, spec, &profile).into(),
+            stanzas: pieces,
+            length: u32::try_from(length).unwrap_or(u32::MAX),
+            strategies,
+            agreed: settings::agreed(spec, &profile).into(),
+            refused: settings::refused(spec, &profile).into(),
+            precedence: Precedence::of_policy(&object, &profile),
+            is_without_target: optional && entries(spec, &profile).is_empty(),
+            elsewhere: elsewhere(&profile).map(|_| OnceLock::new()).collect(),
+            object,
+            profile,
+        }
+    }
+
+    /// Its key.
+    pub fn key(&self) -> &ObjectKey {
+        &self.object.key
+    }
+
+    /// Whether it declares that its sections come later.
+    pub fn is_pending(&self) -> bool {
+        let said = self.object.meta.annotations.get(PENDING);
+        said.is_some_and(|value| &**value == "true")
+    }
+
+    /// Its position in the order of policies on one level.
+    pub fn precedence(&self) -> &Precedence {
+        &self.precedence
+    }
+
+    /// Its stanzas, to be merged; empty if its strategy cannot be used.
+    pub(crate) fn parts(&self) -> impl ExactSizeIterator<Item = StanzaRef<'_>> {
+        self.stanzas.iter().map(|piece| piece.of(self))
+    }
+
+    /// Its variant on routes for which the profile has other facts, by index in the profile.
+    pub(crate) fn on_routes(&self, place: usize) -> Option<&Arc<Self>> {
+        self.elsewhere(place)
+    }
+
+    /// Its variant at a level at which some settings do nothing; `None` at other levels.
+    pub(crate) fn at_level(&self, level: Level) -> Option<&Arc<Self>> {
+        let (place, _) = self.profile.idle_at(level)?;
+        self.elsewhere(self.profile.on_routes.len() + place)
+    }
+
+    fn elsewhere(&self, place: usize) -> Option<&Arc<Self>> {
+        let made = self.elsewhere.get(place)?;
+        let profile = elsewhere(&self.profile).nth(place)?;
+        let read = || Arc::new(Self::read(self.object.clone(), profile.clone()));
+        Some(made.get_or_init(read))
+    }
+
+    /// Whether its settings make it invalid on routes of a kind.
+    pub fn is_refused_on(&self, route: &GroupKind) -> bool {
+        let on = self.profile.on_routes_of(route);
+        on.is_some_and(|(place, _)| self.refused.contains(&place))
+    }
+
+    /// The number of settings; one with a long path counts several times.
+    pub fn leaves(&self) -> usize {
+        self.stanzas.iter().map(PolicyStanza::leaves).sum()
+    }
+
+    /// The cost of reading the settings beyond their number, in units of fuel.
+    pub(crate) fn length(&self) -> usize {
+        self.length as usize
+    }
+
+    /// Parses the settings from its spec, which the caller has parsed.
+    pub(crate) fn read_from(&self, mut spec: Value) {
+        self.parts().for_each(|part| part.take_from(&mut spec));
+    }
+
+    /// Whether its strategy is None.
+    pub fn merges_by_none(&self) -> bool {
+        let mut stanzas = self.strategies.iter().flat_map(|stanzas| stanzas.iter());
+        stanzas.any(|stanza| stanza.strategy == Strategy::None)
+    }
+
+    /// Whether it may have a target above the routes.
+    pub(crate) fn may_target_above_routes(&self) -> bool {
+        let mut targets = self.targets.iter();
+        self.targets.is_empty()
+            || targets.any(|target| target.selects() || Level::is_above_routes(&target.gk))
+    }
+
+    /// Whether it is attached to every Namespace.
+    pub fn is_for_all_namespaces(&self) -> bool {
+        let own = &self.key().namespace;
+        let mut targets = self.targets.iter();
+        targets.any(|t| t.gk.is_core("Namespace") && t.object(own).is_none())
+    }
+
+    /// Whether it names no target, and its kind allows that.
+    pub fn is_without_target(&self) -> bool {
+        self.is_without_target
+    }
+
+    /// The settings of one stanza: the spec without targets and strategy.
+    pub fn settings(&self, stanza: Stanza) -> Value {
+        settings::take(&mut self.spec(), stanza.place, &self.profile)
+    }
+}
+
+/// The `spec` of an object of a kind without a type in the engine; empty if there is none.
+pub fn spec(object: &Object) -> Value {
+    let spec = object.spec.as_deref();
+    spec.and_then(|spec| literal::from_str(spec).ok())
+        .unwrap_or_else(|| Value::Object(Map::new()))
+}
+
+// === impl TargetRef ===
+
+impl TargetRef {
+    /// Whether it selects objects by their metadata, instead of naming one.
+    pub fn selects(&self) -> bool {
+        !matches!(self.select, Select::Name(_))
+    }
+
+    /// Whether it refers to the whole object, as far as is known.
+    pub fn is_whole(&self) -> bool {
+        self.section.is_none() && self.port.is_none()
+    }
+
+    /// Whether all known parts of two entries are equal.
+    pub fn is_same_but_for_unknown(&self, other: &Self) -> bool {
+        let mut other = other.clone();
+        other.unknown.clone_from(&self.unknown);
+        *self == other
+    }
+
+    /// The object that it names, for a policy in `namespace`; `None` for a selector.
+    pub fn object(&self, namespace: &Arc<str>) -> Option<ObjectKey> {
+        let Select::Name(name) = &self.select else {
+            return None;
+        };
+        let namespace = self.namespace(namespace).clone();
+        Some(intern::key(&self.gk, &namespace, name))
+    }
+
+    /// The namespace of the object that it names, for a policy in `own`; empty for cluster-scoped kinds.
+    pub fn namespace<'a>(&'a self, own: &'a Arc<str>) -> &'a Arc<str> {
+        static NONE: LazyLock<Arc<str>> = LazyLock::new(Arc::default);
+        if is_cluster_scoped(&self.gk) {
+            &NONE
+        } else {
+            self.namespace.as_ref().unwrap_or(own)
+        }
+    }
+
+    /// Whether it names or selects an object, for a policy in `own`. A selector of a cluster-scoped policy spans all
+    /// namespaces.
+    pub fn matches(&self, own: &Arc<str>, object: &ObjectKey, meta: Option<&Meta>) -> bool {
+        let here = || *self.namespace(own) == object.namespace;
+        self.gk == object.gk
+            && match &self.select {
+                Select::Name(name) => *name == object.name && here(),
+                Select::Labels(selector) => {
+                    (here() || self.spans(own))
+                        && selector
+                            .as_ref()
+                            .zip(meta)
+                            .is_some_and(|(selector, meta)| selector.selects(&meta.labels))
+                }
+                Select::Annotated(key, value) => {
+                    here() && meta.is_some_and(|meta| meta.annotations.get(key) == Some(value))
+                }
+            }
+    }
+
+    /// The labels that the selected objects must have, with their values.
+    pub fn equal_labels(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
+        let selector = match &self.select {
+            Select::Labels(selector) => selector.as_deref(),
+            Select::Name(_) | Select::Annotated(..) => None,
+        };
+        selector.into_iter().flat_map(Selector::equal)
+    }
+
+    /// Whether it selects in more than one namespace, for a policy in `own`.
+    pub fn spans(&self, own: &Arc<str>) -> bool {
+        let selects = matches!(self.select, Select::Labels(_)) && self.namespace.is_none();
+        selects && (own.is_empty() || self.from != From::Same)
+    }
+}
+
+/// Whether a kind of targets is cluster-scoped.
+pub fn is_cluster_scoped(gk: &GroupKind) -> bool {
+    gk.is_gateway_api("GatewayClass") || gk.is_core("Namespace")
+}
+
+/// The group of a reference without one (design 9, ruling 9).
+pub(crate) fn guessed_group(kind: &str) -> &'static str {
+    let mut gateway_api = ["GatewayClass", "Gateway", "ListenerSet"]
+        .iter()
+        .chain(&ROUTES);
+    if gateway_api.any(|known| known.eq_ignore_ascii_case(kind)) {
+        GATEWAY_API
+    } else {
+        ""
+    }
+}
+
+// === impl Precedence ===
+
+impl Precedence {
+    /// The precedence of an object: the Gateway API orders routes by the same rule.
+    pub fn of(object: &Object) -> Self {
+        Self {
+            weight: 0,
+            created: object.meta.created,
+            key: object.key.clone(),
+        }
+    }
+
+    /// The precedence of a policy. A weight that is not a number counts as none.
+    fn of_policy(object: &Object, profile: &Profile) -> Self {
+        let annotation = profile.weight.as_ref();
+        let said = annotation.and_then(|key| object.meta.annotations.get(key));
+        let weight = said.and_then(|weight| weight.parse().ok());
+        Self {
+            weight: weight.unwrap_or_default(),
+            ..Self::of(object)
+        }
+    }
+
+    /// Whether both have the same weight.
+    pub fn same_weight(&self, other: &Self) -> bool {
+        self.weight == other.weight
+    }
+
+    /// Whether both have the same weight and age.
+    pub fn same_age(&self, other: &Self) -> bool {
+        (self.weight, self.created) == (other.weight, other.created)
+    }
+}
+
+impl Ord for Precedence {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // `None` sorts before `Some`, but means the newest.
+        let age = match (self.created, other.created) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => Ordering::Equal,
+        };
+        let weight = other.weight.cmp(&self.weight);
+        weight
+            .then(age)
+            .then_with(|| paths(&self.key, &other.key))
+            .then_with(|| self.key.cmp(&other.key))
+    }
+}
+
+/// Compares `namespace/name` as one string.
+fn paths(one: &ObjectKey, other: &ObjectKey) -> Ordering {
+    if one.namespace == other.namespace {
+        return one.name.cmp(&other.name);
+    }
+    path(one).cmp(path(other))
+}
+
+/// The bytes of `namespace/name`, or of the name alone.
+fn path(key: &ObjectKey) -> impl Iterator<Item = u8> {
+    let between = if key.namespace.is_empty() { "" } else { "/" };
+    let parts = [&*key.namespace, between, &*key.name];
+    parts.into_iter().flat_map(str::bytes)
+}
+
+impl PartialOrd for Precedence {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+pub use settings::{StrategyFault, carries_both, stanzas};
+pub(crate) use settings::{settings_of, take};
+
+/// The operation for a name inside a stanza (Kuadrant and GEP-713 use these spellings).
+pub(crate) fn op_named(name: &str) -> Option<Op> {
+    match name {
+        "atomic" => Some(Op::Atomic),
+        "patch" => Some(Op::Patch),
+        "merge" => Some(Op::ByKey),
+        _ => None,
+    }
+}
+
+/// The direction of a stanza.
+pub(crate) fn direction(place: StanzaPlace) -> Direction {
+    match place {
+        StanzaPlace::Overrides => Direction::Overrides,
+        StanzaPlace::Spec | StanzaPlace::Defaults => Direction::Defaults,
+    }
+}
+
+/// The facts that hold on some routes, and then those that hold on some levels.
+fn elsewhere(profile: &Profile) -> impl Iterator<Item = &Arc<Profile>> {
+    let on_routes = profile.on_routes.iter().map(|on| &on.profile);
+    on_routes.chain(profile.ineffective.iter().map(|idle| &idle.profile))
+}

@@ -1,0 +1,43 @@
+//! A policy under the definition of its kind: its version, and its fields.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Policy, spec};
+use crate::kinds::profile::{Unknown, VersionSchema};
+
+// === impl Policy ===
+
+impl Policy {
+    /// The spec as the API server stores it: without the fields that the definition does not have.
+    pub fn spec(&self) -> Value {
+        let mut spec = spec(&self.object);
+        self.prune(&mut spec);
+        spec
+    }
+
+    /// Removes the fields that the definition does not have, and returns the first of them. Fields of targets have
+    /// rules of their own.
+    pub fn prune(&self, spec: &mut Value) -> Vec<Unknown> {
+        let version = self.object.meta.version.as_deref();
+        self.profile.prune(version, spec)
+    }
+
+    /// The schema of the version that it is written in.
+    pub fn schema(&self) -> Option<&VersionSchema> {
+        self.profile.schema(self.object.meta.version.as_deref())
+    }
+
+    /// The missing fields for which it is rejected: `needs rules where action is DENY`.
+    pub fn unmet(&self) -> Option<String> {
+        let asks = self.strategies.is_none() && !self.profile.needs.is_empty();
+        asks.then(|| self.profile.unmet(&self.spec())).flatten()
+    }
+
+    /// The version that it is written in, if that does not exist.
+    pub fn unknown_version(&self) -> Option<&Arc<str>> {
+        let version = self.object.meta.version.as_ref();
+        version.filter(|version| !self.profile.has_version(version))
+    }
+}

@@ -1,0 +1,248 @@
+//! Chooses among the rules of attached routes the one that serves a request.
+
+use std::sync::Arc;
+
+use super::holds::{self, Holds, Mismatch};
+use super::hostname::{self, Fit};
+use super::messages;
+use super::rank::{Criterion, Rank, RankedRule, kind_of};
+use super::request::Request;
+use super::spec::{self, Dialect, MatchSpec, Rule};
+use super::{Matching, NotTaken};
+use crate::model::object::{Node, Object};
+use crate::model::section;
+use crate::policy::Precedence;
+
+/// A rule with a match for the request; of several matches, the best.
+#[derive(Clone, Debug)]
+pub(super) struct Hit<'a> {
+    pub(super) route: &'a Arc<Object>,
+    pub(super) standing: RankedRule,
+    pub(super) label: Arc<str>,
+    pub(super) hostname: Option<&'a Arc<str>>,
+    pub(super) wants: MatchSpec,
+    pub(super) rule: Rule,
+}
+
+/// A rule without a match for the request, and the first failed condition of its closest match.
+#[derive(Clone, Debug)]
+pub(super) struct Miss<'a> {
+    pub(super) route: &'a Arc<Object>,
+    pub(super) label: Arc<str>,
+    pub(super) against: Mismatch,
+    /// The number of leading characters that its path has in common with that of the request.
+    pub(super) alike: usize,
+}
+
+/// How routes relate to a request.
+#[derive(Debug, Default)]
+pub(super) struct Choice<'a> {
+    /// Rules with a match, the winner first.
+    pub(super) hits: Vec<Hit<'a>>,
+    /// Rules that cannot be evaluated.
+    pub(super) unknown: Vec<NotTaken>,
+    /// Rules without a match, the closest first.
+    pub(super) misses: Vec<Miss<'a>>,
+    /// Routes whose hostnames do not match.
+    pub(super) elsewhere: Vec<&'a Arc<Object>>,
+}
+
+/// Whether the hostnames of routes matter. In a mesh they do not (GEP-1426).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hosts<'h> {
+    Count(Option<&'h str>),
+    Ignored,
+}
+
+pub(super) fn dialect(route: &Object) -> Dialect {
+    if route.key.gk.is_gateway_api("HTTPRoute") {
+        Dialect::Http
+    } else if route.key.gk.is_gateway_api("GRPCRoute") {
+        Dialect::Grpc
+    } else {
+        Dialect::None
+    }
+}
+
+impl<'a> Matching<'a> {
+    /// Evaluates the rules of routes for a request.
+    pub(super) fn choose(
+        &self,
+        request: &Request,
+        hosts: Hosts<'_>,
+        routes: impl IntoIterator<Item = &'a Arc<Object>>,
+    ) -> Choice<'a> {
+        let mut choice = Choice::default();
+        for route in routes {
+            let hostnames = match &route.node {
+                Node::Route { hostnames, .. } => &**hostnames,
+                _ => &[],
+            };
+            let fits = match hosts {
+                Hosts::Count(host) => hostname::best(hostnames, host),
+                Hosts::Ignored => Some((Fit::default(), None)),
+            };
+            match fits {
+                Some((fit, hostname)) => self.rules(request, route, fit, hostname, &mut choice),
+                None => choice.elsewhere.push(route),
+            }
+        }
+        choice.sort();
+        choice
+    }
+
+    fn rules(
+        &self,
+        request: &Request,
+        route: &'a Arc<Object>,
+        fit: Fit,
+        hostname: Option<&'a Arc<str>>,
+        choice: &mut Choice<'a>,
+    ) {
+        let dialect = dialect(route);
+        let spec = self.specs.get(&route.key).copied();
+        let rules = match spec.map(|spec| spec::rules(dialect, spec)) {
+            Some(Ok(rules)) => rules,
+            Some(Err(why)) => {
+                return choice.unknown.push(unread(route, None, &why));
+            }
+            None => {
+                return choice
+                    .unknown
+                    .push(unread(route, None, "its spec is not known"));
+            }
+        };
+        let precedence = Precedence::of(route);
+        for (index, mut rule) in rules.into_iter().enumerate() {
+            let label = section::rule_label(route, index);
+            let standing = |wants: &MatchSpec| RankedRule {
+                rank: Rank::of(fit, kind_of(route), wants),
+                precedence: precedence.clone(),
+                rule: index,
+            };
+            let mut best: Option<(RankedRule, MatchSpec)> = None;
+            let mut nearest: Option<(Mismatch, usize)> = None;
+            for wants in std::mem::take(&mut rule.matches) {
+                let wants = match wants {
+                    Ok(wants) => wants,
+                    Err(why) => {
+                        let at = Some((index, label.clone()));
+                        choice.unknown.push(unread(route, at, &why));
+                        continue;
+                    }
+                };
+                let held = match dialect {
+                    Dialect::Http => holds::http(&wants, request),
+                    Dialect::Grpc => holds::grpc(&wants, request),
+                    Dialect::None => Holds::Yes,
+                };
+                match held {
+                    Holds::Yes => {
+                        let here = standing(&wants);
+                        if best.as_ref().is_none_or(|(known, _)| here.is_before(known)) {
+                            best = Some((here, wants));
+                        }
+                    }
+                    Holds::No(against) => {
+                        let alike = messages::alike(&wants, request);
+                        let nearer = nearest.as_ref().is_none_or(|(known, before)| {
+                            (known.at, *before) < (against.at, alike)
+                        });
+                        if nearer {
+                            nearest = Some((against, alike));
+                        }
+                    }
+                    Holds::Unknown(what) => {
+                        let at = Some((index, label.clone()));
+                        let why = format!("{what} is an expression that cannot be read here");
+                        choice.unknown.push(unread(route, at, &why));
+                    }
+                }
+            }
+            match (best, nearest) {
+                (Some((standing, wants)), _) => choice.hits.push(Hit {
+                    route,
+                    standing,
+                    label,
+                    hostname,
+                    wants,
+                    rule,
+                }),
+                (None, Some((against, alike))) => choice.misses.push(Miss {
+                    route,
+                    label,
+                    against,
+                    alike,
+                }),
+                (None, None) => {}
+            }
+        }
+    }
+}
+
+fn unread(route: &Object, rule: Option<(usize, Arc<str>)>, why: &str) -> NotTaken {
+    NotTaken {
+        route: route.key.clone(),
+        rule,
+        by: Criterion::NotEvaluated,
+        why: format!("it cannot be told whether it takes the request: {why}"),
+    }
+}
+
+// === impl Choice ===
+
+impl Choice<'_> {
+    fn sort(&mut self) {
+        self.hits.sort_by(|a, b| {
+            a.standing
+                .compare(&b.standing)
+                .1
+                .then_with(|| a.route.key.cmp(&b.route.key))
+        });
+        self.unknown
+            .sort_by(|a, b| (&a.route, &a.rule).cmp(&(&b.route, &b.rule)));
+        self.misses.sort_by(|a, b| {
+            (b.against.at, b.alike)
+                .cmp(&(a.against.at, a.alike))
+                .then_with(|| (&a.route.key, &a.label).cmp(&(&b.route.key, &b.label)))
+        });
+    }
+
+    /// Whether there are routes, but none of them has the hostname.
+    pub(super) fn says_nothing(&self) -> bool {
+        self.misses.is_empty() && self.unknown.is_empty() && !self.elsewhere.is_empty()
+    }
+
+    /// The matching rules after the winner, and the rules that cannot be evaluated.
+    pub(super) fn others(&self) -> Vec<NotTaken> {
+        let mut hits = self.hits.iter();
+        let Some(first) = hits.next() else {
+            return self.unknown.clone();
+        };
+        let behind = hits.map(|hit| {
+            let (by, _) = first.standing.compare(&hit.standing);
+            hit.lost(by, messages::behind(by, first, hit))
+        });
+        // A match of the winner that cannot be evaluated makes no difference.
+        let wins = |lost: &&NotTaken| {
+            let rule = lost.rule.as_ref().map(|(index, _)| *index);
+            lost.route == first.route.key && rule == Some(first.standing.rule)
+        };
+        let unknown = self.unknown.iter().filter(|lost| !wins(lost));
+        unknown.cloned().chain(behind).collect()
+    }
+}
+
+// === impl Hit ===
+
+impl Hit<'_> {
+    /// Reports this rule as losing.
+    pub(super) fn lost(&self, by: Criterion, why: String) -> NotTaken {
+        NotTaken {
+            route: self.route.key.clone(),
+            rule: Some((self.standing.rule, self.label.clone())),
+            by,
+            why,
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Evaluates a match of a rule for a request, and finds the first condition that fails.
+
+use super::request::Request;
+use super::spec::MatchSpec;
+use super::text_match::Text;
+
+/// The result of evaluating a match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Holds {
+    /// All conditions hold.
+    Yes,
+    /// A condition fails.
+    No(Mismatch),
+    /// A regular expression cannot be parsed here; all other conditions hold.
+    Unknown(String),
+}
+
+/// The first condition that fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mismatch {
+    /// The property of the request.
+    pub(super) at: Aspect,
+    /// The required value, in words.
+    pub(super) wants: String,
+}
+
+/// The properties of a request, in the order of evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Aspect {
+    /// The path, or gRPC service and method.
+    Path,
+    /// The method.
+    Method,
+    /// Headers.
+    Headers,
+    /// Query parameters.
+    Params,
+}
+
+/// Evaluates a match of an `HTTPRoute`.
+pub(super) fn http(wants: &MatchSpec, request: &Request) -> Holds {
+    let mut unknown = None;
+    if let Some(path) = &wants.path {
+        let words = || format!("{} {}", path.kind(), path.value());
+        match path.covers(&request.path) {
+            Some(true) => {}
+            Some(false) => return no(Aspect::Path, words()),
+            None => unknown = Some(words()),
+        }
+    }
+    if let Some(method) = &wants.method
+        && method != request.method()
+    {
+        return no(Aspect::Method, format!("method {method}"));
+    }
+    if let Err(against) = headers(wants, request, &mut unknown) {
+        return Holds::No(against);
+    }
+    for (name, text) in &wants.params {
+        let words = || pair("query parameter", name, text);
+        let covered = request.param(name).map_or(Some(false), |v| text.covers(v));
+        match covered {
+            Some(true) => {}
+            Some(false) => return no(Aspect::Params, words()),
+            None => unknown = unknown.or_else(|| Some(words())),
+        }
+    }
+    unknown.map_or(Holds::Yes, Holds::Unknown)
+}
+
+/// Evaluates a match of a `GRPCRoute`.
+pub(super) fn grpc(wants: &MatchSpec, request: &Request) -> Holds {
+    let Some((service, method)) = request.grpc() else {
+        return no(Aspect::Path, "a gRPC call: POST /service/method".to_owned());
+    };
+    let mut unknown = None;
+    let parts = [
+        ("service", &wants.service, service),
+        ("method", &wants.call, method),
+    ];
+    for (what, wanted, is) in parts {
+        let Some(text) = wanted else { continue };
+        match text.covers(is) {
+            Some(true) => {}
+            Some(false) => return no(Aspect::Path, format!("{what} {}", text.value())),
+            None => unknown = Some(format!("{what} {}", text.value())),
+        }
+    }
+    if let Err(against) = headers(wants, request, &mut unknown) {
+        return Holds::No(against);
+    }
+    unknown.map_or(Holds::Yes, Holds::Unknown)
+}
+
+fn headers(
+    wants: &MatchSpec,
+    request: &Request,
+    unknown: &mut Option<String>,
+) -> Result<(), Mismatch> {
+    for (name, text) in &wants.headers {
+        let words = || pair("header", name, text);
+        let covered = request
+            .header(name)
+            .map_or(Some(false), |v| text.covers(&v));
+        match covered {
+            Some(true) => {}
+            Some(false) => {
+                return Err(Mismatch {
+                    at: Aspect::Headers,
+                    wants: words(),
+                });
+            }
+            None => *unknown = unknown.take().or_else(|| Some(words())),
+        }
+    }
+    Ok(())
+}
+
+fn pair(what: &str, name: &str, text: &Text) -> String {
+    let sign = if text.is_expression() { "=~" } else { "=" };
+    format!("{what} {name}{sign}{}", text.value())
+}
+
+fn no(at: Aspect, wants: String) -> Holds {
+    Holds::No(Mismatch { at, wants })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Aspect, Holds, grpc, http};
+    use crate::routing::request::Request;
+    use crate::routing::spec::{Dialect, rules};
+
+    fn request(path: &str, method: &str, query: &str) -> Request {
+        let pair = |pair: &str| {
+            let (name, value) = pair.split_once('=').unwrap();
+            (name.to_owned(), value.to_owned())
+        };
+        Request {
+            path: path.to_owned(),
+            method: Some(method.to_owned()),
+            query: query.split_whitespace().map(pair).collect(),
+            headers: vec![
+                ("Version".into(), "v2".into()),
+                ("env".into(), "test".into()),
+            ],
+            ..Request::default()
+        }
+    }
+
+    fn held(dialect: Dialect, wants: &Value, request: &Request) -> Holds {
+        let spec = json!({"rules": [{"matches": [wants]}]}).to_string();
+        let wants = rules(dialect, &spec).unwrap().remove(0).matches.remove(0);
+        match dialect {
+            Dialect::Grpc => grpc(&wants.unwrap(), request),
+            _ => http(&wants.unwrap(), request),
+        }
+    }
+
+    #[test]
+    fn all_conditions_of_a_match_must_hold_and_the_first_failing_one_is_named() {
+        let request = request("/foo/bar", "GET", "a=1 b=2");
+        let path = json!({"value": "/foo"});
+        for (wants, against) in [
+            (json!({"path": path}), None),
+            (json!({"path": path, "method": "GET"}), None),
+            (
+                json!({"headers": [{"name": "version", "value": "v2"}, {"name": "env", "value": "test"}]}),
+                None,
+            ),
+            (json!({"queryParams": [{"name": "a", "value": "1"}]}), None),
+            (
+                json!({"headers": [{"name": "env", "type": "RegularExpression", "value": "te.*"}]}),
+                None,
+            ),
+            (
+                json!({"path": {"value": "/x"}, "method": "POST"}),
+                Some((Aspect::Path, "PathPrefix /x")),
+            ),
+            (
+                json!({"path": path, "method": "POST"}),
+                Some((Aspect::Method, "method POST")),
+            ),
+            (
+                json!({"headers": [{"name": "version", "value": "V2"}]}),
+                Some((Aspect::Headers, "header version=V2")),
+            ),
+            (
+                json!({"headers": [{"name": "other", "type": "RegularExpression", "value": ".*"}]}),
+                Some((Aspect::Headers, "header other=~.*")),
+            ),
+            (
+                json!({"queryParams": [{"name": "A", "value": "1"}]}),
+                Some((Aspect::Params, "query parameter A=1")),
+            ),
+        ] {
+            let said = match held(Dialect::Http, &wants, &request) {
+                Holds::Yes => None,
+                Holds::No(against) => Some((against.at, against.wants)),
+                Holds::Unknown(why) => panic!("{why}"),
+            };
+            let against = against.map(|(at, words)| (at, words.to_owned()));
+            assert_eq!(said, against, "{wants}");
+        }
+    }
+
+    #[test]
+    fn an_expression_that_cannot_be_read_leaves_it_open_unless_something_else_speaks_against_it() {
+        let header = json!({"name": "env", "type": "RegularExpression", "value": "(?=t)"});
+        let wants = json!({"headers": [header]});
+        let open = held(Dialect::Http, &wants, &request("/", "GET", ""));
+        assert_eq!(open, Holds::Unknown("header env=~(?=t)".into()));
+        let wants = json!({"headers": [header], "queryParams": [{"name": "a", "value": "1"}]});
+        let not = held(Dialect::Http, &wants, &request("/", "GET", ""));
+        assert!(matches!(not, Holds::No(against) if against.at == Aspect::Params));
+    }
+
+    #[test]
+    fn grpc_matches_by_service_and_method() {
+        let call = request("/shop.Cart/Add", "POST", "");
+        for (method, holds) in [
+            (json!({"service": "shop.Cart", "method": "Add"}), true),
+            (json!({"service": "shop.Cart"}), true),
+            (json!({"method": "Add"}), true),
+            (json!({"service": "", "method": "Add"}), true),
+            (json!({"service": "shop", "method": "Add"}), false),
+            (json!({"service": "shop.Cart", "method": "add"}), false),
+            (
+                json!({"type": "RegularExpression", "service": "shop\\..*"}),
+                true,
+            ),
+        ] {
+            let found = held(Dialect::Grpc, &json!({"method": method}), &call);
+            assert_eq!(found == Holds::Yes, holds, "{method}");
+        }
+        let plain = request("/shop", "POST", "");
+        assert!(held(Dialect::Grpc, &json!({}), &call) == Holds::Yes);
+        assert!(matches!(
+            held(Dialect::Grpc, &json!({}), &plain),
+            Holds::No(_)
+        ));
+    }
+}

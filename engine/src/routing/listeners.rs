@@ -1,0 +1,171 @@
+//! The listeners of a Gateway and its `ListenerSets`, and whether they accept a request.
+
+use std::sync::Arc;
+
+use super::hostname::{self, Fit};
+use super::request::{Request, Scheme};
+use super::{EntryPoint, ListenerEntry};
+use crate::model::object::{Listener, Object};
+use crate::state::snapshot::Snapshot;
+use crate::topology::{Acceptance, Carries, Conflict, OwnListener, listeners_of};
+
+/// A listener and its owner.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry<'a> {
+    pub(super) gateway: &'a Arc<Object>,
+    /// The Gateway itself, or a `ListenerSet`.
+    pub(super) owner: &'a Arc<Object>,
+    pub(super) listener: &'a Listener,
+    /// Why it is not accepted, if so.
+    pub(super) conflict: Option<Conflict>,
+}
+
+/// Listeners with equal sockets differ only in hostname.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Socket {
+    pub(super) port: u16,
+    carries: Carries,
+}
+
+/// The listeners of a Gateway, followed by those of its `ListenerSets` by age and name. The second list has the
+/// listeners of `ListenerSets` that the Gateway does not allow.
+pub(super) fn of_gateway<'a>(
+    snapshot: &'a Snapshot,
+    gateway: &'a Arc<Object>,
+) -> (Vec<Entry<'a>>, Vec<Entry<'a>>) {
+    let (mut joined, mut outside) = (Vec::new(), Vec::new());
+    for (key, accepted) in Acceptance::of(snapshot, gateway).owners() {
+        let Some(owner) = snapshot.get(key) else {
+            continue;
+        };
+        let entries = listeners_of(owner).iter().enumerate();
+        let entries = entries.map(|(i, listener)| Entry {
+            gateway,
+            owner,
+            listener,
+            conflict: accepted.conflict(i),
+        });
+        if accepted.refusal().is_none() {
+            joined.extend(entries);
+        } else {
+            outside.extend(entries);
+        }
+    }
+    (joined, outside)
+}
+
+// === impl Entry ===
+
+impl<'a> Entry<'a> {
+    /// The hostname, if the protocol supports one.
+    pub(super) fn hostname(&self) -> Option<&'a Arc<str>> {
+        let named = self.carries().has_hostname();
+        self.listener.hostname.as_ref().filter(|_| named)
+    }
+
+    fn carries(&self) -> Carries {
+        Carries::of(self.listener)
+    }
+
+    /// The listener in the form that attachment needs.
+    pub(super) fn own(&self) -> OwnListener<'a> {
+        OwnListener {
+            owner: self.owner,
+            listener: self.listener,
+            conflict: self.conflict,
+        }
+    }
+
+    /// The port and protocol, by which listeners are grouped.
+    pub(super) fn socket(&self) -> Socket {
+        Socket {
+            port: self.listener.port,
+            carries: self.carries(),
+        }
+    }
+
+    /// Whether port and protocol match the request. A request without a scheme may be HTTP or HTTPS; other protocols
+    /// are only identified by their port, so it must be given.
+    pub(super) fn fits(&self, request: &Request) -> bool {
+        if request.port.is_some_and(|port| port != self.listener.port) {
+            return false;
+        }
+        let scheme = request.scheme;
+        let by_port = request.port.is_some();
+        match self.carries() {
+            Carries::Http => matches!(scheme, None | Some(Scheme::Http)),
+            Carries::Tls if scheme == Some(Scheme::Tls) => &*self.listener.protocol == "TLS",
+            Carries::Tls => matches!(scheme, None | Some(Scheme::Https)),
+            // TCP can carry anything.
+            Carries::Tcp | Carries::Other => by_port && scheme != Some(Scheme::Udp),
+            Carries::Udp => by_port && matches!(scheme, None | Some(Scheme::Udp)),
+        }
+    }
+
+    /// How specific its hostname is for a request; `None` if it does not match. TLS uses the server name.
+    pub(super) fn fit(&self, request: &Request) -> Option<Fit> {
+        let name = if self.carries() == Carries::Tls {
+            request.server_name()
+        } else {
+            request.hostname()
+        };
+        self.fit_name(name.as_deref())
+    }
+
+    /// How specific its hostname is for a name; `None` if it does not match.
+    pub(super) fn fit_name(&self, name: Option<&str>) -> Option<Fit> {
+        match self.hostname() {
+            None => Some(Fit::default()),
+            Some(pattern) => hostname::fit(pattern, name?),
+        }
+    }
+
+    /// The name that routes are matched against: the server name for the TLS protocol, else the host.
+    pub(super) fn name_for_routes(&self, request: &Request) -> Option<String> {
+        if &*self.listener.protocol == "TLS" {
+            request.server_name()
+        } else {
+            request.hostname()
+        }
+    }
+
+    /// Whether port, protocol and hostname match a request.
+    pub(super) fn would_take(&self, request: &Request) -> bool {
+        self.fits(request) && self.fit(request).is_some()
+    }
+
+    pub(super) fn front(&self) -> EntryPoint {
+        let listener = self.listener;
+        EntryPoint::Listener(Box::new(ListenerEntry {
+            gateway: self.gateway.key.clone(),
+            place: self.owner.key.section(listener.name.clone()),
+            port: listener.port,
+            protocol: listener.protocol.clone(),
+            hostname: self.hostname().cloned(),
+        }))
+    }
+
+    /// `HTTPS 443`, and the port as a sort key.
+    pub(super) fn socket_words(&self) -> (u16, String) {
+        let Listener { port, protocol, .. } = self.listener;
+        (*port, format!("{protocol} {port}"))
+    }
+
+    /// `listener https (hostname *.example.com)`, with the name of its `ListenerSet`, if any.
+    pub(super) fn with_hostname(&self) -> String {
+        let hostname = self.hostname();
+        let hostname = hostname.map(|name| format!("hostname {name}"));
+        let hostname = hostname.unwrap_or_else(|| "any hostname".to_owned());
+        format!("{} ({hostname})", self.words())
+    }
+
+    /// `listener https`, with the name of its `ListenerSet`, if any.
+    pub(super) fn words(&self) -> String {
+        let name = &self.listener.name;
+        if self.owner.key == self.gateway.key {
+            format!("listener {name}")
+        } else {
+            format!("{} listener {name}", self.owner.key)
+        }
+    }
+}

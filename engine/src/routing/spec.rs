@@ -1,0 +1,316 @@
+//! Parses the rules of routes from their specs. An invalid part is reported and does not affect the rest.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::filters::Filters;
+use super::path::Path;
+use super::request::same_header;
+use super::text_match::Text;
+use crate::model::literal;
+
+/// A rule of a route.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rule {
+    /// The matches, any of which suffices; an error for each that cannot be parsed.
+    pub(super) matches: Vec<Result<MatchSpec, String>>,
+    /// The filters of the rule.
+    pub(super) filters: Filters,
+    /// The backend references, in order.
+    pub(super) backends: Vec<BackendSpec>,
+}
+
+/// A backend reference of a rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct BackendSpec {
+    /// Its weight.
+    pub(super) weight: u64,
+    /// The filters on the reference.
+    pub(super) filters: Filters,
+}
+
+/// A match of a rule; all of its conditions must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MatchSpec {
+    /// The path.
+    pub path: Option<Path>,
+    /// The method.
+    pub method: Option<String>,
+    /// The gRPC service.
+    pub service: Option<Text>,
+    /// The gRPC method.
+    pub call: Option<Text>,
+    /// Headers, with distinct names.
+    pub headers: Vec<(String, Text)>,
+    /// Query parameters, with distinct names.
+    pub params: Vec<(String, Text)>,
+}
+
+/// Which fields the matches of a kind of route have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// Those of `HTTPRoute`.
+    Http,
+    /// Those of `GRPCRoute`.
+    Grpc,
+    /// No matches: attached routes take everything.
+    None,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SpecJson {
+    rules: Option<Vec<RuleJson>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct RuleJson {
+    #[serde(deserialize_with = "literal::optional")]
+    matches: Option<Value>,
+    #[serde(deserialize_with = "literal::optional")]
+    filters: Option<Value>,
+    #[serde(deserialize_with = "literal::optional_list")]
+    backend_refs: Option<Vec<Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct HttpJson {
+    path: Option<PathJson>,
+    method: Option<String>,
+    headers: Option<Vec<PairJson>>,
+    query_params: Option<Vec<PairJson>>,
+    #[serde(flatten, deserialize_with = "literal::object")]
+    rest: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct GrpcJson {
+    method: Option<CallJson>,
+    headers: Option<Vec<PairJson>>,
+    #[serde(flatten, deserialize_with = "literal::object")]
+    rest: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct PathJson {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    value: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct PairJson {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    name: String,
+    value: String,
+}
+
+#[derive(Deserialize)]
+struct CallJson {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    service: Option<String>,
+    method: Option<String>,
+}
+
+/// Parses the rules of a route. An `HTTPRoute` without rules gets the default rule of its CRD, which matches
+/// everything.
+///
+/// # Errors
+/// Fails if the spec cannot be parsed.
+pub(super) fn rules(dialect: Dialect, spec: &str) -> Result<Vec<Rule>, String> {
+    let spec: SpecJson = serde_json::from_str(spec).map_err(|e| e.to_string())?;
+    let mut rules = spec.rules.unwrap_or_default();
+    if rules.is_empty() && dialect == Dialect::Http {
+        rules.push(RuleJson::default());
+    }
+    Ok(rules.into_iter().map(|json| rule(dialect, json)).collect())
+}
+
+fn rule(dialect: Dialect, json: RuleJson) -> Rule {
+    let matches = match json.matches {
+        _ if dialect == Dialect::None => vec![Ok(MatchSpec::default())],
+        None | Some(Value::Null) => vec![Ok(MatchSpec::anything(dialect))],
+        Some(Value::Array(all)) if all.is_empty() => vec![Ok(MatchSpec::anything(dialect))],
+        Some(Value::Array(all)) => all.into_iter().map(|m| wants(dialect, m)).collect(),
+        Some(_) => vec![Err("matches is no list".to_owned())],
+    };
+    let backend = |mut backend: Value| BackendSpec {
+        weight: match backend.get("weight") {
+            None | Some(Value::Null) => 1,
+            Some(weight) => weight.as_u64().unwrap_or_default(),
+        },
+        filters: Filters::read(backend.get_mut("filters").map(Value::take)),
+    };
+    let backends = json.backend_refs.unwrap_or_default();
+    Rule {
+        matches,
+        filters: Filters::read(json.filters),
+        backends: backends.into_iter().map(backend).collect(),
+    }
+}
+
+fn wants(dialect: Dialect, json: Value) -> Result<MatchSpec, String> {
+    let (wants, rest) = match dialect {
+        Dialect::Grpc => of_grpc(parsed(json)?)?,
+        Dialect::Http | Dialect::None => of_http(parsed(json)?)?,
+    };
+    // An unknown field may be a further condition, so the match cannot be evaluated.
+    match rest.keys().next() {
+        Some(field) => Err(format!("its field {field} is not known")),
+        None => Ok(wants),
+    }
+}
+
+fn parsed<T: for<'a> Deserialize<'a>>(json: Value) -> Result<T, String> {
+    serde_json::from_value(json).map_err(|e| e.to_string())
+}
+
+fn of_http(json: HttpJson) -> Result<(MatchSpec, Map<String, Value>), String> {
+    let path = json.path.map(path).transpose()?;
+    let wants = MatchSpec {
+        path: Some(path.unwrap_or_else(|| Path::Prefix("/".to_owned()))),
+        method: json.method,
+        headers: pairs(json.headers, same_header)?,
+        params: pairs(json.query_params, |a, b| a == b)?,
+        ..MatchSpec::default()
+    };
+    Ok((wants, json.rest))
+}
+
+fn of_grpc(json: GrpcJson) -> Result<(MatchSpec, Map<String, Value>), String> {
+    let call = json.method.unwrap_or(CallJson {
+        kind: None,
+        service: None,
+        method: None,
+    });
+    let said = |text: Option<String>| {
+        let text = text.filter(|text| !text.is_empty());
+        text.map(|text| value(call.kind.as_deref(), text))
+            .transpose()
+    };
+    let wants = MatchSpec {
+        service: said(call.service)?,
+        call: said(call.method)?,
+        headers: pairs(json.headers, same_header)?,
+        ..MatchSpec::default()
+    };
+    Ok((wants, json.rest))
+}
+
+fn path(json: PathJson) -> Result<Path, String> {
+    let value = json.value.unwrap_or_else(|| "/".to_owned());
+    match json.kind.as_deref() {
+        None | Some("PathPrefix") => Ok(Path::Prefix(value)),
+        Some("Exact") => Ok(Path::Exact(value)),
+        Some("RegularExpression") => Ok(Path::Expression(value)),
+        Some(other) => Err(format!("the path type {other:?} is not known")),
+    }
+}
+
+fn value(kind: Option<&str>, text: String) -> Result<Text, String> {
+    match kind {
+        None | Some("Exact") => Ok(Text::Exact(text)),
+        Some("RegularExpression") => Ok(Text::Expression(text)),
+        Some(other) => Err(format!("the type {other:?} is not known")),
+    }
+}
+
+/// Parses name-value conditions. Of entries with the same name, the first one counts.
+fn pairs(
+    json: Option<Vec<PairJson>>,
+    same: impl Fn(&str, &str) -> bool,
+) -> Result<Vec<(String, Text)>, String> {
+    let mut found: Vec<(String, Text)> = Vec::new();
+    for pair in json.unwrap_or_default() {
+        if found.iter().all(|(name, _)| !same(name, &pair.name)) {
+            found.push((pair.name, value(pair.kind.as_deref(), pair.value)?));
+        }
+    }
+    Ok(found)
+}
+
+// === impl MatchSpec ===
+
+impl MatchSpec {
+    /// The match of a rule without matches.
+    fn anything(dialect: Dialect) -> Self {
+        let path = (dialect == Dialect::Http).then(|| Path::Prefix("/".to_owned()));
+        Self {
+            path,
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Dialect, MatchSpec, Path, Text, rules};
+
+    fn read(dialect: Dialect, matches: &Value) -> Vec<Result<MatchSpec, String>> {
+        let spec = json!({"rules": [{"matches": matches}]}).to_string();
+        rules(dialect, &spec).unwrap().remove(0).matches
+    }
+
+    #[test]
+    fn a_rule_without_matches_takes_everything() {
+        let everything = Some(Path::Prefix("/".into()));
+        for matches in [json!([]), json!(null), json!([{}]), json!([{"path": {}}])] {
+            let found = read(Dialect::Http, &matches).remove(0).unwrap();
+            assert_eq!(found.path, everything, "{matches}");
+        }
+        let grpc = read(Dialect::Grpc, &json!([])).remove(0).unwrap();
+        assert_eq!(grpc, MatchSpec::default());
+        let none = rules(Dialect::Http, "{}").unwrap();
+        assert_eq!(none.len(), 1);
+        assert_eq!(rules(Dialect::Grpc, "{}").unwrap().len(), 0);
+    }
+
+    #[test]
+    fn the_first_of_entries_with_one_name_counts() {
+        let found = read(
+            Dialect::Http,
+            &json!([{
+                "headers": [{"name": "a", "value": "1"}, {"name": "A", "value": "2"}],
+                "queryParams": [{"name": "a", "value": "1"}, {"name": "A", "value": "2"},
+                    {"name": "a", "value": "3"}],
+            }]),
+        );
+        let wants = found[0].clone().unwrap();
+        assert_eq!(wants.headers, [("a".into(), Text::Exact("1".into()))]);
+        assert_eq!(wants.params.len(), 2);
+    }
+
+    #[test]
+    fn unusual_entries_are_noted_and_skipped() {
+        for (odd, why) in [
+            (
+                json!({"path": {"type": "Glob"}}),
+                "the path type \"Glob\" is not known",
+            ),
+            (json!({"cookies": []}), "its field cookies is not known"),
+            (json!({"headers": [{"name": "a"}]}), "missing field `value`"),
+            (json!("x"), "invalid type"),
+        ] {
+            let found = read(Dialect::Http, &json!([odd, {"method": "GET"}]));
+            let said = found[0].clone().unwrap_err();
+            assert!(said.contains(why), "{said}");
+            assert_eq!(found[1].clone().unwrap().method.as_deref(), Some("GET"));
+        }
+        let found = read(Dialect::Http, &json!(7)).remove(0);
+        assert_eq!(found.unwrap_err(), "matches is no list");
+    }
+
+    #[test]
+    fn a_backend_without_weight_has_one() {
+        let spec = json!({"rules": [{"backendRefs": [{}, {"weight": 0}, {"weight": 9}]}]});
+        let found = rules(Dialect::Http, &spec.to_string()).unwrap();
+        let weights: Vec<u64> = found[0].backends.iter().map(|b| b.weight).collect();
+        assert_eq!(weights, [1, 0, 9]);
+    }
+}

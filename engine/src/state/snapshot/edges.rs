@@ -1,0 +1,103 @@
+//! Reverse references: which objects refer to an object.
+
+use std::sync::{Arc, LazyLock};
+
+use super::object_map::ObjectMap;
+use super::small_set::SmallSet;
+use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::intern;
+use crate::model::object::{Node, Object};
+
+type Sets = ObjectMap<SmallSet<ObjectKey>>;
+
+/// Objects by the objects that they refer to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Edges {
+    /// Gateways by class, `ListenerSets` and routes by parent, everything by Namespace.
+    below: Sets,
+    /// Routes by backend.
+    using: Sets,
+}
+
+impl Edges {
+    /// Adds an object.
+    pub(super) fn link(&mut self, object: &Object) {
+        for above in above(object) {
+            add(&mut self.below, above, object.key.clone());
+        }
+        for backend in object.backends() {
+            add(&mut self.using, backend.object.clone(), object.key.clone());
+        }
+    }
+
+    /// Removes an object.
+    pub(super) fn unlink(&mut self, object: &Object) {
+        for above in above(object) {
+            forget(&mut self.below, &above, &object.key);
+        }
+        for backend in object.backends() {
+            forget(&mut self.using, &backend.object, &object.key);
+        }
+    }
+
+    /// The objects that name `key` as their class, parent or Namespace; sorted.
+    pub(super) fn below(&self, key: &ObjectKey) -> impl Iterator<Item = &ObjectKey> {
+        self.below.get(key).into_iter().flat_map(SmallSet::iter)
+    }
+
+    /// Whether an object of a kind names `key` above itself.
+    pub(super) fn has_below(&self, key: &ObjectKey, kind: &GroupKind) -> bool {
+        let first = ObjectKey::new(kind.clone(), "", "");
+        let below = self.below.get(key);
+        below.is_some_and(|set| set.from(&first).is_some_and(|found| found.gk == *kind))
+    }
+
+    /// The routes that send requests to an object; sorted.
+    pub(super) fn using(&self, key: &ObjectKey) -> impl Iterator<Item = &ObjectKey> {
+        self.using.get(key).into_iter().flat_map(SmallSet::iter)
+    }
+}
+
+/// The class, parents and Namespace that an object names.
+pub(super) fn above(object: &Object) -> Vec<ObjectKey> {
+    let mut found = match &object.node {
+        Node::Gateway { class, .. } => vec![class_key(class)],
+        Node::ListenerSet { parent, .. } => vec![parent.object.clone()],
+        Node::Route { parents, .. } => parents.iter().map(|p| p.object.clone()).collect(),
+        _ => Vec::new(),
+    };
+    if !object.key.namespace.is_empty() {
+        found.push(namespace_key(&object.key.namespace));
+    }
+    found
+}
+
+/// The namespace of cluster-scoped objects.
+static NOWHERE: LazyLock<Arc<str>> = LazyLock::new(Arc::default);
+
+/// The key of a class of Gateways.
+pub fn class_key(name: &Arc<str>) -> ObjectKey {
+    static KIND: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::gateway_api("GatewayClass"));
+    intern::key(&KIND, &NOWHERE, name)
+}
+
+/// The key of a Namespace.
+pub fn namespace_key(name: &Arc<str>) -> ObjectKey {
+    static KIND: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::core("Namespace"));
+    intern::key(&KIND, &NOWHERE, name)
+}
+
+/// Adds a key to the set at another key.
+fn add(sets: &mut Sets, at: ObjectKey, key: ObjectKey) {
+    match sets.get_mut(&at) {
+        Some(set) => set.insert(key),
+        None => drop(sets.insert(at, SmallSet::One(key))),
+    }
+}
+
+/// Removes a key from a set, and the set once it is empty.
+fn forget(sets: &mut Sets, at: &ObjectKey, key: &ObjectKey) {
+    if sets.get_mut(at).is_some_and(|set| !set.remove(key)) {
+        sets.remove(at);
+    }
+}

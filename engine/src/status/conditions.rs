@@ -1,0 +1,412 @@
+//! The status that each policy and each target should have (design 2.6; GEP-713, status).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::attachment::rejection::Rejection;
+use crate::attachment::{AttachmentPermission, permission, sections};
+use crate::effective::{PathGroup, Resolver};
+use crate::merge::OverridingValues;
+use crate::model::ids::{ObjectKey, Place};
+use crate::model::maps::HashSet;
+use crate::policy::{Policy, Select, TargetRef};
+use crate::state::snapshot::Snapshot;
+use crate::status::reports::{self, ControllerStatus, Rejected, Report};
+
+mod acts_on;
+mod ancestors;
+mod below;
+mod enforce;
+mod idle;
+mod list;
+mod lost;
+mod reported;
+mod targets;
+
+pub use acts_on::ActsOn;
+pub use ancestors::{Ancestor, ancestors};
+use below::Below;
+use enforce::{combined, cost, enforce, groups_with};
+pub use list::{Condition, conditions};
+pub use lost::Lost;
+pub use reported::{Disagreement, disagreement, disagreements};
+pub use targets::{Affected, affected};
+
+/// Whether a policy is attached to a target.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Accepted {
+    /// It is attached.
+    Accepted,
+    /// Its controllers reject it, and attache finds no other reason (ruling 36).
+    Rejected(Box<Report>),
+    /// Its controllers reject it because of other objects, as far as attache knows.
+    Clashing(Box<Rejection>),
+    /// Its strategy cannot be used, or it may not name the target.
+    Invalid,
+    /// It conflicts with this policy, which takes precedence.
+    Conflicted(ObjectKey),
+    /// The target does not exist, or the policy may not learn whether it does.
+    TargetNotFound,
+}
+
+/// The effect of an accepted policy.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// All of it is in force on all paths.
+    Enforced,
+    /// Some of it is in force, or all of it on some paths only.
+    PartiallyEnforced,
+    /// None of it is in force on any path.
+    Overridden,
+    /// It reaches no effective target, for this reason.
+    NoEffect(String),
+}
+
+/// The status of a policy on one target.
+#[derive(Clone, Debug)]
+pub struct TargetStatus {
+    /// The target.
+    pub target: Place,
+    /// Whether the policy is attached to the target.
+    pub accepted: Accepted,
+    /// The effect of the policy there; `None` if it is not attached.
+    pub state: Option<State>,
+    /// The policies that override it, wholly or in part.
+    pub by: BTreeMap<ObjectKey, Winner>,
+    /// The paths through the target, for [`TargetStatus::overridden_on`].
+    below: Below,
+    /// Policies that it is merged with on some path, even if nothing of one of them remains.
+    pub merged_with: BTreeSet<ObjectKey>,
+    /// The effective targets at which some of it is in force.
+    pub acts_on: ActsOn,
+    /// The settings that are overridden on some path, and the policies that override them.
+    pub lost: Lost,
+    /// The effect on requests through each Gateway, or mesh Service.
+    pub through: BTreeMap<ObjectKey, State>,
+    /// Whether it is in force on a path that carries other policies of its kind.
+    meets_others: bool,
+}
+
+/// A policy that overrides another.
+#[derive(Clone, Debug, Default)]
+pub struct Winner {
+    /// Where it is attached.
+    pub from: BTreeSet<Place>,
+    /// Its settings in force there.
+    pub settings: OverridingValues,
+}
+
+/// The status of a policy.
+#[derive(Clone, Debug)]
+pub struct PolicyStatus {
+    /// Accepted if at least one target is accepted; otherwise the reason.
+    pub accepted: Accepted,
+    /// The effect on all targets together; `None` if the policy is not accepted.
+    pub state: Option<State>,
+    /// One entry per target, in the order of the spec; for a selector, one per object that it selects now.
+    pub targets: Vec<TargetStatus>,
+    /// The status that its controllers report.
+    pub said: ControllerStatus,
+}
+
+// === impl PolicyStatus ===
+
+impl PolicyStatus {
+    /// The policies that override it somewhere.
+    pub fn by(&self) -> BTreeSet<ObjectKey> {
+        let mut by: BTreeSet<ObjectKey> = BTreeSet::new();
+        for target in &self.targets {
+            by.extend(target.by.keys().cloned());
+            if let Accepted::Conflicted(with) = &target.accepted {
+                by.insert(with.clone());
+            }
+        }
+        by
+    }
+
+    /// Whether it may change the effect of other policies of its kind: it is in force together with them, overrides
+    /// them, or causes both to be rejected.
+    pub fn may_take_away(&self) -> bool {
+        let mut targets = self.targets.iter();
+        targets
+            .any(|target| target.meets_others || matches!(target.accepted, Accepted::Conflicted(_)))
+    }
+
+    /// The effective targets at which some of it is in force.
+    pub fn acts_on(&self) -> BTreeSet<&Place> {
+        let targets = self.targets.iter();
+        targets.flat_map(|target| target.acts_on.places()).collect()
+    }
+
+    /// The objects of these effective targets.
+    pub fn objects(&self) -> BTreeSet<&ObjectKey> {
+        let targets = self.targets.iter();
+        targets
+            .flat_map(|target| target.acts_on.objects())
+            .collect()
+    }
+}
+
+// === impl TargetStatus ===
+
+impl TargetStatus {
+    fn new(target: Place, accepted: Accepted) -> Self {
+        Self {
+            target,
+            accepted,
+            state: None,
+            by: BTreeMap::new(),
+            below: Below::default(),
+            merged_with: BTreeSet::new(),
+            acts_on: ActsOn::default(),
+            lost: Lost::default(),
+            through: BTreeMap::new(),
+            meets_others: false,
+        }
+    }
+
+    /// Objects below the target, and sections of it, where other policies override it completely.
+    pub fn overridden_on(&self) -> BTreeSet<Place> {
+        self.below.overridden(&self.target)
+    }
+}
+
+/// The status of a policy attached to a place, for these paths only.
+pub fn status_on_paths(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    place: &Place,
+    groups: &[PathGroup],
+) -> TargetStatus {
+    let mut status = TargetStatus::new(place.clone(), Accepted::Accepted);
+    enforce(
+        snapshot,
+        policy,
+        &groups_with(groups, policy, place),
+        &mut status,
+    );
+    status
+}
+
+/// A policy at one of its targets.
+#[derive(Clone, Debug)]
+pub struct TargetAttachment<'a> {
+    /// The entry of the spec that names the target.
+    pub entry: &'a TargetRef,
+    /// The target.
+    pub target: Place,
+    /// Whether the policy is attached.
+    pub accepted: Accepted,
+}
+
+/// Where a policy of the resolver's snapshot is attached and where it is not, in the order of the spec; a selector
+/// yields the objects that it selects now.
+pub fn attachments<'a>(
+    resolver: &mut Resolver<'_>,
+    policy: &'a Policy,
+) -> Vec<TargetAttachment<'a>> {
+    let mut found: Vec<TargetAttachment<'a>> = Vec::new();
+    let mut known: HashSet<Place> = HashSet::default();
+    for entry in &policy.targets {
+        for target in places(resolver, policy, entry) {
+            if known.insert(target.clone()) {
+                let accepted = accepted(resolver, policy, entry, &target);
+                found.push(TargetAttachment {
+                    entry,
+                    target,
+                    accepted,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// The status that a policy of the resolver's snapshot should have.
+pub fn status(resolver: &mut Resolver<'_>, policy: &Policy) -> PolicyStatus {
+    let attachments = attachments(resolver, policy).into_iter();
+    let targets = attachments.map(|at| on_target(resolver, policy, at.target, at.accepted));
+    let targets: Vec<TargetStatus> = targets.collect();
+    let accepted = targets.iter().map(|t| t.accepted.clone()).min();
+    PolicyStatus {
+        accepted: accepted.unwrap_or_else(|| unattached(resolver.snapshot(), policy)),
+        state: combined(&targets).or_else(|| unnamed(policy).filter(|_| targets.is_empty())),
+        targets,
+        said: ControllerStatus::of(resolver.snapshot(), policy),
+    }
+}
+
+/// Maps the status of each policy with `told`, and returns the results in the order of `policies`. Processes policies
+/// on the same object in sequence, so that the paths there are resolved once.
+pub fn statuses<T>(
+    resolver: &mut Resolver<'_>,
+    policies: &[&Arc<Policy>],
+    mut told: impl FnMut(&Arc<Policy>, PolicyStatus) -> T,
+) -> Vec<T> {
+    let mut order: Vec<(usize, &Arc<Policy>)> = policies.iter().copied().enumerate().collect();
+    order.sort_by_cached_key(|(at, policy)| {
+        let first = policy.targets.first();
+        let object = first.and_then(|target| target.object(&policy.key().namespace));
+        (policy.key().gk.clone(), object, *at)
+    });
+    let all = order.into_iter();
+    let mut all: Vec<(usize, T)> = all
+        .map(|(at, policy)| (at, told(policy, status(resolver, policy))))
+        .collect();
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, told)| told).collect()
+}
+
+/// Whether a policy without an existing target is wrong. It is not if the labels select a kind that is not watched,
+/// if objects that name the policy may come later, or if the kind needs no target.
+fn unattached(snapshot: &Snapshot, policy: &Policy) -> Accepted {
+    let unseen = |target: &TargetRef| match &target.select {
+        Select::Labels(_) => !snapshot.knows(&target.gk),
+        Select::Annotated(..) => true,
+        Select::Name(_) => false,
+    };
+    if policy.strategies.is_none() {
+        Accepted::Invalid
+    } else if policy.targets.iter().any(unseen) || policy.is_without_target() {
+        Accepted::Accepted
+    } else {
+        Accepted::TargetNotFound
+    }
+}
+
+/// The state of a policy that no object names, for kinds that are attached by annotation.
+fn unnamed(policy: &Policy) -> Option<State> {
+    let annotation = policy.profile.annotation.as_ref()?;
+    let (gk, key) = (&annotation.target, &annotation.key);
+    policy.strategies.as_ref()?;
+    Some(State::NoEffect(format!("no {gk} names it in {key}")))
+}
+
+/// The places that a target entry refers to now. Objects that a selector finds and that the policy may not reach are
+/// left out (ruling 32).
+fn places(resolver: &Resolver<'_>, policy: &Policy, target: &TargetRef) -> Vec<Place> {
+    let snapshot = resolver.snapshot();
+    let mut objects = resolver.targets_of(&policy.key().namespace, target);
+    if matches!(target.select, Select::Labels(_)) {
+        objects.retain(|key| permission(snapshot, policy, target, key).is_attached());
+    }
+    if target.is_whole() {
+        return objects.iter().map(ObjectKey::whole).collect();
+    }
+    let sections = |object: ObjectKey| {
+        let found = snapshot.get(&object).map(|found| &**found);
+        let mut labels = sections(&policy.profile, target, found);
+        if labels.is_empty() {
+            // The section does not exist: the place keeps the name as written.
+            labels.extend(target.section.clone());
+            labels.extend(target.port.map(|port| port.to_string().into()));
+        }
+        labels.into_iter().map(move |label| object.section(label))
+    };
+    objects.into_iter().flat_map(sections).collect()
+}
+
+fn on_target(
+    resolver: &mut Resolver<'_>,
+    policy: &Policy,
+    target: Place,
+    accepted: Accepted,
+) -> TargetStatus {
+    let mut status = TargetStatus::new(target, accepted);
+    if status.accepted == Accepted::Accepted {
+        let (object, kind) = (&status.target.object, &policy.key().gk);
+        let shape = resolver.scope(object, kind);
+        let had = resolver.left();
+        let groups = resolver.paths_with_scope(object, kind, &shape);
+        let behind = resolver.behind_labels(object, kind, &shape);
+        let mut mine = groups_with(&groups, policy, &status.target);
+        mine.extend(groups_with(&behind, policy, &status.target));
+        // The work of resolving has been charged already. An unlimited resolver needs no charge.
+        if resolver.is_limited() {
+            let counted = had.saturating_sub(resolver.left());
+            resolver.read(policy);
+            resolver.spend(cost(policy, &mine).saturating_sub(counted));
+        }
+        if !resolver.is_spent() {
+            enforce(resolver.snapshot(), policy, &mine, &mut status);
+            let route = status.target.object.clone();
+            shadowed(resolver, &route, &mut status);
+        }
+        let snapshot = resolver.snapshot();
+        let object = &status.target.object;
+        if status.state == Some(State::Enforced)
+            && matches!(reports::rejected(snapshot, policy), Rejected::Through(_))
+            && !reports::is_of_another_target(snapshot, policy, object)
+        {
+            status.state = Some(State::PartiallyEnforced);
+        }
+    }
+    status
+}
+
+/// Sets the state of a policy in force on a route to no effect if no request takes the route.
+pub fn shadowed(resolver: &mut Resolver<'_>, route: &ObjectKey, status: &mut TargetStatus) {
+    let in_force = matches!(
+        status.state,
+        Some(State::Enforced | State::PartiallyEnforced)
+    );
+    if let Some(by) = in_force
+        .then(|| resolver.route_taking_all_requests_of(route))
+        .flatten()
+    {
+        let why = format!("no request takes {route}: {by} matches the same and goes first");
+        *status = TargetStatus {
+            state: Some(State::NoEffect(why)),
+            ..TargetStatus::new(status.target.clone(), Accepted::Accepted)
+        };
+    }
+}
+
+fn accepted(
+    resolver: &mut Resolver<'_>,
+    policy: &Policy,
+    target: &TargetRef,
+    place: &Place,
+) -> Accepted {
+    let snapshot = resolver.snapshot();
+    if policy.strategies.is_none() {
+        return Accepted::Invalid;
+    }
+    match permission(snapshot, policy, target, &place.object) {
+        AttachmentPermission::Allowed | AttachmentPermission::Consumer => {}
+        AttachmentPermission::NotGranted => return Accepted::TargetNotFound,
+        AttachmentPermission::Forbidden
+        | AttachmentPermission::ClusterScoped
+        | AttachmentPermission::TargetKindNotSupported
+        | AttachmentPermission::OtherName => {
+            return Accepted::Invalid;
+        }
+    }
+    match snapshot.get(&place.object) {
+        None if snapshot.lacks(&place.object) => return Accepted::TargetNotFound,
+        Some(found)
+            if !target.is_whole() && sections(&policy.profile, target, Some(found)).is_empty() =>
+        {
+            return Accepted::TargetNotFound;
+        }
+        _ => {}
+    }
+    if let Some(winner) = resolver.conflict_winner(policy, place) {
+        return Accepted::Conflicted(winner);
+    }
+    let object = &place.object;
+    if policy.is_refused_on(&object.gk) {
+        return Accepted::Invalid;
+    }
+    let is_rejected = reports::rejected(snapshot, policy).at(object);
+    let report = is_rejected.then(|| reports::rejection(snapshot, policy));
+    match report.flatten() {
+        Some(report) if !reports::is_of_another_target(snapshot, policy, object) => {
+            Accepted::Rejected(Box::new(report))
+        }
+        _ => match resolver.clash(policy, place) {
+            Some(clashing) => Accepted::Clashing(Box::new(clashing)),
+            None => Accepted::Accepted,
+        },
+    }
+}

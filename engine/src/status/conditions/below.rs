@@ -1,0 +1,97 @@
+//! Objects below a target where nothing of a policy is in force.
+
+use std::collections::{BTreeSet, HashSet};
+
+use crate::effective::{PathGroup, PathSet};
+use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher, dedup_consecutive};
+use crate::model::level::Level;
+
+/// Paths through a target, by whether some of a policy is in force on them. Most answers do not need the objects on
+/// them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Below {
+    /// Paths on which some of it is in force.
+    kept: Vec<Paths>,
+    /// Paths on which none of it is in force.
+    lost: Vec<Paths>,
+}
+
+/// Paths, and the level of the target on them.
+#[derive(Clone, Debug)]
+struct Paths {
+    ends: PathSet,
+    level: Level,
+    /// The sections of the target to which other policies are attached.
+    taken: Vec<Place>,
+}
+
+// === impl Below ===
+
+impl Below {
+    pub(super) fn add(&mut self, group: &PathGroup, target: &Place, survives: bool) {
+        let mut here = group.stack.iter();
+        if let Some(here) = here.find(|level| level.step.place == *target) {
+            let paths = Paths {
+                ends: group.paths.clone(),
+                level: here.step.level,
+                taken: taken(group, target),
+            };
+            let side = if survives {
+                &mut self.kept
+            } else {
+                &mut self.lost
+            };
+            side.push(paths);
+        }
+    }
+
+    /// Objects below the target, and sections of the target with other policies, where the policy is in force on no
+    /// path.
+    pub(super) fn overridden(&self, target: &Place) -> BTreeSet<Place> {
+        let mut lost: HashSet<&ObjectKey, PrehashedBuildHasher> = HashSet::default();
+        let mut sections: BTreeSet<&Place> = BTreeSet::new();
+        for paths in &self.lost {
+            lost.extend(paths.below(target));
+            sections.extend(&paths.taken);
+        }
+        if !lost.is_empty() || !sections.is_empty() {
+            for paths in &self.kept {
+                for object in paths.below(target) {
+                    lost.remove(object);
+                }
+                for section in paths.sections(target) {
+                    sections.remove(section);
+                }
+            }
+        }
+        let objects = lost.into_iter().map(ObjectKey::whole);
+        objects.chain(sections.into_iter().cloned()).collect()
+    }
+}
+
+/// The sections of a target that have policies on the paths of a group.
+fn taken(group: &PathGroup, target: &Place) -> Vec<Place> {
+    let places = group.stack.iter().map(|level| &level.step.place);
+    let sections = places.filter(|place| *place != target && place.object == target.object);
+    let sections = sections.filter(|place| place.section.is_some() && target.section.is_none());
+    sections.cloned().collect()
+}
+
+// === impl Paths ===
+
+impl Paths {
+    /// The sections of the target that are on the paths.
+    fn sections<'a>(&'a self, target: &'a Place) -> impl Iterator<Item = &'a Place> {
+        let places = self.ends.steps().map(|step| &step.place);
+        places.filter(|place| {
+            target.section.is_none() && place.section.is_some() && place.object == target.object
+        })
+    }
+
+    /// Objects below the target, without Namespaces and without consecutive duplicates.
+    fn below<'a>(&'a self, target: &'a Place) -> impl Iterator<Item = &'a ObjectKey> {
+        let below = self.ends.steps().filter(|step| step.level > self.level);
+        dedup_consecutive(below.map(|step| &step.place.object))
+            .filter(|object| **object != target.object && !object.gk.is_core("Namespace"))
+    }
+}

@@ -1,0 +1,267 @@
+//! The effect of a policy on a target: enforced, partly enforced or overridden, and by which policies.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::idle::idle;
+use super::{State, TargetStatus, Winner};
+use crate::effective::{Outcome, PathGroup, Stack};
+use crate::merge::{
+    PathTrie, PolicyOutcome, SettingPath, StanzaRef, ValuesInForce, policies_in_force,
+};
+use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
+use crate::model::level::Level;
+use crate::model::maps;
+use crate::policy::Policy;
+use crate::state::snapshot::Snapshot;
+use crate::topology::AncestorPath;
+
+/// The groups of paths on which a policy is attached to a place. Many share one stack.
+pub(super) fn groups_with<'a>(
+    groups: &'a [PathGroup],
+    policy: &Policy,
+    place: &Place,
+) -> Vec<&'a PathGroup> {
+    let mut known: maps::HashMap<*const Stack, bool> = maps::HashMap::default();
+    let attachments = |group: &&PathGroup| {
+        let here = known.entry(Rc::as_ptr(&group.stack));
+        *here.or_insert_with(|| stands(&group.stack, policy, place))
+    };
+    groups.iter().filter(attachments).collect()
+}
+
+fn stands(stack: &Stack, policy: &Policy, place: &Place) -> bool {
+    let mut levels = stack.iter().filter(|level| level.step.place == *place);
+    levels.any(|level| level.policies.has(policy.key()))
+}
+
+fn has_others(stack: &Stack, policy: &Policy) -> bool {
+    let mut policies = stack.iter().flat_map(|level| level.policies.iter());
+    policies.any(|other| other.key() != policy.key())
+}
+
+/// The maximum number of leaves of a policy that [`enforce`] visits.
+pub(super) fn cost(policy: &Policy, groups: &[&PathGroup]) -> usize {
+    let outcomes: maps::HashSet<Outcome> = groups.iter().map(|group| group.outcome()).collect();
+    outcomes.len() * policy.leaves()
+}
+
+/// Fills in the effect of a policy on a target, given the groups of paths on which it is attached there.
+///
+/// A policy near the top is on many thousands of paths with few differences, so each distinct outcome is processed
+/// once.
+pub(super) fn enforce(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    groups: &[&PathGroup],
+    status: &mut TargetStatus,
+) {
+    let counts = |group: &&&PathGroup| group.complete && group.attached;
+    let mut tally = Tally::default();
+    let mut known: maps::HashMap<Outcome, InForce> = maps::HashMap::default();
+    // By list of ancestor paths, which many groups share.
+    let mut through: maps::HashMap<*const Rc<AncestorPath>, (&PathGroup, Tally)> =
+        maps::HashMap::default();
+    let mut paths: Option<Arc<[SettingPath]>> = None;
+    for group in groups.iter().filter(counts) {
+        let in_force = *known.entry(group.outcome()).or_insert_with(|| {
+            let merged = group.merged_policies();
+            if merged.iter().any(|with| with.key() == policy.key()) {
+                let others = merged.iter().map(|with| with.key());
+                let others = others.filter(|other| *other != policy.key());
+                status.merged_with.extend(others.cloned());
+            }
+            let sole = group.effective.sole();
+            if let Some(other) = sole.filter(|sole| *sole != policy.key()) {
+                let here = group.with_settings_here(policy);
+                if Arc::ptr_eq(&here.profile, &policy.profile) {
+                    let lost = paths.get_or_insert_with(|| paths_of(policy));
+                    record_override(other, group, lost, status);
+                } else {
+                    record_override(other, group, &paths_of(here), status);
+                }
+                return InForce::Not;
+            }
+            let outcome = group.outcome_of(policy);
+            let in_force = InForce::of(&outcome);
+            status.meets_others |= outcome.survives && has_others(&group.stack, policy);
+            found(policy, group, outcome, status);
+            in_force
+        });
+        tally.count(in_force);
+        let (_, ways) = through
+            .entry(group.paths.ancestors.as_ptr())
+            .or_insert((group, Tally::default()));
+        ways.count(in_force);
+        let survives = in_force != InForce::Not;
+        if survives {
+            status.acts_on.add(group);
+        }
+        status.below.add(group, &status.target, survives);
+    }
+    let mut by_gateway: HashMap<ObjectKey, Tally, PrehashedBuildHasher> = HashMap::default();
+    for (group, ways) in through.into_values() {
+        for gateway in tops_of(group) {
+            by_gateway.entry(gateway).or_default().add(ways);
+        }
+    }
+    let by_gateway = by_gateway.into_iter();
+    let by_gateway = by_gateway.filter_map(|(key, tally)| Some((key, tally.state()?)));
+    status.through = by_gateway.collect();
+    status.state = Some(if policy.adds_nothing() {
+        State::NoEffect("it sets nothing".to_owned())
+    } else {
+        let idle = || State::NoEffect(idle(snapshot, policy, groups, &status.target));
+        tally.state().unwrap_or_else(idle)
+    });
+}
+
+/// The settings of a policy, without duplicates: a policy of the legacy dialect may set a field twice.
+fn paths_of(policy: &Policy) -> Arc<[SettingPath]> {
+    let paths: BTreeSet<SettingPath> = policy.parts().flat_map(StanzaRef::paths).collect();
+    paths.into_iter().collect()
+}
+
+/// Records that one other policy overrides all settings of the policy on the paths of a group.
+fn record_override(
+    by: &ObjectKey,
+    group: &PathGroup,
+    lost: &Arc<[SettingPath]>,
+    status: &mut TargetStatus,
+) {
+    if lost.is_empty() {
+        return;
+    }
+    let winner = status.by.entry(by.clone()).or_default();
+    for level in group.stack.iter() {
+        if level.policies.has(by) {
+            winner.from.insert(level.step.place.clone());
+        }
+    }
+    winner.settings.add_whole(&group.effective, lost);
+    status.lost.add_all(lost, by);
+}
+
+/// Records which policies override which settings on the paths of a group, and which are in force together with the
+/// policy.
+fn found(policy: &Policy, group: &PathGroup, outcome: PolicyOutcome, status: &mut TargetStatus) {
+    note(group, &outcome, &mut status.by);
+    if outcome.survives {
+        let others = policies_in_force(&group.effective).filter(|other| other != policy.key());
+        status.merged_with.extend(others);
+    }
+    status.lost.add(outcome.lost);
+}
+
+/// Whether a policy is in force on a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum InForce {
+    Whole,
+    Partly,
+    Not,
+}
+
+// === impl InForce ===
+
+impl InForce {
+    fn of(outcome: &PolicyOutcome) -> Self {
+        match (outcome.survives, outcome.lost.is_empty()) {
+            (true, true) => Self::Whole,
+            (true, false) => Self::Partly,
+            (false, _) => Self::Not,
+        }
+    }
+}
+
+/// The number of paths by effect of a policy.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    whole: usize,
+    partly: usize,
+    not: usize,
+}
+
+// === impl Tally ===
+
+impl Tally {
+    fn count(&mut self, in_force: InForce) {
+        match in_force {
+            InForce::Whole => self.whole += 1,
+            InForce::Partly => self.partly += 1,
+            InForce::Not => self.not += 1,
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.whole += other.whole;
+        self.partly += other.partly;
+        self.not += other.not;
+    }
+
+    /// `None` if there was no path.
+    fn state(self) -> Option<State> {
+        match (self.whole, self.partly, self.not) {
+            (0, 0, 0) => None,
+            (_, 0, 0) => Some(State::Enforced),
+            (0, 0, _) => Some(State::Overridden),
+            _ => Some(State::PartiallyEnforced),
+        }
+    }
+}
+
+/// The Gateways and mesh Services on the paths of a group.
+fn tops_of(group: &PathGroup) -> BTreeSet<ObjectKey> {
+    let steps = group
+        .paths
+        .ancestors
+        .iter()
+        .flat_map(|ancestor_path| &ancestor_path.steps);
+    let tops = steps.filter(|s| matches!(s.level, Level::Gateway | Level::Frontend));
+    tops.map(|step| step.place.object.clone()).collect()
+}
+
+/// Records where the overriding policies are attached, and their settings that replace the lost ones; all of their
+/// settings if none replaces exactly these fields.
+fn note(group: &PathGroup, outcome: &PolicyOutcome, by: &mut BTreeMap<ObjectKey, Winner>) {
+    #[derive(Default)]
+    struct Shown {
+        from: BTreeSet<Place>,
+        sides: ValuesInForce,
+    }
+    let winners = outcome.by().into_iter().map(|key| (key, Shown::default()));
+    let mut winners: HashMap<ObjectKey, Shown, PrehashedBuildHasher> = winners.collect();
+    if winners.is_empty() {
+        return;
+    }
+    for level in group.stack.iter() {
+        for policy in level.policies.iter() {
+            if let Some(winner) = winners.get_mut(policy.key()) {
+                winner.from.insert(level.step.place.clone());
+            }
+        }
+    }
+    let lost = PathTrie::of(outcome.lost.keys());
+    group.effective.visit(&mut |path, setting| {
+        if let Some(winner) = winners.get_mut(&setting.policy) {
+            winner.sides.add(&lost, path, setting);
+        }
+    });
+    for (key, shown) in winners {
+        let winner = by.entry(key).or_default();
+        winner.from.extend(shown.from);
+        winner.settings.add(shown.sides);
+    }
+}
+
+/// The state on all targets together: the common state, otherwise partly enforced.
+pub(super) fn combined(targets: &[TargetStatus]) -> Option<State> {
+    let states: Vec<&State> = targets.iter().filter_map(|t| t.state.as_ref()).collect();
+    let idle = |state: &&&State| matches!(state, State::NoEffect(_));
+    let busy: Vec<&&State> = states.iter().filter(|s| !idle(s)).collect();
+    match busy.split_first() {
+        None => states.first().map(|state| (*state).clone()),
+        Some((first, rest)) if rest.iter().all(|state| state == first) => Some((**first).clone()),
+        Some(_) => Some(State::PartiallyEnforced),
+    }
+}

@@ -1,0 +1,177 @@
+//! Why a policy has no effect on a target.
+
+use crate::effective::{PathGroup, follows, gateway_before};
+use crate::model::ids::{ObjectKey, Place};
+use crate::model::level::Level;
+use crate::model::object::Node;
+use crate::model::section::rule_label;
+use crate::policy::Policy;
+use crate::state::snapshot::Snapshot;
+use crate::status::reports::controller;
+use crate::topology::{KeptOutCache, ParentAttachment, attachment, why_unaccepted};
+
+/// The reason why a policy reaches no effective target: first, why no request reaches its target; then, what the
+/// policy lacks.
+pub(super) fn idle(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    groups: &[&PathGroup],
+    target: &Place,
+) -> String {
+    let away = why_unaccepted(snapshot, target)
+        .or_else(|| run_by_others(snapshot, policy, target))
+        .or_else(|| no_gateway_before(snapshot, policy, target));
+    if let Some(why) = away.or_else(|| delegation(snapshot, target)) {
+        return why;
+    }
+    let why = idle_on_route(policy, target).or_else(|| idle_at_level(policy, target));
+    if let Some(why) = why {
+        return why;
+    }
+    let of_namespaces = [
+        Level::GatewayNamespace,
+        Level::RouteNamespace,
+        Level::BackendNamespace,
+    ];
+    let namespaces = of_namespaces
+        .into_iter()
+        .find(|level| policy.profile.rank(*level).is_some());
+    let level = match Level::end_for(&target.object.gk) {
+        Level::Port if target.object.gk.is_core("Namespace") => {
+            Some(namespaces.unwrap_or(Level::GatewayNamespace))
+        }
+        Level::Listener if target.section.is_none() => Some(Level::Gateway),
+        Level::Rule if target.section.is_none() => Some(Level::Route),
+        level => Some(level),
+    };
+    if level.is_some_and(|level| policy.profile.rank(level).is_none()) {
+        return format!("{} does not count at this level", policy.key().gk.kind);
+    }
+    if let Some(parent) = not_followed(policy, groups) {
+        let kind = &policy.key().gk.kind;
+        return format!("{kind} does not act on what comes through {parent}");
+    }
+    if groups
+        .iter()
+        .any(|group| !group.attached && !group.paths.routes.is_empty())
+    {
+        let object = &target.object;
+        return match not_attached(snapshot, target) {
+            Some(why) => format!("{object} is not attached to a Gateway: {why}"),
+            None => format!("{object} is not attached to a Gateway"),
+        };
+    }
+    let incomplete = groups.iter().any(|group| !group.paths.routes.is_empty());
+    if incomplete {
+        format!("no existing backend is reached from {target}")
+    } else if *policy.profile.needs_route {
+        format!("no route is attached under {target}")
+    } else {
+        format!("nothing that it acts on is under {target}")
+    }
+}
+
+/// The reason if the controller of a Gateway acts only on other policy kinds.
+fn run_by_others(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
+    let controller = controller(snapshot, &target.object)?;
+    let kind = &policy.key().gk.kind;
+    let others = policy.profile.is_run_without(controller);
+    (others && snapshot.knows_controller(controller)).then(|| {
+        format!(
+            "{controller} runs {} and does not act on {kind}",
+            target.object
+        )
+    })
+}
+
+/// The reason if no Gateway is in front of an object that clients call, for kinds whose policies act at such
+/// Gateways.
+fn no_gateway_before(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
+    let by_label = policy.profile.gateway_by_label.as_ref()?;
+    let object = &target.object;
+    if !Level::is_of_backend(&object.gk) || gateway_before(snapshot, by_label, object).is_some() {
+        return None;
+    }
+    let label = &by_label.label;
+    Some(format!(
+        "no Gateway serves {object} by its label {label} or that of its Namespace"
+    ))
+}
+
+/// The delegation, if a route or a rule sends all its requests to other routes, or gets them from one.
+fn delegation(snapshot: &Snapshot, target: &Place) -> Option<String> {
+    let route = snapshot.get(&target.object)?;
+    let Node::Route { rules, .. } = &route.node else {
+        return None;
+    };
+    let delegates = match &target.section {
+        None => route.delegates(),
+        Some(section) => {
+            let mut rules = rules.iter().enumerate();
+            rules.any(|(i, rule)| rule.delegates() && rule_label(route, i) == *section)
+        }
+    };
+    if delegates {
+        return Some(format!(
+            "{target} delegates to other routes, which attache does not follow"
+        ));
+    }
+    let parent = snapshot.using(&target.object).next()?;
+    Some(format!(
+        "{} delegates to {}, which attache does not follow",
+        parent.key, target.object
+    ))
+}
+
+/// Why a route is not attached, according to its first parentRef.
+fn not_attached(snapshot: &Snapshot, target: &Place) -> Option<String> {
+    let route = snapshot.get(&target.object)?;
+    let Node::Route { parents, .. } = &route.node else {
+        return None;
+    };
+    match attachment(&mut KeptOutCache::new(snapshot), route, parents.first()?) {
+        ParentAttachment::Refused { why, .. } => Some(why),
+        ParentAttachment::Attached(_) | ParentAttachment::Unknown(_) => None,
+    }
+}
+
+/// A parent whose routes the controllers of the kind do not follow.
+fn not_followed(policy: &Policy, groups: &[&PathGroup]) -> Option<ObjectKey> {
+    let ways = groups.iter().flat_map(|group| group.paths.ancestors.iter());
+    let mut others = ways.filter(|ancestor_path| !follows(&policy.profile, ancestor_path));
+    others
+        .find_map(|ancestor_path| ancestor_path.last())
+        .map(|place| place.object.clone())
+}
+
+/// Why the settings of a policy do nothing at a level.
+fn idle_at_level(policy: &Policy, target: &Place) -> Option<String> {
+    let kind = &target.object.gk;
+    let level = match (Level::end_for(kind), &target.section) {
+        (level @ (Level::Listener | Level::Rule), Some(_)) => level,
+        _ => Level::of_kind(kind)?,
+    };
+    let there = policy.at_level(level)?;
+    let on = match &target.section {
+        Some(_) => format!("a section of a {}", kind.kind),
+        None => format!("a {}", kind.kind),
+    };
+    there
+        .has_no_effect()
+        .then(|| format!("nothing that it sets acts on {on}"))
+}
+
+/// Why a policy does nothing on a route of a kind that supports few settings.
+fn idle_on_route(policy: &Policy, target: &Place) -> Option<String> {
+    let (place, on) = policy.profile.on_routes_of(&target.object.gk)?;
+    let (own, route) = (&policy.key().gk.kind, &target.object.gk.kind);
+    if target.section.is_some() && !on.sections {
+        return Some(format!(
+            "{own} does not act on the rules of a {route} one by one"
+        ));
+    }
+    let there = policy.on_routes(place)?;
+    there
+        .has_no_effect()
+        .then(|| format!("nothing that it sets acts on a {route}"))
+}

@@ -1,0 +1,160 @@
+//! The status of a policy as conditions (GEP-713, metaresource status).
+
+use super::{Accepted, PolicyStatus, State};
+use crate::model::ids::ObjectKey;
+use crate::status::reports::Opinion;
+
+/// One condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// The type.
+    pub kind: &'static str,
+    /// Whether it holds.
+    pub status: bool,
+    /// The reason, one word.
+    pub reason: &'static str,
+    /// One line that names the policies; the format of a reason has no room for them (ruling 20).
+    pub message: String,
+}
+
+/// The conditions of a policy: for all requests, or for requests through one Gateway.
+pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Condition> {
+    let mut found = vec![accepted(&status.accepted)];
+    let state = match gateway {
+        None => status.state.clone(),
+        Some(gateway) => {
+            let mut through = status.targets.iter().filter_map(|t| t.through.get(gateway));
+            let first = through.next();
+            let same = through.all(|state| Some(state) == first);
+            let first = first.cloned();
+            if same {
+                first
+            } else {
+                Some(State::PartiallyEnforced)
+            }
+        }
+    };
+    if let Some(state) = state {
+        let enforced = enforced(status, &state);
+        let mut programmed = programmed(&state, &enforced);
+        if programmed.status && status.said.opinion == Opinion::Outdated {
+            programmed.status = false;
+            programmed.reason = "Reconciling";
+            "Its controller has not seen this generation yet".clone_into(&mut programmed.message);
+        }
+        found.extend([enforced, programmed]);
+    }
+    found
+}
+
+fn accepted(accepted: &Accepted) -> Condition {
+    let (status, reason, message) = match accepted {
+        Accepted::Accepted => (true, "Accepted", "Attached".to_owned()),
+        Accepted::Rejected(report) => {
+            (false, "Invalid", format!("Its controller reports {report}"))
+        }
+        Accepted::Clashing(why) => (false, why.reason, why.message.clone()),
+        Accepted::Invalid => (
+            false,
+            "Invalid",
+            "The strategy or the target cannot be used".to_owned(),
+        ),
+        Accepted::TargetNotFound => (
+            false,
+            "TargetNotFound",
+            "There is no such target".to_owned(),
+        ),
+        Accepted::Conflicted(with) => (
+            false,
+            "Conflicted",
+            format!("{with} is already attached to the target and takes precedence"),
+        ),
+    };
+    Condition {
+        kind: "Accepted",
+        status,
+        reason,
+        message,
+    }
+}
+
+fn enforced(status: &PolicyStatus, state: &State) -> Condition {
+    let (kind, holds, message) = match state {
+        State::Enforced => ("Enforced", true, "All of it is in force".to_owned()),
+        State::PartiallyEnforced => ("PartiallyEnforced", true, parts(status)),
+        State::Overridden => (
+            "Overridden",
+            true,
+            format!("Overridden by {}", names(&status.by())),
+        ),
+        State::NoEffect(why) => ("Enforced", false, format!("No effect: {why}")),
+    };
+    let reason = if holds { kind } else { "NoEffect" };
+    Condition {
+        kind,
+        status: holds,
+        reason,
+        message,
+    }
+}
+
+/// The same condition under the name that GEP-713 uses since 2026, in addition to the older ones.
+fn programmed(state: &State, enforced: &Condition) -> Condition {
+    let (status, reason) = match state {
+        State::Enforced => (true, "Programmed"),
+        State::PartiallyEnforced => (true, "PartiallyProgrammed"),
+        State::Overridden => (false, "Overridden"),
+        State::NoEffect(_) => (false, enforced.reason),
+    };
+    Condition {
+        kind: "Programmed",
+        status,
+        reason,
+        message: enforced.message.clone(),
+    }
+}
+
+/// `retries by shop/own; timeout by shop/own, shop/other`.
+fn parts(status: &PolicyStatus) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for target in &status.targets {
+        for (path, by) in target.lost.by_setting() {
+            let part = format!("{} by {}", path.join("."), names(by));
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+    }
+    format!("Overridden on some paths: {}", parts.join("; "))
+}
+
+fn names<'a>(policies: impl IntoIterator<Item = &'a ObjectKey>) -> String {
+    let names: Vec<String> = policies.into_iter().map(ObjectKey::path).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Condition, State, programmed};
+
+    /// The table of GEP-713, status conditions.
+    #[test]
+    fn each_state_has_its_reason_under_the_newer_name() {
+        for (state, status, reason) in [
+            (State::Enforced, true, "Programmed"),
+            (State::PartiallyEnforced, true, "PartiallyProgrammed"),
+            (State::Overridden, false, "Overridden"),
+            (State::NoEffect("no route".to_owned()), false, "NoEffect"),
+        ] {
+            let enforced = Condition {
+                kind: "Enforced",
+                status: true,
+                reason: "NoEffect",
+                message: "as before".to_owned(),
+            };
+            let found = programmed(&state, &enforced);
+            let said = (found.kind, found.status, found.reason, &*found.message);
+            assert_eq!(said, ("Programmed", status, reason, "as before"));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Differences between the reported status and the status that attache expects (design 9, ruling 36).
+
+use std::collections::BTreeMap;
+
+use super::{Accepted, PolicyStatus, State, attachments, status, unattached};
+use crate::effective::Resolver;
+use crate::model::ids::GroupKind;
+use crate::policy::Policy;
+use crate::state::snapshot::Snapshot;
+use crate::status::reports::{ControllerStatus, Opinion, Overridden};
+
+/// How a controller and attache disagree about a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Disagreement {
+    /// attache expects it to be accepted; its controller rejects it, somewhere or everywhere.
+    Rejected,
+    /// attache expects it to be rejected; its controller accepts it.
+    Accepted,
+    /// attache expects it to be in force; its controller says that it is not.
+    NotEnforced,
+    /// attache expects it to be in force; its controller says that others override it.
+    Overridden,
+}
+
+// === impl Disagreement ===
+
+impl Disagreement {
+    /// All variants.
+    pub const ALL: [Self; 4] = [
+        Self::Rejected,
+        Self::Accepted,
+        Self::NotEnforced,
+        Self::Overridden,
+    ];
+
+    /// The name in metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Rejected => "rejected",
+            Self::Accepted => "accepted",
+            Self::NotEnforced => "not-enforced",
+            Self::Overridden => "overridden",
+        }
+    }
+}
+
+/// The disagreement about a policy with this expected status.
+pub fn disagreement(
+    accepted: &Accepted,
+    state: Option<&State>,
+    said: &ControllerStatus,
+) -> Option<Disagreement> {
+    let is_overridden = matches!(said.overridden, Some(Overridden::Everywhere(_)));
+    let is_in_force = matches!(state, Some(State::Enforced | State::PartiallyEnforced));
+    match (accepted, said.opinion) {
+        (Accepted::Rejected(_), _) | (Accepted::Accepted, Opinion::Divided) => {
+            Some(Disagreement::Rejected)
+        }
+        (Accepted::Accepted, _) if is_in_force && said.not_enforced.is_some() => {
+            Some(Disagreement::NotEnforced)
+        }
+        (Accepted::Accepted, _) if is_in_force && is_overridden => Some(Disagreement::Overridden),
+        (
+            Accepted::Conflicted(_)
+            | Accepted::Clashing(_)
+            | Accepted::Invalid
+            | Accepted::TargetNotFound,
+            Opinion::Accepted,
+        ) => Some(Disagreement::Accepted),
+        _ => None,
+    }
+}
+
+/// The number of policies about which controllers and attache disagree, by kind and disagreement. The expected state
+/// of a policy is computed only if its status says that it is not in force.
+pub fn disagreements(snapshot: &Snapshot) -> BTreeMap<(GroupKind, Disagreement), usize> {
+    let mut resolver = Resolver::new(snapshot);
+    let mut found = BTreeMap::new();
+    for kind in snapshot.used_kinds() {
+        for policy in snapshot.policies(kind) {
+            if let Some(differs) = of_policy(&mut resolver, policy) {
+                *found.entry((kind.clone(), differs)).or_default() += 1;
+            }
+        }
+    }
+    found
+}
+
+fn of_policy(resolver: &mut Resolver<'_>, policy: &Policy) -> Option<Disagreement> {
+    policy.object.reported.as_ref()?;
+    let said = ControllerStatus::of(resolver.snapshot(), policy);
+    if said.not_enforced.is_some() || said.overridden.is_some() {
+        return status(resolver, policy).disagreement();
+    }
+    let attachments = attachments(resolver, policy).into_iter();
+    let accepted: Vec<Accepted> = attachments.map(|at| at.accepted).collect();
+    let is_rejected = |accepted: &Accepted| matches!(accepted, Accepted::Rejected(_));
+    if accepted.iter().any(is_rejected) {
+        return Some(Disagreement::Rejected);
+    }
+    let accepted = accepted.into_iter().min();
+    let accepted = accepted.unwrap_or_else(|| unattached(resolver.snapshot(), policy));
+    disagreement(&accepted, None, &said)
+}
+
+// === impl PolicyStatus ===
+
+impl PolicyStatus {
+    /// The disagreement between its controllers and attache.
+    pub fn disagreement(&self) -> Option<Disagreement> {
+        let mut targets = self.targets.iter();
+        if targets.any(|target| matches!(target.accepted, Accepted::Rejected(_))) {
+            return Some(Disagreement::Rejected);
+        }
+        let differs = disagreement(&self.accepted, self.state.as_ref(), &self.said);
+        // A report that it is overridden on some targets contradicts a policy that is enforced everywhere.
+        let is_somewhere = matches!(self.said.overridden, Some(Overridden::Somewhere(_)));
+        let is_whole = self.accepted == Accepted::Accepted && self.state == Some(State::Enforced);
+        differs.or((is_somewhere && is_whole).then_some(Disagreement::Overridden))
+    }
+}

@@ -1,0 +1,208 @@
+//! Paths from the top of the hierarchy down to where requests end (design 2.4).
+//!
+//! A path has two halves: the [`AncestorPath`] from the `GatewayClass` to the listener that accepts the requests, and the
+//! [`RoutePath`] from the route's Namespace to the rule or the backend.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::model::ids::{ObjectKey, Place};
+use crate::model::level::{Level, Step};
+use crate::model::object::{Node, Object, ParentRef};
+use crate::state::snapshot::{Snapshot, class_key, namespace_key};
+
+mod accept;
+mod acceptance;
+mod attachment;
+mod conflicts;
+mod hostnames;
+mod route_kinds;
+mod route_path;
+mod route_paths;
+
+pub use accept::{
+    OwnListener, Refusal, allows_namespace, fits_service, may_accept, refusal, takes_hostname,
+};
+pub use acceptance::{
+    Acceptance, ListenerEndpoint, Listeners, SetRefusal, Unaccepted, listener_at,
+    listener_endpoint, listeners, of as listeners_of, unaccepted,
+};
+pub use attachment::{
+    ParentAttachment, attachment, attachment_cost, kept_out_by, not_there, not_usable, unusable,
+    why_not_joined, why_unaccepted,
+};
+pub use conflicts::{Carries, Conflict};
+pub(crate) use hostnames::intersect;
+pub use route_kinds::{KeptOut, KeptOutCache, kept_out, may_keep_out, routes_of_other_kind};
+pub use route_path::{RoutePath, Unreached, backend, to_backends, to_route, to_rules, unreached};
+pub use route_paths::RoutePaths;
+
+/// An ancestor path: everything above the routes, down to one listener.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AncestorPath {
+    /// The places, from the least to the most specific; empty for a route that is not attached.
+    pub steps: Vec<Step>,
+    /// The only namespace whose requests take this path (mesh, consumer scope; ruling 22).
+    pub consumer: Option<Arc<str>>,
+}
+
+/// A shared list of ancestor paths.
+pub type AncestorPaths = Rc<[Rc<AncestorPath>]>;
+
+// === impl AncestorPath ===
+
+impl AncestorPath {
+    /// Whether an object is on the path.
+    pub fn has(&self, key: &ObjectKey) -> bool {
+        self.steps.iter().any(|step| step.place.object == *key)
+    }
+
+    /// Its most specific place.
+    pub fn last(&self) -> Option<&Place> {
+        self.steps.last().map(|step| &step.place)
+    }
+}
+
+/// The places of a path, each once: a Namespace that holds both the Gateway and the route counts as
+/// the Gateway's (ruling 5).
+pub fn places<'a>(ancestor_path: &'a AncestorPath, lower: Option<&'a RoutePath>) -> Vec<&'a Place> {
+    let lower = lower.into_iter().flat_map(|lower| &lower.steps);
+    let mut places: Vec<&Place> = Vec::new();
+    for step in ancestor_path.steps.iter().chain(lower) {
+        if !places.contains(&&step.place) {
+            places.push(&step.place);
+        }
+    }
+    places
+}
+
+/// An ancestor path through a listener, with the listener's index in the spec of its owner; `None` if the owner has
+/// no listeners.
+pub type Through = (Option<usize>, Rc<AncestorPath>);
+
+/// The ancestor paths through the accepted listeners of a Gateway or `ListenerSet`. If the owner has no listeners,
+/// the only path ends at the owner.
+///
+/// The listeners of a `ListenerSet` are siblings of the Gateway's own listeners, not their descendants.
+pub fn through_listeners(snapshot: &Snapshot, owner: &Object) -> Vec<Through> {
+    let Some(accepted) = listeners(snapshot, owner) else {
+        return Vec::new();
+    };
+    if !accepted.is_accepted() {
+        return Vec::new();
+    }
+    let base = match &owner.node {
+        Node::ListenerSet { parent, .. } => {
+            let Some(gateway) = snapshot.get(&parent.object) else {
+                return Vec::new();
+            };
+            let mut base = to_gateway(gateway);
+            base.push(Step::new(Level::ListenerSet, owner.key.whole()));
+            base
+        }
+        _ => to_gateway(owner),
+    };
+    let ancestor_path = |steps| {
+        Rc::new(AncestorPath {
+            steps,
+            consumer: None,
+        })
+    };
+    let all = listeners_of(owner);
+    if all.is_empty() {
+        return vec![(None, ancestor_path(base))];
+    }
+    let open = all.iter().enumerate();
+    let open = open.filter(|(i, _)| accepted.conflict(*i).is_none());
+    open.map(|(i, listener)| {
+        let mut steps = base.clone();
+        let place = owner.key.section(listener.name.clone());
+        steps.push(Step::new(Level::Listener, place));
+        (Some(i), ancestor_path(steps))
+    })
+    .collect()
+}
+
+/// The ancestor paths of a route that is attached to a Service: for all requests if both are in one namespace,
+/// otherwise for those from the route's namespace. Each namespace in `consumers` gets a path of its own.
+pub fn through_service(
+    service: &ObjectKey,
+    route: &ObjectKey,
+    consumers: &[Arc<str>],
+) -> Vec<Rc<AncestorPath>> {
+    let steps = vec![
+        Step::new(
+            Level::GatewayNamespace,
+            namespace_key(&service.namespace).whole(),
+        ),
+        Step::new(Level::Frontend, service.whole()),
+    ];
+    let way = |consumer| {
+        Rc::new(AncestorPath {
+            steps: steps.clone(),
+            consumer,
+        })
+    };
+    if route.namespace == service.namespace {
+        let consumers = consumers.iter().filter(|c| **c != service.namespace);
+        std::iter::once(None)
+            .chain(consumers.map(|c| Some(c.clone())))
+            .map(way)
+            .collect()
+    } else {
+        vec![way(Some(route.namespace.clone()))]
+    }
+}
+
+/// The ancestor path through a Gateway or `ListenerSet` that may not be read. The reference is assumed to be allowed;
+/// nothing is known above the parent.
+pub fn through_hidden(reference: &ParentRef) -> Option<Rc<AncestorPath>> {
+    let key = &reference.object;
+    let level = if key.gk.is_gateway_api("Gateway") {
+        Level::Gateway
+    } else if key.gk.is_listener_set() {
+        Level::ListenerSet
+    } else {
+        return None;
+    };
+    let namespace = namespace_key(&key.namespace).whole();
+    let section = reference.section.iter();
+    let listener = section.map(|name| Step::new(Level::Listener, key.section(name.clone())));
+    let steps = [
+        Step::new(Level::GatewayNamespace, namespace),
+        Step::new(level, key.whole()),
+    ];
+    Some(Rc::new(AncestorPath {
+        steps: steps.into_iter().chain(listener).collect(),
+        consumer: None,
+    }))
+}
+
+/// The Gateway that a `ListenerSet` names; any other object is returned as it is.
+pub fn gateway_of<'a>(snapshot: &'a Snapshot, owner: &'a ObjectKey) -> &'a ObjectKey {
+    match snapshot.get(owner).map(|owner| &owner.node) {
+        Some(Node::ListenerSet { parent, .. }) => &parent.object,
+        _ => owner,
+    }
+}
+
+/// The `ListenerSets` that name a Gateway, whether the Gateway allows them or not.
+pub fn sets_of<'a>(
+    snapshot: &'a Snapshot,
+    gateway: &'a ObjectKey,
+) -> impl Iterator<Item = &'a Arc<Object>> {
+    let naming = snapshot.naming(gateway);
+    naming.filter(|object| matches!(object.node, Node::ListenerSet { .. }))
+}
+
+/// The steps from the top of the hierarchy down to a Gateway.
+pub fn to_gateway(gateway: &Object) -> Vec<Step> {
+    let mut steps = Vec::with_capacity(5);
+    if let Node::Gateway { class, .. } = &gateway.node {
+        steps.push(Step::new(Level::GatewayClass, class_key(class).whole()));
+    }
+    let namespace = namespace_key(&gateway.key.namespace).whole();
+    steps.push(Step::new(Level::GatewayNamespace, namespace));
+    steps.push(Step::new(Level::Gateway, gateway.key.whole()));
+    steps
+}

@@ -1,0 +1,194 @@
+//! The Gateway API's rules for attachment: which listeners accept which routes and `ListenerSets`.
+
+use std::sync::Arc;
+
+use super::conflicts::Conflict;
+use super::hostnames::intersect;
+use crate::model::ids::GroupKind;
+use crate::model::object::{From, Listener, NAMESPACE_NAME, Node, Object, ParentRef};
+use crate::model::selector::Labels;
+use crate::state::snapshot::{Snapshot, namespace_key};
+use crate::status::reports::of_route;
+
+/// Why a listener does not accept a route that names its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Refusal {
+    /// The protocol does not support routes of this kind.
+    Protocol,
+    /// The reference names another listener.
+    Section,
+    /// The reference names another port.
+    Port,
+    /// The listener does not allow routes of this kind.
+    Kind,
+    /// The hostnames do not intersect.
+    Hostname,
+    /// The listener does not allow routes of this namespace.
+    Namespace,
+    /// The rule that decides whether the listener allows the route cannot be read.
+    Unread,
+    /// The listener itself is not accepted.
+    Conflict(Conflict),
+    /// The status of the route says that the parent does not accept it (ruling 36).
+    Reported,
+}
+
+/// A listener with its Gateway or `ListenerSet`, and whether it is accepted.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnListener<'a> {
+    /// The Gateway or `ListenerSet`.
+    pub owner: &'a Object,
+    /// The listener.
+    pub listener: &'a Listener,
+    /// Why the listener is not accepted.
+    pub conflict: Option<Conflict>,
+}
+
+/// Whether a listener of `owner` may accept a route with this reference: section, port, namespace and kind match.
+/// [`takes_hostname`] decides the rest.
+pub fn may_accept(
+    snapshot: &Snapshot,
+    owner: &Object,
+    listener: &Listener,
+    route: &Object,
+    parent: &ParentRef,
+) -> bool {
+    unfit(listener, &route.key.gk, parent).is_none()
+        && lets_in(
+            snapshot,
+            &listener.routes_from,
+            &owner.key.namespace,
+            &route.key.namespace,
+        )
+        && of_route(snapshot, route, parent).is_none()
+}
+
+/// The first reason why a listener does not accept a route with this reference. `None` if it accepts the route,
+/// unless an older route of another kind keeps it out ([`super::kept_out`]).
+pub fn refusal(
+    snapshot: &Snapshot,
+    here: &OwnListener<'_>,
+    route: &Object,
+    parent: &ParentRef,
+) -> Option<Refusal> {
+    let OwnListener {
+        owner, listener, ..
+    } = here;
+    let unfit = unfit(listener, &route.key.gk, parent);
+    if unfit.is_some() {
+        return unfit;
+    }
+    let hostnames = match &route.node {
+        Node::Route { hostnames, .. } => &**hostnames,
+        _ => &[],
+    };
+    if !takes_hostname(listener.hostname.as_deref(), hostnames) {
+        return Some(Refusal::Hostname);
+    }
+    let (own, theirs) = (&owner.key.namespace, &route.key.namespace);
+    if listener.routes_from == From::Unknown {
+        return Some(Refusal::Unread);
+    }
+    if !lets_in(snapshot, &listener.routes_from, own, theirs) {
+        return Some(Refusal::Namespace);
+    }
+    let reported = || of_route(snapshot, route, parent).map(|_| Refusal::Reported);
+    here.conflict.map(Refusal::Conflict).or_else(reported)
+}
+
+fn unfit(listener: &Listener, route: &GroupKind, parent: &ParentRef) -> Option<Refusal> {
+    if !fits_protocol(listener, route) {
+        return Some(Refusal::Protocol);
+    }
+    let section = parent.section.as_ref();
+    if section.is_some_and(|name| *name != listener.name) {
+        return Some(Refusal::Section);
+    }
+    if parent.port.is_some_and(|port| port != listener.port) {
+        return Some(Refusal::Port);
+    }
+    // Among the kinds that the protocol supports, those that the listener names.
+    let fits = listener.routes_of.is_empty() || listener.routes_of.contains(route);
+    (!fits).then_some(Refusal::Kind)
+}
+
+/// Whether a reference to a Service matches one of its ports: port and section name an existing one, and the same one
+/// if both are given.
+pub fn fits_service(service: &Object, reference: &ParentRef) -> bool {
+    let Node::Service { ports } = &service.node else {
+        return false;
+    };
+    let (section, number) = (&reference.section, reference.port);
+    (section.is_none() && number.is_none())
+        || ports.iter().any(|port| {
+            section
+                .as_ref()
+                .is_none_or(|name| port.name.as_ref() == Some(name))
+                && number.is_none_or(|number| number == port.number)
+        })
+}
+
+/// Whether a Gateway allows a `ListenerSet` (`spec.allowedListeners`).
+pub(super) fn allows_listener_set(snapshot: &Snapshot, gateway: &Object, set: &Object) -> bool {
+    let Node::Gateway { sets, .. } = &gateway.node else {
+        return false;
+    };
+    let (own, theirs) = (&gateway.key.namespace, &set.key.namespace);
+    lets_in(snapshot, sets, own, theirs)
+}
+
+/// Whether the first listener of a protocol allows objects of a namespace to name its Gateway. Without such a
+/// listener, only objects in the Gateway's namespace may.
+pub fn allows_namespace(
+    snapshot: &Snapshot,
+    gateway: &Object,
+    protocol: &str,
+    namespace: &Arc<str>,
+) -> bool {
+    let Node::Gateway { listeners, .. } = &gateway.node else {
+        return false;
+    };
+    let mut listeners = listeners.iter();
+    let listener = listeners.find(|listener| *listener.protocol == *protocol);
+    let from = listener.map_or(&From::Same, |listener| &listener.routes_from);
+    lets_in(snapshot, from, &gateway.key.namespace, namespace)
+}
+
+/// An unknown Namespace still has its name, which is one of its labels.
+fn lets_in(snapshot: &Snapshot, from: &From, own: &Arc<str>, theirs: &Arc<str>) -> bool {
+    match from {
+        From::All => true,
+        From::None | From::Unknown => false,
+        From::Same => own == theirs,
+        From::Selector(selector) => {
+            if let Some(namespace) = snapshot.get(&namespace_key(theirs)) {
+                selector.selects(&namespace.meta.labels)
+            } else {
+                let mut labels = Labels::default();
+                let unnamed = selector.selects(&labels);
+                labels.insert(NAMESPACE_NAME.into(), theirs.clone());
+                !unnamed && selector.selects(&labels)
+            }
+        }
+    }
+}
+
+/// Whether the protocol of a listener supports routes of a kind; implementation-specific protocols support any.
+fn fits_protocol(listener: &Listener, route: &GroupKind) -> bool {
+    let kinds: &[&str] = match &*listener.protocol {
+        "HTTP" | "HTTPS" => &["HTTPRoute", "GRPCRoute"],
+        "TLS" => &["TLSRoute", "TCPRoute"],
+        "TCP" => &["TCPRoute"],
+        "UDP" => &["UDPRoute"],
+        _ => return true,
+    };
+    kinds.contains(&&*route.kind)
+}
+
+/// Whether the hostname of a listener intersects those of a route; an absent hostname intersects all.
+pub fn takes_hostname(theirs: Option<&str>, ours: &[Arc<str>]) -> bool {
+    let Some(theirs) = theirs else {
+        return true;
+    };
+    ours.is_empty() || ours.iter().any(|ours| intersect(theirs, ours))
+}

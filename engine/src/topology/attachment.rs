@@ -1,0 +1,316 @@
+//! Where each parentRef of a route attaches, and if it does not, why.
+
+use std::sync::Arc;
+
+use super::accept::{OwnListener, Refusal, fits_service, refusal};
+use super::acceptance::{
+    Listeners, SetRefusal, Unaccepted, listeners, of as listeners_of, unaccepted,
+};
+use super::conflicts::Conflict;
+use super::route_kinds::{KeptOutCache, may_keep_out};
+use super::route_path::{Unreached, unreached};
+use crate::model::fuel;
+use crate::model::hint::nearest;
+use crate::model::ids::{ObjectKey, Place};
+use crate::model::object::{BackendRef, Listener, Node, Object, ParentRef, is_route};
+use crate::state::snapshot::Snapshot;
+use crate::status::reports::{controller, of_listener, of_route};
+
+/// The result of a parentRef.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParentAttachment {
+    /// The listeners, or the mesh Service, that accept the route.
+    Attached(Vec<Place>),
+    /// The parent may exist, but nothing is known of it.
+    Unknown(String),
+    /// Nothing accepts the route.
+    Refused {
+        /// The listener that the parentRef names, otherwise the object.
+        at: Place,
+        /// The reason.
+        why: String,
+    },
+}
+
+/// Resolves a parentRef of a route.
+pub fn attachment(
+    one_kind: &mut KeptOutCache<'_>,
+    route: &Arc<Object>,
+    parent: &ParentRef,
+) -> ParentAttachment {
+    let snapshot = one_kind.snapshot();
+    let key = &parent.object;
+    let refused = |why| ParentAttachment::Refused {
+        at: key.whole(),
+        why,
+    };
+    let Some(owner) = snapshot.get(key) else {
+        let why = not_there(snapshot, key);
+        return if snapshot.lacks(key) {
+            refused(why)
+        } else {
+            ParentAttachment::Unknown(why)
+        };
+    };
+    match &owner.node {
+        Node::Service { .. } if fits_service(owner, parent) => {
+            ParentAttachment::Attached(vec![key.whole()])
+        }
+        Node::Service { .. } => refused(format!("{key} has no such port")),
+        Node::Route { .. } if may_delegate(snapshot, owner) => ParentAttachment::Unknown(format!(
+            "attache does not follow whether {key} delegates to it"
+        )),
+        Node::Gateway { .. } | Node::ListenerSet { .. } => {
+            let Some(accepted) = listeners(snapshot, owner) else {
+                return refused(no_parent(key));
+            };
+            match accepted.refusal() {
+                Some(SetRefusal::Unknown) => ParentAttachment::Unknown(not_joined(snapshot, owner)),
+                Some(_) => refused(not_joined(snapshot, owner)),
+                None => at_listeners(one_kind, (owner, &accepted), route, parent),
+            }
+        }
+        _ => refused(no_parent(key)),
+    }
+}
+
+/// The cost of resolving all parentRefs of a route, in units of fuel.
+pub fn attachment_cost(snapshot: &Snapshot, route: &Object) -> usize {
+    let Node::Route {
+        parents, hostnames, ..
+    } = &route.node
+    else {
+        return 0;
+    };
+    let owners = parents.iter().filter_map(|p| snapshot.get(&p.object));
+    let of_one = |owner: &Arc<Object>| {
+        let compared = listeners_of(owner).len() * hostnames.len().max(1);
+        let others = if may_keep_out(snapshot, owner, &route.key.gk) {
+            snapshot.naming(&owner.key).count()
+        } else {
+            0
+        };
+        compared / fuel::HOSTNAMES + others / fuel::GROUPS
+    };
+    owners.map(of_one).sum()
+}
+
+fn at_listeners(
+    one_kind: &mut KeptOutCache<'_>,
+    (owner, accepted): (&Object, &Listeners),
+    route: &Arc<Object>,
+    parent: &ParentRef,
+) -> ParentAttachment {
+    // The refusal of the listener that comes closest to accepting the route.
+    let mut nearest: Option<(bool, Refusal, &Listener)> = None;
+    let mut winner: Option<Arc<Object>> = None;
+    let mut taken = Vec::new();
+    for (i, listener) in listeners_of(owner).iter().enumerate() {
+        let here = OwnListener {
+            owner,
+            listener,
+            conflict: accepted.conflict(i),
+        };
+        match refusal(one_kind.snapshot(), &here, route, parent) {
+            None if may_keep_out(one_kind.snapshot(), owner, &route.key.gk) => {
+                let (kept_out, _) = one_kind.kept_out(owner, i);
+                match kept_out.get(&Arc::as_ptr(route)) {
+                    None => taken.push(owner.key.section(listener.name.clone())),
+                    Some(other) => winner = Some(other.clone()),
+                }
+            }
+            None => taken.push(owner.key.section(listener.name.clone())),
+            Some(why) => {
+                let refused = (is_named(parent, listener), why, listener);
+                if nearest.is_none_or(|(named, other, _)| (refused.0, why) > (named, other)) {
+                    nearest = Some(refused);
+                }
+            }
+        }
+    }
+    if !taken.is_empty() {
+        return ParentAttachment::Attached(taken);
+    }
+    let nearest = nearest.map(|(_, why, listener)| (why, listener));
+    let why = match winner {
+        Some(winner) => kept_out_by(&winner),
+        None => refused(one_kind.snapshot(), nearest, owner, route, parent),
+    };
+    let named = nearest.filter(|(_, listener)| is_named(parent, listener));
+    let at = match named.and(parent.section.as_ref()) {
+        Some(section) => owner.key.section(section.clone()),
+        None => owner.key.whole(),
+    };
+    ParentAttachment::Refused { at, why }
+}
+
+fn is_named(parent: &ParentRef, listener: &Listener) -> bool {
+    parent.section.as_ref() == Some(&listener.name)
+}
+
+/// A message that an object does not exist, or that this cannot be known.
+pub fn not_there(snapshot: &Snapshot, key: &ObjectKey) -> String {
+    if snapshot.lacks(key) || snapshot.knows(&key.gk) {
+        format!("there is no {key}")
+    } else {
+        format!("nothing is known of kind {}", key.gk)
+    }
+}
+
+/// A message that an object of this kind cannot be a parent.
+fn no_parent(key: &ObjectKey) -> String {
+    format!("{} cannot be a parent", key.gk)
+}
+
+/// A message that a `ListenerSet` is not part of a Gateway.
+fn not_joined(snapshot: &Snapshot, set: &Object) -> String {
+    let why = why_not_joined(snapshot, set);
+    format!("{} is not part of a Gateway: {why}", set.key)
+}
+
+/// Why a `ListenerSet` is not part of a Gateway.
+pub fn why_not_joined(snapshot: &Snapshot, set: &Object) -> String {
+    let Node::ListenerSet { parent, .. } = &set.node else {
+        return no_parent(&set.key);
+    };
+    let gateway = &parent.object;
+    match listeners(snapshot, set).and_then(|listeners| listeners.refusal()) {
+        Some(SetRefusal::Missing | SetRefusal::Unknown) => not_there(snapshot, gateway),
+        Some(SetRefusal::NoGateway) => no_parent(gateway),
+        Some(SetRefusal::NotAllowed) => format!(
+            "{gateway} lets no ListenerSet of namespace {} join (spec.allowedListeners)",
+            set.key.namespace
+        ),
+        None => {
+            let why = why_unaccepted(snapshot, &set.key.whole());
+            why.unwrap_or_else(|| no_parent(&set.key))
+        }
+    }
+}
+
+/// Why no request arrives at a Gateway, a `ListenerSet` or a listener; `None` if one may.
+pub fn why_unaccepted(snapshot: &Snapshot, place: &Place) -> Option<String> {
+    Some(match unaccepted(snapshot, place)? {
+        Unaccepted::Set(_) => not_joined(snapshot, snapshot.get(&place.object)?),
+        Unaccepted::Listener(why) => {
+            let name = place.section.as_deref().unwrap_or_default();
+            let owner = snapshot.get(&place.object)?;
+            format!("{place} is not accepted: {}", conflict(why, owner, name))
+        }
+        Unaccepted::AllListeners(why) => {
+            let owner = snapshot.get(&place.object)?;
+            let first = listeners_of(owner).first();
+            let name = first.map_or("", |listener| &*listener.name);
+            let why = conflict(why, owner, name);
+            format!("no listener of {} is accepted: {why}", place.object)
+        }
+    })
+}
+
+/// A message that an older route of another kind has a hostname in common.
+pub fn kept_out_by(winner: &Object) -> String {
+    format!(
+        "{} is older and has a hostname of it: for one hostname a listener takes HTTPRoutes or GRPCRoutes",
+        winner.key
+    )
+}
+
+/// Why a listener conflicts with another, in the words of its controller if they are known.
+fn conflict(why: Conflict, owner: &Object, listener: &str) -> String {
+    match of_listener(owner, listener) {
+        Some(report) if why == Conflict::Reported => format!("its controller reports {report}"),
+        _ => why.to_string(),
+    }
+}
+
+/// Why no listener of an object accepts a route.
+fn refused(
+    snapshot: &Snapshot,
+    closest: Option<(Refusal, &Listener)>,
+    owner: &Object,
+    route: &Object,
+    parent: &ParentRef,
+) -> String {
+    let (of, owner) = (owner, &owner.key);
+    let Some((why, listener)) = closest else {
+        return format!("{owner} has no listener");
+    };
+    let name = &listener.name;
+    match (why, &parent.section, parent.port) {
+        (_, Some(section), _) if section != name => {
+            let names = listeners_of(of).iter().map(|listener| &*listener.name);
+            let near = nearest(section, &names.collect::<Vec<_>>());
+            let near = near.map(|name| format!("; did you mean {name}?"));
+            let near = near.unwrap_or_default();
+            format!("{owner} has no listener {section}{near}")
+        }
+        (Refusal::Port, None, Some(port)) => format!("{owner} has no listener on port {port}"),
+        (Refusal::Section | Refusal::Port, ..) => {
+            format!("listener {name} has port {}", listener.port)
+        }
+        (Refusal::Kind | Refusal::Protocol, ..) => {
+            format!("listener {name} takes no {}", route.key.gk.kind)
+        }
+        (Refusal::Hostname, ..) => {
+            let own = listener.hostname.as_deref().unwrap_or_default();
+            format!("listener {name} serves {own}, the route does not")
+        }
+        (Refusal::Namespace, ..) => format!(
+            "listener {name} takes no routes of namespace {}",
+            route.key.namespace
+        ),
+        (Refusal::Unread, ..) => format!(
+            "which namespaces listener {name} takes routes of cannot be read: its selector is none"
+        ),
+        (Refusal::Conflict(why), ..) => {
+            let why = conflict(why, of, name);
+            format!("listener {name} is not accepted: {why}")
+        }
+        (Refusal::Reported, ..) => {
+            let report = of_route(snapshot, route, parent);
+            let report = report.map_or_else(String::new, ToString::to_string);
+            format!("the controller of {owner} reports {report}")
+        }
+    }
+}
+
+/// Why a backend gets no requests from a route; `None` if it may. In a mesh, a reference to another namespace needs
+/// no grant (GEP-1426).
+pub fn unusable(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Unreached> {
+    let why = unreached(snapshot, route, reference)?;
+    let Node::Route { parents, .. } = &route.node else {
+        return Some(why);
+    };
+    let in_mesh = !parents.is_empty() && parents.iter().all(|p| p.object.gk.is_core("Service"));
+    match why {
+        Unreached::Kind if is_route(&reference.object.gk) && may_delegate(snapshot, route) => None,
+        Unreached::NotGranted if in_mesh => snapshot
+            .lacks(&reference.object)
+            .then_some(Unreached::Missing),
+        why => Some(why),
+    }
+}
+
+/// Whether a route may delegate to others: a controller allows it, or one is not known.
+fn may_delegate(snapshot: &Snapshot, route: &Object) -> bool {
+    let mut parents = route.parents().iter();
+    let allows = |parent: &ParentRef| {
+        controller(snapshot, &parent.object).is_none_or(|name| {
+            let facts = snapshot.controller_facts(name);
+            facts.is_some_and(|facts| facts.delegation)
+        })
+    };
+    route.parents().is_empty() || parents.any(allows)
+}
+
+/// A message that a backend reference of a route does not resolve.
+pub fn not_usable(why: Unreached, route: &ObjectKey, backend: &ObjectKey) -> String {
+    match why {
+        Unreached::Kind => format!("{} cannot be a backend", backend.gk),
+        Unreached::Missing => format!("there is no {backend}"),
+        Unreached::NotGranted => format!(
+            "no ReferenceGrant in namespace {} covers {}s of namespace {}",
+            backend.namespace, route.gk.kind, route.namespace
+        ),
+    }
+}

@@ -1,0 +1,256 @@
+//! Conflicts between listeners on one port: incompatible protocols, or the same hostname.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use crate::model::object::Listener;
+
+/// Why a listener conflicts with another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Conflict {
+    /// Another has the same port, protocol and, if the protocol has one, hostname.
+    Same,
+    /// Another on the same port has an incompatible protocol.
+    Protocol,
+    /// The status of its owner reports a conflict (ruling 36).
+    Reported,
+}
+
+/// The traffic that a listener's protocol carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Carries {
+    /// Plain HTTP requests.
+    Http,
+    /// TLS, with the hostname in the handshake.
+    Tls,
+    /// Connections without a hostname.
+    Tcp,
+    /// Datagrams.
+    Udp,
+    /// Implementation-specific traffic.
+    Other,
+}
+
+/// An identity that listeners on one port must not share.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Identity {
+    carries: Carries,
+    /// Only for implementation-specific protocols.
+    protocol: Option<Arc<str>>,
+    hostname: Option<String>,
+}
+
+/// The use of one port by owners processed so far.
+#[derive(Debug, Default)]
+struct Port {
+    taken: BTreeSet<Identity>,
+    /// The traffic on its connections.
+    carries: Option<Carries>,
+    /// Whether no listener can use it, because the Gateway itself has incompatible protocols on it.
+    is_lost: bool,
+}
+
+// === impl Conflict ===
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Same => "another listener has its port, protocol and hostname",
+            Self::Protocol => {
+                "another listener of its port has a protocol that does not go with it"
+            }
+            Self::Reported => "its controller does not accept it",
+        })
+    }
+}
+
+// === impl Carries ===
+
+impl Carries {
+    /// The traffic of a listener.
+    pub fn of(listener: &Listener) -> Self {
+        match &*listener.protocol {
+            "HTTP" => Self::Http,
+            "HTTPS" | "TLS" => Self::Tls,
+            "TCP" => Self::Tcp,
+            "UDP" => Self::Udp,
+            _ => Self::Other,
+        }
+    }
+
+    /// Whether this traffic excludes any other traffic on the connections of a port.
+    fn is_alone(self) -> bool {
+        matches!(self, Self::Http | Self::Tls | Self::Tcp)
+    }
+
+    /// Whether the hostname distinguishes listeners of this protocol.
+    pub fn has_hostname(self) -> bool {
+        !matches!(self, Self::Tcp | Self::Udp)
+    }
+}
+
+/// The conflicts of listeners, owner by owner in order of precedence, the Gateway first. Between owners, the first
+/// one wins; within one owner, all conflicting listeners lose.
+pub(super) fn conflicts<'a>(
+    owners: impl Iterator<Item = &'a [Listener]>,
+) -> Vec<Box<[Option<Conflict>]>> {
+    let mut ports: BTreeMap<u16, Port> = BTreeMap::new();
+    let owners = owners.enumerate();
+    owners
+        .map(|(i, own)| of_owner(&mut ports, own, i == 0))
+        .collect()
+}
+
+fn of_owner(
+    ports: &mut BTreeMap<u16, Port>,
+    own: &[Listener],
+    is_gateway: bool,
+) -> Box<[Option<Conflict>]> {
+    // The number of listeners with each identity, and the kinds of traffic on each port.
+    let mut wanted: BTreeMap<(u16, Identity), usize> = BTreeMap::new();
+    let mut carried: BTreeMap<u16, BTreeSet<Carries>> = BTreeMap::new();
+    for listener in own {
+        let identity = Identity::of(listener);
+        if identity.carries.is_alone() {
+            let carried = carried.entry(listener.port).or_default();
+            carried.insert(identity.carries);
+        }
+        *wanted.entry((listener.port, identity)).or_default() += 1;
+    }
+    let conflict = |listener: &Listener| {
+        let identity = Identity::of(listener);
+        let port = ports.get(&listener.port);
+        if identity.carries.is_alone() {
+            let here = carried.get(&listener.port).map_or(0, BTreeSet::len);
+            let goes = match port.map(|port| (port.carries, port.is_lost)) {
+                Some((_, true)) => false,
+                Some((Some(first), _)) => first == identity.carries,
+                _ => here == 1,
+            };
+            if !goes {
+                return Some(Conflict::Protocol);
+            }
+        }
+        let is_taken = port.is_some_and(|port| port.taken.contains(&identity));
+        let twice = wanted.get(&(listener.port, identity)).copied() > Some(1);
+        (is_taken || twice).then_some(Conflict::Same)
+    };
+    let found: Box<[Option<Conflict>]> = own.iter().map(conflict).collect();
+    for (listener, conflict) in own.iter().zip(&found) {
+        // A listener that loses for its protocol does not block others.
+        if *conflict != Some(Conflict::Protocol) {
+            let port = ports.entry(listener.port).or_default();
+            port.taken.insert(Identity::of(listener));
+        }
+    }
+    for (number, carried) in carried {
+        let port = ports.entry(number).or_default();
+        if carried.len() == 1 {
+            port.carries = port.carries.or(carried.first().copied());
+        } else {
+            port.is_lost |= is_gateway;
+        }
+    }
+    found
+}
+
+// === impl Identity ===
+
+impl Identity {
+    fn of(listener: &Listener) -> Self {
+        let carries = Carries::of(listener);
+        let hostname = listener
+            .hostname
+            .as_deref()
+            .filter(|_| carries.has_hostname());
+        Self {
+            carries,
+            protocol: (carries == Carries::Other).then(|| listener.protocol.clone()),
+            hostname: hostname.map(str::to_ascii_lowercase),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Conflict, conflicts};
+    use crate::model::object::{From, Listener};
+
+    /// `HTTP 80 a.example`
+    fn listener(text: &str) -> Listener {
+        let mut parts = text.split(' ');
+        let protocol = parts.next().unwrap().into();
+        Listener {
+            name: text.into(),
+            port: parts.next().unwrap().parse().unwrap(),
+            protocol,
+            hostname: parts.next().map(Into::into),
+            routes_from: From::Same,
+            routes_of: Box::default(),
+        }
+    }
+
+    /// `-` accepted, `s` same as another, `p` incompatible protocol; `|` separates owners.
+    fn told(owners: &[&[&str]]) -> String {
+        let owners: Vec<Vec<Listener>> = owners
+            .iter()
+            .map(|own| own.iter().map(|text| listener(text)).collect())
+            .collect();
+        let found = conflicts(owners.iter().map(|own| &**own));
+        let word = |conflict: &Option<Conflict>| match conflict {
+            None => '-',
+            Some(Conflict::Same) => 's',
+            Some(Conflict::Protocol) => 'p',
+            Some(Conflict::Reported) => 'r',
+        };
+        let found: Vec<String> = found.iter().map(|o| o.iter().map(word).collect()).collect();
+        found.join("|")
+    }
+
+    #[test]
+    fn within_one_owner_no_listener_is_picked() {
+        for (own, expected) in [
+            (&["HTTP 80", "HTTP 81"][..], "--"),
+            (
+                &["HTTP 80 a.example", "HTTP 80 b.example", "HTTP 80"],
+                "---",
+            ),
+            (
+                &["HTTP 80 a.example", "HTTP 80 A.example", "HTTP 80"],
+                "ss-",
+            ),
+            (&["HTTPS 443 a.example", "TLS 443 a.example"], "ss"),
+            (&["HTTPS 443 a.example", "TLS 443 b.example"], "--"),
+            (&["HTTP 80", "TCP 80", "HTTP 81"], "pp-"),
+            (&["HTTPS 443", "TCP 443"], "pp"),
+            (&["HTTP 80", "HTTPS 80"], "pp"),
+            (&["TCP 80", "TCP 80"], "ss"),
+            (&["HTTPS 443", "UDP 443"], "--"),
+            (&["UDP 53", "UDP 53 a.example", "TCP 53"], "ss-"),
+            (&["example.com/x 80", "HTTP 80", "example.com/x 80"], "s-s"),
+        ] {
+            assert_eq!(told(&[own]), expected, "{own:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_owner_keeps_a_contested_listener() {
+        for (owners, expected) in [
+            (&[&["HTTP 80"][..], &["HTTP 80"]][..], "-|s"),
+            (&[&["HTTP 80"], &["HTTP 80 a.example"]], "-|-"),
+            (&[&["HTTP 80"], &["TCP 80"]], "-|p"),
+            (&[&["HTTP 80"], &["TCP 80", "HTTP 80 a.example"]], "-|p-"),
+            (&[&["HTTP 80", "TCP 80"], &["HTTP 80 a.example"]], "pp|p"),
+            (&[&["HTTP 80", "HTTP 80"], &["HTTP 80"]], "ss|s"),
+            (&[&["HTTP 81"], &["HTTP 80"], &["HTTP 80"]], "-|-|s"),
+            (&[&["HTTP 81"], &["TCP 80"], &["HTTP 80"]], "-|-|p"),
+            (
+                &[&["HTTP 81"], &["TCP 80", "HTTP 80"], &["HTTP 80"]],
+                "-|pp|-",
+            ),
+        ] {
+            assert_eq!(told(owners), expected, "{owners:?}");
+        }
+    }
+}

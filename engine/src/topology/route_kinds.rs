@@ -1,0 +1,259 @@
+//! An `HTTPRoute` and a `GRPCRoute` with the same hostname on one listener: a controller may serve both, or accept
+//! only the older one (Gateway API 1.7, `hostnames` of both kinds). A fact about the controller decides.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
+
+use super::accept::{OwnListener, refusal};
+use super::acceptance::of as listeners_of;
+use super::hostnames::intersect;
+use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::maps;
+use crate::model::object::{Listener, Node, Object};
+use crate::policy::Precedence;
+use crate::state::snapshot::Snapshot;
+use crate::status::reports::controller;
+
+/// Routes that a listener keeps out, by address, each with the older route of the other kind.
+pub type KeptOut = maps::HashMap<*const Object, Arc<Object>>;
+
+static HTTP: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::gateway_api("HTTPRoute"));
+static GRPC: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::gateway_api("GRPCRoute"));
+
+/// Longer names are not hostnames.
+const LONGEST: usize = 253;
+
+/// The hostnames of the routes of one kind, indexed for intersection.
+#[derive(Debug, Default)]
+struct HostnamesOfKind<'a, 'n> {
+    some: Option<&'a Arc<Object>>,
+    /// A route for every host.
+    every: Option<&'a Arc<Object>>,
+    names: HashMap<&'n str, &'a Arc<Object>>,
+    /// Domains that contain hostnames of routes.
+    under: HashMap<&'n str, &'a Arc<Object>>,
+}
+
+/// The route kind that may not share a hostname with this one.
+fn other_kind(kind: &GroupKind) -> Option<&'static GroupKind> {
+    if *kind == *HTTP {
+        Some(&GRPC)
+    } else if *kind == *GRPC {
+        Some(&HTTP)
+    } else {
+        None
+    }
+}
+
+/// Whether a Gateway or `ListenerSet` may keep out routes of this kind: routes of the other kind name it too, and its
+/// controller accepts only one kind per hostname. `false` if the controller is unknown.
+pub fn may_keep_out(snapshot: &Snapshot, owner: &Object, kind: &GroupKind) -> bool {
+    other_kind(kind).is_some_and(|other| snapshot.has_naming(&owner.key, other))
+        && takes_one_kind(snapshot, owner)
+}
+
+fn takes_one_kind(snapshot: &Snapshot, owner: &Object) -> bool {
+    let controller = controller(snapshot, &owner.key);
+    controller.is_some_and(|name| {
+        let facts = snapshot.controller_facts(name);
+        !facts.is_some_and(|facts| facts.http_and_grpc_on_one_hostname)
+    })
+}
+
+/// The routes of the other kind that may keep a route out, or that it may keep out.
+pub fn routes_of_other_kind(snapshot: &Snapshot, route: &Object) -> Vec<ObjectKey> {
+    let (Node::Route { parents, .. }, Some(other)) = (&route.node, other_kind(&route.key.gk))
+    else {
+        return Vec::new();
+    };
+    let owners = parents.iter().filter_map(|p| snapshot.get(&p.object));
+    let owners = owners.filter(|owner| may_keep_out(snapshot, owner, &route.key.gk));
+    let routes = owners.flat_map(|owner| snapshot.naming(&owner.key));
+    let routes = routes.filter(|route| route.key.gk == *other);
+    routes.map(|route| route.key.clone()).collect()
+}
+
+/// The routes that a listener keeps out for older ones of the other kind; empty if its controller serves both.
+pub fn kept_out(snapshot: &Snapshot, here: &OwnListener<'_>) -> KeptOut {
+    if !may_keep_out(snapshot, here.owner, &HTTP) || !may_keep_out(snapshot, here.owner, &GRPC) {
+        return KeptOut::default();
+    }
+    let routes = snapshot.naming(&here.owner.key);
+    let routes = routes.filter(|route| other_kind(&route.key.gk).is_some());
+    let mut routes: Vec<&Arc<Object>> = routes
+        .filter(|route| {
+            let mut parents = route.parents_to(&here.owner.key);
+            parents.any(|parent| refusal(snapshot, here, route, parent).is_none())
+        })
+        .collect();
+    routes.sort_by_cached_key(|route| Precedence::of(route));
+    one_kind(here.listener, &routes)
+}
+
+/// Caches which routes listeners keep out, since many routes ask for each listener.
+#[derive(Debug)]
+pub struct KeptOutCache<'a> {
+    snapshot: &'a Snapshot,
+    /// By owner and index of the listener.
+    known: maps::HashMap<(ObjectKey, usize), Rc<KeptOut>>,
+}
+
+// === impl KeptOutCache ===
+
+impl<'a> KeptOutCache<'a> {
+    /// An empty cache for a snapshot.
+    pub fn new(snapshot: &'a Snapshot) -> Self {
+        Self {
+            snapshot,
+            known: maps::HashMap::default(),
+        }
+    }
+
+    /// The snapshot that it answers from.
+    pub fn snapshot(&self) -> &'a Snapshot {
+        self.snapshot
+    }
+
+    /// The routes that a listener keeps out if it is accepted, and the number of routes read to find them.
+    pub fn kept_out(&mut self, owner: &Object, index: usize) -> (Rc<KeptOut>, usize) {
+        let key = (owner.key.clone(), index);
+        if let Some(known) = self.known.get(&key) {
+            return (known.clone(), 0);
+        }
+        let found = listeners_of(owner).get(index).map(|listener| {
+            let conflict = None;
+            let here = OwnListener {
+                owner,
+                listener,
+                conflict,
+            };
+            Rc::new(kept_out(self.snapshot, &here))
+        });
+        let found = found.unwrap_or_default();
+        self.known.insert(key, found.clone());
+        (found, self.snapshot.naming(&owner.key).count())
+    }
+}
+
+/// The routes that share a hostname with an older route of the other kind. `routes` are those that the listener would
+/// accept, the oldest first.
+fn one_kind(listener: &Listener, routes: &[&Arc<Object>]) -> KeptOut {
+    let names = routes.iter().map(|route| hostnames(listener, route));
+    let names: Vec<Vec<String>> = names.collect();
+    let (mut http, mut grpc) = (HostnamesOfKind::default(), HostnamesOfKind::default());
+    let mut found = KeptOut::default();
+    for (route, names) in routes.iter().copied().zip(&names) {
+        let (own, other) = if route.key.gk == *HTTP {
+            (&mut http, &grpc)
+        } else {
+            (&mut grpc, &http)
+        };
+        match other.rival(names) {
+            Some(winner) => drop(found.insert(Arc::as_ptr(route), winner.clone())),
+            None => own.add(route, names),
+        }
+    }
+    found
+}
+
+/// The hostnames of a route that intersect the listener's, in lower case; an empty list means every host.
+fn hostnames(listener: &Listener, route: &Object) -> Vec<String> {
+    let Node::Route { hostnames, .. } = &route.node else {
+        return Vec::new();
+    };
+    let theirs = listener.hostname.as_ref();
+    let counts = |ours: &&Arc<str>| theirs.is_none_or(|theirs| intersect(theirs, ours));
+    let count = hostnames.iter().filter(counts);
+    count.map(|name| name.to_ascii_lowercase()).collect()
+}
+
+// === impl HostnamesOfKind ===
+
+impl<'a, 'n> HostnamesOfKind<'a, 'n> {
+    fn add(&mut self, route: &'a Arc<Object>, names: &'n [String]) {
+        self.some.get_or_insert(route);
+        if names.is_empty() {
+            self.every.get_or_insert(route);
+        }
+        for name in names.iter().filter(|name| name.len() <= LONGEST) {
+            self.names.entry(name).or_insert(route);
+            for above in above(name) {
+                self.under.entry(above).or_insert(route);
+            }
+        }
+    }
+
+    /// A route that has a host in common with these names.
+    fn rival(&self, names: &[String]) -> Option<&'a Arc<Object>> {
+        if names.is_empty() {
+            return self.some;
+        }
+        let of_name = |name: &str| {
+            let same = self.names.get(name);
+            let wider = || above(name).find_map(|above| self.names.get(&*format!("*.{above}")));
+            let narrower = || self.under.get(name.strip_prefix("*.")?);
+            same.or_else(wider).or_else(narrower).copied()
+        };
+        let short = names.iter().filter(|name| name.len() <= LONGEST);
+        let mut rivals = short.filter_map(|name| of_name(name));
+        self.every.or_else(|| rivals.next())
+    }
+}
+
+/// The parent domains of a name: `b.c` and `c` for `a.b.c` and for `*.b.c`.
+fn above(name: &str) -> impl Iterator<Item = &str> {
+    let mut rest = name;
+    std::iter::from_fn(move || {
+        rest = rest.split_once('.')?.1;
+        Some(rest)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
+
+    use super::HostnamesOfKind;
+    use crate::model::ids::GroupKind;
+    use crate::model::object::Object;
+    use crate::topology::hostnames::intersect;
+
+    #[test]
+    fn names_share_a_host_where_they_intersect() {
+        let route = to_raw_value(&json!({"metadata": {"name": "r", "namespace": "n"}})).unwrap();
+        let route = Object::from_json(&GroupKind::gateway_api("HTTPRoute"), &route).unwrap();
+        let route = Arc::new(route);
+        let all = [
+            "a.example.com",
+            "b.a.example.com",
+            "example.com",
+            "com",
+            "*.a.example.com",
+            "*.example.com",
+            "*.com",
+            "*.xample.com",
+            "other.org",
+        ];
+        for one in all {
+            for other in all {
+                let names = [one.to_owned()];
+                let mut taken = HostnamesOfKind::default();
+                taken.add(&route, &names);
+                let winner = taken.rival(&[other.to_owned()]);
+                assert_eq!(winner.is_some(), intersect(one, other), "{one} {other}");
+            }
+            let (names, none) = ([one.to_owned()], []);
+            let mut taken = HostnamesOfKind::default();
+            assert!(taken.rival(&none).is_none());
+            taken.add(&route, &names);
+            assert!(taken.rival(&none).is_some());
+            let mut every = HostnamesOfKind::default();
+            every.add(&route, &none);
+            assert!(every.rival(&names).is_some());
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The lower half of a path: from the Namespace of a route to a rule or a backend.
+
+use std::sync::Arc;
+
+use crate::model::grants::granted;
+use crate::model::ids::{ObjectKey, Place};
+use crate::model::level::{Level, Step};
+use crate::model::object::{BackendRef, Node, Object};
+use crate::model::section;
+use crate::state::snapshot::{Snapshot, namespace_key};
+
+/// A route path: everything below the listener.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RoutePath {
+    /// The places, from the least to the most specific.
+    pub steps: Vec<Step>,
+    /// Whether it reaches the level at which paths of the kind end: the backend exists and may be used.
+    pub complete: bool,
+}
+
+// === impl RoutePath ===
+
+impl RoutePath {
+    /// Whether an object is on the path.
+    pub fn has(&self, key: &ObjectKey) -> bool {
+        self.steps.iter().any(|step| step.place.object == *key)
+    }
+
+    /// The effective target: the last place.
+    pub fn target(&self) -> Option<&Place> {
+        self.steps.last().map(|step| &step.place)
+    }
+}
+
+/// The paths to the rules of a route, in the order of the rules. Rules with the same name share one path. Rules that
+/// delegate to other routes serve no requests themselves; a route with no others has one incomplete path.
+///
+/// `namespace` is the key of the route's Namespace, which many routes share.
+pub fn to_rules(namespace: &ObjectKey, route: &Object) -> Vec<RoutePath> {
+    let Node::Route { rules, .. } = &route.node else {
+        return Vec::new();
+    };
+    if rules.is_empty() {
+        return vec![whole(to_route(namespace, route), true)];
+    }
+    if route.delegates() {
+        return vec![whole(to_route(namespace, route), false)];
+    }
+    let mut labels: Vec<Arc<str>> = Vec::with_capacity(rules.len());
+    for (i, _) in rules
+        .iter()
+        .enumerate()
+        .filter(|(_, rule)| !rule.delegates())
+    {
+        let label = section::rule_label(route, i);
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+    }
+    let ways = labels.into_iter().map(|label| {
+        let mut steps = to_route(namespace, route);
+        steps.push(Step::new(Level::Rule, route.key.section(label)));
+        whole(steps, true)
+    });
+    ways.collect()
+}
+
+/// The paths through a route to the ports of its backends; sorted, without duplicates.
+pub fn to_backends(snapshot: &Snapshot, namespace: &ObjectKey, route: &Object) -> Vec<RoutePath> {
+    let Node::Route { rules, .. } = &route.node else {
+        return Vec::new();
+    };
+    let mut found = Vec::with_capacity(rules.len());
+    for (i, rule) in rules.iter().enumerate() {
+        let mut steps = to_route(namespace, route);
+        let label = section::rule_label(route, i);
+        steps.push(Step::new(Level::Rule, route.key.section(label)));
+        let before = found.len();
+        for reference in &rule.backends {
+            if let Some(more) = to_backend(snapshot, route, reference) {
+                let steps = steps.iter().cloned().chain(more).collect();
+                found.push(whole(steps, true));
+            }
+        }
+        if found.len() == before {
+            found.push(whole(steps, false));
+        }
+    }
+    if rules.is_empty() {
+        found.push(whole(to_route(namespace, route), false));
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The steps to a route, with capacity for one more.
+pub fn to_route(namespace: &ObjectKey, route: &Object) -> Vec<Step> {
+    let mut steps = Vec::with_capacity(3);
+    steps.push(Step::new(Level::RouteNamespace, namespace.whole()));
+    steps.push(Step::new(Level::Route, route.key.whole()));
+    steps
+}
+
+/// The paths that begin at a backend without a route, or at any other object that is neither above the routes nor a
+/// route: one for the whole object, one for each port. They begin at its Namespace if `below_namespace`.
+pub fn backend(snapshot: &Snapshot, key: &ObjectKey, below_namespace: bool) -> Vec<RoutePath> {
+    let mut base = Vec::new();
+    if below_namespace && !key.namespace.is_empty() {
+        let namespace = namespace_key(&key.namespace).whole();
+        base.push(Step::new(Level::BackendNamespace, namespace));
+    }
+    base.push(Step::new(Level::Backend, key.whole()));
+    let ports = snapshot.get(key).map(|o| section::labels(o));
+    let mut found: Vec<RoutePath> = ports
+        .into_iter()
+        .flatten()
+        .map(|label| {
+            let mut steps = base.clone();
+            steps.push(Step::new(Level::Port, key.section(label)));
+            whole(steps, true)
+        })
+        .collect();
+    if found.is_empty() {
+        found.push(whole(base, true));
+    }
+    found
+}
+
+fn whole(steps: Vec<Step>, complete: bool) -> RoutePath {
+    RoutePath { steps, complete }
+}
+
+/// Why a backend reference does not resolve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unreached {
+    /// The kind cannot receive requests.
+    Kind,
+    /// The backend does not exist.
+    Missing,
+    /// No `ReferenceGrant` covers the reference.
+    NotGranted,
+}
+
+/// Why a backend reference of a route does not resolve; `None` if it does. Backends of kinds that are not watched are
+/// assumed to exist.
+pub fn unreached(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Unreached> {
+    let key = &reference.object;
+    if !Level::is_of_backend(&key.gk) {
+        Some(Unreached::Kind)
+    } else if !granted(snapshot, &route.key.gk, &route.key.namespace, key) {
+        // Checked first: without a grant, the existence of the backend must not be disclosed.
+        Some(Unreached::NotGranted)
+    } else if snapshot.lacks(key) {
+        Some(Unreached::Missing)
+    } else {
+        None
+    }
+}
+
+/// The steps from a rule to a backend; `None` if the reference does not resolve.
+fn to_backend(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Vec<Step>> {
+    if unreached(snapshot, route, reference).is_some() {
+        return None;
+    }
+    let key = &reference.object;
+    let object = snapshot.get(key);
+    let mut steps = vec![
+        Step::new(
+            Level::BackendNamespace,
+            namespace_key(&key.namespace).whole(),
+        ),
+        Step::new(Level::Backend, key.whole()),
+    ];
+    let port = object.zip(reference.port);
+    if let Some(label) = port.and_then(|(object, port)| section::port_label(object, port)) {
+        steps.push(Step::new(Level::Port, key.section(label)));
+    }
+    Some(steps)
+}
