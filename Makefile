@@ -54,7 +54,7 @@ advisories: ## known vulnerabilities (fetches the RustSec database)
 	cargo deny --locked check advisories
 
 .PHONY: bench
-bench: ## measure what is promised and write docs/performance.md
+bench: ## measure what is promised and write docs/reference/performance.md
 	benches/performance.sh
 
 .PHONY: instructions

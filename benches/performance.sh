@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Measures everything that has a budget and writes the table of docs/performance.md: `make bench`. It takes about 15
+# Measures everything that has a budget and writes the table of docs/reference/performance.md: `make bench`. It takes about 15
 # minutes once everything is built; building needs Go too. Each bench prints rows of
 # `what | measured | budget | of the budget`; this script adds the command.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-page=docs/performance.md
+page=docs/reference/performance.md
 rows=$(mktemp)
 trap 'rm -f "$rows"' EXIT
 

@@ -362,7 +362,7 @@ fn uninstalling_removes_the_configurations_first() {
     }
 }
 
-/// A row of the table of projects in docs/versions.md.
+/// A row of the table of projects in docs/reference/versions.md.
 struct Row<'a> {
     project: &'a str,
     releases: &'a str,
@@ -376,7 +376,7 @@ fn rows(page: &str) -> Vec<Row<'_>> {
         let [_, project, releases, kinds, file, _, _] = cells[..] else {
             return None;
         };
-        let (_, file) = file.strip_suffix(')')?.split_once("](../")?;
+        let (_, file) = file.strip_suffix(')')?.split_once("](../../")?;
         let kinds = kinds
             .parse()
             .unwrap_or_else(|_| panic!("{project}: {kinds} kinds"));
@@ -413,7 +413,7 @@ fn read_from(profile: &str) -> Vec<&str> {
 
 #[test]
 fn docs_versions_name_every_project_with_the_release_that_its_profile_says() {
-    let page = text("docs/versions.md");
+    let page = text("docs/reference/versions.md");
     let rows = rows(&page);
     let folder = "engine/src/kinds/profile/builtin";
     let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
@@ -439,7 +439,7 @@ fn docs_versions_name_every_project_with_the_release_that_its_profile_says() {
         for release in read {
             if !rows.iter().any(|row| row.releases.contains(release)) {
                 faults.push(format!(
-                    "docs/versions.md has no row with {release} for {path}"
+                    "docs/reference/versions.md has no row with {release} for {path}"
                 ));
             }
         }
@@ -451,7 +451,7 @@ fn docs_versions_name_every_project_with_the_release_that_its_profile_says() {
         let said: usize = rows.iter().map(|row| row.kinds).sum();
         if said != kinds {
             faults.push(format!(
-                "{path} has {kinds} policy kinds, docs/versions.md says {said}"
+                "{path} has {kinds} policy kinds, docs/reference/versions.md says {said}"
             ));
         }
     }
@@ -460,7 +460,7 @@ fn docs_versions_name_every_project_with_the_release_that_its_profile_says() {
     let kinds: usize = rows.iter().map(|row| row.kinds).sum();
     let said = format!("{kinds} policy kinds of {} projects", rows.len());
     assert!(
-        readme.contains(&said) && readme.contains("(docs/versions.md)"),
+        readme.contains(&said) && readme.contains("(docs/reference/versions.md)"),
         "README: {said}"
     );
 }

@@ -40,7 +40,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Err(match nearest(topic, &names) {
         Some(near) => format!("there is no command or finding {topic:?}; did you mean {near:?}?"),
         None => format!(
-            "there is no command or finding {topic:?}; attache help lists the commands, docs/findings.md the codes"
+            "there is no command or finding {topic:?}; attache help lists the commands, docs/reference/findings.md the codes"
         ),
     }
     .into())

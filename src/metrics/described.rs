@@ -1,4 +1,4 @@
-//! Descriptions of metrics. `docs/metrics.md` is generated from them, so they are next to the metrics.
+//! Descriptions of metrics. `docs/reference/metrics.md` is generated from them, so they are next to the metrics.
 
 use prometheus::core::Collector;
 use prometheus::{

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::life;
 
-/// The limit for 100,000 routes and 10,000 policies (docs/performance.md): 150 MiB of a process, of which a fifth is
+/// The limit for 100,000 routes and 10,000 policies (docs/reference/performance.md): 150 MiB of a process, of which a fifth is
 /// the program itself and the allocator's caches.
 const BUDGET: i64 = 120 << 20;
 const OBJECTS: i64 = 110_000;

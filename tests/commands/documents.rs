@@ -2,5 +2,8 @@
 
 #[test]
 fn sessions_in_documents_are_true() {
-    trycmd::TestCases::new().case("README.md").case("docs/*.md");
+    trycmd::TestCases::new()
+        .case("README.md")
+        .case("docs/*.md")
+        .case("docs/*/*.md");
 }

@@ -237,9 +237,9 @@ fn both_hooks_run_the_program_of_this_package() {
     assert_eq!(env!("CARGO_PKG_NAME"), "attache");
 }
 
-/// The first YAML block below a heading of docs/pipelines.md.
+/// The first YAML block below a heading of docs/how-to/check-pull-requests.md.
 fn snippet(heading: &str) -> Value {
-    let text = fs::read_to_string(root().join("docs/pipelines.md")).unwrap();
+    let text = fs::read_to_string(root().join("docs/how-to/check-pull-requests.md")).unwrap();
     let (_, under) = text.split_once(&format!("\n## {heading}\n")).unwrap();
     let (_, block) = under.split_once("```yaml\n").unwrap();
     let (block, _) = block.split_once("```").unwrap();

@@ -1,4 +1,4 @@
-//! `docs/agreement.md`: how far attache and the controllers agree.
+//! `docs/reference/agreement.md`: how far attache and the controllers agree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -73,7 +73,7 @@ pub(crate) fn page(all: &[(Counts, Vec<Known>)]) -> String {
     out
 }
 
-/// Fills in the measured agreement: the last column of the table in `docs/versions.md`.
+/// Fills in the measured agreement: the last column of the table in `docs/reference/versions.md`.
 pub(crate) fn versions(text: &str, all: &[(Counts, Vec<Known>)]) -> String {
     let mut named = BTreeSet::new();
     let lines = text.lines().map(|line| {
@@ -93,7 +93,7 @@ pub(crate) fn versions(text: &str, all: &[(Counts, Vec<Known>)]) -> String {
         let release = counts.release.rsplit('-').next().unwrap_or_default();
         assert!(
             releases.contains(release),
-            "docs/versions.md: the recordings are of {project} {}, the facts of {releases}",
+            "docs/reference/versions.md: the recordings are of {project} {}, the facts of {releases}",
             counts.release
         );
         named.insert(project);
@@ -107,7 +107,7 @@ pub(crate) fn versions(text: &str, all: &[(Counts, Vec<Known>)]) -> String {
     for (counts, _) in all {
         assert!(
             named.contains(&*counts.project),
-            "docs/versions.md has no row for {}",
+            "docs/reference/versions.md has no row for {}",
             counts.project
         );
     }

@@ -6,7 +6,7 @@
 //!
 //! Every disagreement is in `<project>/disagreements.yaml` with its reason: one more, or one less, fails. A claim that
 //! a protecting setting is in force may never be among them. `ATTACHE_BLESS=1` writes that file and
-//! `docs/agreement.md`; a disagreement without a reason still fails. `ATTACHE_CASE=name` compares only scenarios with
+//! `docs/reference/agreement.md`; a disagreement without a reason still fails. `ATTACHE_CASE=name` compares only scenarios with
 //! that in their name, and prints both answers.
 #![allow(
     clippy::unwrap_used,
@@ -82,7 +82,7 @@ fn attache_says_what_the_controllers_say() {
         all.push((counts, now));
     }
     if only.is_empty() {
-        let docs = cases::root("controllers").join("../../docs");
+        let docs = cases::root("controllers").join("../../docs/reference");
         let versions = fs::read_to_string(docs.join("versions.md")).unwrap();
         let pages = [
             ("agreement.md", agreement::page(&all)),
@@ -96,7 +96,7 @@ fn attache_says_what_the_controllers_say() {
             if fs::read_to_string(&path).unwrap_or_default() != page {
                 writeln!(
                     wrong,
-                    "docs/{name} is not what it should be: ATTACHE_BLESS=1 writes it"
+                    "docs/reference/{name} is not what it should be: ATTACHE_BLESS=1 writes it"
                 )
                 .unwrap();
             }

@@ -17,7 +17,7 @@ use crate::table::bytes;
 
 /// The default time limit of a command, in seconds.
 const SECONDS: u64 = 40;
-/// The default memory limit in MiB, as promised in docs/check.md.
+/// The default memory limit in MiB, as promised in docs/reference/check.md.
 const MEMORY: u64 = 512;
 
 /// The result of a command.

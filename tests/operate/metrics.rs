@@ -1,4 +1,4 @@
-//! `docs/metrics.md` matches the code, and a running server has exactly these metrics.
+//! `docs/reference/metrics.md` matches the code, and a running server has exactly these metrics.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ const HEAD: &str = "# Metrics
 Labels have few values. Names of objects, namespaces and users are never among them; a kind is, as long as
 attache reviews or watches it. Counters whose labels have known values are there from the start, at 0.
 
-[monitoring](monitoring.md) has the dashboard and the alerts that are made of these.
+[monitoring](../how-to/monitor.md) has the dashboard and the alerts that are made of these.
 ";
 
 const PARTS: [(About, &str, &str); 5] = [
@@ -133,7 +133,7 @@ fn values(label: &Label) -> String {
 
 #[test]
 fn the_document_is_what_the_code_says() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/metrics.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/metrics.md");
     let said = document();
     if std::env::var_os("ATTACHE_BLESS").is_some() {
         fs::write(&path, &said).unwrap();
@@ -141,7 +141,7 @@ fn the_document_is_what_the_code_says() {
     let written = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == said,
-        "docs/metrics.md is stale: ATTACHE_BLESS=1 cargo test --test operate writes it"
+        "docs/reference/metrics.md is stale: ATTACHE_BLESS=1 cargo test --test operate writes it"
     );
 }
 

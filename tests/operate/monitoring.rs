@@ -108,7 +108,7 @@ fn alerts_ask_for_what_is_documented() {
             "{alert}"
         );
     }
-    let document = text("docs/metrics.md");
+    let document = text("docs/reference/metrics.md");
     for (name, labels) in OF_OTHERS {
         let line = document
             .lines()
@@ -140,17 +140,17 @@ fn each_alert_has_a_page_and_each_page_an_alert() {
         })
         .collect();
     assert_eq!(pages, names(&alerts));
-    let overview = text("docs/monitoring.md");
+    let overview = text("docs/how-to/monitor.md");
     let known = attache::metrics::Metrics::new().unwrap();
     for alert in &alerts {
         let name = of(alert, "alert");
         let path = format!("docs/runbooks/{name}.md");
         assert_eq!(of(&alert["annotations"], "runbook_url"), path);
         let severity = of(&alert["labels"], "severity");
-        let line = format!("| [{name}](runbooks/{name}.md) | {severity} |");
+        let line = format!("| [{name}](../runbooks/{name}.md) | {severity} |");
         assert!(
             overview.contains(&line),
-            "docs/monitoring.md has no {line:?}"
+            "docs/how-to/monitor.md has no {line:?}"
         );
         let page = text(&path);
         assert!(page.starts_with(&format!("# {name}\n")), "{path}");

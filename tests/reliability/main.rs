@@ -1,4 +1,4 @@
-//! `docs/reliability.md` names a test for each case, and the test exists. Also faults that need a process of their own:
+//! `docs/reference/reliability.md` names a test for each case, and the test exists. Also faults that need a process of their own:
 //! signals, an unwritable log, little processor time, unknown host names.
 #![allow(
     clippy::unwrap_used,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-const PAGE: &str = "docs/reliability.md";
+const PAGE: &str = "docs/reference/reliability.md";
 const CASES: usize = 85;
 /// Marks a case that cannot have a test; the reason and the precaution follow it.
 const NO_TEST: &str = "no test: ";

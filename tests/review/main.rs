@@ -145,7 +145,7 @@ fn every_code_has_a_case() {
 
 #[test]
 fn every_code_is_documented_with_what_it_does() {
-    let docs = include_str!("../../docs/findings.md");
+    let docs = include_str!("../../docs/reference/findings.md");
     for code in Code::ALL {
         let verb = match code.default_severity() {
             Severity::Deny => "refused",
@@ -153,7 +153,7 @@ fn every_code_is_documented_with_what_it_does() {
             Severity::Warn => "warning",
         };
         let name = code.as_str();
-        let row = format!("| [`{name}`](findings/{name}.md) | {verb}");
+        let row = format!("| [`{name}`](../findings/{name}.md) | {verb}");
         assert!(docs.contains(&row), "{row}");
     }
 }
@@ -162,8 +162,8 @@ fn every_code_is_documented_with_what_it_does() {
 #[test]
 fn the_documented_configuration_is_read() {
     for docs in [
-        include_str!("../../docs/configuration.md"),
-        include_str!("../../docs/kinds.md"),
+        include_str!("../../docs/reference/configuration.md"),
+        include_str!("../../docs/reference/policy-kinds.md"),
     ] {
         let blocks = docs
             .split("```yaml\n")

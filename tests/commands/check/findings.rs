@@ -89,7 +89,8 @@ fn each_code_has_a_page_whose_example_is_true() {
 
 #[test]
 fn each_page_is_of_a_code_and_in_the_list() {
-    let list = fs::read_to_string(folder().parent().unwrap().join("findings.md")).unwrap();
+    let list =
+        fs::read_to_string(folder().parent().unwrap().join("reference/findings.md")).unwrap();
     let mut pages: Vec<String> = fs::read_dir(folder())
         .unwrap()
         .filter_map(|entry| entry.unwrap().file_name().into_string().ok())
@@ -102,7 +103,7 @@ fn each_page_is_of_a_code_and_in_the_list() {
     for code in Code::ALL {
         let name = code.as_str();
         assert!(
-            list.contains(&format!("[`{name}`](findings/{name}.md)")),
+            list.contains(&format!("[`{name}`](../findings/{name}.md)")),
             "{name}"
         );
         assert!(address(code).ends_with(name) && !rule(code).help.is_empty());
