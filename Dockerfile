@@ -8,11 +8,12 @@ SHELL ["/bin/bash", "-euo", "pipefail", "-c"]
 # target is named so that the flag reaches the binary only, not build scripts and derive macros.
 ENV RUSTFLAGS="-C target-feature=+crt-static"
 
-# The dependencies, in a layer of their own: built again only when these three files change.
+# The dependencies, in a layer of their own: built again only when these files change.
 COPY Cargo.toml Cargo.lock ./
 COPY engine/Cargo.toml engine/
-RUN mkdir src engine/src \
- && touch engine/src/lib.rs \
+COPY testing/Cargo.toml testing/
+RUN mkdir -p src engine/src testing/src \
+ && touch engine/src/lib.rs testing/src/lib.rs \
  && echo 'fn main() {}' > src/main.rs \
  && touch src/lib.rs \
  && mkdir benches \

@@ -22,18 +22,10 @@ use attache::engine::state::snapshot::Snapshot;
 use attache::http::admission::{Endpoint, respond};
 use serde_json::{Value, json};
 
-#[path = "soak/args.rs"]
-mod args;
-#[path = "soak/objects.rs"]
-mod objects;
-#[path = "soak/review.rs"]
-mod review;
-#[path = "soak/state.rs"]
-mod state;
-
-use args::Args;
-use review::{review, with};
-use state::state;
+use testing::load::args::Args;
+use testing::load::objects;
+use testing::load::review::{review, with};
+use testing::load::state::state;
 
 /// As in the server.
 #[global_allocator]

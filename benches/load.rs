@@ -43,21 +43,11 @@ use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-#[path = "soak/args.rs"]
-mod args;
-#[path = "soak/objects.rs"]
-mod objects;
-#[path = "soak/review.rs"]
-mod review;
-#[path = "soak/state.rs"]
-mod state;
-#[path = "soak/usage.rs"]
-mod usage;
-
-use args::Args;
-use review::review;
-use state::state;
-use usage::{kib, worked};
+use testing::load::args::Args;
+use testing::load::objects;
+use testing::load::review::review;
+use testing::load::state::state;
+use testing::load::usage::{kib, worked};
 
 /// As in the server.
 #[global_allocator]

@@ -11,7 +11,7 @@ use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Api, Client, Config};
 
 use crate::cluster::Cluster;
-use crate::life::{GATEWAY_API, KINDS};
+use testing::load::life::{GATEWAY_API, KINDS};
 
 /// The flag for this mode; the text of a kubeconfig follows.
 pub(crate) const FLAG: &str = "--bare-lists-of";

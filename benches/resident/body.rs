@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::MIB;
-use crate::client::Connection;
 use crate::cluster::Cluster;
-use crate::life;
-use crate::process::{Process, pair};
-use crate::review::review;
+use testing::load::client::Connection;
+use testing::load::life;
+use testing::load::process::{Process, pair};
+use testing::load::review::review;
 
 const CONFIG: &str = "apiVersion: attache.dev/v1\nkind: Configuration\n";
 /// Bytes of one object.

@@ -10,10 +10,10 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use serde_json::{Value, json};
 use tokio_rustls::TlsAcceptor;
 
-use crate::api::{ROUTES, listen};
-use crate::life::{self, GATEWAY_API};
-use crate::process::pair;
-use crate::stand_in::{self, CRDS, GATEWAYS, NAMESPACES, SERVICES, Server};
+use testing::api_server::{self, CRDS, GATEWAYS, NAMESPACES, SERVICES, Server};
+use testing::load::cluster::{ROUTES, listen};
+use testing::load::life::{self, GATEWAY_API};
+use testing::load::process::pair;
 
 /// Policies per ten routes.
 const POLICIES: usize = 1;
@@ -36,8 +36,13 @@ pub(crate) fn policies_of(i: usize) -> String {
 impl Cluster {
     pub(crate) async fn start(routes: usize) -> Self {
         let server = Server::new();
-        server.install(&stand_in::gateway_crd());
-        server.install(&stand_in::crd(GATEWAY_API, "HTTPRoute", "httproutes", "v1"));
+        server.install(&api_server::gateway_crd());
+        server.install(&api_server::crd(
+            GATEWAY_API,
+            "HTTPRoute",
+            "httproutes",
+            "v1",
+        ));
         for definition in life::definitions() {
             server.install(&definition);
         }

@@ -9,12 +9,12 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::api::ROUTES;
-use crate::client::Connection;
 use crate::cluster::{Cluster, policies_of};
-use crate::life::{self, KINDS};
-use crate::process::{LONG, Process};
-use crate::stand_in::GATEWAYS;
+use testing::api_server::GATEWAYS;
+use testing::load::client::Connection;
+use testing::load::cluster::ROUTES;
+use testing::load::life::{self, KINDS};
+use testing::load::process::{LONG, Process};
 
 /// Changes per second.
 pub(crate) const RATE: u64 = 500;

@@ -13,45 +13,17 @@
     missing_docs
 )]
 
-#[path = "../soak/api.rs"]
-#[allow(dead_code, reason = "the soak changes its objects too")]
-mod api;
-#[path = "../soak/args.rs"]
-mod args;
 mod bare;
 mod body;
-#[path = "../soak/client.rs"]
-#[allow(dead_code, reason = "the soak looks at headers and deadlines too")]
-mod client;
 mod cluster;
 mod fresh;
-#[path = "../soak/life.rs"]
-mod life;
-#[path = "../soak/objects.rs"]
-#[allow(dead_code, reason = "the objects here are as in life")]
-mod objects;
-#[path = "../soak/process.rs"]
-#[allow(dead_code, reason = "the soak stops and samples it too")]
-mod process;
-#[path = "../soak/review.rs"]
-mod review;
 mod size;
-#[path = "../../tests/cache/server.rs"]
-#[allow(
-    dead_code,
-    unused_imports,
-    unreachable_pub,
-    reason = "the tests of the cache, whose module it is, use the rest"
-)]
-mod stand_in;
-#[path = "../soak/usage.rs"]
-mod usage;
 
 use std::time::Duration;
 
-use args::Args;
 use cluster::Cluster;
 use size::Size;
+use testing::load::args::Args;
 
 /// The same as in the server, so that the bare lists are not at a disadvantage.
 #[global_allocator]

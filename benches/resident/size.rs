@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
 
 use crate::cluster::Cluster;
-use crate::process::{LONG, Process, pair};
 use crate::{MIB, bare, median};
+use testing::load::process::{LONG, Process, pair};
 
 const CONFIG: &str = "apiVersion: attache.dev/v1\nkind: Configuration\n";
 /// Time for the allocator to return unused memory.

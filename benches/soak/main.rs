@@ -14,36 +14,18 @@
     missing_docs
 )]
 
-mod api;
-mod args;
-mod client;
-mod mix;
-mod objects;
-mod overload;
-mod pace;
-mod process;
-mod review;
-mod sample;
-#[path = "../../tests/cache/server.rs"]
-#[allow(
-    dead_code,
-    unused_imports,
-    unreachable_pub,
-    reason = "the tests of the cache, whose module it is, use the rest"
-)]
-mod stand_in;
-mod usage;
 mod verdict;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use api::{Api, Churn};
-use args::Args;
-use overload::Overload;
-use pace::{Load, Outcome};
-use process::{Process, pair};
-use sample::{HEAD, Sampler, mean};
+use testing::load::args::Args;
+use testing::load::cluster::{Api, Churn};
+use testing::load::mix;
+use testing::load::overload::Overload;
+use testing::load::pace::{Load, Outcome};
+use testing::load::process::{Process, pair};
+use testing::load::sample::{HEAD, Sample, Sampler, mean};
 use verdict::Verdict;
 
 /// The load, as a share of the limit.
@@ -185,7 +167,7 @@ async fn soak(setup: &Setup, process: &Process, churn: &Churn, rate: f64, verdic
     let quarter = samples.len() * 3 / 4;
     let after = &samples[quarter..];
     let before = &samples[before.min(quarter)..(before + after.len()).min(quarter).max(before + 1)];
-    let grown = |of: fn(&sample::Sample) -> f64| (mean(before, of), mean(after, of));
+    let grown = |of: fn(&Sample) -> f64| (mean(before, of), mean(after, of));
     let (from, to) = grown(|s| s.resident as f64 / 1024.0);
     let said = format!("{from:.1} -> {to:.1} MiB");
     verdict.of(

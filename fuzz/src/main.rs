@@ -4,15 +4,14 @@
 //! need a nightly toolchain, and they find little in safe code.
 #![no_main]
 
-#[path = "../targets/mod.rs"]
-mod targets;
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
-use targets::rng::Rng;
-use targets::{TARGETS, Target, mutate};
+use testing::fuzz::budget::{self, Cost};
+use testing::fuzz::rng::Rng;
+use testing::fuzz::{TARGETS, Target, mutate};
 
 static TARGET: LazyLock<Target> = LazyLock::new(|| {
     let name = std::env::var("ATTACHE_FUZZ").unwrap_or_default();
@@ -26,8 +25,17 @@ static TARGET: LazyLock<Target> = LazyLock::new(|| {
     })
 });
 
-/// Writes the seeds of the target to the folder that `ATTACHE_FUZZ_SEEDS` names.
+fn counted(run: &mut dyn FnMut()) -> Cost {
+    let taken = allocation_counter::measure(run);
+    Cost {
+        bytes: taken.bytes_max,
+        allocations: taken.count_total,
+    }
+}
+
+/// Starts to count allocations, and writes the seeds of the target to the folder that `ATTACHE_FUZZ_SEEDS` names.
 fn begin() {
+    budget::count_with(counted);
     let Some(folder) = std::env::var_os("ATTACHE_FUZZ_SEEDS").map(PathBuf::from) else {
         return;
     };

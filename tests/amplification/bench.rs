@@ -10,8 +10,6 @@
     missing_docs
 )]
 
-#[path = "../../benches/soak/args.rs"]
-mod args;
 mod bodies;
 mod states;
 
@@ -24,6 +22,7 @@ use attache::http::admission::{Endpoint, respond};
 use attache::http::envelope::Envelope;
 
 use bodies::Hostile;
+use testing::load::args::Args;
 
 /// As in the server.
 #[global_allocator]
@@ -62,7 +61,7 @@ fn main() {
         ("the state decides", &of_state[..], time),
         ("the state decides, after a start", &of_state[..], first),
     ];
-    let args = args::Args::read();
+    let args = Args::read();
     let only = args.value("--only").unwrap_or_default();
     let timed = groups.map(|(what, groups, time)| (what, timed(groups, only, time)));
     println!("| body | length | time |\n|---|---|---|");

@@ -9,21 +9,9 @@
     missing_docs
 )]
 
-#[path = "../../fuzz/targets/answers.rs"]
-#[allow(dead_code, reason = "the fuzz targets use the rest")]
-mod answers;
 mod bodies;
-#[path = "../wire/client.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod client;
-#[path = "../../benches/soak/life.rs"]
-#[allow(dead_code, reason = "the benches use the rest")]
-mod life;
 mod lists;
 mod resident;
-#[path = "../serving/mod.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod serving;
 mod states;
 mod status;
 
@@ -70,9 +58,10 @@ fn hold_to(group: fn() -> Vec<Hostile>, beside: u64) {
             let taken = allocation_counter::measure(|| answer = Some(ask()));
             let answer = answer.unwrap();
             let answer = answer.unwrap_or_else(|why| panic!("{name}: {why}"));
-            let patch = answers::checked(bodies::UID, &answer, endpoint == Endpoint::Mutate);
+            let patch =
+                testing::answers::checked(bodies::UID, &answer, endpoint == Endpoint::Mutate);
             if let Some(patch) = patch {
-                answers::patched(body.as_bytes(), &patch);
+                testing::answers::patched(body.as_bytes(), &patch);
             }
             let (memory, work) = (taken.bytes_max, taken.count_total);
             if memory > 3 * body.len() as u64 + beside || work > MOST.work {

@@ -1,7 +1,7 @@
 //! The process's memory for the largest bodies, including the body itself, TLS and the allocator.
 
 use crate::bodies;
-use crate::serving::{Serving, quickstart};
+use testing::serving::{Serving, quickstart};
 
 /// In addition to four times the body: buffers, and the allocator's caches per thread.
 const FIXED: usize = 32 << 20;

@@ -9,7 +9,7 @@ use attache::engine::model::object::Object;
 use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::Value;
 
-use crate::life;
+use testing::load::life;
 
 /// The limit for 100,000 routes and 10,000 policies (docs/reference/performance.md): 150 MiB of a process, of which a fifth is
 /// the program itself and the allocator's caches.

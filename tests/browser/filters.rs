@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::eventually::eventually;
 use super::page::{Page, many};
 use super::{BROKEN, QUICKSTART};
+use testing::eventually::eventually;
 
 #[test]
 fn each_state_is_counted_and_is_a_filter() {

@@ -10,17 +10,15 @@
     missing_docs
 )]
 
-#[path = "../cluster/harness/eventually.rs"]
-mod eventually;
 mod filters;
 mod map;
 mod page;
 mod saving;
 mod webdriver;
 
-use eventually::eventually;
 use page::{Page, many};
 use serde_json::json;
+use testing::eventually::eventually;
 
 const QUICKSTART: &str = "examples/quickstart";
 const BROKEN: &str = "tests/commands/graph/broken";

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::eventually::eventually;
 use super::page::{self, Page, many};
 use super::{BROKEN, QUICKSTART};
+use testing::eventually::eventually;
 
 /// The label of each policy in the map, and its CSS class.
 const CHIPS: &str = "return [...document.querySelectorAll('#view .chip')]

@@ -9,8 +9,8 @@ use attache::engine::model::ids::{GroupKind, ObjectKey};
 use serde_json::json;
 use tokio::time::{Instant, advance};
 
-use crate::server::*;
 use crate::under::*;
+use testing::api_server::*;
 
 fn policy_key(name: &str) -> ObjectKey {
     ObjectKey::new(retry_gk(), "infra", name)

@@ -11,8 +11,8 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use crate::server::*;
 use crate::under::*;
+use testing::api_server::*;
 
 /// The default.
 const LIMIT: Duration = Duration::from_mins(5);

@@ -7,8 +7,8 @@ use attache::engine::model::ids::{GroupKind, ObjectKey};
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::server::*;
 use crate::under::*;
+use testing::api_server::*;
 
 #[tokio::test(start_paused = true)]
 async fn objects_that_are_there_are_known_when_ready() {

@@ -7,8 +7,8 @@ use attache::engine::model::ids::{GroupKind, ObjectKey};
 use attache::engine::model::object::Node;
 use tokio::time::{Instant, sleep};
 
-use crate::server::*;
 use crate::under::*;
+use testing::api_server::*;
 
 const EDGE: &str = "/apis/gateway.networking.k8s.io/v1/namespaces/infra/gateways/edge";
 

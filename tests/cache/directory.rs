@@ -15,8 +15,8 @@ use attache::metrics::Metrics;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-use crate::server::gateway_key;
 use crate::under::eventually;
+use testing::api_server::gateway_key;
 
 const CRD: &str = r"
 apiVersion: apiextensions.k8s.io/v1

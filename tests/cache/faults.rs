@@ -8,8 +8,8 @@ use attache::engine::model::object::Node;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use crate::server::*;
 use crate::under::*;
+use testing::api_server::*;
 
 fn gateways() -> GroupKind {
     GroupKind::gateway_api("Gateway")

@@ -9,8 +9,8 @@ use attache::engine::model::ids::{GroupKind, ObjectKey};
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::server::*;
 use crate::under::*;
+use testing::api_server::*;
 
 #[tokio::test(start_paused = true)]
 async fn a_kind_installed_later_is_watched_and_does_not_end_readiness() {

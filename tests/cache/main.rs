@@ -16,7 +16,6 @@ mod directory;
 mod faults;
 mod kinds;
 mod served;
-mod server;
 mod trouble;
 mod under;
 mod webhooks;

@@ -5,7 +5,7 @@ use attache::cache::served::{Kind, Served};
 use attache::engine::model::ids::GroupKind;
 use serde_json::{Value, json};
 
-use crate::server::Server;
+use testing::api_server::Server;
 
 const GATEWAY_API: &str = "gateway.networking.k8s.io";
 const GROUPS: &str = "/apis";

@@ -6,8 +6,8 @@ use attache::cache::sync::KindState;
 use attache::engine::model::ids::GroupKind;
 use tokio::time::{Instant, sleep};
 
-use crate::server::*;
 use crate::under::*;
+use testing::api_server::*;
 
 fn gateways() -> GroupKind {
     GroupKind::gateway_api("Gateway")

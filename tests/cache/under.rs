@@ -12,7 +12,7 @@ use attache::metrics::Metrics;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use crate::server::Server;
+use testing::api_server::Server;
 
 pub struct Under {
     pub cluster: Cluster,

@@ -16,8 +16,8 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use crate::kinds::rules;
-use crate::server::*;
 use crate::under::*;
+use testing::api_server::*;
 
 const CA: &str = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
 

@@ -10,15 +10,7 @@
     missing_docs
 )]
 
-#[path = "../operate/collector.rs"]
-#[allow(dead_code, reason = "tests/operate asks for more of its spans")]
-mod collector;
-#[path = "../commands/git.rs"]
-mod git;
 mod harness;
-#[path = "../hostile/table.rs"]
-#[allow(dead_code, reason = "tests/hostile asks for what attache takes")]
-mod table;
 
 mod access;
 mod callers;

@@ -7,9 +7,9 @@ use std::fs;
 use attache::metrics::Metrics;
 use serde_json::Value;
 
-use crate::collector::{attribute, collector};
 use crate::harness::manifests::switched_on;
 use crate::harness::{Attache, Cluster, World, eventually, fixture};
+use testing::collector::{attribute, collector};
 
 const TRACING: &str = "
 apiVersion: apiserver.config.k8s.io/v1beta1

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::git::{commit, git};
 use crate::harness::{Cluster, Kubectl, manifests};
+use testing::git::{commit, git};
 
 const REPOSITORY: &str = env!("CARGO_MANIFEST_DIR");
 

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::harness::Cluster;
-use crate::table;
+use testing::reading;
 
 #[test]
 fn kubectl_reads_files_as_the_table_says() {
@@ -15,9 +15,9 @@ fn kubectl_reads_files_as_the_table_says() {
     };
     let kubectl = cluster.kubectl();
     let mut wrong = Vec::new();
-    for (number, case) in table::cases().into_iter().enumerate() {
+    for (number, case) in reading::cases().into_iter().enumerate() {
         let file = cluster.dir().join(format!("reading-{number}.yaml"));
-        fs::write(&file, table::bytes(&case.file)).expect("a writable folder");
+        fs::write(&file, reading::bytes(&case.file)).expect("a writable folder");
         let file = file.to_str().expect("a path in UTF-8");
         let said = kubectl.run(["label", "--local", "-f", file, "read=yes", "-o", "json"]);
         let objects: Vec<String> = serde_json::Deserializer::from_str(&said.out)

@@ -15,7 +15,6 @@ mod describe;
 mod documents;
 mod examples;
 mod explain;
-mod git;
 mod graph;
 mod habits;
 mod impact;

@@ -9,8 +9,8 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::git::commit;
 use crate::run::{root, run};
+use testing::git::commit;
 
 const WRONG: &str = "tests/commands/check/faults";
 const CLEAN: &str = "tests/commands/check/clean";

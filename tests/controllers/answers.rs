@@ -12,9 +12,9 @@ use attache::engine::state::snapshot::{Change, Snapshot};
 use attache::engine::status::conditions::{Accepted, State, status};
 use serde_json::Value;
 
-use crate::cases::{nothing, object};
 use crate::recording::Scenario;
 use crate::settings::{On, Settings};
+use testing::cases::{nothing, object};
 
 /// The answers for one state.
 #[derive(Debug, Default)]

@@ -18,9 +18,6 @@
 
 mod agreement;
 mod answers;
-#[path = "../cases/mod.rs"]
-#[allow(dead_code)]
-mod cases;
 mod compare;
 mod disagreements;
 mod recording;
@@ -42,7 +39,7 @@ fn attache_says_what_the_controllers_say() {
     let mut wrong = String::new();
     let mut all = Vec::new();
     for project in PROJECTS {
-        let dir = cases::root("controllers").join(project);
+        let dir = testing::cases::root("controllers").join(project);
         let settings = settings::read(&dir);
         let mut counts = Counts::default();
         let mut found: Vec<Disagreement> = Vec::new();
@@ -82,7 +79,7 @@ fn attache_says_what_the_controllers_say() {
         all.push((counts, now));
     }
     if only.is_empty() {
-        let docs = cases::root("controllers").join("../../docs/reference");
+        let docs = testing::cases::root("controllers").join("../../docs/reference");
         let versions = fs::read_to_string(docs.join("versions.md")).unwrap();
         let pages = [
             ("agreement.md", agreement::page(&all)),

@@ -9,17 +9,8 @@
     unreachable_pub
 )]
 
-#[path = "../wire/client.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod client;
 mod objects;
 mod replica;
-#[path = "../cache/server.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod server;
-#[path = "../serving/mod.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod serving;
 
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::server::{NAMESPACES, SERVICES, crd};
+use testing::api_server::{NAMESPACES, SERVICES, crd};
 
 const GATEWAY_API: &str = "gateway.networking.k8s.io";
 const POLICIES: &str = "policies.example.com";

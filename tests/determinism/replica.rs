@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::time::sleep;
 
-use crate::client::Tls;
 use crate::objects::{Event, definitions, path_of};
-use crate::server::Server;
-use crate::serving::Serving;
+use testing::api_server::Server;
+use testing::client::Tls;
+use testing::serving::Serving;
 
 /// The fake API server of the cache's tests, on a socket.
 pub struct Api {
@@ -75,7 +75,13 @@ impl Api {
             .iter()
             .map(|kind| path_of(&json!({"kind": kind["spec"]["names"]["kind"]})))
             .collect();
-        paths.extend([crate::server::SERVICES, crate::server::NAMESPACES].map(str::to_owned));
+        paths.extend(
+            [
+                testing::api_server::SERVICES,
+                testing::api_server::NAMESPACES,
+            ]
+            .map(str::to_owned),
+        );
         let start = Instant::now();
         while let Some(path) = paths.iter().find(|path| !self.server.is_watched(path)) {
             assert!(

@@ -15,8 +15,8 @@ use attache::engine::state::snapshot::{Change, Snapshot};
 use attache::engine::status::conditions::{Accepted, State, affected, ancestors, status};
 use serde_json::{Value, json};
 
-use crate::cases::{object, reviewed};
 use crate::state::{Start, key};
+use testing::cases::{object, reviewed};
 
 /// Answers a question, which is a map with one key: `describe`, `acting`, `affected`, `policies`, `ancestors`, `impact`
 /// or `review`.

@@ -15,13 +15,11 @@
 )]
 
 mod answers;
-#[path = "../cases/mod.rs"]
-mod cases;
 mod partial;
 mod state;
 mod w24;
 
-use cases::{documents, hold, root};
+use testing::cases::{documents, hold, root};
 
 #[test]
 fn every_case_answers_what_it_should() {

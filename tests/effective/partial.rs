@@ -9,8 +9,8 @@ use attache::engine::state::snapshot::{Change, Snapshot};
 use attache::engine::status::conditions::{Condition, conditions, status};
 use serde_json::json;
 
-use crate::cases::object;
 use crate::state::key;
+use testing::cases::object;
 
 /// A Gateway and a route in `shop` to the Service `cart`; Services have not been listed.
 fn start() -> Snapshot {

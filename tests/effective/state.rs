@@ -9,7 +9,7 @@ use attache::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::Value;
 
-use crate::cases::{documents, nothing, object};
+use testing::cases::{documents, nothing, object};
 
 /// The initial state of a case.
 pub(crate) struct Start {

@@ -9,8 +9,8 @@ use attache::engine::model::ids::GroupKind;
 use attache::engine::state::snapshot::Snapshot;
 use serde_json::{Value, json};
 
-use crate::cases::{documents, root};
 use crate::state;
+use testing::cases::{documents, root};
 
 /// The legacy dialect, with one field of routes that policies control.
 fn profile() -> Configuration {

@@ -10,19 +10,26 @@
     missing_docs
 )]
 
-#[path = "../../fuzz/targets/mod.rs"]
-mod targets;
-
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use targets::rng::Rng;
-use targets::{TARGETS, Target, files, mutate};
+use testing::fuzz::budget::{self, Cost};
+use testing::fuzz::rng::Rng;
+use testing::fuzz::{TARGETS, Target, files, mutate};
 
 /// The length limit of a mutated input.
 const LONGEST: usize = 16 * 1024;
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap())
+}
+
+/// Counts allocations with the allocator of `allocation_counter`.
+fn counted(run: &mut dyn FnMut()) -> Cost {
+    let taken = allocation_counter::measure(run);
+    Cost {
+        bytes: taken.bytes_max,
+        allocations: taken.count_total,
+    }
 }
 
 fn target(name: &str) -> Target {
@@ -32,7 +39,7 @@ fn target(name: &str) -> Target {
 /// The corpus of a target; empty without a directory.
 fn corpus(name: &str) -> Vec<Vec<u8>> {
     let folder = format!("fuzz/corpus/{name}");
-    if !files::root().join(&folder).is_dir() {
+    if !testing::root().join(&folder).is_dir() {
         return Vec::new();
     }
     let paths = files::find(&folder, &|_| true);
@@ -52,6 +59,7 @@ fn take(target: Target, input: &[u8]) {
 }
 
 fn holds(name: &str, inputs: u64) {
+    budget::count_with(counted);
     let target = target(name);
     let mut known = (target.seeds)();
     known.extend(corpus(name));

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::attempt::Attempt;
 use crate::generate::{expanded, is_hidden};
-use crate::table::bytes;
+use testing::reading::bytes;
 
 /// The default time limit of a command, in seconds.
 const SECONDS: u64 = 40;

@@ -12,17 +12,10 @@
 )]
 
 mod attempt;
-#[path = "../wire/client.rs"]
-#[allow(dead_code, reason = "tests/wire asks for more")]
-mod client;
 mod command;
 mod generate;
 mod reading;
 mod review;
-#[path = "../serving/mod.rs"]
-#[allow(dead_code, reason = "tests/wire asks for more")]
-mod serving;
-mod table;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

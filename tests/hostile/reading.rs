@@ -4,7 +4,7 @@ use std::fs;
 
 use attache::cache::directory::read;
 
-use crate::table::{bytes, cases};
+use testing::reading::{bytes, cases};
 
 #[test]
 fn files_are_read_as_kubectl_reads_them_or_a_word_says_so() {

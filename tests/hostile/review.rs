@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::attempt::{Attempt, Review};
 use crate::generate::{expanded, is_hidden};
-use crate::serving::{Serving, quickstart};
+use testing::serving::{Serving, quickstart};
 
 /// The memory limit of the server in MiB, after all attempts.
 const MEMORY: u64 = 256;

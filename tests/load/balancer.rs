@@ -10,8 +10,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
-use crate::client::get;
-use crate::process::{LONG, Process};
+use testing::load::client::get;
+use testing::load::process::{LONG, Process};
 
 /// The interval of readiness checks.
 const PERIOD: Duration = Duration::from_millis(50);

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tokio::time::{sleep, timeout};
 
-use crate::api::Api;
 use crate::balancer::Balancer;
-use crate::client::Place;
-use crate::mix::mixed;
-use crate::pace::{Load, Outcome};
-use crate::process::{LONG, Process, pair};
+use testing::load::client::Place;
+use testing::load::cluster::Api;
+use testing::load::mix::mixed;
+use testing::load::pace::{Load, Outcome};
+use testing::load::process::{LONG, Process, pair};
 
 const RESTARTS: usize = 20;
 /// Calls per second, low enough for any machine: each connection is used many times while a replica drains.
@@ -149,7 +149,7 @@ async fn asked(place: &Place, replica: &Process) {
             .unwrap_or_default()
             == 0.0
         {
-            let mut new = crate::client::Connection::new(place.clone());
+            let mut new = testing::load::client::Connection::new(place.clone());
             let call = &mixed(100, 30)[0];
             let answer = new.post(call.path, call.body(0)).await.unwrap();
             assert_eq!(answer.status, 200);

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::api::Api;
-use crate::mix::{mixed, unsure};
-use crate::overload::Overload;
-use crate::pace::Load;
-use crate::process::{Process, pair};
-use crate::sample::{HEAD, Sampler};
+use testing::load::cluster::Api;
+use testing::load::mix::{mixed, unsure};
+use testing::load::overload::Overload;
+use testing::load::pace::Load;
+use testing::load::process::{Process, pair};
+use testing::load::sample::{HEAD, Sampler};
 
 const ROUTES: usize = 300;
 const POLICIES: usize = 90;

@@ -8,8 +8,8 @@ use std::path::Path;
 use attache::metrics::{About, Described, Label, Metrics, Type};
 use serde_json::json;
 
-use crate::client::Tls;
 use crate::process::{Process, Setup, review};
+use testing::client::Tls;
 
 const HEAD: &str = "# Metrics
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::client::Tls;
-use crate::serving::{Serving, quickstart};
+use testing::client::Tls;
+use testing::serving::{Serving, quickstart};
 
 /// Killed at the end of the test.
 pub(crate) struct Process(Serving);

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::client::Tls;
-use crate::collector::{attribute, collector, collector_with_tls, hex};
 use crate::process::{Process, Setup, review};
+use testing::client::Tls;
+use testing::collector::{attribute, collector, collector_with_tls, hex};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";

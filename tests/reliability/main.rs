@@ -8,24 +8,10 @@
     missing_docs
 )]
 
-#[path = "../wire/client.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod client;
 mod clocks;
 mod logs;
 mod process;
 mod secrets;
-#[path = "../cache/server.rs"]
-#[allow(
-    dead_code,
-    unused_imports,
-    unreachable_pub,
-    reason = "the tests of the cache, whose module it is, use the rest"
-)]
-mod server;
-#[path = "../serving/mod.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod serving;
 mod signals;
 mod starved;
 mod table;

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use tokio::time::{sleep, timeout};
 
-use crate::client::Tls;
-use crate::serving::{Serving, quickstart};
+use testing::client::Tls;
+use testing::serving::{Serving, quickstart};
 
 /// Longer than anything here takes: a test that waits for it has failed.
 const LONG: Duration = Duration::from_mins(1);

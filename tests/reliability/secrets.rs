@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::process::{Process, Setup, signal};
-use crate::server::{
+use testing::api_server::{
     GATEWAYS, RETRIES, REVIEWS, SERVICES, Server, gateway, gateway_crd, policy, policy_crd,
 };
 

@@ -10,8 +10,6 @@
     missing_docs
 )]
 
-#[path = "../cases/mod.rs"]
-mod cases;
 mod mutate;
 mod suppress;
 
@@ -28,7 +26,7 @@ use attache::engine::model::ids::{GroupKind, ObjectKey};
 use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::Value;
 
-use cases::{documents, group_kind, hold, object, reviewed, root};
+use testing::cases::{documents, group_kind, hold, object, reviewed, root};
 
 /// The shared profiles, with the case's own configuration if it has one.
 fn configuration(case: &Path) -> Configuration {
@@ -49,7 +47,7 @@ fn state(case: &Path, config: &Configuration) -> Snapshot {
     let mut files = vec![root.join("base.yaml")];
     files.extend(own.exists().then_some(own));
     let documents = files.iter().flat_map(|file| documents(file));
-    documents.fold(cases::nothing(config), |snapshot, document| {
+    documents.fold(testing::cases::nothing(config), |snapshot, document| {
         snapshot.apply(Change::Applied(Arc::new(object(&document))))
     })
 }

@@ -16,8 +16,8 @@ use attache::engine::model::object::Object;
 use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::Value;
 
-use crate::cases::{asked, documents, hold, reviewed, root};
 use crate::{as_configured, state, transcript};
+use testing::cases::{asked, documents, hold, reviewed, root};
 
 fn configuration(case: &Path) -> Configuration {
     let shared = Configuration::read(&root("review").join("attache.yaml")).unwrap();

@@ -16,9 +16,9 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 use crate::authority::{Authority, Pair, When};
-use crate::client::{Answer, Client, LONG, Tls, roots};
 use crate::process::Process;
 use crate::server::{ALLOWED, Running, Setup, on_listener, start_with, until};
+use testing::client::{Answer, Client, LONG, Tls, roots};
 
 const WHO: &str = r#"{"error":"who are you?"}"#;
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use crate::client::{Client, connector};
 use crate::process::Process;
 use crate::server::{on_listener, until};
+use testing::client::{Client, connector};
 
 /// The time between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -9,10 +9,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::client::{LONG, tls};
 use crate::good::Good;
 use crate::process::Process;
 use crate::server::{Running, start, until};
+use testing::client::{LONG, tls};
 
 /// The record type of TLS alerts.
 const ALERT: u8 = 0x15;
@@ -130,7 +130,7 @@ async fn a_protocol_that_is_not_spoken_is_refused_and_another_name_is_not() {
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"http/1.1"[..]));
     assert_eq!(failed(&server), 2);
     // An unknown server name: the client judges the only certificate.
-    let connector = crate::client::connector(&server.made.ca_pem, &[]);
+    let connector = testing::client::connector(&server.made.ca_pem, &[]);
     let stream = TcpStream::connect(server.addr).await.unwrap();
     let other = connector
         .connect("other.example.com".try_into().unwrap(), stream)

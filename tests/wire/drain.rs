@@ -12,8 +12,8 @@ use futures::FutureExt;
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
 
-use crate::client::{Answer, Client};
 use crate::server::{ALLOWED, Running, Setup, edge, on_listener, start_with, until};
+use testing::client::{Answer, Client};
 
 /// Live reads that wait for the test.
 fn gated() -> (Confirm, Arc<Semaphore>) {

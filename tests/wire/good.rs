@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 use tokio::time::interval;
 
-use crate::client::Tls;
 use crate::server::{on_listener, until};
+use testing::client::Tls;
 
 /// The rate of a busy cluster to one replica.
 const EVERY: Duration = Duration::from_millis(10);

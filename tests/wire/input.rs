@@ -1,7 +1,7 @@
 //! Unusual bodies: the exact status and body of each answer over a socket, without memory growth.
 
-use crate::client::Tls;
 use crate::server::{ALLOWED, on_listener, review, review_of, start};
+use testing::client::Tls;
 
 const MIB: usize = 1024 * 1024;
 

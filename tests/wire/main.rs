@@ -10,10 +10,6 @@
 mod age;
 mod authority;
 mod callers;
-mod client;
-#[path = "../operate/collector.rs"]
-#[allow(dead_code, reason = "tests/operate asks for more of its spans")]
-mod collector;
 mod descriptors;
 mod disclosure;
 mod downgrade;
@@ -34,8 +30,6 @@ mod process;
 mod renewal;
 mod rotation;
 mod server;
-#[path = "../serving/mod.rs"]
-mod serving;
 mod stalls;
 mod times;
 mod traces;

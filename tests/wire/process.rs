@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio::time::{sleep, timeout};
 
-use crate::client::LONG;
-use crate::serving::{Serving, quickstart};
+use testing::client::LONG;
+use testing::serving::{Serving, quickstart};
 
 /// Killed at the end of the test.
 pub(crate) struct Process(Serving);

@@ -16,9 +16,9 @@ use rustls::pki_types::pem::PemObject;
 use tokio::task::JoinHandle;
 
 use crate::authority::{Authority, Pair, When};
-use crate::client::{Tls, tls};
 use crate::process::Process;
 use crate::server::{ALLOWED, Running, Setup, on_listener, start_with, until};
+use testing::client::{Tls, tls};
 
 const ROTATIONS: usize = 100;
 

@@ -13,8 +13,8 @@ use base64::prelude::BASE64_STANDARD;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::pki_types::pem::PemObject;
 
-use crate::client::{Client, tls};
 use crate::server::{Setup, allows, pair, start_with, until};
+use testing::client::{Client, tls};
 
 /// Switches to a directory with this content in one step, as kubelet does.
 fn mount(root: &Path, version: &str, cert: &str, key: &str) {

@@ -24,7 +24,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::client::{Client, Tls};
+use testing::client::{Client, Tls};
 
 const PROFILES: &str = r"
 apiVersion: attache.dev/v1

@@ -10,10 +10,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{Instant, interval};
 
-use crate::client::{Client, Tls, connector};
 use crate::good::Good;
 use crate::process::Process;
 use crate::server::{Setup, on_listener, start_with, until};
+use testing::client::{Client, Tls, connector};
 
 const MIB: usize = 1 << 20;
 
@@ -363,7 +363,7 @@ async fn an_http2_client_that_only_answers_pings_is_idle() {
     let mut ended = Vec::new();
     let _ = idle.stream.read_to_end(&mut ended).await;
     // And a client that sends nothing at all.
-    let silent = crate::client::tls(server.addr, &server.made.ca_pem, &["h2"])
+    let silent = testing::client::tls(server.addr, &server.made.ca_pem, &["h2"])
         .await
         .unwrap();
     let mut silent: Tls = Client::new(silent);

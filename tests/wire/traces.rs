@@ -8,8 +8,8 @@ use attache::telemetry::traces::{Settings, Traces};
 use futures::FutureExt;
 use opentelemetry_proto::tonic::trace::v1::Span;
 
-use crate::collector::{Seen, attribute, collector};
 use crate::server::{Setup, edge, on_listener, start_with};
+use testing::collector::{Seen, attribute, collector};
 
 async fn traces() -> (Traces, Seen) {
     let (addr, seen) = collector().await;

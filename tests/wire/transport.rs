@@ -7,8 +7,8 @@ use http_body_util::{BodyExt, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpStream;
 
-use crate::client::{Client, tls};
 use crate::server::{ALLOWED, Setup, allows, on_listener, start, start_with, until};
+use testing::client::{Client, tls};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn http2_by_alpn_many_at_once_on_one_connection() {

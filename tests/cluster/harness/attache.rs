@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::cluster::{CONFIGURATION, Cluster, path};
-use super::eventually::{SOON, eventually};
+use testing::eventually::{SOON, eventually};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_attache");
 

@@ -11,7 +11,7 @@ use std::sync::{LazyLock, OnceLock};
 use std::thread;
 
 use super::Kubectl;
-use super::eventually::eventually;
+use testing::eventually::eventually;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_attache");
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/cluster.sh");

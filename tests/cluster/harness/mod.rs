@@ -2,7 +2,6 @@
 
 mod attache;
 mod cluster;
-mod eventually;
 mod kubectl;
 pub(crate) mod manifests;
 mod webhook;
@@ -10,6 +9,6 @@ mod world;
 
 pub(crate) use attache::Attache;
 pub(crate) use cluster::Cluster;
-pub(crate) use eventually::{eventually, soon};
 pub(crate) use kubectl::{Kubectl, Said};
+pub(crate) use testing::eventually::{eventually, soon};
 pub(crate) use world::{World, fixture, retry_policy_crd};

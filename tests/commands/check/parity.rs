@@ -1,9 +1,5 @@
 //! `check` and the webhook agree in every case of `tests/review` that creates an object.
 
-#[path = "../../cases/mod.rs"]
-#[allow(dead_code, reason = "other tests need the rest")]
-mod cases;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -87,17 +83,17 @@ fn by_webhook(cases: &Path, case: &Path, request: &Value) -> Option<Said> {
     let config = Configuration::read(&cases.join("attache.yaml")).unwrap();
     let files = [cases.join("base.yaml"), case.join("state.yaml")];
     let documents = files.iter().filter(|file| file.exists());
-    let documents = documents.flat_map(|file| cases::documents(file));
-    let snapshot = documents.fold(cases::nothing(&config), |snapshot, document| {
-        snapshot.apply(Change::Applied(Arc::new(cases::object(&document))))
+    let documents = documents.flat_map(|file| testing::cases::documents(file));
+    let snapshot = documents.fold(testing::cases::nothing(&config), |snapshot, document| {
+        snapshot.apply(Change::Applied(Arc::new(testing::cases::object(&document))))
     });
     if snapshot
-        .get(&cases::object(&request["object"]).key)
+        .get(&testing::cases::object(&request["object"]).key)
         .is_some()
     {
         return None;
     }
-    let verdict = cases::reviewed(&snapshot, request);
+    let verdict = testing::cases::reviewed(&snapshot, request);
     // Codes that are off give no findings in either.
     let findings = verdict.findings.iter();
     let findings = findings.filter(|finding| !finding.code.is_off());

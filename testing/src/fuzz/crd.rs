@@ -1,0 +1,138 @@
+//! Derives a profile from the JSON of a CRD, and reviews policies of its kind.
+
+use std::sync::Arc;
+
+use attache::engine::admission::review::Evidence;
+use attache::engine::model::ids::GroupKind;
+use attache::engine::model::object::{Crd, Node, Object};
+use attache::engine::state::snapshot::{Change, Snapshot};
+use attache::http::admission::{Endpoint, respond};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::world::World;
+use super::{budget, files};
+use crate::answers;
+
+/// Parses a CRD, and reviews it and policies that it allows.
+pub fn run(input: &[u8]) {
+    let Some(raw) = std::str::from_utf8(input)
+        .ok()
+        .and_then(|text| serde_json::from_str::<&RawValue>(text).ok())
+    else {
+        return;
+    };
+    let gk = GroupKind::crd();
+    let read = || Object::from_json(&gk, raw);
+    let Ok(object) = budget::within(input.len(), "a definition", read) else {
+        return;
+    };
+    let Node::Crd(crd) = &object.node else {
+        panic!("no definition: {object:?}");
+    };
+    let again = read().expect("read before");
+    assert!(
+        matches!(&again.node, Node::Crd(other) if other == crd),
+        "the same again"
+    );
+    let world = World::get();
+    let after = world
+        .listed
+        .apply(Change::Applied(Arc::new(object.clone())));
+    said(&world.listed, &review(&gk, raw));
+    said(&after, &review(&gk, raw));
+    if let Some(profile) = after.profile(&crd.gk).cloned() {
+        assert_eq!(profile.gk, crd.gk);
+        for policy in policies(crd, profile.refs.value.iter().map(|field| &*field.path)) {
+            let raw = serde_json::value::to_raw_value(&policy).expect("JSON");
+            said(&after, &review(&crd.gk, &raw));
+            if let Ok(object) = Object::from_json(&crd.gk, &raw) {
+                said(
+                    &after.apply(Change::Applied(Arc::new(object))),
+                    &review(&crd.gk, &raw),
+                );
+            }
+        }
+    }
+    let gone = after.apply(Change::Deleted(object.key.clone()));
+    // For a kind that the state already defines, this is a second CRD, which the API server would not accept.
+    if world.listed.definition(&crd.gk).is_none() {
+        assert_eq!(gone.profile(&crd.gk), world.listed.profile(&crd.gk));
+    }
+}
+
+fn said(snapshot: &Snapshot, body: &[u8]) {
+    let world = World::get();
+    for endpoint in [Endpoint::Validate, Endpoint::Mutate] {
+        let evidence = Evidence::Authoritative;
+        let ask = |body: &[u8]| {
+            respond(snapshot, &world.conduct, &evidence, endpoint, body).expect("a review")
+        };
+        let answer = budget::within(body.len(), "a review", || ask(body));
+        answers::settled(body, &answer, endpoint == Endpoint::Mutate, ask);
+    }
+}
+
+fn review(gk: &GroupKind, raw: &RawValue) -> Vec<u8> {
+    let kind = json!({"group": &*gk.group, "kind": &*gk.kind});
+    format!(
+        r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"u","operation":"CREATE","name":"x","namespace":"shop","kind":{kind},"object":{raw}}}}}"#
+    )
+    .into_bytes()
+}
+
+/// Policies that use each target field of the kind, alone and together.
+fn policies<'a>(crd: &Crd, fields: impl Iterator<Item = &'a str>) -> Vec<Value> {
+    let target = json!({"group": "gateway.networking.k8s.io", "kind": "gateway", "name": "edge", "sectionName": "htpp"});
+    let object = |spec: Value| {
+        json!({"apiVersion": format!("{}/v1", crd.gk.group), "kind": &*crd.gk.kind,
+               "metadata": {"namespace": "shop", "name": "x"}, "spec": spec})
+    };
+    let mut together =
+        json!({"limit": {"requests": 5}, "strategy": "x", "mergeStrategy": "PatchDefaults"});
+    let mut found = Vec::new();
+    for field in fields {
+        let mut spec = json!({"limit": 1});
+        let mut at = &mut spec;
+        for key in field.split('.') {
+            at = &mut at[key];
+        }
+        *at = if field.ends_with('s') {
+            json!([target, target])
+        } else {
+            target.clone()
+        };
+        if let (Value::Object(all), Value::Object(one)) = (&mut together, spec.clone()) {
+            all.extend(one);
+        }
+        found.push(object(spec));
+    }
+    found.push(object(together));
+    found.push(object(json!({})));
+    found
+}
+
+/// All CRDs in tests.
+pub fn seeds() -> Vec<Vec<u8>> {
+    // The expectations of cases are not manifests.
+    let yaml = |path: &std::path::Path| {
+        path.extension().is_some_and(|end| end == "yaml") && !path.ends_with("expected.yaml")
+    };
+    let mut paths = files::find("tests/review", &yaml);
+    paths.extend(files::find("tests/mutate", &yaml));
+    paths.extend(files::find("tests/effective", &yaml));
+    paths.extend(files::find("tests/cluster/projects", &yaml));
+    paths.extend(files::find("examples", &yaml));
+    let mut found = Vec::new();
+    for document in paths.iter().flat_map(|path| files::documents(path)) {
+        let candidates = [&document, &document["object"], &document["old"]];
+        for candidate in candidates {
+            if candidate["kind"] == "CustomResourceDefinition" {
+                found.push(candidate.to_string().into_bytes());
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}

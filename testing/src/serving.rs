@@ -1,0 +1,124 @@
+//! `attache serve` as a separate process: starts it, finds its addresses, and kills it at the end of the test.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use attache::http::tls::make_ca_and_pair;
+use tempfile::TempDir;
+use tokio::net::TcpStream;
+
+use crate::client::{Answer, Client, Tls};
+use crate::{program, root};
+
+/// The number of bytes of the log that a failed test shows.
+const SHOWN: usize = 4_000;
+
+/// Killed at the end of the test.
+pub struct Serving {
+    pub child: Child,
+    pub addr: SocketAddr,
+    pub admin: SocketAddr,
+    pub ca_pem: String,
+    /// Holds `tls.crt` and `tls.key`, the log, and the test's own files.
+    dir: TempDir,
+}
+
+/// The state of most tests.
+pub fn quickstart() -> PathBuf {
+    root().join("examples/quickstart")
+}
+
+impl Serving {
+    /// `change` sets the source of the state and may wrap the program; it receives the directory.
+    pub fn start(change: impl FnOnce(&Path, Command) -> Command) -> Self {
+        Self::start_logging(None, change)
+    }
+
+    /// [`Self::start`] with another destination of the log.
+    pub fn start_logging(
+        log: Option<Stdio>,
+        change: impl FnOnce(&Path, Command) -> Command,
+    ) -> Self {
+        let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
+        let made = make_ca_and_pair(&names, jiff::Zoned::now().date()).unwrap();
+        let dir = TempDir::new().unwrap();
+        let (cert, key) = (dir.path().join("tls.crt"), dir.path().join("tls.key"));
+        fs::write(&cert, &made.cert_pem).unwrap();
+        fs::write(&key, &made.key_pem).unwrap();
+        let mut command = Command::new(program());
+        command
+            .args(["serve", "--listen=127.0.0.1:0", "--admin=127.0.0.1:0"])
+            .arg("--tls-cert")
+            .arg(cert)
+            .arg("--tls-key")
+            .arg(key)
+            .env_remove("RUST_LOG")
+            .env("ATTACHE_LOG", "warn");
+        let log = log.unwrap_or_else(|| File::create(dir.path().join("log")).unwrap().into());
+        let mut child = change(dir.path(), command)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        // The pipe is closed after these two lines, so later output fails.
+        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut after = |what: &str| -> SocketAddr {
+            let found = said.find_map(|line| Some(line.unwrap().strip_prefix(what)?.to_owned()));
+            let found = found.unwrap_or_else(|| panic!("it does not say {what:?}"));
+            found.split(['/', ' ']).next().unwrap().parse().unwrap()
+        };
+        Self {
+            addr: after("attache: https://"),
+            admin: after("attache: admin http://"),
+            child,
+            ca_pem: made.ca_pem,
+            dir,
+        }
+    }
+
+    /// The process id; that of the wrapping program, if there is one.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub async fn connect(&self) -> Tls {
+        Tls::connect(self.addr, &self.ca_pem).await
+    }
+
+    /// GET on the admin port.
+    pub async fn get(&self, path: &str) -> Answer {
+        let stream = TcpStream::connect(self.admin).await.unwrap();
+        Client::new(stream).get(path).await
+    }
+
+    /// A file in its directory.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Its log so far.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.file("log")).unwrap()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let fails = std::thread::panicking();
+        if fails {
+            eprintln!("--- attache: {:?}", self.child.try_wait());
+        }
+        // SIGKILL also ends a stopped process.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if fails {
+            let log = fs::read(self.file("log")).unwrap_or_default();
+            let end = &log[log.len().saturating_sub(SHOWN)..];
+            eprintln!("--- attache:\n{}", String::from_utf8_lossy(end));
+        }
+    }
+}
