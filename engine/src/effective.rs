@@ -26,7 +26,6 @@ mod group;
 mod groups;
 pub mod impact;
 mod listeners;
-mod memo;
 mod path_context;
 mod path_set;
 mod policy_list;
@@ -40,7 +39,6 @@ mod stack;
 mod subgraph;
 mod target_fields;
 pub mod traffic;
-mod without_policies;
 
 pub(crate) use gateway_by_label::{gateway_before, names_same_gateway};
 pub use groups::follows;
@@ -54,7 +52,6 @@ use stack::Stacks;
 pub use stack::{Stack, StackLevel};
 use subgraph::{Subgraph, Subgraphs};
 use target_fields::TargetFieldsCache;
-pub use without_policies::RouteWithoutPolicies;
 
 /// Paths that carry the same policies of one kind.
 #[derive(Clone, Debug)]

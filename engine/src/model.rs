@@ -1,6 +1,7 @@
 //! The words that every other part of the engine uses: identifiers, levels, sections, labels, and Kubernetes objects
 //! as typed nodes. Start here: nothing in this folder depends on policies.
 
+pub mod acceptance;
 pub mod flow;
 pub(crate) mod fuel;
 pub mod grants;

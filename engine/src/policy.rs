@@ -235,13 +235,6 @@ impl Policy {
         stanzas.any(|stanza| stanza.strategy == Strategy::None)
     }
 
-    /// Whether it may have a target above the routes.
-    pub(crate) fn may_target_above_routes(&self) -> bool {
-        let mut targets = self.targets.iter();
-        self.targets.is_empty()
-            || targets.any(|target| target.selects() || Level::is_above_routes(&target.gk))
-    }
-
     /// Whether it is attached to every Namespace.
     pub fn is_for_all_namespaces(&self) -> bool {
         let own = &self.key().namespace;

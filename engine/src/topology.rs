@@ -4,9 +4,9 @@
 //! [`RoutePath`] from the route's Namespace to the rule or the backend.
 
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use crate::model::ids::{ObjectKey, Place};
+use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::level::{Level, Step};
 use crate::model::object::{Node, Object, ParentRef};
 use crate::state::snapshot::{Snapshot, class_key, namespace_key};
@@ -20,18 +20,19 @@ mod route_kinds;
 mod route_path;
 mod route_paths;
 
+pub use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
 pub use accept::{
     OwnListener, Refusal, allows_namespace, fits_service, may_accept, refusal, takes_hostname,
 };
 pub use acceptance::{
-    Acceptance, ListenerEndpoint, Listeners, SetRefusal, Unaccepted, listener_at,
-    listener_endpoint, listeners, of as listeners_of, unaccepted,
+    ListenerEndpoint, Unaccepted, listener_at, listener_endpoint, listeners, of as listeners_of,
+    of_gateway as acceptance_of, unaccepted,
 };
 pub use attachment::{
     ParentAttachment, attachment, attachment_cost, kept_out_by, not_there, not_usable, unusable,
     why_not_joined, why_unaccepted,
 };
-pub use conflicts::{Carries, Conflict};
+pub use conflicts::Carries;
 pub(crate) use hostnames::intersect;
 pub use route_kinds::{KeptOut, KeptOutCache, kept_out, may_keep_out, routes_of_other_kind};
 pub use route_path::{RoutePath, Unreached, backend, to_backends, to_route, to_rules, unreached};
@@ -191,8 +192,11 @@ pub fn sets_of<'a>(
     snapshot: &'a Snapshot,
     gateway: &'a ObjectKey,
 ) -> impl Iterator<Item = &'a Arc<Object>> {
-    let naming = snapshot.naming(gateway);
-    naming.filter(|object| matches!(object.node, Node::ListenerSet { .. }))
+    static KINDS: LazyLock<[GroupKind; 2]> = LazyLock::new(GroupKind::listener_sets);
+    let sets = KINDS
+        .iter()
+        .flat_map(|kind| snapshot.naming_of(gateway, kind));
+    sets.filter(|object| matches!(object.node, Node::ListenerSet { .. }))
 }
 
 /// The steps from the top of the hierarchy down to a Gateway.

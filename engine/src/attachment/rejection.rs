@@ -15,8 +15,8 @@ use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::{ControllerStatus, Opinion};
 use crate::topology::{
-    Acceptance, KeptOutCache, ParentAttachment, attachment, attachment_cost, gateway_of, intersect,
-    listener_at, listeners_of, sets_of,
+    KeptOutCache, ParentAttachment, acceptance_of, attachment, attachment_cost, gateway_of,
+    intersect, listener_at, listeners_of, sets_of,
 };
 
 /// Why controllers reject a policy.
@@ -159,7 +159,7 @@ impl RejectionFinder {
         // itself.
         target.section.as_ref()?;
         let gateway = snapshot.get(gateway_of(snapshot, &target.object))?;
-        let acceptance = Acceptance::of(snapshot, gateway);
+        let acceptance = acceptance_of(snapshot, gateway);
         // Accepted listeners only.
         let plain = acceptance.owners().flat_map(|(key, accepted)| {
             let listeners = snapshot.get(key).map(|owner| listeners_of(owner));
@@ -279,13 +279,6 @@ pub fn affected_objects(
         }
     }
     found
-}
-
-/// Whether acceptance of a policy depends on other routes.
-pub fn depends_on_routes(policy: &Policy) -> bool {
-    let mut clashes = policy.profile.clashes.iter();
-    clashes.any(|clash| *clash == Clash::RoutesSharePath)
-        && policy.targets.iter().any(|target| is_route(&target.gk))
 }
 
 /// The routes that a policy names.

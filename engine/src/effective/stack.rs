@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use super::attached::ObjectAttachments;
 use super::gateway_by_label::{is_of, steps_of};
-use super::memo;
 use super::path_context::{PathContext, RejectionsByAncestor};
 use super::policy_list::PolicyList;
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
-use crate::attachment::rejection::{Rejection, RejectionFinder, depends_on_routes};
+use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::{Attachment, attached_to, candidates};
 use crate::kinds::profile::{MergeWith, OnRoutes, Profile, ServiceAs};
 use crate::merge::{
@@ -117,28 +116,14 @@ impl<'a> Stacks<'a> {
         if let Some(known) = self.attachments.get(key) {
             return known.clone();
         }
-        let above = Level::is_above_routes(&key.gk);
-        // Most routes have no policies. Checking that again is as fast as a cache.
-        let is_bare = !above && self.snapshot.has_no_policies(key);
-        if is_bare || self.fuel.is_spent() {
+        if self.snapshot.has_no_policies(key) || self.fuel.is_spent() {
             return self.nobody.clone();
         }
-        let found = || {
-            let asked = candidates(self.snapshot, key);
-            let stands = attached_to(self.snapshot, key, &self.rejections);
-            let mut found = ObjectAttachments::new(stands, asked);
-            found.work += self.rejections.fuel_used();
-            Rc::new(found)
-        };
-        let lasts = || {
-            let mut policies = self.snapshot.policies_naming(key);
-            !self.snapshot.is_disputed_at(key) && !policies.any(|policy| depends_on_routes(policy))
-        };
-        let found = if above && lasts() {
-            memo::at(self.snapshot.generation(), key, found)
-        } else {
-            found()
-        };
+        let asked = candidates(self.snapshot, key);
+        let attached = attached_to(self.snapshot, key, &self.rejections);
+        let mut found = ObjectAttachments::new(attached, asked);
+        found.work += self.rejections.fuel_used();
+        let found = Rc::new(found);
         self.fuel.spend(found.work);
         self.attachments.insert(key.clone(), found.clone());
         found

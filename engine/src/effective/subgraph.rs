@@ -5,7 +5,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::listeners::{CandidateListener, CandidateListeners};
-use super::memo;
 use super::routes::Routes;
 use crate::attachment::rejection::RejectionFinder;
 use crate::attachment::{attached_to, candidates};
@@ -289,32 +288,6 @@ impl<'a> Subgraphs<'a> {
         self.lists.entry(name).or_insert_with(made).clone()
     }
 
-    /// The ancestor paths that a route takes, if they stay the same within a topology generation. `None` if the route
-    /// is attached to a Service or to a parent that may not be read.
-    pub(super) fn cacheable_ancestors(&mut self, route: &Object) -> Option<Vec<Rc<AncestorPath>>> {
-        let Node::Route {
-            parents, hostnames, ..
-        } = &route.node
-        else {
-            return None;
-        };
-        let lasts = |parent: &ParentRef| {
-            Level::is_above_routes(&parent.object.gk) && !self.snapshot.hides(&parent.object)
-        };
-        if !parents.iter().all(lasts) {
-            return None;
-        }
-        // The routes that a listener keeps out depend on other routes.
-        if parents
-            .iter()
-            .any(|parent| self.may_be_closed(route, parent).is_some())
-        {
-            return None;
-        }
-        let entrances = self.entrances(route);
-        Some(entrances.fitting(hostnames).cloned().collect())
-    }
-
     /// The candidate listeners of routes like this one, sorted.
     fn entrances(&mut self, route: &Object) -> Rc<CandidateListeners> {
         let Node::Route { parents, .. } = &route.node else {
@@ -412,12 +385,7 @@ impl<'a> Subgraphs<'a> {
         if let Some(known) = self.parents.get(key) {
             return Some(known.clone());
         }
-        let found = || Parent::find(self.snapshot, key).map(Rc::new);
-        let parent = if Level::is_above_routes(&key.gk) {
-            memo::parent(self.snapshot.generation(), key, found)?
-        } else {
-            found()?
-        };
+        let parent = Rc::new(Parent::find(self.snapshot, key)?);
         self.parents.insert(key.clone(), parent.clone());
         Some(parent)
     }

@@ -118,7 +118,15 @@ impl GroupKind {
         &*self.kind == kind && &*self.group == GATEWAY_API
     }
 
-    /// Whether this is `ListenerSet` or its experimental predecessor.
+    /// `ListenerSet` and its experimental predecessor.
+    pub fn listener_sets() -> [Self; 2] {
+        [
+            Self::gateway_api("ListenerSet"),
+            Self::new(GATEWAY_API_X, "XListenerSet"),
+        ]
+    }
+
+    /// Whether this is one of [`GroupKind::listener_sets`].
     pub fn is_listener_set(&self) -> bool {
         self.is_gateway_api("ListenerSet")
             || (&*self.kind == "XListenerSet" && &*self.group == GATEWAY_API_X)

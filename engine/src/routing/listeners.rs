@@ -7,7 +7,7 @@ use super::request::{Request, Scheme};
 use super::{EntryPoint, ListenerEntry};
 use crate::model::object::{Listener, Object};
 use crate::state::snapshot::Snapshot;
-use crate::topology::{Acceptance, Carries, Conflict, OwnListener, listeners_of};
+use crate::topology::{Carries, Conflict, OwnListener, acceptance_of, listeners_of};
 
 /// A listener and its owner.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ pub(super) fn of_gateway<'a>(
     gateway: &'a Arc<Object>,
 ) -> (Vec<Entry<'a>>, Vec<Entry<'a>>) {
     let (mut joined, mut outside) = (Vec::new(), Vec::new());
-    for (key, accepted) in Acceptance::of(snapshot, gateway).owners() {
+    for (key, accepted) in acceptance_of(snapshot, gateway).owners() {
         let Some(owner) = snapshot.get(key) else {
             continue;
         };

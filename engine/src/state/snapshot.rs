@@ -8,21 +8,21 @@ use imbl::{OrdMap, OrdSet};
 use serde_json::Value;
 
 use crate::kinds::profile::{Profile, ProfileRules, file::ControllerFile, is_policy_kind};
+use crate::model::acceptance::Acceptance;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::HashSet;
-use crate::model::object::{Annotations, Crd, Node, Object, is_route};
+use crate::model::object::{Annotations, Crd, Node, Object};
 use crate::policy::Policy;
 use crate::status::reports;
 
+mod acceptances;
 mod attachment_index;
 mod edges;
-mod generation;
 mod hypothetical;
 mod object_map;
 mod small_set;
 
 pub use edges::{class_key, namespace_key};
-pub(crate) use generation::TopologyGeneration;
 use object_map::ObjectMap;
 
 type HashMap<K, V> = imbl::GenericHashMap<K, V, RandomState, imbl::shared_ptr::DefaultSharedPtr>;
@@ -64,7 +64,7 @@ pub struct Snapshot {
     /// Objects that are assumed to change, or to be created. Reports of controllers about other objects that depend
     /// on them may no longer hold.
     changes: OrdSet<ObjectKey>,
-    generation: TopologyGeneration,
+    acceptances: acceptances::Acceptances,
 }
 
 /// The objects of one kind.
@@ -105,7 +105,7 @@ impl Snapshot {
             Change::Listed(gk, objects) => next.list(gk, objects),
             Change::ListedIn(gk, namespace, objects) => next.list_in(gk, namespace, objects),
             Change::Hidden(gk) => {
-                next.alters(&gk);
+                next.acceptances.change(&gk);
                 next.kinds.entry(gk).or_default().hidden = true;
             }
             Change::Gone(gk) => {
@@ -117,10 +117,14 @@ impl Snapshot {
         next
     }
 
-    /// The topology generation: everything above the routes, and everything attached there, is the same in every
-    /// snapshot of one generation.
-    pub(crate) fn generation(&self) -> TopologyGeneration {
-        self.generation
+    /// Which listeners of a Gateway and of its `ListenerSets` are accepted, found once while nothing changes that it
+    /// depends on.
+    pub(crate) fn acceptance(
+        &self,
+        gateway: &Object,
+        find: impl FnOnce() -> Acceptance,
+    ) -> Arc<Acceptance> {
+        self.acceptances.get_or_find(&gateway.key, find)
     }
 
     /// An object, if it is known.
@@ -253,12 +257,6 @@ impl Snapshot {
         keys.filter_map(|key| self.policies.get(key))
     }
 
-    /// Whether a disputed policy may name an object or a section of it.
-    pub(crate) fn is_disputed_at(&self, key: &ObjectKey) -> bool {
-        let is_disputed = |policy: &Arc<Policy>| self.disputed.contains(policy.key());
-        !self.disputed.is_empty() && self.attachments.of_object(key).any(is_disputed)
-    }
-
     /// Policies that may name an object or a section of it. The caller checks whether they do.
     pub fn policies_naming(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Policy>> {
         self.attachments.of_object(key)
@@ -284,14 +282,19 @@ impl Snapshot {
         others.chain(supposed.filter(|supposed| edges::above(supposed).contains(key)))
     }
 
-    /// Whether an object of a kind is among them.
-    pub fn has_naming(&self, key: &ObjectKey, kind: &GroupKind) -> bool {
-        match &self.supposed {
-            Some(supposed) if supposed.key.gk == *kind => {
-                self.naming(key).any(|object| object.key.gk == *kind)
-            }
-            _ => self.edges.has_below(key, kind),
-        }
+    /// Those of [`Snapshot::naming`] that are of a kind.
+    pub fn naming_of<'a>(
+        &'a self,
+        key: &'a ObjectKey,
+        kind: &'a GroupKind,
+    ) -> impl Iterator<Item = &'a Arc<Object>> {
+        let supposed = self.supposed.as_ref().filter(|o| o.key.gk == *kind);
+        let others = self
+            .edges
+            .below_of(key, kind)
+            .filter_map(|key| self.get(key));
+        let others = others.filter(move |o| supposed.is_none_or(|supposed| supposed.key != o.key));
+        others.chain(supposed.filter(|supposed| edges::above(supposed).contains(key)))
     }
 
     /// The facts about a controller; `None` if there are none.
@@ -310,18 +313,6 @@ impl Snapshot {
         keys.filter_map(|key| self.get(key))
     }
 
-    /// Whether objects of a kind cannot affect anything above the routes.
-    fn is_below(&self, gk: &GroupKind) -> bool {
-        (is_route(gk) || gk.is_core("Service")) && !self.profiles.contains_key(gk)
-    }
-
-    /// Begins a new topology generation if objects of this kind affect it.
-    fn alters(&mut self, gk: &GroupKind) {
-        if !self.is_below(gk) {
-            self.generation = TopologyGeneration::next();
-        }
-    }
-
     /// Removes the parts of an object that the engine never reads.
     fn trim(&self, object: &mut Arc<Object>) {
         let keeps = self.rules.retained_fields();
@@ -334,9 +325,6 @@ impl Snapshot {
     fn insert(&mut self, mut object: Arc<Object>, spec: Option<&Value>) {
         self.trim(&mut object);
         let key = object.key.clone();
-        // Whether a policy changes the generation depends on its targets.
-        let is_policy = self.profiles.contains_key(&key.gk) && matches!(object.node, Node::Other);
-        let lasts = is_policy || self.is_below(&key.gk);
         let kind = self.kinds.entry(key.gk.clone()).or_default();
         kind.absent.remove(&key);
         let known = kind.objects.get(&key);
@@ -344,9 +332,7 @@ impl Snapshot {
             // A list repeated the object, or only parts changed that are not kept, such as status.
             return;
         }
-        if !lasts {
-            self.generation = TopologyGeneration::next();
-        }
+        self.acceptances.change(&key.gk);
         if let Some(old) = kind.objects.insert(key.clone(), object.clone()) {
             self.edges.unlink(&old);
         }
@@ -365,10 +351,7 @@ impl Snapshot {
     }
 
     fn remove(&mut self, key: &ObjectKey) {
-        match self.policies.get(key) {
-            Some(policy) if matches!(policy.object.node, Node::Other) => {}
-            _ => self.alters(&key.gk),
-        }
+        self.acceptances.change(&key.gk);
         let kind = self.kinds.entry(key.gk.clone()).or_default();
         if !kind.listed && !kind.listed_in.contains(&key.namespace) {
             kind.absent.insert(key.clone());
@@ -393,7 +376,7 @@ impl Snapshot {
     }
 
     fn list(&mut self, gk: GroupKind, objects: Vec<Arc<Object>>) {
-        self.alters(&gk);
+        self.acceptances.change(&gk);
         self.replace(&gk, None, objects);
         let kind = self.kinds.entry(gk).or_default();
         kind.listed = true;
@@ -403,7 +386,7 @@ impl Snapshot {
     }
 
     fn list_in(&mut self, gk: GroupKind, namespace: Arc<str>, objects: Vec<Arc<Object>>) {
-        self.alters(&gk);
+        self.acceptances.change(&gk);
         self.replace(&gk, Some(&namespace), objects);
         let kind = self.kinds.entry(gk).or_default();
         kind.listed_in.insert(namespace);
@@ -427,7 +410,6 @@ impl Snapshot {
 
     fn set_rules(&mut self, rules: Arc<ProfileRules>) {
         self.rules = rules;
-        self.generation = TopologyGeneration::next();
         let mut kinds: BTreeMap<GroupKind, Option<Arc<Crd>>> = BTreeMap::new();
         let known = self.profiles.keys().chain(self.rules.kinds());
         kinds.extend(known.map(|gk| (gk.clone(), None)));
@@ -477,9 +459,6 @@ impl Snapshot {
             Some(spec) => Policy::of(object, spec, profile),
             None => Policy::read(object, profile),
         });
-        if policy.may_target_above_routes() {
-            self.generation = TopologyGeneration::next();
-        }
         if reports::is_disputed(&policy) {
             self.disputed.insert(key.clone());
         }
@@ -489,9 +468,6 @@ impl Snapshot {
 
     fn unset_policy(&mut self, key: &ObjectKey) {
         if let Some(policy) = self.policies.remove(key) {
-            if policy.may_target_above_routes() {
-                self.generation = TopologyGeneration::next();
-            }
             self.attachments.unset(&policy);
             self.disputed.remove(key);
         }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::conflicts::Conflict;
 use super::hostnames::intersect;
+use crate::model::acceptance::Conflict;
 use crate::model::ids::GroupKind;
 use crate::model::object::{From, Listener, NAMESPACE_NAME, Node, Object, ParentRef};
 use crate::model::selector::Labels;

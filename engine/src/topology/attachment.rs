@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use super::accept::{OwnListener, Refusal, fits_service, refusal};
-use super::acceptance::{
-    Listeners, SetRefusal, Unaccepted, listeners, of as listeners_of, unaccepted,
-};
-use super::conflicts::Conflict;
+use super::acceptance::{Unaccepted, listeners, of as listeners_of, unaccepted};
 use super::route_kinds::{KeptOutCache, may_keep_out};
 use super::route_path::{Unreached, unreached};
+use crate::model::acceptance::{Conflict, Listeners, SetRefusal};
 use crate::model::fuel;
 use crate::model::hint::nearest;
 use crate::model::ids::{ObjectKey, Place};

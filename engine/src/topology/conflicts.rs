@@ -1,21 +1,10 @@
 //! Conflicts between listeners on one port: incompatible protocols, or the same hostname.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::sync::Arc;
 
+use crate::model::acceptance::Conflict;
 use crate::model::object::Listener;
-
-/// Why a listener conflicts with another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Conflict {
-    /// Another has the same port, protocol and, if the protocol has one, hostname.
-    Same,
-    /// Another on the same port has an incompatible protocol.
-    Protocol,
-    /// The status of its owner reports a conflict (ruling 36).
-    Reported,
-}
 
 /// The traffic that a listener's protocol carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,20 +38,6 @@ struct Port {
     carries: Option<Carries>,
     /// Whether no listener can use it, because the Gateway itself has incompatible protocols on it.
     is_lost: bool,
-}
-
-// === impl Conflict ===
-
-impl fmt::Display for Conflict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Same => "another listener has its port, protocol and hostname",
-            Self::Protocol => {
-                "another listener of its port has a protocol that does not go with it"
-            }
-            Self::Reported => "its controller does not accept it",
-        })
-    }
 }
 
 // === impl Carries ===

@@ -49,7 +49,7 @@ fn other_kind(kind: &GroupKind) -> Option<&'static GroupKind> {
 /// Whether a Gateway or `ListenerSet` may keep out routes of this kind: routes of the other kind name it too, and its
 /// controller accepts only one kind per hostname. `false` if the controller is unknown.
 pub fn may_keep_out(snapshot: &Snapshot, owner: &Object, kind: &GroupKind) -> bool {
-    other_kind(kind).is_some_and(|other| snapshot.has_naming(&owner.key, other))
+    other_kind(kind).is_some_and(|other| snapshot.naming_of(&owner.key, other).next().is_some())
         && takes_one_kind(snapshot, owner)
 }
 

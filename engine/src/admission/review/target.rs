@@ -1,32 +1,19 @@
 //! Findings on a target: the policies that will act on it, and attached policies that cannot.
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::rejection::RejectionFinder;
 use crate::effective::affected::{Acting, acting_on_or_attached};
-use crate::effective::{Resolver, RouteWithoutPolicies, names_same_gateway};
+use crate::effective::{Resolver, names_same_gateway};
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object};
 use crate::policy::{Policy, TargetRef};
-use crate::state::generation_cache::GenerationCache;
 use crate::state::snapshot::{Change, Snapshot};
 
 use super::{change, route};
 use crate::model::fuel::{MOST_REFERENCES, MOST_ROUTES};
 use crate::model::wording;
-
-/// The maximum number of findings that are cached for equal routes.
-const MOST_FINDINGS: usize = 16;
-/// The maximum size of their texts in bytes: a setting may have hundreds, and a policy may have thousands of
-/// settings.
-const MOST_TEXT: usize = 4096;
-
-thread_local! {
-    static ON_BARE: RefCell<GenerationCache<RouteWithoutPolicies, Option<Rc<[Finding]>>>> = RefCell::default();
-}
 
 /// Findings on a target as it will be after admission, and on the effect of the change on others.
 pub(super) fn findings(
@@ -100,50 +87,6 @@ fn alters_nothing(snapshot: &Snapshot, old: &Object, new: &Object) -> bool {
 
 /// Findings on a target as it is in the snapshot: the policies that act on it.
 pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
-    let bare = resolver.without_policies(key);
-    match bare.and_then(|bare| on_bare(resolver, key, &bare)) {
-        Some(alike) => {
-            let mut findings = alike.to_vec();
-            for finding in &mut findings {
-                finding.object = key.clone();
-            }
-            findings
-        }
-        None => found(resolver, key),
-    }
-}
-
-/// The findings on a route without policies of its own, shared by all equal routes. `None` if they depend on more
-/// than that, or if they are large. Computed with separate fuel, so that the fuel of a review does not depend on the
-/// cache.
-fn on_bare(
-    resolver: &Resolver<'_>,
-    key: &ObjectKey,
-    bare: &RouteWithoutPolicies,
-) -> Option<Rc<[Finding]>> {
-    let snapshot = resolver.snapshot();
-    let find = || {
-        let mut apart = Resolver::bounded(snapshot);
-        let kinds = apart.kinds_through(key);
-        let findings = apart
-            .stop_at(&key.gk, &kinds)
-            .then(|| found(&mut apart, key));
-        let little = |findings: &Vec<Finding>| {
-            findings.len() <= MOST_FINDINGS && findings.iter().map(size).sum::<usize>() <= MOST_TEXT
-        };
-        let findings = findings.filter(|findings| little(findings) && !apart.is_spent());
-        findings.map(Rc::from)
-    };
-    ON_BARE.with(|memo| GenerationCache::get_or_compute(memo, snapshot.generation(), bare, find))
-}
-
-/// The size of the texts of a finding, in bytes.
-fn size(finding: &Finding) -> usize {
-    let settings: usize = finding.settings.iter().map(String::len).sum();
-    finding.message.len() + settings + finding.source.len()
-}
-
-fn found(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
     let over = acting_on_or_attached(resolver, key);
     let findings = over.iter().filter_map(|acting| finding(key, acting));
     findings.collect()

@@ -45,11 +45,18 @@ impl Edges {
         self.below.get(key).into_iter().flat_map(SmallSet::iter)
     }
 
-    /// Whether an object of a kind names `key` above itself.
-    pub(super) fn has_below(&self, key: &ObjectKey, kind: &GroupKind) -> bool {
+    /// The objects of a kind that name `key` above themselves; sorted.
+    pub(super) fn below_of(
+        &self,
+        key: &ObjectKey,
+        kind: &GroupKind,
+    ) -> impl Iterator<Item = &ObjectKey> {
         let first = ObjectKey::new(kind.clone(), "", "");
         let below = self.below.get(key);
-        below.is_some_and(|set| set.from(&first).is_some_and(|found| found.gk == *kind))
+        let from = below.map(|set| set.from(&first));
+        from.into_iter()
+            .flatten()
+            .take_while(move |found| found.gk == *kind)
     }
 
     /// The routes that send requests to an object; sorted.

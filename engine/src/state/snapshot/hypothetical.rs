@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Change, Snapshot, TopologyGeneration};
+use super::{Change, Snapshot};
 use crate::model::ids::ObjectKey;
 use crate::model::object::Object;
 use crate::policy;
 
 impl Snapshot {
-    /// The snapshot after a hypothetical change. Nothing about it is cached.
+    /// The snapshot after a hypothetical change.
     #[must_use]
     pub fn with_change(&self, mut change: Change) -> Self {
         let changed = match &mut change {
@@ -24,7 +24,7 @@ impl Snapshot {
         };
         let mut next = self.apply(change);
         next.changes.extend(changed);
-        self.supposing(next)
+        next
     }
 
     /// Like [`Snapshot::with_change`], for a stored or a new policy. Also returns the spec of the policy, which is parsed
@@ -35,7 +35,7 @@ impl Snapshot {
         let spec = policy::spec(&object);
         let mut next = self.clone();
         next.insert(object, Some(&spec));
-        (self.supposing(next), spec)
+        (next, spec)
     }
 
     /// The snapshot in which these objects are assumed to differ from what controllers saw. Reports of controllers
@@ -70,27 +70,13 @@ impl Snapshot {
         }
     }
 
-    /// Marks a snapshot derived from this one as hypothetical.
-    fn supposing(&self, mut next: Self) -> Self {
-        if next.generation != self.generation {
-            next.generation = TopologyGeneration::default();
-        }
-        next
-    }
-
     /// The snapshot with an object that is assumed to exist, for questions about that object alone. Unlike
     /// [`Snapshot::with_change`], it does not index the references of the object, so it costs nothing.
     #[must_use]
     pub fn with_object(&self, object: Arc<Object>) -> Self {
-        let lasts = self.is_below(&object.key.gk);
-        Self {
-            supposed: Some(object),
-            generation: if lasts {
-                self.generation
-            } else {
-                TopologyGeneration::default()
-            },
-            ..self.clone()
-        }
+        let mut next = self.clone();
+        next.acceptances.change(&object.key.gk);
+        next.supposed = Some(object);
+        next
     }
 }

@@ -39,12 +39,13 @@ impl<T: Clone + Ord> SmallSet<T> {
         }
     }
 
-    /// The first element that is not less than `least`.
-    pub(super) fn from(&self, least: &T) -> Option<&T> {
-        match self {
-            Self::One(element) => (element >= least).then_some(element),
-            Self::Many(elements) => elements.range::<_, T>(least..).next(),
-        }
+    /// The elements that are not less than `least`, sorted.
+    pub(super) fn from<'a>(&'a self, least: &T) -> impl Iterator<Item = &'a T> + use<'a, T> {
+        let (one, many) = match self {
+            Self::One(element) => (Some(element).filter(|element| *element >= least), None),
+            Self::Many(elements) => (None, Some(elements.range::<_, T>(least..))),
+        };
+        one.into_iter().chain(many.into_iter().flatten())
     }
 
     /// The elements, sorted.
@@ -74,8 +75,9 @@ mod tests {
         let before = set.clone();
         assert!(set.remove(&2) && set.remove(&1) && set.remove(&4));
         assert_eq!((listed(&before), listed(&set)), (vec![1, 2, 3], vec![3]));
-        assert_eq!((before.from(&2), before.from(&4)), (Some(&2), None));
-        assert_eq!((set.from(&2), set.from(&4)), (Some(&3), None));
+        let from = |set: &SmallSet<u8>, least| set.from(&least).copied().collect::<Vec<_>>();
+        assert_eq!((from(&before, 2), from(&before, 4)), (vec![2, 3], vec![]));
+        assert_eq!((from(&set, 2), from(&set, 4)), (vec![3], vec![]));
         assert!(!set.remove(&3));
         assert!(!SmallSet::One(7).remove(&7));
     }

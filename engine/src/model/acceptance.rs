@@ -1,0 +1,124 @@
+//! Which listeners of a Gateway, and of the `ListenerSets` that name it, are accepted. [`topology::acceptance`] decides.
+//!
+//! [`topology::acceptance`]: crate::topology::acceptance
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::model::ids::{ObjectKey, PrehashedBuildHasher};
+
+/// The listeners of a Gateway and of the `ListenerSets` that name it.
+#[derive(Debug, Default)]
+pub struct Acceptance {
+    /// The Gateway first, then the `ListenerSets` that it allows, by age and name, then the others.
+    order: Vec<ObjectKey>,
+    owners: HashMap<ObjectKey, Arc<Listeners>, PrehashedBuildHasher>,
+}
+
+/// The listeners of one Gateway or `ListenerSet`, and which of them are accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listeners {
+    /// Why none of them is part of a Gateway.
+    refused: Option<SetRefusal>,
+    /// Why each listener is not accepted, in the order of the spec.
+    conflicts: Box<[Option<Conflict>]>,
+}
+
+/// Why a `ListenerSet` is not part of a Gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SetRefusal {
+    /// Its parent does not exist.
+    Missing,
+    /// Nothing is known of its parent.
+    Unknown,
+    /// Its parent is not a Gateway.
+    NoGateway,
+    /// The Gateway does not allow it.
+    NotAllowed,
+}
+
+/// Why a listener conflicts with another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Conflict {
+    /// Another has the same port, protocol and, if the protocol has one, hostname.
+    Same,
+    /// Another on the same port has an incompatible protocol.
+    Protocol,
+    /// The status of its owner reports a conflict (ruling 36).
+    Reported,
+}
+
+// === impl Acceptance ===
+
+impl Acceptance {
+    /// Adds the listeners of the next owner.
+    pub(crate) fn add(&mut self, owner: &ObjectKey, listeners: Listeners) {
+        self.order.push(owner.clone());
+        self.owners.insert(owner.clone(), Arc::new(listeners));
+    }
+
+    /// The listeners of the Gateway itself, or of a `ListenerSet` that names it.
+    pub fn listeners(&self, owner: &ObjectKey) -> Option<&Arc<Listeners>> {
+        self.owners.get(owner)
+    }
+
+    /// The Gateway first, then the `ListenerSets` that it allows, by age and name, then the others.
+    pub fn owners(&self) -> impl Iterator<Item = (&ObjectKey, &Arc<Listeners>)> {
+        let owners = self.order.iter();
+        owners.filter_map(|key| Some((key, self.owners.get(key)?)))
+    }
+}
+
+// === impl Listeners ===
+
+impl Listeners {
+    /// The listeners of an owner that is part of a Gateway, with the conflict of each in the order of the spec.
+    pub(crate) fn new(conflicts: Box<[Option<Conflict>]>) -> Self {
+        let refused = None;
+        Self { refused, conflicts }
+    }
+
+    /// The listeners, `count` of them, of a `ListenerSet` that is not part of a Gateway.
+    pub(crate) fn refused(count: usize, why: SetRefusal) -> Self {
+        Self {
+            refused: Some(why),
+            conflicts: vec![None; count].into(),
+        }
+    }
+
+    /// Why none of them is part of a Gateway.
+    pub fn refusal(&self) -> Option<SetRefusal> {
+        self.refused
+    }
+
+    /// Why the listener at an index of the spec is not accepted, if its owner is part of a Gateway.
+    pub fn conflict(&self, index: usize) -> Option<Conflict> {
+        self.conflicts.get(index).copied().flatten()
+    }
+
+    /// Why each listener is not accepted, in the order of the spec.
+    pub fn conflicts(&self) -> &[Option<Conflict>] {
+        &self.conflicts
+    }
+
+    /// Whether the owner is accepted: it is part of a Gateway, and at least one listener is accepted if it has any.
+    pub fn is_accepted(&self) -> bool {
+        let mut each = self.conflicts.iter();
+        self.refused.is_none() && (self.conflicts.is_empty() || each.any(Option::is_none))
+    }
+}
+
+// === impl Conflict ===
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Same => "another listener has its port, protocol and hostname",
+            Self::Protocol => {
+                "another listener of its port has a protocol that does not go with it"
+            }
+            Self::Reported => "its controller does not accept it",
+        })
+    }
+}

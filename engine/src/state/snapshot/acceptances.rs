@@ -1,0 +1,40 @@
+//! The acceptance of the listeners of each Gateway, found when it is first needed.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::model::acceptance::Acceptance;
+use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
+
+/// By Gateway. Snapshots between which no object changes that acceptance depends on share it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Acceptances(
+    Arc<Mutex<HashMap<ObjectKey, Arc<Acceptance>, PrehashedBuildHasher>>>,
+);
+
+// === impl Acceptances ===
+
+impl Acceptances {
+    /// The known acceptance of a Gateway, or what `find` finds.
+    pub(super) fn get_or_find(
+        &self,
+        gateway: &ObjectKey,
+        find: impl FnOnce() -> Acceptance,
+    ) -> Arc<Acceptance> {
+        // What is inserted is complete, so a panic elsewhere leaves no harm.
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(gateway) {
+            return known.clone();
+        }
+        let found = Arc::new(find());
+        lock().entry(gateway.clone()).or_insert(found).clone()
+    }
+
+    /// Forgets everything if acceptance depends on objects of a kind: Gateways, `ListenerSets`, and Namespaces, whose
+    /// labels listeners select.
+    pub(super) fn change(&mut self, gk: &GroupKind) {
+        if gk.is_gateway_api("Gateway") || gk.is_listener_set() || gk.is_core("Namespace") {
+            self.0 = Arc::default();
+        }
+    }
+}
