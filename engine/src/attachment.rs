@@ -1,11 +1,12 @@
 //! Which policies are attached to an object, and why others that name it are not.
 
 pub mod conflict;
+mod plain_listeners;
 pub mod rejection;
 
 use std::sync::Arc;
 
-use crate::attachment::rejection::RejectionFinder;
+use crate::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
 use crate::kinds::profile::{CrossNamespace, Only, Profile};
 use crate::model::grants::granted;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
@@ -31,6 +32,8 @@ pub struct Attachment {
     pub all_namespaces: bool,
     /// Whether its controllers reject it on some paths.
     pub disputed: bool,
+    /// The sections of the object on which its controllers leave it out, by label.
+    pub left_out: Arc<[Arc<str>]>,
 }
 
 /// Whether a policy may attach to an object, given its kind, namespace and scope.
@@ -55,6 +58,24 @@ pub enum AttachmentPermission {
 // === impl Attachment ===
 
 impl Attachment {
+    /// Whether it acts on only a part of the requests to its object.
+    pub fn is_partial(&self) -> bool {
+        self.consumer || self.disputed || !self.left_out.is_empty()
+    }
+
+    /// Whether its controllers leave it out on a path with these places.
+    pub fn is_left_out<'a>(
+        &self,
+        object: &ObjectKey,
+        mut path: impl Iterator<Item = &'a Place>,
+    ) -> bool {
+        let is_left_out = |place: &Place| {
+            let mut left_out = self.left_out.iter();
+            place.object == *object && left_out.any(|name| place.section.as_ref() == Some(name))
+        };
+        !self.left_out.is_empty() && path.any(is_left_out)
+    }
+
     fn order(&self) -> impl Ord {
         let policy = &self.policy;
         let target = (self.section.as_ref(), self.unknown.as_ref());
@@ -97,7 +118,9 @@ pub fn attached_to(
         if rejected != Rejected::Nowhere && reports::is_of_another_target(snapshot, policy, key) {
             rejected = Rejected::Nowhere;
         }
-        if rejected.at(key) {
+        let is_rejected = rejected.at(key);
+        let leaves_attached = || policy.profile.clashes.iter().any(|c| c.leaves_attached());
+        if is_rejected && !leaves_attached() {
             continue;
         }
         for target in policy.targets.iter().filter(|t| t.matches(own, key, meta)) {
@@ -108,19 +131,30 @@ pub fn attached_to(
             let mut attachment = |section: Option<Arc<str>>| {
                 let object = key.clone();
                 let place = Place { object, section };
-                let policy = match rejections.of(snapshot, policy, &place) {
-                    None => policy.clone(),
-                    Some(clashing) if clashing.keeps_place => Arc::new(policy.without_settings()),
-                    Some(_) => return,
+                let rejection = rejections.of(snapshot, policy, &place);
+                if is_rejected && !explains_report(snapshot, policy, key, rejection.as_ref()) {
+                    return;
+                }
+                let disputed = matches!(rejected, Rejected::Through(_)) && rejection.is_none();
+                let (policy, left_out) = match rejection.map(|rejection| rejection.effect) {
+                    None => (policy.clone(), Arc::default()),
+                    Some(RejectionEffect::NotAttached) => return,
+                    Some(RejectionEffect::WithoutSettings) => {
+                        (Arc::new(policy.without_settings()), Arc::default())
+                    }
+                    Some(RejectionEffect::WithoutSections { sections, .. }) => {
+                        (policy.clone(), sections)
+                    }
                 };
                 let section = place.section;
                 found.push(Attachment {
                     policy,
+                    left_out,
                     section,
                     unknown: target.unknown.clone(),
                     consumer: reach == AttachmentPermission::Consumer,
                     all_namespaces: target.gk.is_core("Namespace") && target.object(own).is_none(),
-                    disputed: matches!(rejected, Rejected::Through(_)),
+                    disputed,
                 });
             };
             if target.is_whole() {
@@ -142,6 +176,19 @@ pub fn attached_to(
         a.policy.key() == b.policy.key() && a.section == b.section && a.unknown == b.unknown
     });
     found
+}
+
+/// Whether the reports that reject a policy at an object mean a rejection that leaves the policy attached.
+pub fn explains_report(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    object: &ObjectKey,
+    rejection: Option<&Rejection>,
+) -> bool {
+    rejection.is_some_and(|rejection| {
+        rejection.effect != RejectionEffect::NotAttached
+            && reports::is_rejected_only_for(snapshot, policy, object, rejection.reason)
+    })
 }
 
 /// The number of policy targets that [`attached_to`] compares with an object.

@@ -123,7 +123,7 @@ pub struct PolicyOnObject {
     pub written_strategy: Option<String>,
     /// Its state on the paths through this object.
     pub state: PolicyState,
-    /// Why it is not attached or has no effect here, and where its controllers disagree.
+    /// Why it is not attached, has no effect or is left out on a part of its target, and where its controllers disagree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The policies that override it here, or with which it conflicts.
@@ -160,7 +160,7 @@ pub struct OfPolicy {
     pub written_strategy: Option<String>,
     /// Its state over all targets.
     pub state: PolicyState,
-    /// Why it is not attached or has no effect, and where its controllers disagree.
+    /// Why it is not attached, has no effect or is left out on a part of its targets, and where its controllers disagree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The policies that override it somewhere, or with which it conflicts.
@@ -193,7 +193,7 @@ pub struct OnTarget {
     pub accepted: Acceptance,
     /// Its state there.
     pub state: PolicyState,
-    /// Why it is not attached or has no effect there.
+    /// Why it is not attached, has no effect there or is left out on a part of the target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The policies that override it there, wholly or in part, or with which it conflicts.

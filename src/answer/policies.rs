@@ -48,8 +48,8 @@ pub struct Listed {
     pub written_strategy: Option<String>,
     /// Its state over all targets.
     pub state: PolicyState,
-    /// Why it is not attached or has no effect, problems with its strategy or target references, and where its
-    /// controllers disagree.
+    /// Why it is not attached or has no effect, problems with its strategy or target references, sections of its targets
+    /// on which its controllers leave it out, and where its controllers disagree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The policies that override it somewhere, or with which it conflicts.
@@ -76,7 +76,7 @@ pub struct Target {
     pub accepted: Acceptance,
     /// The state of the policy there; null if it is not attached.
     pub state: Option<PolicyState>,
-    /// Why it is not attached or has no effect there.
+    /// Why it is not attached or has no effect there, and the sections on which its controllers leave it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Objects below the target, and sections of it, where other policies override all of this one.

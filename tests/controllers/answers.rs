@@ -55,13 +55,13 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
             let targets = status(&mut resolver, policy).targets;
             let on = targets.iter().map(|on| OnTarget {
                 target: text(&on.target),
-                accepted: match &on.accepted {
-                    Accepted::Clashing(why) => why.reason,
-                    Accepted::Accepted => "Accepted",
-                    Accepted::Invalid => "Invalid",
-                    Accepted::Rejected(_) => "Rejected",
-                    Accepted::Conflicted(_) => "Conflicted",
-                    Accepted::TargetNotFound => "TargetNotFound",
+                accepted: match (&on.accepted, &on.left_out) {
+                    (Accepted::Clashing(why), _) | (Accepted::Accepted, Some(why)) => why.reason,
+                    (Accepted::Accepted, None) => "Accepted",
+                    (Accepted::Invalid, _) => "Invalid",
+                    (Accepted::Rejected(_), _) => "Rejected",
+                    (Accepted::Conflicted(_), _) => "Conflicted",
+                    (Accepted::TargetNotFound, _) => "TargetNotFound",
                 },
                 exists: snapshot.get(&on.target.object).is_some(),
                 attached: matches!(

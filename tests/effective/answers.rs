@@ -179,6 +179,7 @@ fn one_policy(snapshot: &Snapshot, policy: &Policy, out: &mut String) {
                 writeln!(out, "    {what}: {}", names.join(", ")).unwrap();
             }
         };
+        list("left out of", target.left_out().into_iter().collect());
         list("by", target.by.keys().map(ObjectKey::path).collect());
         list(
             "overridden on",

@@ -6,17 +6,18 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::attachment::plain_listeners::PlainListeners;
 use crate::kinds::profile::Clash;
 use crate::model::fuel;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
-use crate::model::object::{Listener, Node, Object, Rule, is_route};
+use crate::model::object::{Node, Object, Rule, is_route};
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::{ControllerStatus, Opinion};
 use crate::topology::{
-    KeptOutCache, ParentAttachment, acceptance_of, attachment, attachment_cost, gateway_of,
-    intersect, listener_at, listeners_of, sets_of,
+    KeptOutCache, ParentAttachment, attachment, attachment_cost, gateway_of, intersect,
+    listener_at, sets_of,
 };
 
 /// Why controllers reject a policy.
@@ -26,8 +27,48 @@ pub struct Rejection {
     pub reason: &'static str,
     /// One line that names the other object.
     pub message: String,
-    /// Whether the rejected policy still replaces policies above it: its target then has no settings of the kind.
-    pub keeps_place: bool,
+    /// What becomes of the policy at its target.
+    pub effect: RejectionEffect,
+}
+
+/// What becomes of a rejected policy at its target.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RejectionEffect {
+    /// It is not attached.
+    NotAttached,
+    /// It still replaces policies above it: the target has no settings of the kind.
+    WithoutSettings,
+    /// It is not attached to some sections of the target, where policies above it stay in force.
+    WithoutSections {
+        /// The sections, by label.
+        sections: Arc<[Arc<str>]>,
+        /// Whether no other section of the target is accepted.
+        all: bool,
+    },
+}
+
+impl Rejection {
+    /// Whether the policy is in force on other sections of its target.
+    pub fn is_partial(&self) -> bool {
+        matches!(
+            self.effect,
+            RejectionEffect::WithoutSections { all: false, .. }
+        )
+    }
+
+    /// The sections of the target on which alone the policy is rejected; none if it is rejected as a whole.
+    pub fn sections(&self) -> &[Arc<str>] {
+        match &self.effect {
+            RejectionEffect::WithoutSections { sections, .. } => sections,
+            RejectionEffect::NotAttached | RejectionEffect::WithoutSettings => &[],
+        }
+    }
+
+    /// Whether a place is one of these sections of the target object.
+    pub fn leaves_out(&self, object: &ObjectKey, place: &Place) -> bool {
+        let mut sections = self.sections().iter();
+        place.object == *object && sections.any(|name| place.section.as_ref() == Some(name))
+    }
 }
 
 impl fmt::Display for Rejection {
@@ -36,12 +77,14 @@ impl fmt::Display for Rejection {
     }
 }
 
-/// Finds policies that are rejected because of other objects. Caches shared paths, which are the same at all targets
-/// of a policy.
+/// Finds policies that are rejected because of other objects. Caches what is the same
+/// for several targets or policies.
 #[derive(Debug, Default)]
 pub struct RejectionFinder {
     /// By policy.
     shared_paths: RefCell<HashMap<ObjectKey, Option<Rejection>>>,
+    /// By policy kind and `ListenerSet`, for policies on the whole set.
+    whole_sets: RefCell<HashMap<(GroupKind, ObjectKey), Option<Rejection>>>,
     /// Units of fuel used since [`RejectionFinder::fuel_used`] was last called.
     leaves: Cell<usize>,
     /// The fuel limit; `None` for no limit.
@@ -65,10 +108,31 @@ impl RejectionFinder {
     /// Why the controllers of a kind reject a policy at one of its targets because of other objects. `None` if they
     /// accept it, or if the status of the policy says that they do.
     pub fn of(&self, snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Rejection> {
-        if policy.profile.clashes.is_empty() || is_reported_accepted(snapshot, policy) {
+        self.find(snapshot, policy, target, |_| true)
+    }
+
+    /// Like [`RejectionFinder::of`], if the rejected policy still has a part in what is in force.
+    pub fn of_attached(
+        &self,
+        snapshot: &Snapshot,
+        policy: &Policy,
+        target: &Place,
+    ) -> Option<Rejection> {
+        self.find(snapshot, policy, target, Clash::leaves_attached)
+    }
+
+    fn find(
+        &self,
+        snapshot: &Snapshot,
+        policy: &Policy,
+        target: &Place,
+        counts: impl Fn(Clash) -> bool,
+    ) -> Option<Rejection> {
+        let clashes = policy.profile.clashes.iter();
+        let mut clashes = clashes.filter(|clash| counts(**clash)).peekable();
+        if clashes.peek().is_none() || is_reported_accepted(snapshot, policy) {
             return None;
         }
-        let mut clashes = policy.profile.clashes.iter();
         clashes.find_map(|clash| match clash {
             Clash::RoutesSharePath => {
                 let known = self.shared_paths.borrow().get(policy.key()).cloned();
@@ -79,7 +143,7 @@ impl RejectionFinder {
                     found
                 })
             }
-            Clash::PlainListenersSharePort => self.shared_port(snapshot, target),
+            Clash::PlainListenersSharePort => self.shared_port(snapshot, policy, target),
             Clash::BackendsOfOneRule => self.mixed_rule(snapshot, policy, target),
         })
     }
@@ -141,7 +205,7 @@ impl RejectionFinder {
                 if !entries.is_disjoint(&self::entries(&mut one_kind, other)) {
                     return Some(Rejection {
                         reason: "TargetConflict",
-                        keeps_place: false,
+                        effect: RejectionEffect::NotAttached,
                         message: format!(
                             "{} matches a hostname and a path of {key} too",
                             other.key
@@ -153,44 +217,35 @@ impl RejectionFinder {
         })
     }
 
-    /// Another plain HTTP listener on the port of the target.
-    fn shared_port(&self, snapshot: &Snapshot, target: &Place) -> Option<Rejection> {
-        // A policy on a whole Gateway or `ListenerSet` applies where no other policy is attached to the listener
-        // itself.
-        target.section.as_ref()?;
-        let gateway = snapshot.get(gateway_of(snapshot, &target.object))?;
-        let acceptance = acceptance_of(snapshot, gateway);
-        // Accepted listeners only.
-        let plain = acceptance.owners().flat_map(|(key, accepted)| {
-            let listeners = snapshot.get(key).map(|owner| listeners_of(owner));
-            let listeners = listeners.unwrap_or_default().iter().enumerate();
-            let counts = |(index, listener): &(usize, &Listener)| {
-                accepted.refusal().is_none()
-                    && accepted.conflict(*index).is_none()
-                    && &*listener.protocol == "HTTP"
-            };
-            listeners
-                .filter(counts)
-                .map(move |(_, listener)| (key, listener))
-        });
-        let is_own = |(owner, listener): &(&ObjectKey, &Listener)| {
-            **owner == target.object && target.section.as_ref() == Some(&listener.name)
+    /// Another plain HTTP listener on the port of the target. A policy on a whole Gateway covers the listeners of its
+    /// `ListenerSets` too.
+    fn shared_port(
+        &self,
+        snapshot: &Snapshot,
+        policy: &Policy,
+        target: &Place,
+    ) -> Option<Rejection> {
+        let plain = || {
+            let plain = PlainListeners::around(snapshot, &target.object)?;
+            self.count(plain.len() / fuel::SCANNED);
+            Some(plain)
         };
-        let (own, others): (Vec<_>, Vec<_>) = plain.partition(is_own);
-        self.count((own.len() + others.len()) / fuel::SCANNED);
-        own.iter().find_map(|(_, listener)| {
-            let mut others = others.iter();
-            let (owner, other) = others.find(|(_, other)| other.port == listener.port)?;
-            Some(Rejection {
-                reason: "Invalid",
-                keeps_place: true,
-                message: format!(
-                    "listener {} shares port {} with listener {} of {owner}, and settings of plain HTTP listeners hold for a \
-                     whole port",
-                    listener.name, other.port, other.name
-                ),
-            })
-        })
+        if target.section.is_some() {
+            return plain()?.on_listener(target);
+        }
+        let set = snapshot.get(&target.object)?;
+        if !matches!(set.node, Node::ListenerSet { .. }) {
+            return None;
+        }
+        let (kind, key) = (&policy.key().gk, &set.key);
+        let id = (kind.clone(), key.clone());
+        if let Some(known) = self.whole_sets.borrow().get(&id) {
+            return known.clone();
+        }
+        let found = plain().and_then(|plain| plain.on_set(snapshot, kind, set));
+        self.count(snapshot.policies_naming(key).count() / fuel::FOUND);
+        self.whole_sets.borrow_mut().insert(id, found.clone());
+        found
     }
 
     /// A rule of an `HTTPRoute` that sends requests both to a Service of the policy and to another one.
@@ -225,7 +280,7 @@ impl RejectionFinder {
             })?;
             Some(Rejection {
                 reason: "Conflicted",
-                keeps_place: false,
+                effect: RejectionEffect::NotAttached,
                 message: format!(
                     "a rule of {} sends to {} too, which has not this policy",
                     route.key, other

@@ -60,7 +60,7 @@ impl ObjectAttachments {
         let sorted = stands.len() * stands.len().max(1).ilog2() as usize;
         Self {
             kinds: kinds.map(|stand| stand.policy.key().gk.clone()).collect(),
-            asks: stands.iter().any(|stand| stand.consumer || stand.disputed),
+            asks: stands.iter().any(Attachment::is_partial),
             work: work
                 + asked / fuel::SELECTED
                 + stands.len() / fuel::FOUND

@@ -243,8 +243,12 @@ impl<'a> Stacks<'a> {
             for place in at.at_section(&profile.gk, step.place.section.as_ref()) {
                 let policies = if at.asks {
                     let here = at.each().filter(|(_, by)| by.is_none());
-                    let here = here.map(|(stand, _)| stand);
-                    self.asked_by(here.filter(|stand| place.has(stand)), via)
+                    let object = &step.place.object;
+                    let here = here.map(|(stand, _)| stand).filter(|stand| {
+                        let path = steps.iter().map(|step| &step.place);
+                        place.has(stand) && !stand.is_left_out(object, path)
+                    });
+                    self.asked_by(here, via)
                 } else {
                     place.policies.clone()
                 };

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::attachment::rejection::Rejection;
-use crate::attachment::{AttachmentPermission, permission, sections};
+use crate::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
+use crate::attachment::{AttachmentPermission, explains_report, permission, sections};
 use crate::effective::{PathGroup, Resolver};
 use crate::merge::OverridingValues;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::maps::HashSet;
+use crate::model::object::section_noun;
 use crate::policy::{Policy, Select, TargetRef};
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::{self, ControllerStatus, Rejected, Report};
@@ -69,6 +70,8 @@ pub struct TargetStatus {
     pub target: Place,
     /// Whether the policy is attached to the target.
     pub accepted: Accepted,
+    /// Why its controllers leave it out on some sections of the target, and report that they reject it.
+    pub left_out: Option<Box<Rejection>>,
     /// The effect of the policy there; `None` if it is not attached.
     pub state: Option<State>,
     /// The policies that override it, wholly or in part.
@@ -154,6 +157,7 @@ impl TargetStatus {
         Self {
             target,
             accepted,
+            left_out: None,
             state: None,
             by: BTreeMap::new(),
             below: Below::default(),
@@ -163,6 +167,32 @@ impl TargetStatus {
             through: BTreeMap::new(),
             meets_others: false,
         }
+    }
+
+    /// Notes that its controllers leave it out on some sections of the target: what is enforced on the others is enforced
+    /// in part.
+    fn leave_out(&mut self, rejection: Rejection) {
+        let states = self.through.values_mut().chain(&mut self.state);
+        for state in states.filter(|state| **state == State::Enforced) {
+            *state = State::PartiallyEnforced;
+        }
+        self.left_out = Some(Box::new(rejection));
+    }
+
+    /// The sections of the target on which its controllers leave it out, and why.
+    pub fn left_out(&self) -> Option<String> {
+        let why = self.left_out.as_ref()?;
+        let noun = section_noun(&self.target.object.gk).unwrap_or("section");
+        let sections: Vec<String> = why
+            .sections()
+            .iter()
+            .map(|name| format!("{noun} {name}"))
+            .collect();
+        Some(format!(
+            "{} of {} ({why})",
+            sections.join(", "),
+            self.target
+        ))
     }
 
     /// Objects below the target, and sections of it, where other policies override it completely.
@@ -179,12 +209,25 @@ pub fn status_on_paths(
     groups: &[PathGroup],
 ) -> TargetStatus {
     let mut status = TargetStatus::new(place.clone(), Accepted::Accepted);
+    let rejection = RejectionFinder::default().of_attached(snapshot, policy, place);
+    let effect = rejection.as_ref().map(|rejection| &rejection.effect);
+    if let (Some(rejection), Some(RejectionEffect::WithoutSettings)) = (&rejection, effect) {
+        status.accepted = Accepted::Clashing(Box::new(rejection.clone()));
+        return status;
+    }
     enforce(
         snapshot,
         policy,
         &groups_with(groups, policy, place),
         &mut status,
     );
+    let is_here = |rejection: &Rejection| {
+        let mut steps = groups.iter().flat_map(|group| group.paths.steps());
+        steps.any(|step| rejection.leaves_out(&place.object, &step.place))
+    };
+    if let Some(rejection) = rejection.filter(is_here) {
+        status.leave_out(rejection);
+    }
     status
 }
 
@@ -197,6 +240,8 @@ pub struct TargetAttachment<'a> {
     pub target: Place,
     /// Whether the policy is attached.
     pub accepted: Accepted,
+    /// Why its controllers leave it out on some sections of the target.
+    pub left_out: Option<Box<Rejection>>,
 }
 
 /// Where a policy of the resolver's snapshot is attached and where it is not, in the order of the spec; a selector
@@ -210,11 +255,12 @@ pub fn attachments<'a>(
     for entry in &policy.targets {
         for target in places(resolver, policy, entry) {
             if known.insert(target.clone()) {
-                let accepted = accepted(resolver, policy, entry, &target);
+                let (accepted, left_out) = accepted(resolver, policy, entry, &target);
                 found.push(TargetAttachment {
                     entry,
                     target,
                     accepted,
+                    left_out,
                 });
             }
         }
@@ -225,7 +271,7 @@ pub fn attachments<'a>(
 /// The status that a policy of the resolver's snapshot should have.
 pub fn status(resolver: &mut Resolver<'_>, policy: &Policy) -> PolicyStatus {
     let attachments = attachments(resolver, policy).into_iter();
-    let targets = attachments.map(|at| on_target(resolver, policy, at.target, at.accepted));
+    let targets = attachments.map(|at| on_target(resolver, policy, at));
     let targets: Vec<TargetStatus> = targets.collect();
     let accepted = targets.iter().map(|t| t.accepted.clone()).min();
     PolicyStatus {
@@ -309,10 +355,9 @@ fn places(resolver: &Resolver<'_>, policy: &Policy, target: &TargetRef) -> Vec<P
 fn on_target(
     resolver: &mut Resolver<'_>,
     policy: &Policy,
-    target: Place,
-    accepted: Accepted,
+    at: TargetAttachment<'_>,
 ) -> TargetStatus {
-    let mut status = TargetStatus::new(target, accepted);
+    let mut status = TargetStatus::new(at.target, at.accepted);
     if status.accepted == Accepted::Accepted {
         let (object, kind) = (&status.target.object, &policy.key().gk);
         let shape = resolver.scope(object, kind);
@@ -335,13 +380,28 @@ fn on_target(
         let snapshot = resolver.snapshot();
         let object = &status.target.object;
         if status.state == Some(State::Enforced)
-            && matches!(reports::rejected(snapshot, policy), Rejected::Through(_))
+            && is_rejected_for_some(snapshot, policy, &status.target)
             && !reports::is_of_another_target(snapshot, policy, object)
         {
             status.state = Some(State::PartiallyEnforced);
         }
+        if let Some(rejection) = at.left_out {
+            status.leave_out(*rejection);
+        }
     }
     status
+}
+
+/// Whether controllers reject a policy for some ancestors of a target. Another section of its object is none.
+fn is_rejected_for_some(snapshot: &Snapshot, policy: &Policy, target: &Place) -> bool {
+    let is_beside = |place: &Place| {
+        let both = place.section.is_some() && target.section.is_some();
+        both && place.object == target.object && place.section != target.section
+    };
+    match reports::rejected(snapshot, policy) {
+        Rejected::Through(places) => !places.iter().all(is_beside),
+        Rejected::Nowhere | Rejected::Everywhere => false,
+    }
 }
 
 /// Sets the state of a policy in force on a route to no effect if no request takes the route.
@@ -367,46 +427,60 @@ fn accepted(
     policy: &Policy,
     target: &TargetRef,
     place: &Place,
-) -> Accepted {
+) -> (Accepted, Option<Box<Rejection>>) {
+    let snapshot = resolver.snapshot();
+    if let Some(fault) = not_attached(resolver, policy, target, place) {
+        return (fault, None);
+    }
+    let object = &place.object;
+    let clash = resolver.clash(policy, place);
+    let is_partial = clash.as_ref().is_some_and(Rejection::is_partial);
+    let is_rejected = reports::rejected(snapshot, policy).at(object)
+        && !reports::is_of_another_target(snapshot, policy, object)
+        && !(is_partial && explains_report(snapshot, policy, object, clash.as_ref()));
+    let report = is_rejected.then(|| reports::rejection(snapshot, policy));
+    match (report.flatten(), clash.map(Box::new)) {
+        (Some(report), _) => (Accepted::Rejected(Box::new(report)), None),
+        (None, Some(clash)) if is_partial => (Accepted::Accepted, Some(clash)),
+        (None, Some(clash)) => (Accepted::Clashing(clash), None),
+        (None, None) => (Accepted::Accepted, None),
+    }
+}
+
+/// Why a policy is not attached to a target, whatever its controllers say.
+fn not_attached(
+    resolver: &mut Resolver<'_>,
+    policy: &Policy,
+    target: &TargetRef,
+    place: &Place,
+) -> Option<Accepted> {
     let snapshot = resolver.snapshot();
     if policy.strategies.is_none() {
-        return Accepted::Invalid;
+        return Some(Accepted::Invalid);
     }
     match permission(snapshot, policy, target, &place.object) {
         AttachmentPermission::Allowed | AttachmentPermission::Consumer => {}
-        AttachmentPermission::NotGranted => return Accepted::TargetNotFound,
+        AttachmentPermission::NotGranted => return Some(Accepted::TargetNotFound),
         AttachmentPermission::Forbidden
         | AttachmentPermission::ClusterScoped
         | AttachmentPermission::TargetKindNotSupported
         | AttachmentPermission::OtherName => {
-            return Accepted::Invalid;
+            return Some(Accepted::Invalid);
         }
     }
     match snapshot.get(&place.object) {
-        None if snapshot.lacks(&place.object) => return Accepted::TargetNotFound,
+        None if snapshot.lacks(&place.object) => return Some(Accepted::TargetNotFound),
         Some(found)
             if !target.is_whole() && sections(&policy.profile, target, Some(found)).is_empty() =>
         {
-            return Accepted::TargetNotFound;
+            return Some(Accepted::TargetNotFound);
         }
         _ => {}
     }
     if let Some(winner) = resolver.conflict_winner(policy, place) {
-        return Accepted::Conflicted(winner);
+        return Some(Accepted::Conflicted(winner));
     }
-    let object = &place.object;
-    if policy.is_refused_on(&object.gk) {
-        return Accepted::Invalid;
-    }
-    let is_rejected = reports::rejected(snapshot, policy).at(object);
-    let report = is_rejected.then(|| reports::rejection(snapshot, policy));
-    match report.flatten() {
-        Some(report) if !reports::is_of_another_target(snapshot, policy, object) => {
-            Accepted::Rejected(Box::new(report))
-        }
-        _ => match resolver.clash(policy, place) {
-            Some(clashing) => Accepted::Clashing(Box::new(clashing)),
-            None => Accepted::Accepted,
-        },
-    }
+    policy
+        .is_refused_on(&place.object.gk)
+        .then_some(Accepted::Invalid)
 }

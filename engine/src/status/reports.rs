@@ -6,12 +6,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::attachment::rejection::RejectionFinder;
 use crate::attachment::{self, AttachmentPermission};
 use crate::kinds::profile::{Profile, SameTarget};
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::reported::{Acceptance, Condition, Entry, Subject};
 use crate::model::object::{Node, Object, ParentRef};
-use crate::policy::Policy;
+use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::{Snapshot, class_key};
 use crate::topology::gateway_of;
 
@@ -158,26 +159,54 @@ pub fn rejection(snapshot: &Snapshot, policy: &Policy) -> Option<Report> {
     entries.find_map(|entry| Some(Report::of(entry, entry.rejection()?)))
 }
 
+/// Whether the controllers of a policy reject it at an object, and all of them for this reason. Reports that do not name
+/// an ancestor count for every object.
+pub fn is_rejected_only_for(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    object: &ObjectKey,
+    reason: &str,
+) -> bool {
+    let entries = entries(snapshot, policy).filter(|entry| match &entry.subject {
+        Subject::Ancestor(place) => place.object == *object,
+        Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => true,
+    });
+    let mut rejections = entries.filter_map(Entry::rejection).peekable();
+    rejections.peek().is_some() && rejections.all(|rejection| *rejection.reason == *reason)
+}
+
 /// Whether a policy is rejected only because of other targets than this one.
 ///
 /// Controllers write one entry per ancestor, which does not name the target. Envoy Gateway 1.9.1
 /// (`internal/gatewayapi`: `processSecurityPolicyForRoute` and its counterparts for other kinds) processes target by
 /// target. It skips a target that already has another policy (`Conflicted`) or lacks the section (`TargetNotFound`),
 /// and records that for the ancestors of that target; the policy is in force on the other targets even if they share
-/// these ancestors. It records nothing for an object that does not exist. Any other fault (`Invalid`) applies to the
-/// policy at all its targets.
+/// these ancestors. It records nothing for an object that does not exist. Listeners that share a port (`Invalid`)
+/// concern their target alone. Any other fault (`Invalid`) applies to the policy at all its targets.
 pub fn is_of_another_target(snapshot: &Snapshot, policy: &Policy, here: &ObjectKey) -> bool {
     if policy.targets.len() < 2 {
         return false;
     }
-    let rejections = entries(snapshot, policy).filter_map(Entry::rejection);
+    let entries = entries(snapshot, policy);
+    let rejections = entries.filter_map(|entry| Some((&entry.subject, entry.rejection()?)));
     let mut rejections = rejections.peekable();
     rejections.peek().is_some()
-        && rejections.all(|rejection| explains(snapshot, policy, here, &rejection.reason))
+        && rejections.all(|(subject, rejection)| {
+            explains(snapshot, policy, here, (subject, &rejection.reason))
+        })
 }
 
 /// Whether the reason applies to a target of the policy other than this object.
-fn explains(snapshot: &Snapshot, policy: &Policy, here: &ObjectKey, reason: &str) -> bool {
+fn explains(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    here: &ObjectKey,
+    (subject, reason): (&Subject, &str),
+) -> bool {
+    let is_about = |key: &ObjectKey| match subject {
+        Subject::Ancestor(place) => place.object == *key,
+        Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => false,
+    };
     let own = &policy.key().namespace;
     let others = policy.targets.iter();
     let mut others = others.filter_map(|target| Some((target, target.object(own)?)));
@@ -210,9 +239,30 @@ fn explains(snapshot: &Snapshot, policy: &Policy, here: &ObjectKey, reason: &str
             "Conflicted" => taken(),
             "TargetNotFound" => snapshot.lacks(&key) || !has_section() || !is_granted(),
             "RefNotPermitted" => !is_granted(),
-            _ => false,
+            _ => is_about(&key) && clashes(snapshot, policy, target, &key, reason),
         }
     })
+}
+
+/// Whether a target clashes with other objects in a way that controllers report with this reason.
+fn clashes(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    target: &TargetRef,
+    key: &ObjectKey,
+    reason: &str,
+) -> bool {
+    let object = snapshot.get(key).map(|object| &**object);
+    let places = if target.is_whole() {
+        vec![key.whole()]
+    } else {
+        let sections = attachment::sections(&policy.profile, target, object).into_iter();
+        sections.map(|section| key.section(section)).collect()
+    };
+    let rejections = RejectionFinder::default();
+    let clash = |place: &Place| rejections.of_attached(snapshot, policy, place);
+    let mut clashes = places.iter().filter_map(clash);
+    clashes.any(|rejection| rejection.reason == reason)
 }
 
 /// Whether other objects are needed to know where a policy is rejected.

@@ -23,7 +23,7 @@ use crate::engine::model::section;
 use crate::engine::policy::Policy;
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::status::conditions::{
-    Accepted, TargetStatus, attachments, disagreement, shadowed, status_on_paths,
+    Accepted, TargetAttachment, TargetStatus, attachments, disagreement, shadowed, status_on_paths,
 };
 use crate::engine::status::reports::ControllerStatus;
 
@@ -215,7 +215,11 @@ fn refused(resolver: &mut Resolver<'_>, place: &Place, found: &mut Found) {
     for policy in naming {
         let all = attachments(resolver, &policy).into_iter();
         let here = all.filter(|attachment| attachment.target.object == place.object);
-        let here: Vec<(Place, Accepted)> = here.map(|at| (at.target, at.accepted)).collect();
+        let accepted = |at: TargetAttachment<'_>| {
+            let left_out = at.left_out.map(Accepted::Clashing);
+            (at.target, left_out.unwrap_or(at.accepted))
+        };
+        let here: Vec<(Place, Accepted)> = here.map(accepted).collect();
         for (stands, accepted) in here {
             let id = (policy.key().clone(), stands.clone());
             let elsewhere = place.section.is_some() && stands.section.is_some() && stands != *place;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::{PolicyOnRequest, PolicyOutcome};
 use crate::answer::{Effective, Named};
 use crate::engine::attachment::conflict::conflict_winner;
-use crate::engine::attachment::permission;
+use crate::engine::attachment::rejection::{Rejection, RejectionFinder};
+use crate::engine::attachment::{explains_report, permission};
 use crate::engine::effective::{PathGroup, Resolver};
 use crate::engine::kinds::profile::{Class, Profile, ServiceAs};
 use crate::engine::merge::SettingPath;
@@ -17,7 +18,7 @@ use crate::engine::model::wording;
 use crate::engine::policy::Policy;
 use crate::engine::routing::{Backend, EntryPoint, Served};
 use crate::engine::state::snapshot::{Snapshot, namespace_key};
-use crate::engine::status::reports::{Rejected, Report, is_of_another_target, rejected, rejection};
+use crate::engine::status::reports::{Rejected, is_of_another_target, rejected, rejection};
 use crate::engine::topology::{
     AncestorPath, RoutePath, backend, places, through_listeners, through_service, to_backends,
 };
@@ -40,8 +41,8 @@ struct Found {
     at: BTreeSet<Place>,
     survives: bool,
     conflicted: bool,
-    /// The report by which its controllers reject it.
-    report: Option<Report>,
+    /// Why its controllers reject it.
+    rejection: Option<String>,
     by: BTreeSet<ObjectKey>,
     lost: BTreeSet<SettingPath>,
 }
@@ -279,22 +280,36 @@ impl Path {
                 found.conflicted = true;
                 found.by.insert(rival);
             }
+            self.clashing(resolver, step, standings);
             self.rejected_by_controllers(resolver.snapshot(), step, standings);
         }
+    }
+
+    /// Adds the policies that target a place of this path and that clash with other objects, as far as attache knows.
+    fn clashing(&self, resolver: &Resolver<'_>, step: &Step, standings: &mut Standings) {
+        let snapshot = resolver.snapshot();
+        for policy in policies_at(snapshot, step) {
+            let Some(clash) = resolver.clash(policy, &step.place) else {
+                continue;
+            };
+            if clash.sections().is_empty() || self.passes_left_out(step, &clash) {
+                let found = standings.entry(policy.key().clone()).or_default();
+                found.at.insert(step.place.clone());
+                found.rejection = Some(format!("its controller rejects it ({clash})"));
+            }
+        }
+    }
+
+    fn passes_left_out(&self, step: &Step, clash: &Rejection) -> bool {
+        let mut steps = self.steps();
+        steps.any(|other| clash.leaves_out(&step.place.object, &other.place))
     }
 
     /// Adds the policies that target a place of this path and that their controllers reject.
     fn rejected_by_controllers(&self, snapshot: &Snapshot, step: &Step, standings: &mut Standings) {
         let object = &step.place.object;
-        let policies = snapshot.policies_naming(object);
+        let policies = policies_at(snapshot, step);
         for policy in policies.filter(|policy| policy.object.reported.is_some()) {
-            let own = &policy.key().namespace;
-            let meta = snapshot.get(object).map(|object| &object.meta);
-            let mut targets = policy.targets.iter().filter(|target| {
-                target.matches(own, object, meta)
-                    && permission(snapshot, policy, target, object).is_attached()
-            });
-            let is_here = targets.any(|target| target.section == step.place.section);
             let is_rejected = match rejected(snapshot, policy) {
                 Rejected::Nowhere => false,
                 _ if is_of_another_target(snapshot, policy, object) => false,
@@ -304,16 +319,38 @@ impl Path {
                 }
                 Rejected::Everywhere => true,
             };
-            if !is_here || !is_rejected || !plays(step.level, &policy.profile) {
+            let clash = RejectionFinder::default().of_attached(snapshot, policy, &step.place);
+            let is_elsewhere = clash.filter(Rejection::is_partial).is_some_and(|clash| {
+                explains_report(snapshot, policy, object, Some(&clash))
+                    && !self.passes_left_out(step, &clash)
+            });
+            if !is_rejected || is_elsewhere {
                 continue;
             }
             if let Some(report) = rejection(snapshot, policy) {
                 let found = standings.entry(policy.key().clone()).or_default();
                 found.at.insert(step.place.clone());
-                found.report = Some(report);
+                found.rejection = Some(format!("its controller reports {report}"));
             }
         }
     }
+}
+
+/// The policies that target a place of a path and may do so.
+fn policies_at<'a>(
+    snapshot: &'a Snapshot,
+    step: &'a Step,
+) -> impl Iterator<Item = &'a Arc<Policy>> {
+    let Place { object, section } = &step.place;
+    let meta = snapshot.get(object).map(|object| &object.meta);
+    snapshot.policies_naming(object).filter(move |policy| {
+        let own = &policy.key().namespace;
+        let mut targets = policy.targets.iter().filter(|target| {
+            target.matches(own, object, meta)
+                && permission(snapshot, policy, target, object).is_attached()
+        });
+        targets.any(|target| target.section == *section) && plays(step.level, &policy.profile)
+    })
 }
 
 /// The ancestor path of a listener or mesh Service.
@@ -384,7 +421,8 @@ impl Found {
             return;
         }
         let outcome = group.outcome_of(policy);
-        self.survives |= outcome.survives;
+        // A rejected policy may keep its place, without its settings.
+        self.survives |= outcome.survives && !policy.is_empty();
         self.by.extend(outcome.by());
         self.lost.extend(outcome.lost.into_keys());
     }
@@ -392,7 +430,7 @@ impl Found {
     fn told(self, key: &ObjectKey, snapshot: &Snapshot) -> PolicyOnRequest {
         let state = match (self.survives, self.lost.is_empty()) {
             (true, false) => PolicyOutcome::PartiallyEnforced,
-            (false, _) if self.report.is_some() => PolicyOutcome::Rejected,
+            (false, _) if self.rejection.is_some() => PolicyOutcome::Rejected,
             (false, _) if self.conflicted => PolicyOutcome::Conflicted,
             // A policy without settings has none to lose.
             (_, true) => PolicyOutcome::Enforced,
@@ -409,9 +447,7 @@ impl Found {
             state,
             by: self.by.iter().map(Named::from).collect(),
             lost,
-            reason: self
-                .report
-                .map(|report| format!("its controller reports {report}")),
+            reason: self.rejection,
             caveats: snapshot.policy(key).map_or_else(Vec::new, |policy| {
                 policy.caveats(snapshot).map(str::to_owned).collect()
             }),

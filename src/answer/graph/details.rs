@@ -318,10 +318,9 @@ impl About {
                     continue;
                 }
                 let winner = conflict_winner(&above.policies, policy).is_some();
-                let state = status_on_paths(snapshot, policy, other, through).state;
-                let state = state
-                    .as_ref()
-                    .map_or(PolicyState::NoEffect, PolicyState::from);
+                let status = status_on_paths(snapshot, policy, other, through);
+                let state = PolicyState::of(&status.accepted, status.state.as_ref());
+                let state = state.unwrap_or(PolicyState::NoEffect);
                 self.policies.push(Acting {
                     policy: id,
                     at,

@@ -1,4 +1,4 @@
-//! Why a policy has no effect, in words.
+//! Why a policy has no effect, or not on all of its target, in words.
 
 use crate::answer::reported::told;
 use crate::answer::state::no_effect;
@@ -10,8 +10,9 @@ use crate::engine::state::snapshot::Snapshot;
 use crate::engine::status::conditions::{Accepted, PolicyStatus, State, TargetStatus};
 use crate::engine::topology::not_there;
 
-/// Why a policy has no effect: a fault in its strategy or target entries, targets that it is not attached to or does
-/// not act on, and what its controllers report against it. `None` if there is nothing to report.
+/// Why a policy has no effect, or not everywhere: a fault in its strategy or target entries, targets that it is not
+/// attached to or does not act on, sections on which its controllers leave it out, and what they report against it.
+/// `None` if there is nothing to report.
 pub(in crate::answer) fn reason(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -39,6 +40,8 @@ pub(in crate::answer) fn reason(
         let reasons = targets.filter_map(|target| of_target(snapshot, policy, target));
         reasons.for_each(&mut add);
     }
+    let left_out = status.targets.iter().filter_map(left_out);
+    left_out.for_each(&mut add);
     let entries = entries(&spec, &policy.profile);
     for entry in &entries {
         if let Err(fault) = &entry.target {
@@ -65,14 +68,25 @@ pub(in crate::answer) fn unusable(policy: &Policy) -> Option<String> {
     version.or_else(|| policy.unmet().map(|needs| format!("it {needs}")))
 }
 
-/// Why a policy is not attached to a target, or has no effect there. `None` if it is in force.
+/// Why a policy is not attached to a target, has no effect there or is left out on a part of it. `None` if it is in
+/// force.
 pub(in crate::answer) fn of_target(
     snapshot: &Snapshot,
     policy: &Policy,
     target: &TargetStatus,
 ) -> Option<String> {
     let idle = no_effect(target.state.as_ref()).map(str::to_owned);
-    not_attached(snapshot, policy, &target.target, &target.accepted).or(idle)
+    let left_out = left_out(target);
+    not_attached(snapshot, policy, &target.target, &target.accepted).or_else(|| {
+        idle.into_iter()
+            .chain(left_out)
+            .reduce(|one, other| format!("{one}; {other}"))
+    })
+}
+
+fn left_out(target: &TargetStatus) -> Option<String> {
+    let left_out = target.left_out()?;
+    Some(format!("its controller leaves out {left_out}"))
 }
 
 /// Why a policy is not attached to a target. `None` if it is.

@@ -205,7 +205,10 @@ fn rejected(policy: &Policy, target: &TargetStatus) -> Option<Finding> {
         Accepted::Clashing(why) => {
             format!("it has no effect on {place}: its controller rejects it ({why})")
         }
-        _ => return None,
+        _ => {
+            let left_out = target.left_out()?;
+            format!("it has no effect on a part of {place}: its controller leaves out {left_out}")
+        }
     };
     Some(Finding::new(Code::Rejected, policy.key(), message).about(place.to_string()))
 }

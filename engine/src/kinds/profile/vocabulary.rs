@@ -139,10 +139,20 @@ pub enum Clash {
     /// A route that the policy does not name matches a hostname and a path that a route which it names also matches,
     /// on one port of one Gateway. Then the whole policy is rejected.
     RoutesSharePath,
-    /// A plain HTTP listener that the policy names shares its port with one that it does not name.
+    /// A plain HTTP listener shares its port with one that the same target does not cover. A policy on the listener
+    /// is then rejected and still keeps its place; one on the whole `ListenerSet` is left out on this listener alone.
     PlainListenersSharePort,
     /// A rule of an `HTTPRoute` sends requests to a Service that the policy names and to one that it does not name.
     BackendsOfOneRule,
+}
+
+// === impl Clash ===
+
+impl Clash {
+    /// Whether a policy that is rejected for this still has a part in what is in force.
+    pub fn leaves_attached(self) -> bool {
+        self == Self::PlainListenersSharePort
+    }
 }
 
 /// Whether a reference may name an object in another namespace.

@@ -1,6 +1,6 @@
 //! The status of a policy as conditions (GEP-713, metaresource status).
 
-use super::{Accepted, PolicyStatus, State};
+use super::{Accepted, PolicyStatus, State, TargetStatus};
 use crate::model::ids::ObjectKey;
 use crate::status::reports::Opinion;
 
@@ -19,7 +19,7 @@ pub struct Condition {
 
 /// The conditions of a policy: for all requests, or for requests through one Gateway.
 pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Condition> {
-    let mut found = vec![accepted(&status.accepted)];
+    let mut found = vec![accepted(status, gateway)];
     let state = match gateway {
         None => status.state.clone(),
         Some(gateway) => {
@@ -47,8 +47,16 @@ pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Con
     found
 }
 
-fn accepted(accepted: &Accepted) -> Condition {
-    let (status, reason, message) = match accepted {
+fn accepted(of: &PolicyStatus, gateway: Option<&ObjectKey>) -> Condition {
+    let is_asked =
+        |target: &&TargetStatus| gateway.is_none_or(|key| target.through.contains_key(key));
+    let attached = of.targets.iter().filter(is_asked);
+    let attached = attached.filter(|target| target.accepted == Accepted::Accepted);
+    // Controllers reject a policy on a target of which they leave out sections.
+    let left_out: Option<Vec<_>> = attached.map(|target| target.left_out.as_ref()).collect();
+    let left_out = left_out.as_ref().and_then(|all| all.first());
+    let (status, reason, message) = match &of.accepted {
+        Accepted::Accepted if let Some(why) = left_out => (false, why.reason, why.message.clone()),
         Accepted::Accepted => (true, "Accepted", "Attached".to_owned()),
         Accepted::Rejected(report) => {
             (false, "Invalid", format!("Its controller reports {report}"))
@@ -125,7 +133,16 @@ fn parts(status: &PolicyStatus) -> String {
             }
         }
     }
-    format!("Overridden on some paths: {}", parts.join("; "))
+    let overridden = (!parts.is_empty()).then(|| parts.join("; "));
+    let overridden = overridden.map(|parts| format!("Overridden on some paths: {parts}"));
+    let left_out = status.targets.iter().filter_map(TargetStatus::left_out);
+    let left_out = left_out.map(|left_out| format!("Left out on some paths: {left_out}"));
+    let said: Vec<String> = overridden.into_iter().chain(left_out).collect();
+    if said.is_empty() {
+        "Rejected on some paths".to_owned()
+    } else {
+        said.join("; ")
+    }
 }
 
 fn names<'a>(policies: impl IntoIterator<Item = &'a ObjectKey>) -> String {

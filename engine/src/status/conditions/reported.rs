@@ -92,7 +92,9 @@ fn of_policy(resolver: &mut Resolver<'_>, policy: &Policy) -> Option<Disagreemen
     if said.not_enforced.is_some() || said.overridden.is_some() {
         return status(resolver, policy).disagreement();
     }
-    let attachments = attachments(resolver, policy).into_iter();
+    let attachments = attachments(resolver, policy);
+    let is_left_out = attachments.iter().any(|at| at.left_out.is_some());
+    let attachments = attachments.into_iter();
     let accepted: Vec<Accepted> = attachments.map(|at| at.accepted).collect();
     let is_rejected = |accepted: &Accepted| matches!(accepted, Accepted::Rejected(_));
     if accepted.iter().any(is_rejected) {
@@ -100,7 +102,12 @@ fn of_policy(resolver: &mut Resolver<'_>, policy: &Policy) -> Option<Disagreemen
     }
     let accepted = accepted.into_iter().min();
     let accepted = accepted.unwrap_or_else(|| unattached(resolver.snapshot(), policy));
-    disagreement(&accepted, None, &said)
+    unexpected(disagreement(&accepted, None, &said), is_left_out)
+}
+
+/// A rejection is expected if the policy is left out on some sections of a target.
+fn unexpected(differs: Option<Disagreement>, is_left_out: bool) -> Option<Disagreement> {
+    differs.filter(|differs| !(is_left_out && *differs == Disagreement::Rejected))
 }
 
 // === impl PolicyStatus ===
@@ -112,7 +119,10 @@ impl PolicyStatus {
         if targets.any(|target| matches!(target.accepted, Accepted::Rejected(_))) {
             return Some(Disagreement::Rejected);
         }
+        let mut targets = self.targets.iter();
+        let is_left_out = targets.any(|target| target.left_out.is_some());
         let differs = disagreement(&self.accepted, self.state.as_ref(), &self.said);
+        let differs = unexpected(differs, is_left_out);
         // A report that it is overridden on some targets contradicts a policy that is enforced everywhere.
         let is_somewhere = matches!(self.said.overridden, Some(Overridden::Somewhere(_)));
         let is_whole = self.accepted == Accepted::Accepted && self.state == Some(State::Enforced);

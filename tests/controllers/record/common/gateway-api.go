@@ -56,8 +56,11 @@ func (l listener) object() object {
 	if l.hostname != "" {
 		o["hostname"] = l.hostname
 	}
-	if l.protocol == "TLS" {
+	switch l.protocol {
+	case "TLS":
 		o["tls"] = object{"mode": "Passthrough"}
+	case "HTTPS":
+		o["tls"] = object{"certificateRefs": list{object{"name": "certificate"}}}
 	}
 	return o
 }

@@ -9,6 +9,7 @@ func themes() []theme {
 		routes("extension", "EnvoyExtensionPolicy", []string{"HTTPRoute", "GRPCRoute", "TCPRoute"}, 10),
 		clients("client-traffic", 10),
 		edges("edges"),
+		sharedPorts("ports"),
 	}
 }
 

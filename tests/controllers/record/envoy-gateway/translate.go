@@ -59,6 +59,7 @@ func load(objects []object) (*resource.Resources, error) {
 	hmac := &corev1.Secret{Data: map[string][]byte{"hmac-secret": []byte("0123456789abcdef0123456789abcdef")}}
 	hmac.Namespace, hmac.Name = controllerNamespace, "envoy-oidc-hmac"
 	resources.Secrets = append(resources.Secrets, hmac)
+	resources.Secrets = append(resources.Secrets, ofListeners...)
 	resources.Sort()
 	return resources, nil
 }
