@@ -78,11 +78,11 @@ fuzz-keep: fuzz-build ## add what `make fuzz TARGET=…` came by to fuzz/corpus,
 	rm -rf fuzz/corpus/$(TARGET) && mv fuzz/target/kept fuzz/corpus/$(TARGET)
 
 .PHONY: cluster
-cluster: ## start a throw-away API server with attache in front, to try things on
+cluster: ## start a temporary API server with attache, to try things on
 	tests/cluster/try.sh up
 
 .PHONY: cluster-stop
-cluster-stop: ## stop it and remove it
+cluster-stop: ## stop that API server and remove it
 	tests/cluster/try.sh down
 
 .PHONY: conformance

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `attache check` as a step of a pipeline that shows annotations as GitHub does. What to check comes in
-# the environment: inputs of a workflow must not become words of a shell command.
+# Runs `attache check` in a pipeline that shows annotations as GitHub does. The inputs come from the environment, because
+# inputs of a workflow must not become part of a shell command.
 set -euo pipefail
 
 mapfile -t paths < <(grep -v '^[[:space:]]*$' <<<"${ATTACHE_PATHS:-.}" || true)
@@ -9,7 +9,7 @@ arguments=(--fail-on "${ATTACHE_FAIL_ON:-deny}")
 [ -z "${ATTACHE_BASELINE:-}" ] || arguments+=(--baseline "$ATTACHE_BASELINE")
 
 if [ -n "${ATTACHE_SARIF:-}" ]; then
-  # 1 says that there are findings: the annotations below say so too, and the step ends with that.
+  # 1 means findings. The annotations below report them too, and the step ends with their exit code.
   attache check "${arguments[@]}" -o sarif -- "${paths[@]}" >"$ATTACHE_SARIF" || [ $? -eq 1 ]
 fi
 exec attache check "${arguments[@]}" -o github -- "${paths[@]}"

@@ -66,84 +66,85 @@ impl Metrics {
                     Label::decision(),
                     one_of("dry_run", &["true", "false"]),
                 ],
-                "Reviews answered.",
-                "first: how much is asked, of which kinds, and what comes of it. None at all with traffic in the \
-                 cluster means that the API server does not ask",
+                "Reviews that were answered.",
+                "first: how many reviews, of which kinds, with which decisions. If there are none although the \
+                 cluster changes, the API server does not call attache",
             )?,
             request_duration: m.histograms(
                 "request_duration_seconds",
                 &[Label::endpoint(), Label::operation(), Label::decision()],
                 &ANSWER,
-                "Time from the arrival of a request to its answer, waiting for a place included.",
+                "Time from the arrival of a request to its answer, including the wait for a free slot.",
                 "when `kubectl apply` is slow. Above `timeoutSeconds` the API server has given up",
             )?,
             engine_duration: m.histograms(
                 "engine_duration_seconds",
                 &[Label::endpoint()],
                 &ENGINE,
-                "Time in the engine, without the wire and without questions to the API server.",
-                "when answers are slow: if this is not, it is the wait for a place, the body, or the API server",
+                "Time in the engine, without the network and without requests to the API server.",
+                "when answers are slow: if this time is short, the wait for a slot, the body or the API server is \
+                 slow",
             )?,
             request_body: m.histogram(
                 "request_body_bytes",
                 &BODY,
-                "Size of the bodies of requests.",
-                "when memory grows: a body is held until it is answered",
+                "Size of request bodies.",
+                "when memory grows: attache holds a body until it has answered",
             )?,
             in_flight: m.gauge(
                 "in_flight",
-                "Requests under way, those that wait for a place included.",
-                "when requests are shed: `limits.reviews` is how many there may be beside those that wait",
+                "Requests in progress, including those that wait for a slot.",
+                "when requests are rejected: `limits.reviews` is the number that may run at once",
             )?,
             queued: m.gauge(
                 "queued",
-                "Requests that wait for a place, three times `limits.reviews` at most.",
-                "when answers are slow: in health it is 0",
+                "Requests that wait for a slot; at most three times `limits.reviews`.",
+                "when answers are slow: normally it is 0",
             )?,
             shed: m.counter(
                 "shed_total",
-                "Requests turned away: too many under way.",
-                "always: more replicas or more CPU are needed",
+                "Requests rejected because too many were in progress.",
+                "always: attache needs more replicas or more CPU",
             )?,
             timeouts: m.counter(
                 "timeouts_total",
-                "Requests whose body did not come in time.",
-                "when the API server says that calls fail: the network between the two is slow",
+                "Requests whose body did not arrive in time.",
+                "when the API server reports failed calls: the network between the two is slow",
             )?,
             panics: m.counter(
                 "panics_total",
                 "Requests that ended in a panic.",
-                "always: it is a bug. The log has the place",
+                "always: it is a bug. The log has the location",
             )?,
             malformed: m.counters(
                 "malformed_total",
                 &[one_of("reason", &MALFORMED)],
-                "Requests that are no review.",
-                "when it grows: somebody else than the API server calls",
+                "Requests that are not an AdmissionReview.",
+                "when it grows: something other than the API server calls attache",
             )?,
             findings: m.on(About::Findings).counters(
                 "findings_total",
                 &[Label::code(), one_of("severity", &["warn", "deny"])],
-                "Findings that were told (`warn`) or that refused a request (`deny`).",
-                "to see what users run into; findings.md has the codes",
+                "Findings that were reported (`warn`) or that refused a request (`deny`).",
+                "to see which mistakes users make; findings.md lists the codes",
             )?,
             unverified: m.counters(
                 "unverified_total",
                 &[one_of("reason", &["live-read", "request", "age"])],
-                "Findings that could not be confirmed (`live-read`), requests that could not be understood \
-                 (`request`), and reviews that rest on what is known for too long (`age`); all were let through.",
-                "always: what attache is there to refuse may get through",
+                "Findings that could not be confirmed (`live-read`), requests that could not be parsed \
+                 (`request`), and reviews based on stale state (`age`). All of them were admitted.",
+                "always: objects that attache should refuse may be admitted",
             )?,
             mutations: m.counters(
                 "mutations_total",
                 &[Label::mutation()],
-                "Patches sent, by each mutation that is in them.",
-                "after one was switched on: how many objects it changes. mutations.md has the names",
+                "Patches that were sent, by each mutation in them.",
+                "after you enable a mutation: how many objects it changes. mutations.md lists the names",
             )?,
             connections: m.on(About::Server).gauge(
                 "connections",
                 "Open connections on the webhook port and the admin port.",
-                "when connections fail: 1024 on the webhook port and 64 on the admin port are the most",
+                "when connections fail: the limits are 1024 on the webhook port and 64 on the admin port",
             )?,
             connection_errors: m.counters(
                 "connection_errors_total",
@@ -152,66 +153,68 @@ impl Metrics {
                     &["tls", "tls-timeout", "limit", "accept", "evicted", "flood", "unread"],
                 )],
                 "Connections that ended before a request.",
-                "when the API server says that calls fail: `tls` means that it does not trust the certificate",
+                "when the API server reports failed calls: `tls` means that it does not trust the certificate",
             )?,
             cert_reload: m.counters(
                 "cert_reload_total",
                 &[is(&["loaded", "failed"])],
                 "Attempts to load a changed serving certificate.",
-                "when `failed` grows: the pair in the Secret cannot be used, and the one before goes on",
+                "when `failed` grows: the pair in the Secret cannot be used, and the previous one stays in use",
             )?,
             cert_current: m.gauges(
                 "cert_current",
                 &[one_of("file", &["serving", "client-ca"])],
-                "1 when the newest certificate files are in use, 0 when they cannot be used and those before go on.",
-                "always: what is in use ends some day",
+                "1 when the newest certificate files are in use, 0 when they cannot be used and the previous ones \
+                 stay in use.",
+                "always: the certificate in use expires some day",
             )?,
             client_ca_reload: m.counters(
                 "client_ca_reload_total",
                 &[is(&["loaded", "failed"])],
                 "Attempts to load a changed client CA, with `--client-ca`.",
-                "when `failed` grows: the file cannot be used, and the one before goes on",
+                "when `failed` grows: the file cannot be used, and the previous CA stays in use",
             )?,
             callers_refused: m.counters(
                 "callers_refused_total",
                 &[one_of("reason", &["missing", "untrusted", "expired", "name", "no-ca"])],
-                "Callers refused for their certificate, with `--client-ca`.",
-                "when the API server says that calls fail, and after somebody else has called",
+                "Callers rejected for their certificate, with `--client-ca`.",
+                "when the API server reports failed calls, or to see who else calls",
             )?,
             cert_not_after: m.time(
                 "cert_not_after_timestamp_seconds",
-                "When the serving certificate ends, in seconds since 1970; 0 before there is one.",
-                "always: after that the API server cannot call",
+                "When the serving certificate expires, in seconds since 1970; 0 before one is loaded.",
+                "always: after that the API server cannot call attache",
             )?,
             config_loads: m.counters(
                 "config_loads_total",
                 &[is(&["loaded", "failed"])],
-                "Changed configurations that were read.",
-                "after a change: whether it has come",
+                "Changed configuration files that were read.",
+                "after a change: whether attache has read it",
             )?,
             config_current: m.gauge(
                 "config_current",
-                "1 when the newest configuration is in use, 0 when it is broken and the one before goes on.",
-                "always: a restart with a broken configuration ends at once",
+                "1 when the newest configuration is in use, 0 when it is invalid and the previous one stays in \
+                 use.",
+                "always: attache does not start with an invalid configuration",
             )?,
             spans: m.counters(
                 "spans_total",
                 &[is(&["exported", "failed", "dropped"])],
-                "Spans of traces: taken by the collector, refused by it or lost on the way, and those for which \
-                 there was no room.",
+                "Spans of traces: accepted by the collector (`exported`), rejected or lost on the way (`failed`), \
+                 or without room in the queue (`dropped`).",
                 "when traces are missing. Reviews never wait for them",
             )?,
             live_reads: m.on(About::Cluster).counters(
                 "live_reads_total",
                 &[is(&["found", "absent", "failed"])],
-                "Objects read live before a refusal.",
-                "when findings are `unverified`: `failed` ones are let through",
+                "Objects read from the API server before a refusal.",
+                "when findings are `unverified`: after `failed`, the request is admitted",
             )?,
             live_read_duration: m.histogram(
                 "live_read_duration_seconds",
                 &QUESTION,
                 "Time of a live read.",
-                "when refusals are slow, or `failed` grows: `limits.liveReadMillis` is the most",
+                "when refusals are slow, or `failed` grows: `limits.liveReadMillis` is the timeout",
             )?,
             sar: m.counters(
                 "sar_total",
@@ -219,88 +222,89 @@ impl Metrics {
                     is(&["allowed", "denied", "failed"]),
                     one_of("cached", &["true", "false"]),
                 ],
-                "Access reviews (SubjectAccessReviews) for what a warning would show; `cached`: the answer was \
-                 remembered.",
-                "when warnings say less than they should: after `failed` nothing is shown",
+                "Access reviews (SubjectAccessReviews) for policies that a warning would name; `cached`: whether \
+                 the answer was in the cache.",
+                "when warnings name fewer policies than expected: after `failed` they name none",
             )?,
             sar_duration: m.histogram(
                 "sar_duration_seconds",
                 &QUESTION,
-                "Time of an access review that was not remembered.",
-                "when warnings are slow: `limits.accessMillis` is the most",
+                "Time of an access review whose answer was not in the cache.",
+                "when warnings are slow: `limits.accessMillis` is the timeout",
             )?,
             cache_objects: m.gauges(
                 "cache_objects",
                 &[Label::watched()],
-                "Objects known.",
-                "when a policy is said not to be there: compare it with `kubectl get`",
+                "Objects in the cache.",
+                "when attache reports a missing policy: compare the number with `kubectl get`",
             )?,
             cache_synced: m.gauges(
                 "cache_synced",
                 &[Label::watched()],
                 "1 when the kind has been listed.",
-                "when a pod is not ready, or a kind is judged by what it says itself",
+                "when a pod is not ready, or attache reviews a policy only by its own content",
             )?,
             cache_last_event: m.times(
                 "cache_last_event_timestamp_seconds",
                 &[Label::watched()],
-                "When the API server last vouched for what is known of the kind, in seconds since 1970: with a whole list, or \
-                 with anything on a watch, bookmarks included.",
-                "always: `time()` less this is the age of the cache. Over two minutes the watch is broken; from \
-                 `limits.cacheAgeSeconds` on reviews say so",
+                "When the API server last confirmed the state of the kind, in seconds since 1970: with a complete \
+                 list, or with any data on a watch, including bookmarks.",
+                "always: `time()` minus this is the age of the cache. Over two minutes, the watch is broken; above \
+                 `limits.cacheAgeSeconds`, reviews say so",
             )?,
             snapshot_applies: m.counters(
                 "snapshot_applies_total",
                 &[Label::watched()],
                 "Changes applied: an object, or a list of all objects of the kind.",
-                "when CPU is used without reviews: which kind changes so much",
+                "when attache uses CPU without reviews: which kind changes that often",
             )?,
             snapshot_publishes: m.counter(
                 "snapshot_publishes_total",
                 "Snapshots published.",
-                "together with the changes: how many came in one go",
+                "together with the changes: how many of them a snapshot contains",
             )?,
             watch_errors: m.counters(
                 "watch_errors_total",
                 &[
                     Label::watched(),
-                    Label::of("code", "status codes of the API server; `none` where it did not answer"),
+                    Label::of("code", "status codes of the API server; `none` if it did not answer"),
                 ],
-                "Failed lists and watches. 410 is part of life.",
-                "when the cache is old: 403 is a missing right, 404 a kind that is not served, `none` the network",
+                "Failed lists and watches. 410 is normal.",
+                "when the cache is old: 403 is a missing permission, 404 a kind that is not served, `none` the network",
             )?,
             unwatched_kinds: m.gauges(
                 "unwatched_kinds",
                 &[one_of("reason", &["limit", "denied", "failing"])],
-                "Kinds that should be watched and are not: beyond `limits.policyKinds`, not to be listed (no right, \
-                 or not served), and failing at the moment.",
-                "always: what attache says of these kinds is less than it could",
+                "Kinds that attache should watch and does not: beyond `limits.policyKinds` (`limit`), not listable \
+                 for lack of permission or because they are not served (`denied`), and failing at the moment \
+                 (`failing`).",
+                "always: attache knows less about these kinds than it should",
             )?,
             skipped_objects: m.gauges(
                 "skipped_objects",
                 &[Label::watched()],
-                "Objects that cannot be read, and are taken for absent.",
+                "Objects that attache cannot parse, and treats as missing.",
                 "always: at `debug` the log names them",
             )?,
             status_disagreements: m.gauges(
                 "status_disagreements",
                 &[Label::watched(), one_of("sort", &["rejected", "accepted", "not-enforced", "overridden"])],
-                "Policies whose status says something else than attache expects: `rejected` by their controller, `accepted` \
-                 though attache takes them for not attached, or accepted and `not-enforced` or `overridden`. Counted once a \
-                 minute, when something has changed.",
-                "when users say that a policy does not act: `attache check --notices` names them",
+                "Policies whose status differs from what attache expects: `rejected` by their controller, \
+                 `accepted` although attache considers them not attached, or accepted and `not-enforced` or \
+                 `overridden`. Counted once a minute, if something has changed.",
+                "when users report that a policy has no effect: `attache check --cluster --notices` names them",
             )?,
             events: m.counters(
                 "events_total",
                 &[is(&["written", "failed"])],
-                "Events written, where `events` is switched on.",
+                "Events written, if `events` is enabled.",
                 "when Events are missing",
             )?,
             webhook_current: m.gauges(
                 "webhook_current",
                 &[one_of("configuration", &["validating", "mutating"])],
-                "1 when the webhook configuration is as it should be; there with `--manage-webhooks` only.",
-                "always: new kinds are not asked about",
+                "1 when the webhook configuration is up to date; only with `--manage-webhooks`.",
+                "always: while it is 0, the API server does not ask about new kinds",
             )?,
             webhook_updates: m.counters(
                 "webhook_updates_total",
@@ -308,15 +312,14 @@ impl Metrics {
                     one_of("configuration", &["validating", "mutating"]),
                     is(&["applied", "failed"]),
                 ],
-                "Attempts to bring a webhook configuration up to date.",
-                "when it grows without new kinds: somebody else writes the same fields",
+                "Attempts to update a webhook configuration.",
+                "when it grows without new kinds: something else writes the same fields",
             )?,
             described: Vec::new(),
             registry: m.registry.clone(),
         };
-        let help = "Log lines that nobody took in time.";
-        let look =
-            "when lines are missing: what collects the log is slow. Reviews never wait for it";
+        let help = "Log lines that nothing read in time.";
+        let look = "when lines are missing: the log collector is slow. Reviews never wait for it";
         if let Some(lost) = &*LOST_LOG_LINES {
             m.on(About::Server)
                 .shared(lost, "log_lines_lost_total", help, look)?;
@@ -324,7 +327,7 @@ impl Metrics {
         m.on(About::Process)
             .gauges(
                 "build_info",
-                &[Label::of("version", "the version that runs")],
+                &[Label::of("version", "the running version")],
                 "1, with the version as a label.",
                 "during an update: which versions run",
             )?

@@ -129,7 +129,7 @@ impl Label {
     pub(super) fn requested() -> Self {
         Self::of(
             "kind",
-            "kinds that attache reviews; `other` for the rest, which the sender picks",
+            "kinds that attache reviews; `other` for all others, because the sender chooses them",
         )
     }
 

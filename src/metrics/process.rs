@@ -32,23 +32,23 @@ impl Process {
         let process = Self {
             cpu: m.count_of_process(
                 "process_cpu_seconds_total",
-                "CPU time, of users and of the system.",
-                "its rate is the number of cores in use: near the limit of the pod, reviews wait",
+                "CPU time of the process, in user and system mode.",
+                "its rate is the number of cores in use: near the CPU limit of the pod, reviews wait",
             )?,
             resident: m.of_process(
                 "process_resident_memory_bytes",
-                "Memory that is in use.",
-                "it grows with the objects known; near the limit of the pod, the pod will be killed",
+                "Memory in use.",
+                "it grows with the number of objects; at the memory limit, the kernel kills the pod",
             )?,
             virtual_memory: m.of_process(
                 "process_virtual_memory_bytes",
-                "Memory that is reserved.",
-                "hardly ever: the allocator reserves more than it uses",
+                "Memory reserved.",
+                "rarely: the allocator reserves more than it uses",
             )?,
             open_fds: m.of_process(
                 "process_open_fds",
                 "Open file descriptors.",
-                "when connections fail: it is about the connections plus fifty",
+                "when connections fail: it is about the number of connections plus fifty",
             )?,
             max_fds: m.of_process(
                 "process_max_fds",
@@ -58,12 +58,12 @@ impl Process {
             threads: m.of_process(
                 "process_threads",
                 "Threads.",
-                "when it grows: it is constant in health",
+                "when it grows: normally it is constant",
             )?,
             start: m.of_process(
                 "process_start_time_seconds",
                 "When the process started, in seconds since 1970.",
-                "its changes are restarts",
+                "a change is a restart",
             )?,
             reading: Mutex::new(()),
         };

@@ -201,10 +201,10 @@ fn argo_cd_stops_before_it_syncs_what_would_be_refused() {
     assert!(stopped.out.contains("deploy/section.yaml:"), "{stopped}");
 }
 
-/// The job for Argo CD in docs/how-to/check-pull-requests.md.
+/// The job for Argo CD in docs/how-to/check-a-cluster.md.
 fn snippet() -> String {
-    let path = Path::new(REPOSITORY).join("docs/how-to/check-pull-requests.md");
-    let text = fs::read_to_string(path).expect("docs/how-to/check-pull-requests.md");
+    let path = Path::new(REPOSITORY).join("docs/how-to/check-a-cluster.md");
+    let text = fs::read_to_string(path).expect("docs/how-to/check-a-cluster.md");
     let (_, under) = text.split_once("\n## Argo CD\n").expect("the heading");
     let (_, block) = under.split_once("```yaml\n").expect("a block");
     block.split_once("```").expect("its end").0.to_owned()

@@ -5,14 +5,15 @@
 #   try.sh up     start all of it in .cluster/ and leave it running
 #   try.sh down   end all of it and remove .cluster/
 #
-# ATTACHE names another binary than target/release/attache.
+# ATTACHE names another binary than the newest in target/release and target/debug, ATTACHE_CLUSTER another directory.
 set -euo pipefail
 shopt -s inherit_errexit
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cluster=$root/tests/cluster/cluster.sh
-dir=$root/.cluster
-attache=${ATTACHE:-${CARGO_TARGET_DIR:-$root/target}/release/attache}
+dir=${ATTACHE_CLUSTER:-$root/.cluster}
+target=${CARGO_TARGET_DIR:-$root/target}
+attache=${ATTACHE:-$(ls -t "$target"/{release,debug}/attache 2>/dev/null | head -n 1 || true)}
 ready_seconds=60
 
 die() {
@@ -51,16 +52,22 @@ start_attache() {
   wait_for attache_is_ready
 }
 
-# Both webhook configurations; without an answer the API server goes on, so that a cluster without
-# attache still works.
+# The API server refuses this only when it has read the webhook configurations.
+is_registered() {
+  local said
+  said=$("$KUBECTL" apply --dry-run=server -f "$root/examples/requests/bad-section.yaml" 2>&1 || true)
+  [[ $said == *section-unknown* ]]
+}
+
+# Registers both webhooks. If attache does not answer, the API server admits requests.
 register() {
   "$attache" manifests --kubeconfig "$KUBECONFIG" --config "$root/examples/quickstart/attache.yaml" \
     --url "https://127.0.0.1:$(port_after 'https://')" --ca-bundle "$dir/attache-certs/ca.crt" | apply -
 }
 
 up() {
-  [ ! -e "$dir" ] || die "$dir is there already; try.sh down removes it"
-  [ -x "$attache" ] || die "no $attache; build it with: cargo build --release"
+  [ ! -e "$dir" ] || die "$dir already exists; make cluster-stop removes it"
+  [ -x "$attache" ] || die "no ${attache:-attache in $target}; build it with: cargo build"
   "$cluster" start "$dir"
   # shellcheck source=/dev/null
   . "$dir/env"
@@ -73,6 +80,7 @@ up() {
   done
   start_attache
   register
+  wait_for is_registered
   cat <<END
 attache runs beside a Kubernetes API server. In this terminal:
 
@@ -80,7 +88,7 @@ attache runs beside a Kubernetes API server. In this terminal:
   export PATH=$ASSETS:\$PATH
   kubectl apply --dry-run=server -f examples/requests/cart-route.yaml
 
-Logs are in $dir. To end it: tests/cluster/try.sh down
+Logs are in $dir. To end it: make cluster-stop
 END
 }
 

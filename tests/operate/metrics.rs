@@ -13,13 +13,13 @@ use testing::client::Tls;
 
 const HEAD: &str = "# Metrics
 
-`GET /metrics` on the admin port (9090), in the text format of Prometheus. This page is made from the code:
+`GET /metrics` on the admin port (9090), in the text format of Prometheus. This page is generated from the code:
 `ATTACHE_BLESS=1 cargo test --test operate` writes it.
 
-Labels have few values. Names of objects, namespaces and users are never among them; a kind is, as long as
-attache reviews or watches it. Counters whose labels have known values are there from the start, at 0.
+Labels have few values. They never contain names of objects, namespaces or users; they contain a kind as long as attache
+reviews or watches it. Counters whose labels have known values start at 0.
 
-[monitoring](../how-to/monitor.md) has the dashboard and the alerts that are made of these.
+[Monitor attache](../how-to/monitor.md) has the dashboard and the alerts that use these metrics.
 ";
 
 const PARTS: [(About, &str, &str); 5] = [
@@ -28,14 +28,14 @@ const PARTS: [(About, &str, &str); 5] = [
     (
         About::Cluster,
         "The cluster",
-        "What is known of it, and what it was asked. Series with a `kind` are there with a cluster behind, and not \
+        "The state of the cache, and requests to the API server. Series with a `kind` exist only with a cluster, not \
          with `--from`.",
     ),
     (About::Server, "The server", ""),
     (
         About::Process,
         "The process",
-        "Under the names that all clients of Prometheus use, read from `/proc`.",
+        "With the standard names of Prometheus clients, read from `/proc`.",
     ),
 ];
 
@@ -44,7 +44,7 @@ const OF_THE_API_SERVER: [(&str, &str, &str); 2] = [
     (
         "apiserver_admission_webhook_rejection_count",
         "`name`, `type`, `operation`, `error_type`, `rejection_code`",
-        "Requests that were refused; with `error_type=\"calling_webhook_error\"` those for which the call failed.",
+        "Requests that were refused; with `error_type=\"calling_webhook_error\"`, because the call failed.",
     ),
     (
         "apiserver_admission_webhook_fail_open_count",
@@ -62,7 +62,7 @@ fn document() -> String {
             write!(page, "{what}\n\n").unwrap();
         }
         page.push_str(
-            "| name | type | labels | what it is | look at it |\n|---|---|---|---|---|\n",
+            "| name | type | labels | what it measures | look at it |\n|---|---|---|---|---|\n",
         );
         let of_part = || metrics.described().iter().filter(|m| m.about == about);
         assert!(of_part().next().is_some(), "{title}");
@@ -94,8 +94,8 @@ fn document() -> String {
         }
     }
     page.push_str(
-        "\n## Of the API server\n\nThese are scraped from the API server, whose documents have more of them.\n\n\
-         | name | labels | what it is |\n|---|---|---|\n",
+        "\n## Of the API server\n\nPrometheus scrapes these from the API server. Dashboard and alerts use them; the API server has more.\n\n\
+         | name | labels | what it measures |\n|---|---|---|\n",
     );
     for (name, labels, what) in OF_THE_API_SERVER {
         writeln!(page, "| `{name}` | {labels} | {what} |").unwrap();

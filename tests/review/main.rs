@@ -14,6 +14,7 @@ mod mutate;
 mod suppress;
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -159,20 +160,29 @@ fn every_code_is_documented_with_what_it_does() {
 /// The configurations in the documents are valid.
 #[test]
 fn the_documented_configuration_is_read() {
-    for docs in [
-        include_str!("../../docs/reference/configuration.md"),
-        include_str!("../../docs/reference/policy-kinds.md"),
-    ] {
-        let blocks = docs
-            .split("```yaml\n")
-            .skip(1)
-            .filter_map(|rest| rest.split("```").next());
-        for text in blocks.filter(|text| text.starts_with("apiVersion")) {
-            let text = Text {
-                path: "docs".into(),
-                text: text.to_owned(),
-            };
-            Configuration::of(Some(&text)).unwrap();
+    let mut count = 0;
+    for folder in ["how-to", "reference"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("docs")
+            .join(folder);
+        let pages = fs::read_dir(folder)
+            .unwrap()
+            .map(|page| page.unwrap().path());
+        for page in pages.filter(|page| page.extension().is_some_and(|end| end == "md")) {
+            let docs = fs::read_to_string(&page).unwrap();
+            let blocks = docs
+                .split("```yaml\n")
+                .skip(1)
+                .filter_map(|rest| rest.split("```").next());
+            for text in blocks.filter(|text| text.starts_with("apiVersion: attache.dev")) {
+                let text = Text {
+                    path: page.to_str().unwrap().into(),
+                    text: text.to_owned(),
+                };
+                Configuration::of(Some(&text)).unwrap_or_else(|why| panic!("{why:?}"));
+                count += 1;
+            }
         }
     }
+    assert!(count > 8, "only {count} configurations were found");
 }

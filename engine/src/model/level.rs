@@ -20,7 +20,7 @@ pub enum Level {
     ListenerSet,
     /// A listener of a Gateway or of a `ListenerSet`.
     Listener,
-    /// A Service that clients of a mesh call, above the routes attached to it (ruling 22).
+    /// A Service that clients of a mesh call, above the routes attached to it.
     Frontend,
     /// The Namespace of the route.
     RouteNamespace,

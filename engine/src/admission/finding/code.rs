@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Severity;
 
-/// The rule that a finding reports. Codes are part of the interface (design section 4); their order here is the order
+/// The rule that a finding reports. Codes are part of the interface; their order here is the order
 /// in which findings of one severity are reported.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
@@ -203,7 +203,7 @@ impl Code {
         self.facts().0
     }
 
-    /// The severity unless configured otherwise (design section 4).
+    /// The severity unless configured otherwise.
     pub fn default_severity(self) -> Severity {
         self.facts().1
     }

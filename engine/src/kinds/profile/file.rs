@@ -321,7 +321,7 @@ pub enum Names {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Merge {
-    /// Whether one policy may have defaults and overrides together (design 2.5).
+    /// Whether one policy may have defaults and overrides together.
     pub dialect: Option<Dialect>,
     /// The field that names the strategy.
     pub strategy: Option<StrategyFile>,

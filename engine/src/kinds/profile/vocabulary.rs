@@ -86,7 +86,7 @@ pub enum DictatedBy {
     Fixed,
 }
 
-/// The policies above it that a policy merges with, if the challenger decides (design 9, ruling 28).
+/// The policies above it that a policy merges with, if the challenger decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MergeWith {
@@ -99,7 +99,7 @@ pub enum MergeWith {
     NearestAboveRoutes,
 }
 
-/// Which policy wins on one target and section (design 9, ruling 4).
+/// Which policy wins on one target and section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SameTarget {
@@ -165,13 +165,13 @@ pub enum CrossNamespace {
     Grant,
     /// It may; the kind controls access by other means.
     Any,
-    /// It may, for requests from the policy's own namespace only (mesh, consumer scope; ruling 22).
+    /// It may, for requests from the policy's own namespace only (mesh, consumer scope).
     Consumer,
     /// It may name a namespace, which is ignored: the target is in the policy's own.
     Ignored,
 }
 
-/// The role of a Service that a policy names (design 9, ruling 22).
+/// The role of a Service that a policy names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ServiceAs {
