@@ -28,6 +28,7 @@ pub mod manifests;
 mod names;
 mod output;
 pub mod policies;
+pub mod probe;
 mod progress;
 mod render;
 mod rendered;
@@ -95,6 +96,9 @@ pub enum Command {
     /// Print the webhook configurations and RBAC rules for the policy kinds of a cluster or directory.
     #[command(after_help = examples::MANIFESTS)]
     Manifests(manifests::Args),
+    /// Ask a running webhook server whether it is ready and answers reviews.
+    #[command(after_help = examples::PROBE)]
+    Probe(probe::Args),
     /// Explain a command or the code of a finding.
     #[command(after_help = examples::HELP)]
     Help(help::Args),
@@ -225,6 +229,7 @@ pub fn run(cli: Cli) -> Result<Outcome, Failure> {
         Command::Explain(args) => return explain::run(&args),
         Command::Graph(args) => graph::run(&args),
         Command::Kinds(args) => kinds::run(&args),
+        Command::Probe(args) => probe::run(&args),
         Command::Help(args) => help::run(&args),
         Command::Manifests(args) => manifests::run(args),
         Command::Schema(args) => schema::run(&args),

@@ -57,6 +57,13 @@ Examples:
   Complete `kubectl attache`:
     $ attache completions kubectl > /usr/local/bin/kubectl_complete-attache";
 
+pub(super) const PROBE: &str = "\
+Examples:
+  Send a review to a server on this machine, whose certificate comes from `attache certs`:
+    $ attache probe https://127.0.0.1:8443/validate --ca-cert certs/ca.crt
+  Wait up to a minute in the cluster until the server is ready:
+    $ attache probe http://attache.attache-system.svc:9090/readyz --timeout 1m";
+
 pub(super) const VERSION: &str = "\
 Examples:
   Print the version:

@@ -89,22 +89,32 @@ impl Bound {
     /// # Errors
     /// Fails if the address cannot be bound.
     pub async fn bind(addr: SocketAddr) -> io::Result<Self> {
-        let taken = |kind| {
-            matches!(
-                kind,
-                io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied
-            )
-        };
         let listener = match TcpListener::bind(addr).await {
-            Err(error) if addr.ip() == Ipv6Addr::UNSPECIFIED && !taken(error.kind()) => {
-                let without_ipv6 = (Ipv4Addr::UNSPECIFIED, addr.port());
-                TcpListener::bind(without_ipv6).await.map_err(|_| error)?
+            Ok(listener) => listener,
+            Err(error) => {
+                let Some(ipv4) = without_ipv6(addr, error.kind()) else {
+                    return Err(error);
+                };
+                let Ok(listener) = TcpListener::bind(ipv4).await else {
+                    return Err(error);
+                };
+                tracing::info!(%error, "no IPv6: listening on {ipv4} in place of {addr}");
+                listener
             }
-            bound => bound?,
         };
         let addr = listener.local_addr()?;
         Ok(Self { listener, addr })
     }
+}
+
+/// What to listen on if `[::]` cannot be bound for this reason: all IPv4 addresses, unless the port is the reason.
+fn without_ipv6(addr: SocketAddr, why: io::ErrorKind) -> Option<SocketAddr> {
+    let is_about_the_port = matches!(
+        why,
+        io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied
+    );
+    let applies = addr.ip() == Ipv6Addr::UNSPECIFIED && !is_about_the_port;
+    applies.then(|| (Ipv4Addr::UNSPECIFIED, addr.port()).into())
 }
 
 // === impl Server ===
@@ -345,6 +355,20 @@ async fn closed(closing: &mut watch::Receiver<bool>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_machine_without_ipv6_listens_on_ipv4_and_a_port_in_use_stays_an_error() {
+        let all: SocketAddr = "[::]:8443".parse().unwrap();
+        let ipv4 = "0.0.0.0:8443".parse().ok();
+        for why in [io::ErrorKind::AddrNotAvailable, io::ErrorKind::Unsupported] {
+            assert_eq!(without_ipv6(all, why), ipv4);
+        }
+        for why in [io::ErrorKind::AddrInUse, io::ErrorKind::PermissionDenied] {
+            assert_eq!(without_ipv6(all, why), None);
+        }
+        let one: SocketAddr = "[::1]:8443".parse().unwrap();
+        assert_eq!(without_ipv6(one, io::ErrorKind::AddrNotAvailable), None);
+    }
 
     #[test]
     fn a_minute_after_descriptors_were_short_all_places_are_there_again() {
