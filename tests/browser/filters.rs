@@ -22,7 +22,7 @@ fn each_state_is_counted_and_is_a_filter() {
         [
             "Gateway infra/edge",
             "GatewayClass example",
-            "HTTPRoute shop/cart"
+            "HTTPRoute cart in shop"
         ]
     );
     assert_eq!(
@@ -53,7 +53,7 @@ fn a_namespace_and_a_kind_are_filters() {
             == [
                 "Gateway infra/edge",
                 "GatewayClass example",
-                "HTTPRoute team-3/route-0",
+                "HTTPRoute route-0 in team-3",
             ];
         is_so.then_some(()).ok_or_else(|| format!("{drawn:?}"))
     });
@@ -76,7 +76,10 @@ fn problems_alone_are_shown_and_listed() {
     });
     let now = page.drawn();
     assert!(now.len() < before, "{now:?}");
-    assert!(!now.contains(&"Service shop/called".to_owned()), "{now:?}");
+    assert!(
+        !now.contains(&"Service called in shop".to_owned()),
+        "{now:?}"
+    );
     page.click(".problem-list li:nth-child(2) .link");
     eventually("a problem leads to its object", || {
         page.says("Commands".to_uppercase().as_str())

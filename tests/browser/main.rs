@@ -10,6 +10,7 @@
     missing_docs
 )]
 
+mod accessibility;
 mod filters;
 mod map;
 mod page;
@@ -29,7 +30,7 @@ fn a_click_shows_the_policies_and_the_values_with_their_sources() {
     let Some(page) = Page::of(QUICKSTART) else {
         return;
     };
-    page.click("[aria-label='HTTPRoute shop/cart']");
+    page.click("[aria-label='HTTPRoute cart in shop']");
     eventually("the panel tells of the route", || {
         page.says("cart")?;
         page.says("Enforced TimeoutPolicy shop/cart-timeouts on HTTPRoute shop/cart")?;
@@ -64,7 +65,7 @@ fn what_is_searched_is_marked_and_in_view() {
     page.keys("#search", "service catalog");
     eventually("it is found", || page.text_is("#hits", "1 of 1"));
     let marked = "return [...document.querySelectorAll('.hit')].map((hit) => hit.getAttribute('aria-label'))";
-    assert_eq!(page.run(marked), json!(["Service shop/catalog"]));
+    assert_eq!(page.run(marked), json!(["Service catalog in shop"]));
     // The map does not move for a hit in view; a hit out of view is centred.
     let (x, y, _) = page.view();
     page.keys("#search", page::ESCAPE);

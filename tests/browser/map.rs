@@ -18,10 +18,10 @@ fn policies_show_their_state_and_who_overrides_whom() {
     assert_eq!(
         page.run(CHIPS),
         json!([
-            "RetryPolicy infra/edge-retries, PartiallyEnforced, overridden by RetryPolicy shop/shop-retries | partly",
-            "RetryPolicy shop/shop-retries, Enforced | in-force",
-            "TimeoutPolicy infra/edge-timeouts, PartiallyEnforced, overridden by TimeoutPolicy shop/cart-timeouts | partly",
-            "TimeoutPolicy shop/cart-timeouts, Enforced | in-force",
+            "RP edge-retries by shop-retries, RetryPolicy in infra, PartiallyEnforced, overridden by RetryPolicy shop/shop-retries | partly",
+            "RP shop-retries overrides 1, RetryPolicy in shop, Enforced | in-force",
+            "TP cart-timeouts overrides 1, TimeoutPolicy in shop, Enforced | in-force",
+            "TP edge-timeouts by cart-timeouts, TimeoutPolicy in infra, PartiallyEnforced, overridden by TimeoutPolicy shop/cart-timeouts | partly",
         ])
     );
     let notes = "return [...document.querySelectorAll('#view .note')].map((note) => note.textContent).sort()";
@@ -66,7 +66,7 @@ fn listeners_and_rules_show_what_people_look_for() {
 fn what_does_not_fit_is_said_where_it_is() {
     let Some(page) = Page::of(BROKEN) else { return };
     let said = page.run(
-        "const cell = document.querySelector(\"[aria-label='HTTPRoute infra/to-no-listener']\").closest('.cell');
+        "const cell = document.querySelector(\"[aria-label='HTTPRoute to-no-listener in infra']\").closest('.cell');
          return [...cell.querySelectorAll('.problem title')].map((title) => title.textContent)",
     );
     let first = said[0].as_str().unwrap();
@@ -103,7 +103,8 @@ fn many_routes_are_counted_by_namespace_until_somebody_opens_one() {
     page.click("[aria-label^='Namespace team-3:'] .frame-name");
     eventually("the namespace is open", || {
         let drawn = page.drawn();
-        let is_open = drawn.len() == 32 && drawn.contains(&"HTTPRoute team-3/route-7".to_owned());
+        let is_open =
+            drawn.len() == 32 && drawn.contains(&"HTTPRoute route-7 in team-3".to_owned());
         is_open.then_some(()).ok_or_else(|| format!("{drawn:?}"))
     });
     assert_eq!(page.run(frames).as_array().unwrap().len(), 9);
@@ -137,7 +138,7 @@ fn a_link_leads_to_an_object_in_a_closed_namespace() {
         page.run(
             "return document.querySelector('[aria-pressed=true].part').getAttribute('aria-label')"
         ),
-        json!("HTTPRoute team-3/route-7")
+        json!("HTTPRoute route-7 in team-3")
     );
     page.follow("HTTPRoute/team-4/route-0/api");
     eventually("the rule is chosen", || {
@@ -166,7 +167,7 @@ fn the_panel_can_be_made_wider() {
     let Some(page) = Page::of(QUICKSTART) else {
         return;
     };
-    page.click("[aria-label='HTTPRoute shop/cart']");
+    page.click("[aria-label='HTTPRoute cart in shop']");
     let width = "return document.querySelector('#panel').getBoundingClientRect().width";
     let before = page.run(width).as_f64().unwrap();
     page.keys("#divider", page::LEFT);

@@ -63,7 +63,7 @@ fn commands_can_be_run_as_they_are() {
     let Some(page) = Page::of("examples/quickstart") else {
         return;
     };
-    page.click("[aria-label^='TimeoutPolicy shop/cart-timeouts']");
+    page.click("[aria-label^='TP cart-timeouts']");
     let commands = page.run(
         "return [...document.querySelectorAll('.command code')].map((code) => code.textContent)",
     );

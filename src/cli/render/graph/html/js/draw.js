@@ -9,7 +9,10 @@ function drawing(model, plan, found, wires, now) {
   const glyphOf = (look, x, y) => shape('path', { class: 'glyph', d: look.glyph, transform: `translate(${x} ${y})` });
   const words = (className, x, y, content, more) => shape('text', { class: className, x, y, ...more }, content);
 
-  /** The group of a node: the clickable element, with its full name for screen readers. */
+  /** Texts of one element: spaces between them, so that they are words of its name; the lines of a name are one word. */
+  const spaced = (...content) => content.flat().filter(Boolean).flatMap((part) => [' ', part]);
+
+  /** The group of a node: the clickable element. Its name for screen readers contains the texts that it shows. */
   function group(number, className, label, title, ...content) {
     return shape('g', {
       class: `node ${className}`, 'data-n': number, tabindex: 0, role: 'button', 'aria-label': label,
@@ -20,18 +23,22 @@ function drawing(model, plan, found, wires, now) {
 
   function headRow(cell, row) {
     const node = nodes[row.node];
-    const label = model.label(node) + (node.missing ? ', does not exist' : '');
-    const parts = [area({ ...row, top: row.top + 1 }, cell.width), words('kind', PAD, row.top + 16, row.kind)];
-    if (row.where) parts.push(words('kind end', cell.width - PAD, row.top + 16, row.where));
-    row.names.forEach((line, i) => parts.push(words('name', PAD, row.top + 33 + 16 * i, line)));
-    return group(row.node, `part${node.missing ? ' missing' : ''}`, label, label, ...parts);
+    const missing = node.missing ? ', does not exist' : '';
+    const { name, namespace } = node.object;
+    const label = row.where || !namespace ? `${row.kind} ${row.where ? `${row.where}/` : ''}${name}` : `${row.kind} ${name} in ${namespace}`;
+    const lines = row.names.map((line, i) => words('name', PAD, row.top + 33 + 16 * i, line));
+    return group(row.node, `part${node.missing ? ' missing' : ''}`, label + missing, model.label(node) + missing,
+      area({ ...row, top: row.top + 1 }, cell.width),
+      ...spaced(words('kind', PAD, row.top + 16, row.kind), row.where && words('kind end', cell.width - PAD, row.top + 16, row.where)), ' ', ...lines);
   }
 
   function policyRow(cell, row) {
     const node = nodes[row.node];
     const look = model.look(row.state);
     const by = [...(row.edge?.by ?? [])].map((other) => model.label(nodes[other]));
-    const parts = [model.label(node), row.state ?? 'unknown state'];
+    const shown = [row.badge, node.object.name, row.note].filter(Boolean).join(' ');
+    const { kind: own, namespace } = node.object;
+    const parts = [shown, namespace ? `${own} in ${namespace}` : own, row.state ?? 'unknown state'];
     if (by.length > 0) parts.push(`overridden by ${by.join(', ')}`);
     if (row.edge?.reason) parts.push(`not attached: ${row.edge.reason}`);
     const [x, y] = [8, row.top + 2];
@@ -41,11 +48,11 @@ function drawing(model, plan, found, wires, now) {
     const start = x + 22 + badge + 12;
     const kind = shape('g', { class: 'badge' }, shape('title', null, model.kindOf(node)),
       shape('rect', { x: x + 20, y: y + 3, width: badge + 8, height: 14, rx: 3 }), words('badge-text', x + 24, y + 14, row.badge));
-    return group(row.node, `chip ${look?.class ?? 'no-effect'}`, parts.join(', '), `${model.kindOf(node)} ${model.name(node)}\n${parts.slice(1).join('\n')}`,
+    return group(row.node, `chip ${look?.class ?? 'no-effect'}`, parts.join(', '), `${model.kindOf(node)} ${model.name(node)}\n${parts.slice(2).join('\n')}`,
       shape('rect', { class: 'pill', x, y, width, height, rx: 6 }),
-      look ? glyphOf(look, x + 4, y + 4) : null, kind,
+      look ? glyphOf(look, x + 4, y + 4) : null, kind, ' ',
       ...row.names.map((line, i) => words('policy', start, y + 14.5 + 15 * i, line)),
-      row.note ? words('note end', x + width - 7, y + 14, row.note) : null);
+      ...spaced(row.note && words('note end', x + width - 7, y + 14, row.note)));
   }
 
   function rowOf(cell, row) {
@@ -54,10 +61,11 @@ function drawing(model, plan, found, wires, now) {
       case 'policy': return policyRow(cell, row);
       case 'section': {
         const node = nodes[row.node];
-        const label = model.label(node) + (node.missing ? ', does not exist' : '');
-        return group(row.node, `part section-row${node.missing ? ' missing' : ''}`, label, row.title ? `${label}\n${row.title}` : label,
+        const full = model.label(node) + (node.missing ? ', does not exist' : '');
+        const label = `${[row.left, row.right].filter(Boolean).join(' ')}, ${full}`;
+        return group(row.node, `part section-row${node.missing ? ' missing' : ''}`, label, row.title ? `${full}\n${row.title}` : full,
           area(row, cell.width), shape('path', { class: 'line', d: `M0 ${row.top}H${cell.width}` }),
-          words('section', PAD, row.top + 15, row.left), row.right ? words('kind end', cell.width - PAD, row.top + 15, row.right) : null);
+          ...spaced(words('section', PAD, row.top + 15, row.left), row.right && words('kind end', cell.width - PAD, row.top + 15, row.right)));
       }
       case 'problem': return shape('g', { class: 'problem', 'data-of': row.node }, shape('title', null, row.title),
         shape('path', { class: 'glyph', d: 'M3 3L9 9M9 3L3 9', transform: `translate(${PAD - 2} ${row.top + 3})` }),
@@ -109,13 +117,11 @@ function drawing(model, plan, found, wires, now) {
     ];
     if (one.open) {
       const counted = one.counted;
-      parts.push(words('kind', 26 + nameWidth + 12, 21, counted));
-      parts.push(...warning(26 + nameWidth + 20 + text.measure(counted, 'small'), 8));
+      parts.push(...spaced(words('kind', 26 + nameWidth + 12, 21, counted), warning(26 + nameWidth + 20 + text.measure(counted, 'small'), 8)));
     } else {
-      const tally = tallies(one.count.states, 26, 54);
-      parts.push(words('kind', 26, 41, one.counted), ...tally.parts);
-      parts.push(...warning(26 + nameWidth + 10, 8));
+      parts.push(...spaced(words('kind', 26, 41, one.counted), warning(26 + nameWidth + 10, 8)));
     }
+    const states = one.open ? [] : tallies(one.count.states, 26, 54).parts;
     const header = shape('g', {
       class: 'toggle', 'data-ns': one.namespace, tabindex: 0, role: 'button', 'aria-expanded': String(one.open), 'aria-label': label,
     }, shape('title', null, `${label}\n${one.open ? 'Click to collapse' : 'Click to expand'}`), ...parts);
@@ -128,7 +134,7 @@ function drawing(model, plan, found, wires, now) {
     }
     return shape('g', {
       class: `frame ${one.open ? 'open' : 'closed'}${bad > 0 ? ' bad' : ''}`, transform: `translate(${one.x} ${one.y})`, 'data-frame': one.namespace,
-    }, shape('rect', { class: 'frame-box', width: one.width, height: one.height, rx: 10 }), header, ...chips);
+    }, shape('rect', { class: 'frame-box', width: one.width, height: one.height, rx: 10 }), header, ...states, ...chips);
   }
 
   function problemFrame(one) {
@@ -137,7 +143,7 @@ function drawing(model, plan, found, wires, now) {
       class: 'toggle', 'data-ns': one.namespace, tabindex: 0, role: 'button', 'aria-expanded': String(open), 'aria-label': `Problems: ${counted}`,
     }, shape('title', null, `Targets that do not exist, and policies that are not attached\n${open ? 'Click to collapse' : 'Click to expand'}`),
     shape('rect', { class: 'toggle-area', width, height: open ? 32 : height, rx: 10 }),
-    shape('path', { class: 'caret', d: open ? OPEN : CLOSED }), words('frame-name', 26, 21, 'Problems'),
+    shape('path', { class: 'caret', d: open ? OPEN : CLOSED }), words('frame-name', 26, 21, 'Problems'), ' ',
     open ? words('kind', 34 + text.measure('Problems', 'title'), 21, counted) : words('kind', 26, 41, counted));
     return shape('g', { class: `frame problems ${open ? 'open' : 'closed'}`, transform: `translate(${x} ${y})`, 'data-frame': one.namespace },
       shape('rect', { class: 'frame-box', width, height, rx: 10 }), header);

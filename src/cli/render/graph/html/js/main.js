@@ -234,7 +234,8 @@ state.watch((changed) => {
 canvas.addEventListener('click', (event) => {
   if (move.moved()) return;
   const element = event.target.closest('.node');
-  const frame = event.target.closest('.toggle');
+  // All of a closed frame opens it.
+  const frame = event.target.closest('.frame.closed')?.querySelector('.toggle') ?? event.target.closest('.toggle');
   if (element) choose(Number(element.dataset.n), element);
   else if (frame) toggle(frame.dataset.ns);
   else if (!panel.hidden) close();
