@@ -7,7 +7,7 @@ use super::render::graph::Picture;
 use super::render::graph::dot::dot;
 use super::render::graph::html::html;
 use super::render::graph::mermaid::{MOST_EDGES, mermaid};
-use super::render::graph::svg::Drawing;
+use super::render::graph::svg::{Drawing, FITTING};
 use super::render::graph::tree::tree;
 use super::render::style::Style;
 use super::state::{Opened, Scope, State};
@@ -17,7 +17,6 @@ use crate::answer::graph::{Focus, Graph, details};
 use crate::cache::lists::Wants;
 use crate::engine::model::hint::{nearest, quoted};
 use crate::engine::model::ids::ObjectKey;
-use crate::engine::model::object::Object;
 use crate::engine::model::printable::escape;
 use crate::engine::model::section;
 use crate::engine::routing::Matching;
@@ -43,6 +42,10 @@ pub struct Args {
     /// Output format.
     #[arg(short, long, value_name = "FORMAT", default_value = "tree")]
     output: Output,
+    /// Draw every object with `-o svg`. Without it, a picture of more than 24 objects that is wider or taller than 1600
+    /// pixels shows Gateways, and the other objects as counts by namespace.
+    #[arg(long)]
+    full: bool,
 }
 
 /// Output formats.
@@ -81,21 +84,56 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             escape(namespace)
         );
     }
-    if let Some(note) = args.output.note(&graph) {
+    if args.full && args.output != Output::Svg {
+        return Err("--full: only -o svg leaves objects out".into());
+    }
+    let picture = Picture::new(&graph);
+    let text = match args.output {
+        Output::Json => answer::json(&graph)?,
+        Output::Dot => dot(&picture),
+        Output::Mermaid => mermaid(&picture),
+        Output::Svg => {
+            let drawing = Drawing::new(&picture, args.full);
+            if drawing.is_by_namespace {
+                eprintln!(
+                    "attache: the objects do not fit {FITTING} by {FITTING} pixels and are counted by namespace: --full draws all of \
+                     them, attache graph KIND/NAME one object and what is around it"
+                );
+            }
+            drawing.svg()
+        }
+        Output::Html => html(
+            &graph,
+            &details(&view.snapshot, &view.objects, &graph),
+            &args.state.again(),
+        )?,
+        Output::Tree => tree(&picture, Style::of_stdout()),
+    };
+    if let Some(note) = args.note(&graph) {
         eprintln!(
             "attache: {note}: attache graph KIND/NAME shows one object and what is around it"
         );
     }
-    print(
-        &args
-            .output
-            .show(&view.snapshot, &view.objects, &graph, &args.state.again())?,
-    )
+    print(&text)
 }
 
 // === impl Args ===
 
 impl Args {
+    /// A note that the picture is too large to be readable.
+    fn note(&self, graph: &Graph) -> Option<String> {
+        let (nodes, edges) = (graph.nodes.len(), graph.edges.len());
+        match self.output {
+            Output::Svg if self.full && nodes > READABLE => Some(format!(
+                "{nodes} objects, sections and policies in one picture"
+            )),
+            Output::Mermaid if edges > MOST_EDGES => Some(format!(
+                "{edges} edges, and Mermaid draws {MOST_EDGES} unless maxEdges says more"
+            )),
+            _ => None,
+        }
+    }
+
     fn focus(&self, opened: &Opened) -> Result<Focus, Failure> {
         if self.object.is_empty() {
             if self.depth.is_some() {
@@ -110,42 +148,6 @@ impl Args {
         Ok(Focus::Place {
             place: opened.place(kind, name)?,
             depth: self.depth,
-        })
-    }
-}
-
-// === impl Output ===
-
-impl Output {
-    /// A note that the picture is too large to be readable.
-    fn note(self, graph: &Graph) -> Option<String> {
-        let (nodes, edges) = (graph.nodes.len(), graph.edges.len());
-        match self {
-            Self::Svg if nodes > READABLE => Some(format!(
-                "{nodes} objects, sections and policies in one picture"
-            )),
-            Self::Mermaid if edges > MOST_EDGES => Some(format!(
-                "{edges} edges, and Mermaid draws {MOST_EDGES} unless maxEdges says more"
-            )),
-            _ => None,
-        }
-    }
-
-    fn show(
-        self,
-        snapshot: &Snapshot,
-        specs: &[Object],
-        graph: &Graph,
-        from: &[String],
-    ) -> Result<String, Failure> {
-        let picture = Picture::new(graph);
-        Ok(match self {
-            Self::Json => answer::json(graph)?,
-            Self::Dot => dot(&picture),
-            Self::Mermaid => mermaid(&picture),
-            Self::Svg => Drawing::new(&picture).svg(),
-            Self::Html => html(graph, &details(snapshot, specs, graph), from)?,
-            Self::Tree => tree(&picture, Style::of_stdout()),
         })
     }
 }

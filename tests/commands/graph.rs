@@ -3,6 +3,7 @@
 
 mod dot;
 mod mermaid;
+mod namespaces;
 mod page;
 mod picture;
 

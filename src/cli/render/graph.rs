@@ -10,6 +10,7 @@ pub(crate) mod html;
 mod layout;
 pub(crate) mod mermaid;
 mod rows;
+mod spaces;
 pub(crate) mod states;
 pub(crate) mod svg;
 pub(crate) mod tree;

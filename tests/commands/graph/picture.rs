@@ -96,24 +96,35 @@ fn whole(cell: Node<'_, '_>) -> Rect {
     }
 }
 
+/// The font sizes of all texts.
+pub(super) fn sizes(svg: &str) -> Vec<f64> {
+    let document = Document::parse(svg).unwrap();
+    let texts = document.descendants();
+    let texts = texts.filter(|node| node.tag_name().name() == "text");
+    texts.map(size).collect()
+}
+
+fn size(text: Node<'_, '_>) -> f64 {
+    let sizes = [
+        ("name", 13.0),
+        ("section", 12.0),
+        ("policy-name", 12.0),
+        ("policy", 12.0),
+        ("kind", 11.0),
+        ("note", 11.0),
+        ("badge-text", 11.0),
+        ("problem-text", 11.0),
+        ("code", 11.0),
+    ];
+    let mut sizes = sizes.iter();
+    let (_, size) = sizes.find(|(class, _)| has_class(text, class)).unwrap();
+    *size
+}
+
 /// With the widest font of the style: 0.62 of the font size per character, twice that for wide ones.
 fn is_within(text: Node<'_, '_>, whole: &Rect) {
     let words = text.text().unwrap_or_default();
-    let size = [
-        ("name", 13.0),
-        ("section", 12.0),
-        ("policy", 12.0),
-        ("kind", 10.0),
-        ("note", 10.0),
-        ("badge-text", 10.0),
-        ("problem-text", 10.0),
-        ("code", 10.0),
-    ];
-    let size = size
-        .iter()
-        .find(|(class, _)| has_class(text, class))
-        .unwrap()
-        .1;
+    let size = size(text);
     let width = u32::try_from(unicode_width::UnicodeWidthStr::width(words)).unwrap();
     let width = f64::from(width) * 0.62 * size;
     let x = number(text, "x");

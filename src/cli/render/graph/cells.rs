@@ -3,9 +3,12 @@
 
 use super::layout::{Block, Wire};
 use super::rows::{Row, Writer};
+use super::spaces::Spaces;
 use super::{Picture, Step};
 use crate::answer::graph::{Edge, Link, Node, Role};
 
+/// The middle of the heading of a box, from its top.
+const HEAD_MIDDLE: f64 = 11.0;
 /// The space below the last row.
 const FOOT: f64 = 6.0;
 /// The space between the side of a box and its text.
@@ -83,6 +86,62 @@ impl<'a> Cells<'a> {
             }
         }
         all
+    }
+
+    /// Arranges the Gateways of a picture in boxes, and the namespaces of all other objects in one box for each set of
+    /// listeners that leads to them.
+    pub(crate) fn by_namespace(picture: &Picture<'a>) -> Option<Self> {
+        let spaces = Spaces::of(picture)?;
+        let is_drawn = |number: usize| spaces.drawn.get(number) == Some(&true);
+        let writer = Writer::new(picture);
+        let mut anchors: Anchors = vec![None; picture.nodes().count()];
+        let mut boxes: Vec<Cell<'a>> = Vec::new();
+        let objects = picture.nodes().filter(|(number, _)| is_drawn(*number));
+        for (number, node) in objects.filter(|(_, node)| node.object.0.section.is_none()) {
+            let cell = Cell::of(&writer, picture, number, node);
+            cell.anchor(boxes.len(), &mut anchors);
+            boxes.push(cell);
+        }
+        let first = boxes.len();
+        for group in &spaces.groups {
+            let mut cell = Cell::empty(2);
+            cell.add(writer.spaces(&group.spaces, !group.parents.is_empty()));
+            cell.height += FOOT;
+            boxes.push(cell);
+        }
+        align(&mut boxes);
+        let mut all = Self {
+            boxes,
+            wires: Vec::new(),
+            edges: Vec::new(),
+            ends: Vec::new(),
+        };
+        for (number, _) in picture.nodes().filter(|(number, _)| is_drawn(*number)) {
+            for step in picture
+                .below(number)
+                .iter()
+                .filter(|step| is_drawn(step.node))
+            {
+                all.wire(picture, number, *step, &anchors);
+            }
+        }
+        for (i, group) in spaces.groups.iter().enumerate() {
+            for (number, edge) in &group.parents {
+                let Some((from, from_y)) = anchors.get(*number).copied().flatten() else {
+                    continue;
+                };
+                all.wires.push(Wire {
+                    from,
+                    from_y,
+                    to: first + i,
+                    to_y: HEAD_MIDDLE,
+                    leads: true,
+                });
+                all.edges.push(edge);
+                all.ends.push((*number, *number));
+            }
+        }
+        Some(all)
     }
 
     /// The boxes as input of the layout.

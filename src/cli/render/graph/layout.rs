@@ -92,6 +92,15 @@ type Columns = BTreeMap<usize, (f64, f64)>;
 
 /// Lays out boxes and wires.
 pub(crate) fn lay_out(blocks: &[Block], wires: &[Wire]) -> Layout {
+    arranged(blocks, wires, true)
+}
+
+/// Lays out boxes and wires without bands, as tall as the tallest layer, with the boxes without wires below.
+pub(crate) fn lay_out_in_layers(blocks: &[Block], wires: &[Wire]) -> Layout {
+    arranged(blocks, wires, false)
+}
+
+fn arranged(blocks: &[Block], wires: &[Wire], in_bands: bool) -> Layout {
     let mut joined = vec![false; blocks.len()];
     for end in wires.iter().flat_map(|wire| [wire.from, wire.to]) {
         if let Some(flag) = joined.get_mut(end) {
@@ -118,11 +127,11 @@ pub(crate) fn lay_out(blocks: &[Block], wires: &[Wire]) -> Layout {
     let levels = leveled(scene, &whole);
     let columns = scene.columns(&whole.blocks, 0.0);
     let width = width(&columns);
-    let tower = levels.height > TOWER && levels.height > width;
+    let tower = in_bands && levels.height > TOWER && levels.height > width;
     if !tower || !banded(scene, &mut layout) {
         layout.put(scene, &whole, &levels, &columns, 0.0);
     }
-    layout.apart(blocks, &joined);
+    layout.apart(blocks, &joined, in_bands);
     layout
 }
 
@@ -232,8 +241,8 @@ impl Layout {
         self.height += down;
     }
 
-    /// Places the boxes without wires in rows above all others.
-    fn apart(&mut self, blocks: &[Block], joined: &[bool]) {
+    /// Places the boxes without wires in rows above or below all others.
+    fn apart(&mut self, blocks: &[Block], joined: &[bool], is_above: bool) {
         let loose = || (0..blocks.len()).filter(|block| joined.get(*block) == Some(&false));
         let widest = loose().filter_map(|block| blocks.get(block));
         let widest = widest.map(|block| block.width + GAP).fold(1.0, f64::max);
@@ -241,7 +250,11 @@ impl Layout {
         while real(columns + 1) * widest <= self.width {
             columns += 1;
         }
-        let (mut y, mut corners) = (0.0, Vec::new());
+        let top = match self.height {
+            height if height > 0.0 && !is_above => height + 2.0 * GAP,
+            _ => 0.0,
+        };
+        let (mut y, mut corners) = (top, Vec::new());
         let loose: Vec<usize> = loose().collect();
         for row in loose.chunks(columns) {
             let mut height = 0.0_f64;
@@ -255,12 +268,20 @@ impl Layout {
             }
             y += height + GAP;
         }
-        let down = if self.height > 0.0 && y > 0.0 {
-            y + GAP
+        if top > 0.0 {
+            self.height = if loose.is_empty() {
+                self.height
+            } else {
+                y - GAP
+            };
         } else {
-            (y - GAP).max(0.0)
-        };
-        self.lower(down);
+            let down = if self.height > 0.0 && y > 0.0 {
+                y + GAP
+            } else {
+                (y - GAP).max(0.0)
+            };
+            self.lower(down);
+        }
         for (number, corner) in corners {
             if let Some(place) = self.blocks.get_mut(number) {
                 *place = corner;

@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::cells::INSET;
+use super::spaces::Space;
 use super::states::badges;
 use super::svg::text::{LARGE, MIDDLE, SMALL, lines, measured, wrapped};
 use super::{Picture, Step, label, name};
 use crate::answer::graph::{Link, Node, Role};
+use crate::answer::state::PolicyState;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::GroupKind;
 use crate::engine::model::wording::shortened;
@@ -15,6 +18,7 @@ const HEAD: f64 = 24.0;
 const LINE: f64 = 16.0;
 const SECTION: f64 = 22.0;
 const CHIP: f64 = 23.0;
+const SPACE: f64 = 26.0;
 /// The limits of characters per line, for a name and for a reason.
 const NAME: usize = 56;
 const REASON: usize = 52;
@@ -44,6 +48,8 @@ pub(crate) enum Content<'a> {
     Policy(Chip<'a>),
     /// A problem, in lines.
     Problem(Vec<String>),
+    /// A namespace with the counts of what it contains.
+    Space(SpaceRow),
     Fact(String),
     /// A heading for the rows below, or a note on omitted ones.
     Heading(String),
@@ -61,6 +67,15 @@ pub(crate) struct Chip<'a> {
     pub names: Vec<String>,
     /// How many policies it overrides, or which one overrides it.
     pub note: String,
+}
+
+/// A namespace in a box of namespaces, in columns: its name, its policies by state, its problems, and its counts.
+#[derive(Debug)]
+pub(crate) struct SpaceRow {
+    pub space: Space,
+    /// The left edges of the columns for states and problems.
+    pub states_at: f64,
+    pub problems_at: f64,
 }
 
 /// Writes the rows of a picture.
@@ -269,11 +284,78 @@ impl<'a, 'p> Writer<'a, 'p> {
         row(Content::Policy(chip), height, width)
     }
 
+    /// Namespaces, below a heading with their sums.
+    pub(crate) fn spaces(&self, spaces: &[Space], is_reached: bool) -> Vec<Row<'a>> {
+        let sum = Space::sum(spaces);
+        let named = spaces.iter().filter(|space| !space.name.is_empty());
+        let many = match named.count() {
+            1 => "1 namespace".to_owned(),
+            n => format!("{n} namespaces"),
+        };
+        let alone = if is_reached {
+            ""
+        } else {
+            ", not reached from a Gateway shown here"
+        };
+        let heading = format!("{many}: {}{alone}", sum.counted());
+        let mut rows = Vec::new();
+        if spaces.len() > 1 || !is_reached {
+            rows.push(self.heading(&heading));
+        }
+        let widest = |of: &dyn Fn(&Space) -> f64| spaces.iter().map(of).fold(0.0, f64::max);
+        let states_at = INSET + widest(&|space| measured(title_of(space), MIDDLE)) + 16.0;
+        let problems_at = states_at + widest(&|space| tallies(&space.states));
+        let counts_at = problems_at + widest(&|space| problems_width(space.problems));
+        for space in spaces {
+            let width = counts_at + measured(&space.counted(), SMALL);
+            let space = SpaceRow {
+                space: space.clone(),
+                states_at,
+                problems_at,
+            };
+            rows.push(row(Content::Space(space), SPACE, width));
+        }
+        rows
+    }
+
     /// A heading or note.
     #[expect(clippy::unused_self, reason = "all rows come from the writer")]
     pub(crate) fn heading(&self, words: &str) -> Row<'a> {
         let width = measured(words, SMALL);
         row(Content::Heading(words.to_owned()), SECTION, width)
+    }
+}
+
+/// The name of a namespace; of objects without one, what they are.
+pub(crate) fn title_of(space: &Space) -> &str {
+    if space.name.is_empty() {
+        "cluster-scoped"
+    } else {
+        &space.name
+    }
+}
+
+/// The width of one state with its count.
+pub(crate) fn tally(count: usize) -> f64 {
+    30.0 + measured(&count.to_string(), SMALL)
+}
+
+fn tallies(states: &BTreeMap<PolicyState, usize>) -> f64 {
+    states.values().map(|count| tally(*count)).sum::<f64>() + 10.0
+}
+
+/// `3 problems`.
+pub(crate) fn problems_of(count: usize) -> String {
+    match count {
+        1 => "1 problem".to_owned(),
+        n => format!("{n} problems"),
+    }
+}
+
+fn problems_width(count: usize) -> f64 {
+    match count {
+        0 => 0.0,
+        n => measured(&problems_of(n), SMALL) + 30.0,
     }
 }
 

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use super::Picture;
 use super::cells::Cells;
-use super::layout::{Layout, Point, lay_out};
+use super::layout::{Layout, Point, lay_out, lay_out_in_layers};
 use super::rows::Content;
 use crate::answer::graph::{Graph, Link, Node, Role};
 use crate::engine::model::ids::ObjectKey;
 
 mod legend;
 mod rows;
+mod spaces;
 pub(crate) mod text;
 
 use text::marked;
@@ -35,10 +36,18 @@ const MOST_CURVES: usize = 24;
 /// The ids of the policies that override another.
 type Winners<'a> = &'a [Arc<str>];
 
+/// A picture of more objects than this is drawn by namespaces if it is wider or taller than [`FITTING`]: its text would be
+/// too small to read on one screen.
+const FEW: usize = 24;
+/// The width and height that a picture of all objects may have.
+pub(crate) const FITTING: f64 = 1600.0;
+
 /// A picture with all boxes placed.
 #[derive(Debug)]
 pub(crate) struct Drawing<'a> {
     picture: &'a Picture<'a>,
+    /// Whether only Gateways are drawn, and the namespaces of the other objects.
+    pub(crate) is_by_namespace: bool,
     cells: Cells<'a>,
     layout: Layout,
     /// The colour of each Gateway.
@@ -48,15 +57,25 @@ pub(crate) struct Drawing<'a> {
 // === impl Drawing ===
 
 impl<'a> Drawing<'a> {
-    /// Lays out a picture.
-    pub(crate) fn new(picture: &'a Picture<'a>) -> Self {
-        let cells = Cells::new(picture);
-        let layout = lay_out(&cells.blocks(), &cells.wires);
+    /// Lays out a picture; with all objects if `full`, or if they fit.
+    pub(crate) fn new(picture: &'a Picture<'a>, full: bool) -> Self {
+        let mut cells = Cells::new(picture);
+        let mut layout = lay_out(&cells.blocks(), &cells.wires);
+        let is_large = layout.width.max(layout.height) + 2.0 * MARGIN > FITTING;
+        let few = objects(picture.graph) <= FEW;
+        let by_namespace = Some(picture).filter(|_| is_large && !few && !full);
+        let by_namespace = by_namespace.and_then(Cells::by_namespace);
+        let is_by_namespace = by_namespace.is_some();
+        if let Some(found) = by_namespace {
+            cells = found;
+            layout = lay_out_in_layers(&cells.blocks(), &cells.wires);
+        }
         let gateways = picture.nodes().map(|(_, node)| node);
         let gateways = gateways.filter(|node| node.role == Role::Gateway && !node.missing);
         let gateways = gateways.map(|node| &node.object.0.object).enumerate();
         Self {
             picture,
+            is_by_namespace,
             cells,
             layout,
             lanes: gateways.map(|(i, key)| (key, i % LANES)).collect(),
@@ -180,8 +199,13 @@ fn curve(winner: Point, loser: Point, text: &mut String) {
 pub(crate) fn title(graph: &Graph) -> String {
     let count = |of: &dyn Fn(&Node) -> bool| graph.nodes.iter().filter(|node| of(node)).count();
     let policies = count(&|node| node.role == Role::Policy);
-    let objects = count(&|node| node.role != Role::Policy && node.object.0.section.is_none());
-    format!("{objects} objects and {policies} policies")
+    format!("{} objects and {policies} policies", objects(graph))
+}
+
+fn objects(graph: &Graph) -> usize {
+    let nodes = graph.nodes.iter();
+    let objects = nodes.filter(|node| node.role != Role::Policy && node.object.0.section.is_none());
+    objects.count()
 }
 
 /// A line through points, curved where the height changes.

@@ -7,8 +7,9 @@ use super::Drawing;
 use super::text::{SMALL, lines, measured, number, text_of, write_text};
 use crate::answer::graph::{Link, Role};
 use crate::answer::state::PolicyState;
+use crate::cli::render::graph::rows::{Content, Row};
 use crate::cli::render::graph::states::{badges, look};
-use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::ids::{GroupKind, ObjectKey};
 
 /// The minimum width.
 pub(super) const WIDTH: f64 = 560.0;
@@ -55,8 +56,15 @@ impl Legend {
             .chain(on_targets)
             .collect();
         let mut entries: Vec<Entry> = states.into_iter().map(state).collect();
+        let rows = || drawing.cells.boxes.iter().flat_map(|cell| &cell.rows);
+        let kinds: BTreeSet<&GroupKind> = rows()
+            .filter_map(|row| match &row.content {
+                Content::Policy(chip) => Some(&chip.node.object.0.object.gk),
+                _ => None,
+            })
+            .collect();
         for (kind, badge) in badges(picture.graph) {
-            if badge != *kind.kind {
+            if badge != *kind.kind && kinds.contains(&kind) {
                 let mark = format!(
                     "<g class=\"badge\"><text class=\"badge-text\" x=\"0\" y=\"12\">{}</text></g>",
                     text_of(&badge)
@@ -77,13 +85,20 @@ impl Legend {
                 entries.push(Entry::new(mark, &gateway.to_string()));
             }
         }
-        let rejected = picture
-            .edges()
-            .iter()
-            .any(|edge| edge.link == Link::Rejected);
+        let mut edges = drawing.cells.edges.iter();
+        let rejected = edges.any(|edge| edge.link == Link::Rejected);
+        let is_missing = |row: &Row<'_>| match &row.content {
+            Content::Object(_, node, _) | Content::Section(_, node, ..) => node.missing,
+            _ => false,
+        };
         let fixed = [
             (
-                nodes().any(|node| node.missing),
+                drawing.is_by_namespace,
+                r#"<g class="cell"><rect class="box" y="2" width="22" height="12" rx="3"/><path class="line" d="M0 8H22"/></g>"#,
+                "objects counted by namespace; --full draws each",
+            ),
+            (
+                rows().any(is_missing),
                 r#"<g class="cell missing"><rect class="box" y="2" width="22" height="12" rx="3"/></g>"#,
                 "does not exist",
             ),

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::Drawing;
 use super::text::{SMALL, measured, number, text_of, write_text};
+use super::{Drawing, spaces};
 use crate::answer::graph::{Link, Node, Role};
 use crate::cli::render::graph::cells::{Cell, INSET};
 use crate::cli::render::graph::label;
@@ -22,8 +22,9 @@ impl Drawing<'_> {
             Content::Object(_, node, _) => Some(node),
             _ => None,
         });
+        let has_spaces = |row: &Row<'_>| matches!(row.content, Content::Space(_));
         let mut class = "cell".to_owned();
-        if owner.is_none_or(|node| node.missing) {
+        if owner.is_none_or(|node| node.missing) && !cell.rows.iter().any(has_spaces) {
             class.push_str(" missing");
         }
         if cell
@@ -86,6 +87,7 @@ impl Drawing<'_> {
                     y += 13.0;
                 }
             }
+            Content::Space(space) => spaces::row(space, row, width, text),
             Content::Fact(line) => write_text("code", INSET, row.top + 11.0, line, text),
             Content::Heading(line) => write_text("kind", INSET, row.top + 15.0, line, text),
         }
@@ -150,9 +152,9 @@ impl Drawing<'_> {
         let badge = measured(&chip.badge, SMALL);
         let _ = writeln!(
             text,
-            "<g class=\"badge\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"13\" rx=\"3\"/>",
+            "<g class=\"badge\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"14\" rx=\"3\"/>",
             number(start),
-            number(top + 3.0),
+            number(top + 2.5),
             number(badge + 6.0)
         );
         write_text("badge-text", start + 3.0, top + 13.0, &chip.badge, text);

@@ -11,7 +11,7 @@ const ADVANCE: f64 = 0.62;
 /// Font sizes, as in the style sheet.
 pub(crate) const LARGE: f64 = 13.0;
 pub(crate) const MIDDLE: f64 = 12.0;
-pub(crate) const SMALL: f64 = 10.0;
+pub(crate) const SMALL: f64 = 11.0;
 
 /// Writes a line of text at a point.
 pub(super) fn write_text(class: &str, x: f64, y: f64, line: &str, text: &mut String) {
