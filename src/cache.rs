@@ -24,6 +24,7 @@ mod kustomize;
 pub mod last_contact;
 pub mod lists;
 pub mod manifest;
+pub mod own_certificates;
 pub mod parallel;
 pub mod position;
 pub mod raw;

@@ -15,6 +15,7 @@
 //! - [`answer`] holds the answers of the commands as data. Pure.
 //! - [`registration`] computes the webhook configurations: which kinds the API server sends, and with which options.
 //!   Pure.
+//! - [`certificates`] makes certificates and decides when they are renewed.
 //! - [`reading`] opens the files that users name, with limits on size and time.
 //! - [`cache`] turns a cluster or a directory into published snapshots.
 //! - [`http`] turns bytes into requests and verdicts into bytes.
@@ -24,6 +25,7 @@ pub use attache_engine as engine;
 
 pub mod answer;
 pub mod cache;
+pub mod certificates;
 pub mod cli;
 pub mod config;
 pub mod http;

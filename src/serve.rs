@@ -19,8 +19,6 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::cache::directory::Links;
-use crate::cache::sync::SyncState;
-use crate::cache::webhooks::WebhookState;
 use crate::config::{Configuration, Text};
 use crate::http::admin::{self, Check, Checks};
 use crate::http::admission::App;
@@ -34,7 +32,7 @@ use crate::telemetry::traces::{Settings as TraceSettings, Traces};
 
 use self::disagreements::count_disagreements;
 use self::follow::{Follow, Health};
-use self::state::{from_cluster, from_directory};
+use self::state::{Sources, from_cluster, from_directory};
 
 /// Why the server stopped, for the person at the terminal.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -76,7 +74,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
             };
             from_directory(directory, links, known, &metrics).await?
         }
-        None => from_cluster(&args, known, &config, &metrics).await?,
+        None => from_cluster(&args, known, &config, &certificates, &metrics).await?,
     };
     state.outside.traces = traces.clone();
     let conduct = Arc::new(ArcSwap::from_pointee(config.conduct()));
@@ -126,7 +124,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     };
     let admin = Server {
         router: admin::router(
-            checks(certificates, callers, health, state.sync, state.webhooks),
+            checks(certificates, callers, health, &state.sources),
             metrics.clone(),
             phases.clone(),
         ),
@@ -204,20 +202,24 @@ async fn bind(flag: &str, addr: std::net::SocketAddr) -> Result<Bound, Failure> 
     bound.map_err(|e| format!("failed to listen on {addr}: {e}; choose another with {flag}").into())
 }
 
-/// Certificates from files, which are reloaded; with `--from`, a self-signed one by default.
+/// Certificates from files, which are reloaded; with `--from`, a self-signed one by default. With `--manage-certs` they
+/// are empty until attache has made or read its own.
 fn certificates(
     args: &Args,
     metrics: &Arc<Metrics>,
     background: &mut JoinSet<String>,
 ) -> Result<Arc<Certificates>, Failure> {
+    if args.manage_certs {
+        return Ok(Certificates::new());
+    }
     let (Some(cert), Some(key)) = (&args.tls_cert, &args.tls_key) else {
         if args.from.is_some() {
             let certificates = Certificates::self_signed(Zoned::now().date())?;
             certificates.tell_end(metrics);
             return Ok(certificates);
         }
-        let remedy = "the API server must be able to trust the webhook: give --tls-cert and \
-                      --tls-key (attache certs makes a pair for a try-out)";
+        let remedy = "the API server must be able to trust the webhook: give --manage-certs, or --tls-cert \
+                      and --tls-key (attache certs makes a pair for a try-out)";
         return Err(remedy.into());
     };
     let certificates = Certificates::new();
@@ -253,9 +255,13 @@ fn checks(
     certificates: Arc<Certificates>,
     callers: Option<Arc<Callers>>,
     configuration: Health,
-    sync: Option<Arc<SyncState>>,
-    webhooks: Option<Arc<WebhookState>>,
+    sources: &Sources,
 ) -> Checks {
+    let Sources {
+        sync,
+        webhooks,
+        own_certificates,
+    } = sources.clone();
     Arc::new(move || {
         let trouble = certificates.trouble(jiff::Timestamp::now());
         let mut checks = vec![files("certificate", certificates.loaded(), trouble)];
@@ -263,6 +269,15 @@ fn checks(
             checks.push(files("client-ca", callers.loaded(), callers.trouble()));
         }
         checks.push(configuration.check());
+        if let Some(own) = &own_certificates {
+            let check = own.check();
+            checks.push(Check {
+                name: check.name,
+                ok: check.ok,
+                required: check.required,
+                detail: check.detail,
+            });
+        }
         let Some(sync) = &sync else {
             return checks;
         };
@@ -300,7 +315,7 @@ fn files(name: &str, is_loaded: bool, trouble: Option<String>) -> Check {
 }
 
 fn announce(args: &Args, listen: &Bound, admin: &Bound) {
-    let note = if args.tls_cert.is_none() {
+    let note = if args.from.is_some() && args.tls_cert.is_none() {
         "  (self-signed for this run)"
     } else {
         ""

@@ -150,7 +150,7 @@ fn rights_are_exact_and_read_only() {
 #[test]
 fn write_access_is_two_objects_by_name() {
     for kind in ["validating", "mutating"] {
-        let folder = format!("manifests/manage-webhooks/{kind}");
+        let folder = format!("manifests/webhook-rights/{kind}");
         let rights = documents(&format!("{folder}/rbac.yaml"));
         let rules = rights[0]["rules"].as_array().unwrap();
         assert_eq!(rules.len(), 1);
@@ -166,6 +166,23 @@ fn write_access_is_two_objects_by_name() {
         assert_eq!(guard[0]["spec"]["failurePolicy"], "Fail");
         assert_eq!(guard[1]["spec"]["policyName"], guard[0]["metadata"]["name"]);
         assert_eq!(strings(&guard[1]["spec"]["validationActions"]), ["Deny"]);
+    }
+}
+
+/// Of the Secrets, attache reads and changes its own, by name.
+#[test]
+fn the_right_to_secrets_is_one_name_in_one_namespace() {
+    let rights = documents("manifests/own-certificates/rbac.yaml");
+    assert_eq!(rights[0]["kind"], "Role");
+    assert_eq!(rights[0]["metadata"]["namespace"], "attache-system");
+    for rule in rights[0]["rules"].as_array().unwrap() {
+        assert_eq!(strings(&rule["resources"]), ["secrets"]);
+        match &*strings(&rule["verbs"]) {
+            // RBAC cannot limit it to a name.
+            ["create"] => assert!(rule["resourceNames"].is_null()),
+            ["get", "update"] => assert_eq!(strings(&rule["resourceNames"]), ["attache-certs"]),
+            other => panic!("{other:?}"),
+        }
     }
 }
 

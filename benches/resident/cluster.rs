@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attache::http::tls::Made;
+use attache::certificates::Made;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rustls::pki_types::pem::PemObject as _;

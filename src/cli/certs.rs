@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::Failure;
-use crate::http::tls::make_ca_and_pair;
+use crate::certificates::make_ca_and_pair;
 
 /// Arguments of `attache certs`.
 #[derive(Debug, clap::Args)]

@@ -14,18 +14,15 @@ use rustls::server::{
 use rustls::sign::CertifiedKey;
 use rustls::{ServerConfig, pki_types};
 
+use crate::certificates::{Validity, make_ca_and_pair};
 use crate::metrics::Metrics;
 
-mod certificate;
 mod clients;
 mod files;
-mod generate;
 
-pub use certificate::Validity;
 pub use clients::Callers;
 pub(super) use clients::Peer;
 pub use files::{Files, Reload};
-pub use generate::{Made, make_ca_and_pair};
 
 /// Why a certificate cannot be used. The messages never contain key material.
 #[derive(Debug, thiserror::Error)]

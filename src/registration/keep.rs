@@ -1,12 +1,16 @@
 //! Computes what to apply so that a webhook configuration in the cluster is up to date.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::rules::{is_definitions, webhooks};
 use super::{Endpoint, GROUP, Policies, VERSION};
 
-/// The field manager under which attache applies.
+/// The field manager under which attache applies rules.
 pub const FIELD_MANAGER: &str = "attache";
+/// The field manager under which attache applies the CA of its own certificates.
+pub const CA_FIELD_MANAGER: &str = "attache-certificates";
 
 /// The object to apply: the rules, and the CA if one is given; `None` if nothing differs. Everything else is left to
 /// its owners.
@@ -41,17 +45,43 @@ pub fn amendment(
         }
         applied.push(part);
     }
-    Ok(differs.then(|| {
-        json!({
-            "apiVersion": format!("{GROUP}/{VERSION}"),
-            "kind": endpoint.kind(),
-            "metadata": {
-                "name": current.pointer("/metadata/name"),
-                "resourceVersion": current.pointer("/metadata/resourceVersion"),
-            },
-            "webhooks": applied,
-        })
-    }))
+    Ok(differs.then(|| object(endpoint, current, &applied)))
+}
+
+/// The CAs in a webhook configuration, in PEM; empty texts for webhooks without any.
+pub fn published(configuration: &Value) -> Vec<String> {
+    let bundles = list(configuration).map(|webhook| {
+        let bundle = webhook.pointer("/clientConfig/caBundle");
+        let bundle = bundle.and_then(Value::as_str).unwrap_or_default();
+        let pem = STANDARD.decode(bundle).unwrap_or_default();
+        String::from_utf8(pem).unwrap_or_default()
+    });
+    bundles.collect()
+}
+
+/// The object to apply so that all webhooks have a `caBundle`, in base64; `None` if they do. Unlike [`amendment`], it
+/// leaves the rules to others.
+pub fn ca_amendment(endpoint: Endpoint, current: &Value, ca: &str) -> Option<Value> {
+    let bundle = |webhook: &Value| webhook.pointer("/clientConfig/caBundle") == Some(&json!(ca));
+    if list(current).all(bundle) {
+        return None;
+    }
+    let names = list(current).filter_map(name_of);
+    let webhooks = names.map(|name| json!({"name": name, "clientConfig": {"caBundle": ca}}));
+    let webhooks: Vec<Value> = webhooks.collect();
+    Some(object(endpoint, current, &webhooks))
+}
+
+fn object(endpoint: Endpoint, current: &Value, webhooks: &[Value]) -> Value {
+    json!({
+        "apiVersion": format!("{GROUP}/{VERSION}"),
+        "kind": endpoint.kind(),
+        "metadata": {
+            "name": current.pointer("/metadata/name"),
+            "resourceVersion": current.pointer("/metadata/resourceVersion"),
+        },
+        "webhooks": webhooks,
+    })
 }
 
 fn list(configuration: &Value) -> impl Iterator<Item = &Value> {
@@ -161,6 +191,25 @@ mod tests {
         assert_eq!(clients(&current), json!({"caBundle": "b2xk"}));
         current["metadata"]["managedFields"][0]["manager"] = json!("cainjector");
         assert_eq!(clients(&current), Value::Null);
+    }
+
+    #[test]
+    fn a_ca_alone_leaves_the_rules_to_others() {
+        let current = installed(Endpoint::Validate, FailurePolicy::Fail, &["retries"]);
+        assert_eq!(ca_amendment(Endpoint::Validate, &current, "b2xk"), None);
+        let applied = ca_amendment(Endpoint::Validate, &current, "bmV3").unwrap();
+        let webhooks = applied["webhooks"].as_array().unwrap();
+        assert_eq!(
+            webhooks.len(),
+            current["webhooks"].as_array().unwrap().len()
+        );
+        for webhook in webhooks {
+            assert_eq!(webhook["clientConfig"], json!({"caBundle": "bmV3"}));
+            assert!(webhook.get("rules").is_none() && webhook["name"].is_string());
+        }
+        assert_eq!(applied["metadata"]["resourceVersion"], "7");
+        assert!(published(&current).iter().all(|pem| pem == "old"));
+        assert_eq!(published(&json!({"webhooks": [{"name": "a"}]})), [""]);
     }
 
     #[test]

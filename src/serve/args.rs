@@ -39,6 +39,24 @@ pub struct Args {
     /// The private key of the serving certificate, a PEM file.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
+    /// Make and renew the serving certificate, keep it in a Secret, and write its CA into caBundle of the webhook
+    /// configurations; requires the permissions in manifests/own-certificates.
+    #[arg(long, conflicts_with_all = ["from", "tls_cert", "ca_cert"])]
+    pub manage_certs: bool,
+    /// The Secret of these certificates; by default in the namespace of the pod or of the kubeconfig context.
+    #[arg(
+        long,
+        value_name = "[NAMESPACE/]NAME",
+        default_value = "attache-certs",
+        requires = "manage_certs"
+    )]
+    pub cert_secret: String,
+    /// A DNS name of the certificate; by default attache.NAMESPACE.svc; can be repeated.
+    #[arg(long = "cert-name", value_name = "NAME", requires = "manage_certs")]
+    pub cert_names: Vec<String>,
+    /// How long a certificate is valid. It is renewed after two thirds of that.
+    #[arg(long, value_name = "TIME", default_value = "90d", value_parser = duration, requires = "manage_certs")]
+    pub cert_life: Duration,
     /// Accept only clients with a certificate from this CA, a PEM file; reloaded when it changes.
     #[arg(long, value_name = "FILE")]
     pub client_ca: Option<PathBuf>,
@@ -58,12 +76,7 @@ pub struct Args {
     )]
     pub manage_webhooks: Vec<Managed>,
     /// The name of the webhook configurations.
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "attache",
-        requires = "manage_webhooks"
-    )]
+    #[arg(long, value_name = "NAME", default_value = "attache")]
     pub webhook_name: String,
     /// Update their caBundle from this PEM file; without this option, attache does not write caBundle.
     #[arg(long, value_name = "FILE", requires = "manage_webhooks")]
@@ -103,7 +116,7 @@ impl Managed {
     }
 }
 
-/// Parses `10s`, `500ms` or `1m`. A unit is required.
+/// Parses `10s`, `500ms`, `1m`, `12h` or `90d`. A unit is required.
 fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number: u64 = digits
@@ -113,8 +126,10 @@ fn duration(text: &str) -> Result<Duration, String> {
         Some("ms") => Ok(Duration::from_millis(number)),
         Some("s") => Ok(Duration::from_secs(number)),
         Some("m") => Ok(Duration::from_secs(number.saturating_mul(60))),
+        Some("h") => Ok(Duration::from_secs(number.saturating_mul(3600))),
+        Some("d") => Ok(Duration::from_secs(number.saturating_mul(86_400))),
         _ => Err(format!(
-            "{text:?} is not a time; write it like 500ms, 10s or 1m"
+            "{text:?} is not a time; write it like 500ms, 10s, 1m, 12h or 90d"
         )),
     }
 }
@@ -129,7 +144,9 @@ mod tests {
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(duration("10s"), Ok(Duration::from_secs(10)));
         assert_eq!(duration("2m"), Ok(Duration::from_mins(2)));
-        for wrong in ["", "10", "s", "-1s", "1h", "1.5s"] {
+        assert_eq!(duration("12h"), Ok(Duration::from_hours(12)));
+        assert_eq!(duration("90d"), Ok(Duration::from_hours(90 * 24)));
+        for wrong in ["", "10", "s", "-1s", "1w", "1.5s"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
     }

@@ -14,13 +14,16 @@ use crate::cache::confirm::Confirm as LiveRead;
 use crate::cache::directory::Links;
 use crate::cache::events::{Notice, Notices};
 use crate::cache::kubeconfig;
+use crate::cache::own_certificates::{Kept as OwnKept, OwnCertificates, OwnState, Serve};
 use crate::cache::reload::{self, Directory};
 use crate::cache::sync::SyncState;
 use crate::cache::webhooks::{Kept, WebhookState, Webhooks};
 use crate::cache::{Cluster, Published, Settings, tuned};
+use crate::certificates::Rotation;
 use crate::config::Configuration;
 use crate::engine::kinds::profile::ProfileRules;
 use crate::http::admission::{Dependencies, Note};
+use crate::http::tls::Certificates;
 use crate::metrics::Metrics;
 use crate::registration::Endpoint;
 use crate::telemetry::traces::Traces;
@@ -35,9 +38,16 @@ const CACHE_AGE: Duration = Duration::from_mins(5);
 pub(super) struct State {
     pub(super) snapshot: Published,
     pub(super) outside: Dependencies,
+    pub(super) sources: Sources,
+    pub(super) tasks: JoinSet<String>,
+}
+
+/// What the tasks say of themselves, for `/readyz`.
+#[derive(Clone, Default)]
+pub(super) struct Sources {
     pub(super) sync: Option<Arc<SyncState>>,
     pub(super) webhooks: Option<Arc<WebhookState>>,
-    pub(super) tasks: JoinSet<String>,
+    pub(super) own_certificates: Option<Arc<OwnState>>,
 }
 
 pub(super) async fn from_directory(
@@ -76,8 +86,7 @@ pub(super) async fn from_directory(
     Ok(State {
         snapshot,
         outside: Dependencies::default(),
-        sync: None,
-        webhooks: None,
+        sources: Sources::default(),
         tasks,
     })
 }
@@ -86,9 +95,11 @@ pub(super) async fn from_cluster(
     args: &Args,
     rules: watch::Receiver<Arc<ProfileRules>>,
     config: &Configuration,
+    certificates: &Arc<Certificates>,
     metrics: &Arc<Metrics>,
 ) -> Result<State, Failure> {
     let reached = kubeconfig::config(args.kubeconfig.as_deref(), args.context.as_deref()).await?;
+    let namespace = reached.default_namespace.clone();
     let client = kube::Client::try_from(tuned(reached))?;
     let kept = (!args.manage_webhooks.is_empty()).then(|| Kept {
         name: args.webhook_name.clone(),
@@ -102,7 +113,48 @@ pub(super) async fn from_cluster(
             })
             .collect(),
     });
-    Ok(followed(client, kept, rules, config, metrics))
+    let mut state = followed(client.clone(), kept, rules, config, metrics);
+    if args.manage_certs {
+        let kept = own_kept(args, namespace);
+        let own = OwnCertificates::new(client, kept, into_service(certificates, metrics));
+        state.sources.own_certificates = Some(own.state());
+        state.tasks.spawn(own.run());
+    }
+    Ok(state)
+}
+
+fn own_kept(args: &Args, own: String) -> OwnKept {
+    let (namespace, secret) = match args.cert_secret.split_once('/') {
+        Some((namespace, secret)) => (namespace.to_owned(), secret.to_owned()),
+        None => (own, args.cert_secret.clone()),
+    };
+    let mut names = args.cert_names.clone();
+    if names.is_empty() {
+        names.push(format!("attache.{namespace}.svc"));
+    }
+    OwnKept {
+        secret,
+        webhooks: args.webhook_name.clone(),
+        rotation: Rotation {
+            names,
+            life: args.cert_life,
+        },
+        namespace,
+    }
+}
+
+/// Connects attache's own certificates with the server.
+fn into_service(certificates: &Arc<Certificates>, metrics: &Arc<Metrics>) -> Serve {
+    let (certificates, metrics) = (certificates.clone(), metrics.clone());
+    Box::new(move |pair| {
+        let stored = certificates.store(pair.cert.as_bytes(), pair.key.as_bytes());
+        let result = if stored.is_ok() { "loaded" } else { "failed" };
+        metrics.cert_reload.with_label_values(&[result]).inc();
+        let current = metrics.cert_current.with_label_values(&["serving"]);
+        current.set(i64::from(stored.is_ok()));
+        certificates.tell_end(&metrics);
+        stored.map_err(|error| error.to_string())
+    })
 }
 
 /// Watches a cluster as configured, and keeps webhook configurations up to date if asked to.
@@ -138,8 +190,11 @@ fn followed(
     State {
         snapshot: cluster.snapshot,
         outside,
-        sync: Some(cluster.sync),
-        webhooks,
+        sources: Sources {
+            sync: Some(cluster.sync),
+            webhooks,
+            own_certificates: None,
+        },
         tasks: cluster.tasks,
     }
 }
@@ -219,7 +274,7 @@ mod tests {
             let metrics = Arc::new(Metrics::new().unwrap());
             let is_gone = Arc::<AtomicBool>::default();
             let state = followed(empty(is_gone.clone()), None, known, &config, &metrics);
-            let (sync, age) = (state.sync.unwrap(), state.outside.age.unwrap());
+            let (sync, age) = (state.sources.sync.unwrap(), state.outside.age.unwrap());
             while !sync.ready() {
                 sleep(Duration::from_millis(10)).await;
             }

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use attache::http::tls::make_ca_and_pair;
+use attache::certificates::make_ca_and_pair;
 use tempfile::TempDir;
 use tokio::net::TcpStream;
 

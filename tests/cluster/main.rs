@@ -14,6 +14,7 @@ mod harness;
 
 mod access;
 mod callers;
+mod certificates;
 mod commands;
 mod events;
 mod gitops;

@@ -9,7 +9,11 @@ use crate::harness::manifests::{collect_policies, service_account, switched_on};
 use crate::harness::{Attache, Cluster, Kubectl, World, eventually, soon};
 
 const BASE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/base");
-const MANAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/manage-webhooks");
+const WEBHOOKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/webhook-rights");
+const CERTIFICATES: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/manifests/own-certificates/rbac.yaml"
+);
 
 /// Rights: `gateways.gateway.networking.k8s.io [] list`.
 type Rights = BTreeSet<String>;
@@ -129,8 +133,15 @@ fn attache_holds_what_the_manifests_say_and_nothing_else() {
         return;
     };
     let roles = ["rbac.yaml", "rbac-policies.yaml"].map(|file| format!("{BASE}/{file}"));
-    let roles = roles.each_ref().map(String::as_str);
-    assert_eq!(own(&cluster, "attache"), granted(&roles));
+    let webhooks = ["validating", "mutating"].map(|kind| format!("{WEBHOOKS}/{kind}/rbac.yaml"));
+    let files = [
+        &roles[0],
+        &roles[1],
+        &webhooks[0],
+        &webhooks[1],
+        CERTIFICATES,
+    ];
+    assert_eq!(own(&cluster, "attache"), granted(&files));
 
     let attache = cluster.kubectl_as("attache");
     for (resource, verbs) in FORBIDDEN {
@@ -145,24 +156,6 @@ fn attache_holds_what_the_manifests_say_and_nothing_else() {
             assert!(said.code != 0 && said.err.contains("(Forbidden)"), "{said}");
         }
     }
-    // The component adds two named objects.
-    let manifests = cluster.dir().join("with-component");
-    switched_on(&manifests, &["manage-webhooks"]);
-    let folder = manifests.to_str().expect("a path in UTF-8");
-    cluster
-        .kubectl()
-        .run(["apply", "--server-side", "-k", folder])
-        .ok();
-    let manage = ["validating", "mutating"].map(|kind| format!("{MANAGE}/{kind}/rbac.yaml"));
-    let all = [roles[0], roles[1], &manage[0], &manage[1]];
-    eventually("the right of the component", || {
-        let (own, granted) = (own(&cluster, "attache"), granted(&all));
-        if own == granted {
-            Ok(())
-        } else {
-            Err(format!("{own:?}"))
-        }
-    });
     for kind in ["validating", "mutating"] {
         let other = format!("{kind}webhookconfigurations/other");
         for (verb, what) in [("patch", &*other), ("create", &other), ("delete", &other)] {
@@ -223,7 +216,7 @@ fn the_token_of_attache_changes_rules_and_ca_and_nothing_else() {
         return;
     };
     let folder = cluster.dir().join("guarded");
-    switched_on(&folder, &["manage-webhooks"]);
+    switched_on(&folder, &[]);
     let folder = folder.to_str().expect("a path in UTF-8");
     let admin = cluster.kubectl();
     admin.run(["apply", "--server-side", "-k", folder]).ok();

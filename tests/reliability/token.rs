@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use attache::cache::served::Served;
 use attache::cache::tuned;
-use attache::http::tls::{Certificates, Made, make_ca_and_pair, server_config};
+use attache::certificates::{Made, make_ca_and_pair};
+use attache::http::tls::{Certificates, server_config};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};

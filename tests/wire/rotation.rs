@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use attache::http::tls::{Certificates, Files, Made, Reload};
+use attache::certificates::Made;
+use attache::http::tls::{Certificates, Files, Reload};
 use attache::metrics::Metrics;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use attache::certificates::{Made, make_ca_and_pair};
 use attache::config::Configuration;
 use attache::engine::model::ids::GroupKind;
 use attache::engine::model::object::Object;
@@ -13,9 +14,7 @@ use attache::http::admission::{Age, App, Confirm, Dependencies, MayGet};
 use attache::http::drain::Phase;
 use attache::http::router::{Limits, guarded_by, router};
 use attache::http::server::{Bound, Options, Server};
-use attache::http::tls::{
-    Callers, Certificates, Made, make_ca_and_pair, server_config, server_config_for,
-};
+use attache::http::tls::{Callers, Certificates, server_config, server_config_for};
 use attache::metrics::Metrics;
 use attache::telemetry::traces::Traces;
 use serde_json::json;

@@ -23,7 +23,7 @@ use rustls::{
 use tokio::time::Instant;
 
 use super::TlsError;
-use super::certificate::names;
+use crate::certificates::names;
 use crate::metrics::Metrics;
 
 /// After this time the certificate of a connection is verified again, since it may have expired.

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use attache::http::tls::{Made, make_ca_and_pair};
+use attache::certificates::{Made, make_ca_and_pair};
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 

@@ -86,13 +86,15 @@ impl Attache {
     ) -> Self {
         let certs = cluster.certs(make_certs);
         let log = cluster.dir().join(format!("attache-{name}.log"));
+        let files = [certs.join("tls.crt"), certs.join("tls.key")];
+        let files = ["--tls-cert", path(&files[0]), "--tls-key", path(&files[1])];
+        let is_own = more.contains(&"--manage-certs");
         let mut child = Command::new(PROGRAM)
             .arg("serve")
             .args(["--kubeconfig", path(kubeconfig)])
             .args(["--config", path(configuration)])
             .args(more)
-            .args(["--tls-cert", path(&certs.join("tls.crt"))])
-            .args(["--tls-key", path(&certs.join("tls.key"))])
+            .args(if is_own { &[][..] } else { &files })
             .args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"])
             .args(["--drain-delay", "0s"])
             .envs(environment.iter().copied())

@@ -36,8 +36,7 @@ pub(crate) fn switched_on(to: &Path, components: &[&str]) {
     fs::write(&network, stated).expect("a writable file");
     let file = to.join("kustomization.yaml");
     let mut text = fs::read_to_string(&file).expect("kustomization.yaml");
-    let lines = components.iter().map(|name| format!("- {name}"));
-    for line in lines.chain((!components.is_empty()).then(|| "components:".to_owned())) {
+    for line in components.iter().map(|name| format!("- {name}")) {
         let on = text.replace(&format!("# {line}\n"), &format!("{line}\n"));
         assert_ne!(on, text, "{line}");
         text = on;

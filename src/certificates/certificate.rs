@@ -49,7 +49,7 @@ impl Validity {
 
 /// The names in a certificate: the common name of its subject and the subject alternative names (DNS, URI, e-mail, IP
 /// address). Empty if the certificate cannot be parsed, or has two lists of alternative names.
-pub(super) fn names(der: &[u8]) -> Vec<String> {
+pub fn names(der: &[u8]) -> Vec<String> {
     let Some(certificate) = read(der) else {
         return Vec::new();
     };
@@ -109,10 +109,10 @@ mod tests {
         let day = leaf(&["localhost"], jiff::civil::date(2031, 3, 14));
         let validity = Validity::of(&day).unwrap();
         assert_eq!(validity.from, at("2031-03-13T00:00:00Z"));
-        assert_eq!(validity.until, at("2032-03-14T00:00:00Z"));
+        assert_eq!(validity.until, at("2032-03-13T00:00:00Z"));
         assert_eq!(validity.trouble(at("2031-06-01T00:00:00Z")), None);
         let late = validity.trouble(at("2033-01-01T00:00:00Z")).unwrap();
-        assert_eq!(late, "it ended at 2032-03-14T00:00:00Z");
+        assert_eq!(late, "it ended at 2032-03-13T00:00:00Z");
         let early = validity.trouble(at("2031-01-01T00:00:00Z")).unwrap();
         assert_eq!(early, "it begins to count at 2031-03-13T00:00:00Z");
         // After 2049 the other time encoding is used.

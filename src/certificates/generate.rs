@@ -1,17 +1,16 @@
 //! Generates certificates, for when nobody else provides them.
 
+use std::time::Duration;
+
+use jiff::Timestamp;
 use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
     KeyPair, KeyUsagePurpose, date_time_ymd,
 };
 
-use super::TlsError;
-
-/// Validity of the CA in years; its bundle is in the webhook configuration.
-const CA_YEARS: i16 = 10;
-/// Validity of the serving certificate in years.
-const LEAF_YEARS: i16 = 1;
+const DAY: Duration = Duration::from_hours(24);
 
 /// A CA and a serving pair signed by it. Not `Debug`, because it has a key. The CA's own key is dropped, so a new pair
 /// needs a new CA.
@@ -24,12 +23,37 @@ pub struct Made {
     pub key_pem: String,
 }
 
-/// Generates a CA and a serving pair for these DNS names and IP addresses.
+/// How long certificates are valid.
+#[derive(Clone, Copy, Debug)]
+pub struct Lives {
+    /// The CA, from now on.
+    pub ca: Duration,
+    /// The serving certificate, from now on.
+    pub leaf: Duration,
+}
+
+/// Generates a CA that is valid for ten years, and a serving pair that is valid for one, for these DNS names and IP
+/// addresses.
 ///
 /// # Errors
 /// Fails if a name cannot be used in a certificate.
-pub fn make_ca_and_pair(sans: &[String], today: Date) -> Result<Made, TlsError> {
-    let mut ca = params(&[], "attache webhook CA", today, CA_YEARS)?;
+pub fn make_ca_and_pair(sans: &[String], today: Date) -> Result<Made, rcgen::Error> {
+    let start = today.to_zoned(TimeZone::UTC);
+    let start = start.map(|zoned| zoned.timestamp()).unwrap_or_default();
+    let lives = Lives {
+        ca: 3650 * DAY,
+        leaf: 365 * DAY,
+    };
+    make(sans, start, lives)
+}
+
+/// Generates a CA and a serving pair for these DNS names and IP addresses. Both are valid from the day before: clocks
+/// differ, and for the API server a new certificate must not be one of the future.
+///
+/// # Errors
+/// Fails if a name cannot be used in a certificate.
+pub fn make(sans: &[String], now: Timestamp, lives: Lives) -> Result<Made, rcgen::Error> {
+    let mut ca = params(&[], "attache webhook CA", now, lives.ca)?;
     ca.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     ca.key_usages = vec![
         KeyUsagePurpose::KeyCertSign,
@@ -40,7 +64,7 @@ pub fn make_ca_and_pair(sans: &[String], today: Date) -> Result<Made, TlsError> 
     let name = sans.first().map_or("attache", String::as_str);
     // A common name has at most 64 characters; clients use the alternative names.
     let name: String = name.chars().take(64).collect();
-    let mut leaf = params(sans, &name, today, LEAF_YEARS)?;
+    let mut leaf = params(sans, &name, now, lives.leaf)?;
     leaf.use_authority_key_identifier_extension = true;
     leaf.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     leaf.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
@@ -56,24 +80,18 @@ pub fn make_ca_and_pair(sans: &[String], today: Date) -> Result<Made, TlsError> 
 fn params(
     sans: &[String],
     name: &str,
-    today: Date,
-    years: i16,
-) -> Result<CertificateParams, TlsError> {
+    now: Timestamp,
+    life: Duration,
+) -> Result<CertificateParams, rcgen::Error> {
     let mut params = CertificateParams::new(sans.to_vec())?;
     params.distinguished_name.push(DnType::CommonName, name);
-    // Clocks differ: for the API server, a certificate made today must not be valid only from tomorrow.
-    let from = today.yesterday().unwrap_or(today);
-    let (year, month, day) = ymd(from, 0);
-    params.not_before = date_time_ymd(year, month, day);
-    let (year, month, day) = ymd(today, years);
-    params.not_after = date_time_ymd(year, month, day);
+    let now = date_time_ymd(1970, 1, 1) + since_epoch(now);
+    params.not_before = now - DAY;
+    params.not_after = now + life;
     Ok(params)
 }
 
-/// Year, month and day, `years` later. Days from the 29th on become the 28th, so that the date exists in every year.
-fn ymd(day: Date, years: i16) -> (i32, u8, u8) {
-    let month = u8::try_from(day.month()).unwrap_or(1);
-    let number = u8::try_from(day.day()).unwrap_or(1);
-    let number = if years == 0 { number } else { number.min(28) };
-    (i32::from(day.year() + years), month, number)
+/// Times before 1970 become its beginning.
+fn since_epoch(time: Timestamp) -> Duration {
+    Duration::from_secs(u64::try_from(time.as_second()).unwrap_or_default())
 }

@@ -1,0 +1,316 @@
+//! Certificates that attache makes for itself: one Secret, which all replicas share, and `caBundle` of the webhook
+//! configurations.
+//!
+//! Every replica looks at both from time to time and takes the next step ([`Rotation::step`]). Writes carry the
+//! resource version that they are based on, so of two replicas one is refused, and looks again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+use k8s_openapi::ByteString;
+use k8s_openapi::api::core::v1::Secret;
+use kube::api::{DynamicObject, Patch, PatchParams, PostParams};
+use kube::core::{ApiResource, GroupVersionKind};
+use kube::{Api, Client, ResourceExt as _};
+use serde_json::Value;
+use tokio::time::{sleep, timeout};
+
+use super::sync::Check;
+use super::watch::short;
+use crate::certificates::{Pair, Rotation, Step, Stored};
+use crate::registration::{CA_FIELD_MANAGER, Endpoint, GROUP, VERSION, ca_amendment, published};
+
+/// How often to look at the Secret and the configurations.
+const POLL: Duration = Duration::from_secs(10);
+/// Timeout of a request to the API server.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// After this many conflicts with other replicas, wait for the next round.
+const ATTEMPTS: usize = 5;
+const CONFLICT: u16 = 409;
+const NOT_FOUND: u16 = 404;
+const LABEL: (&str, &str) = ("app.kubernetes.io/managed-by", "attache");
+
+/// Puts a pair into service.
+pub type Serve = Box<dyn Fn(&Pair) -> Result<(), String> + Send + Sync>;
+
+/// Where the certificates are kept.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The namespace of the Secret.
+    pub namespace: String,
+    /// The name of the Secret.
+    pub secret: String,
+    /// The name of the webhook configurations.
+    pub webhooks: String,
+    /// How they are made and renewed.
+    pub rotation: Rotation,
+}
+
+/// How it goes. Shared, without a lock.
+#[derive(Debug)]
+pub struct OwnState {
+    trouble: ArcSwap<Option<String>>,
+    /// Whether the API server has trusted this replica once.
+    was_trusted: AtomicBool,
+}
+
+/// The task that keeps them.
+pub struct OwnCertificates {
+    client: Client,
+    kept: Kept,
+    serve: Serve,
+    served: Option<Stored>,
+    state: Arc<OwnState>,
+}
+
+/// The result of one attempt.
+enum Left {
+    Done,
+    /// Another replica wrote between our read and our write.
+    Overtaken,
+}
+
+// === impl OwnState ===
+
+impl OwnState {
+    /// Not ready before the webhook configurations trust what is served; a later failure leaves it ready, because the
+    /// pair in use may be valid for weeks.
+    pub fn check(&self) -> Check {
+        let trouble = self.trouble.load();
+        Check {
+            name: "own-certificates".to_owned(),
+            ok: trouble.is_none(),
+            required: !self.was_trusted.load(Ordering::Relaxed),
+            detail: (**trouble).clone().unwrap_or_default(),
+        }
+    }
+
+    /// Returns whether the trouble is news.
+    fn note(&self, trouble: Option<String>) -> bool {
+        if trouble.is_none() {
+            self.was_trusted.store(true, Ordering::Relaxed);
+        }
+        let is_news = **self.trouble.load() != trouble;
+        self.trouble.store(Arc::new(trouble));
+        is_news
+    }
+}
+
+// === impl OwnCertificates ===
+
+impl OwnCertificates {
+    /// Creates the task; nothing happens before [`OwnCertificates::run`].
+    pub fn new(client: Client, kept: Kept, serve: Serve) -> Self {
+        let waits = "waits for the first answer of the API server".to_owned();
+        Self {
+            client,
+            kept,
+            serve,
+            served: None,
+            state: Arc::new(OwnState {
+                trouble: ArcSwap::from_pointee(Some(waits)),
+                was_trusted: AtomicBool::new(false),
+            }),
+        }
+    }
+
+    /// How it goes.
+    pub fn state(&self) -> Arc<OwnState> {
+        Arc::clone(&self.state)
+    }
+
+    /// Runs for ever.
+    pub async fn run(mut self) -> String {
+        let poll = POLL.min(self.kept.rotation.life / 60);
+        loop {
+            let trouble = self.round().await.err();
+            if self.state.note(trouble.clone()) {
+                if let Some(why) = trouble {
+                    tracing::warn!(%why, "cannot keep attache's own certificates; trying again");
+                } else {
+                    tracing::info!("attache's own certificates are as they should be");
+                }
+            }
+            sleep(poll).await;
+        }
+    }
+
+    async fn round(&mut self) -> Result<(), String> {
+        for _ in 0..ATTEMPTS {
+            match self.attempt().await? {
+                Left::Overtaken => {}
+                Left::Done => return Ok(()),
+            }
+        }
+        Err("others write the Secret or the webhook configurations all the time".to_owned())
+    }
+
+    async fn attempt(&mut self) -> Result<Left, String> {
+        let mut configurations = Vec::new();
+        for endpoint in Endpoint::ALL {
+            if let Some(found) = self.configuration(endpoint).await? {
+                configurations.push((endpoint, found));
+            }
+        }
+        if configurations.is_empty() {
+            let name = &self.kept.webhooks;
+            return Err(format!("there is no webhook configuration {name}"));
+        }
+        let bundles = configurations
+            .iter()
+            .flat_map(|(_, found)| published(found));
+        let bundles: Vec<String> = bundles.collect();
+        let known = self.secret().await?;
+        let stored = known.as_ref().and_then(contents);
+        let step = self.kept.rotation.step(
+            stored.as_ref(),
+            self.served.as_ref(),
+            &bundles,
+            Timestamp::now(),
+        );
+        let step = step.map_err(|error| format!("failed to make a certificate: {error}"))?;
+        let current = match (step, stored) {
+            (Step::Write(new, why), _) => {
+                if !self.write(known, &new).await? {
+                    return Ok(Left::Overtaken);
+                }
+                tracing::info!(secret = self.kept.secret, why, "own certificates written");
+                new
+            }
+            (Step::Keep, Some(stored)) => stored,
+            // There is something to keep only if it could be read.
+            (Step::Keep, None) => return Ok(Left::Overtaken),
+        };
+        if self.served.as_ref().map(|served| &served.pair) != Some(&current.pair) {
+            (self.serve)(&current.pair)?;
+        }
+        let bundle = STANDARD.encode(current.bundle());
+        self.served = Some(current);
+        for (endpoint, found) in &configurations {
+            if !self.publish(*endpoint, found, &bundle).await? {
+                return Ok(Left::Overtaken);
+            }
+        }
+        Ok(Left::Done)
+    }
+
+    async fn secret(&self) -> Result<Option<Secret>, String> {
+        let name = &self.kept.secret;
+        match answer(self.secrets().get(name)).await? {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if has_code(&error, NOT_FOUND) => Ok(None),
+            Err(error) => Err(self.failed("read", &error)),
+        }
+    }
+
+    /// Returns `false` if somebody else wrote first.
+    async fn write(&self, known: Option<Secret>, new: &Stored) -> Result<bool, String> {
+        let is_new = known.is_none();
+        let mut secret = known.unwrap_or_default();
+        secret.metadata.name = Some(self.kept.secret.clone());
+        let (label, value) = LABEL;
+        secret
+            .labels_mut()
+            .insert(label.to_owned(), value.to_owned());
+        let data = new.data().into_iter();
+        secret.data = Some(data.map(|(key, bytes)| (key, ByteString(bytes))).collect());
+        let (api, params) = (self.secrets(), PostParams::default());
+        let written = if is_new {
+            answer(api.create(&params, &secret)).await?
+        } else {
+            answer(api.replace(&self.kept.secret, &params, &secret)).await?
+        };
+        match written {
+            Ok(_) => Ok(true),
+            Err(error) if has_code(&error, CONFLICT) || has_code(&error, NOT_FOUND) => Ok(false),
+            Err(error) => Err(self.failed("write", &error)),
+        }
+    }
+
+    fn failed(&self, verb: &str, error: &kube::Error) -> String {
+        let Kept {
+            namespace, secret, ..
+        } = &self.kept;
+        format!(
+            "failed to {verb} Secret {namespace}/{secret}: {}",
+            short(error)
+        )
+    }
+
+    async fn configuration(&self, endpoint: Endpoint) -> Result<Option<Value>, String> {
+        let name = &self.kept.webhooks;
+        match answer(self.configurations(endpoint).get(name)).await? {
+            Ok(found) => {
+                let found = serde_json::to_value(&found);
+                found.map(Some).map_err(|error| error.to_string())
+            }
+            Err(error) if has_code(&error, NOT_FOUND) => Ok(None),
+            Err(error) => {
+                let kind = endpoint.kind();
+                Err(format!("failed to read {kind} {name}: {}", short(&error)))
+            }
+        }
+    }
+
+    /// Returns `false` if somebody else wrote first.
+    async fn publish(
+        &self,
+        endpoint: Endpoint,
+        current: &Value,
+        bundle: &str,
+    ) -> Result<bool, String> {
+        let Some(wanted) = ca_amendment(endpoint, current, bundle) else {
+            return Ok(true);
+        };
+        let name = &self.kept.webhooks;
+        let params = PatchParams::apply(CA_FIELD_MANAGER).force();
+        let api = self.configurations(endpoint);
+        match answer(api.patch(name, &params, &Patch::Apply(&wanted))).await? {
+            Ok(_) => {
+                tracing::info!(webhooks = endpoint.word(), name, "caBundle applied");
+                Ok(true)
+            }
+            Err(error) if has_code(&error, CONFLICT) => Ok(false),
+            Err(error) => {
+                let kind = endpoint.kind();
+                let why = short(&error);
+                Err(format!("failed to write caBundle of {kind} {name}: {why}"))
+            }
+        }
+    }
+
+    fn secrets(&self) -> Api<Secret> {
+        Api::namespaced(self.client.clone(), &self.kept.namespace)
+    }
+
+    fn configurations(&self, endpoint: Endpoint) -> Api<DynamicObject> {
+        let gvk = GroupVersionKind::gvk(GROUP, VERSION, endpoint.kind());
+        let resource = ApiResource::from_gvk_with_plural(&gvk, endpoint.plural());
+        Api::all_with(self.client.clone(), &resource)
+    }
+}
+
+fn contents(secret: &Secret) -> Option<Stored> {
+    let data = secret.data.iter().flatten();
+    let data = data.map(|(key, ByteString(bytes))| (key.clone(), bytes.clone()));
+    Stored::read(&data.collect())
+}
+
+fn has_code(error: &kube::Error, code: u16) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == code)
+}
+
+async fn answer<T>(request: impl Future<Output = T>) -> Result<T, String> {
+    let answer = timeout(PATIENCE, request).await;
+    answer.map_err(|_| {
+        format!(
+            "the API server gave no answer within {} s",
+            PATIENCE.as_secs()
+        )
+    })
+}

@@ -1,0 +1,14 @@
+//! Certificates: their validity and names, making them, and the rotation of those that attache makes for itself.
+//!
+//! Pure but for the random numbers of keys: the clock is an argument, and who reads and writes the Secret is
+//! [`crate::cache::own_certificates`].
+
+mod certificate;
+mod generate;
+mod rotation;
+mod stored;
+
+pub use certificate::{Validity, names};
+pub use generate::{Lives, Made, make, make_ca_and_pair};
+pub use rotation::{Rotation, Step};
+pub use stored::{Next, Pair, Previous, Stored};
