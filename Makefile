@@ -89,7 +89,7 @@ cluster-stop: ## stop that API server and remove it
 
 .PHONY: conformance
 conformance: ## the Gateway API's conformance suite as far as it can be asked offline; prints how many agree
-	ATTACHE_REQUIRE_CONFORMANCE=1 cargo test --locked --test conformance -- --nocapture
+	ATTACHE_REQUIRE_CONFORMANCE=1 cargo test --locked --test engine conformance -- --nocapture
 
 .PHONY: record-controllers
 record-controllers: ## record anew what the controllers' own code says (slow: needs Go and a Go proxy)

@@ -1,6 +1,6 @@
 //! The fuzz targets. Each takes any bytes and panics if a property does not hold.
 //!
-//! `fuzz/src/main.rs` runs them with coverage; `tests/fuzz` runs them without, for a few seconds.
+//! `fuzz/src/main.rs` runs them with coverage; `tests/engine/fuzz` runs them without, for a few seconds.
 
 pub mod budget;
 pub mod config;

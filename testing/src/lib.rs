@@ -6,6 +6,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+pub mod amplification;
 pub mod answers;
 pub mod api_server;
 pub mod cases;

@@ -20,6 +20,7 @@ mod habits;
 mod impact;
 mod pipelines;
 mod policies;
+mod registration;
 mod run;
 mod status;
 mod tables;

@@ -2,7 +2,7 @@
 //!
 //! `serde_json::Value` reads an object whose first key is `$serde_json::private::RawValue` as JSON text, regardless
 //! of who wrote that key. Objects come from users, so everything that is parsed into values goes through this module;
-//! `tests/layering` enforces it.
+//! `tests/repository/layering` enforces it.
 
 use std::fmt;
 

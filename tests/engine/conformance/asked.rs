@@ -1,0 +1,319 @@
+//! Compares what a test of the suite expects with attache's answer.
+
+use std::sync::Arc;
+
+use attache::engine::model::ids::{GroupKind, ObjectKey, Place};
+use attache::engine::model::object::{Node, Object, ROUTES};
+use attache::engine::topology::{
+    KeptOutCache, ParentAttachment, Unreached, attachment, listeners_of, unaccepted, unusable,
+};
+use serde_json::Value;
+
+use super::requests;
+use super::world::{World, key};
+
+pub(crate) enum Answer {
+    /// The number of questions, all answered as expected.
+    Agrees(usize),
+    Differs(String),
+    /// The question cannot be answered from manifests alone.
+    NotAsked,
+}
+
+/// Checks what a call in the suite expects.
+pub(crate) fn ask(world: &World, call: &Value) -> Answer {
+    let func = call["func"].as_str().unwrap();
+    let args = call["args"].as_array().map_or(&[][..], Vec::as_slice);
+    let names: Vec<&Value> = of_type(args, "NamespacedName").collect();
+    let conditions = of_type(args, "Condition");
+    let (package, name) = func.split_once('.').unwrap();
+    if package != "kubernetes" {
+        return requests::ask(world, func, args);
+    }
+    let kind = ROUTES.iter().find(|kind| name.starts_with(**kind)).copied();
+    match (name, kind) {
+        (_, Some(kind)) => match name.trim_start_matches(kind) {
+            "MustHaveCondition" => {
+                let mut conditions = conditions;
+                let (Some(route), Some(gateway), Some(condition)) =
+                    (names.first(), names.get(1), conditions.next())
+                else {
+                    return Answer::NotAsked;
+                };
+                let parent = ["Gateway", "ListenerSet"].map(|kind| key(kind, gateway));
+                let object = world.get(kind, route);
+                let is_parent =
+                    |key: &&ObjectKey| object.is_some_and(|r| r.parents_to(key).next().is_some());
+                let there = |key: &&ObjectKey| world.snapshot.get(key).is_some();
+                let parent = parent.iter().find(is_parent).or(parent.iter().find(there));
+                let Some(parent) = parent else {
+                    return Answer::NotAsked;
+                };
+                of_route(world, kind, route, parent, condition)
+            }
+            "MustHaveResolvedRefsConditionsTrue" => resolved(world, kind, names[0], None),
+            "MustHaveNoAcceptedParents" => {
+                let attached = attached(world, kind, names[0]);
+                said(attached.is_empty(), || {
+                    format!("{kind} is attached to {attached:?}")
+                })
+            }
+            "MustHaveParents" => parents(world, kind, names[0], args),
+            _ => Answer::NotAsked,
+        },
+        ("GatewayAndHTTPRoutesMustBeAccepted", _) => accepted(world, "HTTPRoute", args),
+        ("GatewayAndTLSRoutesMustBeAccepted", _) => accepted(world, "TLSRoute", args),
+        ("GatewayAndTCPRoutesMustBeAccepted", _) => accepted(world, "TCPRoute", args),
+        ("GatewayAndUDPRoutesMustBeAccepted", _) => accepted(world, "UDPRoute", args),
+        ("GatewayAndRoutesMustBeAccepted" | "RoutesAndParentMustBeAccepted", _) => {
+            let kind = ROUTES
+                .iter()
+                .find(|kind| of_type(args, kind).next().is_some());
+            kind.map_or(Answer::NotAsked, |kind| accepted(world, kind, args))
+        }
+        ("GatewayStatusMustHaveListeners", _) => statuses(world, "Gateway", &names, args),
+        ("ListenerSetStatusMustHaveListeners", _) => statuses(world, "ListenerSet", &names, args),
+        ("GatewayListenersMustHaveConditions" | "GatewayListenerMustHaveConditions", _) => {
+            listener(world, "Gateway", &names, args)
+        }
+        ("ListenerSetListenersMustHaveConditions", _) => {
+            listener(world, "ListenerSet", &names, args)
+        }
+        ("ListenerSetMustHaveCondition", _) => {
+            let mut conditions = conditions;
+            let condition = conditions.next().filter(|c| c["Type"] == "Accepted");
+            let Some(condition) = condition else {
+                return Answer::NotAsked;
+            };
+            let set = key("ListenerSet", names[0]);
+            let why = unaccepted(&world.snapshot, &set.whole());
+            let should = condition["Status"] == "True";
+            said(why.is_none() == should, || format!("{set}: {why:?}"))
+        }
+        ("GatewayMustHaveAttachedListeners", _) => {
+            let gateway = key("Gateway", names[0]);
+            let sets = world.snapshot.below(&gateway);
+            let sets = sets.filter(|o| matches!(o.node, Node::ListenerSet { .. }));
+            let accepted =
+                sets.filter(|set| unaccepted(&world.snapshot, &set.key.whole()).is_none());
+            let (found, should) = (accepted.count(), args.iter().find_map(Value::as_u64));
+            said(Some(found as u64) == should, || {
+                format!("{gateway} has {found} sets, not {should:?}")
+            })
+        }
+        ("GatewayMustHaveZeroRoutes", _) => {
+            let gateway = world.get("Gateway", names[0]).unwrap();
+            let counts = listeners_of(gateway).iter();
+            let counts = counts.map(|l| count(world, &gateway.key.section(l.name.clone())));
+            let all: usize = counts.sum();
+            said(all == 0, || format!("{} has {all} routes", gateway.key))
+        }
+        _ => Answer::NotAsked,
+    }
+}
+
+pub(crate) fn said(agrees: bool, why: impl FnOnce() -> String) -> Answer {
+    if agrees {
+        Answer::Agrees(1)
+    } else {
+        Answer::Differs(why())
+    }
+}
+
+pub(crate) fn of_type<'a>(args: &'a [Value], name: &str) -> impl Iterator<Item = &'a Value> {
+    args.iter().filter(move |arg| arg["_type"] == name)
+}
+
+/// The listeners that a route is attached to.
+fn attached(world: &World, kind: &str, name: &Value) -> Vec<Place> {
+    let route = world.get(kind, name);
+    route.map_or_else(Vec::new, |route| places(world, route))
+}
+
+fn places(world: &World, route: &Arc<Object>) -> Vec<Place> {
+    let Node::Route { parents, .. } = &route.node else {
+        return Vec::new();
+    };
+    let mut one_kind = KeptOutCache::new(&world.snapshot);
+    let mut found = Vec::new();
+    for parent in parents {
+        if let ParentAttachment::Attached(places) = attachment(&mut one_kind, route, parent) {
+            found.extend(places);
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The number of routes attached to a listener.
+fn count(world: &World, listener: &Place) -> usize {
+    let kinds = ROUTES.iter().map(|kind| GroupKind::gateway_api(kind));
+    let routes = kinds.flat_map(|kind| world.snapshot.objects(&kind).cloned().collect::<Vec<_>>());
+    routes
+        .filter(|route| places(world, route).contains(listener))
+        .count()
+}
+
+fn accepted(world: &World, kind: &str, args: &[Value]) -> Answer {
+    let gateway = of_type(args, "GatewayRef")
+        .next()
+        .map(|r| key("Gateway", &r["gateway"]));
+    let parent = of_type(args, "ResourceRef").next();
+    let parent = parent.map(|r| key(r["kind"].as_str().unwrap_or_default(), &r["name"]));
+    let Some(gateway) = gateway.or(parent) else {
+        return Answer::NotAsked;
+    };
+    let mut n = 0;
+    for name in of_type(args, "NamespacedName") {
+        let places = attached(world, kind, name);
+        if !places.iter().any(|place| place.object == gateway) {
+            return Answer::Differs(format!("{kind} {name} is not attached to {gateway}"));
+        }
+        n += 1;
+    }
+    Answer::Agrees(n)
+}
+
+fn of_route(
+    world: &World,
+    kind: &str,
+    name: &Value,
+    gateway: &ObjectKey,
+    condition: &Value,
+) -> Answer {
+    let should = condition["Status"] == "True";
+    match condition["Type"].as_str() {
+        Some("Accepted") => {
+            let places = attached(world, kind, name);
+            let is = places.iter().any(|place| place.object == *gateway);
+            said(is == should, || {
+                format!("{kind} {name} accepted by {gateway}: {is}")
+            })
+        }
+        Some("ResolvedRefs") if should => resolved(world, kind, name, None),
+        Some("ResolvedRefs") => resolved(world, kind, name, condition["Reason"].as_str()),
+        _ => Answer::NotAsked,
+    }
+}
+
+/// Whether all backends of a route can be used, or one cannot for this reason.
+fn resolved(world: &World, kind: &str, name: &Value, reason: Option<&str>) -> Answer {
+    let Some(route) = world.get(kind, name) else {
+        return Answer::NotAsked;
+    };
+    let why: Vec<Unreached> = route
+        .backends()
+        .filter_map(|reference| unusable(&world.snapshot, route, reference))
+        .collect();
+    let agrees = match reason {
+        None => why.is_empty(),
+        Some("RefNotPermitted") => why.contains(&Unreached::NotGranted),
+        Some("BackendNotFound") => why.contains(&Unreached::Missing),
+        Some("InvalidKind") => why.contains(&Unreached::Kind),
+        // For any reason.
+        Some("") => !why.is_empty(),
+        Some(_) => return Answer::NotAsked,
+    };
+    said(agrees, || {
+        format!("{} backends: {why:?}, not {reason:?}", route.key)
+    })
+}
+
+/// Whether each parent of a route is accepted as the status says.
+fn parents(world: &World, kind: &str, name: &Value, args: &[Value]) -> Answer {
+    let statuses = args.iter().filter_map(Value::as_array).flatten();
+    let mut n = 0;
+    for status in statuses {
+        let parent = &status["ParentRef"];
+        let conditions = status["Conditions"].as_array().into_iter().flatten();
+        // Kinds that the test computes at run time are not known.
+        let Some(kind_of) = parent["Kind"].as_str() else {
+            continue;
+        };
+        for condition in conditions.filter(|c| c["Type"] == "Accepted") {
+            let mut name_of = parent.clone();
+            if name_of["Namespace"].is_null() {
+                name_of["Namespace"] = name["Namespace"].clone();
+            }
+            match of_route(world, kind, name, &key(kind_of, &name_of), condition) {
+                Answer::Agrees(_) => n += 1,
+                other => return other,
+            }
+        }
+    }
+    if n == 0 {
+        Answer::NotAsked
+    } else {
+        Answer::Agrees(n)
+    }
+}
+
+/// The attached routes and the conditions of listeners.
+fn statuses(world: &World, kind: &str, names: &[&Value], args: &[Value]) -> Answer {
+    let owner = key(kind, names[0]);
+    let listeners = args.iter().filter_map(Value::as_array).flatten();
+    let mut n = 0;
+    for status in listeners {
+        let place = owner.section(status["Name"].as_str().unwrap_or_default());
+        let conditions = status["Conditions"].as_array();
+        if let Answer::Differs(why) = conditions_of(world, &place, conditions.into_iter().flatten())
+        {
+            return Answer::Differs(why);
+        }
+        let accepted = unaccepted(&world.snapshot, &place).is_none();
+        let should = status["AttachedRoutes"].as_u64().unwrap_or_default();
+        if accepted {
+            let found = count(world, &place) as u64;
+            if found != should {
+                return Answer::Differs(format!("{place} has {found} routes, not {should}"));
+            }
+        }
+        n += 1;
+    }
+    if n == 0 {
+        Answer::NotAsked
+    } else {
+        Answer::Agrees(n)
+    }
+}
+
+fn listener(world: &World, kind: &str, names: &[&Value], args: &[Value]) -> Answer {
+    let owner = key(kind, names[0]);
+    let name = args.iter().rev().filter_map(Value::as_str);
+    let mut name = name.filter(|name| !["Client", "TimeoutConfig"].contains(name));
+    let (Some(name), Some(conditions)) = (name.next(), args.iter().find_map(Value::as_array))
+    else {
+        return Answer::NotAsked;
+    };
+    conditions_of(world, &owner.section(name), conditions)
+}
+
+/// Whether a listener is accepted as these conditions say, if attache can know: it does not check certificates or the
+/// features of an implementation.
+fn conditions_of<'a>(
+    world: &World,
+    place: &Place,
+    conditions: impl IntoIterator<Item = &'a Value>,
+) -> Answer {
+    let why = unaccepted(&world.snapshot, place);
+    let mut asked = false;
+    for condition in conditions {
+        let holds = condition["Status"] == "True";
+        let agrees = match (condition["Type"].as_str(), condition["Reason"].as_str()) {
+            (Some("Conflicted"), _) => why.is_some() == holds,
+            (Some("Accepted"), _) if holds => why.is_none(),
+            (Some("Accepted"), Some("HostnameConflict" | "ProtocolConflict")) => why.is_some(),
+            _ => continue,
+        };
+        asked = true;
+        if !agrees {
+            return Answer::Differs(format!("{place}: {why:?}, not {condition}"));
+        }
+    }
+    if asked {
+        Answer::Agrees(1)
+    } else {
+        Answer::NotAsked
+    }
+}

@@ -1,0 +1,284 @@
+//! Maps the recorded settings to fields of policies; says which of them protect.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use attache::engine::model::ids::GroupKind;
+use attache::engine::model::object::{Node, Object};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::recording::condition;
+
+/// The `settings.yaml` of a project.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    /// The group of its policies, unless a kind has another.
+    pub(crate) group: String,
+    /// How the project writes status.
+    pub(crate) status: Status,
+    /// The policy kinds.
+    pub(crate) kinds: BTreeMap<String, OfKind>,
+}
+
+/// How a project reports the outcome of a policy.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Status {
+    /// The policy is accepted; any of these condition types.
+    #[serde(default = "accepted")]
+    pub(crate) accepted: Vec<String>,
+    /// The reason of a policy that is not accepted on a target because none of its settings acts there.
+    #[serde(default)]
+    pub(crate) no_effect: Option<String>,
+    /// Another policy overrides it.
+    #[serde(default)]
+    pub(crate) overridden: Option<Condition>,
+    /// It is merged with others.
+    #[serde(default)]
+    pub(crate) merged: Option<Condition>,
+    /// The project does not report on some kinds and targets: only what it reports is compared.
+    #[serde(default)]
+    pub(crate) of_some: bool,
+    /// Its ancestors are whole objects: no listeners, and no parents of routes.
+    #[serde(default)]
+    pub(crate) of_objects: bool,
+    /// Reports on a policy for a Gateway appear for the Gateway's `ListenerSets` too.
+    #[serde(default)]
+    pub(crate) on_sets_of_gateways: bool,
+}
+
+fn accepted() -> Vec<String> {
+    vec!["Accepted".to_owned()]
+}
+
+/// A condition of this type, and with this status and reason if given.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Condition {
+    #[serde(rename = "type")]
+    pub(crate) type_: String,
+    status: Option<String>,
+    reason: Option<String>,
+}
+
+/// The recorded settings of a kind.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OfKind {
+    /// Its group, if it differs from the project's.
+    group: Option<String>,
+    /// The places at which they are recorded.
+    #[serde(default)]
+    pub(crate) on: On,
+    pub(crate) settings: BTreeMap<String, Setting>,
+}
+
+/// The places at which the settings of a kind are recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum On {
+    /// `listener route#rule`.
+    #[default]
+    Rules,
+    /// `listener`.
+    Listeners,
+    /// `Service/namespace/name`.
+    Services,
+    /// The Gateway itself, and the Service or `ServiceEntry` that clients of a mesh call.
+    Called,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Setting {
+    /// Pointers into the spec; `*` matches every item of a list or map. Empty if the policies themselves are recorded.
+    #[serde(default)]
+    at: Vec<String>,
+    /// Only policies with one of these values at a pointer have the setting. Empty: all policies.
+    #[serde(default)]
+    only: BTreeMap<String, Vec<Value>>,
+    /// The order of its values has no meaning.
+    #[serde(default)]
+    unordered: bool,
+    /// Whether it protects.
+    #[serde(default)]
+    pub(crate) protects: bool,
+    /// A field that makes the protection depend on something that objects do not show.
+    #[serde(default)]
+    may_fail_open: Option<String>,
+    /// A prefix that the controller's values do not have.
+    #[serde(default)]
+    without: String,
+    /// A separator; the controller's values have neither it nor what follows.
+    #[serde(default)]
+    until: String,
+}
+
+pub(crate) fn read(dir: &Path) -> Settings {
+    let text = fs::read_to_string(dir.join("settings.yaml")).unwrap();
+    serde_saphyr::from_str(&text).unwrap()
+}
+
+// === impl Condition ===
+
+impl Condition {
+    pub(crate) fn is_met(&self, all: &str) -> bool {
+        let is =
+            |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|w| w == found);
+        condition(all, &self.type_)
+            .is_some_and(|(status, reason)| is(&self.status, status) && is(&self.reason, reason))
+    }
+}
+
+// === impl On ===
+
+impl On {
+    /// Whether settings with these places can be at a place.
+    pub(crate) fn takes(self, place: &str) -> bool {
+        match self {
+            Self::Rules => place.contains(' '),
+            Self::Services => place.starts_with("Service/"),
+            Self::Listeners => !place.contains(' ') && !place.starts_with("Service/"),
+            Self::Called => !place.contains([' ', '#']),
+        }
+    }
+
+    /// Whether paths through an object lead to these places.
+    pub(crate) fn is_at(self, object: &Object) -> bool {
+        let node = &object.node;
+        let is_entry = object.key.gk.kind.as_ref() == "ServiceEntry";
+        match self {
+            Self::Rules => matches!(node, Node::Route { .. }),
+            Self::Listeners => matches!(node, Node::Gateway { .. } | Node::ListenerSet { .. }),
+            Self::Services => matches!(node, Node::Service { .. }),
+            Self::Called => is_entry || matches!(node, Node::Gateway { .. } | Node::Service { .. }),
+        }
+    }
+}
+
+// === impl Setting ===
+
+impl Setting {
+    fn is_unordered(&self) -> bool {
+        self.unordered || self.at.is_empty()
+    }
+
+    /// Whether a policy with this spec has the setting.
+    fn is_of(&self, spec: &Value) -> bool {
+        let mut only = self.only.iter();
+        only.all(|(pointer, values)| values.contains(spec.pointer(pointer).unwrap_or(&Value::Null)))
+    }
+
+    /// A value as the controller writes it.
+    fn cut(&self, value: &str) -> String {
+        let value = value.strip_prefix(&self.without).unwrap_or(value);
+        let end = Some(&self.until).filter(|until| !until.is_empty());
+        let (value, _) = end
+            .and_then(|until| value.split_once(until.as_str()))
+            .unwrap_or((value, ""));
+        value.to_owned()
+    }
+}
+
+// === impl Settings ===
+
+impl Settings {
+    /// The kinds with their names.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&String, GroupKind, &OfKind)> {
+        self.kinds.iter().map(|(name, of)| {
+            let group = of.group.as_ref().unwrap_or(&self.group);
+            (name, GroupKind::new(group.as_str(), name.as_str()), of)
+        })
+    }
+}
+
+// === impl OfKind ===
+
+impl OfKind {
+    /// The settings among `names` that protect.
+    pub(crate) fn protecting<'a>(
+        &'a self,
+        specs: &'a [(String, Value)],
+        names: impl Iterator<Item = &'a String>,
+    ) -> Vec<&'a String> {
+        let protects = |name: &&String| {
+            let setting = &self.settings[*name];
+            let open = setting.may_fail_open.as_ref();
+            let opens = |spec: &Value| {
+                let at = open.and_then(|pointer| spec.pointer(pointer));
+                at == Some(&Value::Bool(true))
+            };
+            setting.protects && !specs.iter().any(|(_, spec)| opens(spec))
+        };
+        names.filter(protects).collect()
+    }
+
+    /// The recorded settings that policies have, by the names of these policies: one policy, or several that merge.
+    pub(crate) fn of(&self, specs: &[(String, Value)]) -> BTreeMap<String, Vec<String>> {
+        let found = self.settings.iter().filter_map(|(name, setting)| {
+            let mut values = Vec::new();
+            for (policies, spec) in specs.iter().filter(|(_, spec)| setting.is_of(spec)) {
+                if setting.at.is_empty() {
+                    values.push(policies.clone());
+                }
+                for pointer in &setting.at {
+                    let tokens: Vec<&str> = pointer.split('/').skip(1).collect();
+                    collect(spec, &tokens, &mut values);
+                }
+            }
+            let mut values: Vec<String> = values.iter().map(|v| setting.cut(v)).collect();
+            if setting.is_unordered() {
+                values.sort();
+            }
+            (!values.is_empty()).then(|| (name.clone(), values))
+        });
+        found.collect()
+    }
+
+    /// The settings of this kind among those recorded at one place.
+    pub(crate) fn among(
+        &self,
+        recorded: &BTreeMap<String, Value>,
+    ) -> BTreeMap<String, Vec<String>> {
+        let own = |name: &&String| self.settings.contains_key(*name);
+        let own = recorded.keys().filter(own);
+        let values = |name: &String| {
+            let mut values = texts(&recorded[name]);
+            if self.settings[name].is_unordered() {
+                values.sort();
+            }
+            (name.clone(), values)
+        };
+        own.map(values).collect()
+    }
+}
+
+fn collect(value: &Value, tokens: &[&str], into: &mut Vec<String>) {
+    match tokens.split_first() {
+        None => into.extend(texts(value)),
+        Some((&"*", rest)) => {
+            let of_list = value.as_array().into_iter().flatten();
+            let of_map = value.as_object().into_iter().flat_map(|map| map.values());
+            for item in of_list.chain(of_map) {
+                collect(item, rest, into);
+            }
+        }
+        Some((token, rest)) => {
+            if let Some(below) = value.get(token) {
+                collect(below, rest, into);
+            }
+        }
+    }
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::String(text) => vec![text.clone()],
+        Value::Null => Vec::new(),
+        other => vec![other.to_string()],
+    }
+}

@@ -1,0 +1,59 @@
+//! An object that is only looked at as if it were there counts as one that is applied.
+
+use std::sync::Arc;
+
+use attache::engine::model::object::{Node, Object};
+use attache::engine::state::snapshot::{Change, Snapshot};
+use attache::engine::topology::{
+    KeptOutCache, Listeners, ParentAttachment, attachment, listeners, sets_of,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::answers::keys;
+use super::random::{any_event, any_object};
+use super::world::{fold, object};
+
+/// What is accepted of a Gateway or a `ListenerSet` and joins it, and where the parentRefs of a route lead.
+#[derive(Debug, PartialEq)]
+struct Accepted {
+    listeners: Option<Listeners>,
+    sets: Vec<String>,
+    attachments: Vec<ParentAttachment>,
+}
+
+fn accepted(snapshot: &Snapshot, object: &Arc<Object>) -> Accepted {
+    let mut one_kind = KeptOutCache::new(snapshot);
+    let parents = object.parents().iter();
+    let mut sets: Vec<String> = sets_of(snapshot, &object.key)
+        .map(|set| set.key.to_string())
+        .collect();
+    sets.sort();
+    Accepted {
+        listeners: listeners(snapshot, object).map(|listeners| (*listeners).clone()),
+        sets,
+        attachments: parents
+            .map(|parent| attachment(&mut one_kind, object, parent))
+            .collect(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// A target that comes, changes or moves to another parent is accepted, and keeps others out, in the same way.
+    #[test]
+    fn a_supposed_target_counts_as_one_that_is_applied(events in vec(any_event(), 0..40), new in any_object()) {
+        let snapshot = fold(&events);
+        let new = Arc::new(object(&new));
+        let is_target = snapshot.profile(&new.key.gk).is_none() && !matches!(new.node, Node::ReferenceGrant { .. } | Node::Crd(_));
+        prop_assume!(is_target);
+        let supposed = snapshot.with_object(new.clone());
+        let applied = snapshot.apply(Change::Applied(new));
+        for key in keys(&applied) {
+            let (one, other) = (supposed.get(&key), applied.get(&key));
+            let told = [one.map(|o| accepted(&supposed, o)), other.map(|o| accepted(&applied, o))];
+            prop_assert_eq!(&told[0], &told[1], "{}", key);
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The repository agrees with itself: layers of modules, manifests, and the tests that documents name.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod layering;
+mod packaging;
+mod reliability;
+mod security;

@@ -1,0 +1,94 @@
+//! Replicas answer with equal bytes: separate processes with different hash seeds and numbers of worker threads, which
+//! received the same objects in different orders.
+
+mod objects;
+mod replica;
+
+use std::time::{Duration, Instant};
+
+use objects::{order, requests, state};
+use replica::{Api, Replica};
+
+/// Longer than any replica takes to see the whole state.
+const LONG: Duration = Duration::from_mins(1);
+
+/// A replica's answers to all requests.
+async fn answers(replica: &Replica, requests: &[(&'static str, String)]) -> Vec<String> {
+    let mut client = replica.connect().await;
+    let mut answers = Vec::new();
+    for (path, body) in requests {
+        let answer = client.post(path, body.as_bytes()).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answers.push(answer.body);
+    }
+    answers
+}
+
+/// Asks until the answers are as expected; gives up after a long time.
+async fn converged(
+    replica: &Replica,
+    requests: &[(&'static str, String)],
+    to: &[String],
+) -> Vec<String> {
+    let start = Instant::now();
+    loop {
+        let said = answers(replica, requests).await;
+        if said == to || start.elapsed() > LONG {
+            return said;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn replicas_that_saw_other_orders_answer_with_the_same_bytes() {
+    let requests = requests();
+    // One replica lists a complete state.
+    let first = Api::start().await;
+    for object in state() {
+        first.put(&object);
+    }
+    let listed = Replica::start(&first, 4).await;
+    let expected = answers(&listed, &requests).await;
+    let told = expected
+        .iter()
+        .filter(|answer| answer.contains("warnings"))
+        .count();
+    let refused = expected
+        .iter()
+        .filter(|answer| answer.contains(r#""allowed":false"#))
+        .count();
+    assert!(
+        told > 20 && refused > 2,
+        "{told} warned, {refused} refused of {}",
+        expected.len()
+    );
+
+    // Other processes with the same API server: other seeds, other numbers of threads.
+    for threads in [1, 2] {
+        let other = Replica::start(&first, threads).await;
+        assert_eq!(
+            answers(&other, &requests).await,
+            expected,
+            "{threads} threads"
+        );
+    }
+
+    // Others watch the state from the beginning, each in another order and with detours.
+    for seed in [1, 2] {
+        let api = Api::start().await;
+        let replica = Replica::start(&api, 2).await;
+        api.until_watched().await;
+        for event in order(state(), seed) {
+            api.take(&event);
+        }
+        let said = converged(&replica, &requests, &expected).await;
+        for (i, (said, expected)) in said.iter().zip(&expected).enumerate() {
+            assert_eq!(said, expected, "seed {seed}: {}", requests[i].1);
+        }
+        // In parallel on all its threads, too.
+        let all = (0..8).map(|_| answers(&replica, &requests));
+        for said in futures::future::join_all(all).await {
+            assert_eq!(said, expected, "seed {seed}, side by side");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Deadlines do not depend on the time of day: one test changes it under a process, another reads the sources.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::process::{Process, Setup, ask};
+
+/// Functions that read the time of day.
+const WALL: [&str; 4] = [
+    "SystemTime::now",
+    "UNIX_EPOCH.elapsed",
+    "Timestamp::now",
+    "Zoned::now",
+];
+/// Files that may: certificates and their checks, metrics, output for users.
+const MAY: [&str; 5] = [
+    // The date on which suppressions expire.
+    "src/http/today.rs",
+    "src/cli/",
+    "src/http/tls",
+    "src/metrics",
+    "src/serve.rs",
+];
+
+fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn the_time_of_day_decides_over_no_deadline() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    sources(&root.join("src"), &mut files);
+    assert!(files.len() > 100);
+    let mut wrong = Vec::new();
+    for file in files {
+        let name = file
+            .strip_prefix(root)
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_owned();
+        let text = fs::read_to_string(&file).unwrap();
+        let reads = WALL.iter().any(|wall| text.contains(wall));
+        if reads && !MAY.iter().any(|part| name.starts_with(part)) {
+            wrong.push(name);
+        }
+    }
+    assert!(wrong.is_empty(), "read the time of day: {wrong:?}");
+}
+
+/// The library that changes the time of day of one process, from the package `faketime`. `None` if it is not installed.
+fn faketime() -> Option<PathBuf> {
+    let folders = fs::read_dir("/usr/lib").into_iter().flatten();
+    let mut libraries =
+        folders.map(|folder| folder.unwrap().path().join("faketime/libfaketime.so.1"));
+    let found = libraries.find(|library| library.exists());
+    if found.is_none() {
+        let required = std::env::var("ATTACHE_REQUIRE_FAKETIME").is_ok_and(|value| value == "1");
+        assert!(!required, "faketime is not installed");
+        // Writes to stderr directly, since the test runner would capture other output.
+        let _ = writeln!(
+            std::io::stderr(),
+            "SKIPPED: the_time_of_day_is_turned: no faketime"
+        );
+    }
+    found
+}
+
+/// Eleven years forward and back: answers and their timing stay the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_time_of_day_is_turned() {
+    let Some(library) = faketime() else {
+        return;
+    };
+    let folder = TempDir::new().unwrap();
+    let clock = folder.path().join("clock");
+    let turn = |by: &str| fs::write(&clock, by).unwrap();
+    turn("+0");
+    let variables = [
+        format!("LD_PRELOAD={}", library.display()),
+        format!("FAKETIME_TIMESTAMP_FILE={}", clock.display()),
+        "FAKETIME_NO_CACHE=1".to_owned(),
+        // As in reality, only the time of day jumps.
+        "FAKETIME_DONT_FAKE_MONOTONIC=1".to_owned(),
+    ];
+    let env = std::iter::once("env".to_owned());
+    let mut process = Process::start(&Setup {
+        by: env.chain(variables).collect(),
+        ..Setup::default()
+    });
+    process.ready().await;
+    let mut kept = process.connect().await;
+    ask(&mut kept).await;
+    for (by, said) in [
+        ("+4000d", "it ended at"),
+        ("-4000d", "it begins to count at"),
+        ("+0", "[+]certificate ok"),
+    ] {
+        turn(by);
+        // The certificate check notices the change; the certificate is still served.
+        process.until("/readyz?verbose", 200, said).await;
+        ask(&mut kept).await;
+        ask(&mut process.connect().await).await;
+    }
+    assert!(process.runs());
+}
