@@ -15,6 +15,7 @@ mod harness;
 mod access;
 mod callers;
 mod certificates;
+mod chart;
 mod commands;
 mod events;
 mod gitops;

@@ -1,4 +1,4 @@
-//! The repository agrees with itself: layers of modules, manifests, and the tests that documents name.
+//! The repository agrees with itself: layers of modules, manifests and chart, and the tests that documents name.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -8,6 +8,7 @@
     unreachable_pub
 )]
 
+mod chart;
 mod layering;
 mod packaging;
 mod reliability;

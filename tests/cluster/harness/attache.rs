@@ -85,11 +85,11 @@ impl Attache {
         environment: &[(&str, &str)],
     ) -> Self {
         let certs = cluster.certs(make_certs);
-        let log = cluster.dir().join(format!("attache-{name}.log"));
         let files = [certs.join("tls.crt"), certs.join("tls.key")];
         let files = ["--tls-cert", path(&files[0]), "--tls-key", path(&files[1])];
         let is_own = more.contains(&"--manage-certs");
-        let mut child = Command::new(PROGRAM)
+        let mut command = Command::new(PROGRAM);
+        command
             .arg("serve")
             .args(["--kubeconfig", path(kubeconfig)])
             .args(["--config", path(configuration)])
@@ -97,7 +97,26 @@ impl Attache {
             .args(if is_own { &[][..] } else { &files })
             .args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"])
             .args(["--drain-delay", "0s"])
-            .envs(environment.iter().copied())
+            .envs(environment.iter().copied());
+        Self::start(cluster, name, command, certs.join("ca.crt"))
+    }
+
+    /// Starts attache as a pod would, with all its arguments.
+    pub(crate) fn as_pod(
+        cluster: &Cluster,
+        name: &str,
+        kubeconfig: &Path,
+        args: &[String],
+    ) -> Self {
+        let mut command = Command::new(PROGRAM);
+        command.args(args).args(["--kubeconfig", path(kubeconfig)]);
+        let ca = cluster.certs(make_certs).join("ca.crt");
+        Self::start(cluster, name, command, ca)
+    }
+
+    fn start(cluster: &Cluster, name: &str, mut command: Command, ca: PathBuf) -> Self {
+        let log = cluster.dir().join(format!("attache-{name}.log"));
+        let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(File::create(&log).expect("a writable folder"))
@@ -111,7 +130,7 @@ impl Attache {
             name: name.to_owned(),
             address: String::new(),
             admin: String::new(),
-            ca: certs.join("ca.crt"),
+            ca,
             log,
             pid_file,
         };
@@ -131,6 +150,12 @@ impl Attache {
 
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The port of the webhook endpoint.
+    pub(crate) fn port(&self) -> u16 {
+        let (_, port) = self.address.rsplit_once(':').expect("a port");
+        port.parse().expect("a port")
     }
 
     /// Its log so far.

@@ -171,6 +171,11 @@ impl Cluster {
         Kubectl::new(program.to_owned(), kubeconfig, self.dir.clone())
     }
 
+    /// Helm as an admin.
+    pub(crate) fn helm(&self, program: &Path) -> Kubectl {
+        self.client(program, self.kubeconfig())
+    }
+
     pub(crate) fn stop_apiserver(&self) {
         self.run("stop-apiserver");
     }
