@@ -1,9 +1,12 @@
-# syntax=docker/dockerfile:1
 # A static binary in an empty image: no shell, no package manager, not root.
+# A release pins the base by digest, see release/README.md.
 # The tag is the channel of rust-toolchain.toml.
 FROM rust:1.95.0-slim-bookworm AS build
 WORKDIR /build
 SHELL ["/bin/bash", "-euo", "pipefail", "-c"]
+# The list of crates becomes part of the binary, where scanners of images find it.
+RUN cargo install cargo-auditable --locked --version 0.7.7
+
 # Linked against glibc statically: with musl's allocator parsing takes three times as long. The
 # target is named so that the flag reaches the binary only, not build scripts and derive macros.
 ENV RUSTFLAGS="-C target-feature=+crt-static"
@@ -19,7 +22,7 @@ RUN mkdir -p src engine/src testing/src \
  && mkdir benches \
  && sed -n '/^\[\[bench\]\]/,/^name/s/^name = "\(.*\)"/\1/p' Cargo.toml \
   | while read -r bench; do echo 'fn main() {}' > "benches/$bench.rs"; done \
- && cargo build --release --locked --target "$(rustc --print host-tuple)" \
+ && cargo auditable build --release --locked --target "$(rustc --print host-tuple)" \
  && rm -r src engine/src
 
 # The pages of the findings are part of the program.
@@ -28,7 +31,7 @@ COPY engine engine
 COPY src src
 # Newer than the stubs, so that cargo sees the change.
 RUN find engine src -name '*.rs' -exec touch {} + \
- && cargo build --release --locked --target "$(rustc --print host-tuple)" \
+ && cargo auditable build --release --locked --target "$(rustc --print host-tuple)" \
  && cp "target/$(rustc --print host-tuple)/release/attache" /attache
 
 FROM scratch

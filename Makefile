@@ -8,6 +8,12 @@ PRE_COMMIT_VERSION := 4.7.0
 AXE_VERSION := 4.14.1
 AXE := $(TOOLS)/axe-core-$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 PRE_COMMIT := $(TOOLS)/pre-commit/pre_commit-$(PRE_COMMIT_VERSION).dist-info
+ACTIONLINT_VERSION := 1.7.12
+ZIZMOR_VERSION := 1.32.0
+KREW_VERSION := 0.4.3
+ACTIONLINT := $(TOOLS)/actionlint-$(ACTIONLINT_VERSION)/actionlint
+ZIZMOR := $(TOOLS)/zizmor-$(ZIZMOR_VERSION)/bin/zizmor
+KREW := $(TOOLS)/krew-$(KREW_VERSION)/krew
 HADOLINT := $(TOOLS)/hadolint-$(HADOLINT_VERSION)/bin/hadolint
 
 # Coverage for the fuzzer, without what needs a nightly toolchain. Build scripts must not have it, so the
@@ -107,6 +113,24 @@ axe: $(AXE) ## axe-core, with which the accessibility of the page is tested (nee
 
 $(AXE):
 	npm install --silent --no-audit --no-fund --ignore-scripts --prefix $(TOOLS)/axe-core-$(AXE_VERSION) axe-core@$(AXE_VERSION)
+
+.PHONY: lint-workflows
+lint-workflows: $(ACTIONLINT) $(ZIZMOR) ## actionlint and zizmor on .github/workflows and action.yml (needs Go)
+	$(ACTIONLINT)
+	$(ZIZMOR) --offline --pedantic --quiet .github action.yml
+
+$(ACTIONLINT):
+	GOBIN=$(@D) go install github.com/rhysd/actionlint/cmd/actionlint@v$(ACTIONLINT_VERSION)
+
+$(ZIZMOR):
+	python3 -m pip install --quiet --target $(TOOLS)/zizmor-$(ZIZMOR_VERSION) zizmor==$(ZIZMOR_VERSION)
+
+.PHONY: lint-krew
+lint-krew: $(KREW) ## what a release gives to krew, judged and installed by krew (needs Go)
+	release/try-krew.sh $(dir $(KREW))
+
+$(KREW):
+	GOBIN=$(@D) go install sigs.k8s.io/krew/cmd/krew@v$(KREW_VERSION) sigs.k8s.io/krew/cmd/validate-krew-manifest@v$(KREW_VERSION)
 
 .PHONY: pre-commit
 pre-commit: $(PRE_COMMIT) ## what the tests of the hooks run

@@ -18,6 +18,7 @@ mod explain;
 mod graph;
 mod habits;
 mod impact;
+mod install;
 mod pipelines;
 mod policies;
 mod registration;

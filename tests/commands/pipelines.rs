@@ -80,6 +80,10 @@ fn act(folder: &Path, inputs: &[(&str, &str)]) -> (Option<i32>, String) {
             .env("RUNNER_TEMP", folder.join(".temp"));
         for (name, text) in step["env"].as_object().into_iter().flatten() {
             let text = text.as_str().unwrap();
+            if text == "${{ github.action_repository }}" {
+                bash.env(name, "OWNER/attache");
+                continue;
+            }
             let input = text
                 .strip_prefix("${{ inputs.")
                 .and_then(|t| t.strip_suffix(" }}"));
