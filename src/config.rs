@@ -228,7 +228,7 @@ impl Text {
         }
         let line = error.location().map_or(0, |at| at.line());
         format!(
-            "this is not a configuration (line {line}); why is not told, for a link leads to it from elsewhere"
+            "this is not a configuration (line {line}); the reason is withheld, because a link leads to this file from elsewhere"
         )
     }
 }

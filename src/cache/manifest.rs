@@ -224,7 +224,7 @@ impl Manifests {
     /// Replaces the messages of problems, because parsers quote the text.
     pub(super) fn quote_nothing(&mut self) {
         for problem in &mut self.problems {
-            "it cannot be read; why is not told, for a link leads to it from elsewhere"
+            "it cannot be read; the reason is withheld, because a link leads to this file from elsewhere"
                 .clone_into(&mut problem.message);
         }
     }
@@ -390,7 +390,7 @@ fn plain(message: &str) -> String {
         .split_once(", set DuplicateKeyPolicy")
         .unwrap_or((message, ""));
     if message.starts_with(TOO_LONG) {
-        return format!("its anchors stand for more than {ALIASED} values");
+        return format!("its anchors expand to more than {ALIASED} values");
     }
     let Some(what) = message.strip_prefix("budget breached: ") else {
         return message.to_owned();
@@ -398,7 +398,7 @@ fn plain(message: &str) -> String {
     if what.starts_with("Nodes") || what.starts_with("Events") {
         format!("it has more than {VALUES} values; split it")
     } else if what.contains("Anchor") || what.contains("Alias") {
-        format!("its anchors stand for more than {ALIASED} values")
+        format!("its anchors expand to more than {ALIASED} values")
     } else {
         let (what, _) = what.split_once(" {").unwrap_or((what, ""));
         format!("it has more than a manifest may have: {what}")

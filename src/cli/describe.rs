@@ -178,7 +178,7 @@ fn describe(
     }
     if is_workload(&key.gk) {
         let found = workload(resolver, &view.objects, key).map(Description::Workload);
-        return found.ok_or_else(|| format!("there is no {}", escape(&key.to_string())).into());
+        return found.ok_or_else(|| format!("{} does not exist", escape(&key.to_string())).into());
     }
     if view.snapshot.profile(&key.gk).is_some() {
         find::there(&view.snapshot, key)?;

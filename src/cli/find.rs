@@ -51,7 +51,10 @@ pub(super) fn there(snapshot: &Snapshot, key: &ObjectKey) -> Result<(), String> 
         }
         (None, []) => format!("there are {}", quoted(&here)),
     };
-    Err(format!("there is no {}; {hint}", escape(&key.to_string())))
+    Err(format!(
+        "{} does not exist; {hint}",
+        escape(&key.to_string())
+    ))
 }
 
 /// Checks that an object or section exists. Returns the place with the section's label as paths show it.

@@ -173,7 +173,7 @@ fn nothing(snapshot: &Snapshot, focus: &Focus) -> String {
     elsewhere.sort_unstable();
     if !elsewhere.is_empty() {
         return format!(
-            "there is no {object}; there is one in namespace {}: add -n",
+            "{object} does not exist; there is one in namespace {}: add -n",
             quoted(&elsewhere)
         );
     }
@@ -184,7 +184,7 @@ fn nothing(snapshot: &Snapshot, focus: &Focus) -> String {
         .collect();
     near.sort_unstable();
     match nearest(&object.name, &near) {
-        Some(name) => format!("there is no {object}; did you mean {name:?}?"),
-        None => format!("there is no {object}"),
+        Some(name) => format!("{object} does not exist; did you mean {name:?}?"),
+        None => format!("{object} does not exist"),
     }
 }

@@ -91,7 +91,7 @@ impl Follow {
         self.metrics.config_loads.with_label_values(&[result]).inc();
         self.metrics.config_current.set(i64::from(wrong.is_none()));
         if let Some(why) = &wrong {
-            tracing::error!(%why, "the configuration cannot be used; the one before goes on");
+            tracing::error!(%why, "the configuration cannot be used; the previous one stays in use");
         }
         self.health.0.store(Arc::new(wrong));
     }

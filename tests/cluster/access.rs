@@ -56,7 +56,8 @@ const OWN: &str = "Warning: affected-by: RetryPolicy.policies.example.com shop/p
                    timeout=5s (Namespace shop)\n";
 const OWN_BY_NAME: &str =
     "Warning: affected-by: RetryPolicy.policies.example.com shop/patience (Namespace shop)\n";
-const HIDDEN: &str = "Warning: affected-by: a policy that you may not read acts on this object\n";
+const HIDDEN: &str =
+    "Warning: affected-by: a policy that you may not read applies to this object\n";
 
 /// The command that every user runs here.
 const APPLY: [&str; 4] = ["apply", "--dry-run=server", "-f", "cart-route.yaml"];
@@ -282,8 +283,8 @@ fn one_hidden_policy_and_five_say_the_same() {
             format!("httproute.gateway.networking.k8s.io/cart created (server dry run)\n{HIDDEN}"),
             format!("httproute.gateway.networking.k8s.io/cart created\n{HIDDEN}"),
             "httproute.gateway.networking.k8s.io/cart patched\n\
-             Warning: route-not-attached: spec.parentRefs[0]: there is no Gateway shop/nowhere now\n\
-             Warning: effective-change: policies that you may not read act otherwise after this change\n"
+             Warning: route-not-attached: spec.parentRefs[0]: Gateway shop/nowhere does not exist\n\
+             Warning: effective-change: this changes the effect of policies that you may not read\n"
                 .to_owned(),
             "httproute.gateway.networking.k8s.io \"cart\" deleted from shop namespace\n".to_owned(),
         ]

@@ -32,8 +32,8 @@ const SECTIONS: [&str; 2] = [
     r#"section-unknown: spec.targetRef.sectionName: Gateway infra/front has no listener "https2"; did you mean "http"?"#,
 ];
 const TARGETS: [&str; 2] = [
-    "target-not-found: spec.targetRefs[0]: there is no Gateway infra/front now",
-    "target-not-found: spec.targetRef: there is no Gateway infra/front now",
+    "target-not-found: spec.targetRefs[0]: Gateway infra/front does not exist",
+    "target-not-found: spec.targetRef: Gateway infra/front does not exist",
 ];
 
 /// A world with the files of both commits.

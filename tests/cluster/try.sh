@@ -82,7 +82,7 @@ up() {
   register
   wait_for is_registered
   cat <<END
-attache runs beside a Kubernetes API server. In this terminal:
+attache runs next to a Kubernetes API server. In this terminal:
 
   export KUBECONFIG=$KUBECONFIG
   export PATH=$ASSETS:\$PATH

@@ -130,12 +130,12 @@ pub fn conceal(
 
 fn generic_line(code: Code) -> &'static str {
     match code {
-        Code::AffectedBy => "a policy that you may not read acts on this object",
+        Code::AffectedBy => "a policy that you may not read applies to this object",
         Code::ProtectionLost => {
-            "this takes away a protection that a policy which you may not read gives"
+            "this removes a protection that a policy which you may not read provides"
         }
-        Code::EffectiveChange => "policies that you may not read act otherwise after this change",
-        _ => "a policy that you may not read takes part in this",
+        Code::EffectiveChange => "this changes the effect of policies that you may not read",
+        _ => "a policy that you may not read is involved",
     }
 }
 
@@ -181,7 +181,7 @@ mod tests {
             told.warnings(),
             [
                 "affected-by: Color.p.example.com shop/c sets color=blue",
-                "affected-by: a policy that you may not read acts on this object",
+                "affected-by: a policy that you may not read applies to this object",
             ]
         );
     }
@@ -205,11 +205,11 @@ mod tests {
         let finding = Finding::new(
             Code::TargetNotFound,
             &policy("shop", "a"),
-            "there is no Gateway shop/edge now",
+            "Gateway shop/edge does not exist",
         );
         let told = Verdict::new(vec![finding.hinting(hint)], &Evidence::Authoritative);
         assert_eq!(policies_named(&told), std::slice::from_ref(&elsewhere));
-        let line = "target-not-found: there is no Gateway shop/edge now";
+        let line = "target-not-found: Gateway shop/edge does not exist";
         let readable = conceal(told.clone(), "shop", &[].into(), &Levels::default());
         assert_eq!(
             readable.warnings(),
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(at("which"), names);
         assert_eq!(
             at("that"),
-            ["affected-by: a policy that you may not read acts on this object"]
+            ["affected-by: a policy that you may not read applies to this object"]
         );
         assert_eq!(at("what"), told.warnings());
         assert!(Level::That < Level::Which && Level::Which < Level::What);

@@ -139,7 +139,7 @@ fn both_stanzas(key: &ObjectKey, profile: &Profile, spec: &Value) -> Option<Find
     policy::carries_both(spec, strategies).then(|| {
         let (first, second) = (names.overrides, names.defaults);
         let message = format!(
-            "spec.{second} stands beside spec.{first}; a policy has one strategy (GEP-713), so what both come to is up to the controller"
+            "spec.{second} is set together with spec.{first}; a policy has one strategy (GEP-713), so the controller decides which one applies"
         );
         let finding = Finding::new(Code::StrategyMultiple, key, message);
         finding

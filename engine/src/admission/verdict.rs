@@ -219,7 +219,7 @@ fn unverified(finding: &Finding, why: &str) -> Finding {
 }
 
 /// A substitute for a name of absurd length.
-const TOO_LONG: &str = "too long to be told";
+const TOO_LONG: &str = "a name too long to show";
 
 /// One line within [`MAX_LINE`]. Settings are left out first, then the source, then everything but the pointer. A
 /// name is never truncated (ruling 27).

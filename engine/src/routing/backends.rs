@@ -193,7 +193,7 @@ pub(super) fn uncovered(snapshot: &Snapshot, route: &Object, backends: &[Backend
     let objects: BTreeSet<&ObjectKey> = objects.filter(|to| !covered(to)).collect();
     let note = |to: &ObjectKey| {
         format!(
-            "no ReferenceGrant covers {to}: most meshes need none, but policies there are not told"
+            "no ReferenceGrant covers {to}: most meshes need none, but attache shows no policies there"
         )
     };
     objects.into_iter().map(note).collect()

@@ -185,7 +185,7 @@ fn unread(route: &Object, rule: Option<(usize, Arc<str>)>, why: &str) -> NotTake
         route: route.key.clone(),
         rule,
         by: Criterion::NotEvaluated,
-        why: format!("it cannot be told whether it takes the request: {why}"),
+        why: format!("attache cannot decide whether it takes the request: {why}"),
     }
 }
 

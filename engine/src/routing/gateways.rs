@@ -82,7 +82,7 @@ impl<'a> Matching<'a> {
         };
         let key = class_key(class);
         let missing = self.snapshot.knows(&key.gk) && self.snapshot.get(&key).is_none();
-        missing.then(|| format!("there is no {key}: no controller serves the Gateway"))
+        missing.then(|| format!("{key} does not exist: no controller serves the Gateway"))
     }
 
     /// Matches a request at listeners that differ only in hostname: the most specific hostname that matches takes it

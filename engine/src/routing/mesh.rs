@@ -41,7 +41,7 @@ impl<'a> Matching<'a> {
         };
         let service = self.snapshot.get(key);
         let Some((service, Node::Service { ports })) = service.map(|s| (s, &s.node)) else {
-            let why = format!("there is no {key}");
+            let why = format!("{key} does not exist");
             let there = self
                 .snapshot
                 .objects(&key.gk)

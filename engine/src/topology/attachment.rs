@@ -149,7 +149,7 @@ fn is_named(parent: &ParentRef, listener: &Listener) -> bool {
 /// A message that an object does not exist, or that this cannot be known.
 pub fn not_there(snapshot: &Snapshot, key: &ObjectKey) -> String {
     if snapshot.lacks(key) || snapshot.knows(&key.gk) {
-        format!("there is no {key}")
+        format!("{key} does not exist")
     } else {
         format!("nothing is known of kind {}", key.gk)
     }
@@ -305,7 +305,7 @@ fn may_delegate(snapshot: &Snapshot, route: &Object) -> bool {
 pub fn not_usable(why: Unreached, route: &ObjectKey, backend: &ObjectKey) -> String {
     match why {
         Unreached::Kind => format!("{} cannot be a backend", backend.gk),
-        Unreached::Missing => format!("there is no {backend}"),
+        Unreached::Missing => format!("{backend} does not exist"),
         Unreached::NotGranted => format!(
             "no ReferenceGrant in namespace {} covers {}s of namespace {}",
             backend.namespace, route.gk.kind, route.namespace

@@ -80,7 +80,7 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: Done, known: bool) ->
             format!("it {verb} not in force: its controller rejects it ({why})")
         }
         (Accepted::TargetNotFound, _) => match status.targets.first() {
-            Some(target) => format!("it {verb} not attached: there is no {}", target.target),
+            Some(target) => format!("it {verb} not attached: {} does not exist", target.target),
             None => format!("it {verb} not attached"),
         },
         (Accepted::Conflicted(with), _) => {

@@ -96,7 +96,7 @@ pub(super) fn json(text: &str) -> Result<String, Fault> {
         return Ok(written.text);
     }
     if text.len() > LONGEST_WITH_DOUBLES {
-        return Err(((1, 0), "a key stands twice in one object".to_owned()));
+        return Err(((1, 0), "a key occurs twice in one object".to_owned()));
     }
     let value = literal::from_str(text).map_err(|error| fault(&error))?;
     Ok(value.to_string())

@@ -143,8 +143,8 @@ fn order<'a>(judged: &'a [Finding], input: &'a Input) -> impl Iterator<Item = Fi
         let mut others = finding.mentions.iter();
         let winner = others.find(|other| input.undated.contains(*other))?;
         let message = format!(
-            "{winner} wins for it stands first: neither says when it was created. In a cluster the older wins, and of two \
-             of one age the first by namespace and name"
+            "{winner} wins because it comes first in the files: neither has a creation time. In a cluster the older wins; \
+             at equal age, the first by namespace and name"
         );
         let mut told = Finding::new(Code::OrderDecides, &finding.object, message);
         told.mentions.insert(winner.clone());

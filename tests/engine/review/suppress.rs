@@ -67,13 +67,13 @@ fn a_warning_is_left_out_by_whoever_writes_the_object() {
     assert_eq!(
         said("target-not-found until 2027-01-31: it comes in January"),
         json!([
-            "target-not-found: spec.targetRefs[0]: there is no HTTPRoute shop/later now (was suppressed until 2027-01-31)"
+            "target-not-found: spec.targetRefs[0]: HTTPRoute shop/later does not exist (was suppressed until 2027-01-31)"
         ])
     );
     assert_eq!(
         said("target-not-found"),
         json!([
-            "target-not-found: spec.targetRefs[0]: there is no HTTPRoute shop/later now",
+            "target-not-found: spec.targetRefs[0]: HTTPRoute shop/later does not exist",
             "suppression-invalid: metadata.annotations[attache.dev/ignore]: no reason; write \"target-not-found: why\""
         ])
     );

@@ -110,7 +110,7 @@ fn may_get(f: impl Fn(&Subject, &ObjectKey) -> bool + Send + Sync + 'static) -> 
 #[tokio::test]
 async fn the_number_of_hidden_policies_is_not_shown() {
     let one = answer(1, may_get(|_, _| false)).await;
-    let line = "affected-by: a policy that you may not read acts on this object";
+    let line = "affected-by: a policy that you may not read applies to this object";
     assert!(one.contains(&format!(r#""warnings":["{line}"]"#)), "{one}");
     for (secret, known) in [("p0", "shop"), ("retries", "edge"), ("RetryPolicy", "l0")] {
         assert!(!one.contains(secret) && !one.contains(known), "{one}");
@@ -126,7 +126,7 @@ async fn readable_policies_are_named_beside_hidden_ones() {
     let readable = || may_get(|_, policy| &*policy.name == "p1");
     let two = answer(2, readable()).await;
     let named = "affected-by: RetryPolicy.policies.example.com infra/p1 sets retries=1";
-    let hidden = "affected-by: a policy that you may not read acts on this object";
+    let hidden = "affected-by: a policy that you may not read applies to this object";
     assert!(two.contains(named) && two.contains(hidden), "{two}");
     assert_eq!(answer(9, readable()).await, two);
 }
@@ -294,7 +294,7 @@ async fn where_a_target_is_instead_is_told_to_who_may_read_it() {
     let hidden = said(false).await;
     assert_eq!(
         hidden,
-        "target-not-found: spec.targetRef: there is no Gateway shop/edge now"
+        "target-not-found: spec.targetRef: Gateway shop/edge does not exist"
     );
     let shown = said(true).await;
     assert!(

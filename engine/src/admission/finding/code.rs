@@ -42,7 +42,7 @@ pub enum Code {
     TargetLimit,
     /// `group` contains a version.
     TargetGroupVersioned,
-    /// The target does not exist now.
+    /// The target does not exist.
     TargetNotFound,
     /// A kind that only targets its own namespace has a `namespace`.
     TargetNamespaceForbidden,

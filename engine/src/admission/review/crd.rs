@@ -16,7 +16,7 @@ pub(super) fn findings(snapshot: &Snapshot, key: &ObjectKey, crd: &Crd) -> Vec<F
     }
     let mut findings: Vec<Finding> = label(key, crd).into_iter().collect();
     if !crd.gk.kind.ends_with("Policy") {
-        let message = "kinds of policies end in Policy, so that they are told from other kinds";
+        let message = "the name of a policy kind should end in Policy";
         let name = Finding::new(Code::CrdName, key, message).at("spec.names.kind");
         findings.push(name.about("name"));
     }
@@ -52,7 +52,7 @@ fn label(key: &ObjectKey, crd: &Crd) -> Option<Finding> {
     } else {
         let (one, other) = crd.facts.levels()?;
         format!(
-            "the label says {label:?}, but targets are {one} and {other}, and a policy on one of them acts on what is below; write Inherited"
+            "the label says {label:?}, but targets are {one} and {other}, and a policy on one of them also applies to objects below it; write Inherited"
         )
     };
     let finding = Finding::new(Code::CrdLabelMismatch, key, message);
@@ -75,7 +75,7 @@ fn said(departure: &Departure) -> (Code, String) {
         ),
         Departure::NoSubresource => (
             Code::CrdStatus,
-            "status is no subresource, so whoever writes spec writes status too; write subresources: {status: {}}".to_owned(),
+            "status is not a subresource, so users who may write the spec may write the status too; write subresources: {status: {}}".to_owned(),
         ),
         Departure::Conditions(path) => (
             Code::CrdConditions,
@@ -107,7 +107,7 @@ fn said(departure: &Departure) -> (Code, String) {
         ),
         Departure::NoneBesideOthers(path) => (
             Code::CrdStrategy,
-            format!("spec.{path} has None beside others; a kind with None has no other strategy, so leave out None or the others"),
+            format!("spec.{path} has None together with others; a kind with None has no other strategy, so remove None or the others"),
         ),
         Departure::BothStanzas(StanzaNames { defaults, overrides }) => (
             Code::CrdStrategy,

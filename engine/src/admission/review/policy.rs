@@ -151,8 +151,9 @@ fn other_controllers(
     }
     let kind = &policy.profile.gk.kind;
     let (ours, named) = (listed(ours), listed(&others));
-    let message =
-        format!("only {ours} acts on {kind}, and the Gateways that it reaches are run by {named}");
+    let message = format!(
+        "only {ours} implements {kind}, and the Gateways that it reaches are run by {named}"
+    );
     (!others.is_empty())
         .then(|| Finding::new(Code::ControllerMismatch, policy.key(), message).about("controllers"))
 }

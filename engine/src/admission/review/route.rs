@@ -35,7 +35,7 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
         if let ParentAttachment::Refused { why, .. } = attachment(&mut one_kind, route, parent) {
             let missing = snapshot.lacks(&parent.object);
             let told = if missing {
-                format!("{why} now")
+                why
             } else {
                 format!("not attached to {}: {why}", parent.object)
             };
@@ -74,7 +74,7 @@ fn backends_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
             }
             let reason = not_usable(why, &route.key, backend);
             let message = match why {
-                Unreached::Missing => format!("{reason} now: its share of requests fails"),
+                Unreached::Missing => format!("{reason}: its share of requests fails"),
                 _ => format!("{backend} gets no requests: {reason}"),
             };
             let finding = Finding::new(Code::BackendNotUsable, &route.key, message)

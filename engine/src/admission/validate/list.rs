@@ -99,7 +99,7 @@ fn duplicates(policy: &Policy, entries: &[Entry<'_>]) -> Vec<Finding> {
         if first.field.path != entry.field.path {
             continue;
         }
-        let message = format!("the same target stands at {}; remove one", first.path);
+        let message = format!("same target as {}; remove one", first.path);
         findings.push(
             Finding::new(Code::TargetDuplicate, policy.key(), message)
                 .at(&entry.path)

@@ -81,7 +81,7 @@ fn nothing(
         labels => labels,
     };
     let hint = suggestion::label(snapshot, namespace, target, most);
-    let message = format!("no {} of {within} has {labels} now{hint}", target.gk);
+    let message = format!("no {} of {within} has {labels}{hint}", target.gk);
     Finding::new(Code::TargetSelectsNothing, policy.key(), message)
         .at(&entry.path)
         .about(format!("{} {namespace}", target.gk))

@@ -80,9 +80,9 @@ fn spelling(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
         );
     }
     let message = if written.is_empty() {
-        format!("no {field}; taken for {right:?}")
+        format!("no {field}; attache assumes {right:?}")
     } else {
-        format!("{written:?} is not a {field} to the letter; write {right:?}")
+        format!("{written:?} is not the exact {field}; write {right:?}")
     };
     Some(
         Finding::new(Code::TargetSpelling, policy.key(), message)
@@ -198,7 +198,7 @@ fn not_found(
 ) -> Option<Finding> {
     snapshot.lacks(object).then(|| {
         let hint = suggestion::hint(snapshot, policy, entry, object, most);
-        let message = format!("there is no {object} now");
+        let message = format!("{object} does not exist");
         Finding::new(Code::TargetNotFound, policy.key(), message)
             .hinting(hint)
             .at(&entry.path)

@@ -49,7 +49,7 @@ pub(super) fn idle(
     }
     if let Some(parent) = not_followed(policy, groups) {
         let kind = &policy.key().gk.kind;
-        return format!("{kind} does not act on what comes through {parent}");
+        return format!("{kind} does not apply to requests through {parent}");
     }
     if groups
         .iter()
@@ -67,7 +67,7 @@ pub(super) fn idle(
     } else if *policy.profile.needs_route {
         format!("no route is attached under {target}")
     } else {
-        format!("nothing that it acts on is under {target}")
+        format!("no object that it applies to is below {target}")
     }
 }
 
@@ -78,7 +78,7 @@ fn run_by_others(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option
     let others = policy.profile.is_run_without(controller);
     (others && snapshot.knows_controller(controller)).then(|| {
         format!(
-            "{controller} runs {} and does not act on {kind}",
+            "{controller} runs {} and does not implement {kind}",
             target.object
         )
     })
@@ -158,7 +158,7 @@ fn idle_at_level(policy: &Policy, target: &Place) -> Option<String> {
     };
     there
         .has_no_effect()
-        .then(|| format!("nothing that it sets acts on {on}"))
+        .then(|| format!("none of its settings applies to {on}"))
 }
 
 /// Why a policy does nothing on a route of a kind that supports few settings.
@@ -166,12 +166,10 @@ fn idle_on_route(policy: &Policy, target: &Place) -> Option<String> {
     let (place, on) = policy.profile.on_routes_of(&target.object.gk)?;
     let (own, route) = (&policy.key().gk.kind, &target.object.gk.kind);
     if target.section.is_some() && !on.sections {
-        return Some(format!(
-            "{own} does not act on the rules of a {route} one by one"
-        ));
+        return Some(format!("{own} does not apply to single rules of a {route}"));
     }
     let there = policy.on_routes(place)?;
     there
         .has_no_effect()
-        .then(|| format!("nothing that it sets acts on a {route}"))
+        .then(|| format!("none of its settings applies to a {route}"))
 }

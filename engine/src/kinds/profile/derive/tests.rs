@@ -247,13 +247,13 @@ fn targets_that_differ_in_something_else() {
     keyed["x-kubernetes-list-type"] = json!("map");
     keyed["x-kubernetes-list-map-keys"] = json!(["group", "kind", "name"]);
     let keyed = spec(json!({"targetRefs": keyed}), &[]);
-    refuses(&keyed, json!({"targetRefs": ports()}), "the same target");
+    refuses(&keyed, json!({"targetRefs": ports()}), "same target as");
     let rule = "self.all(p, self.exists_one(q, p.name == q.name))";
     let ruled = spec(
         json!({"targetRefs": list(&entry(&port(), &[]), &[rule])}),
         &[],
     );
-    refuses(&ruled, json!({"targetRefs": ports()}), "the same target");
+    refuses(&ruled, json!({"targetRefs": ports()}), "same target as");
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn every_served_version_is_allowed_what_it_allows() {
     assert_eq!(refused(&versions, patch), none);
     let twice = || json!([target("Gateway"), target("Gateway")]);
     refuses(&strict, json!({"targetRefs": twice()}), "1 at most");
-    refuses(&strict, json!({"targetRefs": twice()}), "the same target");
+    refuses(&strict, json!({"targetRefs": twice()}), "same target as");
     refuses(
         &strict,
         json!({"targetRefs": [target("HTTPRoute")]}),
