@@ -32,5 +32,6 @@ mod reading;
 mod refusals;
 mod registration;
 mod rights;
+mod tutorial;
 mod warnings;
 mod worked;

@@ -52,6 +52,11 @@ impl Cluster {
         Some(&SHARED)
     }
 
+    /// Whether clusters are available.
+    pub(crate) fn is_available() -> bool {
+        assets().is_some()
+    }
+
     /// A cluster for one test. `None` if clusters are not available.
     pub(crate) fn own(name: &str) -> Option<Self> {
         Self::prepared(name, |_| {})
