@@ -35,13 +35,17 @@ help: ## this list
 build: ## the release binary: target/release/attache
 	cargo build --release --locked
 
+# These tests mostly wait for processes that they started, so more of them run than there are processors.
+WAITING ?= $(shell echo $$((3 * $$(nproc))))
+
 .PHONY: test
 test: ## every test; those on a real API server are skipped where it cannot be built
-	cargo test --locked
+	cargo test --locked --lib --bins --test repository --test engine --test commands --test cache --test browser --test load
+	cargo test --locked --test serving --test cluster -- --test-threads=$(WAITING)
 
 .PHONY: test-cluster
 test-cluster: ## only the tests on a real API server, which must be there
-	ATTACHE_REQUIRE_CLUSTER=1 cargo test --locked --test cluster
+	ATTACHE_REQUIRE_CLUSTER=1 cargo test --locked --test cluster -- --test-threads=$(WAITING)
 
 .PHONY: lint
 lint: ## formatting, clippy without a warning, the Dockerfile
@@ -66,7 +70,7 @@ bench: ## measure what is promised and write docs/reference/performance.md
 	benches/performance.sh
 
 .PHONY: instructions
-instructions: ## instructions of a review, against those that were recorded (needs valgrind)
+instructions: ## instructions of a review, against those that were recorded (needs valgrind; builds for minutes)
 	benches/instructions.sh
 
 .PHONY: fuzz-build

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures::channel::mpsc;
@@ -12,7 +11,8 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 use hyper::{Request, Response};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
+use tokio::sync::Notify;
+use tokio::time::Instant;
 
 mod objects;
 
@@ -32,7 +32,7 @@ type Body = UnsyncBoxBody<Bytes, io::Error>;
 type Watcher = mpsc::UnboundedSender<Result<Frame<Bytes>, io::Error>>;
 
 #[derive(Clone, Default)]
-pub struct Server(Arc<Mutex<State>>);
+pub struct Server(Arc<Mutex<State>>, Arc<Notify>);
 
 #[derive(Default)]
 struct State {
@@ -231,6 +231,7 @@ impl Server {
 
     pub fn release(&self, path: &str) {
         self.state(|state| state.held.remove(path));
+        self.1.notify_waiters();
     }
 
     /// Refuses connections and cuts open ones; or stops doing so.
@@ -287,8 +288,13 @@ impl Server {
         self.state(|state| state.requests.push((Instant::now(), path.clone())));
         let body = request.into_body().collect().await;
         let body = body.map_err(io::Error::other)?.to_bytes();
-        while self.state(|state| state.held.contains(&path)) {
-            sleep(Duration::from_millis(10)).await;
+        loop {
+            // Listens before it looks, so that no release is missed.
+            let released = self.1.notified();
+            if !self.state(|state| state.held.contains(&path)) {
+                break;
+            }
+            released.await;
         }
         self.state(|state| {
             if state.down {

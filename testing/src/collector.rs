@@ -3,8 +3,7 @@
 use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
 use attache::certificates::make_ca_and_pair;
 use bytes::Bytes;
@@ -27,11 +26,14 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
+use crate::eventually::SOON;
+
 /// The requests so far.
-#[derive(Clone, Default)]
-pub struct Seen(Arc<Mutex<Vec<Taken>>>);
+#[derive(Clone)]
+pub struct Seen(watch::Sender<Vec<Taken>>);
 
 #[derive(Clone)]
 pub struct Taken {
@@ -65,7 +67,7 @@ pub async fn collector_with_tls() -> (SocketAddr, Seen, String) {
 async fn listening(tls: Option<TlsAcceptor>) -> (SocketAddr, Seen) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
-    let seen = Seen::default();
+    let seen = Seen(watch::channel(Vec::new()).0);
     let all = seen.clone();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
@@ -105,7 +107,7 @@ async fn take(request: Request<Incoming>, all: Seen) -> Result<Response<Answer>,
         headers: head.headers,
         request: ExportTraceServiceRequest::decode(body).unwrap(),
     };
-    all.0.lock().unwrap().push(taken);
+    all.0.send_modify(|all| all.push(taken));
     let mut response = Response::new(answered(answer));
     response.headers_mut().insert(CONTENT_TYPE, kind);
     Ok(response)
@@ -123,11 +125,11 @@ fn answered(message: Bytes) -> Answer {
 
 impl Seen {
     pub fn requests(&self) -> Vec<Taken> {
-        self.0.lock().unwrap().clone()
+        self.0.borrow().clone()
     }
 
     pub fn forget(&self) {
-        self.0.lock().unwrap().clear();
+        self.0.send_modify(Vec::clear);
     }
 
     pub fn spans(&self) -> Vec<Span> {
@@ -144,12 +146,13 @@ impl Seen {
 
     /// Waits for this many spans.
     pub async fn wait_for(&self, spans: usize) -> Vec<Span> {
+        let mut changes = self.0.subscribe();
         let wait = async {
             while self.spans().len() < spans {
-                tokio::time::sleep(Duration::from_millis(5)).await;
+                changes.changed().await.expect("it listens");
             }
         };
-        let waited = tokio::time::timeout(Duration::from_secs(20), wait).await;
+        let waited = tokio::time::timeout(SOON, wait).await;
         let came = self.spans();
         assert!(waited.is_ok(), "only {} spans: {came:?}", came.len());
         came

@@ -17,6 +17,7 @@ pub mod fuzz;
 pub mod git;
 pub mod load;
 pub mod reading;
+pub mod run;
 pub mod serving;
 
 /// The root of the repository.

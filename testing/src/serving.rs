@@ -4,13 +4,14 @@ use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use attache::certificates::make_ca_and_pair;
 use tempfile::TempDir;
 use tokio::net::TcpStream;
 
 use crate::client::{Answer, Client, Tls};
+use crate::eventually::becomes;
 use crate::{program, root};
 
 /// The number of bytes of the log that a failed test shows.
@@ -80,6 +81,41 @@ impl Serving {
         }
     }
 
+    /// Waits until a path of the admin port answers with this status and text.
+    pub async fn until(&self, path: &str, status: u16, text: &str) {
+        let what = format!("{path} answers {status} with {text:?}");
+        becomes(&what, async || {
+            let answer = self.get(path).await;
+            let is_so = answer.status == status && answer.body.contains(text);
+            is_so.then_some(()).ok_or_else(|| format!("{answer:?}"))
+        })
+        .await;
+    }
+
+    /// Waits until a path of the admin port answers with this text, whatever the status.
+    pub async fn says(&self, path: &str, text: &str) {
+        becomes(&format!("{path} says {text:?}"), async || {
+            let answer = self.get(path).await;
+            let is_so = answer.body.contains(text);
+            is_so.then_some(()).ok_or(answer.body)
+        })
+        .await;
+    }
+
+    /// Waits until it is ready.
+    pub async fn ready(&self) {
+        self.until("/readyz", 200, "").await;
+    }
+
+    pub fn runs(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    /// Waits for the exit and returns its status.
+    pub async fn ended(&mut self) -> ExitStatus {
+        ended(&mut self.child).await
+    }
+
     /// The process id; that of the wrapping program, if there is one.
     pub fn pid(&self) -> u32 {
         self.child.id()
@@ -104,6 +140,15 @@ impl Serving {
     pub fn log(&self) -> String {
         fs::read_to_string(self.file("log")).unwrap()
     }
+}
+
+/// Waits for the exit of a process and returns its status.
+pub async fn ended(process: &mut Child) -> ExitStatus {
+    becomes("it ends", async || {
+        let status = process.try_wait().unwrap();
+        status.ok_or_else(|| "it runs".to_owned())
+    })
+    .await
 }
 
 impl Drop for Serving {

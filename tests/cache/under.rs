@@ -9,10 +9,9 @@ use attache::engine::kinds::profile::ProfileRules;
 use attache::engine::model::ids::{GroupKind, ObjectKey};
 use attache::engine::model::object::Object;
 use attache::metrics::Metrics;
-use tokio::sync::watch;
-use tokio::time::{sleep, timeout};
-
 use testing::api_server::Server;
+use testing::eventually::until_within;
+use tokio::sync::watch;
 
 pub struct Under {
     pub cluster: Cluster,
@@ -84,11 +83,5 @@ impl Under {
 
 /// Waits in virtual time: it advances only when the tasks under test wait.
 pub async fn eventually(what: &str, is_so: impl Fn() -> bool) {
-    let waiting = async {
-        while !is_so() {
-            sleep(Duration::from_millis(10)).await;
-        }
-    };
-    let met = timeout(Duration::from_mins(10), waiting).await;
-    assert!(met.is_ok(), "not within 10 min: {what}");
+    until_within(Duration::from_mins(10), what, is_so).await;
 }

@@ -12,13 +12,13 @@ mod screen;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::mpsc;
 use std::time::Duration;
 
 use attache::answer::report::Report;
 use attache::answer::schema;
 use roxmltree::Document;
 use serde_json::Value;
+use testing::run::{Ended, run};
 
 /// The deadline: no check here takes this long, even on a busy machine.
 const DEADLINE: Duration = Duration::from_mins(5);
@@ -30,27 +30,18 @@ fn root() -> PathBuf {
 
 /// Runs `attache check` in a directory. A run that hangs is killed and fails the test.
 fn check(directory: &Path, args: &[&str]) -> Output {
-    let child = Command::new(env!("CARGO_BIN_EXE_attache"))
+    measured(directory, args).output
+}
+
+/// As [`check`], with what it took.
+fn measured(directory: &Path, args: &[&str]) -> Ended {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
+    command
         .arg("check")
         .args(args)
         .current_dir(directory)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let pid = child.id().to_string();
-    let (done, ended) = mpsc::channel();
-    let waiter = std::thread::spawn(move || {
-        done.send(child.wait_with_output()).unwrap();
-    });
-    let Ok(output) = ended.recv_timeout(DEADLINE) else {
-        Command::new("kill").arg(pid).status().unwrap();
-        waiter.join().unwrap();
-        panic!("check {args:?} did not end");
-    };
-    waiter.join().unwrap();
-    output.unwrap()
+        .stdin(Stdio::null());
+    run(&mut command, DEADLINE).unwrap_or_else(|| panic!("check {args:?} did not end"))
 }
 
 fn stdout(output: &Output) -> String {

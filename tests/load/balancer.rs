@@ -8,10 +8,11 @@ use std::time::Duration;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 
+use testing::eventually::until;
 use testing::load::client::get;
-use testing::load::process::{LONG, Process};
+use testing::load::process::Process;
 
 /// The interval of readiness checks.
 const PERIOD: Duration = Duration::from_millis(50);
@@ -81,13 +82,10 @@ impl Balancer {
             let table = self.table.lock().unwrap();
             table.ready.contains(&process.place.addr)
         };
-        let known = async {
-            while is_given() != given {
-                sleep(PERIOD).await;
-            }
-        };
-        let known = tokio::time::timeout(LONG, known).await;
-        known.unwrap_or_else(|_| panic!("given connections: {given}"));
+        until(&format!("given connections: {given}"), || {
+            is_given() == given
+        })
+        .await;
     }
 
     /// Removes a replica that has stopped.
@@ -111,7 +109,10 @@ impl Balancer {
 /// Applies each check after a delay, in order. Measured by the clock, because a check takes long on a busy machine.
 async fn follow(table: Arc<Mutex<Table>>) {
     let mut looks = std::collections::VecDeque::new();
+    let mut period = interval(PERIOD);
+    period.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
+        period.tick().await;
         let looked = Instant::now();
         let replicas = table.lock().unwrap().replicas.clone();
         let mut ready = Vec::new();
@@ -130,7 +131,6 @@ async fn follow(table: Arc<Mutex<Table>>) {
         {
             table.lock().unwrap().ready = looks.pop_front().unwrap().1;
         }
-        sleep(PERIOD).await;
     }
 }
 

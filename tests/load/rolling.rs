@@ -1,16 +1,17 @@
 //! Two replicas behind a load balancer, restarted one after the other under load; and one that is killed.
 
 use std::process::Command;
-use std::time::Duration;
 
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::balancer::Balancer;
+use testing::eventually::until;
 use testing::load::client::Place;
 use testing::load::cluster::Api;
 use testing::load::mix::mixed;
 use testing::load::pace::{Load, Outcome};
 use testing::load::process::{LONG, Process, pair};
+use testing::serving::ended;
 
 const RESTARTS: usize = 20;
 /// Calls per second, low enough for any machine: each connection is used many times while a replica drains.
@@ -23,15 +24,7 @@ async fn terminated(process: &mut Process) -> Option<i32> {
     let pid = process.child.id().to_string();
     let sent = Command::new("kill").args(["-TERM", &pid]).status();
     assert!(sent.unwrap().success());
-    let ends = async {
-        loop {
-            if let Some(status) = process.child.try_wait().unwrap() {
-                return status.code();
-            }
-            sleep(Duration::from_millis(10)).await;
-        }
-    };
-    timeout(LONG, ends).await.expect("it ends")
+    ended(&mut process.child).await.code()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -130,13 +123,11 @@ async fn when_one_is_killed_the_other_answers() {
 /// The outcome of the load until this many more calls are answered.
 async fn answered(load: &Load, calls: usize) -> Outcome {
     let mut all = Outcome::default();
-    let come = async {
-        while all.times.len() < calls {
-            sleep(Duration::from_millis(10)).await;
-            all.absorb(load.take());
-        }
-    };
-    timeout(LONG, come).await.expect("calls are answered");
+    until("calls are answered", || {
+        all.absorb(load.take());
+        all.times.len() >= calls
+    })
+    .await;
     all
 }
 

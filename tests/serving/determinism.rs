@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use objects::{order, requests, state};
 use replica::{Api, Replica};
+use testing::eventually::becomes;
 
 /// Longer than any replica takes to see the whole state.
 const LONG: Duration = Duration::from_mins(1);
@@ -22,6 +23,18 @@ async fn answers(replica: &Replica, requests: &[(&'static str, String)]) -> Vec<
         answers.push(answer.body);
     }
     answers
+}
+
+/// The answers once no question of access has missed its time, as happens on a busy machine: users may read everything here.
+async fn complete(replica: &Replica, requests: &[(&'static str, String)]) -> Vec<String> {
+    becomes("answers by all that is known", async || {
+        let said = answers(replica, requests).await;
+        let short = said
+            .iter()
+            .find(|answer| answer.contains("you may not read"));
+        short.cloned().map_or(Ok(said), Err)
+    })
+    .await
 }
 
 /// Asks until the answers are as expected; gives up after a long time.
@@ -48,7 +61,7 @@ async fn replicas_that_saw_other_orders_answer_with_the_same_bytes() {
         first.put(&object);
     }
     let listed = Replica::start(&first, 4).await;
-    let expected = answers(&listed, &requests).await;
+    let expected = complete(&listed, &requests).await;
     let told = expected
         .iter()
         .filter(|answer| answer.contains("warnings"))
@@ -66,8 +79,9 @@ async fn replicas_that_saw_other_orders_answer_with_the_same_bytes() {
     // Other processes with the same API server: other seeds, other numbers of threads.
     for threads in [1, 2] {
         let other = Replica::start(&first, threads).await;
+        // On a busy machine a live read may miss its time.
         assert_eq!(
-            answers(&other, &requests).await,
+            converged(&other, &requests, &expected).await,
             expected,
             "{threads} threads"
         );

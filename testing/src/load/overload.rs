@@ -90,6 +90,7 @@ async fn served(place: &Place, mix: &Mix) -> Instant {
             break;
         }
         assert!(began.elapsed() < LONG, "it is never served again");
+        // At most a hundred calls a second, so that the calls themselves are no load.
         sleep(Duration::from_millis(10).saturating_sub(asked.elapsed())).await;
     }
     first

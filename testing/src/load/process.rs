@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use attache::certificates::{Made, make_ca_and_pair};
 use tempfile::TempDir;
-use tokio::time::{sleep, timeout};
 
+use crate::eventually::becomes;
 use crate::program;
 
 use super::client::{Place, get};
@@ -82,12 +82,13 @@ impl Process {
     }
 
     pub async fn ready(&self) {
-        let ready = async {
-            while !self.is_ready().await {
-                sleep(Duration::from_millis(20)).await;
-            }
+        let ready = async || {
+            self.is_ready()
+                .await
+                .then_some(())
+                .ok_or_else(|| self.log())
         };
-        timeout(LONG, ready).await.expect("ready in time");
+        becomes("ready", ready).await;
     }
 
     pub async fn is_ready(&self) -> bool {

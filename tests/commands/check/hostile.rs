@@ -4,17 +4,17 @@
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
-use std::process::{Command, Output};
+use std::process::Command;
 
-use nix::sys::resource::{UsageWho, getrusage};
 use serde_json::Value;
 use tempfile::TempDir;
+use testing::run::Ended;
 
-use super::{check, json, with_code};
+use super::{check, json, measured, with_code};
 
 /// The memory limit of any check in these tests. Memory must not grow with hostile input; a file of 64 MiB is read
 /// whole.
-const MOST_MIB: i64 = 400;
+const MOST_MIB: u64 = 400;
 
 /// Its target has a version in the group; other files must not hide that.
 const FAULT: &str = "apiVersion: gateway.networking.k8s.io/v1
@@ -39,7 +39,7 @@ fn with_file(name: &str, content: impl AsRef<[u8]>) -> TempDir {
 
 /// Checks a directory and requires the fault to be found. Returns the unreadable files.
 fn unreadable(dir: &TempDir) -> Vec<String> {
-    let report = report(&check(dir.path(), &[".", "-o", "json"]));
+    let report = report(&measured(dir.path(), &[".", "-o", "json"]));
     let fault = with_code(&report, "target-group-versioned");
     assert!(
         fault.iter().any(|finding| finding["file"] == "fault.yaml"),
@@ -50,17 +50,12 @@ fn unreadable(dir: &TempDir) -> Vec<String> {
 }
 
 /// The report of a check that could run within its memory.
-fn report(output: &Output) -> Value {
+fn report(ended: &Ended) -> Value {
+    let output = &ended.output;
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{errors}");
-    within_memory();
+    assert!(ended.peak < MOST_MIB, "{} MiB", ended.peak);
     json(output)
-}
-
-/// The peak over all children of this process so far, including those of other tests.
-fn within_memory() {
-    let peak = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss() >> 10;
-    assert!(peak < MOST_MIB, "{peak} MiB");
 }
 
 fn line(finding: &Value) -> String {
@@ -142,7 +137,7 @@ fn a_hundred_thousand_documents_in_one_file() {
     text.push_str("---\nkind: [\n---\n");
     text.push_str(&FAULT.replace("fault", "last"));
     let dir = with_file("many.yaml", text);
-    let report = report(&check(dir.path(), &[".", "-o", "json"]));
+    let report = report(&measured(dir.path(), &[".", "-o", "json"]));
     assert_eq!(report["summary"]["objects"], 100_002);
     let found: Vec<String> = with_code(&report, "unreadable")
         .into_iter()
@@ -182,7 +177,7 @@ fn keys_that_stand_twice() {
 fn windows_line_ends() {
     let text = format!("# first\n---\n{FAULT}").replace('\n', "\r\n");
     let dir = with_file("windows.yaml", text);
-    let report = report(&check(dir.path(), &["windows.yaml", "-o", "json"]));
+    let report = report(&measured(dir.path(), &["windows.yaml", "-o", "json"]));
     let found = with_code(&report, "target-group-versioned");
     assert_eq!(
         (&found[0]["line"], &found[0]["column"]),
@@ -258,7 +253,10 @@ fn files_that_cannot_be_read() {
     // The link leads out of the directory.
     let why = "a link that leads out of the directory is not followed; --follow-links does";
     assert_eq!(unreadable(&dir), [format!("mem.yaml: warn: {why}")]);
-    let report = report(&check(dir.path(), &[".", "--follow-links", "-o", "json"]));
+    let report = report(&measured(
+        dir.path(),
+        &[".", "--follow-links", "-o", "json"],
+    ));
     let found: Vec<String> = with_code(&report, "unreadable")
         .into_iter()
         .map(line)
@@ -274,7 +272,7 @@ fn files_that_cannot_be_read() {
 fn files_of_others_are_counted() {
     let dir = with_file("docker-compose.yaml", "services: {web: {image: x}}\n");
     assert_eq!(unreadable(&dir), Vec::<String>::new());
-    let report = report(&check(dir.path(), &[".", "-o", "json"]));
+    let report = report(&measured(dir.path(), &[".", "-o", "json"]));
     assert_eq!(report["skipped"][0]["file"], "docker-compose.yaml");
     assert_eq!(report["skipped"][0]["reason"], "a Compose file");
 }

@@ -18,8 +18,8 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 use hyper::{Request, Response};
 use serde_json::json;
+use testing::eventually::until_within;
 use tokio::sync::watch;
-use tokio::time::{sleep, timeout};
 
 const OBJECTS: usize = 100_000;
 const ROUTES: &str = "/apis/gateway.networking.k8s.io/v1/httproutes";
@@ -141,17 +141,8 @@ impl Server {
     }
 }
 
-async fn until(what: &str, is_so: impl Fn() -> bool) {
-    let waiting = async {
-        while !is_so() {
-            sleep(Duration::from_millis(100)).await;
-        }
-    };
-    assert!(
-        timeout(Duration::from_mins(30), waiting).await.is_ok(),
-        "{what}"
-    );
-}
+/// Longer than all retries, in virtual time.
+const RETRIES: Duration = Duration::from_mins(30);
 
 /// A single thread, so that all allocations are counted, and virtual time, so that retries do not wait.
 #[test]
@@ -173,7 +164,7 @@ fn long_lists_that_break_off_take_what_the_state_takes_twice_at_most() {
             let metrics = Arc::new(Metrics::new().unwrap());
             let (rules, known) = watch::channel(Arc::new(ProfileRules::default()));
             let cluster = Cluster::start(server.client(), known, metrics, Settings::default());
-            until("ready", || cluster.sync.ready()).await;
+            until_within(RETRIES, "ready", || cluster.sync.ready()).await;
             assert_eq!(cluster.snapshot.load().count(&routes), OBJECTS);
             running = Some((cluster, rules));
         });
@@ -190,7 +181,7 @@ fn long_lists_that_break_off_take_what_the_state_takes_twice_at_most() {
     let again = allocation_counter::measure(|| {
         runtime.block_on(async {
             let lists = || server.lists.load(Ordering::Relaxed);
-            until("listed in vain", || lists() == 5).await;
+            until_within(RETRIES, "listed in vain", || lists() == 5).await;
             assert_eq!(
                 cluster.snapshot.load().count(&routes),
                 OBJECTS,

@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
 
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
@@ -10,11 +9,11 @@ use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use tokio::time::sleep;
 
 use super::objects::{Event, definitions, path_of};
 use testing::api_server::Server;
 use testing::client::Tls;
+use testing::eventually::becomes;
 use testing::serving::Serving;
 
 /// The fake API server of the cache's tests, on a socket.
@@ -82,14 +81,11 @@ impl Api {
             ]
             .map(str::to_owned),
         );
-        let start = Instant::now();
-        while let Some(path) = paths.iter().find(|path| !self.server.is_watched(path)) {
-            assert!(
-                start.elapsed() < Duration::from_mins(1),
-                "{path} is not watched"
-            );
-            sleep(Duration::from_millis(10)).await;
-        }
+        becomes("all kinds are watched", async || {
+            let missing = paths.iter().find(|path| !self.server.is_watched(path));
+            missing.map_or(Ok(()), |path| Err(path.clone()))
+        })
+        .await;
     }
 }
 
@@ -129,20 +125,8 @@ impl Replica {
         };
         // The API server runs on this runtime, which must not block.
         let replica = Self(tokio::task::spawn_blocking(start).await.unwrap());
-        replica.until_ready().await;
+        replica.0.ready().await;
         replica
-    }
-
-    async fn until_ready(&self) {
-        let start = Instant::now();
-        loop {
-            let answer = self.0.get("/readyz?verbose").await;
-            if answer.status == 200 {
-                return;
-            }
-            assert!(start.elapsed() < Duration::from_mins(1), "{}", answer.body);
-            sleep(Duration::from_millis(20)).await;
-        }
     }
 
     /// A new connection.

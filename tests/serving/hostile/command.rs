@@ -1,11 +1,11 @@
 //! Attempts at the command line: a process in its own directory.
 
-use std::fs::{self, File};
-use std::io::{Read as _, Seek as _, Write as _};
+use std::fs;
+use std::io::{Seek as _, Write as _};
 use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
@@ -14,29 +14,26 @@ use tempfile::TempDir;
 use super::attempt::Attempt;
 use super::generate::{expanded, is_hidden};
 use testing::reading::bytes;
+use testing::run::{self, Ended};
 
-/// The default time limit of a command, in seconds.
+/// The default limit of a command, in seconds of processor time. An attempt at making it wait has a limit of its own, by
+/// the clock.
 const SECONDS: u64 = 40;
+/// A command that takes longer hangs.
+const HANGS: Duration = Duration::from_mins(5);
 /// The default memory limit in MiB, as promised in docs/reference/check.md.
 const MEMORY: u64 = 512;
-
-/// The result of a command.
-struct Ended {
-    status: ExitStatus,
-    out: String,
-    err: String,
-    /// Its peak memory in MiB.
-    peak: u64,
-    took: Duration,
-}
 
 /// Runs an attempt and reports what it violates.
 pub(crate) fn run(attempt: &Attempt) -> Result<(), String> {
     let dir = laid(attempt);
     let ended = end(attempt, &dir)?;
-    let Ended {
-        status, out, err, ..
-    } = &ended;
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = &ended.output;
+    let (out, err) = (&text(stdout), &text(stderr));
     let shown = || {
         let cut = |text: &str| text.chars().take(2000).collect::<String>();
         format!("\n--- {status}\n{}\n--- stderr\n{}", cut(out), cut(err))
@@ -76,13 +73,13 @@ pub(crate) fn run(attempt: &Attempt) -> Result<(), String> {
             shown()
         ));
     }
-    let most = Duration::from_secs(holds.seconds.unwrap_or(SECONDS));
-    if ended.took > most {
-        return Err(format!(
-            "it takes {:?}, more than {most:?}{}",
-            ended.took,
-            shown()
-        ));
+    let (took, most) = match holds.seconds {
+        Some(seconds) => (ended.took, seconds),
+        None => (ended.worked, SECONDS),
+    };
+    let most = Duration::from_secs(most);
+    if took > most {
+        return Err(format!("it takes {took:?}, more than {most:?}{}", shown()));
     }
     Ok(())
 }
@@ -133,55 +130,17 @@ fn end(attempt: &Attempt, dir: &TempDir) -> Result<Ended, String> {
     let mut input = tempfile::tempfile().unwrap();
     input.write_all(&bytes(&expanded(&attempt.stdin))).unwrap();
     input.rewind().unwrap();
-    let (mut out, mut err) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
     let arguments = attempt.run.as_deref().unwrap_or_default();
-    let started = Instant::now();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_attache"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
+    command
         .args(arguments.iter().map(|argument| expanded(argument)))
         .current_dir(dir.path())
         .env("HUSH", "a-secret-of-the-runner")
         .env("NO_COLOR", "1")
-        .stdin(Stdio::from(input))
-        .stdout(out.try_clone().unwrap())
-        .stderr(err.try_clone().unwrap())
-        .spawn()
-        .unwrap();
-    let mut peak = 0;
-    // The peak is read while the process runs: the kernel drops it with the process.
-    let status = loop {
-        if let Ok(text) = fs::read_to_string(format!("/proc/{}/status", child.id())) {
-            peak = peak.max(high_water(&text));
-        }
-        match child.try_wait().unwrap() {
-            Some(status) => break status,
-            None if started.elapsed() > Duration::from_secs(2 * SECONDS) => {
-                child.kill().unwrap();
-                child.wait().unwrap();
-                return Err("it does not end".to_owned());
-            }
-            None => std::thread::yield_now(),
-        }
-        std::thread::park_timeout(Duration::from_millis(2));
-    };
-    Ok(Ended {
-        status,
-        out: all(&mut out),
-        err: all(&mut err),
-        peak,
-        took: started.elapsed(),
-    })
+        .stdin(Stdio::from(input));
+    run::run(&mut command, HANGS).ok_or("it does not end".to_owned())
 }
 
-/// `VmHWM` in MiB.
-fn high_water(status: &str) -> u64 {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    kib.unwrap_or(0) >> 10
-}
-
-fn all(file: &mut File) -> String {
-    let mut bytes = Vec::new();
-    file.rewind().unwrap();
-    file.read_to_end(&mut bytes).unwrap();
-    String::from_utf8(bytes).unwrap_or_else(|_| "(not UTF-8)\u{1}".to_owned())
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap_or_else(|_| "(not UTF-8)\u{1}".to_owned())
 }

@@ -16,6 +16,7 @@ pub(crate) async fn run(attempts: impl Iterator<Item = &Attempt>) -> Vec<String>
         command.arg("--from").arg(quickstart());
         command
     });
+    server.ready().await;
     let mut client = server.connect().await;
     let mut failed = Vec::new();
     for (number, attempt) in attempts.enumerate() {

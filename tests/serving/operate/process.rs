@@ -4,7 +4,6 @@ use std::fs;
 use std::ops::Deref;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -56,13 +55,7 @@ impl Process {
 
     /// Connects as soon as there is a certificate.
     pub(crate) async fn connect(&self) -> Tls {
-        let ready = async {
-            while self.get("/readyz").await.status != 200 {
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-        };
-        let ready = tokio::time::timeout(Duration::from_secs(20), ready).await;
-        ready.expect("it does not become ready");
+        self.ready().await;
         self.0.connect().await
     }
 

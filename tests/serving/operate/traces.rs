@@ -8,6 +8,7 @@ use tokio::net::TcpListener;
 use super::process::{Process, Setup, review};
 use testing::client::Tls;
 use testing::collector::{attribute, collector, collector_with_tls, hex};
+use testing::eventually::becomes;
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
@@ -214,23 +215,17 @@ async fn a_collector_that_is_dead_or_silent_fails_no_review() {
         }
         let lost = if addr == dead { "failed" } else { "dropped" };
         // The exporter retries before it gives up.
-        let counted = async {
-            loop {
-                let page = server.get("/metrics").await.body;
-                let count = |result: &str| {
-                    let line = format!("attache_spans_total{{result=\"{result}\"}} ");
-                    let said = page.lines().find_map(|said| said.strip_prefix(&*line));
-                    said.unwrap().parse::<u64>().unwrap()
-                };
-                assert_eq!(count("exported"), 0);
-                if count(lost) > 0 {
-                    break;
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        let counted = tokio::time::timeout(Duration::from_secs(20), counted).await;
-        assert!(counted.is_ok(), "no span was {lost}");
+        becomes(&format!("a span was {lost}"), async || {
+            let page = server.get("/metrics").await.body;
+            let count = |result: &str| {
+                let line = format!("attache_spans_total{{result=\"{result}\"}} ");
+                let said = page.lines().find_map(|said| said.strip_prefix(&*line));
+                said.unwrap().parse::<u64>().unwrap()
+            };
+            assert_eq!(count("exported"), 0);
+            (count(lost) > 0).then_some(()).ok_or(page)
+        })
+        .await;
         drop(client);
         let began = Instant::now();
         let log = tokio::task::spawn_blocking(move || server.log())

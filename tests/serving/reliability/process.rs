@@ -2,18 +2,12 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Stdio};
-use std::time::Duration;
-
-use tokio::time::{sleep, timeout};
+use std::process::{Command, Stdio};
 
 use testing::client::Tls;
 use testing::serving::{Serving, quickstart};
-
-/// Longer than anything here takes: a test that waits for it has failed.
-const LONG: Duration = Duration::from_mins(1);
 
 /// Killed at the end of the test.
 pub(crate) struct Process(Serving);
@@ -76,46 +70,11 @@ impl Process {
             command
         }))
     }
+}
 
-    /// Waits until a path of the admin port answers with this status and text.
-    pub(crate) async fn until(&self, path: &str, status: u16, text: &str) {
-        let mut last = None;
-        let so = async {
-            loop {
-                let answer = self.get(path).await;
-                if answer.status == status && answer.body.contains(text) {
-                    return;
-                }
-                last = Some(answer);
-                sleep(Duration::from_millis(20)).await;
-            }
-        };
-        let waited = timeout(LONG, so).await;
-        assert!(
-            waited.is_ok(),
-            "{path}: no {status} with {text:?}: {last:?}"
-        );
-    }
-
-    pub(crate) async fn ready(&self) {
-        self.until("/readyz", 200, "").await;
-    }
-
-    /// Waits for the exit and returns its status.
-    pub(crate) async fn ended(&mut self) -> ExitStatus {
-        let ends = async {
-            loop {
-                if let Some(status) = self.0.child.try_wait().unwrap() {
-                    return status;
-                }
-                sleep(Duration::from_millis(20)).await;
-            }
-        };
-        timeout(LONG, ends).await.expect("it does not end")
-    }
-
-    pub(crate) fn runs(&mut self) -> bool {
-        self.0.child.try_wait().unwrap().is_none()
+impl DerefMut for Process {
+    fn deref_mut(&mut self) -> &mut Serving {
+        &mut self.0
     }
 }
 

@@ -95,7 +95,7 @@ async fn a_paused_process_resumes() {
             body.len()
         );
         waiting.send(format!("{head}{body}").as_bytes()).await;
-        // Longer than the client would wait.
+        // A rest, because nothing may happen: a paused process gives no sign. Longer than the client would wait.
         sleep(Duration::from_millis(1_500)).await;
         signal("CONT", pid_of(&process));
         assert_eq!(

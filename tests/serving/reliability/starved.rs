@@ -10,6 +10,7 @@ use futures::future::join_all;
 
 use super::process::{Process, Setup, ask, review};
 
+/// What a limit of `50m` lets a process do in each tenth of a second: these rests are the starvation.
 const RUNS: Duration = Duration::from_millis(5);
 const RESTS: Duration = Duration::from_millis(95);
 const CLIENTS: usize = 12;

@@ -270,6 +270,6 @@ async fn probes_and_metrics_need_no_certificate() {
         "attache_callers_refused_total{reason=\"no-ca\"} 1",
         "attache_cert_current{file=\"client-ca\"} 1",
     ] {
-        process.page_says("/metrics", line).await;
+        process.until("/metrics", 200, line).await;
     }
 }

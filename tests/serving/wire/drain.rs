@@ -14,6 +14,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::server::{ALLOWED, Running, Setup, edge, on_listener, start_with, until};
 use testing::client::{Answer, Client};
+use testing::eventually::becomes;
 
 /// Live reads that wait for the test.
 fn gated() -> (Confirm, Arc<Semaphore>) {
@@ -82,9 +83,14 @@ async fn a_drain_rejects_nobody_and_waits_for_requests_in_progress() {
     // After the delay, new connections are refused and silent ones closed.
     silent.closed().await;
     let addr = server.addr;
-    while TcpStream::connect(addr).await.is_ok() {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    becomes("connections are refused", async || {
+        let connected = TcpStream::connect(addr).await;
+        connected
+            .err()
+            .map(drop)
+            .ok_or_else(|| "one is taken".to_owned())
+    })
+    .await;
     assert!(!server.serving.is_finished(), "a request is under way");
     gate.add_permits(1);
     let answer = slow.await.unwrap().expect("an answer");

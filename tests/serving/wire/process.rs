@@ -1,13 +1,9 @@
 //! `attache serve --from examples/quickstart` in a separate process, so that its resources can be measured.
 
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
-use tokio::time::{sleep, timeout};
-
-use testing::client::LONG;
 use testing::serving::{Serving, quickstart};
 
 /// Killed at the end of the test.
@@ -28,26 +24,7 @@ impl Process {
 
     /// Waits until `/readyz?verbose` contains the text.
     pub(crate) async fn says(&self, text: &str) {
-        self.page_says("/readyz?verbose", text).await;
-    }
-
-    pub(crate) async fn page_says(&self, path: &str, text: &str) {
-        let mut last = String::new();
-        let said = async {
-            loop {
-                last = self.get(path).await.body;
-                if last.contains(text) {
-                    return;
-                }
-                sleep(Duration::from_millis(20)).await;
-            }
-        };
-        let waited = timeout(LONG, said).await;
-        assert!(waited.is_ok(), "no {text:?} in {last}");
-    }
-
-    pub(crate) fn runs(&mut self) -> bool {
-        self.0.child.try_wait().unwrap().is_none()
+        self.0.says("/readyz?verbose", text).await;
     }
 
     /// Resident memory in bytes.
@@ -73,6 +50,12 @@ impl Process {
 
     fn proc(&self, name: &str) -> String {
         std::fs::read_to_string(format!("/proc/{}/{name}", self.pid())).unwrap()
+    }
+}
+
+impl DerefMut for Process {
+    fn deref_mut(&mut self) -> &mut Serving {
+        &mut self.0
     }
 }
 

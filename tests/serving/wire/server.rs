@@ -24,6 +24,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use testing::client::{Client, Tls};
+pub(crate) use testing::eventually::until;
 
 const PROFILES: &str = r"
 apiVersion: attache.dev/v1
@@ -180,18 +181,6 @@ pub(crate) async fn allows<S: AsyncRead + AsyncWrite + Unpin>(client: &mut Clien
     let body = on_listener("http");
     let answer = client.post("/validate", body.as_bytes()).await;
     assert_eq!(answer.body, ALLOWED);
-}
-
-/// Waits for a condition; the only way to wait in these tests.
-pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let waited = async {
-        while !holds() {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), waited)
-        .await
-        .unwrap_or_else(|_| panic!("not in time: {what}"));
 }
 
 /// A review of the `RetryPolicy` infra/retries with this spec, as JSON text.
