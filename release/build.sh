@@ -25,6 +25,7 @@ esac
 
 # Paths of this machine are no part of the program, so that others can build the same.
 export RUSTFLAGS="${RUSTFLAGS:-} --remap-path-prefix=$PWD=/attache --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
+export CFLAGS="${CFLAGS:-} -ffile-prefix-map=${CARGO_HOME:-$HOME/.cargo}=/cargo"
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 rustup target add "$target"

@@ -12,7 +12,8 @@ section=$(awk -v head="## [$version]" 'index($0, "## ") == 1 { inside = index($0
   exit 1
 }
 image=ghcr.io/${repository,,}
-printf '%s\n' "$section"
+# Links are relative to CHANGELOG.md.
+sed -E "s#\]\(([A-Za-z][^):]*)\)#](https://github.com/$repository/blob/v$version/\1)#g" <<<"$section"
 cat <<END
 
 ## Install
