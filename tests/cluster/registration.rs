@@ -10,10 +10,9 @@ use serde_json::{Value, json};
 use crate::harness::{Attache, Cluster, Kubectl, Said, World, eventually, manifests};
 use crate::kinds::{late_crd, mislabelled_crd};
 
-const CONFIGURATIONS: [&str; 2] = [
-    "validatingwebhookconfiguration/attache",
-    "mutatingwebhookconfiguration/attache",
-];
+const VALIDATING: &str = "validatingwebhookconfiguration/attache";
+const MUTATING: &str = "mutatingwebhookconfiguration/attache";
+const CONFIGURATIONS: [&str; 2] = [VALIDATING, MUTATING];
 const LATE: &str = "limitpolicies.late.example.com";
 const BINDING: &str = "clusterrolebinding/attache-validating-webhook";
 
@@ -146,13 +145,19 @@ impl Installed {
 
     /// Whether both configurations name `resource`, or both do not, as `wanted`.
     fn names(&self, resource: &str, wanted: bool) -> Result<(), String> {
-        for configuration in CONFIGURATIONS {
-            let rules = self.webhook(configuration)["rules"].to_string();
-            if rules.contains(&format!("\"{resource}\"")) != wanted {
-                return Err(format!("{configuration}: {rules}"));
-            }
+        CONFIGURATIONS
+            .into_iter()
+            .try_for_each(|configuration| self.rules_name(configuration, resource, wanted))
+    }
+
+    /// Whether the rules of one configuration name a resource.
+    fn rules_name(&self, configuration: &str, resource: &str, wanted: bool) -> Result<(), String> {
+        let rules = self.webhook(configuration)["rules"].to_string();
+        if rules.contains(&format!("\"{resource}\"")) == wanted {
+            Ok(())
+        } else {
+            Err(format!("{configuration}: {rules}"))
         }
-        Ok(())
     }
 
     /// `/readyz?verbose` is ready overall and contains the line.
@@ -272,7 +277,11 @@ fn a_missing_right_is_reported_and_the_rest_works() {
     eventually("policies are still refused", || {
         asked(&on.apply(&wrong), "target-group-versioned: ")
     });
-    on.names("limitpolicies", false)
+    // Only the right to the validating configuration is missing.
+    eventually("the mutating configuration follows", || {
+        on.rules_name(MUTATING, "limitpolicies", true)
+    });
+    on.rules_name(VALIDATING, "limitpolicies", false)
         .expect("nothing was written");
 
     on.apply(&binding).ok();
