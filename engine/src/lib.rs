@@ -1,8 +1,8 @@
 //! The meaning of policy attachment: which policies are attached where, and what is in force.
 //!
-//! Pure: no async, no clock, no I/O, no client; `Cargo.toml` is the proof. A caller brings a
+//! Pure: no async, no clock, no I/O, no client, no thread-local state; `Cargo.toml` and `tests/layering` hold it. A caller brings a
 //! [`Snapshot`](state::snapshot::Snapshot) of the cluster and a request, and [`review`](admission::review::review)
-//! returns the verdict. Thread-local caches do not affect answers.
+//! returns the verdict.
 //!
 //! An arrow points to what a module uses most:
 //!

@@ -10,7 +10,6 @@ use crate::kinds::profile::{Direction, Op, Profile, Strategy};
 use crate::merge::{PolicyStanza, StanzaRef, read_stanzas};
 use crate::model::fuel;
 use crate::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
-use crate::model::intern;
 use crate::model::level::Level;
 use crate::model::literal;
 use crate::model::object::{From, Meta, Object, ROUTES};
@@ -286,7 +285,7 @@ impl TargetRef {
             return None;
         };
         let namespace = self.namespace(namespace).clone();
-        Some(intern::key(&self.gk, &namespace, name))
+        Some(ObjectKey::new(self.gk.clone(), namespace, name.clone()))
     }
 
     /// The namespace of the object that it names, for a policy in `own`; empty for cluster-scoped kinds.

@@ -1,6 +1,6 @@
 //! A directory of manifests as a snapshot: the state to check against without a cluster.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
-use crate::engine::model::intern::text;
+use crate::engine::model::intern::Interner;
 use crate::engine::model::object::{
     Crd, Header, Meta, Node, Object, is_gateway_kind, watched_gateway_kinds,
 };
@@ -98,32 +98,9 @@ struct Unusable {
     problem: Option<Problem>,
 }
 
-/// Interns strings that many objects share.
-#[derive(Default)]
-struct Shared {
-    kinds: HashMap<GroupKind, GroupKind>,
-    namespaces: HashSet<Arc<str>>,
-}
-
-// === impl Shared ===
-
-impl Shared {
-    fn kind(&mut self, gk: GroupKind) -> GroupKind {
-        self.kinds.entry(gk.clone()).or_insert(gk).clone()
-    }
-
-    fn namespace(&mut self, name: Arc<str>) -> Arc<str> {
-        if let Some(known) = self.namespaces.get(&name) {
-            return known.clone();
-        }
-        self.namespaces.insert(name.clone());
-        name
-    }
-}
-
 /// Applies `work` to each item, in parallel. An item is freed as soon as it is done, so that not all items and all
-/// results are in memory at once.
-fn each<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+/// results are in memory at once. Each thread has an interner.
+fn each<T: Send, R: Send>(items: Vec<T>, work: impl Fn(&mut Interner, T) -> R + Sync) -> Vec<R> {
     let count = items.len();
     let mut items = items.into_iter();
     let mut runs: Vec<Mutex<Vec<T>>> = Vec::with_capacity(count.div_ceil(RUN));
@@ -135,11 +112,10 @@ fn each<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R>
         let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *run)
     };
-    let done = parallel_map(
-        &runs,
-        || (),
-        |(), run| take(run).into_iter().map(&work).collect::<Vec<R>>(),
-    );
+    let done = parallel_map(&runs, Interner::default, |interner, run| {
+        let items = take(run).into_iter();
+        items.map(|item| work(interner, item)).collect::<Vec<R>>()
+    });
     let mut all = Vec::with_capacity(count);
     all.extend(done.into_iter().flatten());
     all
@@ -167,14 +143,18 @@ impl Loaded {
         namespace: &str,
     ) -> Self {
         let mut problems = manifests.problems;
-        let mut shared = Shared::default();
-        let mut found = each(manifests.objects, |manifest| {
+        let mut interner = Interner::default();
+        let mut found = each(manifests.objects, |interner, manifest| {
             let version = manifest.api_version.rsplit('/').next().unwrap_or_default();
+            let mut version: Arc<str> = version.into();
+            interner.text(&mut version);
+            let mut raw = RawObject::read(manifest.json.get());
+            raw.intern(interner);
             Found {
-                version: text(version),
+                version,
                 gk: manifest.gk,
                 origin: manifest.origin,
-                raw: RawObject::read(manifest.json.get()),
+                raw,
                 header: Header::default(),
             }
         });
@@ -182,7 +162,7 @@ impl Loaded {
             |Found {
                  gk, origin, raw, ..
              }| {
-                *gk = shared.kind(gk.clone());
+                interner.kind(gk);
                 let Some(why) = &raw.odd else {
                     return true;
                 };
@@ -210,7 +190,7 @@ impl Loaded {
                 .saturating_add(SignedDuration::from_secs(1))
                 .unwrap_or(age);
             *header = placed(raw.header().clone(), gk, cluster_scoped(gk), namespace);
-            header.namespace = shared.namespace(Arc::clone(&header.namespace));
+            interner.text(&mut header.namespace);
             header.meta.version = Some(version.clone());
             let key = header.key(gk);
             let known = base.and_then(|base| base.get(&key));
@@ -239,7 +219,7 @@ impl Loaded {
         definitions: &Definitions,
         problems: &mut Vec<Problem>,
     ) {
-        let taken = each(found, |found| {
+        let taken = each(found, |interner, found| {
             let Found {
                 gk,
                 raw,
@@ -249,6 +229,10 @@ impl Loaded {
             } = found;
             let judged = definitions.judge(&header.key(&gk), &version, raw.spec.as_deref());
             let read = raw.to_object_as(&gk, &header, judged.pruned.as_deref());
+            let read = read.map(|mut object| {
+                interner.object(&mut object);
+                object
+            });
             let object = read.map_err(|why| Unusable {
                 outline: raw.outline(&gk, &header, &why),
                 problem: raw

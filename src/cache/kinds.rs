@@ -11,6 +11,7 @@ use tokio::task::{AbortHandle, Id, JoinSet};
 
 use crate::engine::kinds::profile::{ProfileRules, RetainedFields, is_policy_kind};
 use crate::engine::model::ids::{APIEXTENSIONS, GroupKind};
+use crate::engine::model::intern::Interner;
 use crate::engine::model::object::{Crd, Node, Object, is_gateway_kind};
 use crate::engine::state::snapshot::Change;
 use crate::registration::Resource;
@@ -299,12 +300,13 @@ impl Kinds {
                 self.known.clone(),
                 self.rules.borrow().retained_fields().clone(),
             );
+            let mut interner = Interner::default();
             let task = self.tasks.spawn(follow(
                 self.source.clone(),
                 gk.clone(),
                 resource.clone(),
                 self.changes.clone(),
-                move |raw, gk| once(raw, gk, &known, &keeps),
+                move |raw, gk| once(raw, gk, &known, &keeps, &mut interner),
                 move |event| change(&listed, event),
             ));
             let running = Running {
@@ -353,18 +355,23 @@ fn once(
     gk: &GroupKind,
     known: &Published,
     keeps: &RetainedFields,
+    interner: &mut Interner,
 ) -> Result<Arc<Object>, Partly<Arc<Object>>> {
-    let kept = |mut object: Object| {
+    let mut kept = |mut object: Object| {
         object.trim(keeps);
+        interner.object(&mut object);
         match known.load().get(&object.key) {
             Some(known) if known.is_identical(&object) => known.clone(),
             _ => Arc::new(object),
         }
     };
-    raw.to_object(gk).map(kept).map_err(|why| {
-        let left = raw.outline(gk, raw.header(), &why).map(kept);
-        Partly { why, left }
-    })
+    match raw.to_object(gk) {
+        Ok(object) => Ok(kept(object)),
+        Err(why) => {
+            let left = raw.outline(gk, raw.header(), &why).map(kept);
+            Err(Partly { why, left })
+        }
+    }
 }
 
 fn change(gk: &GroupKind, event: Event<Arc<Object>>) -> Change {

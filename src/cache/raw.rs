@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::engine::model::ids::{GroupKind, ObjectKey};
-use crate::engine::model::intern::Interned;
+use crate::engine::model::intern::Interner;
 use crate::engine::model::object::{
     Header, Incoming, Meta, Object, RawAnnotations, Reported, Unreadable, is_large,
     short_annotations, weigh_metadata,
@@ -47,8 +47,8 @@ struct Parts<'a> {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct SlimMeta<'a> {
-    name: Option<Interned>,
-    namespace: Option<Interned>,
+    name: Option<Arc<str>>,
+    namespace: Option<Arc<str>>,
     resource_version: Option<String>,
     labels: Option<Labels>,
     #[serde(borrow)]
@@ -122,6 +122,11 @@ impl RawObject {
     /// The metadata in the engine's form.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// Shares the strings of the metadata with other objects.
+    pub(super) fn intern(&mut self, interner: &mut Interner) {
+        interner.header(&mut self.header);
     }
 
     /// When it was created.
@@ -259,8 +264,8 @@ fn read_header(raw: Option<&RawValue>) -> Metadata {
             Metadata {
                 version: slim.resource_version,
                 header: Header {
-                    name: slim.name.unwrap_or_default().0,
-                    namespace: slim.namespace.unwrap_or_default().0,
+                    name: slim.name.unwrap_or_default(),
+                    namespace: slim.namespace.unwrap_or_default(),
                     meta,
                 },
                 generation: slim.generation,

@@ -85,7 +85,7 @@ pub async fn follow<T, M>(
     gk: GroupKind,
     resource: ApiResource,
     events: mpsc::Sender<M>,
-    read: impl Fn(&RawObject, &GroupKind) -> Result<T, Partly<T>> + Send,
+    mut read: impl FnMut(&RawObject, &GroupKind) -> Result<T, Partly<T>> + Send,
     wrap: impl Fn(Event<T>) -> M + Send,
 ) where
     T: Send,

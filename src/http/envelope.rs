@@ -22,7 +22,6 @@ use crate::engine::admission::disclosure::Subject;
 use crate::engine::admission::review::{Operation, Request};
 use crate::engine::admission::verdict::{Cause, Verdict};
 use crate::engine::model::ids::GroupKind;
-use crate::engine::model::intern;
 use crate::engine::model::object::is_bearable;
 
 const API_VERSION: &str = "admission.k8s.io/v1";
@@ -186,7 +185,7 @@ impl<'a> Envelope<'a> {
     /// The kind of the object; its names are empty if the request has none.
     pub fn gk(&self) -> GroupKind {
         match &self.kind {
-            Some(kind) => intern::kind(&intern::text(&kind.group), &intern::text(&kind.kind)),
+            Some(kind) => GroupKind::new(&*kind.group, &*kind.kind),
             None => GroupKind::core(""),
         }
     }

@@ -90,6 +90,7 @@ const IMPURE: &[&[&str]] = &[
     &["std", "thread"],
     &["std", "time", "SystemTime"],
     &["std", "time", "Instant"],
+    &["thread_local"],
     &["jiff", "Timestamp", "now"],
     &["jiff", "Zoned", "now"],
 ];

@@ -9,7 +9,6 @@ use crate::admission::projected::token;
 use crate::kinds::profile::Strategy;
 use crate::model::fuel;
 use crate::model::ids::ObjectKey;
-use crate::model::intern;
 use crate::model::json_text::JsonText;
 use crate::model::maps::HashMap;
 
@@ -108,7 +107,7 @@ impl Tree {
             Value::Object(map) if !map.is_empty() || field.is_none() => {
                 let below = map.into_iter().map(|(key, value)| {
                     let tree = Self::node(value, Some(&key), lists, setting);
-                    (intern::text(&key), tree)
+                    (Arc::from(key), tree)
                 });
                 Self::Map(Fields::of(below))
             }

@@ -205,17 +205,7 @@ impl ObjectKey {
     /// The key of an object.
     pub fn new(gk: GroupKind, namespace: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
         let (namespace, name) = (namespace.into(), name.into());
-        let hash = Self::hash_of(&gk, &namespace, &name);
-        Self::with_hash(gk, namespace, name, hash)
-    }
-
-    /// The hash of a key with these parts.
-    pub(crate) fn hash_of(gk: &GroupKind, namespace: &str, name: &str) -> u64 {
-        SEED.hash_one((gk, namespace, name))
-    }
-
-    /// A key with these parts and their hash.
-    pub(crate) fn with_hash(gk: GroupKind, namespace: Arc<str>, name: Arc<str>, hash: u64) -> Self {
+        let hash = SEED.hash_one((&gk, &*namespace, &*name));
         Self(Arc::new(KeyParts {
             gk,
             namespace,
@@ -227,11 +217,6 @@ impl ObjectKey {
     /// The precomputed hash.
     pub(crate) fn hashed(&self) -> u64 {
         self.hash
-    }
-
-    /// Whether the key has these parts, given their hash.
-    pub(crate) fn is(&self, gk: &GroupKind, namespace: &str, name: &str, hash: u64) -> bool {
-        self.hash == hash && *self.name == *name && *self.namespace == *namespace && self.gk == *gk
     }
 
     /// The whole object as a place.

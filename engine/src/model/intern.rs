@@ -1,143 +1,260 @@
-//! Interns strings and keys, so that values which occur in many objects are in memory once.
+//! Interns strings and keys: values that occur in many objects are in memory once.
 //!
-//! Each thread caches some recent values. An evicted value may be in memory twice; nothing else depends on the cache.
+//! Whoever keeps objects has an [`Interner`] and passes each object through it. Objects that live as long as one request
+//! need none.
 
-use std::cell::RefCell;
-use std::fmt;
-use std::hash::BuildHasher as _;
-use std::sync::{Arc, LazyLock};
+use std::collections::HashSet;
+use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
-use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
+use crate::model::object::reported::{Reported, Subject};
+use crate::model::object::{Header, Listener, Meta, Node, Object, ParentRef};
 
-/// The number of cached values of each type.
+/// The most values of each type. An interner that is full starts anew: values may then be in memory twice.
 const MOST: usize = 4096;
 /// Longer strings are not interned: names have at most 63 bytes, and longer strings are rarely repeated.
 const LONGEST: usize = 64;
-/// The maximum length of the parts of keys.
-const LONGEST_OF_KEY: usize = 253;
 
-/// A collision of hashes only evicts a cached value.
-static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::default);
-
-thread_local! {
-    static TEXTS: RefCell<Vec<Option<Arc<str>>>> = const { RefCell::new(Vec::new()) };
-    static KEYS: RefCell<Vec<Option<ObjectKey>>> = const { RefCell::new(Vec::new()) };
-    static NUMBERS: RefCell<Vec<Option<Arc<[u64]>>>> = const { RefCell::new(Vec::new()) };
-    static KINDS: RefCell<Vec<Option<GroupKind>>> = const { RefCell::new(Vec::new()) };
+/// Values that occurred in objects.
+#[derive(Debug, Default)]
+pub struct Interner {
+    texts: HashSet<Arc<str>, RandomState>,
+    numbers: HashSet<Arc<[u64]>, RandomState>,
+    kinds: HashSet<GroupKind, RandomState>,
+    keys: HashSet<ObjectKey, PrehashedBuildHasher>,
 }
 
-/// A string that is deserialized with [`text`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Interned(pub Arc<str>);
+// === impl Interner ===
 
-/// The interned form of a string.
-pub fn text(text: &str) -> Arc<str> {
-    if text.len() > LONGEST {
-        return text.into();
+impl Interner {
+    /// Replaces the values in an object by equal ones that occurred before.
+    pub fn object(&mut self, object: &mut Object) {
+        self.key(&mut object.key);
+        self.meta(&mut object.meta);
+        self.node(&mut object.node);
+        if let Some(reported) = object.reported.as_mut().and_then(Arc::get_mut) {
+            self.reported(reported);
+        }
     }
-    let hash = SEED.hash_one(text);
-    TEXTS.with_borrow_mut(|known| seen(known, hash, |known| **known == *text, || text.into()))
-}
 
-/// The interned form of a list of numbers.
-pub fn numbers(numbers: &[u64]) -> Arc<[u64]> {
-    if numbers.len() > LONGEST {
-        return numbers.into();
+    /// Replaces the values in the metadata of an object.
+    pub fn header(&mut self, header: &mut Header) {
+        self.text(&mut header.namespace);
+        self.text(&mut header.name);
+        self.meta(&mut header.meta);
     }
-    let hash = SEED.hash_one(numbers);
-    NUMBERS
-        .with_borrow_mut(|known| seen(known, hash, |known| **known == *numbers, || numbers.into()))
-}
 
-/// The interned form of a kind.
-pub fn kind(group: &Arc<str>, kind: &Arc<str>) -> GroupKind {
-    let made = || GroupKind::new(group.clone(), kind.clone());
-    if group.len().max(kind.len()) > LONGEST_OF_KEY {
-        return made();
+    fn meta(&mut self, meta: &mut Meta) {
+        let texts = meta.labels.texts_mut().chain(meta.annotations.texts_mut());
+        texts
+            .chain(&mut meta.version)
+            .for_each(|text| self.text(text));
     }
-    let hash = SEED.hash_one((group, kind));
-    let is = |known: &GroupKind| known.group == *group && known.kind == *kind;
-    KINDS.with_borrow_mut(|known| seen(known, hash, is, made))
-}
 
-/// The interned form of the key of an object.
-pub fn key(gk: &GroupKind, namespace: &Arc<str>, name: &Arc<str>) -> ObjectKey {
-    let hash = ObjectKey::hash_of(gk, namespace, name);
-    let made = || ObjectKey::with_hash(gk.clone(), namespace.clone(), name.clone(), hash);
-    if [&gk.group, &gk.kind, namespace, name]
-        .iter()
-        .any(|part| part.len() > LONGEST_OF_KEY)
-    {
-        return made();
+    /// Replaces a string.
+    pub fn text(&mut self, text: &mut Arc<str>) {
+        if text.len() <= LONGEST {
+            share(&mut self.texts, text);
+        }
     }
-    let is = |known: &ObjectKey| known.is(gk, namespace, name, hash);
-    KEYS.with_borrow_mut(|known| seen(known, hash, is, made))
-}
 
-/// The cached value with this hash if `is_meant` accepts it; otherwise a new one, which replaces it.
-fn seen<T: Clone>(
-    known: &mut Vec<Option<T>>,
-    hash: u64,
-    is_meant: impl FnOnce(&T) -> bool,
-    made: impl FnOnce() -> T,
-) -> T {
-    if known.is_empty() {
-        known.resize_with(MOST, || None);
+    /// Replaces a kind.
+    pub fn kind(&mut self, kind: &mut GroupKind) {
+        share(&mut self.kinds, kind);
     }
-    let at = usize::try_from(hash % MOST as u64).ok();
-    match at.and_then(|at| known.get_mut(at)) {
-        Some(Some(known)) if is_meant(known) => known.clone(),
-        Some(slot) => slot.insert(made()).clone(),
-        None => made(),
+
+    /// Replaces a key.
+    pub fn key(&mut self, key: &mut ObjectKey) {
+        if let Some(known) = self.keys.get(key) {
+            key.clone_from(known);
+            return;
+        }
+        let (mut kind, mut namespace, mut name) =
+            (key.gk.clone(), key.namespace.clone(), key.name.clone());
+        self.kind(&mut kind);
+        self.text(&mut namespace);
+        self.text(&mut name);
+        *key = ObjectKey::new(kind, namespace, name);
+        share(&mut self.keys, key);
     }
-}
 
-// === impl Interned ===
-
-impl<'de> Deserialize<'de> for Interned {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct One;
-        impl Visitor<'_> for One {
-            type Value = Interned;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
+    fn node(&mut self, node: &mut Node) {
+        match node {
+            Node::GatewayClass { controller } => self.text(controller),
+            Node::Gateway {
+                class, listeners, ..
+            } => {
+                self.text(class);
+                self.listeners(listeners);
             }
-            fn visit_str<E: Error>(self, read: &str) -> Result<Interned, E> {
-                Ok(Interned(text(read)))
+            Node::ListenerSet { parent, listeners } => {
+                self.parent(parent);
+                self.listeners(listeners);
+            }
+            Node::Route {
+                parents,
+                hostnames,
+                rules,
+                paths,
+                matches,
+            } => {
+                parents.iter_mut().for_each(|parent| self.parent(parent));
+                hostnames.iter_mut().for_each(|name| self.text(name));
+                for rule in rules {
+                    rule.name.iter_mut().for_each(|name| self.text(name));
+                    let backends = rule.backends.iter_mut();
+                    backends.for_each(|backend| self.key(&mut backend.object));
+                }
+                let hashes = paths.hashes_mut().into_iter().chain(matches.hashes_mut());
+                hashes.for_each(|hashes| share(&mut self.numbers, hashes));
+            }
+            Node::Service { ports } => {
+                let names = ports.iter_mut().flat_map(|port| &mut port.name);
+                names.for_each(|name| self.text(name));
+            }
+            Node::ReferenceGrant { from, to } => {
+                for from in from {
+                    self.kind(&mut from.gk);
+                    self.text(&mut from.namespace);
+                }
+                for to in to {
+                    self.kind(&mut to.gk);
+                    to.name.iter_mut().for_each(|name| self.text(name));
+                }
+            }
+            Node::Crd(_) | Node::Other => {}
+        }
+    }
+
+    fn listeners(&mut self, listeners: &mut [Listener]) {
+        for listener in listeners {
+            self.text(&mut listener.name);
+            self.text(&mut listener.protocol);
+            listener
+                .hostname
+                .iter_mut()
+                .for_each(|name| self.text(name));
+            listener
+                .routes_of
+                .iter_mut()
+                .for_each(|kind| self.kind(kind));
+        }
+    }
+
+    fn parent(&mut self, parent: &mut ParentRef) {
+        self.key(&mut parent.object);
+        parent.section.iter_mut().for_each(|name| self.text(name));
+    }
+
+    fn place(&mut self, place: &mut Place) {
+        self.key(&mut place.object);
+        place.section.iter_mut().for_each(|name| self.text(name));
+    }
+
+    fn reported(&mut self, reported: &mut Reported) {
+        for entry in &mut reported.entries {
+            match &mut entry.subject {
+                Subject::Whole => {}
+                Subject::Ancestor(place) => self.place(place),
+                Subject::Parent(parent) => self.parent(parent),
+                Subject::Listener(name) => self.text(name),
+            }
+            entry.controller.iter_mut().for_each(|name| self.text(name));
+            for condition in &mut entry.conditions {
+                self.text(&mut condition.name);
+                self.text(&mut condition.reason);
+                self.text(&mut condition.message);
             }
         }
-        from.deserialize_str(One)
     }
+}
+
+/// Replaces a value by an equal one that is known, or makes it known.
+fn share<T: Clone + Eq + Hash>(known: &mut HashSet<T, impl BuildHasher>, value: &mut T) {
+    if let Some(known) = known.get(value) {
+        value.clone_from(known);
+        return;
+    }
+    if known.len() >= MOST {
+        known.clear();
+    }
+    known.insert(value.clone());
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use super::{LONGEST, key, text};
-    use crate::model::ids::GroupKind;
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
 
-    #[test]
-    fn equal_texts_share_memory() {
-        assert!(Arc::ptr_eq(&text("https"), &text("https")));
-        let long = "x".repeat(LONGEST + 1);
-        assert_eq!(text(&long), text(&long));
-        let gk = GroupKind::core("Service");
-        let service = || key(&gk, &text("shop"), &text("cart"));
-        let (one, other) = (service(), service());
-        assert_eq!((&one, "Service shop/cart"), (&other, &*one.to_string()));
-        assert!(Arc::ptr_eq(&one.name, &other.name));
-        assert_ne!(one, key(&gk, &text("cart"), &text("shop")));
+    use super::{Interner, LONGEST, MOST};
+    use crate::model::ids::GroupKind;
+    use crate::model::object::{Node, Object};
+
+    fn route(name: &str) -> Object {
+        let json = json!({
+            "metadata": {"namespace": "shop", "name": name, "labels": {"team": "web"}},
+            "spec": {
+                "parentRefs": [{"name": "edge", "namespace": "infra", "sectionName": "https"}],
+                "hostnames": ["shop.example.com"],
+                "rules": [{"backendRefs": [{"name": "cart", "port": 80}]}],
+            },
+        });
+        let gk = GroupKind::gateway_api("HTTPRoute");
+        Object::from_json(&gk, &to_raw_value(&json).unwrap()).unwrap()
     }
 
     #[test]
-    fn as_many_as_there_are_they_stay_themselves() {
-        for i in 0..100_000 {
-            let name = (i % 7_000).to_string();
-            assert_eq!(*text(&name), *name);
+    fn equal_parts_of_objects_share_memory() {
+        let (mut one, mut other) = (route("a"), route("b"));
+        let mut interner = Interner::default();
+        interner.object(&mut one);
+        interner.object(&mut other);
+        let before = route("a");
+        assert_eq!(
+            (&one.key, &one.node, &one.meta),
+            (&before.key, &before.node, &before.meta)
+        );
+        let parts = |object: &Object| {
+            let Node::Route {
+                parents,
+                hostnames,
+                rules,
+                ..
+            } = &object.node
+            else {
+                panic!("a route");
+            };
+            [
+                object.key.namespace.clone(),
+                object.meta.labels.get("team").unwrap().clone(),
+                parents[0].object.name.clone(),
+                parents[0].section.clone().unwrap(),
+                hostnames[0].clone(),
+                rules[0].backends[0].object.name.clone(),
+            ]
+        };
+        for (one, other) in parts(&one).iter().zip(&parts(&other)) {
+            assert!(Arc::ptr_eq(one, other), "{one}");
+        }
+    }
+
+    #[test]
+    fn long_texts_and_more_than_fit_stay_as_they_are() {
+        let mut interner = Interner::default();
+        let mut long: Arc<str> = "x".repeat(LONGEST + 1).into();
+        let before = long.clone();
+        interner.text(&mut long);
+        assert!(Arc::ptr_eq(&long, &before));
+        for i in 0..5 * MOST {
+            let name = (i % 7000).to_string();
+            let mut text: Arc<str> = name.as_str().into();
+            interner.text(&mut text);
+            assert_eq!(*text, *name);
         }
     }
 }

@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
-use crate::model::intern::Interned;
-
 /// A sorted map from string to string in one allocation. Objects have a handful of labels, and a cluster has a
 /// hundred thousand objects: a tree takes twice as much memory for each.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,6 +53,13 @@ impl LabelMap {
         self.pairs().iter().map(|(key, _)| key)
     }
 
+    /// The texts, for an interner; none while the map is shared.
+    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut Arc<str>> {
+        let pairs = self.0.as_mut().and_then(Arc::get_mut);
+        let pairs = pairs.into_iter().flat_map(|pairs| pairs.iter_mut());
+        pairs.flat_map(|(key, value)| [key, value])
+    }
+
     /// Sets the value of a key.
     pub fn insert(&mut self, key: Arc<str>, value: Arc<str>) {
         let pairs = self.pairs().iter().cloned();
@@ -95,7 +100,7 @@ impl<'de> Deserialize<'de> for LabelMap {
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LabelMap, A::Error> {
                 let mut pairs = Vec::new();
-                while let Some((Interned(key), Interned(value))) = map.next_entry()? {
+                while let Some((key, value)) = map.next_entry()? {
                     pairs.push((key, value));
                 }
                 Ok(pairs.into_iter().collect())

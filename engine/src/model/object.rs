@@ -11,7 +11,6 @@ use serde_json::value::RawValue;
 
 use crate::kinds::profile::RetainedFields;
 use crate::model::ids::{GATEWAY_API_X, GroupKind, ObjectKey};
-use crate::model::intern;
 use crate::model::selector::{Labels, Selector};
 
 mod annotations;
@@ -249,7 +248,7 @@ pub struct ParentRef {
 impl Header {
     /// The key of an object of that kind.
     pub fn key(&self, gk: &GroupKind) -> ObjectKey {
-        intern::key(gk, &self.namespace, &self.name)
+        ObjectKey::new(gk.clone(), self.namespace.clone(), self.name.clone())
     }
 }
 

@@ -11,7 +11,6 @@ use crate::kinds::profile::{
     CrossNamespace, Fact, NameComparison, OnMissing, Profile, RefField, Source,
 };
 use crate::model::ids::GroupKind;
-use crate::model::intern;
 use crate::model::object::{From, Object, gateway_kinds};
 use crate::model::section;
 use crate::model::selector::{Labels, Selector};
@@ -276,18 +275,18 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
     };
     let text = |key: &str| {
         let text = map.get(key).and_then(Value::as_str);
-        text.filter(|t| !t.is_empty()).map(intern::text)
+        text.filter(|t| !t.is_empty()).map(Arc::from)
     };
     let kind = text("kind").or_else(|| field.default_kind.clone());
     let kind = kind.ok_or(Fault::Missing("kind"))?;
     let group = match map.get("group").and_then(Value::as_str) {
         Some("core") => Arc::default(),
         Some(group) if group.contains('/') => return Err(Fault::Versioned(group.to_owned())),
-        Some(group) => intern::text(group),
+        Some(group) => Arc::from(group),
         None => field
             .default_group
             .clone()
-            .unwrap_or_else(|| intern::text(guessed_group(&kind))),
+            .unwrap_or_else(|| Arc::from(guessed_group(&kind))),
     };
     let name = text("name").filter(|_| field.takes_name());
     let select = match (name, selection(item, field)) {
@@ -304,7 +303,7 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
         (None, None) => return Err(Fault::Missing("name")),
     };
     Ok(TargetRef {
-        gk: intern::kind(&group, &kind),
+        gk: GroupKind::new(group, kind),
         namespace: text("namespace").or_else(|| field.default_namespace.clone()),
         select,
         section: section(map, field),
@@ -318,10 +317,8 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
 /// The section of an entry. Some kinds write a section that is identified by number as a number.
 fn section(entry: &Map<String, Value>, field: &RefField) -> Option<Arc<str>> {
     match entry.get(field.section_member())? {
-        Value::String(text) if !text.is_empty() => Some(intern::text(text)),
-        Value::Number(number) if field.section_field.is_some() => {
-            Some(intern::text(&number.to_string()))
-        }
+        Value::String(text) if !text.is_empty() => Some(text.as_str().into()),
+        Value::Number(number) if field.section_field.is_some() => Some(number.to_string().into()),
         _ => None,
     }
 }

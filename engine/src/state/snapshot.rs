@@ -455,10 +455,16 @@ impl Snapshot {
         }
         // In the topology, policies are not descendants of their Namespace.
         self.edges.unlink(&object);
-        let policy = Arc::new(match spec {
+        let mut policy = match spec {
             Some(spec) => Policy::of(object, spec, profile),
             None => Policy::read(object, profile),
-        });
+        };
+        for target in &mut policy.targets {
+            if let Some((known, _)) = self.kinds.get_key_value(&target.gk) {
+                target.gk.clone_from(known);
+            }
+        }
+        let policy = Arc::new(policy);
         if reports::is_disputed(&policy) {
             self.disputed.insert(key.clone());
         }

@@ -10,6 +10,7 @@ use crate::cache::api_error::ApiError;
 use crate::cache::confirm::is_name;
 use crate::cache::raw::RawObject;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::model::intern::Interner;
 use crate::engine::model::object::Object;
 
 /// Objects per page of a list.
@@ -109,6 +110,7 @@ async fn pages(gk: &GroupKind, api: &Api<RawObject>) -> Result<List, ApiError> {
         odd: Vec::new(),
         only: None,
     };
+    let mut interner = Interner::default();
     loop {
         let page = match api.list(&params).await {
             Ok(page) => page,
@@ -122,7 +124,10 @@ async fn pages(gk: &GroupKind, api: &Api<RawObject>) -> Result<List, ApiError> {
         };
         for raw in &page.items {
             match raw.to_object(gk) {
-                Ok(object) => list.objects.push(object),
+                Ok(mut object) => {
+                    interner.object(&mut object);
+                    list.objects.push(object);
+                }
                 Err(why) => {
                     list.objects.extend(raw.outline(gk, raw.header(), &why));
                     list.odd.push((raw.key(gk), why.to_string()));

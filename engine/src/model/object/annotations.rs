@@ -1,12 +1,12 @@
 //! Annotations with short values. Others may be as large as the object, and do not contain names.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::admission::projected;
-use crate::model::intern::Interned;
 use crate::model::label_map::LabelMap;
 
 /// The annotation by which an object suppresses findings about itself.
@@ -23,14 +23,14 @@ pub type Annotations = LabelMap;
 /// Unparsed annotations; long ones are never copied.
 #[derive(Deserialize)]
 #[serde(transparent)]
-pub struct Raw<'a>(#[serde(borrow)] BTreeMap<Interned, &'a RawValue>);
+pub struct Raw<'a>(#[serde(borrow)] BTreeMap<Arc<str>, &'a RawValue>);
 
 /// The annotations whose values are short strings.
 pub fn short(raw: Option<Raw<'_>>) -> Annotations {
     let short = raw
         .into_iter()
         .flat_map(|Raw(raw)| raw)
-        .filter(|(Interned(key), value)| {
+        .filter(|(key, value)| {
             let longest = if **key == *projected::ANNOTATION {
                 // Quotes in it are escaped.
                 2 * projected::LONGEST
@@ -42,8 +42,8 @@ pub fn short(raw: Option<Raw<'_>>) -> Annotations {
             value.get().len() <= longest
         });
     short
-        .filter_map(|(Interned(key), value)| {
-            let Interned(value) = serde_json::from_str(value.get()).ok()?;
+        .filter_map(|(key, value)| {
+            let value = serde_json::from_str(value.get()).ok()?;
             Some((key, value))
         })
         .collect()

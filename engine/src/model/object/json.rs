@@ -15,7 +15,6 @@ use super::{
     ROUTES, Rule, Unreadable, annotations, crd, unreadable, weight,
 };
 use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, ObjectKey};
-use crate::model::intern::{self, Interned};
 use crate::model::selector::Labels;
 
 /// Services of media servers have some thousand ports.
@@ -44,8 +43,8 @@ struct Large<'a> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct MetaJson<'a> {
-    name: Option<Interned>,
-    namespace: Option<Interned>,
+    name: Option<Arc<str>>,
+    namespace: Option<Arc<str>>,
     labels: Option<Labels>,
     #[serde(borrow, default)]
     annotations: Option<annotations::Raw<'a>>,
@@ -57,13 +56,13 @@ struct MetaJson<'a> {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct GatewayClassSpec {
-    controller_name: Interned,
+    controller_name: Arc<str>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct GatewaySpec<'a> {
-    gateway_class_name: Interned,
+    gateway_class_name: Arc<str>,
     #[serde(borrow)]
     listeners: Option<BoundedVec<ListenerJson<'a>>>,
     #[serde(borrow)]
@@ -81,10 +80,10 @@ struct ListenerSetSpec<'a> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ListenerJson<'a> {
-    name: Interned,
+    name: Arc<str>,
     port: Option<u32>,
-    protocol: Option<Interned>,
-    hostname: Option<Interned>,
+    protocol: Option<Arc<str>>,
+    hostname: Option<Arc<str>>,
     #[serde(borrow)]
     allowed_routes: Option<AllowedJson<'a>>,
 }
@@ -107,15 +106,15 @@ struct FromJson<'a> {
 
 #[derive(Deserialize)]
 struct KindJson {
-    group: Option<Interned>,
-    kind: Interned,
+    group: Option<Arc<str>>,
+    kind: Arc<str>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct RouteSpec<'a> {
     parent_refs: Option<BoundedVec<ParentJson>>,
-    hostnames: Option<BoundedVec<Interned, MOST_HOSTNAMES>>,
+    hostnames: Option<BoundedVec<Arc<str>, MOST_HOSTNAMES>>,
     #[serde(borrow)]
     rules: Option<BoundedVec<RuleJson<'a>>>,
 }
@@ -123,18 +122,18 @@ struct RouteSpec<'a> {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct ParentJson {
-    group: Option<Interned>,
-    kind: Option<Interned>,
-    namespace: Option<Interned>,
-    name: Interned,
-    section_name: Option<Interned>,
+    group: Option<Arc<str>>,
+    kind: Option<Arc<str>>,
+    namespace: Option<Arc<str>>,
+    name: Arc<str>,
+    section_name: Option<Arc<str>>,
     port: Option<u32>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct RuleJson<'a> {
-    name: Option<Interned>,
+    name: Option<Arc<str>>,
     #[serde(borrow)]
     matches: Option<&'a RawValue>,
     backend_refs: Option<BoundedVec<ParentJson>>,
@@ -148,7 +147,7 @@ struct ServiceSpec {
 
 #[derive(Deserialize)]
 pub(super) struct PortJson {
-    name: Option<Interned>,
+    name: Option<Arc<str>>,
     port: Option<u32>,
 }
 
@@ -161,16 +160,16 @@ struct GrantSpec {
 
 #[derive(Deserialize)]
 pub(super) struct GrantFromJson {
-    group: Interned,
-    kind: Interned,
-    namespace: Interned,
+    group: Arc<str>,
+    kind: Arc<str>,
+    namespace: Arc<str>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct GrantToJson {
-    group: Interned,
-    kind: Interned,
-    name: Option<Interned>,
+    group: Arc<str>,
+    kind: Arc<str>,
+    name: Option<Arc<str>>,
 }
 
 /// Splits an object into metadata, spec and status.
@@ -198,8 +197,8 @@ pub(super) fn parts(text: &RawValue) -> Result<Incoming<'_>, Unreadable> {
         generation: json.generation.and_then(NonZeroI64::new),
     };
     let header = Header {
-        namespace: json.namespace.unwrap_or_default().0,
-        name: json.name.unwrap_or_default().0,
+        namespace: json.namespace.unwrap_or_default(),
+        name: json.name.unwrap_or_default(),
         meta,
     };
     Ok(Incoming {
@@ -218,12 +217,12 @@ pub(super) fn node(
     let text = spec.map_or("{}", RawValue::get);
     let node = match (&*gk.group, &*gk.kind) {
         (GATEWAY_API, "GatewayClass") => Node::GatewayClass {
-            controller: parse::<GatewayClassSpec>("spec", text)?.controller_name.0,
+            controller: parse::<GatewayClassSpec>("spec", text)?.controller_name,
         },
         (GATEWAY_API, "Gateway") => {
             let spec: GatewaySpec<'_> = parse("spec", text)?;
             Node::Gateway {
-                class: spec.gateway_class_name.0,
+                class: spec.gateway_class_name,
                 listeners: listeners(spec.listeners),
                 sets: sets(spec.allowed_listeners),
             }
@@ -242,7 +241,7 @@ pub(super) fn node(
                 matches: Matches::of(rules.clone().map(|rule| rule.matches)),
                 paths: Paths::of(rules.map(|rule| rule.matches)),
                 parents: all(spec.parent_refs, |p| parent(p, header)),
-                hostnames: all(spec.hostnames, |Interned(host)| host),
+                hostnames: all(spec.hostnames, |host| host),
                 rules: all(spec.rules, |r| rule(r, header)),
             }
         }
@@ -291,9 +290,8 @@ fn all<A, B, const N: usize>(items: Option<BoundedVec<A, N>>, f: impl Fn(A) -> B
 }
 
 /// A string, unless it is empty.
-fn said(text: Option<Interned>) -> Option<Arc<str>> {
-    text.map(|Interned(text)| text)
-        .filter(|text| !text.is_empty())
+fn said(text: Option<Arc<str>>) -> Option<Arc<str>> {
+    text.filter(|text| !text.is_empty())
 }
 
 fn listeners(json: Option<BoundedVec<ListenerJson<'_>>>) -> Box<[Listener]> {
@@ -303,15 +301,15 @@ fn listeners(json: Option<BoundedVec<ListenerJson<'_>>>) -> Box<[Listener]> {
 pub(super) fn listener(json: ListenerJson<'_>) -> Listener {
     let allowed = json.allowed_routes.unwrap_or_default();
     Listener {
-        name: json.name.0,
+        name: json.name,
         port: port(json.port).unwrap_or_default(),
-        protocol: json.protocol.unwrap_or_default().0,
+        protocol: json.protocol.unwrap_or_default(),
         hostname: said(json.hostname),
         routes_from: from(allowed.namespaces, From::Same),
         routes_of: all(allowed.kinds, |k| {
-            let group = k.group.map(|Interned(group)| group);
-            let group = group.unwrap_or_else(|| intern::text(GATEWAY_API));
-            intern::kind(&group, &k.kind.0)
+            let group = k.group;
+            let group = group.unwrap_or_else(|| Arc::from(GATEWAY_API));
+            GroupKind::new(group, k.kind)
         }),
     }
 }
@@ -348,14 +346,14 @@ pub(super) fn service_port(json: PortJson) -> Port {
 
 pub(super) fn grant_from(json: GrantFromJson) -> GrantFrom {
     GrantFrom {
-        gk: intern::kind(&json.group.0, &json.kind.0),
-        namespace: json.namespace.0,
+        gk: GroupKind::new(json.group, json.kind),
+        namespace: json.namespace,
     }
 }
 
 pub(super) fn grant_to(json: GrantToJson) -> GrantTo {
     GrantTo {
-        gk: intern::kind(&json.group.0, &json.kind.0),
+        gk: GroupKind::new(json.group, json.kind),
         name: said(json.name),
     }
 }
@@ -365,13 +363,14 @@ fn port(number: Option<u32>) -> Option<u16> {
 }
 
 fn reference(json: &ParentJson, header: &Header, group: &str, kind: &str) -> ObjectKey {
-    let or = |said: &Option<Interned>, unsaid: &str| match said {
-        Some(Interned(said)) => said.clone(),
-        None => intern::text(unsaid),
+    let or = |said: &Option<Arc<str>>, unsaid: &str| match said {
+        Some(said) => said.clone(),
+        None => Arc::from(unsaid),
     };
-    let gk = intern::kind(&or(&json.group, group), &or(&json.kind, kind));
-    let namespace = json.namespace.as_ref().map(|Interned(namespace)| namespace);
-    intern::key(&gk, namespace.unwrap_or(&header.namespace), &json.name.0)
+    let gk = GroupKind::new(or(&json.group, group), or(&json.kind, kind));
+    let namespace = json.namespace.as_ref();
+    let namespace = namespace.unwrap_or(&header.namespace);
+    ObjectKey::new(gk, namespace.clone(), json.name.clone())
 }
 
 pub(super) fn parent(json: ParentJson, header: &Header) -> ParentRef {

@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::bounded_vec::BoundedVec;
-use crate::model::intern;
 
 /// The `matches` of all rules of an `HTTPRoute` or a `GRPCRoute`, with defaults filled in.
 ///
@@ -89,7 +88,12 @@ impl Matches {
         if hashes.is_empty() || *hashes == [everything] {
             return Self(None);
         }
-        Self(Some(intern::numbers(&hashes)))
+        Self(Some(hashes.into()))
+    }
+
+    /// The hashes, for an interner.
+    pub(crate) fn hashes_mut(&mut self) -> Option<&mut Arc<[u64]>> {
+        self.0.as_mut()
     }
 
     /// Whether all rules match every request.

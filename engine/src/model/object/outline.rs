@@ -15,7 +15,6 @@ use super::{
     From, Header, Listener, Matches, Node, Object, ParentRef, Paths, ROUTES, Rule, Unreadable,
 };
 use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind};
-use crate::model::intern::{self, Interned};
 
 impl Object {
     /// The known parts of an object that cannot be read as a whole: its existence, the names of its sections, its
@@ -135,8 +134,8 @@ fn read<'a, T: Deserialize<'a>>(json: &'a RawValue) -> Option<T> {
 }
 
 fn text(json: Option<&RawValue>) -> Option<Arc<str>> {
-    let Interned(text) = read(json?)?;
-    Some(intern::text(&text))
+    let text = read(json?)?;
+    Some(text)
 }
 
 /// The values of these fields of an object; `None` for each if the text is not an object.
@@ -149,7 +148,7 @@ fn fields<'a, const N: usize>(text: &'a str, names: [&str; N]) -> [Option<&'a Ra
         }
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut found = [None; N];
-            while let Some(Interned(key)) = map.next_key()? {
+            while let Some(key) = map.next_key::<Arc<str>>()? {
                 let place = self.0.iter().position(|name| *name == &*key);
                 match place.and_then(|place| found.get_mut(place)) {
                     Some(place) => *place = Some(map.next_value()?),

@@ -8,7 +8,6 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::bounded_vec::BoundedVec;
-use crate::model::intern;
 
 /// The values of `matches[].path.value` of an `HTTPRoute`, regardless of their type, and `/service/method` of the
 /// matches of a `GRPCRoute`. A rule without one matches `/`, and so does a route without rules.
@@ -72,7 +71,12 @@ impl Paths {
         if !has_rules || *hashes == [root] {
             return Self(None);
         }
-        Self(Some(intern::numbers(&hashes)))
+        Self(Some(hashes.into()))
+    }
+
+    /// The hashes, for an interner.
+    pub(crate) fn hashes_mut(&mut self) -> Option<&mut Arc<[u64]>> {
+        self.0.as_mut()
     }
 
     /// Whether two routes have a path in common.

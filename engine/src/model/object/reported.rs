@@ -9,8 +9,7 @@ use serde_json::value::RawValue;
 
 use super::bounded_vec::BoundedVec;
 use super::{Header, ParentRef};
-use crate::model::ids::{GATEWAY_API, Place};
-use crate::model::intern::{self, Interned};
+use crate::model::ids::{GATEWAY_API, GroupKind, ObjectKey, Place};
 use crate::model::literal;
 
 /// Conditions that report acceptance.
@@ -115,28 +114,28 @@ struct StatusJson<'a> {
 struct EntryJson {
     ancestor_ref: Option<RefJson>,
     parent_ref: Option<RefJson>,
-    name: Option<Interned>,
-    controller_name: Option<Interned>,
+    name: Option<Arc<str>>,
+    controller_name: Option<Arc<str>>,
     conditions: Option<BoundedVec<ConditionJson>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RefJson {
-    group: Option<Interned>,
-    kind: Option<Interned>,
-    namespace: Option<Interned>,
-    name: Interned,
-    section_name: Option<Interned>,
+    group: Option<Arc<str>>,
+    kind: Option<Arc<str>>,
+    namespace: Option<Arc<str>>,
+    name: Arc<str>,
+    section_name: Option<Arc<str>>,
     port: Option<u16>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ConditionJson {
-    r#type: Interned,
-    status: Interned,
-    reason: Option<Interned>,
+    r#type: Arc<str>,
+    status: Arc<str>,
+    reason: Option<Arc<str>>,
     message: Option<String>,
     #[serde(default, deserialize_with = "literal::optional")]
     observed_generation: Option<Value>,
@@ -192,25 +191,25 @@ impl Reader<'_> {
                 Subject::Ancestor(Place { object, section })
             }
             (_, Some(parent), _) => Subject::Parent(self.reference(parent)),
-            (.., Some(Interned(name))) => Subject::Listener(name),
+            (.., Some(name)) => Subject::Listener(name),
             _ => Subject::Whole,
         };
-        let controller = json.controller_name.map(|Interned(name)| name);
+        let controller = json.controller_name;
         let conditions = json.conditions.map(|few| few.0).unwrap_or_default();
         self.entry(subject, controller, conditions)
     }
 
     fn reference(&self, json: RefJson) -> ParentRef {
-        let or = |said: Option<Interned>, unsaid: &str| match said {
-            Some(Interned(said)) => said,
-            None => intern::text(unsaid),
+        let or = |said: Option<Arc<str>>, unsaid: &str| match said {
+            Some(said) => said,
+            None => Arc::from(unsaid),
         };
-        let gk = intern::kind(&or(json.group, GATEWAY_API), &or(json.kind, "Gateway"));
-        let namespace = json.namespace.map(|Interned(namespace)| namespace);
+        let gk = GroupKind::new(or(json.group, GATEWAY_API), or(json.kind, "Gateway"));
+        let namespace = json.namespace;
         let namespace = namespace.unwrap_or_else(|| self.header.namespace.clone());
-        let section = json.section_name.map(|Interned(name)| name);
+        let section = json.section_name;
         ParentRef {
-            object: intern::key(&gk, &namespace, &json.name.0),
+            object: ObjectKey::new(gk, namespace, json.name),
             section: section.filter(|name| !name.is_empty()),
             port: json.port,
         }
@@ -228,8 +227,8 @@ impl Reader<'_> {
             let observed = number(json.observed_generation.as_ref()).or(self.observed);
             let seen = observed.zip(self.generation);
             let is_current = seen.is_none_or(|(seen, generation)| seen >= generation);
-            let (name, reason) = (json.r#type.0, json.reason.unwrap_or_default().0);
-            let holds = match &*json.status.0 {
+            let (name, reason) = (json.r#type, json.reason.unwrap_or_default());
+            let holds = match &*json.status {
                 "True" => true,
                 "False" => false,
                 _ => continue,
@@ -342,7 +341,7 @@ impl Reported {
                 Subject::Whole | Subject::Listener(_) => continue,
             };
             if object.namespace.is_empty() && !object.gk.is_gateway_api("GatewayClass") {
-                *object = intern::key(&object.gk, namespace, &object.name);
+                *object = ObjectKey::new(object.gk.clone(), namespace.clone(), object.name.clone());
             }
         }
     }

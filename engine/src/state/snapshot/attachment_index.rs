@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::object_map::ObjectMap;
 use super::small_set::SmallSet;
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::intern;
 use crate::policy::{Policy, Precedence, Select};
 
 /// The policies of one place: by kind, the established first.
@@ -94,7 +93,7 @@ fn places(policy: &Policy) -> impl Iterator<Item = (bool, ObjectKey)> {
             Select::Name(name) => (false, name.clone()),
             Select::Labels(_) | Select::Annotated(..) => (true, Arc::default()),
         };
-        (selects, intern::key(&target.gk, &namespace, &name))
+        (selects, ObjectKey::new(target.gk.clone(), namespace, name))
     })
 }
 

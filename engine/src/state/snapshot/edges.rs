@@ -5,7 +5,6 @@ use std::sync::{Arc, LazyLock};
 use super::object_map::ObjectMap;
 use super::small_set::SmallSet;
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::intern;
 use crate::model::object::{Node, Object};
 
 type Sets = ObjectMap<SmallSet<ObjectKey>>;
@@ -85,13 +84,13 @@ static NOWHERE: LazyLock<Arc<str>> = LazyLock::new(Arc::default);
 /// The key of a class of Gateways.
 pub fn class_key(name: &Arc<str>) -> ObjectKey {
     static KIND: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::gateway_api("GatewayClass"));
-    intern::key(&KIND, &NOWHERE, name)
+    ObjectKey::new(KIND.clone(), NOWHERE.clone(), name.clone())
 }
 
 /// The key of a Namespace.
 pub fn namespace_key(name: &Arc<str>) -> ObjectKey {
     static KIND: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::core("Namespace"));
-    intern::key(&KIND, &NOWHERE, name)
+    ObjectKey::new(KIND.clone(), NOWHERE.clone(), name.clone())
 }
 
 /// Adds a key to the set at another key.
