@@ -14,20 +14,22 @@ ENV RUSTFLAGS="-C target-feature=+crt-static"
 # The dependencies, in a layer of their own: built again only when these files change.
 COPY Cargo.toml Cargo.lock ./
 COPY engine/Cargo.toml engine/
+COPY guardrails/Cargo.toml guardrails/
 COPY testing/Cargo.toml testing/
-RUN mkdir -p src engine/src testing/src \
- && touch engine/src/lib.rs testing/src/lib.rs \
+RUN mkdir -p src engine/src guardrails/src testing/src \
+ && touch engine/src/lib.rs guardrails/src/lib.rs testing/src/lib.rs \
  && echo 'fn main() {}' > src/main.rs \
  && touch src/lib.rs \
  && mkdir benches \
  && sed -n '/^\[\[bench\]\]/,/^name/s/^name = "\(.*\)"/\1/p' Cargo.toml \
   | while read -r bench; do echo 'fn main() {}' > "benches/$bench.rs"; done \
  && cargo auditable build --release --locked --target "$(rustc --print host-tuple)" \
- && rm -r src engine/src
+ && rm -r src engine/src guardrails/src
 
 # The pages of the findings are part of the program.
 COPY docs/findings docs/findings
 COPY engine engine
+COPY guardrails guardrails
 COPY src src
 # Newer than the stubs, so that cargo sees the change.
 RUN find engine src -name '*.rs' -exec touch {} + \

@@ -12,6 +12,7 @@ pub mod description;
 pub mod effective;
 pub mod explanation;
 pub mod graph;
+pub mod guardrails;
 pub mod impact;
 pub mod kinds;
 pub mod named;

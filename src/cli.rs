@@ -18,6 +18,7 @@ mod examples;
 pub mod explain;
 mod find;
 pub mod graph;
+pub mod guardrails;
 pub mod help;
 pub mod impact;
 mod jsonpath;
@@ -90,6 +91,9 @@ pub enum Command {
     #[command(after_help = examples::EXPLAIN)]
     Explain(explain::Args),
 
+    /// Show which targets fulfil the guardrails and which do not, and the exceptions.
+    #[command(after_help = examples::GUARDRAILS)]
+    Guardrails(guardrails::Args),
     /// List the policy kinds, with the facts about each and their sources.
     #[command(after_help = examples::KINDS)]
     Kinds(kinds::Args),
@@ -228,6 +232,7 @@ pub fn run(cli: Cli) -> Result<Outcome, Failure> {
         Command::Policies(args) => policies::run(&args),
         Command::Explain(args) => return explain::run(&args),
         Command::Graph(args) => graph::run(&args),
+        Command::Guardrails(args) => return guardrails::run(&args),
         Command::Kinds(args) => kinds::run(&args),
         Command::Probe(args) => probe::run(&args),
         Command::Help(args) => help::run(&args),

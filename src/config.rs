@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use attache_guardrails::{GuardrailFile, Guardrails};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::engine::admission::disclosure::{Disclosure, Levels};
 use crate::engine::admission::finding::Code;
 use crate::engine::admission::mutate::{Mutation, Mutations, Switches};
-use crate::engine::admission::settings::ReviewSettings;
+use crate::engine::admission::settings::{Guard, ReviewSettings};
 use crate::engine::admission::severities::{Action, Actions, Override, Severities};
 use crate::engine::admission::suppress::Suppressors;
 use crate::engine::kinds::profile::file::{ControllerFile, ProfileFile};
@@ -59,6 +60,10 @@ pub struct Configuration {
     #[serde(default)]
     #[schemars(schema_with = "by_name::<Mutation, bool>")]
     pub mutations: Switches,
+    /// Rules that the effective policies must fulfil.
+    #[serde(default)]
+    #[schemars(with = "Vec<GuardrailFile>")]
+    pub guardrails: Guardrails,
     /// Limits of the server. A change takes effect after a restart.
     #[serde(default)]
     pub limits: LimitsFile,
@@ -163,6 +168,8 @@ impl Configuration {
             levels: Levels::new(&self.disclosure),
             mutations: Mutations::new(&self.mutations),
             suppressors: self.suppressions.refusals.clone(),
+            guard: (!self.guardrails.is_empty())
+                .then(|| Arc::new(self.guardrails.clone()) as Arc<dyn Guard>),
         }
     }
 

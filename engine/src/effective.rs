@@ -278,6 +278,20 @@ impl<'a> Resolver<'a> {
         self.paths_of_scope(key, kind, &shape)
     }
 
+    /// Like [`Resolver::paths_through`], also for an object to which no policy of a direct kind is attached: it is a path
+    /// without policies.
+    pub fn paths_even_without_policies(
+        &mut self,
+        key: &ObjectKey,
+        kind: &GroupKind,
+    ) -> Vec<PathGroup> {
+        let mut shape = self.scope(key, kind);
+        if shape.end.is_none() && self.snapshot.get(key).is_some() {
+            shape.end = Some(Level::Port);
+        }
+        self.paths_of_scope(key, kind, &shape)
+    }
+
     /// Like [`Resolver::paths_through`], for paths of a given shape. Caches the last answer, because many policies may be
     /// attached to one object.
     pub fn paths_with_scope(

@@ -449,6 +449,7 @@ fn cluster_scoped(
                     "rbac.authorization.k8s.io",
                     "ClusterRole" | "ClusterRoleBinding"
                 )
+                | ("attache.dev", "Guardrail")
                 | ("storage.k8s.io", "StorageClass")
                 | ("networking.k8s.io", "IngressClass")
                 | ("scheduling.k8s.io", "PriorityClass")

@@ -22,6 +22,13 @@ Examples:
   Read rendered manifests:
     $ kustomize build overlays/prod | attache describe httproute/cart -n shop --from -";
 
+pub(super) const GUARDRAILS: &str = "\
+Examples:
+  Show which targets break the guardrails in the configuration:
+    $ attache guardrails --config attache.yaml
+  Show what a new guardrail would find, before it is in use:
+    $ attache guardrails -f new.yaml --from deploy";
+
 pub(super) const KINDS: &str = "\
 Examples:
   List the policy kinds of the cluster:

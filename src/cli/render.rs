@@ -5,6 +5,7 @@ pub(super) mod age;
 pub(super) mod description;
 pub(super) mod explain;
 pub(super) mod graph;
+pub(super) mod guardrails;
 pub(super) mod impact;
 pub(super) mod kind_names;
 pub(super) mod kinds;

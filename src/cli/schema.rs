@@ -7,6 +7,7 @@ use super::Failure;
 use crate::answer::description::{Description, Descriptions};
 use crate::answer::explanation::Explanation;
 use crate::answer::graph::Graph;
+use crate::answer::guardrails::GuardrailReport;
 use crate::answer::impact::Impact;
 use crate::answer::kinds::Kinds;
 use crate::answer::policies::Policies;
@@ -45,6 +46,10 @@ enum Of {
     Explanation,
     /// The output of `kinds -o json`.
     Kinds,
+    /// A `Guardrail` object.
+    Guardrail,
+    /// The output of `guardrails -o json`.
+    Guardrails,
 }
 
 /// Runs the command.
@@ -63,6 +68,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         Of::Policies => schema::<Policies>(),
         Of::Explanation => schema::<Explanation>(),
         Of::Kinds => schema::<Kinds>(),
+        Of::Guardrail => schema_for!(attache_guardrails::GuardrailFile).to_value(),
+        Of::Guardrails => schema::<GuardrailReport>(),
     };
     super::print(&format!("{schema:#}\n"))
 }

@@ -12,10 +12,10 @@ use super::names::Names;
 use super::rendered::Rendered;
 use super::time::timeout;
 use super::watch::{Files, Live, Query, Watching};
-use super::{Failure, complete, unseen};
+use super::{Failure, complete, guardrails, unseen};
 use crate::cache::directory::{self, Links};
 use crate::cache::lists::{Listed, Missing, Unseen, Wants};
-use crate::cache::manifest::{Manifests, Origin, Problem};
+use crate::cache::manifest::{Manifest, Manifests, Origin, Problem};
 use crate::cache::reload::Fingerprint;
 use crate::cache::{files, repository};
 use crate::config::Configuration;
@@ -91,6 +91,8 @@ pub(super) struct Opened {
     pub(super) names: Names,
     /// The namespace of objects without one.
     pub(super) namespace: String,
+    /// The guardrails among the manifests.
+    pub(super) guardrails: Vec<Manifest>,
     rules: Arc<ProfileRules>,
     found: Found,
     /// The arguments, to open it again.
@@ -188,7 +190,7 @@ impl State {
         })
     }
 
-    fn configuration(&self) -> Result<Configuration, Failure> {
+    pub(super) fn configuration(&self) -> Result<Configuration, Failure> {
         let places = self.from.iter().chain(self.rendered.dirs());
         let mut directories = places.map(PathBuf::as_path).filter(|place| place.is_dir());
         let directory = directories.next();
@@ -227,6 +229,7 @@ impl State {
             return Ok(Opened {
                 names: cluster.names(),
                 namespace: cluster.namespace.clone(),
+                guardrails: Vec::new(),
                 rules,
                 found: Found::Cluster(Box::new(cluster)),
                 asked,
@@ -234,12 +237,15 @@ impl State {
             });
         }
         let namespace = said.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
-        let loaded = directory::Loaded::new(self.manifests(&namespace)?, &rules, &namespace);
+        let manifests = self.manifests(&namespace)?;
+        let guardrails = guardrails::among(&manifests).cloned().collect();
+        let loaded = directory::Loaded::new(manifests, &rules, &namespace);
         let used: Vec<GroupKind> = loaded.snapshot.known_kinds().cloned().collect();
         Ok(Opened {
             names: Names::new(loaded.crds.iter().map(AsRef::as_ref), &used)
                 .with_policies(&loaded.counts.policy_kinds),
             namespace,
+            guardrails,
             rules,
             found: Found::Files(Box::new(loaded)),
             asked,

@@ -15,7 +15,7 @@ use super::reviewed::Reviewed;
 use super::today::today;
 use crate::engine::admission::disclosure::{Subject, conceal, policies_named};
 use crate::engine::admission::mutate::mutate;
-use crate::engine::admission::review::{Evidence, Reading, Request, review};
+use crate::engine::admission::review::{Evidence, Reading, Request, review, states};
 use crate::engine::admission::settings::ReviewSettings;
 use crate::engine::admission::severities::Requester;
 use crate::engine::admission::staleness::StaleKinds;
@@ -333,6 +333,7 @@ fn verdict(
         Err(_) if endpoint == Endpoint::Mutate => Verdict::default(),
         Ok(request) => {
             let verdict = judge(snapshot, &request, evidence);
+            let verdict = guarded(verdict, conduct, snapshot, &request, (envelope, today));
             old.annotate(verdict, snapshot, &request.key())
         }
         Err(why) => {
@@ -360,6 +361,25 @@ fn verdict(
         verdict.findings = own.apply(findings, today, may);
     }
     verdict
+}
+
+/// The verdict with the findings of the guardrails.
+fn guarded(
+    verdict: Verdict,
+    conduct: &ReviewSettings,
+    snapshot: &Snapshot,
+    request: &Request<'_>,
+    (envelope, today): (&Envelope<'_>, Date),
+) -> Verdict {
+    let Some(guard) = &conduct.guard else {
+        return verdict;
+    };
+    let Some(states) = states(snapshot, request) else {
+        return verdict;
+    };
+    let subject = envelope.subject().map(Arc::as_ref);
+    let findings = guard.findings(&states, request.operation, subject, today);
+    verdict.and(findings.into_iter())
 }
 
 /// The suppressions in the annotation of the request's object, if it has one.

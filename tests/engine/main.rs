@@ -15,6 +15,7 @@ mod controllers;
 mod derive;
 mod effective;
 mod fuzz;
+mod guardrails;
 mod precedence;
 mod properties;
 mod review;

@@ -114,7 +114,9 @@ pub fn conceal(
             Level::What => {}
         }
         let hint = finding.hint.as_ref();
-        if hint.is_some_and(|hint| !hint.tells_of.is_disjoint(hidden)) {
+        let is_hidden =
+            |object: &ObjectKey| hidden.contains(object) || levels.of(object) != Level::What;
+        if hint.is_some_and(|hint| hint.tells_of.iter().any(is_hidden)) {
             finding.leave_out_hint();
         }
         shown.push(finding);

@@ -12,7 +12,7 @@ use crate::effective::Resolver;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Incoming, Node, Object, Unreadable, is_large, weigh};
 use crate::policy::is_cluster_scoped;
-use crate::state::snapshot::Snapshot;
+use crate::state::snapshot::{Change, Snapshot};
 
 mod change;
 mod changes;
@@ -76,6 +76,55 @@ pub enum Reading {
     Answered,
     /// The server did not answer, for this reason (`timed out after 300 ms`, `forbidden`).
     Failed(String),
+}
+
+/// The states before and after a request.
+#[derive(Clone, Debug)]
+pub struct States {
+    /// The object that changes.
+    pub key: ObjectKey,
+    /// The state before.
+    pub before: Snapshot,
+    /// The state after.
+    pub after: Snapshot,
+}
+
+/// The states before and after a request. `None` if it changes nothing that [`review`] judges, or cannot be read.
+pub fn states(snapshot: &Snapshot, request: &Request<'_>) -> Option<States> {
+    let is_known = snapshot.profile(&request.gk).is_some()
+        || request.gk == GroupKind::crd()
+        || is_target_kind(&request.gk);
+    if !is_known || request.operation == Operation::Connect || !request.subresource.is_empty() {
+        return None;
+    }
+    let old = request.old.and_then(|text| Incoming::parse(text).ok());
+    let new = request.object.map(Incoming::parse).transpose().ok()?;
+    if let (Some(old), Some(new)) = (&old, &new)
+        && request.operation == Operation::Update
+        && old.unchanged(new, |one, other| snapshot.same_annotations(one, other))
+    {
+        return None;
+    }
+    let key = request.key();
+    let with = |object: Option<Object>| match object {
+        Some(object) => snapshot.with_change(Change::Applied(Arc::new(object))),
+        None => snapshot.with_change(Change::Deleted(key.clone())),
+    };
+    let old = old.and_then(|old| request.read(old).ok());
+    // A DELETE may come without the object.
+    let before = match (old, request.operation) {
+        (None, Operation::Delete) => snapshot.clone(),
+        (old, _) => with(old),
+    };
+    let new = match (new, request.operation) {
+        (_, Operation::Delete) => None,
+        (new, _) => Some(request.read(new?).ok()?),
+    };
+    if new.as_ref().is_some_and(|new| new.meta.deleting) {
+        return None;
+    }
+    let after = with(new);
+    Some(States { key, before, after })
 }
 
 /// Judges a request against a snapshot. Never fails: input that cannot be understood is a finding.

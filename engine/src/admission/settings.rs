@@ -1,7 +1,14 @@
 //! Settings of reviews that the operator configures and a snapshot does not contain.
 
-use crate::admission::disclosure::Levels;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use jiff::civil::Date;
+
+use crate::admission::disclosure::{Levels, Subject};
+use crate::admission::finding::Finding;
 use crate::admission::mutate::Mutations;
+use crate::admission::review::{Operation, States};
 use crate::admission::severities::Severities;
 use crate::admission::suppress::Suppressors;
 
@@ -16,4 +23,18 @@ pub struct ReviewSettings {
     pub mutations: Mutations,
     /// The users who may suppress refusals.
     pub suppressors: Suppressors,
+    /// Rules that the state must fulfil, if there are any.
+    pub guard: Option<Arc<dyn Guard>>,
+}
+
+/// Rules that the state must fulfil. They are beyond the engine, which needs no language for rules.
+pub trait Guard: Debug + Send + Sync {
+    /// The findings on a request: the rules that are broken after it.
+    fn findings(
+        &self,
+        states: &States,
+        operation: Operation,
+        subject: Option<&Subject>,
+        today: Date,
+    ) -> Vec<Finding>;
 }

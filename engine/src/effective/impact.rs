@@ -124,9 +124,11 @@ pub fn diff(
     let (before, after) = (was.snapshot(), is.snapshot());
     let mut kinds: BTreeMap<GroupKind, Affected> = BTreeMap::new();
     let changed: HashSet<&ObjectKey, PrehashedBuildHasher> = objects.iter().collect();
+    let used = |snapshot: &Snapshot| snapshot.used_kinds().cloned().collect::<Vec<_>>();
+    let (had, has) = (used(before), used(after));
     for key in objects {
-        touch(was, key, &changed, &mut kinds);
-        touch(is, key, &changed, &mut kinds);
+        touch(was, key, &changed, &had, &mut kinds);
+        touch(is, key, &changed, &has, &mut kinds);
     }
     // A route that leaves a listener by its own edit changes no policy; a route that others keep out does.
     let by_itself = objects.iter().any(|key| is_route(&key.gk));
@@ -192,6 +194,39 @@ pub fn diff(
     found
 }
 
+/// The objects around which effective policies of these kinds may change with `objects`, in the state of a resolver:
+/// also where no policy of the kind exists. Empty if the resolver runs out of fuel.
+pub fn touched_by(
+    resolver: &mut Resolver<'_>,
+    objects: &[ObjectKey],
+    kinds: &[GroupKind],
+) -> BTreeMap<GroupKind, BTreeSet<ObjectKey>> {
+    let changed: HashSet<&ObjectKey, PrehashedBuildHasher> = objects.iter().collect();
+    let mut affected: BTreeMap<GroupKind, Affected> = BTreeMap::new();
+    for key in objects {
+        touch(resolver, key, &changed, kinds, &mut affected);
+    }
+    affected.retain(|kind, _| kinds.contains(kind));
+    let mut found = BTreeMap::new();
+    for (kind, affected) in affected {
+        let mut all = affected.objects;
+        let around: Vec<ObjectKey> = all.iter().flat_map(|key| resolver.routes_of(key)).collect();
+        all.extend(around);
+        all.extend(affected.routes.iter().cloned());
+        // A policy on a Gateway may reach the backends of its routes.
+        let snapshot = resolver.snapshot();
+        let routes = all.iter().filter_map(|key| snapshot.get(key));
+        let backends = routes.flat_map(|route| route.backends());
+        let backends: Vec<ObjectKey> = backends.map(|backend| backend.object.clone()).collect();
+        all.extend(backends);
+        if resolver.is_spent() {
+            return BTreeMap::new();
+        }
+        found.insert(kind, all);
+    }
+    found
+}
+
 /// Compares effective policies, each pair once: many paths share few results.
 #[derive(Debug, Default)]
 pub struct Same {
@@ -228,11 +263,13 @@ fn end_of(snapshot: &Snapshot, kind: &GroupKind) -> Level {
         .map_or(Level::Rule, |profile| profile.end())
 }
 
-/// Finds the policy kinds whose effective policies an object may change, and where.
+/// Finds the policy kinds whose effective policies an object may change, and where. `used` are the kinds that an object
+/// other than a policy may concern.
 fn touch(
     resolver: &mut Resolver<'_>,
     key: &ObjectKey,
     changed: &HashSet<&ObjectKey, PrehashedBuildHasher>,
+    used: &[GroupKind],
     kinds: &mut BTreeMap<GroupKind, Affected>,
 ) {
     let snapshot = resolver.snapshot();
@@ -256,7 +293,7 @@ fn touch(
         }
         Some(Node::ReferenceGrant { from, .. }) => {
             for entry in from {
-                granted(resolver, key, entry, kinds);
+                granted(resolver, key, entry, used, kinds);
             }
         }
         _ => {
@@ -287,7 +324,7 @@ fn touch(
                 .filter(|backend| !is_used_by_others(snapshot, backend, changed))
                 .cloned()
                 .collect();
-            for kind in snapshot.used_kinds() {
+            for kind in used {
                 let touched = kinds.entry(kind.clone()).or_default();
                 touched.objects.insert(key.clone());
                 touched.objects.extend(resolver.called_through(kind, key));
@@ -333,6 +370,7 @@ fn granted(
     resolver: &Resolver<'_>,
     grant: &ObjectKey,
     entry: &GrantFrom,
+    used: &[GroupKind],
     kinds: &mut BTreeMap<GroupKind, Affected>,
 ) {
     let snapshot = resolver.snapshot();
@@ -350,7 +388,7 @@ fn granted(
     let routes: BTreeSet<ObjectKey> = routes.into_iter().map(|(route, _)| route).collect();
     // Backends are below the rules: kinds whose paths end at or above the rule are not affected.
     let below = |kind: &&GroupKind| end_of(snapshot, kind) > Level::Rule;
-    for kind in snapshot.used_kinds().filter(below) {
+    for kind in used.iter().filter(below) {
         let touched = kinds.entry(kind.clone()).or_default();
         touched.routes.extend(&routes);
     }

@@ -1,10 +1,14 @@
 //! Collects the findings on objects of a state, or on manifests applied on top of one, and sets their severities.
 
 use std::collections::BTreeSet;
+use std::fmt;
+
+use attache_guardrails::{GuardedChange, Guardrails, standing_findings};
+use jiff::civil::Date;
 
 use super::{alike, unknown};
 use crate::engine::admission::finding::{Code, Finding, Severity};
-use crate::engine::admission::review::{Evidence, findings_on_changes, inspect};
+use crate::engine::admission::review::{Evidence, Operation, findings_on_changes, inspect};
 use crate::engine::admission::severities::{Requester, Severities};
 use crate::engine::admission::validate::form;
 use crate::engine::admission::verdict::Verdict;
@@ -25,14 +29,18 @@ pub struct Case<'a> {
     pub unseen: bool,
     /// The configured severities of the codes.
     pub severities: &'a Severities,
+    /// The guardrails.
+    pub guardrails: &'a Guardrails,
+    /// The current date, for exceptions with an end.
+    pub today: Date,
 }
 
 /// Checks objects one after the other. Keeps its resolvers, so that each place is resolved once.
-#[derive(Debug)]
 pub struct Judge<'a> {
     case: Case<'a>,
     is: Resolver<'a>,
     was: Option<Resolver<'a>>,
+    guards: [attache_guardrails::Judge<'a>; 2],
 }
 
 /// A finding about a file that holds no object.
@@ -53,19 +61,47 @@ impl<'a> Case<'a> {
             case: self,
             is: Resolver::new(self.after),
             was: self.before.map(Resolver::new),
+            guards: [(); 2].map(|()| attache_guardrails::Judge::standing()),
         }
     }
 
     /// The findings on the change as a whole, and on the kinds that could not be checked.
     pub fn together(&self) -> Vec<Finding> {
         let mut findings = unknown::kinds(self.after, self.objects.iter());
+        findings.extend(self.guardrails.own_findings(self.after, self.today));
         if let Some(before) = self.before {
             findings.extend(findings_on_changes(before, self.after, self.objects));
+            findings.extend(self.broken_elsewhere(before));
         }
         findings
             .into_iter()
             .filter_map(|finding| self.weighed(finding))
             .collect()
+    }
+
+    /// The guardrails that the change breaks on objects that are not part of it.
+    fn broken_elsewhere(&self, before: &Snapshot) -> Vec<Finding> {
+        let objects = self.objects.iter();
+        let changed = objects.filter(|key| match (before.get(key), self.after.get(key)) {
+            (Some(old), Some(new)) => !old.is_same(new),
+            (old, new) => old.is_some() || new.is_some(),
+        });
+        let broken = changed.flat_map(|key| {
+            self.guardrails.changed(&GuardedChange {
+                before,
+                after: self.after,
+                object: key,
+                elsewhere_than: Some(self.objects),
+                is_bounded: false,
+                operation: match before.get(key) {
+                    Some(_) => Operation::Update,
+                    None => Operation::Create,
+                },
+                subject: None,
+                today: self.today,
+            })
+        });
+        broken.collect()
     }
 
     /// A finding with its configured severity. `None` if its code is off.
@@ -96,7 +132,15 @@ impl<'a> Case<'a> {
 
 // === impl Judge ===
 
-impl Judge<'_> {
+impl fmt::Debug for Judge<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Judge")
+            .field("case", &self.case)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Judge<'a> {
     /// The findings on one object.
     ///
     /// A fault that the object already had before the change is a warning (ruling 14). Old and new are each judged in
@@ -104,7 +148,13 @@ impl Judge<'_> {
     /// listener under a policy, the fault is new although the policy is the same.
     pub fn object(&mut self, key: &ObjectKey) -> Vec<Finding> {
         let case = self.case;
+        let [now, earlier] = &mut self.guards;
+        let guarded = |guard: &mut attache_guardrails::Judge<'a>, resolver: &mut Resolver<'a>| {
+            let results = guard.of_target(resolver, case.guardrails, key, case.today);
+            standing_findings(key, &results)
+        };
         let mut findings = all(&mut self.is, key, case.unseen);
+        findings.extend(guarded(now, &mut self.is));
         let is_policy = case.after.policy(key).is_some();
         let is_old = case.before.is_some_and(|before| before.get(key).is_some());
         findings.retain(|finding| match finding.code {
@@ -122,7 +172,8 @@ impl Judge<'_> {
         if let Some(was) = self.was.as_mut().filter(|_| is_old)
             && findings.iter().any(refuses)
         {
-            let had = all(was, key, case.unseen);
+            let mut had = all(was, key, case.unseen);
+            had.extend(guarded(earlier, was));
             for finding in findings.iter_mut().filter(|finding| refuses(finding)) {
                 let known = |f: &Finding| f.code == finding.code && f.subject == finding.subject;
                 if had.iter().any(known) {

@@ -9,6 +9,7 @@ const SITE: &str = "https://attache.dev/findings";
 pub fn page(code: Code) -> &'static str {
     match code {
         Code::ProtectionLost => include_str!("../../../docs/findings/protection-lost.md"),
+        Code::Guardrail => include_str!("../../../docs/findings/guardrail.md"),
         Code::RouteDetached => include_str!("../../../docs/findings/route-detached.md"),
         Code::RouteNotAttached => include_str!("../../../docs/findings/route-not-attached.md"),
         Code::BackendNotUsable => include_str!("../../../docs/findings/backend-not-usable.md"),

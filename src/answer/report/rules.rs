@@ -128,6 +128,10 @@ pub fn rule(code: Code) -> Rule {
             "The change leaves requests without a protection that they had",
             "Set the protection in the policy that is in force from now on, or let it merge with the policy that provides it.",
         ),
+        Code::Guardrail => (
+            "What is in force breaks a guardrail",
+            "Change the policies in force on the target so that the rule holds, or ask the owners of the guardrail for an exception.",
+        ),
         Code::RouteDetached => (
             "The change detaches routes from listeners",
             "Requests that the routes served fail from then on. Keep the listener, or change the parentRefs of the routes first.",

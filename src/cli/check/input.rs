@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use attache_guardrails::Guardrails;
+
 use super::super::Failure;
+use super::super::guardrails;
 use super::super::state::View;
 use super::Args;
 use crate::cache::directory::Loaded;
 use crate::cache::files::{self, STDIN};
 use crate::cache::lists::{Missing, Wants};
-use crate::cache::manifest::{Manifests, Origin, Problem};
+use crate::cache::manifest::{Manifest, Manifests, Origin, Problem};
 use crate::cache::repository::{self, Repository};
 use crate::cache::skipped::Skipped;
 use crate::config::Configuration;
@@ -58,6 +61,10 @@ pub(super) struct Input {
     pub(super) is_closed: bool,
     /// Codes that deny for that reason.
     pub(super) of_closed_set: Vec<Code>,
+    /// The guardrails of the configuration and of the files.
+    pub(super) guardrails: Guardrails,
+    /// Guardrails in files that cannot be used.
+    pub(super) unusable: Vec<Finding>,
     /// Whether any user may suppress refusals. Only the webhook knows the user.
     pub(super) refusals: bool,
 }
@@ -79,6 +86,7 @@ impl Input {
             severities: args.codes.severities(&config),
             refusals: config.suppressions.refusals.is_anybody(),
             stdin,
+            guardrails: config.guardrails.clone(),
             ..Self::default()
         };
         let labels = repository.labels();
@@ -97,12 +105,13 @@ impl Input {
             let rules = config.rules()?;
             return Ok(each(&|mut manifests| {
                 let skipped = std::mem::take(&mut manifests.skipped);
+                let guarded = common.guarded(&manifests);
                 let loaded = Loaded::new(manifests, &rules, namespace);
                 Self {
                     skipped,
                     of_closed_set: args.codes.of_closed_set(&config),
                     is_closed,
-                    ..common
+                    ..guarded
                         .of_files(loaded, None)
                         .within(args.scope.namespace.as_deref())
                 }
@@ -110,6 +119,7 @@ impl Input {
         }
         let opened = args.state.below().open_as(&config, &args.scope)?;
         let namespace = opened.namespace.clone();
+        let common = common.with_guardrails(&opened.guardrails);
         let mut view = opened.view(&Wants::Everything);
         if args.has_no_manifests() {
             return Ok(vec![
@@ -120,15 +130,30 @@ impl Input {
         view.say_what_is_missing();
         Ok(each(&|mut manifests| {
             let skipped = std::mem::take(&mut manifests.skipped);
+            let guarded = common.guarded(&manifests);
             let loaded = view.with(manifests, &namespace);
             Self {
                 skipped,
                 missing: missing.clone(),
-                ..common
+                ..guarded
                     .of_files(loaded, Some(view.snapshot.clone()))
                     .within(args.scope.namespace.as_deref())
             }
         }))
+    }
+
+    /// The same with the guardrails among these manifests.
+    fn guarded(&self, manifests: &Manifests) -> Self {
+        self.with_guardrails(guardrails::among(manifests))
+    }
+
+    fn with_guardrails<'a>(&self, written: impl IntoIterator<Item = &'a Manifest>) -> Self {
+        let found = guardrails::usable(&self.guardrails, written);
+        Self {
+            guardrails: found.usable,
+            unusable: found.wrong,
+            ..self.clone()
+        }
     }
 
     fn of_files(&self, loaded: Loaded, before: Option<Snapshot>) -> Self {

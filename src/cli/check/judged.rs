@@ -44,12 +44,15 @@ struct Found {
 /// Checks all objects.
 pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     progress.say(format!("checking {} objects", input.objects.len()));
+    let today = today();
     let case = Case {
         before: input.before.as_ref(),
         after: &input.after,
         objects: &input.objects,
         unseen: !input.origins.is_empty(),
         severities: &input.severities,
+        guardrails: &input.guardrails,
+        today,
     };
     let keys: Vec<&ObjectKey> = input.objects.iter().collect();
     let runs: Vec<&[&ObjectKey]> = keys.chunks(RUN).collect();
@@ -66,10 +69,10 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     let order = order(&judged, input);
     let order: Vec<Finding> = order.filter_map(|told| case.weighed(told)).collect();
     let departures = input.departures.iter();
+    let departures = departures.chain(&input.unusable);
     let departures = departures.filter_map(|finding| case.weighed(finding.clone()));
     let mut found: Vec<Found> = Vec::new();
     let mut suppressions: BTreeMap<ObjectKey, Suppressions> = BTreeMap::new();
-    let today = today();
     for mut finding in judged.into_iter().chain(order).chain(departures) {
         let key = finding.object.clone();
         let object = input.after.get(&key);

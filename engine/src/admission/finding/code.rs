@@ -16,6 +16,8 @@ pub enum Code {
     Unverified,
     /// The change removes a protection from a path.
     ProtectionLost,
+    /// A guardrail is broken.
+    Guardrail,
     /// The change detaches unchanged routes from listeners.
     RouteDetached,
     /// A parent does not accept the route.
@@ -136,9 +138,10 @@ pub enum Code {
 
 impl Code {
     /// Every code, in the order of [`Code`].
-    pub const ALL: [Self; 59] = [
+    pub const ALL: [Self; 60] = [
         Self::Unverified,
         Self::ProtectionLost,
+        Self::Guardrail,
         Self::RouteDetached,
         Self::RouteNotAttached,
         Self::BackendNotUsable,
@@ -249,6 +252,7 @@ impl Code {
                 | Self::EffectiveChange
                 | Self::RouteAttached
                 | Self::ProtectionLost
+                | Self::Guardrail
                 | Self::SectionOrphaned
                 | Self::TargetOrphaned
                 | Self::GrantClosed
@@ -264,6 +268,7 @@ impl Code {
         use Severity::{Deny, Warn};
         match self {
             Self::ProtectionLost => ("protection-lost", Warn),
+            Self::Guardrail => ("guardrail", Warn),
             Self::RouteDetached => ("route-detached", Warn),
             Self::RouteNotAttached => ("route-not-attached", Warn),
             Self::BackendNotUsable => ("backend-not-usable", Warn),

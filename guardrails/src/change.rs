@@ -1,0 +1,292 @@
+//! What a request does to guardrails. Only what it breaks anew is refused (the ratchet).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use attache_engine::admission::disclosure::Subject;
+use attache_engine::admission::finding::{Code, Finding, Hint, Severity};
+use attache_engine::admission::review::{Operation, States};
+use attache_engine::admission::settings::Guard;
+use attache_engine::effective::impact::touched_by;
+use attache_engine::effective::{PathGroup, Resolver};
+use attache_engine::model::ids::{GroupKind, ObjectKey};
+use attache_engine::model::wording;
+use attache_engine::state::snapshot::Snapshot;
+use jiff::civil::Date;
+
+use crate::file::{Action, OnError};
+use crate::guardrail::Guardrail;
+use crate::guardrails::Guardrails;
+use crate::judge::{Before, Fault, Judge, by_id};
+use crate::values;
+
+/// A change to judge.
+#[derive(Clone, Copy, Debug)]
+pub struct GuardedChange<'a> {
+    /// The state before.
+    pub before: &'a Snapshot,
+    /// The state after.
+    pub after: &'a Snapshot,
+    /// The object that changes. Findings are reported on it.
+    pub object: &'a ObjectKey,
+    /// Targets that are not judged, because they are judged on their own.
+    pub elsewhere_than: Option<&'a BTreeSet<ObjectKey>>,
+    /// Whether the work is bounded by the fuel of a request.
+    pub is_bounded: bool,
+    /// The operation.
+    pub operation: Operation,
+    /// The user, if known.
+    pub subject: Option<&'a Subject>,
+    /// The current date.
+    pub today: Date,
+}
+
+/// Faults that are reported together: those of one rule with one message.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Together<'g> {
+    guardrail: &'g str,
+    rule: usize,
+    is_error: bool,
+    is_old: bool,
+    message: String,
+}
+
+/// The targets of faults that are reported together.
+#[derive(Default)]
+struct Targets {
+    objects: BTreeSet<ObjectKey>,
+    policies: BTreeSet<ObjectKey>,
+    through: BTreeSet<String>,
+    tells: bool,
+}
+
+impl Guard for Guardrails {
+    fn findings(
+        &self,
+        states: &States,
+        operation: Operation,
+        subject: Option<&Subject>,
+        today: Date,
+    ) -> Vec<Finding> {
+        self.changed(&GuardedChange {
+            before: &states.before,
+            after: &states.after,
+            object: &states.key,
+            elsewhere_than: None,
+            is_bounded: true,
+            operation,
+            subject,
+            today,
+        })
+    }
+}
+
+// === impl Guardrails ===
+
+impl Guardrails {
+    /// The findings on a change. Guardrails that only audit say nothing.
+    pub fn changed(&self, change: &GuardedChange<'_>) -> Vec<Finding> {
+        let mut was = if change.is_bounded {
+            Resolver::bounded(change.before)
+        } else {
+            Resolver::new(change.before)
+        };
+        let mut is = was.of(change.after);
+        let key = change.object;
+        let asked: Vec<&Guardrail> = self
+            .iter()
+            .filter(|guardrail| guardrail.action != Action::Audit)
+            .collect();
+        let targets = touched([&mut was, &mut is], change, &asked);
+        let request = values::request(Some((key, change.operation)), change.subject);
+        let groups = change.subject.map_or(0, |subject| subject.groups.len());
+        let mut judges = [request.clone(), request].map(|request| Judge::with(request, groups));
+        let mut found: BTreeMap<Together<'_>, Targets> = BTreeMap::new();
+        for (kind, targets) in &targets {
+            let of_kind: Vec<&Guardrail> = asked
+                .iter()
+                .filter(|guardrail| guardrail.policy_kind == *kind)
+                .copied()
+                .collect();
+            let elsewhere = |target: &&ObjectKey| {
+                let own = change.elsewhere_than;
+                own.is_none_or(|own| !own.contains(*target))
+            };
+            for target in targets.iter().filter(elsewhere) {
+                let sides = [&mut was, &mut is];
+                judge_target(
+                    sides,
+                    &mut judges,
+                    &of_kind,
+                    target,
+                    change.today,
+                    &mut found,
+                );
+                if was.is_spent() || is.is_spent() {
+                    return vec![too_much(key)];
+                }
+            }
+        }
+        let by_name: BTreeMap<&str, &Guardrail> =
+            asked.iter().map(|one| (&*one.name, *one)).collect();
+        let findings = found.into_iter().filter_map(|(together, targets)| {
+            let guardrail = by_name.get(together.guardrail)?;
+            Some(finding(key, guardrail, &together, &targets))
+        });
+        findings.collect()
+    }
+}
+
+fn judge_target<'g>(
+    [was, is]: [&mut Resolver<'_>; 2],
+    [earlier, now]: &mut [Judge<'g>; 2],
+    guardrails: &[&'g Guardrail],
+    target: &ObjectKey,
+    today: Date,
+    found: &mut BTreeMap<Together<'g>, Targets>,
+) {
+    let applies: Vec<&&'g Guardrail> = guardrails
+        .iter()
+        .filter(|guardrail| guardrail.matcher.has(is.snapshot(), target))
+        .filter(|guardrail| guardrail.exception(target, today).is_none())
+        .collect();
+    let Some(first) = applies.first() else {
+        return;
+    };
+    let kind = &first.policy_kind;
+    let new = is.paths_even_without_policies(target, kind);
+    let old = was.paths_even_without_policies(target, kind);
+    let before = by_id(&old);
+    let gateways = [was.gateways_of(target), is.gateways_of(target)];
+    for guardrail in applies {
+        let [had, has] = &gateways;
+        let result = now.judge(is, guardrail, &new, has, Before::Paths(&before));
+        if result.faults.is_empty() {
+            continue;
+        }
+        // The state before is judged as if nothing changed it.
+        let earlier = earlier_faults(earlier, was, guardrail, target, &old, had);
+        for fault in result.faults {
+            let is_old = earlier.iter().any(|old| {
+                (old.rule, old.is_error, &old.id) == (fault.rule, fault.is_error, &fault.id)
+            });
+            note(found, guardrail, target, fault, is_old);
+        }
+    }
+}
+
+fn earlier_faults<'g>(
+    judge: &mut Judge<'g>,
+    was: &Resolver<'_>,
+    guardrail: &'g Guardrail,
+    target: &ObjectKey,
+    groups: &[PathGroup],
+    gateways: &BTreeSet<ObjectKey>,
+) -> Vec<Fault> {
+    if !guardrail.matcher.has(was.snapshot(), target) {
+        return Vec::new();
+    }
+    let result = judge.judge(was, guardrail, groups, gateways, Before::Same);
+    result.faults
+}
+
+fn note<'g>(
+    found: &mut BTreeMap<Together<'g>, Targets>,
+    guardrail: &'g Guardrail,
+    target: &ObjectKey,
+    fault: Fault,
+    is_old: bool,
+) {
+    let targets = found.entry(Together {
+        guardrail: &guardrail.name,
+        rule: fault.rule,
+        is_error: fault.is_error,
+        is_old,
+        message: fault.message,
+    });
+    let targets = targets.or_default();
+    targets.objects.insert(target.clone());
+    targets.policies.extend(fault.policies);
+    targets.through.extend(fault.through);
+    targets.tells |= fault.tells;
+}
+
+/// The objects around which the effective policies of the kinds may change, and those that may become targets.
+fn touched(
+    sides: [&mut Resolver<'_>; 2],
+    change: &GuardedChange<'_>,
+    guardrails: &[&Guardrail],
+) -> BTreeMap<GroupKind, BTreeSet<ObjectKey>> {
+    let kinds: BTreeSet<GroupKind> = guardrails
+        .iter()
+        .map(|guardrail| guardrail.policy_kind.clone())
+        .collect();
+    let kinds: Vec<GroupKind> = kinds.into_iter().collect();
+    let mut found: BTreeMap<GroupKind, BTreeSet<ObjectKey>> = BTreeMap::new();
+    for resolver in sides {
+        for (kind, objects) in touched_by(resolver, std::slice::from_ref(change.object), &kinds) {
+            found.entry(kind).or_default().extend(objects);
+        }
+    }
+    // The labels of a Namespace decide which guardrails apply to the objects in it.
+    if change.object.gk.is_core("Namespace") {
+        for guardrail in guardrails {
+            let kinds = guardrail.matcher.kinds.iter();
+            let objects = kinds.flat_map(|kind| change.after.objects(kind));
+            let inside = objects
+                .map(|object| &object.key)
+                .filter(|key| key.namespace == change.object.name);
+            let known = found.entry(guardrail.policy_kind.clone()).or_default();
+            known.extend(inside.cloned());
+        }
+    }
+    found
+}
+
+fn too_much(key: &ObjectKey) -> Finding {
+    let what = "what this does to guardrails";
+    let message = format!("{what} is too much to work out here: attache guardrails");
+    Finding::new(Code::Unverified, key, message).about(what)
+}
+
+fn finding(
+    key: &ObjectKey,
+    guardrail: &Guardrail,
+    together: &Together<'_>,
+    targets: &Targets,
+) -> Finding {
+    let Together {
+        is_error, is_old, ..
+    } = *together;
+    let objects = wording::named(&targets.objects);
+    let through = match (targets.through.len(), targets.through.first()) {
+        (1, Some(through)) if targets.objects.len() == 1 => format!(" through {through}"),
+        _ => String::new(),
+    };
+    let verb = match (is_error, is_old) {
+        (true, _) => "cannot be judged for",
+        (false, true) => "was already broken by",
+        (false, false) => "is broken by",
+    };
+    let text = format!("{:?} {verb} {objects}{through}", guardrail.name);
+    let mut finding = Finding::new(Code::Guardrail, key, text);
+    let message = format!(": {}", together.message);
+    if targets.tells {
+        finding = finding.hinting(Hint {
+            text: message,
+            tells_of: targets.policies.clone(),
+        });
+    } else {
+        finding.message.push_str(&message);
+    }
+    let subject = format!("{} {} {objects}", guardrail.name, together.rule);
+    finding = finding.about(subject);
+    let denies = guardrail.action == Action::Deny
+        && !is_old
+        && (!is_error || guardrail.on_error == OnError::Deny);
+    if denies {
+        finding.severity = Severity::Deny;
+    } else {
+        finding.warn();
+    }
+    finding
+}

@@ -1,0 +1,156 @@
+//! The most steps that an evaluation of an expression takes. The CEL library has no limit of its own.
+//!
+//! A macro evaluates its body once for each element of a list or map. Everything else is done once.
+
+use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr};
+
+/// Values that a comparison or function reads per step.
+const READ: usize = 8;
+
+/// How large a value may be.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Size {
+    /// The most elements.
+    pub(crate) elements: usize,
+    /// The most values in one element.
+    pub(crate) each: usize,
+}
+
+/// How large the variables are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sizes {
+    /// By name; `before.policies` has a size of its own.
+    pub(crate) known: Vec<(&'static str, Size)>,
+}
+
+/// The sizes of the variables of an expression, and those of the macros around it.
+struct Scope<'a> {
+    sizes: &'a Sizes,
+    bound: Vec<(&'a str, Size)>,
+}
+
+/// The most steps of an evaluation.
+pub(crate) fn steps(expression: &IdedExpr, sizes: &Sizes) -> usize {
+    let mut scope = Scope {
+        sizes,
+        bound: Vec::new(),
+    };
+    scope.steps(expression)
+}
+
+// === impl Size ===
+
+impl Size {
+    /// A value whose elements may each be as large as the whole.
+    pub(crate) fn whole(values: usize) -> Self {
+        Self {
+            elements: values,
+            each: values,
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            elements: self.elements.saturating_add(other.elements),
+            each: self.each.max(other.each),
+        }
+    }
+}
+
+// === impl Scope ===
+
+impl<'a> Scope<'a> {
+    fn steps(&mut self, expression: &'a IdedExpr) -> usize {
+        match &expression.expr {
+            Expr::Call(call) => {
+                let parts = call.target.iter().map(AsRef::as_ref).chain(&call.args);
+                parts.fold(1, |sum: usize, part| {
+                    let read = self.size(part).each / READ;
+                    sum.saturating_add(self.steps(part)).saturating_add(read)
+                })
+            }
+            Expr::Comprehension(inner) => {
+                let range = self.size(&inner.iter_range);
+                let before = self
+                    .steps(&inner.iter_range)
+                    .saturating_add(self.steps(&inner.accu_init));
+                let outside = self.bound.len();
+                let element = Size::whole(range.each);
+                self.bound.push((&inner.iter_var, element));
+                let second = inner.iter_var2.as_deref();
+                self.bound.extend(second.map(|name| (name, element)));
+                self.bound.push((&inner.accu_var, range));
+                let turn = self
+                    .steps(&inner.loop_cond)
+                    .saturating_add(self.steps(&inner.loop_step));
+                let after = self.steps(&inner.result);
+                self.bound.truncate(outside);
+                turn.saturating_mul(range.elements)
+                    .saturating_add(before)
+                    .saturating_add(after)
+            }
+            Expr::Select(select) => self.steps(&select.operand).saturating_add(1),
+            Expr::Ident(_) | Expr::Literal(_) | Expr::Unspecified => 1,
+            Expr::List(_) | Expr::Map(_) | Expr::Struct(_) => {
+                let parts = parts(expression).into_iter();
+                parts.fold(1, |sum: usize, part| sum.saturating_add(self.steps(part)))
+            }
+        }
+    }
+
+    /// How large the value of an expression may be.
+    fn size(&self, expression: &'a IdedExpr) -> Size {
+        match &expression.expr {
+            Expr::Ident(name) => self.named(name),
+            Expr::Select(select) => match &select.operand.expr {
+                Expr::Ident(name) if name == "before" && select.field == "policies" => {
+                    self.named("before.policies")
+                }
+                _ => Size::whole(self.size(&select.operand).each),
+            },
+            Expr::Comprehension(inner) => self.size(&inner.iter_range),
+            Expr::Call(call) => {
+                let parts = call.target.iter().map(AsRef::as_ref).chain(&call.args);
+                let parts = parts.map(|part| self.size(part));
+                parts.fold(Size::default(), Size::and)
+            }
+            Expr::Literal(_) | Expr::Unspecified => Size::whole(1),
+            Expr::List(_) | Expr::Map(_) | Expr::Struct(_) => {
+                let parts = parts(expression);
+                let count = parts.len();
+                let sizes = parts.into_iter().map(|part| self.size(part));
+                let each = sizes.map(|size| size.each.max(size.elements)).max();
+                Size {
+                    elements: count,
+                    each: each.unwrap_or(1),
+                }
+            }
+        }
+    }
+
+    fn named(&self, name: &str) -> Size {
+        let bound = self.bound.iter().rev().find(|(known, _)| *known == name);
+        let known = || self.sizes.known.iter().find(|(known, _)| *known == name);
+        let size = bound.map(|(_, size)| *size);
+        size.or_else(|| known().map(|(_, size)| *size))
+            .unwrap_or_else(|| Size::whole(1))
+    }
+}
+
+/// The parts of a list, map or struct.
+fn parts(expression: &IdedExpr) -> Vec<&IdedExpr> {
+    let entries = match &expression.expr {
+        Expr::List(list) => return list.elements.iter().collect(),
+        Expr::Map(map) => &map.entries,
+        Expr::Struct(made) => &made.entries,
+        _ => return Vec::new(),
+    };
+    let mut found = Vec::with_capacity(2 * entries.len());
+    for entry in entries {
+        match &entry.expr {
+            EntryExpr::StructField(field) => found.push(&field.value),
+            EntryExpr::MapEntry(entry) => found.extend([&entry.key, &entry.value]),
+        }
+    }
+    found
+}

@@ -1,0 +1,59 @@
+//! Exceptions from a guardrail: targets to which it does not apply until a day.
+
+use attache_engine::model::ids::{GroupKind, ObjectKey};
+use jiff::civil::Date;
+
+use crate::file::ExceptionFile;
+use crate::matching::kind_named;
+
+/// A target to which a guardrail does not apply for some time.
+#[derive(Clone, Debug)]
+pub struct Exception {
+    kind: Option<GroupKind>,
+    /// The namespace of the target.
+    pub namespace: String,
+    /// The name of the target.
+    pub name: String,
+    /// The last day.
+    pub until: Date,
+    /// Why.
+    pub reason: String,
+}
+
+// === impl Exception ===
+
+impl Exception {
+    /// Reads an exception.
+    pub(crate) fn of(file: &ExceptionFile) -> Result<Self, (&'static str, String)> {
+        let until = file.until.parse::<Date>().map_err(|_| {
+            let why = format!("{:?} is not a date; write it as 2027-03-31", file.until);
+            ("until", why)
+        })?;
+        if file.reason.trim().is_empty() {
+            return Err((
+                "reason",
+                "it is empty; write why it is an exception".to_owned(),
+            ));
+        }
+        let kind = file.target.kind.as_deref().map(kind_named).transpose();
+        Ok(Self {
+            kind: kind.map_err(|why| ("target.kind", why))?,
+            namespace: file.target.namespace.clone(),
+            name: file.target.name.clone(),
+            until,
+            reason: file.reason.clone(),
+        })
+    }
+
+    /// Whether it names a target.
+    pub fn names(&self, target: &ObjectKey) -> bool {
+        *self.namespace == *target.namespace
+            && *self.name == *target.name
+            && self.kind.as_ref().is_none_or(|kind| *kind == target.gk)
+    }
+
+    /// Whether its last day is over.
+    pub fn is_over(&self, today: Date) -> bool {
+        self.until < today
+    }
+}

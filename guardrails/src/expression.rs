@@ -1,0 +1,189 @@
+//! A CEL expression that is compiled once: which variables it uses, and how much work it can be.
+
+use std::collections::BTreeSet;
+
+use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr};
+use kube_cel::cel::{Context, ExecutionError, Program, Value};
+
+use crate::cost::{self, Sizes};
+
+/// The variables of rules and messages.
+pub(crate) const VARIABLES: [&str; 9] = [
+    "effective",
+    "policies",
+    "target",
+    "path",
+    "gateway",
+    "listener",
+    "route",
+    "before",
+    "request",
+];
+/// The longest expression in bytes.
+const LONGEST: usize = 10_000;
+/// The most steps of one evaluation.
+const MOST_STEPS: usize = 10_000_000;
+
+/// A compiled expression.
+#[derive(Debug)]
+pub(crate) struct Expression {
+    program: Program,
+    uses: BTreeSet<&'static str>,
+    text: String,
+}
+
+/// Finds the variables of an expression.
+struct Names<'a> {
+    /// The variables of the macros around.
+    bound: Vec<&'a str>,
+    free: BTreeSet<&'a str>,
+}
+
+// === impl Expression ===
+
+impl Expression {
+    /// Compiles an expression.
+    pub(crate) fn compile(text: &str) -> Result<Self, String> {
+        if text.len() > LONGEST {
+            return Err(format!("it has more than {LONGEST} characters"));
+        }
+        let program = Program::compile(text).map_err(|errors| {
+            let first = errors.errors.first();
+            first.map_or_else(
+                || "it is not a CEL expression".to_owned(),
+                |error| format!("column {}: {}", error.pos.1, error.msg),
+            )
+        })?;
+        let mut names = Names {
+            bound: Vec::new(),
+            free: BTreeSet::new(),
+        };
+        names.visit(program.expression());
+        let mut uses = BTreeSet::new();
+        for name in names.free {
+            match VARIABLES.into_iter().find(|known| *known == name) {
+                Some(known) => uses.insert(known),
+                None => {
+                    return Err(format!(
+                        "there is no variable {name:?}; there are {}",
+                        VARIABLES.join(", ")
+                    ));
+                }
+            };
+        }
+        let text = text.to_owned();
+        Ok(Self {
+            program,
+            uses,
+            text,
+        })
+    }
+
+    /// The expression as it is written.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it uses a variable.
+    pub(crate) fn uses(&self, variable: &str) -> bool {
+        self.uses.contains(variable)
+    }
+
+    /// The most steps that an evaluation takes if its variables are this large.
+    pub(crate) fn steps(&self, sizes: &Sizes) -> usize {
+        cost::steps(self.program.expression(), sizes)
+    }
+
+    /// Evaluates it. `steps` is the most steps that this takes.
+    pub(crate) fn evaluate(&self, context: &Context<'_>, steps: usize) -> Result<Value, String> {
+        if steps > MOST_STEPS {
+            return Err(format!("it may take {steps} steps, more than {MOST_STEPS}"));
+        }
+        self.program
+            .execute(context)
+            .map_err(|error| reason(&error))
+    }
+}
+
+/// Why an evaluation failed. The values in it are left out, for they may be settings that the user may not see.
+fn reason(error: &ExecutionError) -> String {
+    match error {
+        ExecutionError::NoSuchKey(key) => {
+            format!("there is no field {key:?}; test it with has() first")
+        }
+        ExecutionError::UndeclaredReference(name) => format!("there is no function {name:?}"),
+        ExecutionError::NoSuchOverload => "values of these types do not go together".to_owned(),
+        ExecutionError::FunctionError { function, .. } => format!("{function}() fails"),
+        ExecutionError::InvalidArgumentCount { expected, actual } => {
+            format!("a function takes {expected} arguments, not {actual}")
+        }
+        ExecutionError::DivisionByZero(_) | ExecutionError::RemainderByZero(_) => {
+            "it divides by zero".to_owned()
+        }
+        ExecutionError::Overflow(..) => "a number is too large".to_owned(),
+        ExecutionError::IndexOutOfBounds(_) => "a list has no such element".to_owned(),
+        _ => "values are not of the types that it needs".to_owned(),
+    }
+}
+
+// === impl Names ===
+
+impl<'a> Names<'a> {
+    fn visit(&mut self, expression: &'a IdedExpr) {
+        match &expression.expr {
+            Expr::Ident(name) => {
+                if !name.starts_with('@') && !self.bound.contains(&name.as_str()) {
+                    self.free.insert(name);
+                }
+            }
+            Expr::Call(call) => {
+                // `ip.isCanonical(x)` is a function with a dot in its name.
+                let library = call.target.as_ref().is_some_and(
+                    |target| matches!(&target.expr, Expr::Ident(name) if is_library(name)),
+                );
+                if let Some(target) = call.target.as_ref().filter(|_| !library) {
+                    self.visit(target);
+                }
+                call.args.iter().for_each(|part| self.visit(part));
+            }
+            Expr::Comprehension(inner) => {
+                self.visit(&inner.iter_range);
+                self.visit(&inner.accu_init);
+                let outside = self.bound.len();
+                self.bound.push(&inner.iter_var);
+                self.bound.push(&inner.accu_var);
+                self.bound.extend(inner.iter_var2.as_deref());
+                self.visit(&inner.loop_cond);
+                self.visit(&inner.loop_step);
+                self.visit(&inner.result);
+                self.bound.truncate(outside);
+            }
+            Expr::List(list) => list.elements.iter().for_each(|part| self.visit(part)),
+            Expr::Map(map) => map.entries.iter().for_each(|entry| self.entry(&entry.expr)),
+            Expr::Struct(made) => made
+                .entries
+                .iter()
+                .for_each(|entry| self.entry(&entry.expr)),
+            Expr::Select(select) => self.visit(&select.operand),
+            Expr::Literal(_) | Expr::Unspecified => {}
+        }
+    }
+
+    fn entry(&mut self, entry: &'a EntryExpr) {
+        match entry {
+            EntryExpr::StructField(field) => self.visit(&field.value),
+            EntryExpr::MapEntry(entry) => {
+                self.visit(&entry.key);
+                self.visit(&entry.value);
+            }
+        }
+    }
+}
+
+/// The names before the dot of functions.
+fn is_library(name: &str) -> bool {
+    [
+        "sets", "ip", "cidr", "format", "optional", "lists", "strings",
+    ]
+    .contains(&name)
+}

@@ -1,0 +1,138 @@
+//! A guardrail whose expressions are compiled.
+
+use attache_engine::model::ids::{GroupKind, ObjectKey};
+use jiff::civil::Date;
+
+use crate::exception::Exception;
+use crate::expression::Expression;
+use crate::file::{Action, GuardrailFile, OnError, RuleFile};
+use crate::matching::Matcher;
+
+/// The version of the API.
+const API_VERSION: &str = "attache.dev/v1alpha1";
+
+/// The kind of guardrail objects.
+pub fn guardrail_kind() -> GroupKind {
+    GroupKind::new("attache.dev", "Guardrail")
+}
+
+/// A guardrail.
+#[derive(Debug)]
+pub struct Guardrail {
+    /// Its name.
+    pub name: String,
+    /// The policy kind that it is about.
+    pub policy_kind: GroupKind,
+    /// What happens to a change that breaks a rule.
+    pub action: Action,
+    /// What happens if a rule cannot be evaluated.
+    pub on_error: OnError,
+    /// Targets that it does not apply to.
+    pub exceptions: Vec<Exception>,
+    pub(crate) matcher: Matcher,
+    pub(crate) rules: Vec<Rule>,
+}
+
+/// A rule.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    pub(crate) require: Expression,
+    pub(crate) message: Option<Expression>,
+}
+
+/// Why a guardrail cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("guardrail {name:?}: {field}: {why}")]
+pub struct GuardrailError {
+    /// The name of the guardrail.
+    pub name: String,
+    /// The field: `spec.rules[0].require`.
+    pub field: String,
+    /// What is wrong, and what to do.
+    pub why: String,
+}
+
+// === impl Guardrail ===
+
+impl Guardrail {
+    /// Compiles a guardrail.
+    ///
+    /// # Errors
+    /// Names the guardrail and the field that is wrong.
+    pub fn compile(file: &GuardrailFile) -> Result<Self, GuardrailError> {
+        let name = &file.metadata.name;
+        let error = |field: &str, why: String| GuardrailError {
+            name: name.clone(),
+            field: field.to_owned(),
+            why,
+        };
+        for (field, given, wanted) in [
+            ("apiVersion", &file.api_version, API_VERSION),
+            ("kind", &file.kind, "Guardrail"),
+        ] {
+            if let Some(given) = given.as_ref().filter(|given| *given != wanted) {
+                return Err(error(field, format!("{given:?} is not {wanted}")));
+            }
+        }
+        if name.is_empty() {
+            return Err(error("metadata.name", "it is empty".to_owned()));
+        }
+        let spec = &file.spec;
+        let matcher = Matcher::of(&spec.matches)
+            .map_err(|(field, why)| error(&format!("spec.match.{field}"), why))?;
+        if spec.rules.is_empty() {
+            return Err(error("spec.rules", "it needs at least one rule".to_owned()));
+        }
+        let mut rules = Vec::with_capacity(spec.rules.len());
+        for (i, rule) in spec.rules.iter().enumerate() {
+            let rule = Rule::compile(rule);
+            rules.push(rule.map_err(|(f, why)| error(&format!("spec.rules[{i}].{f}"), why))?);
+        }
+        let mut exceptions = Vec::with_capacity(spec.except.len());
+        for (i, file) in spec.except.iter().enumerate() {
+            let exception = Exception::of(file);
+            exceptions
+                .push(exception.map_err(|(f, why)| error(&format!("spec.except[{i}].{f}"), why))?);
+        }
+        Ok(Self {
+            name: name.clone(),
+            policy_kind: GroupKind::new(&*spec.policy_kind.group, &*spec.policy_kind.kind),
+            action: spec.action,
+            on_error: spec.on_error,
+            exceptions,
+            matcher,
+            rules,
+        })
+    }
+
+    /// The key of the guardrail as an object.
+    pub fn key(&self) -> ObjectKey {
+        ObjectKey::new(guardrail_kind(), "", &*self.name)
+    }
+
+    /// The exception for a target, if one holds on this day.
+    pub fn exception(&self, target: &ObjectKey, today: Date) -> Option<&Exception> {
+        let mut exceptions = self.exceptions.iter();
+        exceptions.find(|exception| exception.names(target) && !exception.is_over(today))
+    }
+}
+
+// === impl Rule ===
+
+impl Rule {
+    fn compile(file: &RuleFile) -> Result<Self, (&'static str, String)> {
+        let require = Expression::compile(&file.require).map_err(|why| ("require", why))?;
+        let message = file.message.as_deref().map(Expression::compile);
+        let message = message.transpose().map_err(|why| ("message", why))?;
+        Ok(Self { require, message })
+    }
+
+    /// Whether the requirement or the message uses a variable.
+    pub(crate) fn uses(&self, variable: &str) -> bool {
+        self.require.uses(variable)
+            || self
+                .message
+                .as_ref()
+                .is_some_and(|message| message.uses(variable))
+    }
+}

@@ -1,0 +1,378 @@
+//! Evaluates the rules of guardrails on the paths to a target.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::marker::PhantomData;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use attache_engine::effective::{PathGroup, Resolver, Stack};
+use attache_engine::kinds::profile::Class;
+use attache_engine::merge::Effective;
+use attache_engine::model::ids::{GroupKind, ObjectKey, Place};
+use attache_engine::model::level::Level;
+use attache_engine::model::wording::shortened;
+use attache_engine::state::snapshot::Snapshot;
+use kube_cel::KubeCelExt;
+use kube_cel::cel::{Context, Value};
+
+use crate::cost::{Size, Sizes};
+use crate::expression::Expression;
+use crate::guardrail::{Guardrail, Rule};
+use crate::path::{GuardedPath, PathId, paths_of};
+use crate::values::{self, Settings};
+
+/// The most characters of a message.
+const LONGEST: usize = 200;
+/// Paths looked at per unit of fuel.
+const PATHS: usize = 4;
+/// Steps of an expression per unit of fuel.
+const STEPS: usize = 16;
+/// The values of a policy as a variable.
+const POLICY: usize = 16;
+/// The values of an object as a variable.
+const OTHER: usize = 32;
+
+/// Evaluates rules. Paths with the same policies are evaluated once, unless a rule looks at the path itself.
+pub struct Judge<'g> {
+    context: Context<'static>,
+    request: Value,
+    /// How many values the request has.
+    request_size: usize,
+    settings: HashMap<*const Effective, (Arc<Effective>, Rc<Settings>)>,
+    known: HashMap<Question, (Held, Rc<Outcome>)>,
+    _rules: PhantomData<&'g Guardrail>,
+}
+
+/// What is known of a target and a guardrail.
+#[derive(Clone, Debug, Default)]
+pub struct TargetResult {
+    /// The number of paths to the target that the guardrail applies to.
+    pub paths: usize,
+    /// The rules that do not hold, or cannot be evaluated, by path.
+    pub faults: Vec<Fault>,
+}
+
+/// A rule that does not hold on a path, or cannot be evaluated there.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// The index of the rule.
+    pub rule: usize,
+    /// Whether it cannot be evaluated.
+    pub is_error: bool,
+    /// The message to users.
+    pub message: String,
+    /// Whether the message may tell of settings of policies.
+    pub tells: bool,
+    /// Where the path begins: `Gateway infra/public listener https`.
+    pub through: Option<String>,
+    /// The policies in force on the path.
+    pub policies: BTreeSet<ObjectKey>,
+    pub(crate) id: PathId,
+}
+
+/// The state of the paths before the change.
+#[derive(Clone, Copy)]
+pub(crate) enum Before<'a> {
+    /// There is no change.
+    Same,
+    /// The paths before it.
+    Paths(&'a BTreeMap<PathId, &'a PathGroup>),
+}
+
+/// The effective policy on a path before the change.
+#[derive(Clone, Copy)]
+enum Was<'a> {
+    Same,
+    Group(&'a PathGroup),
+    /// The path is new.
+    Nothing,
+}
+
+/// What decides the result of a rule.
+#[derive(PartialEq, Eq, Hash)]
+struct Question {
+    rule: *const Rule,
+    after: (*const Stack, *const Effective),
+    before: Option<(*const Stack, *const Effective)>,
+    listener: Option<Place>,
+    gateway: Option<ObjectKey>,
+    target: Option<Place>,
+}
+
+/// Keeps alive what addresses in a [`Question`] identify.
+type Held = [Option<(Rc<Stack>, Arc<Effective>)>; 2];
+
+/// The result of a rule.
+enum Outcome {
+    Holds,
+    Broken(String),
+    Error(String),
+}
+
+/// The objects of a path.
+struct Here<'a> {
+    snapshot: &'a Snapshot,
+    path: GuardedPath<'a>,
+    gateway: Option<&'a ObjectKey>,
+    listener: Option<&'a Place>,
+}
+
+// === impl Judge ===
+
+impl<'g> Judge<'g> {
+    /// A judge for guardrails that outlive it; `request` is the variable.
+    pub(crate) fn with(request: Value, groups: usize) -> Self {
+        Self {
+            request_size: OTHER + groups,
+            context: Context::default().with_all(),
+            request,
+            settings: HashMap::new(),
+            known: HashMap::new(),
+            _rules: PhantomData,
+        }
+    }
+
+    /// Judges the paths to a target in the state of a resolver.
+    pub(crate) fn judge(
+        &mut self,
+        resolver: &Resolver<'_>,
+        guardrail: &'g Guardrail,
+        groups: &[PathGroup],
+        others: &BTreeSet<ObjectKey>,
+        before: Before<'_>,
+    ) -> TargetResult {
+        let snapshot = resolver.snapshot();
+        let is_direct = is_direct(snapshot, &guardrail.policy_kind);
+        let mut result = TargetResult::default();
+        // No request takes a path that begins at no listener.
+        for group in groups.iter().filter(|group| group.attached || is_direct) {
+            for path in paths_of(group) {
+                let gateway = path.gateway(others);
+                let is_here = if is_direct {
+                    guardrail.matcher.takes_any_gateway()
+                        || others
+                            .iter()
+                            .any(|gateway| guardrail.matcher.has_gateway(snapshot, Some(gateway)))
+                } else {
+                    guardrail.matcher.has_gateway(snapshot, gateway)
+                };
+                if !is_here {
+                    continue;
+                }
+                result.paths += 1;
+                if result.paths.is_multiple_of(PATHS) {
+                    resolver.spend(1);
+                }
+                if resolver.is_spent() {
+                    return result;
+                }
+                let here = Here {
+                    snapshot,
+                    path,
+                    gateway,
+                    listener: path.at(Level::Listener),
+                };
+                self.judge_path(resolver, guardrail, &here, before, &mut result);
+            }
+        }
+        result
+    }
+
+    fn judge_path(
+        &mut self,
+        resolver: &Resolver<'_>,
+        guardrail: &'g Guardrail,
+        here: &Here<'_>,
+        before: Before<'_>,
+        result: &mut TargetResult,
+    ) {
+        for (i, rule) in guardrail.rules.iter().enumerate() {
+            let was = match before {
+                Before::Same => Was::Same,
+                Before::Paths(paths) => match paths.get(&here.path.id()) {
+                    Some(group) => Was::Group(group),
+                    None => Was::Nothing,
+                },
+            };
+            let (is_error, message) = match &*self.outcome(resolver, rule, here, was) {
+                Outcome::Holds => continue,
+                Outcome::Broken(message) => (false, message.clone()),
+                Outcome::Error(why) => (true, why.clone()),
+            };
+            let tells = |expression: &Expression| {
+                ["effective", "policies", "before"]
+                    .iter()
+                    .any(|variable| expression.uses(variable))
+            };
+            result.faults.push(Fault {
+                rule: i,
+                is_error,
+                message,
+                tells: is_error || rule.message.as_ref().is_some_and(tells),
+                through: here.path.through(),
+                policies: here.path.group.effective.policies(),
+                id: here.path.id(),
+            });
+        }
+    }
+
+    fn outcome(
+        &mut self,
+        resolver: &Resolver<'_>,
+        rule: &'g Rule,
+        here: &Here<'_>,
+        was: Was<'_>,
+    ) -> Rc<Outcome> {
+        let group = here.path.group;
+        let uses = |variables: &[&str]| variables.iter().any(|variable| rule.uses(variable));
+        let earlier = match was {
+            // The state before is the state now.
+            Was::Same => Some(group),
+            Was::Group(group) => Some(group),
+            Was::Nothing => None,
+        };
+        let question = Question {
+            rule: std::ptr::from_ref(rule),
+            after: group.outcome(),
+            before: earlier
+                .filter(|_| uses(&["before"]))
+                .map(PathGroup::outcome),
+            listener: here
+                .listener
+                .filter(|_| uses(&["listener", "path"]))
+                .cloned(),
+            gateway: here.gateway.filter(|_| uses(&["gateway", "path"])).cloned(),
+            target: here
+                .path
+                .target()
+                .filter(|_| uses(&["target", "route", "path"]))
+                .cloned(),
+        };
+        if let Some((_, known)) = self.known.get(&question) {
+            return known.clone();
+        }
+        let outcome = Rc::new(self.evaluate(resolver, rule, here, earlier));
+        let held = |group: &PathGroup| (group.stack.clone(), group.effective.clone());
+        let held = [Some(held(group)), earlier.map(held)];
+        self.known.insert(question, (held, outcome.clone()));
+        outcome
+    }
+
+    fn evaluate(
+        &mut self,
+        resolver: &Resolver<'_>,
+        rule: &Rule,
+        here: &Here<'_>,
+        earlier: Option<&PathGroup>,
+    ) -> Outcome {
+        let group = here.path.group;
+        let now = self.settings_of(&group.effective);
+        let was = earlier.map(|group| (group, self.settings_of(&group.effective)));
+        let needs = |variable: &str| rule.uses(variable);
+        let count = |group: &PathGroup| {
+            let levels = group.stack.iter();
+            levels.map(|level| level.policies.len()).sum()
+        };
+        let of_policies = |group: &PathGroup| Size {
+            elements: count(group),
+            each: POLICY,
+        };
+        let mut sizes = Sizes {
+            known: vec![("request", Size::whole(self.request_size))],
+        };
+        let mut scope = self.context.new_inner_scope();
+        if needs("effective") {
+            sizes.known.push(("effective", Size::whole(now.size)));
+            let Some(fields) = &now.fields else {
+                return unknown();
+            };
+            scope.add_variable_from_value("effective", values::map(fields.iter().cloned()));
+        }
+        if needs("before") {
+            let before = match &was {
+                None => Value::Null,
+                Some((group, settings)) => {
+                    sizes.known.push(("before", Size::whole(settings.size)));
+                    sizes.known.push(("before.policies", of_policies(group)));
+                    let Some(fields) = &settings.fields else {
+                        return unknown();
+                    };
+                    let policies = ("policies", values::policies(here.snapshot, group));
+                    values::map(fields.iter().cloned().chain([policies]))
+                }
+            };
+            scope.add_variable_from_value("before", before);
+        }
+        if needs("policies") {
+            sizes.known.push(("policies", of_policies(group)));
+            scope.add_variable_from_value("policies", values::policies(here.snapshot, group));
+        }
+        for variable in ["target", "path", "gateway", "listener", "route", "request"] {
+            if needs(variable) {
+                sizes.known.push((variable, Size::whole(OTHER)));
+                scope.add_variable_from_value(variable, self.value(variable, here));
+            }
+        }
+        let steps = rule.require.steps(&sizes);
+        let read = sizes.known.iter().map(|(_, size)| size.each);
+        resolver.spend(1 + (steps + read.sum::<usize>()) / STEPS);
+        match rule.require.evaluate(&scope, steps) {
+            Ok(Value::Bool(true)) => Outcome::Holds,
+            Ok(Value::Bool(false)) => Outcome::Broken(message(resolver, rule, &scope, &sizes)),
+            Ok(_) => Outcome::Error("the result is neither true nor false".to_owned()),
+            Err(why) => Outcome::Error(why),
+        }
+    }
+
+    fn value(&self, variable: &str, here: &Here<'_>) -> Value {
+        let snapshot = here.snapshot;
+        match variable {
+            "target" => values::target(snapshot, here.path.target()),
+            "path" => values::path(&here.path),
+            "gateway" => values::of_object(snapshot, here.gateway),
+            "listener" => values::listener(snapshot, here.listener),
+            "route" => {
+                let route = here.path.at(Level::Route);
+                values::of_object(snapshot, route.map(|place| &place.object))
+            }
+            _ => self.request.clone(),
+        }
+    }
+
+    fn settings_of(&mut self, effective: &Arc<Effective>) -> Rc<Settings> {
+        let known = self.settings.entry(Arc::as_ptr(effective));
+        let (_, settings) =
+            known.or_insert_with(|| (effective.clone(), Rc::new(Settings::of(effective))));
+        settings.clone()
+    }
+}
+
+fn unknown() -> Outcome {
+    Outcome::Error("only the controller of the policy kind knows what is in force".to_owned())
+}
+
+/// The message of a broken rule; the rule itself if there is none.
+fn message(resolver: &Resolver<'_>, rule: &Rule, scope: &Context<'_>, sizes: &Sizes) -> String {
+    let said = rule.message.as_ref().and_then(|message| {
+        let steps = message.steps(sizes);
+        resolver.spend(steps / STEPS);
+        match message.evaluate(scope, steps) {
+            Ok(Value::String(text)) => Some(text.to_string()),
+            _ => None,
+        }
+    });
+    let text = said.unwrap_or_else(|| format!("it requires {}", rule.require.text()));
+    shortened(&text, LONGEST).into_owned()
+}
+
+/// Whether policies of a kind act only on their targets.
+pub(crate) fn is_direct(snapshot: &Snapshot, kind: &GroupKind) -> bool {
+    let profile = snapshot.profile(kind);
+    profile.is_some_and(|profile| profile.class.value == Class::Direct)
+}
+
+/// The paths of these groups, by identity.
+pub(crate) fn by_id(groups: &[PathGroup]) -> BTreeMap<PathId, &PathGroup> {
+    let paths = groups.iter().flat_map(paths_of);
+    paths.map(|path| (path.id(), path.group)).collect()
+}

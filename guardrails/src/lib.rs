@@ -1,0 +1,27 @@
+//! Guardrails: rules over the effective policies of Gateway API objects, written in CEL.
+//!
+//! A guardrail names targets, a policy kind and rules. Each path to such a target has one effective policy of the kind;
+//! every rule must hold for it. Pure, as the engine: the snapshot, the request and the date are arguments.
+
+mod change;
+mod cost;
+mod exception;
+mod expression;
+mod file;
+mod guardrail;
+mod guardrails;
+mod judge;
+mod matching;
+mod path;
+mod report;
+mod standing;
+mod values;
+
+pub use change::GuardedChange;
+pub use exception::Exception;
+pub use file::{Action, GuardrailFile, OnError};
+pub use guardrail::{Guardrail, GuardrailError, guardrail_kind};
+pub use guardrails::Guardrails;
+pub use judge::{Fault, Judge, TargetResult};
+pub use report::standing_findings;
+pub use standing::{Standing, targets, unknown_kind};

@@ -1,0 +1,86 @@
+//! One path to a target, as guardrails see it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use attache_engine::effective::PathGroup;
+use attache_engine::model::ids::{ObjectKey, Place};
+use attache_engine::model::level::{Level, Step};
+use attache_engine::topology::{AncestorPath, RoutePath};
+
+/// A path of a group.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GuardedPath<'a> {
+    pub(crate) group: &'a PathGroup,
+    ancestors: &'a AncestorPath,
+    below: Option<&'a RoutePath>,
+}
+
+/// Identifies a path before and after a change.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct PathId {
+    pub(crate) listener: Option<Place>,
+    consumer: Option<Arc<str>>,
+    pub(crate) target: Option<Place>,
+}
+
+/// The paths of a group.
+pub(crate) fn paths_of(group: &PathGroup) -> impl Iterator<Item = GuardedPath<'_>> {
+    group.paths.ancestors.iter().flat_map(move |ancestors| {
+        let path = move |below| GuardedPath {
+            group,
+            ancestors,
+            below,
+        };
+        let alone = group.paths.routes.is_empty().then(|| path(None));
+        let below = group.paths.routes.iter();
+        alone
+            .into_iter()
+            .chain(below.map(move |below| path(Some(below))))
+    })
+}
+
+// === impl GuardedPath ===
+
+impl<'a> GuardedPath<'a> {
+    pub(crate) fn id(&self) -> PathId {
+        PathId {
+            listener: self.ancestors.last().cloned(),
+            consumer: self.ancestors.consumer.clone(),
+            target: self.target().cloned(),
+        }
+    }
+
+    /// The effective target.
+    pub(crate) fn target(&self) -> Option<&'a Place> {
+        let below = self.below.and_then(|below| below.target());
+        below.or_else(|| self.ancestors.last())
+    }
+
+    /// The steps from the least to the most specific.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = &'a Step> + use<'a> {
+        let below = self.below.into_iter().flat_map(|below| &below.steps);
+        self.ancestors.steps.iter().chain(below)
+    }
+
+    /// The place at a level.
+    pub(crate) fn at(&self, level: Level) -> Option<&'a Place> {
+        let mut steps = self.steps().filter(|step| step.level == level);
+        steps.next().map(|step| &step.place)
+    }
+
+    /// The Gateway on the path, else the only one of these.
+    pub(crate) fn gateway(&self, others: &'a BTreeSet<ObjectKey>) -> Option<&'a ObjectKey> {
+        let here = self.at(Level::Gateway).map(|place| &place.object);
+        here.or_else(|| others.first().filter(|_| others.len() == 1))
+    }
+
+    /// The path in words: the target, and the listener at which it begins.
+    pub(crate) fn through(&self) -> Option<String> {
+        let place = self.ancestors.last()?;
+        Some(match &place.section {
+            Some(section) => format!("{} listener {section}", place.object),
+            None => place.object.to_string(),
+        })
+    }
+}

@@ -1,0 +1,92 @@
+//! Which targets fulfil guardrails now, without a change.
+
+use std::collections::BTreeMap;
+
+use attache_engine::effective::{PathGroup, Resolver};
+use attache_engine::model::ids::{GroupKind, ObjectKey};
+use attache_engine::state::snapshot::Snapshot;
+use jiff::civil::Date;
+
+use crate::exception::Exception;
+use crate::guardrail::Guardrail;
+use crate::guardrails::Guardrails;
+use crate::judge::{Before, Fault, Judge};
+use crate::values;
+
+/// Whether a target fulfils a guardrail.
+#[derive(Clone, Debug)]
+pub enum Standing<'g> {
+    /// All rules hold on all paths.
+    Fulfilled,
+    /// Rules do not hold, or cannot be evaluated, on some path.
+    Broken(Vec<Fault>),
+    /// The guardrail does not apply to it for some time; whether it would fulfil it is not asked.
+    Excepted(&'g Exception),
+}
+
+// === impl Judge ===
+
+impl<'g> Judge<'g> {
+    /// A judge of what is in force now. In rules, the state before is the state now, and the request is empty.
+    pub fn standing() -> Self {
+        Self::with(values::request(None, None), 0)
+    }
+
+    /// The guardrails that apply to an object, and whether it fulfils them. Objects without a path that a guardrail
+    /// applies to are left out.
+    pub fn of_target(
+        &mut self,
+        resolver: &mut Resolver<'_>,
+        guardrails: &'g Guardrails,
+        key: &ObjectKey,
+        today: Date,
+    ) -> Vec<(&'g Guardrail, Standing<'g>)> {
+        let snapshot = resolver.snapshot();
+        let mut groups: BTreeMap<&GroupKind, Vec<PathGroup>> = BTreeMap::new();
+        let mut found = Vec::new();
+        for guardrail in guardrails.iter() {
+            if !guardrail.matcher.has(snapshot, key) {
+                continue;
+            }
+            let kind = &guardrail.policy_kind;
+            let groups = groups
+                .entry(kind)
+                .or_insert_with(|| resolver.paths_even_without_policies(key, kind));
+            let gateways = resolver.gateways_of(key);
+            let result = self.judge(resolver, guardrail, groups, &gateways, Before::Same);
+            if result.paths == 0 {
+                continue;
+            }
+            let standing = match guardrail.exception(key, today) {
+                Some(exception) => Standing::Excepted(exception),
+                None if result.faults.is_empty() => Standing::Fulfilled,
+                None => Standing::Broken(result.faults),
+            };
+            found.push((guardrail, standing));
+        }
+        found
+    }
+}
+
+/// The objects that may be targets of a guardrail, in their order.
+pub fn targets(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<ObjectKey> {
+    let kinds = guardrail.matcher.kinds.iter();
+    let objects = kinds.flat_map(|kind| snapshot.objects(kind));
+    let objects = objects.filter(|object| !object.meta.deleting);
+    let mut keys: Vec<ObjectKey> = objects
+        .map(|object| object.key.clone())
+        .filter(|key| guardrail.matcher.has(snapshot, key))
+        .collect();
+    keys.sort();
+    keys
+}
+
+/// Why nothing can be known of a guardrail: its policy kind is unknown.
+pub fn unknown_kind(snapshot: &Snapshot, guardrail: &Guardrail) -> Option<String> {
+    let kind = &guardrail.policy_kind;
+    snapshot.profile(kind).is_none().then(|| {
+        format!(
+            "there is no policy kind {kind}: correct spec.policyKind, or describe the kind in a profile (attache kinds lists those that are known)"
+        )
+    })
+}

@@ -1,0 +1,249 @@
+//! The variables of rules as CEL values.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use attache_engine::admission::disclosure::Subject;
+use attache_engine::admission::review::Operation;
+use attache_engine::effective::{PathGroup, StackLevel};
+use attache_engine::merge::Effective;
+use attache_engine::model::ids::{GroupKind, ObjectKey, Place};
+use attache_engine::model::level::Level;
+use attache_engine::model::object::Node;
+use attache_engine::model::selector::Labels;
+use attache_engine::state::snapshot::{Snapshot, namespace_key};
+use attache_engine::topology::listener_at;
+use kube_cel::cel::Value;
+use kube_cel::cel::objects::{Key, Map};
+use serde_json::Value as Json;
+
+use crate::path::GuardedPath;
+
+/// The settings in force as a value.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// `None` if only the controller of the kind knows them.
+    pub(crate) fields: Option<Vec<(&'static str, Value)>>,
+    /// How many values they are.
+    pub(crate) size: usize,
+}
+
+/// Bytes of text that count as one value.
+const TEXT: usize = 64;
+
+// === impl Settings ===
+
+impl Settings {
+    pub(crate) fn of(effective: &Effective) -> Self {
+        let Some((spec, leaves)) = effective.spec() else {
+            return Self {
+                fields: None,
+                size: 1,
+            };
+        };
+        let size = weight(&spec) + leaves.len();
+        let sources = leaves.into_iter().map(|(pointer, setting)| {
+            let policy = &setting.policy;
+            (pointer, identity(policy))
+        });
+        let sources = Value::Map(Map {
+            map: Arc::new(
+                sources
+                    .map(|(k, v)| (Key::String(Arc::new(k)), v))
+                    .collect(),
+            ),
+        });
+        Self {
+            fields: Some(vec![("spec", of_json(&spec)), ("sources", sources)]),
+            size,
+        }
+    }
+}
+
+fn weight(value: &Json) -> usize {
+    match value {
+        Json::Array(all) => all.iter().map(weight).sum::<usize>() + 1,
+        Json::Object(all) => all.values().map(weight).sum::<usize>() + 1,
+        Json::String(text) => text.len() / TEXT + 1,
+        _ => 1,
+    }
+}
+
+/// A JSON value. Whole numbers are `int`, as in rules of CRDs.
+fn of_json(value: &Json) -> Value {
+    match value {
+        Json::Null => Value::Null,
+        Json::Bool(is) => Value::Bool(*is),
+        Json::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            (Some(number), _, _) => Value::Int(number),
+            (_, Some(number), _) => Value::UInt(number),
+            (_, _, Some(number)) => Value::Float(number),
+            _ => Value::Null,
+        },
+        Json::String(text) => string(text),
+        Json::Array(all) => Value::List(Arc::new(all.iter().map(of_json).collect())),
+        Json::Object(all) => map(all
+            .iter()
+            .map(|(key, value)| (key.as_str(), of_json(value)))),
+    }
+}
+
+pub(crate) fn map<'a>(entries: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
+    let entries = entries.into_iter();
+    let entries = entries.map(|(key, value)| (Key::String(Arc::new(key.to_owned())), value));
+    Value::Map(Map {
+        map: Arc::new(entries.collect()),
+    })
+}
+
+pub(crate) fn string(text: &str) -> Value {
+    Value::String(Arc::new(text.to_owned()))
+}
+
+fn labels(labels: &Labels) -> Value {
+    map(labels.iter().map(|(key, value)| (&**key, string(value))))
+}
+
+fn identity(key: &ObjectKey) -> Value {
+    map(identifying(key))
+}
+
+fn identifying(key: &ObjectKey) -> [(&'static str, Value); 4] {
+    [
+        ("group", string(&key.gk.group)),
+        ("kind", string(&key.gk.kind)),
+        ("namespace", string(&key.namespace)),
+        ("name", string(&key.name)),
+    ]
+}
+
+/// An object: its identity, its labels and those of its Namespace, and what guardrails need of its spec.
+fn object(snapshot: &Snapshot, key: &ObjectKey) -> Vec<(&'static str, Value)> {
+    let mut fields = identifying(key).to_vec();
+    let of = |key: &ObjectKey| {
+        let object = snapshot.get(key);
+        object.map_or_else(|| map([]), |object| labels(&object.meta.labels))
+    };
+    fields.push(("labels", of(key)));
+    fields.push(("namespaceLabels", of(&namespace_key(&key.namespace))));
+    match snapshot.get(key).map(|object| &object.node) {
+        Some(Node::Gateway { class, .. }) => fields.push(("class", string(class))),
+        Some(Node::Route { hostnames, .. }) => {
+            let hostnames = hostnames.iter().map(|name| string(name)).collect();
+            fields.push(("hostnames", Value::List(Arc::new(hostnames))));
+        }
+        _ => {}
+    }
+    fields
+}
+
+/// An object on the path; null if there is none.
+pub(crate) fn of_object(snapshot: &Snapshot, key: Option<&ObjectKey>) -> Value {
+    key.map_or(Value::Null, |key| map(object(snapshot, key)))
+}
+
+/// The effective target.
+pub(crate) fn target(snapshot: &Snapshot, place: Option<&Place>) -> Value {
+    let Some(place) = place else {
+        return Value::Null;
+    };
+    let mut fields = object(snapshot, &place.object);
+    fields.push(("section", string(place.section.as_deref().unwrap_or(""))));
+    map(fields)
+}
+
+/// The listener of a path; null if it begins at none.
+pub(crate) fn listener(snapshot: &Snapshot, place: Option<&Place>) -> Value {
+    let Some(listener) = place.and_then(|place| listener_at(snapshot, place)) else {
+        return Value::Null;
+    };
+    map([
+        ("name", string(&listener.name)),
+        (
+            "hostname",
+            string(listener.hostname.as_deref().unwrap_or("")),
+        ),
+        ("port", Value::Int(i64::from(listener.port))),
+        ("protocol", string(&listener.protocol)),
+    ])
+}
+
+/// The names along a path, by level.
+pub(crate) fn path(path: &GuardedPath<'_>) -> Value {
+    let names = path.steps().filter_map(|step| {
+        let place = &step.place;
+        let section = || place.section.as_deref().unwrap_or("");
+        Some(match step.level {
+            Level::GatewayClass => ("class", string(&place.object.name)),
+            Level::Gateway => ("gateway", string(&place.object.path())),
+            Level::ListenerSet => ("listenerSet", string(&place.object.path())),
+            Level::Listener => ("listener", string(section())),
+            Level::Frontend => ("service", string(&place.object.path())),
+            Level::Route => ("route", string(&place.object.path())),
+            Level::Rule => ("rule", string(section())),
+            Level::Backend => ("backend", string(&place.object.path())),
+            Level::Port => ("port", string(section())),
+            Level::GatewayNamespace | Level::RouteNamespace | Level::BackendNamespace => {
+                return None;
+            }
+        })
+    });
+    map(names)
+}
+
+/// The policies along a path, from the least to the most specific.
+pub(crate) fn policies(snapshot: &Snapshot, group: &PathGroup) -> Value {
+    let in_force: BTreeSet<ObjectKey> = group.effective.policies();
+    let of_level = |level: &StackLevel| {
+        let place = &level.step.place;
+        let mut attached = identifying(&place.object).to_vec();
+        attached.push(("section", string(place.section.as_deref().unwrap_or(""))));
+        let attached = map(attached);
+        let policies = level.policies.iter().map(|policy| {
+            let key = policy.key();
+            let object = snapshot.get(key);
+            let own = object.map_or_else(|| map([]), |object| labels(&object.meta.labels));
+            let mut fields = identifying(key).to_vec();
+            fields.push(("labels", own));
+            fields.push(("attachedTo", attached.clone()));
+            fields.push(("inForce", Value::Bool(in_force.contains(key))));
+            map(fields)
+        });
+        policies.collect::<Vec<_>>()
+    };
+    Value::List(Arc::new(group.stack.iter().flat_map(of_level).collect()))
+}
+
+/// The request. Without one, all of its fields are empty.
+pub(crate) fn request(of: Option<(&ObjectKey, Operation)>, subject: Option<&Subject>) -> Value {
+    let nothing = ObjectKey::new(GroupKind::core(""), "", "");
+    let (key, operation) = match of {
+        None => (&nothing, ""),
+        Some((key, operation)) => {
+            let operation = match operation {
+                Operation::Create => "CREATE",
+                Operation::Update => "UPDATE",
+                Operation::Delete => "DELETE",
+                Operation::Connect => "CONNECT",
+            };
+            (key, operation)
+        }
+    };
+    let groups = subject.map_or(&[][..], |subject| &subject.groups);
+    let user = [
+        (
+            "username",
+            string(subject.map_or("", |subject| &subject.user)),
+        ),
+        ("uid", string(subject.map_or("", |subject| &subject.uid))),
+        (
+            "groups",
+            Value::List(Arc::new(groups.iter().map(|group| string(group)).collect())),
+        ),
+    ];
+    map([
+        ("operation", string(operation)),
+        ("userInfo", map(user)),
+        ("object", identity(key)),
+    ])
+}

@@ -1,0 +1,180 @@
+//! `attache guardrails`: which targets fulfil the guardrails of a configuration, of files, or both.
+
+use std::path::{Path, PathBuf};
+
+use attache_guardrails::{Guardrail, GuardrailFile, Guardrails, guardrail_kind};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::output::{self, Output};
+use super::render::guardrails::table;
+use super::state::{Scope, State};
+use super::{Failure, Outcome, print};
+use crate::answer;
+use crate::answer::guardrails::guardrails;
+use crate::cache::files;
+use crate::cache::lists::Wants;
+use crate::cache::manifest::{Manifest, Manifests};
+use crate::engine::admission::finding::{Code, Finding, Severity};
+use crate::engine::admission::verdict::escape;
+use crate::engine::model::ids::ObjectKey;
+
+/// Arguments of `attache guardrails`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Judge only the guardrails in these files or directories, or - for standard input.
+    #[arg(short = 'f', long = "filename", value_name = "PATH")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    scope: Scope,
+    /// Exit with code 1 if a guardrail with this action, or a stricter one, is broken.
+    #[arg(long, value_name = "ACTION", default_value = "never")]
+    fail_on: FailOn,
+    /// Output format.
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = output::NO_NAMES)]
+    output: Output,
+    #[command(flatten)]
+    at: State,
+}
+
+/// The least strict action of broken guardrails that causes exit code 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum FailOn {
+    /// Only `deny`.
+    Deny,
+    /// `warn` and `deny`.
+    Warn,
+    /// Any.
+    Audit,
+    /// Nothing.
+    Never,
+}
+
+/// The guardrails among manifests.
+pub(super) struct FromManifests {
+    /// All that can be used, with those that were known before.
+    pub(super) usable: Guardrails,
+    /// Findings on those that cannot be used.
+    pub(super) wrong: Vec<Finding>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the directory or cluster does not exist, the configuration is wrong, or a guardrail cannot be used.
+pub fn run(args: &Args) -> Result<Outcome, Failure> {
+    let config = args.at.configuration()?;
+    let opened = args.at.open_as(&config, &args.scope)?;
+    let found = if args.files.is_empty() {
+        usable(&config.guardrails, &opened.guardrails)
+    } else {
+        let mut all = Manifests::default();
+        for path in &args.files {
+            all.append(read(path, args)?);
+        }
+        let found = usable(&Guardrails::default(), among(&all));
+        if found.usable.is_empty() && found.wrong.is_empty() {
+            return Err("the files have no Guardrail of attache.dev/v1alpha1".into());
+        }
+        found
+    };
+    if let Some(wrong) = found.wrong.first() {
+        return Err(wrong.message.clone().into());
+    }
+    if found.usable.is_empty() {
+        return Err(
+            "there are no guardrails: write them under guardrails: in the configuration, or name files with -f".into(),
+        );
+    }
+    let within = opened.within();
+    let view = opened.view(&Wants::Everything);
+    view.say_what_is_missing();
+    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
+    let report = guardrails(&view.snapshot, &found.usable, within.as_deref(), today);
+    let text = match args.output.program(&answer::document(&report))? {
+        Some(text) => text,
+        None => table(&report, args.output.style()),
+    };
+    print(&text)?;
+    let fails = report.guardrails.iter().any(|guarded| {
+        let broken = guarded.broken + guarded.errors > 0 || guarded.error.is_some();
+        broken
+            && match args.fail_on {
+                FailOn::Never => false,
+                FailOn::Audit => true,
+                FailOn::Warn => guarded.action != "audit",
+                FailOn::Deny => guarded.action == "deny",
+            }
+    });
+    Ok(if fails {
+        Outcome::Findings
+    } else {
+        Outcome::Clean
+    })
+}
+
+fn read(path: &Path, args: &Args) -> Result<Manifests, Failure> {
+    if path.as_os_str() == "-" {
+        let text = files::stdin_text().map_err(|why| format!("{}: {why}", files::STDIN))?;
+        return Ok(Manifests::of_long(files::STDIN, &text));
+    }
+    if !path.exists() {
+        return Err(format!("there is no {}", path.display()).into());
+    }
+    let read = files::read_as(std::slice::from_ref(&path.to_owned()), args.at.links());
+    for problem in &read.problems {
+        eprintln!("attache: {}", escape(&problem.to_string()));
+    }
+    Ok(read)
+}
+
+/// The guardrails among manifests.
+pub(super) fn among(manifests: &Manifests) -> impl Iterator<Item = &Manifest> {
+    let kind = guardrail_kind();
+    let objects = manifests.objects.iter();
+    objects.filter(move |one| one.gk == kind)
+}
+
+/// Written guardrails, and those that are known before. One that is written replaces one of the same name.
+pub(super) fn usable<'a>(
+    known: &Guardrails,
+    written: impl IntoIterator<Item = &'a Manifest>,
+) -> FromManifests {
+    let kind = guardrail_kind();
+    let mut usable = Vec::new();
+    let mut wrong = Vec::new();
+    for manifest in written {
+        match compiled(manifest) {
+            Ok(guardrail) => usable.push(guardrail),
+            Err((name, why)) => {
+                let key = ObjectKey::new(kind.clone(), "", name);
+                let mut finding = Finding::new(Code::Guardrail, &key, why);
+                finding.severity = Severity::Deny;
+                wrong.push(finding);
+            }
+        }
+    }
+    FromManifests {
+        usable: known.with(usable),
+        wrong,
+    }
+}
+
+/// A guardrail, or its name and why it cannot be used.
+fn compiled(manifest: &Manifest) -> Result<Guardrail, (String, String)> {
+    let text = manifest.json.get();
+    let file: GuardrailFile = serde_json::from_str(text).map_err(|error| {
+        let name = serde_json::from_str::<serde_json::Value>(text);
+        let name = name.ok().and_then(|object| {
+            let name = object.get("metadata")?.get("name")?.as_str()?;
+            Some(name.to_owned())
+        });
+        let name = name.unwrap_or_default();
+        // Line and column are those of the JSON, not of the file.
+        let why = error.to_string();
+        let why = why.split(" at line ").next().unwrap_or_default();
+        let why = format!("guardrail {name:?} cannot be read: {why}");
+        (name, why)
+    })?;
+    Guardrail::compile(&file).map_err(|error| (error.name.clone(), error.to_string()))
+}

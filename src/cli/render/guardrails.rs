@@ -1,0 +1,84 @@
+//! The text of `attache guardrails`.
+
+use std::fmt::Write as _;
+
+use super::style::Style;
+use super::table::Table;
+use crate::answer::guardrails::{Guarded, GuardrailReport};
+use crate::engine::admission::verdict::escape;
+
+/// The most targets that are listed for a guardrail; `-o json` has all.
+const SHOWN: usize = 20;
+
+/// One line for each guardrail; then what breaks it, and its exceptions.
+pub(crate) fn table(report: &GuardrailReport, style: Style) -> String {
+    let mut table = Table::new(&[
+        "GUARDRAIL",
+        "ACTION",
+        "FULFILLED",
+        "BROKEN",
+        "ERRORS",
+        "EXCEPTED",
+    ]);
+    for guarded in &report.guardrails {
+        let count = |count: usize| count.to_string();
+        table.row([
+            (&guarded.name).into(),
+            guarded.action.into(),
+            count(guarded.fulfilled).into(),
+            count(guarded.broken).into(),
+            count(guarded.errors).into(),
+            count(guarded.excepted).into(),
+        ]);
+    }
+    let mut text = table.show(style, "");
+    for guarded in &report.guardrails {
+        details(guarded, &mut text);
+    }
+    text
+}
+
+fn details(guarded: &Guarded, text: &mut String) {
+    let mut lines = Vec::new();
+    lines.extend(
+        guarded
+            .error
+            .as_ref()
+            .map(|why| format!("not judged: {why}")),
+    );
+    for fault in guarded.faults.iter().take(SHOWN) {
+        let through = match (&fault.through, fault.paths) {
+            (None, _) => String::new(),
+            (Some(through), 1) => format!(" through {through}"),
+            (Some(through), paths) => format!(" through {through} and on {} more paths", paths - 1),
+        };
+        let verb = if fault.is_error {
+            "cannot be judged: "
+        } else {
+            ""
+        };
+        lines.push(format!(
+            "{}{through}: {verb}{}",
+            fault.target.0, fault.message
+        ));
+    }
+    if guarded.faults.len() > SHOWN {
+        let more = guarded.faults.len() - SHOWN;
+        lines.push(format!("and {more} more: attache guardrails -o json"));
+    }
+    for exception in &guarded.exceptions {
+        let until = if exception.ended { "ended on" } else { "until" };
+        lines.push(format!(
+            "exception for {}/{} {until} {}: {}",
+            exception.namespace, exception.name, exception.until, exception.reason
+        ));
+    }
+    if lines.is_empty() {
+        return;
+    }
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "\n{}", escape(&guarded.name));
+    for line in lines {
+        let _ = writeln!(text, "  {}", escape(&line));
+    }
+}

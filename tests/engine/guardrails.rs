@@ -1,0 +1,180 @@
+//! Runs every case in `tests/guardrails/`: requests on the state in `examples/guardrails/cluster`, and what the guardrails
+//! say. A case has the guardrails of `examples/guardrails`, or its own in `guardrails.yaml`, and may add to the state.
+//!
+//! `ATTACHE_BLESS=1` writes the actual answers into `expected.yaml`; read the difference before you commit it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use attache::config::Configuration;
+use attache::engine::admission::disclosure::{Levels, Subject, conceal};
+use attache::engine::admission::review::{Evidence, states};
+use attache::engine::admission::settings::Guard as _;
+use attache::engine::admission::verdict::Verdict;
+use attache::engine::model::ids::ObjectKey;
+use attache::engine::state::snapshot::{Change, Snapshot};
+use attache_guardrails::{GuardrailFile, Guardrails};
+use jiff::civil::date;
+use serde_json::Value;
+use testing::cases::{asked, documents, hold, nothing, object, root};
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/guardrails")
+}
+
+fn yaml_in(directory: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(directory).unwrap();
+    let files = files.map(|file| file.unwrap().path());
+    let mut files: Vec<PathBuf> = files
+        .filter(|file| file.extension().is_some_and(|end| end == "yaml"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn guardrails(case: &Path) -> Guardrails {
+    let own = case.join("guardrails.yaml");
+    let files = if own.exists() {
+        vec![own]
+    } else {
+        yaml_in(&examples())
+    };
+    let all = files.iter().flat_map(|file| documents(file));
+    let all: Vec<GuardrailFile> = all
+        .map(|document| serde_json::from_value(document).unwrap())
+        .collect();
+    Guardrails::compile(&all).unwrap()
+}
+
+fn state(case: &Path) -> Snapshot {
+    let own = case.join("state.yaml");
+    let mut files = yaml_in(&examples().join("cluster"));
+    files.extend(own.exists().then_some(own));
+    let documents = files.iter().flat_map(|file| documents(file));
+    documents.fold(nothing(&Configuration::default()), |snapshot, document| {
+        snapshot.apply(Change::Applied(Arc::new(object(&document))))
+    })
+}
+
+/// What the guardrails say of one request.
+fn said(guardrails: &Guardrails, snapshot: &Snapshot, about: &Value) -> String {
+    let texts = |name: &str| -> Vec<String> {
+        let all = about[name].as_array().into_iter().flatten();
+        all.map(|text| text.as_str().unwrap().to_owned()).collect()
+    };
+    let subject = Subject {
+        user: about["user"].as_str().unwrap_or_default().to_owned(),
+        groups: texts("groups"),
+        ..Subject::default()
+    };
+    let verdict = asked(about, |request| {
+        let states = states(snapshot, request).unwrap();
+        let today = date(2026, 12, 1);
+        let findings = guardrails.findings(&states, request.operation, Some(&subject), today);
+        let again = guardrails.findings(&states, request.operation, Some(&subject), today);
+        assert_eq!(findings, again, "the same question, the same answer");
+        let hidden = texts("hidden");
+        let hints = findings.iter().filter_map(|finding| finding.hint.as_ref());
+        let told = hints.flat_map(|hint| hint.tells_of.iter());
+        let hidden: BTreeSet<ObjectKey> = told
+            .filter(|policy| hidden.contains(&policy.path()))
+            .cloned()
+            .collect();
+        let verdict = Verdict::new(findings, &Evidence::Authoritative);
+        conceal(verdict, request.namespace, &hidden, &Levels::default())
+    });
+    let mut text = format!("# {}\n", about["about"].as_str().unwrap());
+    writeln!(text, "allowed: {}", verdict.allowed()).unwrap();
+    for cause in verdict.causes() {
+        writeln!(text, "- refused: {:?}", cause.message).unwrap();
+    }
+    for line in verdict.warnings() {
+        writeln!(text, "- warning: {line:?}").unwrap();
+    }
+    text
+}
+
+#[test]
+fn every_case_gives_the_expected_answer() {
+    hold(&root("guardrails"), |case| {
+        let (guardrails, snapshot) = (guardrails(case), state(case));
+        let requests = documents(&case.join("requests.yaml"));
+        let answers = requests.iter().map(|one| said(&guardrails, &snapshot, one));
+        answers.collect::<Vec<String>>().join("---\n")
+    });
+}
+
+/// A guardrail that cannot be used is named, with the field.
+#[test]
+fn what_is_wrong_with_a_guardrail() {
+    let wrong = |spec: &str| {
+        let text = format!(
+            "metadata: {{name: x}}\nspec:\n  policyKind: {{group: g, kind: K}}\n  action: deny\n  {spec}"
+        );
+        let file: GuardrailFile = serde_saphyr::from_str(&text).unwrap();
+        Guardrails::compile(&[file]).unwrap_err().to_string()
+    };
+    for (spec, why) in [
+        (
+            "rules: [{require: 'effective.spec.a =='}]",
+            "guardrail \"x\": spec.rules[0].require: column ",
+        ),
+        (
+            "rules: [{require: 'true'}, {require: 'efective.spec.a'}]",
+            "guardrail \"x\": spec.rules[1].require: there is no variable \"efective\"",
+        ),
+        (
+            "rules: [{require: 'true', message: 'name'}]",
+            "guardrail \"x\": spec.rules[0].message: there is no variable \"name\"",
+        ),
+        (
+            "rules: []",
+            "guardrail \"x\": spec.rules: it needs at least one rule",
+        ),
+    ] {
+        let said = wrong(spec);
+        assert!(said.starts_with(why), "{said}");
+    }
+    for (more, why) in [
+        (
+            "match: {kinds: [Route]}",
+            "guardrail \"x\": spec.match.kinds[0]: \"Route\" is not a kind",
+        ),
+        (
+            "match: {gateways: [{}]}",
+            "guardrail \"x\": spec.match.gateways[0]: it is empty",
+        ),
+        (
+            "except: [{target: {namespace: a, name: b}, until: soon, reason: c}]",
+            "guardrail \"x\": spec.except[0].until: \"soon\" is not a date",
+        ),
+        (
+            "except: [{target: {namespace: a, name: b}, until: '2027-01-01', reason: ''}]",
+            "guardrail \"x\": spec.except[0].reason: it is empty",
+        ),
+    ] {
+        let said = wrong(&format!("rules: [{{require: 'true'}}]\n  {more}"));
+        assert!(said.starts_with(why), "{said}");
+    }
+}
+
+/// Work that one request cannot pay for is said, not done.
+#[test]
+fn an_expression_may_not_take_all_the_time_there_is() {
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let begin = names.map(|name| format!("effective.sources.all({name}, "));
+    let begin = begin.concat();
+    let nested = format!("{begin}a != b{}", ")".repeat(names.len()));
+    let text = format!(
+        "metadata: {{name: slow}}\nspec:\n  policyKind: {{group: gateway.envoyproxy.io, kind: SecurityPolicy}}\n  action: deny\n  rules: [{{require: '{nested}'}}]"
+    );
+    let file: GuardrailFile = serde_saphyr::from_str(&text).unwrap();
+    let guardrails = Guardrails::compile(&[file]).unwrap();
+    let request = &documents(&root("guardrails").join("authentication/requests.yaml"))[5];
+    let answer = said(&guardrails, &state(Path::new("none")), request);
+    assert!(answer.contains("too much to work out here"), "{answer}");
+    assert!(answer.contains("allowed: true"), "{answer}");
+}
