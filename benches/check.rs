@@ -2,6 +2,7 @@
 //!
 //! `cargo bench --bench check -- DIR` only writes the manifests to a directory.
 #![allow(
+    clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

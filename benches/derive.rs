@@ -3,6 +3,7 @@
 //! It uses a generated CRD of 1 MB with validation rules like those of real ones and, if `ATTACHE_REFERENCE_CRDS` names
 //! a folder of real CRDs, the largest one of a policy kind. The budget is 5 ms.
 #![allow(
+    clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

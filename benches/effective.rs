@@ -5,6 +5,7 @@
 //! with one rule each and without `sectionName`, a policy with atomic defaults on the Gateway and one on each route.
 //! Budgets are in the design, section 7; time must grow with listeners + routes, not with paths.
 #![allow(
+    clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

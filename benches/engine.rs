@@ -4,6 +4,7 @@
 //! `--case NAME --times N` runs N reviews of one case and prints nothing; `benches/instructions.sh` uses it to count
 //! their instructions.
 #![allow(
+    clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

@@ -3,6 +3,7 @@
 //!
 //! The tests measure memory and allocations, which are deterministic.
 #![allow(
+    clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

@@ -8,6 +8,7 @@
 //! `--peer PROGRAM` also measures another webhook server in the same rounds. The program prints the address that it
 //! serves at; `tests/cluster/cluster.sh program webhook` builds one.
 #![allow(
+    clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

@@ -66,14 +66,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     let callers = callers(&args, &metrics, &mut background);
     let traces = traces(&metrics)?;
     let mut state = match &args.from {
-        Some(directory) => {
-            let links = if args.follow_links {
-                Links::All
-            } else {
-                Links::Within
-            };
-            from_directory(directory, links, known, &metrics).await?
-        }
+        Some(directory) => from_directory(directory, links(&args), known, &metrics).await?,
         None => from_cluster(&args, known, &config, &certificates, &metrics).await?,
     };
     state.outside.traces = traces.clone();
@@ -96,11 +89,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     ));
     announce(&args, &listen, &admin_port);
 
-    let options = Options {
-        drain_delay: args.drain_delay,
-        drain_timeout: args.drain_timeout,
-        ..Options::default()
-    };
+    let options = options(&args);
     let app = App::new(
         state.snapshot,
         conduct,
@@ -108,26 +97,17 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
         metrics.clone(),
         limits(&config),
     );
-    let (router, tls) = match &callers {
-        Some(callers) => (
-            router::guarded_by(callers.clone(), router::router(app)),
-            server_config_for(certificates.clone(), callers.clone())?,
-        ),
-        None => (router::router(app), server_config(certificates.clone())?),
-    };
-    let webhook = Server {
-        router,
-        tls: Some(tls),
+    let webhook = webhook(
+        app,
+        &certificates,
+        callers.as_ref(),
+        &phases,
         options,
-        metrics: metrics.clone(),
-        phase: phases.clone(),
-    };
+        &metrics,
+    )?;
+    let checks = checks(certificates, callers, health, &state.sources);
     let admin = Server {
-        router: admin::router(
-            checks(certificates, callers, health, &state.sources),
-            metrics.clone(),
-            phases.clone(),
-        ),
+        router: admin::router(checks, metrics.clone(), phases.clone()),
         tls: None,
         options: Options {
             max_connections: ADMIN_CONNECTIONS,
@@ -152,6 +132,47 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
         traces.end().await;
     };
     until_ended(serving, [&mut tasks, &mut background]).await
+}
+
+fn options(args: &Args) -> Options {
+    Options {
+        drain_delay: args.drain_delay,
+        drain_timeout: args.drain_timeout,
+        ..Options::default()
+    }
+}
+
+fn links(args: &Args) -> Links {
+    if args.follow_links {
+        Links::All
+    } else {
+        Links::Within
+    }
+}
+
+/// The server of the webhook, which asks callers for certificates if a CA for them is configured.
+fn webhook(
+    app: Arc<App>,
+    certificates: &Arc<Certificates>,
+    callers: Option<&Arc<Callers>>,
+    phases: &watch::Receiver<Phase>,
+    options: Options,
+    metrics: &Arc<Metrics>,
+) -> Result<Server, Failure> {
+    let (router, tls) = match callers {
+        Some(callers) => (
+            router::guarded_by(callers.clone(), router::router(app)),
+            server_config_for(certificates.clone(), callers.clone())?,
+        ),
+        None => (router::router(app), server_config(certificates.clone())?),
+    };
+    Ok(Server {
+        router,
+        tls: Some(tls),
+        options,
+        metrics: metrics.clone(),
+        phase: phases.clone(),
+    })
 }
 
 /// Runs until serving ends, after a signal, or a task stops.

@@ -3,6 +3,7 @@
 //!
 //! The server is `attache serve` as in production, with the API server of the tests: TLS, pages of 500, watches.
 #![allow(
+    clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

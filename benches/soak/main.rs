@@ -4,6 +4,7 @@
 //! The server is `attache serve` as in production, with the API server of the tests and a cluster that changes 500
 //! times per second. Client, API server and attache share the machine. The run fails if any requirement is not met.
 #![allow(
+    clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

@@ -124,47 +124,34 @@ pub fn attached_to(
             continue;
         }
         for target in policy.targets.iter().filter(|t| t.matches(own, key, meta)) {
-            let reach = permission(snapshot, policy, target, key);
-            if !reach.is_attached() {
+            let permission = permission(snapshot, policy, target, key);
+            if !permission.is_attached() {
                 continue;
             }
-            let mut attachment = |section: Option<Arc<str>>| {
-                let object = key.clone();
-                let place = Place { object, section };
+            let labels = if target.is_whole() {
+                vec![None]
+            } else {
+                let object = object.map(|object| &**object);
+                let labels = sections(&policy.profile, target, object).into_iter();
+                labels.map(Some).collect()
+            };
+            let places = labels.into_iter().map(|section| Place {
+                object: key.clone(),
+                section,
+            });
+            found.extend(places.filter_map(|place| {
                 let rejection = rejections.of(snapshot, policy, &place);
                 if is_rejected && !explains_report(snapshot, policy, key, rejection.as_ref()) {
-                    return;
+                    return None;
                 }
                 let disputed = matches!(rejected, Rejected::Through(_)) && rejection.is_none();
-                let (policy, left_out) = match rejection.map(|rejection| rejection.effect) {
-                    None => (policy.clone(), Arc::default()),
-                    Some(RejectionEffect::NotAttached) => return,
-                    Some(RejectionEffect::WithoutSettings) => {
-                        (Arc::new(policy.without_settings()), Arc::default())
-                    }
-                    Some(RejectionEffect::WithoutSections { sections, .. }) => {
-                        (policy.clone(), sections)
-                    }
-                };
-                let section = place.section;
-                found.push(Attachment {
-                    policy,
-                    left_out,
-                    section,
-                    unknown: target.unknown.clone(),
-                    consumer: reach == AttachmentPermission::Consumer,
-                    all_namespaces: target.gk.is_core("Namespace") && target.object(own).is_none(),
+                let effect = rejection.map(|rejection| rejection.effect);
+                let attachment = attachment(policy, target, permission, place.section, effect)?;
+                Some(Attachment {
                     disputed,
-                });
-            };
-            if target.is_whole() {
-                attachment(None);
-                continue;
-            }
-            let labels = sections(&policy.profile, target, object.map(|object| &**object));
-            for label in labels {
-                attachment(Some(label));
-            }
+                    ..attachment
+                })
+            }));
         }
     }
     if found.len() < 2 {
@@ -176,6 +163,34 @@ pub fn attached_to(
         a.policy.key() == b.policy.key() && a.section == b.section && a.unknown == b.unknown
     });
     found
+}
+
+/// The attachment of a policy to a section of a target, with the effect of a rejection; `None` if it is not attached.
+fn attachment(
+    policy: &Arc<Policy>,
+    target: &TargetRef,
+    permission: AttachmentPermission,
+    section: Option<Arc<str>>,
+    rejection: Option<RejectionEffect>,
+) -> Option<Attachment> {
+    let (attached, left_out) = match rejection {
+        None => (policy.clone(), Arc::default()),
+        Some(RejectionEffect::NotAttached) => return None,
+        Some(RejectionEffect::WithoutSettings) => {
+            (Arc::new(policy.without_settings()), Arc::default())
+        }
+        Some(RejectionEffect::WithoutSections { sections, .. }) => (policy.clone(), sections),
+    };
+    let own = &policy.key().namespace;
+    Some(Attachment {
+        policy: attached,
+        left_out,
+        section,
+        unknown: target.unknown.clone(),
+        consumer: permission == AttachmentPermission::Consumer,
+        all_namespaces: target.gk.is_core("Namespace") && target.object(own).is_none(),
+        disputed: false,
+    })
 }
 
 /// Whether the reports that reject a policy at an object mean a rejection that leaves the policy attached.

@@ -3,6 +3,7 @@
 //! Without Chromium and its driver the tests print SKIPPED and pass; with `ATTACHE_REQUIRE_BROWSER=1`, as in CI, they
 //! fail.
 #![allow(
+    clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

@@ -1,5 +1,6 @@
 //! The cache with a fake API server in virtual time, and with directories.
 #![allow(
+    clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

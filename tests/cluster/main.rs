@@ -3,6 +3,7 @@
 //! `cluster.sh` builds and starts the API server; `harness` drives it. Without Go and without `KUBEBUILDER_ASSETS` the
 //! tests print SKIPPED and pass; with `ATTACHE_REQUIRE_CLUSTER=1` they fail.
 #![allow(
+    clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

@@ -3,6 +3,7 @@
 //! `ATTACHE_BLESS=1 cargo test --test commands` writes the actual output into these files; read the difference before
 //! you commit it.
 #![allow(
+    clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

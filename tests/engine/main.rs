@@ -1,6 +1,7 @@
 //! Decisions of the engine: cases as files, comparisons with controllers and the conformance suite, properties of all
 //! states, and the fuzz targets for a few seconds.
 #![allow(
+    clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

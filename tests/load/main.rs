@@ -1,5 +1,6 @@
 //! Load, overload and rolling updates: properties on any machine. `cargo bench --bench soak` measures the rest.
 #![allow(
+    clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

@@ -1,5 +1,6 @@
 //! The repository agrees with itself: layers of modules, manifests and chart, and the tests that documents name.
 #![allow(
+    clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

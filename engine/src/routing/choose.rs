@@ -115,35 +115,22 @@ impl<'a> Matching<'a> {
         let precedence = Precedence::of(route);
         for (index, mut rule) in rules.into_iter().enumerate() {
             let label = section::rule_label(route, index);
-            let standing = |wants: &MatchSpec| RankedRule {
-                rank: Rank::of(fit, kind_of(route), wants),
-                precedence: precedence.clone(),
-                rule: index,
-            };
             let mut best: Option<(RankedRule, MatchSpec)> = None;
             let mut nearest: Option<(Mismatch, usize)> = None;
             for wants in std::mem::take(&mut rule.matches) {
-                let wants = match wants {
-                    Ok(wants) => wants,
-                    Err(why) => {
-                        let at = Some((index, label.clone()));
-                        choice.unknown.push(unread(route, at, &why));
-                        continue;
-                    }
-                };
-                let held = match dialect {
-                    Dialect::Http => holds::http(&wants, request),
-                    Dialect::Grpc => holds::grpc(&wants, request),
-                    Dialect::None => Holds::Yes,
-                };
-                match held {
-                    Holds::Yes => {
-                        let here = standing(&wants);
+                let judged = wants.and_then(|wants| Ok((holds(dialect, &wants, request)?, wants)));
+                match judged {
+                    Ok((None, wants)) => {
+                        let here = RankedRule {
+                            rank: Rank::of(fit, kind_of(route), &wants),
+                            precedence: precedence.clone(),
+                            rule: index,
+                        };
                         if best.as_ref().is_none_or(|(known, _)| here.is_before(known)) {
                             best = Some((here, wants));
                         }
                     }
-                    Holds::No(against) => {
+                    Ok((Some(against), wants)) => {
                         let alike = messages::alike(&wants, request);
                         let nearer = nearest.as_ref().is_none_or(|(known, before)| {
                             (known.at, *before) < (against.at, alike)
@@ -152,9 +139,8 @@ impl<'a> Matching<'a> {
                             nearest = Some((against, alike));
                         }
                     }
-                    Holds::Unknown(what) => {
+                    Err(why) => {
                         let at = Some((index, label.clone()));
-                        let why = format!("{what} is an expression that cannot be read here");
                         choice.unknown.push(unread(route, at, &why));
                     }
                 }
@@ -177,6 +163,24 @@ impl<'a> Matching<'a> {
                 (None, None) => {}
             }
         }
+    }
+}
+
+/// What a match has against a request; `None` if it takes it. An error says what cannot be read.
+fn holds(
+    dialect: Dialect,
+    wants: &MatchSpec,
+    request: &Request,
+) -> Result<Option<Mismatch>, String> {
+    let holds = match dialect {
+        Dialect::Http => holds::http(wants, request),
+        Dialect::Grpc => holds::grpc(wants, request),
+        Dialect::None => Holds::Yes,
+    };
+    match holds {
+        Holds::Yes => Ok(None),
+        Holds::No(against) => Ok(Some(against)),
+        Holds::Unknown(what) => Err(format!("{what} is an expression that cannot be read here")),
     }
 }
 

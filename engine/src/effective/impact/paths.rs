@@ -53,6 +53,9 @@ struct Pair {
 /// Finds the listener endpoint of an ancestor path; `None` if it has no listener.
 pub(super) type EndpointOf<'a> = &'a dyn Fn(&AncestorPath) -> Option<ListenerEndpoint>;
 
+/// An ancestor path that is only on one side, with its effective policy.
+type OneSided<'a> = (&'a Rc<AncestorPath>, &'a Arc<Effective>);
+
 /// The effective policies of both sides, by list of ancestor paths: many routes share them.
 type Sides = (
     Vec<(usize, *const Effective)>,
@@ -336,28 +339,8 @@ impl<'a> Comparison<'a> {
                 None => won.push((ancestor_path, b)),
             }
         }
-        // One side is usually empty.
-        if !lost.is_empty() && !won.is_empty() {
-            // A renamed listener receives the same requests.
-            let [had, has] = self.endpoints;
-            let mut doors: Vec<Option<ListenerEndpoint>> = won
-                .iter()
-                .map(|(ancestor_path, _)| has(ancestor_path))
-                .collect();
-            lost.retain(|(ancestor_path, a)| {
-                let endpoint = had(ancestor_path);
-                let renamed = doors
-                    .iter()
-                    .position(|has| endpoint.is_some() && *has == endpoint);
-                if let Some(at) = renamed
-                    && let Some((ancestor_path, b)) = won.get(at)
-                {
-                    note(ancestor_path, a, b, on_both);
-                    won.remove(at);
-                    doors.remove(at);
-                }
-                renamed.is_none()
-            });
+        for (ancestor_path, a, b) in renamed(self.endpoints, &mut lost, &mut won) {
+            note(ancestor_path, a, b, on_both);
         }
         let (mut lost, mut won) = (lost.into_iter(), won.into_iter());
         loop {
@@ -423,4 +406,32 @@ fn for_all<'a>(
         consumer: None,
     };
     side.get(&all)
+}
+
+/// Removes the ancestor paths through listeners that were renamed, which receive the same requests. Returns each with the
+/// effective policies before and after.
+fn renamed<'a>(
+    [had, has]: [EndpointOf<'_>; 2],
+    lost: &mut Vec<OneSided<'a>>,
+    won: &mut Vec<OneSided<'a>>,
+) -> Vec<(&'a Rc<AncestorPath>, &'a Arc<Effective>, &'a Arc<Effective>)> {
+    let mut found = Vec::new();
+    // One side is usually empty.
+    if lost.is_empty() || won.is_empty() {
+        return found;
+    }
+    let each = won.iter().map(|(ancestor_path, _)| has(ancestor_path));
+    let mut endpoints: Vec<Option<ListenerEndpoint>> = each.collect();
+    lost.retain(|(ancestor_path, before)| {
+        let endpoint = had(ancestor_path);
+        let mut each = endpoints.iter();
+        let Some(at) = each.position(|has| endpoint.is_some() && *has == endpoint) else {
+            return true;
+        };
+        endpoints.remove(at);
+        let (ancestor_path, after) = won.remove(at);
+        found.push((ancestor_path, *before, after));
+        false
+    });
+    found
 }

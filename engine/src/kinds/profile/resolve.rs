@@ -22,6 +22,7 @@ const MAX_ANCESTORS: usize = 16;
 pub(super) type Explicit<'a> = [(Option<&'a ProfileFile>, Source)];
 
 /// Resolves the profile of a kind from all sources.
+#[expect(clippy::too_many_lines, reason = "one fact after another")]
 pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>) -> Profile {
     let derived = crd.map(|crd| &*crd.facts);
     let refs = first(explicit, read::refs)
