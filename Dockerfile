@@ -32,7 +32,7 @@ COPY engine engine
 COPY guardrails guardrails
 COPY src src
 # Newer than the stubs, so that cargo sees the change.
-RUN find engine src -name '*.rs' -exec touch {} + \
+RUN find engine guardrails src -name '*.rs' -exec touch {} + \
  && cargo auditable build --release --locked --target "$(rustc --print host-tuple)" \
  && cp "target/$(rustc --print host-tuple)/release/attache" /attache
 

@@ -297,6 +297,15 @@ fn what_the_image_copies_is_let_through() {
         }
     }
     assert!(sources > 3, "no COPY found");
+    let cargo = text("Cargo.toml");
+    let members = cargo
+        .lines()
+        .find_map(|line| line.strip_prefix("members = "));
+    let members: Vec<String> = serde_saphyr::from_str(members.unwrap()).unwrap();
+    for member in members {
+        let copied = format!("COPY {member}/Cargo.toml {member}/");
+        assert!(dockerfile.contains(&copied), "the image lacks {member}");
+    }
 }
 
 #[test]
