@@ -25,6 +25,9 @@ impl Tried<'_> {
             .current_dir(REPOSITORY)
             .env("ATTACHE", env!("CARGO_BIN_EXE_attache"))
             .env("ATTACHE_CLUSTER", self.folder)
+            // As in a terminal, also when make runs the tests.
+            .env_remove("MAKEFLAGS")
+            .env_remove("MAKELEVEL")
             .output()
             .expect("bash runs")
     }
