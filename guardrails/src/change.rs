@@ -1,14 +1,15 @@
 //! What a request does to guardrails. Only what it breaks anew is refused (the ratchet).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use attache_engine::admission::disclosure::Subject;
 use attache_engine::admission::finding::{Code, Finding, Hint, Severity};
 use attache_engine::admission::review::{Operation, States};
 use attache_engine::admission::settings::Guard;
 use attache_engine::effective::impact::touched_by;
-use attache_engine::effective::{PathGroup, Resolver};
+use attache_engine::effective::{PathGroup, Resolver, Routes};
 use attache_engine::model::ids::{GroupKind, ObjectKey};
+use attache_engine::model::object::is_route;
 use attache_engine::model::wording;
 use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
@@ -16,7 +17,7 @@ use jiff::civil::Date;
 use crate::file::{Action, OnError};
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
-use crate::judge::{Before, Fault, Judge, by_id};
+use crate::judge::{Before, Fault, Judge, by_id, is_direct};
 use crate::values;
 
 /// A change to judge.
@@ -99,7 +100,15 @@ impl Guardrails {
         let targets = touched([&mut was, &mut is], change, &asked);
         let request = values::request(Some((key, change.operation)), change.subject);
         let groups = change.subject.map_or(0, |subject| subject.groups.len());
-        let mut judges = [request.clone(), request].map(|request| Judge::with(request, groups));
+        let mut judges = [request.clone(), request].map(|request| {
+            let judge = Judge::with(request, groups);
+            if change.is_bounded {
+                judge.bounded()
+            } else {
+                judge
+            }
+        });
+        let mut is_cut = false;
         let mut found: BTreeMap<Together<'_>, Targets> = BTreeMap::new();
         for (kind, targets) in &targets {
             let of_kind: Vec<&Guardrail> = asked
@@ -107,22 +116,31 @@ impl Guardrails {
                 .filter(|guardrail| guardrail.policy_kind == *kind)
                 .copied()
                 .collect();
-            let elsewhere = |target: &&ObjectKey| {
+            let is_asked = |target: &&ObjectKey| {
                 let own = change.elsewhere_than;
+                let mut guardrails = of_kind.iter();
                 own.is_none_or(|own| !own.contains(*target))
+                    && guardrails.any(|guardrail| guardrail.matcher.has(change.after, target))
             };
-            for target in targets.iter().filter(elsewhere) {
-                let sides = [&mut was, &mut is];
+            let targets: Vec<&ObjectKey> = targets.iter().filter(is_asked).collect();
+            let mut sides = [
+                Side::new(&mut was, kind, &targets),
+                Side::new(&mut is, kind, &targets),
+            ];
+            for target in targets {
                 judge_target(
-                    sides,
+                    &mut sides,
                     &mut judges,
                     &of_kind,
                     target,
                     change.today,
                     &mut found,
                 );
-                if was.is_spent() || is.is_spent() {
-                    return vec![too_much(key)];
+                let [was, is] = &sides;
+                let (was, is) = (&was.resolver, &is.resolver);
+                if was.is_spent() || is.is_spent() || judges.iter().any(Judge::is_spent) {
+                    is_cut = true;
+                    break;
                 }
             }
         }
@@ -132,12 +150,71 @@ impl Guardrails {
             let guardrail = by_name.get(together.guardrail)?;
             Some(finding(key, guardrail, &together, &targets))
         });
-        findings.collect()
+        // What was found before the fuel was used up is true.
+        findings.chain(is_cut.then(|| too_much(key))).collect()
+    }
+}
+
+/// The paths before or after the change.
+struct Side<'r, 's> {
+    resolver: &'r mut Resolver<'s>,
+    kind: &'r GroupKind,
+    is_direct: bool,
+    /// The paths of all routes, found together, which costs less than one by one; `None` if paths end elsewhere.
+    of_routes: Option<HashMap<ObjectKey, Vec<PathGroup>>>,
+}
+
+// === impl Side ===
+
+impl<'r, 's> Side<'r, 's> {
+    fn new(resolver: &'r mut Resolver<'s>, kind: &'r GroupKind, targets: &[&ObjectKey]) -> Self {
+        let snapshot = resolver.snapshot();
+        let is_direct = is_direct(snapshot, kind);
+        let end = snapshot.profile(kind).map(|profile| profile.end());
+        let end = end.filter(|end| !is_direct && !end.is_upper());
+        let of_routes = end.map(|end| {
+            let there = targets
+                .iter()
+                .copied()
+                .filter(|key| snapshot.get(key).is_some());
+            let mut routes = Routes::default();
+            routes.extend(there.filter(|key| is_route(&key.gk)));
+            let mut found: HashMap<ObjectKey, Vec<PathGroup>> = HashMap::new();
+            for group in resolver.paths_over_routes(&routes, kind, end) {
+                if let Some(route) = group.paths.routes.route() {
+                    found.entry(route.clone()).or_default().push(group);
+                }
+            }
+            found
+        });
+        Self {
+            resolver,
+            kind,
+            is_direct,
+            of_routes,
+        }
+    }
+
+    /// The paths to a target; each target is asked for once.
+    fn groups(&mut self, target: &ObjectKey) -> Vec<PathGroup> {
+        match &mut self.of_routes {
+            Some(found) if is_route(&target.gk) => found.remove(target).unwrap_or_default(),
+            _ => self.resolver.paths_even_without_policies(target, self.kind),
+        }
+    }
+
+    /// The Gateways of a target whose paths do not name them.
+    fn gateways(&mut self, target: &ObjectKey) -> BTreeSet<ObjectKey> {
+        if self.is_direct {
+            self.resolver.gateways_of(target)
+        } else {
+            BTreeSet::new()
+        }
     }
 }
 
 fn judge_target<'g>(
-    [was, is]: [&mut Resolver<'_>; 2],
+    [was, is]: &mut [Side<'_, '_>; 2],
     [earlier, now]: &mut [Judge<'g>; 2],
     guardrails: &[&'g Guardrail],
     target: &ObjectKey,
@@ -146,17 +223,16 @@ fn judge_target<'g>(
 ) {
     let applies: Vec<&&'g Guardrail> = guardrails
         .iter()
-        .filter(|guardrail| guardrail.matcher.has(is.snapshot(), target))
+        .filter(|guardrail| guardrail.matcher.has(is.resolver.snapshot(), target))
         .filter(|guardrail| guardrail.exception(target, today).is_none())
         .collect();
-    let Some(first) = applies.first() else {
+    if applies.is_empty() {
         return;
-    };
-    let kind = &first.policy_kind;
-    let new = is.paths_even_without_policies(target, kind);
-    let old = was.paths_even_without_policies(target, kind);
+    }
+    let (old, new) = (was.groups(target), is.groups(target));
     let before = by_id(&old);
-    let gateways = [was.gateways_of(target), is.gateways_of(target)];
+    let gateways = [was.gateways(target), is.gateways(target)];
+    let (was, is) = (&*was.resolver, &*is.resolver);
     for guardrail in applies {
         let [had, has] = &gateways;
         let result = now.judge(is, guardrail, &new, has, Before::Paths(&before));

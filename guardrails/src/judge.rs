@@ -1,5 +1,6 @@
 //! Evaluates the rules of guardrails on the paths to a target.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -27,6 +28,8 @@ const LONGEST: usize = 200;
 const PATHS: usize = 4;
 /// Steps of an expression per unit of fuel.
 const STEPS: usize = 16;
+/// Units of fuel for the evaluations of one request: enough for a rule that reads the route on ten thousand routes.
+const MOST: usize = 400_000;
 /// The values of a policy as a variable.
 const POLICY: usize = 16;
 /// The values of an object as a variable.
@@ -38,6 +41,8 @@ pub struct Judge<'g> {
     request: Value,
     /// How many values the request has.
     request_size: usize,
+    /// The fuel for evaluations that is left; `None` if it is unlimited.
+    fuel: Cell<Option<usize>>,
     settings: HashMap<*const Effective, (Arc<Effective>, Rc<Settings>)>,
     known: HashMap<Question, (Held, Rc<Outcome>)>,
     _rules: PhantomData<&'g Guardrail>,
@@ -124,12 +129,29 @@ impl<'g> Judge<'g> {
     pub(crate) fn with(request: Value, groups: usize) -> Self {
         Self {
             request_size: OTHER + groups,
+            fuel: Cell::new(None),
             context: Context::default().with_all(),
             request,
             settings: HashMap::new(),
             known: HashMap::new(),
             _rules: PhantomData,
         }
+    }
+
+    /// The same with the fuel of one request for evaluations, beside that of the resolvers for paths.
+    pub(crate) fn bounded(self) -> Self {
+        self.fuel.set(Some(MOST));
+        self
+    }
+
+    /// Whether the fuel is used up. Answers from then on are not complete.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.fuel.get() == Some(0)
+    }
+
+    fn spend(&self, units: usize) {
+        let left = self.fuel.get().map(|left| left.saturating_sub(units));
+        self.fuel.set(left);
     }
 
     /// Judges the paths to a target in the state of a resolver.
@@ -161,9 +183,9 @@ impl<'g> Judge<'g> {
                 }
                 result.paths += 1;
                 if result.paths.is_multiple_of(PATHS) {
-                    resolver.spend(1);
+                    self.spend(1);
                 }
-                if resolver.is_spent() {
+                if self.is_spent() {
                     return result;
                 }
                 let here = Here {
@@ -172,7 +194,7 @@ impl<'g> Judge<'g> {
                     gateway,
                     listener: path.at(Level::Listener),
                 };
-                self.judge_path(resolver, guardrail, &here, before, &mut result);
+                self.judge_path(guardrail, &here, before, &mut result);
             }
         }
         result
@@ -180,7 +202,6 @@ impl<'g> Judge<'g> {
 
     fn judge_path(
         &mut self,
-        resolver: &Resolver<'_>,
         guardrail: &'g Guardrail,
         here: &Here<'_>,
         before: Before<'_>,
@@ -194,7 +215,7 @@ impl<'g> Judge<'g> {
                     None => Was::Nothing,
                 },
             };
-            let (is_error, message) = match &*self.outcome(resolver, rule, here, was) {
+            let (is_error, message) = match &*self.outcome(rule, here, was) {
                 Outcome::Holds => continue,
                 Outcome::Broken(message) => (false, message.clone()),
                 Outcome::Error(why) => (true, why.clone()),
@@ -216,13 +237,7 @@ impl<'g> Judge<'g> {
         }
     }
 
-    fn outcome(
-        &mut self,
-        resolver: &Resolver<'_>,
-        rule: &'g Rule,
-        here: &Here<'_>,
-        was: Was<'_>,
-    ) -> Rc<Outcome> {
+    fn outcome(&mut self, rule: &'g Rule, here: &Here<'_>, was: Was<'_>) -> Rc<Outcome> {
         let group = here.path.group;
         let uses = |variables: &[&str]| variables.iter().any(|variable| rule.uses(variable));
         let earlier = match was {
@@ -251,20 +266,14 @@ impl<'g> Judge<'g> {
         if let Some((_, known)) = self.known.get(&question) {
             return known.clone();
         }
-        let outcome = Rc::new(self.evaluate(resolver, rule, here, earlier));
+        let outcome = Rc::new(self.evaluate(rule, here, earlier));
         let held = |group: &PathGroup| (group.stack.clone(), group.effective.clone());
         let held = [Some(held(group)), earlier.map(held)];
         self.known.insert(question, (held, outcome.clone()));
         outcome
     }
 
-    fn evaluate(
-        &mut self,
-        resolver: &Resolver<'_>,
-        rule: &Rule,
-        here: &Here<'_>,
-        earlier: Option<&PathGroup>,
-    ) -> Outcome {
+    fn evaluate(&mut self, rule: &Rule, here: &Here<'_>, earlier: Option<&PathGroup>) -> Outcome {
         let group = here.path.group;
         let now = self.settings_of(&group.effective);
         let was = earlier.map(|group| (group, self.settings_of(&group.effective)));
@@ -309,16 +318,19 @@ impl<'g> Judge<'g> {
         }
         for variable in ["target", "path", "gateway", "listener", "route", "request"] {
             if needs(variable) {
-                sizes.known.push((variable, Size::whole(OTHER)));
+                let values = weight(variable, here);
+                sizes.known.push((variable, Size::whole(values)));
                 scope.add_variable_from_value(variable, self.value(variable, here));
             }
         }
         let steps = rule.require.steps(&sizes);
         let read = sizes.known.iter().map(|(_, size)| size.each);
-        resolver.spend(1 + (steps + read.sum::<usize>()) / STEPS);
+        self.spend(1 + (steps + read.sum::<usize>()) / STEPS);
         match rule.require.evaluate(&scope, steps) {
             Ok(Value::Bool(true)) => Outcome::Holds,
-            Ok(Value::Bool(false)) => Outcome::Broken(message(resolver, rule, &scope, &sizes)),
+            Ok(Value::Bool(false)) => {
+                Outcome::Broken(message(|units| self.spend(units), rule, &scope, &sizes))
+            }
             Ok(_) => Outcome::Error("the result is neither true nor false".to_owned()),
             Err(why) => Outcome::Error(why),
         }
@@ -347,15 +359,26 @@ impl<'g> Judge<'g> {
     }
 }
 
+/// How many values an object on the path has as a variable.
+fn weight(variable: &str, here: &Here<'_>) -> usize {
+    let object = match variable {
+        "target" => here.path.target().map(|place| &place.object),
+        "gateway" => here.gateway,
+        "route" => here.path.at(Level::Route).map(|place| &place.object),
+        _ => None,
+    };
+    object.map_or(OTHER, |key| values::weight_of(here.snapshot, key))
+}
+
 fn unknown() -> Outcome {
     Outcome::Error("only the controller of the policy kind knows what is in force".to_owned())
 }
 
 /// The message of a broken rule; the rule itself if there is none.
-fn message(resolver: &Resolver<'_>, rule: &Rule, scope: &Context<'_>, sizes: &Sizes) -> String {
+fn message(spend: impl FnOnce(usize), rule: &Rule, scope: &Context<'_>, sizes: &Sizes) -> String {
     let said = rule.message.as_ref().and_then(|message| {
         let steps = message.steps(sizes);
-        resolver.spend(steps / STEPS);
+        spend(steps / STEPS);
         match message.evaluate(scope, steps) {
             Ok(Value::String(text)) => Some(text.to_string()),
             _ => None,

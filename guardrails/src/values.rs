@@ -137,6 +137,20 @@ fn object(snapshot: &Snapshot, key: &ObjectKey) -> Vec<(&'static str, Value)> {
     fields
 }
 
+/// How many values an object has in rules.
+pub(crate) fn weight_of(snapshot: &Snapshot, key: &ObjectKey) -> usize {
+    let labels = |key: &ObjectKey| {
+        snapshot
+            .get(key)
+            .map_or(0, |object| object.meta.labels.len())
+    };
+    let hostnames = match snapshot.get(key).map(|object| &object.node) {
+        Some(Node::Route { hostnames, .. }) => hostnames.len(),
+        _ => 0,
+    };
+    8 + labels(key) + labels(&namespace_key(&key.namespace)) + hostnames
+}
+
 /// An object on the path; null if there is none.
 pub(crate) fn of_object(snapshot: &Snapshot, key: Option<&ObjectKey>) -> Value {
     key.map_or(Value::Null, |key| map(object(snapshot, key)))

@@ -18,7 +18,7 @@ use attache::engine::model::ids::ObjectKey;
 use attache::engine::state::snapshot::{Change, Snapshot};
 use attache_guardrails::{GuardrailFile, Guardrails};
 use jiff::civil::date;
-use serde_json::Value;
+use serde_json::{Value, json};
 use testing::cases::{asked, documents, hold, nothing, object, root};
 
 fn examples() -> PathBuf {
@@ -177,4 +177,28 @@ fn an_expression_may_not_take_all_the_time_there_is() {
     let answer = said(&guardrails, &state(Path::new("none")), request);
     assert!(answer.contains("too much to work out here"), "{answer}");
     assert!(answer.contains("allowed: true"), "{answer}");
+}
+
+/// A change on a Gateway concerns all of its routes, and the fuel of a request is enough for them.
+#[test]
+fn a_change_on_a_gateway_with_thousands_of_routes_is_judged() {
+    const ROUTES: usize = 10_000;
+    let route = |i: usize| {
+        object(&json!({
+            "apiVersion": "gateway.networking.k8s.io/v1",
+            "kind": "HTTPRoute",
+            "metadata": {"name": format!("r{i}"), "namespace": "shop"},
+            "spec": {
+                "parentRefs": [{"name": "public", "namespace": "infra"}],
+                "hostnames": [format!("h{i}.example.com")],
+                "rules": [{"backendRefs": [{"name": "cart", "port": 80}]}],
+            },
+        }))
+    };
+    let snapshot = (0..ROUTES).fold(state(Path::new("none")), |snapshot, i| {
+        snapshot.apply(Change::Applied(Arc::new(route(i))))
+    });
+    let request = &documents(&root("guardrails").join("authentication/requests.yaml"))[0];
+    let answer = said(&guardrails(Path::new("none")), &snapshot, request);
+    assert!(answer.contains("is broken by 10001 HTTPRoutes"), "{answer}");
 }

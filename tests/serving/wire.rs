@@ -12,6 +12,7 @@ mod floods;
 mod frames;
 mod gone;
 mod good;
+mod guardrails;
 mod input;
 mod lies;
 mod limits;
