@@ -303,8 +303,8 @@ fn what_the_image_copies_is_let_through() {
         .find_map(|line| line.strip_prefix("members = "));
     let members: Vec<String> = serde_saphyr::from_str(members.unwrap()).unwrap();
     for member in members {
-        let copied = format!("COPY {member}/Cargo.toml {member}/");
-        assert!(dockerfile.contains(&copied), "the image lacks {member}");
+        let manifest = format!("COPY {member}/Cargo.toml {member}/");
+        assert!(dockerfile.contains(&manifest), "the image lacks {member}");
     }
 }
 
