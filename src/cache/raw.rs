@@ -124,9 +124,13 @@ impl RawObject {
         &self.header
     }
 
-    /// Shares the strings of the metadata with other objects.
-    pub(super) fn intern(&mut self, interner: &mut Interner) {
+    /// Shares the strings of metadata and status with other objects. Before [`RawObject::to_object`], which shares both
+    /// with the object.
+    pub fn intern(&mut self, interner: &mut Interner) {
         interner.header(&mut self.header);
+        if let Some(reported) = self.reported.as_mut().and_then(Arc::get_mut) {
+            interner.reported(reported);
+        }
     }
 
     /// When it was created.

@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
 use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::model::intern::Interner;
 use crate::engine::model::object::Unreadable;
 use crate::metrics::{Metrics, watched_kind};
 
@@ -102,6 +103,7 @@ pub async fn follow<T, M>(
     let mut listing: Option<Vec<T>> = None;
     let mut resuming = false;
     let mut slow_lists = 0;
+    let mut interner = Interner::default();
 
     loop {
         let words = listener.words();
@@ -145,7 +147,8 @@ pub async fn follow<T, M>(
                 listing = Some(Vec::new());
                 continue;
             }
-            watcher::Event::InitApply(raw) => {
+            watcher::Event::InitApply(mut raw) => {
+                raw.intern(&mut interner);
                 if let Some(object) = skipped.filter(&raw, read(&raw, &gk)) {
                     listing.get_or_insert_default().push(object);
                 }
@@ -156,11 +159,14 @@ pub async fn follow<T, M>(
                 listener.note();
                 Event::Listed(listing.take().unwrap_or_default())
             }
-            watcher::Event::Apply(raw) => match skipped.filter(&raw, read(&raw, &gk)) {
-                Some(object) => Event::Applied(object),
-                // Its previous version is outdated.
-                None => Event::Deleted(raw.key(&gk)),
-            },
+            watcher::Event::Apply(mut raw) => {
+                raw.intern(&mut interner);
+                match skipped.filter(&raw, read(&raw, &gk)) {
+                    Some(object) => Event::Applied(object),
+                    // Its previous version is outdated.
+                    None => Event::Deleted(raw.key(&gk)),
+                }
+            }
             watcher::Event::Delete(raw) => {
                 skipped.forget(&raw);
                 Event::Deleted(raw.key(&gk))

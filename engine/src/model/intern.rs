@@ -154,7 +154,8 @@ impl Interner {
         place.section.iter_mut().for_each(|name| self.text(name));
     }
 
-    fn reported(&mut self, reported: &mut Reported) {
+    /// Replaces the values in a status.
+    pub fn reported(&mut self, reported: &mut Reported) {
         for entry in &mut reported.entries {
             match &mut entry.subject {
                 Subject::Whole => {}

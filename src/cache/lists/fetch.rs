@@ -122,7 +122,8 @@ async fn pages(gk: &GroupKind, api: &Api<RawObject>) -> Result<List, ApiError> {
             }
             Err(error) => return Err(ApiError::of(&error)),
         };
-        for raw in &page.items {
+        for mut raw in page.items {
+            raw.intern(&mut interner);
             match raw.to_object(gk) {
                 Ok(mut object) => {
                     interner.object(&mut object);

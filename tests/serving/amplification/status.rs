@@ -5,6 +5,7 @@ use std::sync::Arc;
 use attache::cache::raw::RawObject;
 use attache::config::Configuration;
 use attache::engine::model::ids::GroupKind;
+use attache::engine::model::intern::Interner;
 use attache::engine::model::object::Object;
 use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::Value;
@@ -16,31 +17,36 @@ use testing::load::life;
 const BUDGET: i64 = 120 << 20;
 const OBJECTS: i64 = 110_000;
 
-/// An object as the watch reads it.
-fn object(gk: &GroupKind, json: &Value) -> Arc<Object> {
-    let raw = RawObject::read(&json.to_string());
-    Arc::new(raw.to_object(gk).unwrap())
+/// Objects as the watch of a kind reads them.
+fn objects(gk: &GroupKind, all: impl Iterator<Item = Value>) -> Vec<Arc<Object>> {
+    let mut interner = Interner::default();
+    let read = all.map(|json| {
+        let mut raw = RawObject::read(&json.to_string());
+        raw.intern(&mut interner);
+        let mut object = raw.to_object(gk).unwrap();
+        interner.object(&mut object);
+        Arc::new(object)
+    });
+    read.collect()
 }
 
 /// A cluster with this many routes, and a tenth as many policies.
 fn cluster(routes: usize) -> Snapshot {
     let rules = Configuration::default().rules().unwrap();
     let crd = GroupKind::crd();
-    let definitions = life::definitions();
-    let definitions = definitions.iter().map(|json| object(&crd, json));
-    let mut snapshot =
-        Snapshot::new(rules).apply(Change::Listed(crd.clone(), definitions.collect()));
+    let definitions = objects(&crd, life::definitions().into_iter());
+    let mut snapshot = Snapshot::new(rules).apply(Change::Listed(crd.clone(), definitions));
     let gateway = GroupKind::gateway_api("Gateway");
-    let gateways = (0..life::gateways(routes)).map(|i| object(&gateway, &life::gateway(i)));
-    snapshot = snapshot.apply(Change::Listed(gateway.clone(), gateways.collect()));
+    let gateways = objects(&gateway, (0..life::gateways(routes)).map(life::gateway));
+    snapshot = snapshot.apply(Change::Listed(gateway.clone(), gateways));
     let route = GroupKind::gateway_api("HTTPRoute");
-    let all = (0..routes).map(|i| object(&route, &life::route(i)));
-    snapshot = snapshot.apply(Change::Listed(route.clone(), all.collect()));
+    let all = objects(&route, (0..routes).map(life::route));
+    snapshot = snapshot.apply(Change::Listed(route.clone(), all));
     for (kind, (group, name, ..)) in life::KINDS.iter().enumerate() {
         let gk = GroupKind::new(*group, *name);
         let of_kind = (0..routes / 10).filter(|i| i % life::KINDS.len() == kind);
-        let policies = of_kind.map(|i| object(&gk, &life::policy(i, routes)));
-        snapshot = snapshot.apply(Change::Listed(gk.clone(), policies.collect()));
+        let policies = objects(&gk, of_kind.map(|i| life::policy(i, routes)));
+        snapshot = snapshot.apply(Change::Listed(gk.clone(), policies));
     }
     snapshot
 }
