@@ -7,10 +7,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt;
+use futures::{Stream, StreamExt};
 use kube::Api;
 use kube::core::ApiResource;
-use kube::runtime::watcher;
+use kube::runtime::{WatchStreamExt as _, watcher};
 use serde_json::error::Category;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
@@ -97,13 +97,12 @@ pub async fn follow<T, M>(
         .page_size(PAGE);
     let listener = Listener::new(&gk, source.sync.heard(&gk), &source.metrics);
     let api: Api<RawObject> = Api::all_with(listener.on(source.client.clone()), &resource);
-    let mut stream = pin!(watcher(api.clone(), config.clone()));
+    let mut stream = pin!(watched(api.clone(), config.clone()));
     let mut backoff = Backoff::default();
     let mut skipped = Skipped::new(&gk, &source.metrics);
     let mut listing: Option<Vec<T>> = None;
     let mut resuming = false;
     let mut slow_lists = 0;
-    let mut interner = Interner::default();
 
     loop {
         let words = listener.words();
@@ -128,13 +127,13 @@ pub async fn follow<T, M>(
                     slow_lists += 1;
                     if slow_lists % SLOW_LISTS == 0 {
                         config = larger(config);
-                        stream.set(watcher(api.clone(), config.clone()));
+                        stream.set(watched(api.clone(), config.clone()));
                     }
                 }
                 report(&source, &gk, &error, backoff.is_fresh());
                 sleep(backoff.delay()).await;
                 if backoff.failures >= AWAY {
-                    stream.set(watcher(api.clone(), config.clone()));
+                    stream.set(watched(api.clone(), config.clone()));
                 }
                 continue;
             }
@@ -147,8 +146,7 @@ pub async fn follow<T, M>(
                 listing = Some(Vec::new());
                 continue;
             }
-            watcher::Event::InitApply(mut raw) => {
-                raw.intern(&mut interner);
+            watcher::Event::InitApply(raw) => {
                 if let Some(object) = skipped.filter(&raw, read(&raw, &gk)) {
                     listing.get_or_insert_default().push(object);
                 }
@@ -159,14 +157,11 @@ pub async fn follow<T, M>(
                 listener.note();
                 Event::Listed(listing.take().unwrap_or_default())
             }
-            watcher::Event::Apply(mut raw) => {
-                raw.intern(&mut interner);
-                match skipped.filter(&raw, read(&raw, &gk)) {
-                    Some(object) => Event::Applied(object),
-                    // Its previous version is outdated.
-                    None => Event::Deleted(raw.key(&gk)),
-                }
-            }
+            watcher::Event::Apply(raw) => match skipped.filter(&raw, read(&raw, &gk)) {
+                Some(object) => Event::Applied(object),
+                // Its previous version is outdated.
+                None => Event::Deleted(raw.key(&gk)),
+            },
             watcher::Event::Delete(raw) => {
                 skipped.forget(&raw);
                 Event::Deleted(raw.key(&gk))
@@ -179,6 +174,15 @@ pub async fn follow<T, M>(
             return;
         }
     }
+}
+
+/// The watch of a kind, whose objects share strings.
+fn watched(
+    api: Api<RawObject>,
+    config: watcher::Config,
+) -> impl Stream<Item = watcher::Result<watcher::Event<RawObject>>> + Send {
+    let mut interner = Interner::default();
+    watcher(api, config).modify(move |raw| raw.intern(&mut interner))
 }
 
 /// Makes pages four times as large.
