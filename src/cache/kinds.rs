@@ -59,7 +59,7 @@ struct Ended(String);
 pub async fn watch_crds(source: Source, events: mpsc::Sender<Event<SeenCrd>>) -> String {
     let gk = GroupKind::crd();
     source.sync.started(&gk);
-    let read = |raw: &RawObject, gk: &GroupKind| {
+    let read = |raw: &mut RawObject, gk: &GroupKind| {
         Ok(SeenCrd {
             object: Arc::new(raw.to_object(gk)?),
             established: raw.established,
@@ -351,27 +351,23 @@ fn by_name(crd: SeenCrd) -> (Arc<str>, SeenCrd) {
 /// Trims an object to the fields that are kept. If the known state has an equal object, that one is reused, since
 /// during a relist the old and the new state are both in memory and are mostly the same.
 fn once(
-    raw: &RawObject,
+    raw: &mut RawObject,
     gk: &GroupKind,
     known: &Published,
     keeps: &RetainedFields,
     interner: &mut Interner,
 ) -> Result<Arc<Object>, Partly<Arc<Object>>> {
-    let mut kept = |mut object: Object| {
+    let kept = |mut object: Object| {
         object.trim(keeps);
-        interner.object(&mut object);
         match known.load().get(&object.key) {
             Some(known) if known.is_identical(&object) => known.clone(),
             _ => Arc::new(object),
         }
     };
-    match raw.to_object(gk) {
-        Ok(object) => Ok(kept(object)),
-        Err(why) => {
-            let left = raw.outline(gk, raw.header(), &why).map(kept);
-            Err(Partly { why, left })
-        }
-    }
+    raw.to_interned(gk, interner).map(kept).map_err(|why| {
+        let left = raw.outline(gk, raw.header(), &why).map(kept);
+        Partly { why, left }
+    })
 }
 
 fn change(gk: &GroupKind, event: Event<Arc<Object>>) -> Change {

@@ -124,9 +124,8 @@ impl RawObject {
         &self.header
     }
 
-    /// Shares the strings of metadata and status with other objects. Before [`RawObject::to_object`], which shares both
-    /// with the object.
-    pub fn intern(&mut self, interner: &mut Interner) {
+    /// Shares the strings of metadata and status with other objects.
+    pub(super) fn intern(&mut self, interner: &mut Interner) {
         interner.header(&mut self.header);
         if let Some(reported) = self.reported.as_mut().and_then(Arc::get_mut) {
             interner.reported(reported);
@@ -149,6 +148,22 @@ impl RawObject {
     /// Fails if `odd` is set, or if a field that attachment depends on has the wrong type.
     pub fn to_object(&self, gk: &GroupKind) -> Result<Object, Unreadable> {
         self.to_object_as(gk, &self.header, None)
+    }
+
+    /// Like [`RawObject::to_object`], for an object that is kept: it shares strings with others.
+    ///
+    /// # Errors
+    /// As [`RawObject::to_object`].
+    pub fn to_interned(
+        &mut self,
+        gk: &GroupKind,
+        interner: &mut Interner,
+    ) -> Result<Object, Unreadable> {
+        // Before the object is made, which shares metadata and status with this one.
+        self.intern(interner);
+        let mut object = self.to_object(gk)?;
+        interner.object(&mut object);
+        Ok(object)
     }
 
     /// Like [`RawObject::to_object`], with other metadata and optionally another spec.

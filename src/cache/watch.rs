@@ -7,16 +7,15 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::{Stream, StreamExt};
+use futures::StreamExt;
 use kube::Api;
 use kube::core::ApiResource;
-use kube::runtime::{WatchStreamExt as _, watcher};
+use kube::runtime::watcher;
 use serde_json::error::Category;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
 use crate::engine::model::ids::{GroupKind, ObjectKey};
-use crate::engine::model::intern::Interner;
 use crate::engine::model::object::Unreadable;
 use crate::metrics::{Metrics, watched_kind};
 
@@ -86,7 +85,7 @@ pub async fn follow<T, M>(
     gk: GroupKind,
     resource: ApiResource,
     events: mpsc::Sender<M>,
-    mut read: impl FnMut(&RawObject, &GroupKind) -> Result<T, Partly<T>> + Send,
+    mut read: impl FnMut(&mut RawObject, &GroupKind) -> Result<T, Partly<T>> + Send,
     wrap: impl Fn(Event<T>) -> M + Send,
 ) where
     T: Send,
@@ -97,7 +96,7 @@ pub async fn follow<T, M>(
         .page_size(PAGE);
     let listener = Listener::new(&gk, source.sync.heard(&gk), &source.metrics);
     let api: Api<RawObject> = Api::all_with(listener.on(source.client.clone()), &resource);
-    let mut stream = pin!(watched(api.clone(), config.clone()));
+    let mut stream = pin!(watcher(api.clone(), config.clone()));
     let mut backoff = Backoff::default();
     let mut skipped = Skipped::new(&gk, &source.metrics);
     let mut listing: Option<Vec<T>> = None;
@@ -127,13 +126,13 @@ pub async fn follow<T, M>(
                     slow_lists += 1;
                     if slow_lists % SLOW_LISTS == 0 {
                         config = larger(config);
-                        stream.set(watched(api.clone(), config.clone()));
+                        stream.set(watcher(api.clone(), config.clone()));
                     }
                 }
                 report(&source, &gk, &error, backoff.is_fresh());
                 sleep(backoff.delay()).await;
                 if backoff.failures >= AWAY {
-                    stream.set(watched(api.clone(), config.clone()));
+                    stream.set(watcher(api.clone(), config.clone()));
                 }
                 continue;
             }
@@ -146,8 +145,8 @@ pub async fn follow<T, M>(
                 listing = Some(Vec::new());
                 continue;
             }
-            watcher::Event::InitApply(raw) => {
-                if let Some(object) = skipped.filter(&raw, read(&raw, &gk)) {
+            watcher::Event::InitApply(mut raw) => {
+                if let Some(object) = skipped.filter(&mut raw, &mut read) {
                     listing.get_or_insert_default().push(object);
                 }
                 continue;
@@ -157,7 +156,7 @@ pub async fn follow<T, M>(
                 listener.note();
                 Event::Listed(listing.take().unwrap_or_default())
             }
-            watcher::Event::Apply(raw) => match skipped.filter(&raw, read(&raw, &gk)) {
+            watcher::Event::Apply(mut raw) => match skipped.filter(&mut raw, &mut read) {
                 Some(object) => Event::Applied(object),
                 // Its previous version is outdated.
                 None => Event::Deleted(raw.key(&gk)),
@@ -174,15 +173,6 @@ pub async fn follow<T, M>(
             return;
         }
     }
-}
-
-/// The watch of a kind, whose objects share strings.
-fn watched(
-    api: Api<RawObject>,
-    config: watcher::Config,
-) -> impl Stream<Item = watcher::Result<watcher::Event<RawObject>>> + Send {
-    let mut interner = Interner::default();
-    watcher(api, config).modify(move |raw| raw.intern(&mut interner))
 }
 
 /// Makes pages four times as large.
@@ -328,9 +318,13 @@ impl Skipped {
         }
     }
 
-    /// Returns what could be read of an object; one that is incomplete is counted.
-    fn filter<T>(&mut self, raw: &RawObject, read: Result<T, Partly<T>>) -> Option<T> {
-        match read {
+    /// Returns what `read` reads of an object; one that is incomplete is counted.
+    fn filter<T>(
+        &mut self,
+        raw: &mut RawObject,
+        read: &mut impl FnMut(&mut RawObject, &GroupKind) -> Result<T, Partly<T>>,
+    ) -> Option<T> {
+        match read(raw, &self.gk) {
             Ok(object) => {
                 self.forget(raw);
                 Some(object)

@@ -123,12 +123,8 @@ async fn pages(gk: &GroupKind, api: &Api<RawObject>) -> Result<List, ApiError> {
             Err(error) => return Err(ApiError::of(&error)),
         };
         for mut raw in page.items {
-            raw.intern(&mut interner);
-            match raw.to_object(gk) {
-                Ok(mut object) => {
-                    interner.object(&mut object);
-                    list.objects.push(object);
-                }
+            match raw.to_interned(gk, &mut interner) {
+                Ok(object) => list.objects.push(object),
                 Err(why) => {
                     list.objects.extend(raw.outline(gk, raw.header(), &why));
                     list.odd.push((raw.key(gk), why.to_string()));

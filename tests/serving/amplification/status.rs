@@ -22,10 +22,7 @@ fn objects(gk: &GroupKind, all: impl Iterator<Item = Value>) -> Vec<Arc<Object>>
     let mut interner = Interner::default();
     let read = all.map(|json| {
         let mut raw = RawObject::read(&json.to_string());
-        raw.intern(&mut interner);
-        let mut object = raw.to_object(gk).unwrap();
-        interner.object(&mut object);
-        Arc::new(object)
+        Arc::new(raw.to_interned(gk, &mut interner).unwrap())
     });
     read.collect()
 }
