@@ -86,6 +86,13 @@ impl Guard for Guardrails {
 impl Guardrails {
     /// The findings on a change. Guardrails that only audit say nothing.
     pub fn changed(&self, change: &GuardedChange<'_>) -> Vec<Finding> {
+        let asked: Vec<&Guardrail> = self
+            .iter()
+            .filter(|guardrail| guardrail.action != Action::Audit)
+            .collect();
+        if asked.is_empty() {
+            return Vec::new();
+        }
         let mut was = if change.is_bounded {
             Resolver::bounded(change.before)
         } else {
@@ -93,10 +100,6 @@ impl Guardrails {
         };
         let mut is = was.of(change.after);
         let key = change.object;
-        let asked: Vec<&Guardrail> = self
-            .iter()
-            .filter(|guardrail| guardrail.action != Action::Audit)
-            .collect();
         let targets = touched([&mut was, &mut is], change, &asked);
         let request = values::request(Some((key, change.operation)), change.subject);
         let groups = change.subject.map_or(0, |subject| subject.groups.len());
@@ -319,9 +322,7 @@ fn touched(
 }
 
 fn too_much(key: &ObjectKey) -> Finding {
-    let what = "what this does to guardrails";
-    let message = format!("{what} is too much to work out here: attache guardrails");
-    Finding::new(Code::Unverified, key, message).about(what)
+    Finding::too_much(key, "what this does to guardrails", "attache guardrails")
 }
 
 fn finding(

@@ -84,15 +84,6 @@ pub(crate) enum Before<'a> {
     Paths(&'a BTreeMap<PathId, &'a PathGroup>),
 }
 
-/// The effective policy on a path before the change.
-#[derive(Clone, Copy)]
-enum Was<'a> {
-    Same,
-    Group(&'a PathGroup),
-    /// The path is new.
-    Nothing,
-}
-
 /// What decides the result of a rule.
 #[derive(PartialEq, Eq, Hash)]
 struct Question {
@@ -207,15 +198,14 @@ impl<'g> Judge<'g> {
         before: Before<'_>,
         result: &mut TargetResult,
     ) {
+        let earlier = match before {
+            // The state before is the state now.
+            Before::Same => Some(here.path.group),
+            // `None` if the path is new.
+            Before::Paths(paths) => paths.get(&here.path.id()).copied(),
+        };
         for (i, rule) in guardrail.rules.iter().enumerate() {
-            let was = match before {
-                Before::Same => Was::Same,
-                Before::Paths(paths) => match paths.get(&here.path.id()) {
-                    Some(group) => Was::Group(group),
-                    None => Was::Nothing,
-                },
-            };
-            let (is_error, message) = match &*self.outcome(rule, here, was) {
+            let (is_error, message) = match &*self.outcome(rule, here, earlier) {
                 Outcome::Holds => continue,
                 Outcome::Broken(message) => (false, message.clone()),
                 Outcome::Error(why) => (true, why.clone()),
@@ -237,15 +227,15 @@ impl<'g> Judge<'g> {
         }
     }
 
-    fn outcome(&mut self, rule: &'g Rule, here: &Here<'_>, was: Was<'_>) -> Rc<Outcome> {
+    /// `earlier` is the path before the change, if there was one.
+    fn outcome(
+        &mut self,
+        rule: &'g Rule,
+        here: &Here<'_>,
+        earlier: Option<&PathGroup>,
+    ) -> Rc<Outcome> {
         let group = here.path.group;
         let uses = |variables: &[&str]| variables.iter().any(|variable| rule.uses(variable));
-        let earlier = match was {
-            // The state before is the state now.
-            Was::Same => Some(group),
-            Was::Group(group) => Some(group),
-            Was::Nothing => None,
-        };
         let question = Question {
             rule: std::ptr::from_ref(rule),
             after: group.outcome(),

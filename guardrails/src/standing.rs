@@ -43,6 +43,7 @@ impl<'g> Judge<'g> {
     ) -> Vec<(&'g Guardrail, Standing<'g>)> {
         let snapshot = resolver.snapshot();
         let mut groups: BTreeMap<&GroupKind, Vec<PathGroup>> = BTreeMap::new();
+        let mut gateways = None;
         let mut found = Vec::new();
         for guardrail in guardrails.iter() {
             if !guardrail.matcher.has(snapshot, key) {
@@ -52,8 +53,8 @@ impl<'g> Judge<'g> {
             let groups = groups
                 .entry(kind)
                 .or_insert_with(|| resolver.paths_even_without_policies(key, kind));
-            let gateways = resolver.gateways_of(key);
-            let result = self.judge(resolver, guardrail, groups, &gateways, Before::Same);
+            let gateways = gateways.get_or_insert_with(|| resolver.gateways_of(key));
+            let result = self.judge(resolver, guardrail, groups, gateways, Before::Same);
             if result.paths == 0 {
                 continue;
             }

@@ -99,6 +99,12 @@ impl Finding {
         self
     }
 
+    /// The finding that something was not worked out because it is too much for one request; a command works it out.
+    pub fn too_much(object: &ObjectKey, what: &str, command: &str) -> Self {
+        let message = format!("{what} is too much to work out here: {command}");
+        Self::new(Code::Unverified, object, message).about(what)
+    }
+
     /// Sets the subject.
     #[must_use]
     pub fn about(mut self, subject: impl Into<String>) -> Self {

@@ -50,8 +50,7 @@ pub(super) fn effects(before: &Snapshot, is: &mut Resolver<'_>, key: &ObjectKey)
 
 /// The finding that something was not computed because policies with many settings are attached to many paths.
 pub(super) fn too_much(key: &ObjectKey, what: &str) -> Finding {
-    let message = format!("{what} is too much to work out here: attache describe");
-    Finding::new(Code::Unverified, key, message).about(what)
+    Finding::too_much(key, what, "attache describe")
 }
 
 /// Findings on the deletion of an object.
