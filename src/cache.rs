@@ -34,6 +34,7 @@ pub mod served;
 pub mod skipped;
 pub mod sync;
 pub mod watch;
+mod webhook_configurations;
 pub mod webhooks;
 pub mod writer;
 

@@ -14,25 +14,21 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
-use kube::api::{DynamicObject, Patch, PatchParams, PostParams};
-use kube::core::{ApiResource, GroupVersionKind};
+use kube::api::PostParams;
 use kube::{Api, Client, ResourceExt as _};
 use serde_json::Value;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::sync::Check;
 use super::watch::short;
+use super::webhook_configurations::{CONFLICT, NOT_FOUND, WebhookConfigurations, answer, has_code};
 use crate::certificates::{Pair, Rotation, Step, Stored};
-use crate::registration::{CA_FIELD_MANAGER, Endpoint, GROUP, VERSION, ca_amendment, published};
+use crate::registration::{CA_FIELD_MANAGER, Endpoint, ca_amendment, published};
 
 /// How often to look at the Secret and the configurations.
 const POLL: Duration = Duration::from_secs(10);
-/// Timeout of a request to the API server.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// After this many conflicts with other replicas, wait for the next round.
 const ATTEMPTS: usize = 5;
-const CONFLICT: u16 = 409;
-const NOT_FOUND: u16 = 404;
 const LABEL: (&str, &str) = ("app.kubernetes.io/managed-by", "attache");
 
 /// Puts a pair into service.
@@ -62,6 +58,7 @@ pub struct OwnState {
 /// The task that keeps them.
 pub struct OwnCertificates {
     client: Client,
+    configurations: WebhookConfigurations,
     kept: Kept,
     serve: Serve,
     served: Option<Stored>,
@@ -108,6 +105,7 @@ impl OwnCertificates {
     pub fn new(client: Client, kept: Kept, serve: Serve) -> Self {
         let waits = "waits for the first answer of the API server".to_owned();
         Self {
+            configurations: WebhookConfigurations::new(client.clone(), kept.webhooks.clone()),
             client,
             kept,
             serve,
@@ -243,18 +241,11 @@ impl OwnCertificates {
     }
 
     async fn configuration(&self, endpoint: Endpoint) -> Result<Option<Value>, String> {
-        let name = &self.kept.webhooks;
-        match answer(self.configurations(endpoint).get(name)).await? {
-            Ok(found) => {
-                let found = serde_json::to_value(&found);
-                found.map(Some).map_err(|error| error.to_string())
-            }
-            Err(error) if has_code(&error, NOT_FOUND) => Ok(None),
-            Err(error) => {
-                let kind = endpoint.kind();
-                Err(format!("failed to read {kind} {name}: {}", short(&error)))
-            }
-        }
+        let found = self.configurations.get(endpoint).await;
+        found.map_err(|why| {
+            let (kind, name) = (endpoint.kind(), self.configurations.name());
+            format!("failed to read {kind} {name}: {why}")
+        })
     }
 
     /// Returns `false` if somebody else wrote first.
@@ -267,31 +258,24 @@ impl OwnCertificates {
         let Some(wanted) = ca_amendment(endpoint, current, bundle) else {
             return Ok(true);
         };
-        let name = &self.kept.webhooks;
-        let params = PatchParams::apply(CA_FIELD_MANAGER).force();
-        let api = self.configurations(endpoint);
-        match answer(api.patch(name, &params, &Patch::Apply(&wanted))).await? {
-            Ok(_) => {
-                tracing::info!(webhooks = endpoint.word(), name, "caBundle applied");
-                Ok(true)
-            }
-            Err(error) if has_code(&error, CONFLICT) => Ok(false),
-            Err(error) => {
-                let kind = endpoint.kind();
-                let why = short(&error);
-                Err(format!("failed to write caBundle of {kind} {name}: {why}"))
-            }
+        let name = self.configurations.name();
+        let applied = self
+            .configurations
+            .apply(endpoint, CA_FIELD_MANAGER, &wanted);
+        let applied = applied.await.map_err(|why| {
+            format!(
+                "failed to write caBundle of {} {name}: {why}",
+                endpoint.kind()
+            )
+        })?;
+        if applied {
+            tracing::info!(webhooks = endpoint.word(), name, "caBundle applied");
         }
+        Ok(applied)
     }
 
     fn secrets(&self) -> Api<Secret> {
         Api::namespaced(self.client.clone(), &self.kept.namespace)
-    }
-
-    fn configurations(&self, endpoint: Endpoint) -> Api<DynamicObject> {
-        let gvk = GroupVersionKind::gvk(GROUP, VERSION, endpoint.kind());
-        let resource = ApiResource::from_gvk_with_plural(&gvk, endpoint.plural());
-        Api::all_with(self.client.clone(), &resource)
     }
 }
 
@@ -299,18 +283,4 @@ fn contents(secret: &Secret) -> Option<Stored> {
     let data = secret.data.iter().flatten();
     let data = data.map(|(key, ByteString(bytes))| (key.clone(), bytes.clone()));
     Stored::read(&data.collect())
-}
-
-fn has_code(error: &kube::Error, code: u16) -> bool {
-    matches!(error, kube::Error::Api(status) if status.code == code)
-}
-
-async fn answer<T>(request: impl Future<Output = T>) -> Result<T, String> {
-    let answer = timeout(PATIENCE, request).await;
-    answer.map_err(|_| {
-        format!(
-            "the API server gave no answer within {} s",
-            PATIENCE.as_secs()
-        )
-    })
 }

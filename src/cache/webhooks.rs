@@ -9,20 +9,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use kube::api::{DynamicObject, Patch, PatchParams};
-use kube::core::{ApiResource, GroupVersionKind};
-use kube::{Api, Client};
+use kube::Client;
 use tokio::sync::watch;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use crate::metrics::Metrics;
 use crate::reading::{self, Pipes};
-use crate::registration::{
-    Endpoint, FIELD_MANAGER, GROUP, Policies, VERSION, amendment, ca_bundle,
-};
+use crate::registration::{Endpoint, FIELD_MANAGER, Policies, amendment, ca_bundle};
 
 use super::sync::Check;
-use super::watch::short;
+use super::webhook_configurations::WebhookConfigurations;
 
 /// The watched policy kinds; `None` before the first list of CRDs.
 pub type Watched = Option<Arc<Policies>>;
@@ -31,13 +27,8 @@ pub type Watched = Option<Arc<Policies>>;
 const POLL: Duration = Duration::from_secs(10);
 /// CRDs are often applied in groups: after a change, wait this long for the others.
 const SETTLE: Duration = Duration::from_secs(1);
-/// Timeout of a request to the API server.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// After this many conflicts with other writers, wait for the next round.
 const ATTEMPTS: usize = 3;
-/// Status code: the object has changed since it was read.
-const CONFLICT: u16 = 409;
-const NOT_FOUND: u16 = 404;
 
 /// The configurations to keep up to date.
 #[derive(Clone, Debug)]
@@ -56,7 +47,7 @@ pub struct WebhookState(ArcSwap<BTreeMap<&'static str, Option<String>>>);
 
 /// The task that updates the configurations.
 pub struct Webhooks {
-    client: Client,
+    configurations: WebhookConfigurations,
     kept: Kept,
     watched: watch::Receiver<Watched>,
     state: Arc<WebhookState>,
@@ -120,7 +111,7 @@ impl Webhooks {
             );
         }
         Self {
-            client,
+            configurations: WebhookConfigurations::new(client, kept.name.clone()),
             kept,
             watched,
             state,
@@ -197,29 +188,23 @@ impl Webhooks {
     }
 
     async fn attempt(&self, endpoint: Endpoint, policies: &Policies) -> Result<Left, String> {
-        let api = self.api(endpoint);
-        let name = &self.kept.name;
-        let current = match answer(api.get(name)).await? {
-            Ok(current) => current,
-            Err(kube::Error::Api(status)) if status.code == NOT_FOUND => {
-                return match endpoint {
-                    // The mutating webhook is optional.
-                    Endpoint::Mutate => Ok(Left::AsItWas),
-                    Endpoint::Validate => Err(format!("there is no {} {name}", endpoint.kind())),
-                };
-            }
-            Err(error) => return Err(short(&error)),
+        let Some(current) = self.configurations.get(endpoint).await? else {
+            let name = &self.kept.name;
+            return match endpoint {
+                // The mutating webhook is optional.
+                Endpoint::Mutate => Ok(Left::AsItWas),
+                Endpoint::Validate => Err(format!("there is no {} {name}", endpoint.kind())),
+            };
         };
-        let current = serde_json::to_value(&current).map_err(|error| error.to_string())?;
         let Some(wanted) = amendment(endpoint, &current, policies, self.ca.as_deref())? else {
             return Ok(Left::AsItWas);
         };
-        let params = PatchParams::apply(FIELD_MANAGER).force();
-        match answer(api.patch(name, &params, &Patch::Apply(&wanted))).await? {
-            Ok(_) => Ok(Left::Applied),
-            Err(kube::Error::Api(status)) if status.code == CONFLICT => Ok(Left::Overtaken),
-            Err(error) => Err(short(&error)),
-        }
+        let applied = self.configurations.apply(endpoint, FIELD_MANAGER, &wanted);
+        Ok(if applied.await? {
+            Left::Applied
+        } else {
+            Left::Overtaken
+        })
     }
 
     fn tell(&self, endpoint: Endpoint, kept: Result<Left, String>) {
@@ -251,15 +236,4 @@ impl Webhooks {
             _ => {}
         }
     }
-
-    fn api(&self, endpoint: Endpoint) -> Api<DynamicObject> {
-        let gvk = GroupVersionKind::gvk(GROUP, VERSION, endpoint.kind());
-        let resource = ApiResource::from_gvk_with_plural(&gvk, endpoint.plural());
-        Api::all_with(self.client.clone(), &resource)
-    }
-}
-
-async fn answer<T>(request: impl Future<Output = T>) -> Result<T, String> {
-    let answer = timeout(PATIENCE, request).await;
-    answer.map_err(|_| format!("no answer within {} s", PATIENCE.as_secs()))
 }
