@@ -106,6 +106,15 @@ pub fn stdin_text() -> Result<String, String> {
     bytes.map_err(|error| cannot(&error)).and_then(decoded)
 }
 
+/// The manifests on the standard input, which must be readable, and its text.
+///
+/// # Errors
+/// As [`stdin_text`].
+pub fn stdin_manifests() -> Result<(Manifests, String), String> {
+    let text = stdin_text().map_err(|why| format!("{STDIN}: {why}"))?;
+    Ok((Manifests::of_long(STDIN, &text), text))
+}
+
 /// The text of a file.
 ///
 /// # Errors

@@ -129,12 +129,6 @@ impl Rotation {
         names.all(|name| pair.is_accepted(ca, name, now))
     }
 
-    /// Whether every webhook configuration trusts all CAs of the Secret.
-    pub fn is_published(stored: &Stored, published: &[String]) -> bool {
-        let mut bundles = published.iter();
-        bundles.all(|bundle| contains(bundle, &stored.ca))
-    }
-
     /// Whether less than a third of its life is left.
     fn is_old(&self, pair: &Pair, now: Timestamp) -> bool {
         let renewed = pair.until().map(|until| later(now, self.life / 3) >= until);
@@ -154,8 +148,10 @@ impl Rotation {
     }
 }
 
+/// Whether the time of the next pair has come, and every webhook configuration trusts all CAs of the Secret.
 fn is_due(next: &Next, current: &Stored, published: &[String], now: Timestamp) -> bool {
-    now >= next.from && Rotation::is_published(current, published)
+    let mut bundles = published.iter();
+    now >= next.from && bundles.all(|bundle| contains(bundle, &current.ca))
 }
 
 fn later(now: Timestamp, by: Duration) -> Timestamp {

@@ -3,18 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use attache_guardrails::{Guardrail, GuardrailFile, Guardrails, guardrail_kind};
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use super::output::{self, Output};
 use super::render::guardrails::table;
 use super::state::{Scope, State};
-use super::{Failure, Outcome, print};
+use super::{Failure, Outcome, print, time};
 use crate::answer;
 use crate::answer::guardrails::guardrails;
 use crate::cache::files;
 use crate::cache::lists::Wants;
 use crate::cache::manifest::{Manifest, Manifests};
+use crate::cache::raw::RawObject;
 use crate::engine::admission::finding::{Code, Finding, Severity};
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::ObjectKey;
@@ -89,8 +88,12 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let within = opened.within();
     let view = opened.view(&Wants::Everything);
     view.say_what_is_missing();
-    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
-    let report = guardrails(&view.snapshot, &found.usable, within.as_deref(), today);
+    let report = guardrails(
+        &view.snapshot,
+        &found.usable,
+        within.as_deref(),
+        time::today(),
+    );
     let text = match args.output.program(&answer::document(&report))? {
         Some(text) => text,
         None => table(&report, args.output.style()),
@@ -115,8 +118,8 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
 
 fn read(path: &Path, args: &Args) -> Result<Manifests, Failure> {
     if path.as_os_str() == "-" {
-        let text = files::stdin_text().map_err(|why| format!("{}: {why}", files::STDIN))?;
-        return Ok(Manifests::of_long(files::STDIN, &text));
+        let (read, _) = files::stdin_manifests()?;
+        return Ok(read);
     }
     if !path.exists() {
         return Err(format!("there is no {}", path.display()).into());
@@ -164,12 +167,7 @@ pub(super) fn usable<'a>(
 fn compiled(manifest: &Manifest) -> Result<Guardrail, (String, String)> {
     let text = manifest.json.get();
     let file: GuardrailFile = serde_json::from_str(text).map_err(|error| {
-        let name = serde_json::from_str::<serde_json::Value>(text);
-        let name = name.ok().and_then(|object| {
-            let name = object.get("metadata")?.get("name")?.as_str()?;
-            Some(name.to_owned())
-        });
-        let name = name.unwrap_or_default();
+        let name = RawObject::read(text).header().name.to_string();
         // Line and column are those of the JSON, not of the file.
         let why = error.to_string();
         let why = why.split(" at line ").next().unwrap_or_default();

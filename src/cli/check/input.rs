@@ -10,7 +10,7 @@ use super::super::guardrails;
 use super::super::state::View;
 use super::Args;
 use crate::cache::directory::Loaded;
-use crate::cache::files::{self, STDIN};
+use crate::cache::files;
 use crate::cache::lists::{Missing, Wants};
 use crate::cache::manifest::{Manifest, Manifests, Origin, Problem};
 use crate::cache::repository::{self, Repository};
@@ -293,8 +293,8 @@ fn manifests(args: &Args, paths: &[PathBuf]) -> Result<(Repository, Option<Strin
         .collect();
     for part in paths.chunk_by(|a, b| a.as_os_str() != DASH && b.as_os_str() != DASH) {
         if part.iter().any(|path| path.as_os_str() == DASH) {
-            let text = files::stdin_text().map_err(|why| format!("{STDIN}: {why}"))?;
-            all.manifests.append(Manifests::of_long(STDIN, &text));
+            let (read, text) = files::stdin_manifests()?;
+            all.manifests.append(read);
             stdin = Some(text);
         } else {
             let read = repository::read(part, links);

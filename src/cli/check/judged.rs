@@ -3,11 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
-
 use super::super::progress::Progress;
+use super::super::time;
 use super::super::unseen;
 use super::input::Input;
 use super::places::{Asked, Places, shown, spot};
@@ -44,7 +41,7 @@ struct Found {
 /// Checks all objects.
 pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     progress.say(format!("checking {} objects", input.objects.len()));
-    let today = today();
+    let today = time::today();
     let case = Case {
         before: input.before.as_ref(),
         after: &input.after,
@@ -129,11 +126,6 @@ fn undefined(input: &Input) -> Vec<KindName> {
         return Vec::new();
     }
     input.after.undefined_kinds().map(KindName::from).collect()
-}
-
-/// The current date in UTC.
-fn today() -> Date {
-    Timestamp::now().to_zoned(TimeZone::UTC).date()
 }
 
 /// Findings for policies that lose to another only because of the order of documents.
