@@ -67,7 +67,8 @@ impl Installed {
     fn call(&self, replicas: [&Attache; 2]) {
         for ((configuration, path), replica) in CONFIGURATIONS.iter().zip(replicas) {
             let url = format!("{}/{path}", replica.address);
-            let known = self.json(&["get", configuration])["webhooks"][0]["clientConfig"].clone();
+            let known =
+                self.kubectl.json(&["get", configuration])["webhooks"][0]["clientConfig"].clone();
             let mut client = json!({"url": url});
             if let Some(ca) = known.get("caBundle") {
                 client["caBundle"] = ca.clone();
@@ -93,13 +94,10 @@ impl Installed {
             .ok();
     }
 
-    fn json(&self, args: &[&str]) -> Value {
-        let said = self.kubectl.run([args, &["-o", "json"]].concat()).ok();
-        serde_json::from_str(&said.out).expect("JSON")
-    }
-
     fn secret(&self) -> Value {
-        self.json(&["get", "secret/attache-certs", "-n", "attache-system"])["data"].clone()
+        self.kubectl
+            .json(&["get", "secret/attache-certs", "-n", "attache-system"])["data"]
+            .clone()
     }
 
     /// One call of each replica. An error names a call that failed.

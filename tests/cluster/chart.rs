@@ -60,11 +60,7 @@ impl Release {
 
     /// An object of the release.
     fn get(&self, name: &str) -> Value {
-        let said = self
-            .kubectl
-            .run(["get", name, "-n", NAMESPACE, "-o", "json"])
-            .ok();
-        serde_json::from_str(&said.out).expect("JSON")
+        self.kubectl.json(&["get", name, "-n", NAMESPACE])
     }
 
     /// The names of all objects of the release.

@@ -82,9 +82,9 @@ impl Installed {
 
     /// The directory with the files of the `ConfigMap` that the audit mounts.
     fn configuration(&self) -> PathBuf {
-        let get = ["get", "configmap", "-n", "attache-system", "-o", "json"];
-        let read = self.kubectl.run(get).ok().out;
-        let read: Value = serde_json::from_str(&read).expect("JSON");
+        let read = self
+            .kubectl
+            .json(&["get", "configmap", "-n", "attache-system"]);
         let maps = read["items"].as_array().expect("a list");
         let map = maps
             .iter()

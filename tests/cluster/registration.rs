@@ -138,9 +138,7 @@ impl Installed {
     }
 
     fn webhook(&self, configuration: &str) -> Value {
-        let said = self.kubectl.run(["get", configuration, "-o", "json"]).ok();
-        let read: Value = serde_json::from_str(&said.out).expect("JSON");
-        read["webhooks"][0].clone()
+        self.kubectl.json(&["get", configuration])["webhooks"][0].clone()
     }
 
     /// Whether both configurations name `resource`, or both do not, as `wanted`.

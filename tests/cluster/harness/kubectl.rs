@@ -6,6 +6,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 /// `kubectl` or another client, as one user.
 pub(crate) struct Kubectl {
     program: PathBuf,
@@ -39,6 +41,12 @@ impl Kubectl {
 
     pub(crate) fn run<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Said {
         self.run_with(args, "")
+    }
+
+    /// The output of a command that succeeds, with `-o json`.
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        let said = self.run([args, &["-o", "json"]].concat()).ok();
+        serde_json::from_str(&said.out).expect("JSON")
     }
 
     /// Runs a command with `input` on stdin.

@@ -93,15 +93,8 @@ pub(crate) fn count_quota(kubectl: &Kubectl) {
 
 /// Aggregates the rules of the labelled roles, as a controller does in a complete cluster.
 pub(crate) fn collect_policies(kubectl: &Kubectl) {
-    let roles = [
-        "get",
-        "clusterroles",
-        "-l",
-        "attache.dev/aggregate-to-attache=true",
-        "-o",
-        "json",
-    ];
-    let roles: Value = serde_json::from_str(&kubectl.run(roles).ok().out).expect("JSON");
+    let label = "attache.dev/aggregate-to-attache=true";
+    let roles = kubectl.json(&["get", "clusterroles", "-l", label]);
     let roles = roles["items"].as_array().expect("a list").iter();
     let all = roles.flat_map(|role| role["rules"].as_array().expect("a list").clone());
     let patch = json!({"rules": all.collect::<Vec<Value>>()}).to_string();
