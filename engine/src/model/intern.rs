@@ -1,6 +1,6 @@
 //! Interns strings and keys: values that occur in many objects are in memory once.
 //!
-//! Whoever keeps objects has an [`Interner`] and passes each object through it. Objects that live as long as one request
+//! A cache that keeps objects has an [`Interner`] and passes each object through it. Objects that live as long as one request
 //! need none.
 
 use std::collections::HashSet;
