@@ -92,6 +92,18 @@ impl Serving {
         .await;
     }
 
+    /// Waits until a sample of the metrics, named with its labels, is above zero.
+    pub async fn counts(&self, sample: &str) {
+        becomes(&format!("{sample} counts"), async || {
+            let body = self.get("/metrics").await.body;
+            let value = body.lines().find_map(|line| line.strip_prefix(sample));
+            let value = value.and_then(|value| value.trim().parse::<f64>().ok());
+            let is_so = value.is_some_and(|value| value > 0.0);
+            is_so.then_some(()).ok_or(body)
+        })
+        .await;
+    }
+
     /// Waits until a path of the admin port answers with this text, whatever the status.
     pub async fn says(&self, path: &str, text: &str) {
         becomes(&format!("{path} says {text:?}"), async || {
