@@ -13,7 +13,7 @@
 
 use std::time::{Duration, Instant};
 
-use attache::engine::admission::review::{Evidence, Reading, review};
+use attache::engine::admission::review::{Evidence, Reading, Readings, review};
 use attache::engine::model::ids::ObjectKey;
 use attache::engine::state::snapshot::Snapshot;
 use attache::http::admission::{Endpoint, respond};
@@ -125,7 +125,10 @@ fn time(hostile: &Hostile) -> Timed {
     };
     let absent = rests_on(snapshot, &body);
     let read = |object: ObjectKey| (object, Reading::Answered);
-    let live = Evidence::Live(absent.iter().cloned().map(read).collect());
+    let live = Evidence::Live(Readings {
+        objects: absent.iter().cloned().map(read).collect(),
+        ..Readings::default()
+    });
     // A finding that rests on absence is reviewed again after a live read.
     let ask = |endpoint| {
         let took = once(endpoint, &Evidence::Cached);

@@ -10,6 +10,7 @@ mod bounds;
 mod connections;
 pub mod drain;
 pub mod envelope;
+mod live_reads;
 mod paced_stream;
 mod reviewed;
 pub mod router;

@@ -362,6 +362,8 @@ fn finding(
         && (!is_error || guardrail.on_error == OnError::Deny);
     if denies {
         finding.severity = Severity::Deny;
+        // A policy that the cache does not have yet may fulfil it.
+        finding = finding.refuted_by(&guardrail.policy_kind);
     } else {
         finding.warn();
     }

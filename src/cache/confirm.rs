@@ -11,17 +11,24 @@ use kube::core::ApiResource;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::object::Object;
 
 use super::kinds::Resources;
+use super::lists::pages;
 use super::raw::RawObject;
 use super::watch::short;
 
 type Answer = Result<Option<Arc<Object>>, String>;
 type Read = BoxFuture<'static, Answer>;
+/// All objects of a kind, or why they are not known.
+pub type ListAnswer = Result<Arc<Vec<Arc<Object>>>, String>;
+type ListRead = BoxFuture<'static, ListAnswer>;
 
-/// Reads single objects. Concurrent reviews that need the same object share one read.
+/// How long a list of a kind may take. Only a request that would be refused waits for it.
+const LIST: Duration = Duration::from_secs(3);
+
+/// Reads single objects and lists kinds. Concurrent reviews that need the same share one read.
 pub struct Confirm {
     client: kube::Client,
     resources: Arc<Resources>,
@@ -29,6 +36,8 @@ pub struct Confirm {
     budget: Duration,
     /// Reads in progress. The references are weak, so that a read is dropped when nobody waits for it.
     reads: Mutex<HashMap<ObjectKey, WeakShared<Read>>>,
+    /// Lists in progress.
+    lists: Mutex<HashMap<GroupKind, WeakShared<ListRead>>>,
 }
 
 // === impl Confirm ===
@@ -41,6 +50,7 @@ impl Confirm {
             resources,
             budget,
             reads: Mutex::default(),
+            lists: Mutex::default(),
         }
     }
 
@@ -58,6 +68,28 @@ impl Confirm {
         };
         let answer = self.join(key, resource).await.await;
         Ok(answer?.map(|object| Object::clone(&object)))
+    }
+
+    /// All objects of a kind as they are now.
+    ///
+    /// # Errors
+    /// Returns a short reason if the API server does not answer in time.
+    pub async fn list(&self, gk: GroupKind) -> ListAnswer {
+        let Some(resource) = self.resources.get(&gk) else {
+            return Err(format!("{gk} is not watched"));
+        };
+        let mut lists = self.lists.lock().await;
+        // A finished list is outdated: a new question needs a new answer.
+        lists.retain(|_, list| list.upgrade().is_some_and(|list| list.peek().is_none()));
+        let started = lists.get(&gk).and_then(WeakShared::upgrade);
+        let list = started.unwrap_or_else(|| {
+            let list = list(self.client.clone(), gk.clone(), resource).boxed();
+            let list = list.shared();
+            lists.extend(list.downgrade().map(|weak| (gk, weak)));
+            list
+        });
+        drop(lists);
+        list.await
     }
 
     /// Joins the read of this object that is in progress, or starts one.
@@ -108,6 +140,15 @@ async fn get(
             code => Err(format!("the API server answered {code}")),
         },
         Ok(Err(error)) => Err(short(&error)),
+    }
+}
+
+async fn list(client: kube::Client, gk: GroupKind, resource: ApiResource) -> ListAnswer {
+    let api: Api<RawObject> = Api::all_with(client, &resource);
+    match timeout(LIST, pages(&gk, &api)).await {
+        Err(_) => Err(format!("timed out after {} s", LIST.as_secs())),
+        Ok(Ok(list)) => Ok(Arc::new(list.objects.into_iter().map(Arc::new).collect())),
+        Ok(Err(error)) => Err(error.to_string()),
     }
 }
 

@@ -26,6 +26,7 @@ mod around;
 mod fetch;
 mod gathered;
 
+pub(super) use fetch::pages;
 use fetch::{Fetch, ListedKind};
 use gathered::Gathered;
 pub use gathered::{Missing, Unseen};

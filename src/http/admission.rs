@@ -1,6 +1,6 @@
 //! Reviews requests: calls the engine, and confirms with live reads what a refusal depends on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -11,24 +11,23 @@ use tokio::time::{Instant, timeout_at};
 
 use super::bodies::BodyBudget;
 use super::envelope::{Envelope, Malformed};
+use super::live_reads::LiveReads;
 use super::reviewed::Reviewed;
 use super::today::today;
 use crate::engine::admission::disclosure::{Subject, conceal, policies_named};
+use crate::engine::admission::finding::Finding;
 use crate::engine::admission::mutate::mutate;
-use crate::engine::admission::review::{Evidence, Reading, Request, review, states};
+use crate::engine::admission::review::{Evidence, Request, review, states};
 use crate::engine::admission::settings::ReviewSettings;
 use crate::engine::admission::severities::Requester;
 use crate::engine::admission::staleness::StaleKinds;
 use crate::engine::admission::suppress::Suppressions;
 use crate::engine::admission::verdict::Verdict;
-use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::object::{IGNORE, Incoming, Object};
-use crate::engine::state::snapshot::{Change, Snapshot, namespace_key};
+use crate::engine::state::snapshot::{Snapshot, namespace_key};
 use crate::metrics::{Metrics, requested_kind};
 use crate::telemetry::traces::{SpanKind, Trace, Traces};
-
-/// The most live reads in a review. Findings that depend on further objects are reported as not verified.
-const MAX_READS: usize = 4;
 
 /// The most access reviews in a review: twice the number of warnings that can be shown.
 const MAX_ACCESS: usize = 20;
@@ -36,6 +35,11 @@ const MAX_ACCESS: usize = 20;
 /// Reads an object from the API server: `None` if it does not exist, an error if that is unknown.
 pub type Confirm =
     Arc<dyn Fn(ObjectKey) -> BoxFuture<'static, Result<Option<Object>, String>> + Send + Sync>;
+
+/// Lists all objects of a kind on the API server, or says why that is impossible.
+pub type List = Arc<
+    dyn Fn(GroupKind) -> BoxFuture<'static, Result<Arc<Vec<Arc<Object>>>, String>> + Send + Sync,
+>;
 
 /// Reviews a request: [`review`], or only part of it in benchmarks that measure the rest.
 pub type ReviewFn = fn(&Snapshot, &Request<'_>, &Evidence) -> Verdict;
@@ -55,6 +59,8 @@ pub type Note = Arc<dyn Fn(ObjectKey, &'static str, String) + Send + Sync>;
 pub struct Dependencies {
     /// Live reads of single objects.
     pub confirm: Option<Confirm>,
+    /// Live lists of kinds.
+    pub list: Option<List>,
     /// Access reviews.
     pub may_get: Option<MayGet>,
     /// Which kinds of the snapshot are stale.
@@ -182,11 +188,15 @@ impl App {
             )
         };
         let mut verdict = judge(&snapshot, &first);
-        let rests_on = verdict.absences();
-        if let (Some(confirm), false) = (&self.outside.confirm, rests_on.is_empty()) {
-            let (fresh, readings) = self
-                .read(confirm, &snapshot, rests_on, call.deadline, trace)
-                .await;
+        let (objects, kinds) = (verdict.absences(), verdict.refuting_kinds());
+        if !(objects.is_empty() && kinds.is_empty()) {
+            let read = LiveReads {
+                outside: &self.outside,
+                metrics: &self.metrics,
+                deadline: call.deadline,
+                trace,
+            };
+            let (fresh, readings) = read.objects_and_kinds(&snapshot, objects, kinds).await;
             verdict = judge(&fresh, &Evidence::Live(readings));
         }
         let hidden = match &self.outside.may_get {
@@ -213,60 +223,11 @@ impl App {
         }
         Ok(answer)
     }
-
-    /// Reads objects live, concurrently, and returns a snapshot with the results.
-    async fn read(
-        &self,
-        confirm: &Confirm,
-        snapshot: &Snapshot,
-        keys: Vec<ObjectKey>,
-        deadline: Instant,
-        trace: &Trace,
-    ) -> (Snapshot, BTreeMap<ObjectKey, Reading>) {
-        let reads = keys.into_iter().take(MAX_READS).map(|key| async move {
-            let mut part = trace.part("live confirm", SpanKind::Client);
-            part.note("attache.kind", || key.gk.to_string());
-            let timer = self.metrics.live_read_duration.start_timer();
-            let answer = timeout_at(deadline, confirm(key.clone())).await;
-            let answer = answer.unwrap_or_else(|_| Err("no time left".to_owned()));
-            drop(timer);
-            part.note("attache.result", || result(&answer));
-            (key, answer)
-        });
-        let mut fresh = snapshot.clone();
-        let mut readings = BTreeMap::new();
-        for (key, answer) in join_all(reads).await {
-            let reads = &self.metrics.live_reads;
-            reads.with_label_values(&[result(&answer)]).inc();
-            let reading = match answer {
-                Ok(Some(object)) => {
-                    fresh = fresh.with_change(Change::Applied(Arc::new(object)));
-                    Reading::Answered
-                }
-                Ok(None) => {
-                    fresh = fresh.with_change(Change::Deleted(key.clone()));
-                    Reading::Answered
-                }
-                Err(why) => Reading::Failed(why),
-            };
-            readings.insert(key, reading);
-        }
-        (fresh, readings)
-    }
 }
 
 /// A semaphore with `most` permits, up to the maximum that tokio supports.
 fn semaphore(most: usize) -> Semaphore {
     Semaphore::new(most.min(Semaphore::MAX_PERMITS))
-}
-
-/// The result of a live read as a metric label.
-fn result(answer: &Result<Option<Object>, String>) -> &'static str {
-    match answer {
-        Ok(Some(_)) => "found",
-        Ok(None) => "absent",
-        Err(_) => "failed",
-    }
 }
 
 /// The policies that the user may not read. Those beyond the limit are hidden without an access review, since that many
@@ -333,7 +294,8 @@ fn verdict(
         Err(_) if endpoint == Endpoint::Mutate => Verdict::default(),
         Ok(request) => {
             let verdict = judge(snapshot, &request, evidence);
-            let verdict = guarded(verdict, conduct, snapshot, &request, (envelope, today));
+            let guarded = guarded(conduct, snapshot, &request, (envelope, today));
+            let verdict = verdict.and(guarded.into_iter(), evidence);
             old.annotate(verdict, snapshot, &request.key())
         }
         Err(why) => {
@@ -344,7 +306,7 @@ fn verdict(
     let namespace = || snapshot.get(&namespace_key(&envelope.namespace().into()));
     let own = suppressions(envelope, endpoint);
     let verdict = match &own {
-        Some(own) => verdict.and(own.faults.iter().cloned()),
+        Some(own) => verdict.and(own.faults.iter().cloned(), evidence),
         None => verdict,
     };
     let mut verdict = conduct.severities.judge(verdict, || Requester {
@@ -363,23 +325,21 @@ fn verdict(
     verdict
 }
 
-/// The verdict with the findings of the guardrails.
+/// The findings of the guardrails.
 fn guarded(
-    verdict: Verdict,
     conduct: &ReviewSettings,
     snapshot: &Snapshot,
     request: &Request<'_>,
     (envelope, today): (&Envelope<'_>, Date),
-) -> Verdict {
+) -> Vec<Finding> {
     let Some(guard) = &conduct.guard else {
-        return verdict;
+        return Vec::new();
     };
     let Some(states) = states(snapshot, request) else {
-        return verdict;
+        return Vec::new();
     };
     let subject = envelope.subject().map(Arc::as_ref);
-    let findings = guard.findings(&states, request.operation, subject, today);
-    verdict.and(findings.into_iter())
+    guard.findings(&states, request.operation, subject, today)
 }
 
 /// The suppressions in the annotation of the request's object, if it has one.

@@ -70,7 +70,12 @@ impl Reviewed<'_> {
         for finding in findings.iter().filter(unverified) {
             let reason = match finding {
                 finding if is_staleness_finding(finding) => "age",
-                finding if finding.depends_on_absence_of.is_some() => "live-read",
+                finding
+                    if finding.depends_on_absence_of.is_some()
+                        || finding.refuted_by_kind.is_some() =>
+                {
+                    "live-read"
+                }
                 _ => "request",
             };
             metrics.unverified.with_label_values(&[reason]).inc();

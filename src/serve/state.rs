@@ -201,7 +201,12 @@ fn followed(
 
 /// Connects `cache` and `http`, which do not depend on each other.
 fn outside(confirm: Arc<LiveRead>, access: Arc<Access>, notices: Option<Notices>) -> Dependencies {
+    let lists = confirm.clone();
     Dependencies {
+        list: Some(Arc::new(move |kind| {
+            let lists = lists.clone();
+            Box::pin(async move { lists.list(kind).await })
+        })),
         confirm: Some(Arc::new(move |key| {
             let confirm = confirm.clone();
             Box::pin(async move { confirm.read(key).await })

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::model::ids::ObjectKey;
+use crate::model::ids::{GroupKind, ObjectKey};
 
 mod code;
 mod settings;
@@ -57,6 +57,8 @@ pub struct Finding {
     pub mentions: BTreeSet<ObjectKey>,
     /// The object whose absence, or lack of something, in the cache it depends on.
     pub depends_on_absence_of: Option<ObjectKey>,
+    /// The kind of which an object that the cache does not have could refute it. It refuses only after a live list.
+    pub refuted_by_kind: Option<GroupKind>,
     /// The part of the message that only users who may read its objects see.
     pub hint: Option<Box<Hint>>,
 }
@@ -88,6 +90,7 @@ impl Finding {
             subject: String::new(),
             mentions: BTreeSet::new(),
             depends_on_absence_of: None,
+            refuted_by_kind: None,
             hint: None,
         }
     }
@@ -154,6 +157,13 @@ impl Finding {
     #[must_use]
     pub fn depending_on_absence_of(mut self, object: &ObjectKey) -> Self {
         self.depends_on_absence_of = Some(object.clone());
+        self
+    }
+
+    /// Makes it depend on the cache having all objects of a kind.
+    #[must_use]
+    pub fn refuted_by(mut self, kind: &GroupKind) -> Self {
+        self.refuted_by_kind = Some(kind.clone());
         self
     }
 }

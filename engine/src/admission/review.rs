@@ -65,8 +65,17 @@ pub enum Evidence {
     Cached,
     /// It is complete (a directory of files).
     Authoritative,
-    /// These objects were just read from the API server, and the snapshot contains the result.
-    Live(BTreeMap<ObjectKey, Reading>),
+    /// Objects and kinds were just read from the API server, and the snapshot contains the result.
+    Live(Readings),
+}
+
+/// The outcomes of live reads.
+#[derive(Clone, Debug, Default)]
+pub struct Readings {
+    /// Objects that were read.
+    pub objects: BTreeMap<ObjectKey, Reading>,
+    /// Kinds of which all objects were listed.
+    pub kinds: BTreeMap<GroupKind, Reading>,
 }
 
 /// The outcome of a live read.

@@ -46,7 +46,9 @@ impl StaleKinds {
         let definitions = self.0.contains_key(&GroupKind::crd());
         for finding in &mut verdict.findings {
             if definitions
-                || (finding.code.is_of_others() && finding.depends_on_absence_of.is_none())
+                || (finding.code.is_of_others()
+                    && finding.depends_on_absence_of.is_none()
+                    && finding.refuted_by_kind.is_none())
             {
                 finding.warn();
             }

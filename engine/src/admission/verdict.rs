@@ -7,7 +7,7 @@ use json_patch::Patch;
 use crate::admission::finding::{Code, Finding, Severity};
 use crate::admission::mutate::Mutation;
 use crate::admission::review::{Evidence, Reading};
-use crate::model::ids::ObjectKey;
+use crate::model::ids::{GroupKind, ObjectKey};
 pub use crate::model::printable::escape;
 use crate::model::printable::push;
 
@@ -51,17 +51,9 @@ pub struct Cause {
 impl Verdict {
     /// Sorts findings. A finding that depends on a failed read becomes a warning that says so.
     pub fn new(mut findings: Vec<Finding>, evidence: &Evidence) -> Self {
-        for finding in &mut findings {
-            if let (Some(object), Evidence::Live(readings)) =
-                (&finding.depends_on_absence_of, evidence)
-            {
-                match readings.get(object) {
-                    Some(Reading::Answered) => {}
-                    Some(Reading::Failed(why)) => *finding = unverified(finding, why),
-                    None => *finding = unverified(finding, "it was not read"),
-                }
-            }
-        }
+        findings
+            .iter_mut()
+            .for_each(|finding| confirm(finding, evidence));
         findings.sort();
         findings.dedup();
         Self {
@@ -82,10 +74,13 @@ impl Verdict {
         }
     }
 
-    /// Adds findings.
+    /// Adds findings. One that depends on a failed read becomes a warning that says so.
     #[must_use]
-    pub fn and(mut self, more: impl Iterator<Item = Finding>) -> Self {
-        self.findings.extend(more);
+    pub fn and(mut self, more: impl Iterator<Item = Finding>, evidence: &Evidence) -> Self {
+        self.findings.extend(more.map(|mut finding| {
+            confirm(&mut finding, evidence);
+            finding
+        }));
         self.findings.sort();
         self
     }
@@ -196,10 +191,41 @@ impl Verdict {
         objects
     }
 
+    /// Kinds of which an object that the cache does not have could refute a refusal, if only a cache was read; sorted.
+    pub fn refuting_kinds(&self) -> BTreeSet<GroupKind> {
+        let refusals = self.refusals().filter(|_| !self.confirmed);
+        refusals
+            .filter_map(|finding| finding.refuted_by_kind.clone())
+            .collect()
+    }
+
     fn refusals(&self) -> impl Iterator<Item = &Finding> {
         self.findings
             .iter()
             .filter(|f| f.severity == Severity::Deny)
+    }
+}
+
+/// Turns a finding into a warning if a live read that it depends on failed.
+fn confirm(finding: &mut Finding, evidence: &Evidence) {
+    let Evidence::Live(readings) = evidence else {
+        return;
+    };
+    let object = finding.depends_on_absence_of.as_ref();
+    let kind = finding
+        .refuted_by_kind
+        .as_ref()
+        .filter(|_| finding.refuses());
+    let of_object = object.map(|object| readings.objects.get(object));
+    let of_kind = kind.map(|kind| readings.kinds.get(kind));
+    let outcomes = of_object.into_iter().chain(of_kind);
+    let failed = outcomes.filter_map(|outcome| match outcome {
+        Some(Reading::Answered) => None,
+        Some(Reading::Failed(why)) => Some(why.as_str()),
+        None => Some("it was not read"),
+    });
+    if let Some(why) = failed.map(str::to_owned).next() {
+        *finding = unverified(finding, &why);
     }
 }
 

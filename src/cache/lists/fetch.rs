@@ -28,9 +28,9 @@ pub(super) struct ListedKind {
 
 /// The result of a list.
 #[derive(Debug)]
-pub(super) struct List {
+pub(in crate::cache) struct List {
     /// The objects that can be used.
-    pub(super) objects: Vec<Object>,
+    pub(in crate::cache) objects: Vec<Object>,
     /// The objects that cannot, and why.
     pub(super) odd: Vec<(ObjectKey, String)>,
     /// The only namespace that could be listed, and why not all of them.
@@ -103,7 +103,11 @@ impl Fetch {
     }
 }
 
-async fn pages(gk: &GroupKind, api: &Api<RawObject>) -> Result<List, ApiError> {
+/// All objects of a kind, page by page.
+pub(in crate::cache) async fn pages(
+    gk: &GroupKind,
+    api: &Api<RawObject>,
+) -> Result<List, ApiError> {
     let mut params = ListParams::default().limit(PAGE);
     let mut list = List {
         objects: Vec::new(),

@@ -111,6 +111,7 @@ static ROUTER: LazyLock<Router> = LazyLock::new(|| {
     let outside = Dependencies {
         traces: Traces::default(),
         confirm: Some(Arc::new(confirm)),
+        list: None,
         may_get: Some(Arc::new(move |_, key| {
             async move { luck(&key) % 2 == 0 }.boxed()
         })),

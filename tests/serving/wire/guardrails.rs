@@ -1,13 +1,27 @@
-//! Guardrails of the configuration at the webhook: the user of the request counts, and the answer has the message.
+//! Guardrails of the configuration at the webhook: the user of the request counts, the answer has the message, and a
+//! live list of the policies confirms a refusal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use arc_swap::ArcSwap;
 use attache::cache::directory::load;
 use attache::config::Configuration;
 use attache::engine::admission::review::Evidence;
-use attache::http::admission::{Endpoint, respond};
+use attache::engine::model::ids::{GroupKind, ObjectKey};
+use attache::engine::model::object::Object;
+use attache::engine::state::snapshot::Change;
+use attache::http::admission::{App, Dependencies, Endpoint, respond};
+use attache::http::router::{Limits, router};
+use attache::metrics::Metrics;
+use axum::body::Body;
+use futures::FutureExt as _;
+use http_body_util::BodyExt as _;
+use hyper::Request;
 use serde_json::{Value, json};
+use tower::ServiceExt as _;
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/guardrails")
@@ -96,4 +110,110 @@ fn who_may_is_decided_by_the_user_of_the_request() {
     let example = "limits-not-above-the-gateways.yaml";
     assert_eq!(deleted(example, &policy, "shop")["allowed"], false);
     assert_eq!(deleted(example, &policy, "platform")["allowed"], true);
+}
+
+/// The policies that a live list shows, or why it shows none.
+type Listed = Result<Arc<Vec<Arc<Object>>>, String>;
+
+/// The answer to a new route on the Gateway public. The cache does not have the policy that authenticates there; a live
+/// list answers with the policies of the cluster, changed by `listed`. Also returns the number of lists.
+async fn created_before_the_policy_is_cached(
+    listed: impl Fn(Vec<Arc<Object>>) -> Listed,
+) -> (Value, usize) {
+    let config = configuration("public-routes-need-authentication.yaml");
+    let rules = config.rules().unwrap();
+    let loaded = load(&[examples().join("cluster")], &rules, "default");
+    let kind = GroupKind::new("gateway.envoyproxy.io", "SecurityPolicy");
+    let policies: Vec<Arc<Object>> = loaded.snapshot.objects(&kind).cloned().collect();
+    let answer = listed(policies);
+    let lists = Arc::new(AtomicUsize::default());
+    let counted = lists.clone();
+    let outside = Dependencies {
+        list: Some(Arc::new(move |asked| {
+            assert_eq!(asked, kind);
+            counted.fetch_add(1, Ordering::Relaxed);
+            let answer = answer.clone();
+            async move { answer }.boxed()
+        })),
+        confirm: Some(Arc::new(|key| {
+            async move { Err(format!("{key} is not asked for")) }.boxed()
+        })),
+        ..Dependencies::default()
+    };
+    let policy = ObjectKey::new(
+        GroupKind::new("gateway.envoyproxy.io", "SecurityPolicy"),
+        "infra",
+        "public-jwt",
+    );
+    let state = loaded.snapshot.with_change(Change::Deleted(policy));
+    let app = App::new(
+        Arc::new(ArcSwap::from_pointee(state)),
+        Arc::new(ArcSwap::from_pointee(config.conduct())),
+        outside,
+        Arc::new(Metrics::new().unwrap()),
+        Limits::default(),
+    );
+    let body = json!({
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": {
+            "uid": "u-1",
+            "kind": {"group": "gateway.networking.k8s.io", "version": "v1", "kind": "HTTPRoute"},
+            "namespace": "shop",
+            "name": "new",
+            "operation": "CREATE",
+            "object": {
+                "apiVersion": "gateway.networking.k8s.io/v1",
+                "kind": "HTTPRoute",
+                "metadata": {"namespace": "shop", "name": "new"},
+                "spec": {"parentRefs": [{"namespace": "infra", "name": "public"}], "rules": [{}]},
+            },
+        },
+    });
+    let request = Request::post("/validate?timeout=5s")
+        .header("content-type", "application/json")
+        .body(Body::from(body.to_string()))
+        .unwrap();
+    let answer = router(app).oneshot(request).await.unwrap();
+    let body = answer.into_body().collect().await.unwrap().to_bytes();
+    let answer: Value = serde_json::from_slice(&body).unwrap();
+    (answer["response"].clone(), lists.load(Ordering::Relaxed))
+}
+
+#[tokio::test]
+async fn a_policy_that_the_cache_does_not_have_yet_is_found_by_a_live_list() {
+    let (response, lists) =
+        created_before_the_policy_is_cached(|policies| Ok(Arc::new(policies))).await;
+    assert_eq!(
+        (&response["allowed"], lists),
+        (&json!(true), 1),
+        "{response}"
+    );
+    let warnings = response["warnings"].to_string();
+    assert!(!warnings.contains("guardrail"), "{warnings}");
+}
+
+#[tokio::test]
+async fn a_refusal_is_confirmed_by_one_live_list() {
+    let (response, lists) = created_before_the_policy_is_cached(|policies| {
+        let others = policies.into_iter();
+        let others = others.filter(|policy| *policy.key.name != *"public-jwt");
+        Ok(Arc::new(others.collect()))
+    })
+    .await;
+    assert_eq!(
+        (&response["allowed"], lists),
+        (&json!(false), 1),
+        "{response}"
+    );
+}
+
+#[tokio::test]
+async fn a_refusal_that_cannot_be_confirmed_is_a_warning() {
+    let (response, _) =
+        created_before_the_policy_is_cached(|_| Err("timed out after 3 s".to_owned())).await;
+    assert_eq!(response["allowed"], true, "{response}");
+    let warnings = response["warnings"].to_string();
+    let wanted = "unverified: guardrail could not be confirmed (timed out after 3 s): ";
+    assert!(warnings.contains(wanted), "{warnings}");
 }

@@ -133,6 +133,7 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
         Arc::default(),
         Dependencies {
             confirm: setup.confirm,
+            list: None,
             may_get: setup.may_get,
             age: setup.age,
             note: None,
