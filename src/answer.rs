@@ -22,6 +22,7 @@ pub mod report;
 pub mod reported;
 pub mod state;
 mod strategy;
+pub mod tested;
 pub mod workload;
 
 pub use effective::Effective;

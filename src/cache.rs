@@ -17,6 +17,8 @@ pub mod directory;
 pub mod events;
 pub mod exec;
 pub mod files;
+pub mod guardrail_status;
+pub mod guardrails;
 mod ignored;
 pub mod kinds;
 pub mod kubeconfig;
@@ -53,6 +55,7 @@ use crate::metrics::Metrics;
 use self::access::Access;
 use self::confirm::Confirm;
 use self::events::Notices;
+use self::guardrails::GuardrailsInUse;
 use self::kinds::{Kinds, Resources};
 use self::sync::SyncState;
 use self::watch::Source;
@@ -90,6 +93,8 @@ pub struct Cluster {
     pub access: Arc<Access>,
     /// Writes Events about allowed policies; `None` when Events are off.
     pub notices: Option<Notices>,
+    /// The guardrails of the cluster; those of the configuration can be added.
+    pub guardrails: Arc<GuardrailsInUse>,
     /// The policy kinds that are watched.
     pub watched: Receiver<Watched>,
     /// The tasks. None of them is meant to finish; one that does returns the reason.
@@ -134,6 +139,8 @@ impl Cluster {
         let (changes, queue) = mpsc::channel(QUEUE);
         // CRDs are large; a short queue is enough, because the kinds task only starts and stops tasks.
         let (crds, crd_events) = mpsc::channel(16);
+        let (stored, stored_events) = mpsc::channel(16);
+        let guardrails = Arc::new(GuardrailsInUse::default());
 
         let source = Source {
             client,
@@ -148,8 +155,15 @@ impl Cluster {
         let (tell, watched) = latest::channel(Watched::None);
         let kinds = Kinds::new(source.clone(), changes, rules, settings, resources)
             .telling(tell)
+            .sending_guardrails(stored)
             .knowing(Arc::clone(&snapshot));
         let mut tasks = JoinSet::new();
+        tasks.spawn(guardrails::follow_objects(
+            stored_events,
+            Arc::clone(&guardrails),
+            Arc::clone(&sync),
+            Arc::clone(&metrics),
+        ));
         let notices = settings.events.then_some(notices);
         if notices.is_some() {
             tasks.spawn(events.run());
@@ -168,6 +182,7 @@ impl Cluster {
             confirm,
             access,
             notices,
+            guardrails,
             watched,
             tasks,
         }

@@ -36,6 +36,7 @@ mod rendered;
 pub mod schema;
 pub mod serve;
 mod state;
+pub mod test;
 mod time;
 mod unseen;
 pub mod version;
@@ -94,6 +95,9 @@ pub enum Command {
     /// Show which targets fulfil the guardrails and which do not, and the exceptions.
     #[command(after_help = examples::GUARDRAILS)]
     Guardrails(guardrails::Args),
+    /// Run tests of the policies in force, of requests, and of changes, on manifests.
+    #[command(after_help = examples::TEST)]
+    Test(test::Args),
     /// List the policy kinds, with the facts about each and their sources.
     #[command(after_help = examples::KINDS)]
     Kinds(kinds::Args),
@@ -233,6 +237,7 @@ pub fn run(cli: Cli) -> Result<Outcome, Failure> {
         Command::Explain(args) => return explain::run(&args),
         Command::Graph(args) => graph::run(&args),
         Command::Guardrails(args) => return guardrails::run(&args),
+        Command::Test(args) => return test::run(&args),
         Command::Kinds(args) => kinds::run(&args),
         Command::Probe(args) => probe::run(&args),
         Command::Help(args) => help::run(&args),

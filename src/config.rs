@@ -291,17 +291,24 @@ const RENAMED: [(&str, &str); 18] = [
     ("idle", "ineffective"),
 ];
 
+/// The name that an error of serde does not accept, and those that it accepts. `None` if it is about something else.
+pub(crate) fn offered(error: &str) -> Option<(&str, Vec<&str>)> {
+    let (wrong, known) = error.split_once(", expected ")?;
+    let wrong = wrong.split('`').nth(1)?;
+    let known = known.strip_prefix("one of ").unwrap_or(known);
+    let known = known.split(", ").flat_map(|names| names.split(" or "));
+    let known: Vec<&str> = known
+        .map(|name| name.split('`').nth(1).unwrap_or(name))
+        .collect();
+    (!known.is_empty()).then_some((wrong, known))
+}
+
 /// Adds the current name of a renamed key, or else the name that was most likely meant, to an error.
 fn meant(why: &str) -> String {
     let first = why.lines().next().unwrap_or_default();
-    let Some((wrong, known)) = first.split_once(", expected one of ") else {
+    let Some((wrong, known)) = offered(first) else {
         return why.to_owned();
     };
-    let wrong = wrong.split('`').nth(1).unwrap_or_default();
-    let known: Vec<&str> = known
-        .split(", ")
-        .map(|name| name.split('`').nth(1).unwrap_or(name))
-        .collect();
     let mut renamed = RENAMED.iter();
     let renamed = renamed.find(|(old, new)| *old == wrong && known.contains(new));
     let hint = match renamed {

@@ -104,6 +104,12 @@ pub struct Metrics {
     pub skipped_objects: IntGaugeVec,
     /// Policies whose controllers and attache disagree, by `kind` and `sort`.
     pub status_disagreements: IntGaugeVec,
+    /// Targets of guardrails, by guardrail and result.
+    pub guardrail_targets: IntGaugeVec,
+    /// Exceptions from guardrails, by state.
+    pub guardrail_exceptions: IntGaugeVec,
+    /// `Guardrail` objects, by whether they can be used.
+    pub stored_guardrails: IntGaugeVec,
     /// 1 if a webhook configuration is up to date, by `configuration`.
     pub webhook_current: IntGaugeVec,
     /// Attempts to update them, by `configuration` and `result`.

@@ -31,7 +31,7 @@ use crate::telemetry::panics::message;
 use crate::telemetry::traces::{Settings as TraceSettings, Traces};
 
 use self::disagreements::count_disagreements;
-use self::follow::{Follow, Health};
+use self::follow::{Follow, Health, settings};
 use self::state::{Sources, from_cluster, from_directory};
 
 /// Why the server stopped, for the person at the terminal.
@@ -70,13 +70,14 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
         None => from_cluster(&args, known, &config, &certificates, &metrics).await?,
     };
     state.outside.traces = traces.clone();
-    let conduct = Arc::new(ArcSwap::from_pointee(config.conduct()));
+    let conduct = Arc::new(ArcSwap::from_pointee(settings(&config, &state.guardrails)));
     let health = Health::default();
     let follow = Follow {
         file: args.config.clone(),
         directory: args.from.clone(),
         seen: text,
         settings: conduct.clone(),
+        guardrails: state.guardrails,
         rules,
         health: health.clone(),
         metrics: metrics.clone(),

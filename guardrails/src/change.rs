@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use attache_engine::admission::disclosure::Subject;
 use attache_engine::admission::finding::{Code, Finding, Hint, Severity};
-use attache_engine::admission::review::{Operation, States};
+use attache_engine::admission::review::{Operation, Request, States};
 use attache_engine::admission::settings::Guard;
 use attache_engine::effective::impact::touched_by;
 use attache_engine::effective::{PathGroup, Resolver, Routes};
@@ -18,7 +18,7 @@ use crate::file::{Action, OnError};
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
 use crate::judge::{Before, Fault, Judge, by_id, is_direct};
-use crate::values;
+use crate::{values, written};
 
 /// A change to judge.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,8 @@ impl Guard for Guardrails {
         subject: Option<&Subject>,
         today: Date,
     ) -> Vec<Finding> {
-        self.changed(&GuardedChange {
+        let mut findings = self.on_annotation(states, subject);
+        findings.extend(self.changed(&GuardedChange {
             before: &states.before,
             after: &states.after,
             object: &states.key,
@@ -77,7 +78,16 @@ impl Guard for Guardrails {
             operation,
             subject,
             today,
-        })
+        }));
+        findings
+    }
+
+    fn is_empty(&self) -> bool {
+        self.is_empty()
+    }
+
+    fn on_rule(&self, snapshot: &Snapshot, request: &Request<'_>, today: Date) -> Vec<Finding> {
+        written::on_rule(snapshot, request, today)
     }
 }
 
@@ -227,7 +237,11 @@ fn judge_target<'g>(
     let applies: Vec<&&'g Guardrail> = guardrails
         .iter()
         .filter(|guardrail| guardrail.matcher.has(is.resolver.snapshot(), target))
-        .filter(|guardrail| guardrail.exception(target, today).is_none())
+        .filter(|guardrail| {
+            guardrail
+                .exception(is.resolver.snapshot(), target, today)
+                .is_none()
+        })
         .collect();
     if applies.is_empty() {
         return;

@@ -1,10 +1,15 @@
 //! Exceptions from a guardrail: targets to which it does not apply until a day.
 
 use attache_engine::model::ids::{GroupKind, ObjectKey};
+use jiff::ToSpan as _;
 use jiff::civil::Date;
 
+use crate::annotation::Annotated;
 use crate::file::ExceptionFile;
 use crate::matching::kind_named;
+
+/// How many days before its end an exception is reported.
+const SOON: i64 = 30;
 
 /// A target to which a guardrail does not apply for some time.
 #[derive(Clone, Debug)]
@@ -45,11 +50,27 @@ impl Exception {
         })
     }
 
+    /// The exception that an annotation of a target asks for.
+    pub(crate) fn of_annotation(target: &ObjectKey, annotated: &Annotated<'_>) -> Self {
+        Self {
+            kind: Some(target.gk.clone()),
+            namespace: target.namespace.to_string(),
+            name: target.name.to_string(),
+            until: annotated.until,
+            reason: annotated.reason.to_owned(),
+        }
+    }
+
     /// Whether it names a target.
     pub fn names(&self, target: &ObjectKey) -> bool {
         *self.namespace == *target.namespace
             && *self.name == *target.name
             && self.kind.as_ref().is_none_or(|kind| *kind == target.gk)
+    }
+
+    /// Whether its last day is near, so that somebody has to act.
+    pub fn ends_soon(&self, today: Date) -> bool {
+        !self.is_over(today) && self.until < today.saturating_add(SOON.days())
     }
 
     /// Whether its last day is over.

@@ -29,6 +29,8 @@ const MOST_STEPS: usize = 10_000_000;
 pub(crate) struct Expression {
     program: Program,
     uses: BTreeSet<&'static str>,
+    /// The fields of settings that it reads by name, each as a path within `spec`.
+    reads: BTreeSet<Vec<String>>,
     text: String,
 }
 
@@ -37,6 +39,8 @@ struct Names<'a> {
     /// The variables of the macros around.
     bound: Vec<&'a str>,
     free: BTreeSet<&'a str>,
+    /// Paths of names below `effective.spec` and `before.spec`.
+    settings: BTreeSet<Vec<String>>,
 }
 
 // === impl Expression ===
@@ -57,8 +61,10 @@ impl Expression {
         let mut names = Names {
             bound: Vec::new(),
             free: BTreeSet::new(),
+            settings: BTreeSet::new(),
         };
         names.visit(program.expression());
+        let reads = names.settings;
         let mut uses = BTreeSet::new();
         for name in names.free {
             match VARIABLES.into_iter().find(|known| *known == name) {
@@ -75,6 +81,7 @@ impl Expression {
         Ok(Self {
             program,
             uses,
+            reads,
             text,
         })
     }
@@ -82,6 +89,11 @@ impl Expression {
     /// The expression as it is written.
     pub(crate) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The fields of settings that it reads by name, each as a path within `spec`.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = &[String]> {
+        self.reads.iter().map(Vec::as_slice)
     }
 
     /// Whether it uses a variable.
@@ -164,9 +176,32 @@ impl<'a> Names<'a> {
                 .entries
                 .iter()
                 .for_each(|entry| self.entry(&entry.expr)),
-            Expr::Select(select) => self.visit(&select.operand),
+            Expr::Select(select) => {
+                if let Some(path) = self.setting(expression) {
+                    self.settings.insert(path);
+                }
+                self.visit(&select.operand);
+            }
             Expr::Literal(_) | Expr::Unspecified => {}
         }
+    }
+
+    /// The path below the settings that a chain of names leads to.
+    fn setting(&self, expression: &IdedExpr) -> Option<Vec<String>> {
+        let mut path = Vec::new();
+        let mut at = expression;
+        while let Expr::Select(select) = &at.expr {
+            path.push(select.field.clone());
+            at = &select.operand;
+        }
+        let Expr::Ident(name) = &at.expr else {
+            return None;
+        };
+        let is_ours = ["effective", "before"].contains(&name.as_str())
+            && !self.bound.contains(&name.as_str());
+        path.reverse();
+        let (first, rest) = path.split_first()?;
+        (is_ours && first == "spec" && !rest.is_empty()).then(|| rest.to_vec())
     }
 
     fn entry(&mut self, entry: &'a EntryExpr) {

@@ -1,9 +1,11 @@
 //! The form of a guardrail in the configuration and in objects of kind `Guardrail`.
 
+use attache_engine::admission::suppress::Suppressors;
 use attache_engine::kinds::profile::file::Match as PolicyKind;
 use attache_engine::model::selector::Selector;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 /// A guardrail: an object `Guardrail` of `attache.dev/v1alpha1`. An entry of the configuration has the same form and may
 /// leave out `apiVersion` and `kind`.
@@ -18,6 +20,25 @@ pub struct GuardrailFile {
     pub metadata: Metadata,
     /// The rules.
     pub spec: Spec,
+    /// Written by attache, and not read.
+    #[schemars(skip)]
+    #[serde(default, rename = "status")]
+    _status: IgnoredAny,
+}
+
+// === impl GuardrailFile ===
+
+impl GuardrailFile {
+    /// An object with this metadata and spec.
+    pub(crate) fn new(metadata: Metadata, spec: Spec) -> Self {
+        Self {
+            api_version: None,
+            kind: None,
+            metadata,
+            spec,
+            _status: IgnoredAny,
+        }
+    }
 }
 
 /// The metadata of a guardrail.
@@ -42,6 +63,10 @@ pub struct Spec {
     /// Targets to which it does not apply until a day.
     #[serde(default)]
     pub except: Vec<ExceptionFile>,
+    /// Users who may write exceptions into the annotation `attache.dev/guardrail-exceptions` of a target. Nobody if
+    /// absent: the annotation has no effect then.
+    #[serde(default)]
+    pub except_by: Suppressors,
     /// What happens to a change that breaks a rule.
     pub action: Action,
     /// What happens to a change after which a rule cannot be evaluated.
@@ -58,7 +83,8 @@ pub struct TargetMatch {
     /// The Gateways through which requests reach the target. Only paths through one of them count; all paths if absent.
     pub gateways: Option<Vec<GatewayMatch>>,
     /// The labels of the target's Namespace.
-    #[schemars(with = "Option<serde_json::Value>")]
+    #[serde(default)]
+    #[schemars(schema_with = "label_selector")]
     pub namespace_selector: Option<Selector>,
 }
 
@@ -71,7 +97,8 @@ pub struct GatewayMatch {
     /// The name.
     pub name: Option<String>,
     /// The labels.
-    #[schemars(with = "Option<serde_json::Value>")]
+    #[serde(default)]
+    #[schemars(schema_with = "label_selector")]
     pub selector: Option<Selector>,
     /// The name of the `GatewayClass`.
     pub class: Option<String>,
@@ -134,4 +161,39 @@ pub enum OnError {
     Warn,
     /// It is refused, if the action is `deny` too.
     Deny,
+}
+
+/// The schema of a label selector. Other fields are not read.
+fn label_selector(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "matchLabels": {
+                "type": "object",
+                "description": "Labels that it must have, with these values.",
+                "additionalProperties": {"type": "string"},
+            },
+            "matchExpressions": {
+                "type": "array",
+                "description": "Conditions that its labels must meet.",
+                "items": {
+                    "type": "object",
+                    "required": ["key", "operator"],
+                    "properties": {
+                        "key": {"type": "string", "description": "The label."},
+                        "operator": {
+                            "type": "string",
+                            "enum": ["In", "NotIn", "Exists", "DoesNotExist"],
+                            "description": "How the label is compared: `In`, `NotIn`, `Exists` or `DoesNotExist`.",
+                        },
+                        "values": {
+                            "type": "array",
+                            "items": {"type": "string"},
+                            "description": "The values for `In` and `NotIn`.",
+                        },
+                    },
+                },
+            },
+        },
+    })
 }

@@ -1,15 +1,18 @@
 //! A guardrail whose expressions are compiled.
 
+use attache_engine::admission::suppress::Suppressors;
 use attache_engine::model::ids::{GroupKind, ObjectKey};
+use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
 
+use crate::annotation::Annotated;
 use crate::exception::Exception;
 use crate::expression::Expression;
-use crate::file::{Action, GuardrailFile, OnError, RuleFile};
+use crate::file::{Action, GuardrailFile, Metadata, OnError, RuleFile};
 use crate::matching::Matcher;
 
 /// The version of the API.
-const API_VERSION: &str = "attache.dev/v1alpha1";
+pub(crate) const API_VERSION: &str = "attache.dev/v1alpha1";
 
 /// The kind of guardrail objects.
 pub fn guardrail_kind() -> GroupKind {
@@ -29,6 +32,8 @@ pub struct Guardrail {
     pub on_error: OnError,
     /// Targets that it does not apply to.
     pub exceptions: Vec<Exception>,
+    /// Users who may write exceptions into an annotation of a target.
+    pub except_by: Suppressors,
     pub(crate) matcher: Matcher,
     pub(crate) rules: Vec<Rule>,
 }
@@ -100,9 +105,31 @@ impl Guardrail {
             action: spec.action,
             on_error: spec.on_error,
             exceptions,
+            except_by: spec.except_by.clone(),
             matcher,
             rules,
         })
+    }
+
+    /// Reads and compiles a guardrail object from its name and the text of its `spec`.
+    ///
+    /// # Errors
+    /// Names the guardrail and the field that is wrong.
+    pub fn read(name: &str, spec: &str) -> Result<Self, GuardrailError> {
+        let spec = serde_json::from_str(spec).map_err(|error| {
+            // Line and column are those of the JSON, not of what the user wrote.
+            let why = error.to_string();
+            let why = why.split(" at line ").next().unwrap_or_default();
+            GuardrailError {
+                name: name.to_owned(),
+                field: "spec".to_owned(),
+                why: why.to_owned(),
+            }
+        })?;
+        let metadata = Metadata {
+            name: name.to_owned(),
+        };
+        Self::compile(&GuardrailFile::new(metadata, spec))
     }
 
     /// The key of the guardrail as an object.
@@ -110,10 +137,34 @@ impl Guardrail {
         ObjectKey::new(guardrail_kind(), "", &*self.name)
     }
 
-    /// The exception for a target, if one holds on this day.
-    pub fn exception(&self, target: &ObjectKey, today: Date) -> Option<&Exception> {
+    /// The exception for a target, if one holds on this day: one of the guardrail, or one in an annotation of the target.
+    pub fn exception(
+        &self,
+        snapshot: &Snapshot,
+        target: &ObjectKey,
+        today: Date,
+    ) -> Option<Exception> {
         let mut exceptions = self.exceptions.iter();
-        exceptions.find(|exception| exception.names(target) && !exception.is_over(today))
+        let own = exceptions.find(|exception| exception.names(target) && !exception.is_over(today));
+        own.cloned().or_else(|| {
+            let object = snapshot
+                .get(target)
+                .filter(|_| self.except_by.is_anybody())?;
+            let annotated = Annotated::of(&object.meta.annotations);
+            let mut usable = annotated.filter_map(Result::ok);
+            let named = usable.find(|one| one.guardrail == self.name && one.until >= today)?;
+            Some(Exception::of_annotation(target, &named))
+        })
+    }
+
+    /// The rules with the field of each, for findings on them.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = (String, &Expression)> {
+        self.rules.iter().enumerate().flat_map(|(i, rule)| {
+            let require = (format!("spec.rules[{i}].require"), &rule.require);
+            let message = rule.message.as_ref();
+            let message = message.map(|message| (format!("spec.rules[{i}].message"), message));
+            std::iter::once(require).chain(message)
+        })
     }
 }
 

@@ -44,9 +44,8 @@ impl Guardrails {
 
     /// These guardrails and others; one of the others replaces one of the same name.
     #[must_use]
-    pub fn with(&self, others: Vec<Guardrail>) -> Self {
+    pub fn with(&self, others: impl IntoIterator<Item = Arc<Guardrail>>) -> Self {
         let mut all: BTreeMap<String, Arc<Guardrail>> = BTreeMap::new();
-        let others = others.into_iter().map(Arc::new);
         for one in self.0.iter().cloned().chain(others) {
             all.insert(one.name.clone(), one);
         }

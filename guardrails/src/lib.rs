@@ -3,8 +3,11 @@
 //! A guardrail names targets, a policy kind and rules. Each path to such a target has one effective policy of the kind;
 //! every rule must hold for it. Pure, as the engine: the snapshot, the request and the date are arguments.
 
+mod annotation;
 mod change;
 mod cost;
+mod count;
+mod definition;
 mod exception;
 mod expression;
 mod file;
@@ -15,9 +18,14 @@ mod matching;
 mod path;
 mod report;
 mod standing;
+mod status;
 mod values;
+mod written;
 
+pub use annotation::EXCEPTIONS;
 pub use change::GuardedChange;
+pub use count::{Count, count, each_target};
+pub use definition::definition;
 pub use exception::Exception;
 pub use file::{Action, GuardrailFile, OnError};
 pub use guardrail::{Guardrail, GuardrailError, guardrail_kind};
@@ -25,3 +33,4 @@ pub use guardrails::Guardrails;
 pub use judge::{Fault, Judge, TargetResult};
 pub use report::standing_findings;
 pub use standing::{Standing, targets, unknown_kind};
+pub use status::{Condition, Status};

@@ -3,27 +3,32 @@
 use attache_engine::admission::finding::{Code, Finding, Severity};
 use attache_engine::model::ids::ObjectKey;
 use attache_engine::state::snapshot::Snapshot;
-use jiff::ToSpan as _;
 use jiff::civil::Date;
 
+use crate::annotation::EXCEPTIONS;
+use crate::exception::Exception;
 use crate::file::{Action, OnError};
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
 use crate::judge::Fault;
 use crate::standing::{Standing, unknown_kind};
-
-/// How many days before its end an exception is reported.
-const SOON: i64 = 30;
+use crate::written::unknown_fields;
 
 /// The findings on a target: one for each rule that it breaks.
 pub fn standing_findings(
     target: &ObjectKey,
-    results: &[(&Guardrail, Standing<'_>)],
+    results: &[(&Guardrail, Standing)],
+    today: Date,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (guardrail, standing) in results {
-        let Standing::Broken(faults) = standing else {
-            continue;
+        let faults = match standing {
+            Standing::Fulfilled => continue,
+            Standing::Excepted(exception) => {
+                findings.extend(ending(target, guardrail, exception, today));
+                continue;
+            }
+            Standing::Broken(faults) => faults,
         };
         for i in 0..guardrail.rules.len() {
             let of_rule: Vec<&Fault> = faults.iter().filter(|fault| fault.rule == i).collect();
@@ -62,6 +67,27 @@ fn finding(target: &ObjectKey, guardrail: &Guardrail, first: &Fault, paths: usiz
     finding
 }
 
+/// The notice that the exception in the annotation of a target ends soon. Those of the guardrail are reported on it.
+fn ending(
+    target: &ObjectKey,
+    guardrail: &Guardrail,
+    exception: &Exception,
+    today: Date,
+) -> Option<Finding> {
+    let mut own = guardrail.exceptions.iter();
+    if own.any(|own| own.names(target)) || !exception.ends_soon(today) {
+        return None;
+    }
+    let (name, until, reason) = (&guardrail.name, exception.until, &exception.reason);
+    let message = format!("the exception from {name:?} ends on {until}: {reason}");
+    let mut finding = Finding::new(Code::Guardrail, target, message)
+        .at(format!("metadata.annotations[{EXCEPTIONS}]"))
+        .about(format!("except {name}"));
+    finding.warn();
+    finding.notice = true;
+    Some(finding)
+}
+
 // === impl Guardrails ===
 
 impl Guardrails {
@@ -76,13 +102,13 @@ impl Guardrails {
                 finding.warn();
                 findings.push(finding.about("policyKind"));
             }
+            findings.extend(unknown_fields(snapshot, guardrail));
             for (i, exception) in guardrail.exceptions.iter().enumerate() {
                 let target = format!("{}/{}", exception.namespace, exception.name);
                 let until = exception.until;
-                let soon = today.saturating_add(SOON.days());
                 let message = if exception.is_over(today) {
                     format!("the exception for {target} ended on {until}: remove it")
-                } else if until < soon {
+                } else if exception.ends_soon(today) {
                     format!(
                         "the exception for {target} ends on {until}: {}",
                         exception.reason

@@ -15,13 +15,13 @@ use crate::values;
 
 /// Whether a target fulfils a guardrail.
 #[derive(Clone, Debug)]
-pub enum Standing<'g> {
+pub enum Standing {
     /// All rules hold on all paths.
     Fulfilled,
     /// Rules do not hold, or cannot be evaluated, on some path.
     Broken(Vec<Fault>),
     /// The guardrail does not apply to it for some time; whether it would fulfil it is not asked.
-    Excepted(&'g Exception),
+    Excepted(Exception),
 }
 
 // === impl Judge ===
@@ -40,7 +40,7 @@ impl<'g> Judge<'g> {
         guardrails: &'g Guardrails,
         key: &ObjectKey,
         today: Date,
-    ) -> Vec<(&'g Guardrail, Standing<'g>)> {
+    ) -> Vec<(&'g Guardrail, Standing)> {
         let snapshot = resolver.snapshot();
         let mut groups: BTreeMap<&GroupKind, Vec<PathGroup>> = BTreeMap::new();
         let mut gateways = None;
@@ -58,7 +58,7 @@ impl<'g> Judge<'g> {
             if result.paths == 0 {
                 continue;
             }
-            let standing = match guardrail.exception(key, today) {
+            let standing = match guardrail.exception(snapshot, key, today) {
                 Some(exception) => Standing::Excepted(exception),
                 None if result.faults.is_empty() => Standing::Fulfilled,
                 None => Standing::Broken(result.faults),

@@ -30,7 +30,7 @@ pub use overview::{BrokenRoute, ListenerAbout, Overview};
 pub use policy::policy;
 pub(super) use routes::leading;
 pub(super) use target::on_its_own;
-pub use target::target;
+pub use target::{paths_at, target};
 
 /// The description of an object.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

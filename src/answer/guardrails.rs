@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use attache_guardrails::{Action, Fault, Guardrail, Guardrails, Judge, Standing, unknown_kind};
+use attache_guardrails::{
+    Action, Fault, Guardrail, Guardrails, Standing, each_target, unknown_kind,
+};
 use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Answer;
 use super::named::{KindName, Named, named};
-use crate::engine::effective::Resolver;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::state::snapshot::Snapshot;
 
@@ -99,22 +100,17 @@ pub fn guardrails(
         .iter()
         .map(|guardrail| (&*guardrail.name, Guarded::of(snapshot, guardrail, today)))
         .collect();
-    let mut resolver = Resolver::new(snapshot);
-    let mut judge = Judge::standing();
-    let mut targets: Vec<ObjectKey> = all
-        .iter()
-        .flat_map(|guardrail| attache_guardrails::targets(snapshot, guardrail))
-        .filter(|key| within.is_none_or(|namespace| *key.namespace == *namespace))
-        .collect();
-    targets.sort();
-    targets.dedup();
-    for target in &targets {
-        for (guardrail, standing) in judge.of_target(&mut resolver, all, target, today) {
+    each_target(
+        snapshot,
+        all,
+        today,
+        |key| within.is_none_or(|namespace| *key.namespace == *namespace),
+        |guardrail, target, standing| {
             if let Some(guarded) = found.get_mut(&*guardrail.name) {
                 guarded.note(target, standing);
             }
-        }
-    }
+        },
+    );
     GuardrailReport {
         guardrails: found.into_values().collect(),
     }
@@ -152,7 +148,7 @@ impl Guarded {
         }
     }
 
-    fn note(&mut self, target: &ObjectKey, standing: Standing<'_>) {
+    fn note(&mut self, target: &ObjectKey, standing: Standing) {
         let faults = match standing {
             Standing::Fulfilled => {
                 self.fulfilled += 1;

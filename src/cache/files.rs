@@ -178,6 +178,11 @@ pub(super) fn files(paths: &[PathBuf], links: Links) -> Vec<Found> {
     found
 }
 
+/// The paths of the files that can be read among these files and directories.
+pub fn names(paths: &[PathBuf], links: Links) -> Vec<PathBuf> {
+    files(paths, links).into_iter().flatten().collect()
+}
+
 /// Walks a named path and everything below it.
 struct Walk<'a> {
     /// The real path, which links must not leave; `None` if all links are followed.

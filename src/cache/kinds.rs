@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use attache_guardrails::guardrail_kind;
 use kube::core::{ApiResource, GroupVersionKind};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, Id, JoinSet};
@@ -16,6 +17,7 @@ use crate::engine::model::object::{Crd, Node, Object, is_gateway_kind};
 use crate::engine::state::snapshot::Change;
 use crate::registration::Resource;
 
+use super::guardrails::StoredGuardrail;
 use super::raw::RawObject;
 use super::watch::{Event, Partly, Source, follow};
 use super::webhooks::Watched;
@@ -44,6 +46,8 @@ pub struct Kinds {
     tasks: JoinSet<()>,
     resources: Arc<Resources>,
     watched: watch::Sender<Watched>,
+    /// Where the events of guardrails go; they are not watched without.
+    guardrails: Option<mpsc::Sender<Event<StoredGuardrail>>>,
     known: Published,
 }
 
@@ -99,6 +103,7 @@ impl Kinds {
             tasks: JoinSet::new(),
             resources,
             watched: watch::Sender::default(),
+            guardrails: None,
             known: Published::default(),
         }
     }
@@ -107,6 +112,15 @@ impl Kinds {
     #[must_use]
     pub fn knowing(self, known: Published) -> Self {
         Self { known, ..self }
+    }
+
+    /// Watches the guardrails of the cluster too.
+    #[must_use]
+    pub fn sending_guardrails(self, guardrails: mpsc::Sender<Event<StoredGuardrail>>) -> Self {
+        Self {
+            guardrails: Some(guardrails),
+            ..self
+        }
     }
 
     /// Publishes the watched policy kinds, from the first list of CRDs on.
@@ -197,7 +211,8 @@ impl Kinds {
             let Some(resource) = resource(crd) else {
                 continue;
             };
-            if is_gateway_kind(&crd.gk) {
+            let is_guardrail = self.guardrails.is_some() && crd.gk == guardrail_kind();
+            if is_guardrail || is_gateway_kind(&crd.gk) {
                 wanted.insert(crd.gk.clone(), resource);
             } else if is_policy_kind(&self.rules.borrow(), crd) {
                 policies.insert(crd.gk.clone(), resource);
@@ -219,7 +234,10 @@ impl Kinds {
 
     fn tell(&self, wanted: &BTreeMap<GroupKind, ApiResource>) {
         let crds = self.crds.values().filter_map(SeenCrd::usable);
-        let policies = crds.filter(|crd| wanted.contains_key(&crd.gk) && !is_gateway_kind(&crd.gk));
+        let policies = crds.filter(|crd| {
+            let is_policy = !is_gateway_kind(&crd.gk) && crd.gk != guardrail_kind();
+            is_policy && wanted.contains_key(&crd.gk)
+        });
         let watched = Some(Arc::new(policies.map(Resource::from).collect()));
         self.watched.send_if_modified(|before| {
             let news = *before != watched;
@@ -272,6 +290,12 @@ impl Kinds {
             if !wanted.contains_key(&gk) {
                 tracing::info!(kind = %gk, "no longer watched");
                 self.source.sync.stopped(&gk);
+                if let Some(guardrails) =
+                    self.guardrails.as_ref().filter(|_| gk == guardrail_kind())
+                {
+                    // Nobody waits for them any longer if this fails.
+                    let _ = guardrails.send(Event::Listed(Vec::new())).await;
+                }
                 self.send(Change::Gone(gk)).await?;
             }
         }
@@ -295,20 +319,7 @@ impl Kinds {
             }
             tracing::info!(kind = %gk, version = %resource.version, "watching");
             self.source.sync.started(gk);
-            let listed = gk.clone();
-            let (known, keeps) = (
-                self.known.clone(),
-                self.rules.borrow().retained_fields().clone(),
-            );
-            let mut interner = Interner::default();
-            let task = self.tasks.spawn(follow(
-                self.source.clone(),
-                gk.clone(),
-                resource.clone(),
-                self.changes.clone(),
-                move |raw, gk| once(raw, gk, &known, &keeps, &mut interner),
-                move |event| change(&listed, event),
-            ));
+            let task = self.follow(gk, resource);
             let running = Running {
                 resource: resource.clone(),
                 task,
@@ -318,6 +329,30 @@ impl Kinds {
         let mut reachable = wanted;
         reachable.insert(GroupKind::crd(), crd_resource());
         self.resources.0.store(Arc::new(reachable));
+    }
+
+    /// Starts the watch of a kind.
+    fn follow(&mut self, gk: &GroupKind, resource: &ApiResource) -> AbortHandle {
+        let (source, resource) = (self.source.clone(), resource.clone());
+        if let Some(events) = self.guardrails.clone().filter(|_| *gk == guardrail_kind()) {
+            let read = |raw: &mut RawObject, _: &GroupKind| Ok(StoredGuardrail::of(raw));
+            let watch = follow(source, gk.clone(), resource, events, read, |event| event);
+            return self.tasks.spawn(watch);
+        }
+        let listed = gk.clone();
+        let (known, keeps) = (
+            self.known.clone(),
+            self.rules.borrow().retained_fields().clone(),
+        );
+        let mut interner = Interner::default();
+        self.tasks.spawn(follow(
+            source,
+            gk.clone(),
+            resource,
+            self.changes.clone(),
+            move |raw, gk| once(raw, gk, &known, &keeps, &mut interner),
+            move |event| change(&listed, event),
+        ))
     }
 
     async fn send(&self, change: Change) -> Result<(), Ended> {

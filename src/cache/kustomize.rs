@@ -197,7 +197,7 @@ impl Kustomizations {
 }
 
 /// A path without `.`, and without `..` as far as that can be resolved without the file system.
-pub(super) fn normal(path: &Path) -> PathBuf {
+pub fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
         match part {

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use attache_guardrails::guardrail_kind;
 use futures::future::{BoxFuture, FutureExt as _, Shared, join_all};
 use futures::{StreamExt as _, stream};
 use kube::Client;
@@ -20,6 +21,7 @@ use crate::engine::state::snapshot::Snapshot;
 use super::api_error::ApiError;
 use super::crds::{self, Found};
 use super::kinds::{core_kinds, resource};
+use super::raw::RawObject;
 use super::served::Served;
 
 mod around;
@@ -114,6 +116,17 @@ impl Reader {
     /// Fails if they cannot be listed.
     pub async fn definitions(&self) -> Result<Arc<Found>, ApiError> {
         self.definitions.clone().await
+    }
+
+    /// The `Guardrail` objects; none if the API server does not serve the kind.
+    ///
+    /// # Errors
+    /// Fails if they cannot be listed.
+    pub async fn guardrails(&self) -> Result<Vec<RawObject>, ApiError> {
+        match self.reach(&guardrail_kind()) {
+            Some(kind) => self.fetch.raw(&kind).await,
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Reads the wanted objects. Those that cannot be read are in `missing`.

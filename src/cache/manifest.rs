@@ -373,11 +373,11 @@ impl Manifests {
     }
 }
 
-/// Kinds that are never read: attache's own configuration, recorded reviews, and secrets.
+/// Kinds that are never read: attache's own configuration and tests, recorded reviews, and secrets.
 fn is_skipped(gk: &GroupKind) -> bool {
     matches!(
         (&*gk.group, &*gk.kind),
-        ("attache.dev", "Configuration")
+        ("attache.dev", "Configuration" | "Test")
             | ("admission.k8s.io", "AdmissionReview")
             | ("kustomize.config.k8s.io", _)
             | ("", "Secret")

@@ -28,6 +28,8 @@ pub struct RawObject {
     pub spec: Option<Box<RawValue>>,
     /// The parts of its status that controllers reported.
     reported: Option<Arc<Reported>>,
+    /// Its generation.
+    generation: Option<i64>,
     /// Whether it has the condition `Established`, which only CRDs have.
     pub established: bool,
     /// Why the object cannot be used; `None` if it can.
@@ -104,6 +106,7 @@ impl RawObject {
         } = read_header(parts.metadata);
         let status = parts.status;
         Self {
+            generation,
             reported: status.and_then(|status| Reported::read(status, &header, generation)),
             // Objects of files have none, and the struct is large.
             metadata: version.map(|version| {
@@ -130,6 +133,11 @@ impl RawObject {
         if let Some(reported) = self.reported.as_mut().and_then(Arc::get_mut) {
             interner.reported(reported);
         }
+    }
+
+    /// Its generation.
+    pub(super) fn generation(&self) -> Option<i64> {
+        self.generation
     }
 
     /// When it was created.

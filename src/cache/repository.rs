@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::exec::{self, ExecError};
 use super::files::{Found, Links, files, read_found};
-use super::kustomize::{Kustomization, Kustomizations, normal};
+pub use super::kustomize::normal;
+use super::kustomize::{Kustomization, Kustomizations};
 use super::manifest::{Manifest, Manifests, Origin, documents};
 use super::skipped::{Skipped, What};
 use crate::engine::model::ids::GroupKind;

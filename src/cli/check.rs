@@ -26,6 +26,7 @@ mod places;
 
 use codes::Codes;
 use input::Input;
+pub(super) use input::configuration_among;
 use judged::Checked;
 
 /// Arguments of `attache check`.

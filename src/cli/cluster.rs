@@ -13,6 +13,7 @@ use super::state::State;
 use crate::cache::api_error::ApiError;
 use crate::cache::crds::Found;
 use crate::cache::lists::{Listed, Reader, Wants};
+use crate::cache::raw::RawObject;
 use crate::cache::served::Served;
 use crate::cache::{connect, kubeconfig, tuned};
 use crate::engine::kinds::profile::ProfileRules;
@@ -114,6 +115,14 @@ impl Cluster {
         let client = client.map_err(|error| ApiError::of(&error).to_string())?;
         self.reader.connect(client.clone());
         Ok(start(client))
+    }
+
+    /// The `Guardrail` objects.
+    ///
+    /// # Errors
+    /// If they cannot be listed.
+    pub(super) fn guardrails(&self) -> Result<Vec<RawObject>, ApiError> {
+        self.runtime.block_on(self.reader.guardrails())
     }
 
     /// Lists the wanted objects.

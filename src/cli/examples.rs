@@ -29,6 +29,15 @@ Examples:
   Show what a new guardrail would find, before it is in use:
     $ attache guardrails -f new.yaml --from deploy";
 
+pub(super) const TEST: &str = "\
+Examples:
+  Run all tests in a repository:
+    $ attache test .
+  Write what is in force on a route now as a test, to start from:
+    $ attache test --record httproute/cart -n shop --from deploy > shop.attache.yaml
+  Run the tests with a name again whenever a file changes:
+    $ attache test tests --filter authentication --watch";
+
 pub(super) const KINDS: &str = "\
 Examples:
   List the policy kinds of the cluster:

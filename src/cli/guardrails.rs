@@ -1,8 +1,11 @@
 //! `attache guardrails`: which targets fulfil the guardrails of a configuration, of files, or both.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use attache_guardrails::{Guardrail, GuardrailFile, Guardrails, guardrail_kind};
+use serde_json::json;
+use serde_json::value::to_raw_value;
 
 use super::output::{self, Output};
 use super::render::guardrails::table;
@@ -12,7 +15,7 @@ use crate::answer;
 use crate::answer::guardrails::guardrails;
 use crate::cache::files;
 use crate::cache::lists::Wants;
-use crate::cache::manifest::{Manifest, Manifests};
+use crate::cache::manifest::{Manifest, Manifests, Origin};
 use crate::cache::raw::RawObject;
 use crate::engine::admission::finding::{Code, Finding, Severity};
 use crate::engine::admission::verdict::escape;
@@ -65,7 +68,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let config = args.at.configuration()?;
     let opened = args.at.open_as(&config, &args.scope)?;
     let found = if args.files.is_empty() {
-        usable(&config.guardrails, &opened.guardrails)
+        usable(&config.guardrails, &opened.guardrails())
     } else {
         let mut all = Manifests::default();
         for path in &args.files {
@@ -82,7 +85,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     }
     if found.usable.is_empty() {
         return Err(
-            "there are no guardrails: write them under guardrails: in the configuration, or name files with -f".into(),
+            "there are no guardrails: write them under guardrails: in the configuration, apply Guardrail objects, or name files with -f".into(),
         );
     }
     let within = opened.within();
@@ -138,6 +141,25 @@ pub(super) fn among(manifests: &Manifests) -> impl Iterator<Item = &Manifest> {
     objects.filter(move |one| one.gk == kind)
 }
 
+/// A guardrail of a cluster as if it were written in a file.
+pub(super) fn stored(object: &RawObject) -> Option<Manifest> {
+    let name = &object.header().name;
+    let file = json!({
+        "metadata": {"name": name},
+        "spec": object.spec.as_deref(),
+    });
+    Some(Manifest {
+        gk: guardrail_kind(),
+        api_version: "attache.dev/v1alpha1".to_owned(),
+        json: to_raw_value(&file).ok()?,
+        origin: Origin {
+            file: format!("Guardrail {name}"),
+            line: 0,
+            items: Vec::new(),
+        },
+    })
+}
+
 /// Written guardrails, and those that are known before. One that is written replaces one of the same name.
 pub(super) fn usable<'a>(
     known: &Guardrails,
@@ -158,7 +180,7 @@ pub(super) fn usable<'a>(
         }
     }
     FromManifests {
-        usable: known.with(usable),
+        usable: known.with(usable.into_iter().map(Arc::new)),
         wrong,
     }
 }

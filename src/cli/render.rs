@@ -15,5 +15,6 @@ pub(super) mod policies;
 pub(super) mod report;
 pub(super) mod style;
 pub(super) mod table;
+pub(super) mod tested;
 pub(super) mod text;
 pub(super) mod values;

@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use schemars::schema_for;
 
 use super::Failure;
+use super::test::TestFile;
 use crate::answer::description::{Description, Descriptions};
 use crate::answer::explanation::Explanation;
 use crate::answer::graph::Graph;
@@ -13,6 +14,7 @@ use crate::answer::kinds::Kinds;
 use crate::answer::policies::Policies;
 use crate::answer::report::Report;
 use crate::answer::schema;
+use crate::answer::tested::TestReport;
 use crate::config::Configuration;
 use crate::engine::kinds::profile::file::File;
 
@@ -48,8 +50,14 @@ enum Of {
     Kinds,
     /// A `Guardrail` object.
     Guardrail,
+    /// The `CustomResourceDefinition` of guardrails, for `kubectl apply`.
+    GuardrailCrd,
     /// The output of `guardrails -o json`.
     Guardrails,
+    /// A file with tests.
+    Test,
+    /// The output of `test -o json`.
+    Tests,
 }
 
 /// Runs the command.
@@ -69,7 +77,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         Of::Explanation => schema::<Explanation>(),
         Of::Kinds => schema::<Kinds>(),
         Of::Guardrail => schema_for!(attache_guardrails::GuardrailFile).to_value(),
+        Of::GuardrailCrd => attache_guardrails::definition(),
         Of::Guardrails => schema::<GuardrailReport>(),
+        Of::Test => schema_for!(TestFile).to_value(),
+        Of::Tests => schema::<TestReport>(),
     };
     super::print(&format!("{schema:#}\n"))
 }

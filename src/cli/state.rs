@@ -92,7 +92,7 @@ pub(super) struct Opened {
     /// The namespace of objects without one.
     pub(super) namespace: String,
     /// The guardrails among the manifests.
-    pub(super) guardrails: Vec<Manifest>,
+    guardrails: Vec<Manifest>,
     rules: Arc<ProfileRules>,
     found: Found,
     /// The arguments, to open it again.
@@ -319,6 +319,23 @@ impl Opened {
         match self.found {
             Found::Files(loaded) => View::of_files(*loaded, self.rules),
             Found::Cluster(cluster) => View::listed(cluster.read(&self.rules, wants), &self.rules),
+        }
+    }
+
+    /// The guardrails among the manifests, or in the cluster. It says if they cannot be listed.
+    pub(super) fn guardrails(&self) -> Vec<Manifest> {
+        let Found::Cluster(cluster) = &self.found else {
+            return self.guardrails.clone();
+        };
+        match cluster.guardrails() {
+            Ok(found) => found.iter().filter_map(guardrails::stored).collect(),
+            Err(why) => {
+                let why = escape(&why.to_string());
+                eprintln!(
+                    "attache: the guardrails of the cluster are not judged: they cannot be listed: {why}"
+                );
+                Vec::new()
+            }
         }
     }
 

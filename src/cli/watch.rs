@@ -40,12 +40,24 @@ pub(super) struct Watching {
 }
 
 /// A state that can be read repeatedly.
-pub(super) trait Query {
+pub(super) trait Query<T = View> {
     /// The current state. `None` if it has not changed since the last call.
     ///
     /// # Errors
     /// If the state cannot be read now.
-    fn look(&mut self) -> Result<Option<View>, Failure>;
+    fn look(&mut self) -> Result<Option<T>, Failure>;
+}
+
+/// What is read of a state.
+pub(super) trait Seen {
+    /// Everything that could not be read, one line each.
+    fn unseen(&self) -> Vec<String>;
+}
+
+impl Seen for View {
+    fn unseen(&self) -> Vec<String> {
+        Self::unseen(self)
+    }
 }
 
 /// Prints answers.
@@ -69,6 +81,18 @@ pub(super) fn run(
     wants: &Wants,
     answer: impl Fn(&View, Timestamp) -> Result<String, Failure>,
 ) -> Result<(), Failure> {
+    let mut look = opened.followed(wants)?;
+    to_stdout(&mut *look, answer)
+}
+
+/// [`run`] for any state that can be read repeatedly.
+///
+/// # Errors
+/// As for [`run`].
+pub(super) fn to_stdout<T: Seen>(
+    looked: &mut dyn Query<T>,
+    answer: impl Fn(&T, Timestamp) -> Result<String, Failure>,
+) -> Result<(), Failure> {
     let stdout = io::stdout();
     let mut teller = Printer {
         out: &mut stdout.lock(),
@@ -76,18 +100,17 @@ pub(super) fn run(
         wait: &mut || is_read(&stdout, PAUSE),
         clock: &Timestamp::now,
     };
-    let mut look = opened.followed(wants)?;
-    follow(&mut *look, &mut teller, answer)
+    follow(looked, &mut teller, answer)
 }
 
-/// [`run`] for any state that can be read repeatedly.
+/// [`to_stdout`] for any output.
 ///
 /// # Errors
 /// As for [`run`].
-pub(super) fn follow(
-    looked: &mut dyn Query,
+pub(super) fn follow<T: Seen>(
+    looked: &mut dyn Query<T>,
     teller: &mut Printer<'_>,
-    answer: impl Fn(&View, Timestamp) -> Result<String, Failure>,
+    answer: impl Fn(&T, Timestamp) -> Result<String, Failure>,
 ) -> Result<(), Failure> {
     // Answers are compared as of the start: an age that grows is not a change.
     let start = (teller.clock)();
@@ -159,21 +182,21 @@ fn is_read(stdout: &io::Stdout, pause: Duration) -> bool {
 }
 
 /// Files that are read again when they change.
-pub(super) struct Files<F, R> {
+pub(super) struct Files<F, R, T = View> {
     /// Takes the fingerprint of the files.
     pub(super) fingerprint: F,
     pub(super) read: R,
-    /// The view that was read already.
-    pub(super) first: Option<View>,
+    /// What was read already.
+    pub(super) first: Option<T>,
     pub(super) seen: Option<Fingerprint>,
 }
 
-impl<F, R> Query for Files<F, R>
+impl<F, R, T> Query<T> for Files<F, R, T>
 where
     F: FnMut() -> Fingerprint,
-    R: FnMut() -> Result<View, Failure>,
+    R: FnMut() -> Result<T, Failure>,
 {
-    fn look(&mut self) -> Result<Option<View>, Failure> {
+    fn look(&mut self) -> Result<Option<T>, Failure> {
         if let Some(first) = self.first.take() {
             return Ok(Some(first));
         }

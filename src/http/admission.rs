@@ -278,6 +278,22 @@ pub fn respond(
     Ok(envelope.answer(&verdict)?)
 }
 
+/// The verdict on a request body, on a complete state at a date. Everything that it mentions may be shown.
+///
+/// # Errors
+/// Fails if the body is not an `AdmissionReview`.
+pub fn decide(
+    snapshot: &Snapshot,
+    conduct: &ReviewSettings,
+    today: Date,
+    endpoint: Endpoint,
+    body: &[u8],
+) -> Result<Verdict, Malformed> {
+    let envelope = Envelope::parse(body)?;
+    let now = (&Evidence::Authoritative, &StaleKinds::default(), today);
+    Ok(verdict(review, snapshot, conduct, now, endpoint, &envelope))
+}
+
 fn verdict(
     judge: ReviewFn,
     snapshot: &Snapshot,
@@ -335,11 +351,16 @@ fn guarded(
     let Some(guard) = &conduct.guard else {
         return Vec::new();
     };
+    let mut findings = guard.on_rule(snapshot, request, today);
+    if guard.is_empty() {
+        return findings;
+    }
     let Some(states) = states(snapshot, request) else {
-        return Vec::new();
+        return findings;
     };
     let subject = envelope.subject().map(Arc::as_ref);
-    guard.findings(&states, request.operation, subject, today)
+    findings.extend(guard.findings(&states, request.operation, subject, today));
+    findings
 }
 
 /// The suppressions in the annotation of the request's object, if it has one.

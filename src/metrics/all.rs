@@ -294,6 +294,30 @@ impl Metrics {
                  `overridden`. Counted once a minute, if something has changed.",
                 "when users report that a policy has no effect: `attache check --cluster --notices` names them",
             )?,
+            guardrail_targets: m.gauges(
+                "guardrail_targets",
+                &[
+                    Label::of("guardrail", "names of guardrails"),
+                    is(&["fulfilled", "broken", "error", "excepted"]),
+                ],
+                "Targets of each guardrail: those that fulfil it, that break it, for which a rule cannot be evaluated, \
+                 and those with an exception. Counted again if something has changed.",
+                "before a guardrail is switched from `audit` to `deny`, and when `broken` rises: `attache guardrails` \
+                 names the targets",
+            )?,
+            guardrail_exceptions: m.gauges(
+                "guardrail_exceptions",
+                &[one_of("state", &["lasting", "ending", "ended"])],
+                "Exceptions from guardrails: those that hold for more than 30 days, that end within them, and that \
+                 have ended and can be removed.",
+                "weekly: `attache check --cluster --notices` names those that end",
+            )?,
+            stored_guardrails: m.gauges(
+                "stored_guardrails",
+                &[one_of("state", &["usable", "unusable"])],
+                "`Guardrail` objects of the cluster, by whether attache can use them.",
+                "always: an unusable one protects nothing; its status says why",
+            )?,
             events: m.counters(
                 "events_total",
                 &[is(&["written", "failed"])],

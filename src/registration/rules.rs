@@ -75,6 +75,9 @@ pub fn webhooks(
 ) -> Vec<(&'static str, Vec<Value>)> {
     let mut all: Policies = TARGETS.iter().map(Resource::from).collect();
     all.extend(policies.iter().cloned());
+    if endpoint == Endpoint::Validate {
+        all.insert(Resource::from(&("attache.dev", "guardrails", false)));
+    }
     let mut rules = rules(&all, endpoint.operations());
     if endpoint == Endpoint::Mutate {
         return vec![("mutate.attache.dev", rules)];

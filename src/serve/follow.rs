@@ -8,6 +8,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
+use crate::cache::guardrails::GuardrailsInUse;
 use crate::config::{ConfigError, Configuration, Text};
 use crate::engine::admission::settings::ReviewSettings;
 use crate::engine::kinds::profile::ProfileRules;
@@ -24,6 +25,8 @@ pub(super) struct Follow {
     pub(super) seen: Option<Text>,
     /// The review settings in use.
     pub(super) settings: Arc<ArcSwap<ReviewSettings>>,
+    /// The guardrails in use.
+    pub(super) guardrails: Arc<GuardrailsInUse>,
     /// Passes new profile rules to the watches.
     pub(super) rules: watch::Sender<Arc<ProfileRules>>,
     /// The state of the check in `/readyz`.
@@ -77,7 +80,8 @@ impl Follow {
     fn take(&self, text: Option<&Text>) -> Result<(), ConfigError> {
         let config = Configuration::of(text)?;
         let rules = config.rules()?;
-        self.settings.store(Arc::new(config.conduct()));
+        self.settings
+            .store(Arc::new(settings(&config, &self.guardrails)));
         self.rules.send_replace(rules);
         tracing::info!("configuration loaded");
         Ok(())
@@ -94,6 +98,18 @@ impl Follow {
             tracing::error!(%why, "the configuration cannot be used; the previous one stays in use");
         }
         self.health.0.store(Arc::new(wrong));
+    }
+}
+
+/// The review settings of a configuration. Its guardrails are put into use.
+pub(super) fn settings(
+    config: &Configuration,
+    guardrails: &Arc<GuardrailsInUse>,
+) -> ReviewSettings {
+    guardrails.configure(config.guardrails.clone());
+    ReviewSettings {
+        guard: Some(guardrails.clone()),
+        ..config.conduct()
     }
 }
 
@@ -140,6 +156,7 @@ mod tests {
             directory: None,
             seen: text,
             settings: conduct.clone(),
+            guardrails: Arc::default(),
             rules,
             health: health.clone(),
             metrics: metrics.clone(),

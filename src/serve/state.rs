@@ -13,6 +13,8 @@ use crate::cache::access::Access;
 use crate::cache::confirm::Confirm as LiveRead;
 use crate::cache::directory::Links;
 use crate::cache::events::{Notice, Notices};
+use crate::cache::guardrail_status::GuardrailStatus;
+use crate::cache::guardrails::GuardrailsInUse;
 use crate::cache::kubeconfig;
 use crate::cache::own_certificates::{Kept as OwnKept, OwnCertificates, OwnState, Serve};
 use crate::cache::reload::{self, Directory};
@@ -34,9 +36,13 @@ const DIRECTORY_POLL: Duration = Duration::from_secs(1);
 /// less.
 const CACHE_AGE: Duration = Duration::from_mins(5);
 
+/// How often the targets of guardrails are counted, if something has changed.
+const GUARDRAIL_STATUS: Duration = Duration::from_secs(10);
+
 /// The running source of the state.
 pub(super) struct State {
     pub(super) snapshot: Published,
+    pub(super) guardrails: Arc<GuardrailsInUse>,
     pub(super) outside: Dependencies,
     pub(super) sources: Sources,
     pub(super) tasks: JoinSet<String>,
@@ -74,17 +80,26 @@ pub(super) async fn from_directory(
     let snapshot: Published = Arc::new(ArcSwap::from_pointee(loaded.snapshot));
     let mut tasks = JoinSet::new();
     let published = snapshot.clone();
-    let metrics = metrics.clone();
     tasks.spawn(reload::watch_directory(
         directory,
         seen,
         rules,
         DIRECTORY_POLL,
         published,
-        metrics,
+        metrics.clone(),
     ));
+    let guardrails = Arc::<GuardrailsInUse>::default();
+    let status = GuardrailStatus {
+        client: None,
+        in_use: guardrails.clone(),
+        snapshot: snapshot.clone(),
+        metrics: metrics.clone(),
+        every: GUARDRAIL_STATUS,
+    };
+    tasks.spawn(status.run());
     Ok(State {
         snapshot,
+        guardrails,
         outside: Dependencies::default(),
         sources: Sources::default(),
         tasks,
@@ -176,6 +191,14 @@ fn followed(
         access: millis(config.limits.access_millis, default.access),
     };
     let mut cluster = Cluster::start(client.clone(), rules, metrics.clone(), settings);
+    let status = GuardrailStatus {
+        client: Some(client.clone()),
+        in_use: cluster.guardrails.clone(),
+        snapshot: cluster.snapshot.clone(),
+        metrics: metrics.clone(),
+        every: GUARDRAIL_STATUS,
+    };
+    cluster.tasks.spawn(status.run());
     let webhooks = kept.map(|kept| {
         let webhooks = Webhooks::new(client, kept, cluster.watched, metrics.clone());
         let state = webhooks.state();
@@ -189,6 +212,7 @@ fn followed(
     outside.age = Some(Arc::new(move || sync.old(limit)));
     State {
         snapshot: cluster.snapshot,
+        guardrails: cluster.guardrails,
         outside,
         sources: Sources {
             sync: Some(cluster.sync),

@@ -20,6 +20,7 @@ mod chart;
 mod commands;
 mod events;
 mod gitops;
+mod guardrails;
 mod kinds;
 mod life;
 mod lockout;

@@ -27,3 +27,4 @@ mod run;
 mod status;
 mod tables;
 mod terminal;
+mod test;

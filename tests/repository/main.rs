@@ -10,6 +10,7 @@
 )]
 
 mod chart;
+mod definition;
 mod layering;
 mod packaging;
 mod reliability;

@@ -74,12 +74,13 @@ fn the_install_reads_the_policy_kinds_that_are_known_and_no_others() {
 /// The rule for all of gateway.networking.k8s.io includes the policy kinds of that group.
 #[test]
 fn the_install_asks_about_the_policy_kinds_that_are_known_and_no_others() {
-    const TARGETS: [&str; 5] = [
+    const TARGETS: [&str; 6] = [
         "gateway.networking.k8s.io/*",
         "gateway.networking.x-k8s.io/xlistenersets",
         "/namespaces",
         "/services",
         "apiextensions.k8s.io/customresourcedefinitions",
+        "attache.dev/guardrails",
     ];
     let known = known_kinds().into_iter();
     let known: BTreeSet<_> = known

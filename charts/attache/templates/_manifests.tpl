@@ -6,7 +6,7 @@ and write down only what a value changes.
 {{/* Kinds that have no namespace. */}}
 {{- define "attache.clusterScoped" -}}
 {{- list "ClusterRole" "ClusterRoleBinding" "ValidatingWebhookConfiguration" "MutatingWebhookConfiguration"
-  "ValidatingAdmissionPolicy" "ValidatingAdmissionPolicyBinding" | toJson -}}
+  "ValidatingAdmissionPolicy" "ValidatingAdmissionPolicyBinding" "CustomResourceDefinition" | toJson -}}
 {{- end -}}
 
 {{/*

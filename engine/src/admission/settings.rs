@@ -8,9 +8,10 @@ use jiff::civil::Date;
 use crate::admission::disclosure::{Levels, Subject};
 use crate::admission::finding::Finding;
 use crate::admission::mutate::Mutations;
-use crate::admission::review::{Operation, States};
+use crate::admission::review::{Operation, Request, States};
 use crate::admission::severities::Severities;
 use crate::admission::suppress::Suppressors;
+use crate::state::snapshot::Snapshot;
 
 /// The settings of reviews. They may change while attache runs.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +30,12 @@ pub struct ReviewSettings {
 
 /// Rules that the state must fulfil. They are beyond the engine, which needs no language for rules.
 pub trait Guard: Debug + Send + Sync {
+    /// Whether there are no rules, so that nothing has to be compared.
+    fn is_empty(&self) -> bool;
+
+    /// The findings on a request about a rule itself; none if it is about another object.
+    fn on_rule(&self, snapshot: &Snapshot, request: &Request<'_>, today: Date) -> Vec<Finding>;
+
     /// The findings on a request: the rules that are broken after it.
     fn findings(
         &self,

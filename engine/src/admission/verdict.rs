@@ -51,9 +51,9 @@ pub struct Cause {
 impl Verdict {
     /// Sorts findings. A finding that depends on a failed read becomes a warning that says so.
     pub fn new(mut findings: Vec<Finding>, evidence: &Evidence) -> Self {
-        findings
-            .iter_mut()
-            .for_each(|finding| confirm(finding, evidence));
+        for finding in &mut findings {
+            confirm(finding, evidence);
+        }
         findings.sort();
         findings.dedup();
         Self {
@@ -154,7 +154,8 @@ impl Verdict {
         refusals
             .map(|finding| {
                 let code = finding.code.as_str();
-                let field = finding.field.as_ref().map_or("", |field| &field.0);
+                // kubectl prints the field before the message, also an empty one.
+                let field = finding.field.as_ref().map_or("spec", |field| &field.0);
                 let message = short(&finding.message, MAX_REFUSAL).unwrap_or(TOO_LONG.to_owned());
                 Cause {
                     reason: code,

@@ -210,6 +210,19 @@ pub fn touched_by(
     let mut found = BTreeMap::new();
     for (kind, affected) in affected {
         let mut all = affected.objects;
+        // A policy on a class or a namespace acts on Gateways and ListenerSets, which may be targets themselves.
+        let above = |key: &&ObjectKey| !is_route(&key.gk) && !Level::is_of_backend(&key.gk);
+        let uppers: Vec<ObjectKey> = all
+            .iter()
+            .filter(above)
+            .flat_map(|key| {
+                let listeners = resolver.listeners_of(key).into_iter();
+                let mut uppers = resolver.gateways_of(key);
+                uppers.extend(listeners.map(|listener| listener.object));
+                uppers
+            })
+            .collect();
+        all.extend(uppers);
         let around: Vec<ObjectKey> = all.iter().flat_map(|key| resolver.routes_of(key)).collect();
         all.extend(around);
         all.extend(affected.routes.iter().cloned());

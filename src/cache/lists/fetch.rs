@@ -71,6 +71,14 @@ impl Fetch {
         pages(&kind.gk, &api).await
     }
 
+    /// All objects of a cluster-scoped kind of which there are few, as they are.
+    pub(super) async fn raw(&self, kind: &ListedKind) -> Result<Vec<RawObject>, ApiError> {
+        let api: Api<RawObject> = Api::all_with(self.client.clone(), &kind.resource);
+        let list = api.list(&ListParams::default()).await;
+        list.map(|list| list.items)
+            .map_err(|error| ApiError::of(&error))
+    }
+
     /// Gets one object; `None` if it does not exist.
     pub(super) async fn get(
         &self,

@@ -9,7 +9,7 @@ use super::super::Failure;
 use super::super::guardrails;
 use super::super::state::View;
 use super::Args;
-use crate::cache::directory::Loaded;
+use crate::cache::directory::{Links, Loaded};
 use crate::cache::files;
 use crate::cache::lists::{Missing, Wants};
 use crate::cache::manifest::{Manifest, Manifests, Origin, Problem};
@@ -119,7 +119,7 @@ impl Input {
         }
         let opened = args.state.below().open_as(&config, &args.scope)?;
         let namespace = opened.namespace.clone();
-        let common = common.with_guardrails(&opened.guardrails);
+        let common = common.with_guardrails(&opened.guardrails());
         let mut view = opened.view(&Wants::Everything);
         if args.has_no_manifests() {
             return Ok(vec![
@@ -258,17 +258,32 @@ fn config(args: &Args, paths: &[PathBuf]) -> Result<Option<PathBuf>, Failure> {
     if args.state.config.is_some() {
         return Ok(args.state.config.clone());
     }
-    let inside = |directory: &Path| {
-        if args.state.follow_links {
-            let file = directory.join(IN_DIRECTORY);
-            return file.is_file().then_some(file);
-        }
-        reading::within(directory, IN_DIRECTORY)
-    };
-    let mut found: Vec<PathBuf> = paths.iter().filter_map(|path| inside(path)).collect();
+    let links = args.state.links();
+    match configuration_among(paths, links)? {
+        Some(file) => Ok(Some(file)),
+        None => Ok(args
+            .state
+            .from
+            .as_deref()
+            .and_then(|from| in_directory(from, links))),
+    }
+}
+
+/// The configuration in one of these directories. `None` if none has one.
+///
+/// # Errors
+/// If several have one.
+pub(in super::super) fn configuration_among(
+    directories: &[PathBuf],
+    links: Links,
+) -> Result<Option<PathBuf>, Failure> {
+    let found = directories
+        .iter()
+        .filter_map(|path| in_directory(path, links));
+    let mut found: Vec<PathBuf> = found.collect();
     found.dedup();
     match found.as_slice() {
-        [] => Ok(args.state.from.as_deref().and_then(inside)),
+        [] => Ok(None),
         [one] => Ok(Some(one.clone())),
         [one, other, ..] => Err(format!(
             "there are two configurations, {} and {}: name the one to use with --config",
@@ -276,6 +291,13 @@ fn config(args: &Args, paths: &[PathBuf]) -> Result<Option<PathBuf>, Failure> {
             other.display()
         )
         .into()),
+    }
+}
+
+fn in_directory(directory: &Path, links: Links) -> Option<PathBuf> {
+    match links {
+        Links::All => Some(directory.join(IN_DIRECTORY)).filter(|file| file.is_file()),
+        Links::Within => reading::within(directory, IN_DIRECTORY),
     }
 }
 

@@ -49,8 +49,23 @@ fn configuration(attache: &Attache, kind: &str, path: &str) -> Value {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": kind,
         "metadata": {"name": format!("attache-{}", attache.name())},
-        "webhooks": [{
-            "name": format!("{}.attache.dev", attache.name()),
+        "webhooks": [
+            webhook(attache, "", path, &rules()),
+            // Guardrails are cluster-scoped; those of other tests are left out by their label.
+            webhook(attache, "guardrails.", path, &[rule("attache.dev", "guardrails", "Cluster")]),
+        ],
+    })
+}
+
+fn webhook(attache: &Attache, which: &str, path: &str, rules: &[Value]) -> Value {
+    let own = json!({"matchLabels": {LABEL: attache.name()}});
+    let (namespaces, objects) = if which.is_empty() {
+        (own, json!({}))
+    } else {
+        (json!({}), own)
+    };
+    json!({
+            "name": format!("{which}{}.attache.dev", attache.name()),
             "admissionReviewVersions": ["v1"],
             "sideEffects": "None",
             "timeoutSeconds": 10,
@@ -60,9 +75,9 @@ fn configuration(attache: &Attache, kind: &str, path: &str) -> Value {
                 "url": format!("{}{path}", attache.address),
                 "caBundle": STANDARD.encode(attache.ca()),
             },
-            "namespaceSelector": {"matchLabels": {LABEL: attache.name()}},
-            "rules": rules(),
-        }],
+            "namespaceSelector": namespaces,
+            "objectSelector": objects,
+            "rules": rules,
     })
 }
 

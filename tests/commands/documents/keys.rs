@@ -164,6 +164,8 @@ fn profiles(keys: &[Key]) -> String {
 fn the_tables_have_every_key_of_the_configuration() {
     let (schema, printed) = Schema::read();
     hold("docs/reference/configuration.schema.json", &printed);
+    let tests = run(&["schema", "test"]).clean();
+    hold("docs/reference/test.schema.json", &tests);
     let mut keys = Vec::new();
     schema.keys(&schema.root, "", &mut keys);
     assert!(keys.len() > 100, "the keys are gone");

@@ -26,7 +26,7 @@ const CONFIG: &str = "attache-config";
 const CHECKSUM: &str = "checksum/config";
 
 /// Lists of components of `manifests/`, and the values that give the same.
-const COMPONENTS: [(&[&str], &[&str]); 13] = [
+const COMPONENTS: [(&[&str], &[&str]); 14] = [
     (&["own-certificates"], &[]),
     (&["certificate-files"], &["certificates.from=secret"]),
     (
@@ -70,6 +70,10 @@ const COMPONENTS: [(&[&str], &[&str]); 13] = [
     (&["own-certificates", "audit"], &["audit.enabled=true"]),
     (&["own-certificates", "events"], &["config.events=true"]),
     (
+        &["own-certificates", "guardrails"],
+        &["guardrails.enabled=true"],
+    ),
+    (
         &["own-certificates", "monitoring"],
         &["monitoring.enabled=true"],
     ),
@@ -81,6 +85,7 @@ const COMPONENTS: [(&[&str], &[&str]); 13] = [
             "client-certificates",
             "fail-closed",
             "manage-webhooks",
+            "guardrails",
             "audit",
             "events",
             "monitoring",
@@ -92,6 +97,7 @@ const COMPONENTS: [(&[&str], &[&str]); 13] = [
             "webhooks.failClosed=true",
             "manageWebhooks.validating=true",
             "manageWebhooks.mutating=true",
+            "guardrails.enabled=true",
             "audit.enabled=true",
             "config.events=true",
             "monitoring.enabled=true",

@@ -224,6 +224,41 @@ impl Shape {
         }
     }
 
+    /// The first field on a path of names that the schema does not have. A path that goes on in a list ends there.
+    pub fn unknown_on(&self, path: &[String]) -> Option<Unknown> {
+        let mut shape = self;
+        let mut at = "spec".to_owned();
+        for name in path {
+            at = format!("{at}.{name}");
+            shape = match shape {
+                Self::Map(of) => of,
+                Self::Object { fields, open } => match shape.field(name) {
+                    Some(field) => &field.shape,
+                    None if *open => return None,
+                    None => {
+                        let known = fields.iter().map(|field| field.name.clone());
+                        return Some(Unknown {
+                            path: at,
+                            known: known.collect(),
+                        });
+                    }
+                },
+                _ => return None,
+            };
+        }
+        None
+    }
+
+    /// Whether a field of the value has fields of its own of which one has this name.
+    pub fn has_below(&self, name: &str) -> bool {
+        match self {
+            Self::Object { fields, .. } => {
+                fields.iter().any(|field| field.shape.field(name).is_some())
+            }
+            _ => false,
+        }
+    }
+
     /// Removes the fields that the API server drops, and returns the first of them. The values at the paths in
     /// `kept`, from `spec`, remain unchanged.
     pub fn prune(&self, value: &mut Value, kept: &[&str]) -> Vec<Unknown> {

@@ -160,7 +160,7 @@ fn line(finding: &ReportedFinding, file: &str) -> String {
 }
 
 /// Escapes text for XML, including characters that XML forbids.
-fn xml(text: &str) -> String {
+pub(in crate::cli::render) fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in escape(text).chars() {
         match c {

@@ -1,0 +1,121 @@
+//! How many targets fulfil and break each guardrail.
+
+use std::collections::BTreeMap;
+
+use attache_engine::effective::Resolver;
+use attache_engine::model::ids::ObjectKey;
+use attache_engine::state::snapshot::Snapshot;
+use jiff::civil::Date;
+
+use crate::exception::Exception;
+use crate::guardrail::Guardrail;
+use crate::guardrails::Guardrails;
+use crate::judge::Judge;
+use crate::standing::{Standing, targets, unknown_kind};
+
+/// How many targets fulfil and break a guardrail.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Why nothing can be known of it.
+    pub unusable: Option<String>,
+    /// The number of targets that fulfil it.
+    pub fulfilled: usize,
+    /// The number of targets that break it.
+    pub broken: usize,
+    /// The number of targets for which a rule cannot be evaluated.
+    pub errors: usize,
+    /// The number of targets with an exception.
+    pub excepted: usize,
+    /// Exceptions that hold for long, that end soon, and that have ended.
+    pub exceptions: [usize; 3],
+}
+
+// === impl Count ===
+
+impl Count {
+    fn of(snapshot: &Snapshot, guardrail: &Guardrail, today: Date) -> Self {
+        let mut count = Self {
+            unusable: unknown_kind(snapshot, guardrail),
+            ..Self::default()
+        };
+        for exception in &guardrail.exceptions {
+            count.except(exception, today);
+        }
+        count
+    }
+
+    fn except(&mut self, exception: &Exception, today: Date) {
+        let [lasting, ending, ended] = &mut self.exceptions;
+        let counted = if exception.is_over(today) {
+            ended
+        } else if exception.ends_soon(today) {
+            ending
+        } else {
+            lasting
+        };
+        *counted += 1;
+    }
+
+    fn add(&mut self, guardrail: &Guardrail, target: &ObjectKey, standing: &Standing, today: Date) {
+        match standing {
+            Standing::Fulfilled => self.fulfilled += 1,
+            Standing::Excepted(exception) => {
+                self.excepted += 1;
+                // Those of the guardrail itself are counted already.
+                let mut own = guardrail.exceptions.iter();
+                if !own.any(|own| own.names(target) && !own.is_over(today)) {
+                    self.except(exception, today);
+                }
+            }
+            Standing::Broken(faults) if faults.iter().any(|fault| !fault.is_error) => {
+                self.broken += 1;
+            }
+            Standing::Broken(_) => self.errors += 1,
+        }
+    }
+}
+
+/// Judges all targets of all guardrails that `wanted` accepts, and passes each result on.
+pub fn each_target<'g>(
+    snapshot: &Snapshot,
+    all: &'g Guardrails,
+    today: Date,
+    wanted: impl Fn(&ObjectKey) -> bool,
+    mut found: impl FnMut(&'g Guardrail, &ObjectKey, Standing),
+) {
+    let mut resolver = Resolver::new(snapshot);
+    let mut judge = Judge::standing();
+    let mut keys: Vec<ObjectKey> = all
+        .iter()
+        .flat_map(|guardrail| targets(snapshot, guardrail))
+        .filter(|key| wanted(key))
+        .collect();
+    keys.sort();
+    keys.dedup();
+    for target in &keys {
+        for (guardrail, standing) in judge.of_target(&mut resolver, all, target, today) {
+            found(guardrail, target, standing);
+        }
+    }
+}
+
+/// Counts for all guardrails, by name.
+pub fn count(snapshot: &Snapshot, all: &Guardrails, today: Date) -> BTreeMap<String, Count> {
+    let of = |guardrail: &Guardrail| {
+        let count = Count::of(snapshot, guardrail, today);
+        (guardrail.name.clone(), count)
+    };
+    let mut counts: BTreeMap<String, Count> = all.iter().map(of).collect();
+    each_target(
+        snapshot,
+        all,
+        today,
+        |_| true,
+        |guardrail, target, standing| {
+            if let Some(count) = counts.get_mut(&guardrail.name) {
+                count.add(guardrail, target, &standing, today);
+            }
+        },
+    );
+    counts
+}

@@ -1,0 +1,136 @@
+//! Findings on a guardrail object when it is applied: what is wrong with it, and how many targets break it now.
+
+use attache_engine::admission::finding::{Code, Finding, Severity};
+use attache_engine::admission::review::{Operation, Request};
+use attache_engine::effective::Resolver;
+use attache_engine::model::hint::{nearest, quoted};
+use attache_engine::model::ids::ObjectKey;
+use attache_engine::model::wording;
+use attache_engine::state::snapshot::Snapshot;
+use jiff::civil::Date;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::guardrail::{Guardrail, guardrail_kind};
+use crate::guardrails::Guardrails;
+use crate::judge::Judge;
+use crate::standing::{Standing, targets};
+
+/// The part of a guardrail object that is compiled.
+#[derive(Deserialize)]
+struct Written<'a> {
+    #[serde(borrow)]
+    spec: Option<&'a RawValue>,
+}
+
+/// The findings on a request that writes a guardrail object; none on other requests.
+pub(crate) fn on_rule(snapshot: &Snapshot, request: &Request<'_>, today: Date) -> Vec<Finding> {
+    let is_write = matches!(request.operation, Operation::Create | Operation::Update);
+    if request.gk != guardrail_kind() || !is_write || !request.subresource.is_empty() {
+        return Vec::new();
+    }
+    let key = request.key();
+    let refused = |field: &str, why: String| {
+        let mut finding = Finding::new(Code::Guardrail, &key, why).at(field);
+        finding.severity = Severity::Deny;
+        finding
+    };
+    let spec = |object: Option<&RawValue>| {
+        let written: Written<'_> = serde_json::from_str(object?.get()).ok()?;
+        written.spec.map(|spec| spec.get().to_owned())
+    };
+    let Some(text) = spec(request.object) else {
+        return vec![refused("spec", "a guardrail needs a spec".to_owned())];
+    };
+    if spec(request.old).is_some_and(|old| old == text) {
+        return Vec::new();
+    }
+    let guardrail = match Guardrail::read(request.name, &text) {
+        Ok(guardrail) => guardrail,
+        Err(error) => return vec![refused(&error.field, error.why)],
+    };
+    let mut findings = unknown_fields(snapshot, &guardrail);
+    let Ok(one) = Guardrails::of(vec![guardrail]) else {
+        return findings;
+    };
+    findings.extend(one.own_findings(snapshot, today));
+    findings.extend(broken_now(snapshot, &one, &key, today));
+    findings
+}
+
+/// The findings on fields that expressions read and the definition of the policy kind does not have.
+pub(crate) fn unknown_fields(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
+    let kind = &guardrail.policy_kind;
+    let Some(schema) = snapshot
+        .profile(kind)
+        .and_then(|profile| profile.schemas.last())
+    else {
+        return Vec::new();
+    };
+    let mut findings = Vec::new();
+    for (field, expression) in guardrail.expressions() {
+        for path in expression.reads() {
+            let Some(unknown) = schema.spec.unknown_on(path) else {
+                continue;
+            };
+            let name = unknown.path.rsplit('.').next().unwrap_or_default();
+            // Settings may be below a field of the spec, such as `default`.
+            let is_top = path.first().is_some_and(|first| first == name);
+            if is_top && schema.spec.has_below(name) {
+                continue;
+            }
+            let known: Vec<&str> = unknown.known.iter().map(|name| &**name).collect();
+            let remedy = match nearest(name, &known) {
+                Some(near) => format!("did you mean {near:?}?"),
+                None => format!("there are {}", quoted(&known)),
+            };
+            let message = format!("{} has no field {}; {remedy}", kind.kind, unknown.path);
+            let mut finding = Finding::new(Code::Guardrail, &guardrail.key(), message)
+                .at(field.clone())
+                .about(unknown.path);
+            finding.warn();
+            findings.push(finding);
+        }
+    }
+    // A longer path has the same first unknown field.
+    findings.sort();
+    findings.dedup();
+    findings
+}
+
+/// How many targets break a guardrail in this state.
+fn broken_now(
+    snapshot: &Snapshot,
+    one: &Guardrails,
+    key: &ObjectKey,
+    today: Date,
+) -> Option<Finding> {
+    let guardrail = one.iter().next()?;
+    let mut resolver = Resolver::bounded(snapshot);
+    let mut judge = Judge::standing().bounded();
+    let mut broken = Vec::new();
+    let mut judged = 0_usize;
+    for target in targets(snapshot, guardrail) {
+        for (_, standing) in judge.of_target(&mut resolver, one, &target, today) {
+            judged += 1;
+            if matches!(standing, Standing::Broken(_)) {
+                broken.push(target.clone());
+            }
+        }
+        if resolver.is_spent() || judge.is_spent() {
+            return Some(Finding::too_much(
+                key,
+                "which targets break it now",
+                "attache guardrails",
+            ));
+        }
+    }
+    let number = broken.len();
+    (number > 0).then(|| {
+        let named = wording::named(&broken.into_iter().collect());
+        let message = format!("{number} of {judged} targets break it now: {named}");
+        let mut finding = Finding::new(Code::Guardrail, key, message).about("now");
+        finding.warn();
+        finding
+    })
+}

@@ -1,0 +1,246 @@
+//! A test of a change: each object is a request to the webhook, in its order, and what is allowed is applied.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use json_patch::patch;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::file::{ChangeTest, OneOrMore, User};
+use super::finding::{judge, refuses};
+use super::run::Outcome;
+use super::subject;
+use super::world::{self, World, beside};
+use crate::answer::tested::TestFailure;
+use crate::cache::directory::{Links, Loaded};
+use crate::cache::manifest::{Manifest, Manifests, Problem};
+use crate::engine::admission::finding::Finding;
+use crate::engine::admission::validate::form;
+use crate::engine::admission::verdict::{Verdict, escape};
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::literal;
+use crate::engine::state::snapshot::{Change, Snapshot};
+use crate::http::admission::{Endpoint, decide};
+
+/// The state while the objects of a change are applied.
+struct Applied<'a> {
+    world: &'a World,
+    user: Option<&'a User>,
+    snapshot: Snapshot,
+    /// The objects that are applied so far, as they are written; `None` if they are deleted.
+    written: BTreeMap<ObjectKey, Option<Box<RawValue>>>,
+    findings: Vec<Finding>,
+}
+
+/// A request to the API server.
+struct Asked<'a> {
+    key: &'a ObjectKey,
+    api_version: &'a str,
+    operation: &'static str,
+    object: Option<Value>,
+    old: Option<Value>,
+}
+
+/// Runs the test, which stands in `file`.
+pub(super) fn run(world: &World, file: &Path, links: Links, test: &ChangeTest) -> Outcome {
+    let mut applied = Applied {
+        world,
+        user: test.user.as_ref(),
+        snapshot: world.snapshot.clone(),
+        written: BTreeMap::new(),
+        findings: Vec::new(),
+    };
+    for path in test.apply.iter().flat_map(OneOrMore::all) {
+        let path = beside(file, Path::new(path));
+        for manifest in manifests(&path, links)? {
+            applied.apply(manifest)?;
+        }
+    }
+    for object in test.delete.iter().flat_map(OneOrMore::all) {
+        let place = subject::named(world, object)?;
+        if place.section.is_some() {
+            return Err(format!(
+                "delete: {object}: a section is not deleted by itself; apply the object without it"
+            )
+            .into());
+        }
+        applied.delete(&place.object)?;
+    }
+    judge(test, &applied.findings)
+}
+
+/// The objects of a file or directory.
+fn manifests(path: &Path, links: Links) -> Result<Vec<Manifest>, TestFailure> {
+    let shown = escape(&path.display().to_string());
+    if !path.exists() {
+        return Err(format!("apply: there is no {shown}").into());
+    }
+    let read = world::manifests(&[path.to_owned()], links)?;
+    if let Some(problem) = read.problems.first() {
+        return Err(format!("apply: {problem}").into());
+    }
+    if read.objects.is_empty() {
+        return Err(format!("apply: there are no objects in {shown}").into());
+    }
+    Ok(read.objects)
+}
+
+// === impl Applied ===
+
+impl Applied<'_> {
+    /// Asks the webhook about an object, and applies it unless it is refused.
+    fn apply(&mut self, mut manifest: Manifest) -> Result<(), TestFailure> {
+        let world = self.world;
+        let key = world::key(&manifest, &world.names, &world.namespace);
+        let mut object = literal::from_str(manifest.json.get()).map_err(|why| why.to_string())?;
+        let old = self.stored(&key)?;
+        placed(&mut object, &key, self.created(&key));
+        let mut asked = Asked {
+            key: &key,
+            api_version: &manifest.api_version,
+            operation: if old.is_some() { "UPDATE" } else { "CREATE" },
+            object: Some(object),
+            old,
+        };
+        let mended = self.ask(&asked, Endpoint::Mutate)?;
+        if let Some(object) = &mut asked.object {
+            patch(object, &mended.patch).map_err(|why| why.to_string())?;
+            let text = serde_json::to_string(object).map_err(|why| why.to_string())?;
+            manifest.json = RawValue::from_string(text).map_err(|why| why.to_string())?;
+        }
+        let verdict = self.ask(&asked, Endpoint::Validate)?;
+        let json = manifest.json.clone();
+        let mut one = Manifests::default();
+        one.objects.push(manifest);
+        let loaded = Loaded::on(Some(&self.snapshot), one, &world.rules, &world.namespace);
+        let refused: Vec<Problem> = loaded.refused().collect();
+        if let Some(problem) = loaded.problems.iter().find(|problem| !problem.foreign) {
+            return Err(format!("apply: {problem}").into());
+        }
+        // What the API server itself says of the object: rules of its CRD, and fields that it does not have.
+        let mut findings = verdict.findings;
+        findings.extend(loaded.departures.into_values().flatten());
+        if let Some(policy) = loaded.snapshot.policy(&key) {
+            findings.extend(form(policy));
+        }
+        let is_refused = !refused.is_empty() || findings.iter().any(refuses);
+        for finding in findings {
+            if !self.findings.contains(&finding) {
+                self.findings.push(finding);
+            }
+        }
+        if !is_refused {
+            self.snapshot = loaded.snapshot;
+            self.written.insert(key, Some(json));
+        }
+        Ok(())
+    }
+
+    /// Asks the webhook about the deletion of an object, and deletes it unless that is refused.
+    fn delete(&mut self, key: &ObjectKey) -> Result<(), TestFailure> {
+        let Some(old) = self.stored(key)? else {
+            return Err(subject::exists(self.world, key)
+                .err()
+                .unwrap_or_else(|| {
+                    format!(
+                        "{} is not written in the manifests",
+                        escape(&key.to_string())
+                    )
+                })
+                .into());
+        };
+        let api_version = old
+            .get("apiVersion")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
+        let asked = Asked {
+            key,
+            api_version: &api_version,
+            operation: "DELETE",
+            object: None,
+            old: Some(old),
+        };
+        let verdict = self.ask(&asked, Endpoint::Validate)?;
+        let is_refused = verdict.findings.iter().any(refuses);
+        self.findings.extend(verdict.findings);
+        if !is_refused {
+            self.snapshot = self.snapshot.apply(Change::Deleted(key.clone()));
+            self.written.insert(key.clone(), None);
+        }
+        Ok(())
+    }
+
+    /// The object as it is stored now.
+    fn stored(&self, key: &ObjectKey) -> Result<Option<Value>, TestFailure> {
+        let text = match self.written.get(key) {
+            Some(applied) => applied.as_ref(),
+            None => self.world.written.get(key),
+        };
+        let Some(text) = text else {
+            return Ok(None);
+        };
+        let mut value = literal::from_str(text.get()).map_err(|why| why.to_string())?;
+        placed(&mut value, key, self.created(key));
+        Ok(Some(value))
+    }
+
+    /// When the object was created, if it is stored. In files only the order tells.
+    fn created(&self, key: &ObjectKey) -> Option<String> {
+        let object = self.snapshot.get(key)?;
+        object.meta.created.map(|created| created.to_string())
+    }
+
+    fn ask(&self, asked: &Asked<'_>, endpoint: Endpoint) -> Result<Verdict, TestFailure> {
+        let (group, version) = match asked.api_version.split_once('/') {
+            Some((group, version)) => (group, version),
+            None => ("", asked.api_version),
+        };
+        let key = asked.key;
+        let user = self
+            .user
+            .map(|user| json!({"username": user.user, "groups": user.groups}));
+        let review = json!({
+            "apiVersion": "admission.k8s.io/v1",
+            "kind": "AdmissionReview",
+            "request": {
+                "uid": "attache-test",
+                "kind": {"group": group, "version": version, "kind": &*key.gk.kind},
+                "operation": asked.operation,
+                "namespace": &*key.namespace,
+                "name": &*key.name,
+                "object": asked.object,
+                "oldObject": asked.old,
+                "userInfo": user,
+            },
+        });
+        let body = serde_json::to_vec(&review).map_err(|why| why.to_string())?;
+        let world = self.world;
+        decide(
+            &self.snapshot,
+            &world.settings,
+            world.today,
+            endpoint,
+            &body,
+        )
+        .map_err(|why| why.to_string().into())
+    }
+}
+
+/// Adds the metadata that the API server adds.
+fn placed(object: &mut Value, key: &ObjectKey, created: Option<String>) {
+    let meta = object.get_mut("metadata").and_then(Value::as_object_mut);
+    let Some(meta) = meta else {
+        return;
+    };
+    if key.namespace.is_empty() {
+        meta.remove("namespace");
+    } else {
+        meta.insert("namespace".to_owned(), json!(&*key.namespace));
+    }
+    if let Some(created) = created {
+        meta.entry("creationTimestamp")
+            .or_insert_with(|| json!(created));
+    }
+}

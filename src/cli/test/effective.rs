@@ -1,0 +1,212 @@
+//! A test of what is in force on a target: on every path to it, or on those through one place.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::difference::{Differences, agrees, concerned};
+use super::file::{EffectiveTest, ExpectedEffective};
+use super::run::Outcome;
+use super::subject;
+use super::world::World;
+use crate::answer::description::paths_at;
+use crate::answer::effective::{OnPaths, through};
+use crate::answer::tested::TestFailure;
+use crate::engine::admission::verdict::escape;
+use crate::engine::effective::{PathGroup, Resolver};
+use crate::engine::model::hint::quoted;
+use crate::engine::model::ids::{GroupKind, Place};
+use crate::engine::model::literal::Literal;
+
+/// Runs the test.
+pub(super) fn run(world: &World, test: &EffectiveTest) -> Outcome {
+    let kind = subject::policy_kind(world, &test.effective.policy_kind)?;
+    let target = subject::existing(world, &test.target)?;
+    let via = test.via.as_deref();
+    let via = via.map(|via| subject::existing(world, via)).transpose()?;
+    let mut resolver = Resolver::new(&world.snapshot);
+    let groups = paths(&mut resolver, &kind, &target, via.as_ref())?;
+    let mut notes = BTreeSet::new();
+    let mut differences = Differences::default();
+    let expected = expected(&test.effective);
+    for group in &groups {
+        let shown = OnPaths::from((&kind, group));
+        let place = place(&shown);
+        notes.extend(caveats(world, group));
+        if shown.incomplete {
+            notes.insert(format!(
+                "{place}: the backend does not exist or may not be used"
+            ));
+        }
+        let Some(spec) = &shown.effective.spec else {
+            let merged = shown.effective.merged_of.iter();
+            let merged: Vec<String> = merged.map(|policy| policy.0.object.path()).collect();
+            let merged: Vec<&str> = merged.iter().map(String::as_str).collect();
+            return Err(TestFailure::because(format!(
+                "{place}: only the controller of {kind} knows what the merge of {} results in, so nothing can be expected of it",
+                quoted(&merged)
+            )));
+        };
+        let result = result(&test.effective, group, &shown, spec);
+        if result != expected {
+            differences.note(place, result);
+        }
+    }
+    if differences.is_empty() {
+        return Ok(notes.into_iter().collect());
+    }
+    let message = format!(
+        "{} on {} is not as expected",
+        escape(&kind.to_string()),
+        escape(&target.to_string())
+    );
+    Err(TestFailure {
+        message,
+        differences: differences.from(&expected, "in force")?,
+    })
+}
+
+/// The paths that requests take to a target.
+fn paths(
+    resolver: &mut Resolver<'_>,
+    kind: &GroupKind,
+    target: &Place,
+    via: Option<&Place>,
+) -> Result<Vec<PathGroup>, TestFailure> {
+    let profile = resolver.snapshot().profile(kind);
+    let is_direct = profile.is_some_and(|profile| !profile.inherits());
+    let shown = escape(&target.to_string());
+    if is_direct && via.is_some() {
+        return Err(TestFailure::because(format!(
+            "via: policies of {kind} are direct: they act on their target, whichever way a request takes; remove via"
+        )));
+    }
+    let mut groups = paths_at(resolver, target, kind);
+    // No request takes a path that begins at no listener.
+    groups.retain(|group| is_direct || group.attached);
+    if groups.is_empty() {
+        return Err(TestFailure::because(format!(
+            "no request reaches {shown}, so no policy is in force on it; attache describe shows why"
+        )));
+    }
+    let Some(via) = via else {
+        return Ok(groups);
+    };
+    let leading: Vec<PathGroup> = groups
+        .iter()
+        .filter_map(|group| through(group, via))
+        .collect();
+    if leading.is_empty() {
+        let listeners = resolver.listeners_of(&target.object);
+        let listeners: Vec<String> = listeners.iter().map(|at| escape(&at.to_string())).collect();
+        return Err(TestFailure::because(format!(
+            "no request reaches {shown} through {}; requests come through {}",
+            escape(&via.to_string()),
+            listeners.join(", ")
+        )));
+    }
+    Ok(leading)
+}
+
+/// The paths of a group, in words.
+fn place(shown: &OnPaths) -> String {
+    let targets: Vec<String> = shown.targets.iter().map(|at| at.0.to_string()).collect();
+    let listeners: Vec<String> = shown.listeners.iter().map(|at| at.0.to_string()).collect();
+    let mut text = format!("on {}", targets.join(", "));
+    if !listeners.is_empty() {
+        text.push_str(" through ");
+        text.push_str(&listeners.join(", "));
+    }
+    if !shown.requests_from.is_empty() {
+        text.push_str(" for requests from ");
+        text.push_str(&shown.requests_from.join(", "));
+    }
+    escape(&text)
+}
+
+/// What the controllers of the policies in force do beyond the model of attache.
+fn caveats(world: &World, group: &PathGroup) -> BTreeSet<String> {
+    let policies = group.effective.policies();
+    let policies = policies.iter().filter_map(|key| world.snapshot.policy(key));
+    policies
+        .flat_map(|policy| {
+            let name = policy.key().to_string();
+            policy
+                .caveats(&world.snapshot)
+                .map(move |caveat| escape(&format!("{name}: {caveat}")))
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// The expectation as a value.
+fn expected(test: &ExpectedEffective) -> Value {
+    let mut fields = Map::new();
+    if let Some(Literal(spec)) = &test.spec {
+        fields.insert("spec".to_owned(), spec.clone());
+    }
+    if !test.from.is_empty() {
+        fields.insert("from".to_owned(), json!(test.from));
+    }
+    Value::Object(fields)
+}
+
+/// What is in force, as far as it is expected; in the same form.
+fn result(test: &ExpectedEffective, group: &PathGroup, shown: &OnPaths, spec: &Value) -> Value {
+    let mut fields = Map::new();
+    if let Some(Literal(expected)) = &test.spec {
+        let is_nothing = group.effective.policies().is_empty();
+        let value = match expected {
+            // Not even a policy without settings.
+            Value::Null if is_nothing => Value::Null,
+            Value::Null => spec.clone(),
+            expected if agrees(expected, Some(spec)) => expected.clone(),
+            expected => concerned(expected, spec),
+        };
+        fields.insert("spec".to_owned(), value);
+    }
+    if !test.from.is_empty() {
+        let sources: BTreeMap<&str, String> = test
+            .from
+            .iter()
+            .map(|(pointer, policy)| (pointer.as_str(), source(shown, pointer, policy)))
+            .collect();
+        fields.insert("from".to_owned(), json!(sources));
+    }
+    Value::Object(fields)
+}
+
+/// The policies that a setting comes from: that of the setting itself, else those of the settings in it, else that of the
+/// setting that contains it.
+fn source(shown: &OnPaths, pointer: &str, expected: &str) -> String {
+    let sources = &shown.effective.sources;
+    let below = format!("{pointer}/");
+    let is_in = |outer: &str, inner: &str| {
+        inner == outer
+            || inner
+                .strip_prefix(outer)
+                .is_some_and(|rest| rest.starts_with('/'))
+    };
+    let mut found: BTreeSet<String> = sources
+        .iter()
+        .filter(|(at, _)| *at == pointer || at.starts_with(&below))
+        .map(|(_, named)| named.0.object.path())
+        .collect();
+    if found.is_empty() {
+        let outer = sources.iter().filter(|(at, _)| is_in(at, pointer));
+        let outer = outer.max_by_key(|(at, _)| at.len());
+        // A list is one setting; a field of an object that is not there has no source.
+        let there = shown.effective.spec.as_ref();
+        let there = there.is_some_and(|spec| spec.pointer(pointer).is_some());
+        found.extend(
+            outer
+                .filter(|_| there)
+                .map(|(_, named)| named.0.object.path()),
+        );
+    }
+    match found.len() {
+        0 => "nothing: it is not in force".to_owned(),
+        1 if found.contains(expected) => expected.to_owned(),
+        _ => found.into_iter().collect::<Vec<_>>().join(", "),
+    }
+}

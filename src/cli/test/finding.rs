@@ -1,0 +1,102 @@
+//! Compares the findings on a change with the refusal or warning that a test expects.
+
+use std::fmt::Write as _;
+
+use super::file::{ChangeTest, ExpectedFinding};
+use super::run::Outcome;
+use crate::answer::tested::TestFailure;
+use crate::engine::admission::finding::{Code, Finding, Severity};
+use crate::engine::admission::verdict::{escape, sentence};
+
+/// The most findings that a failure lists.
+const SHOWN: usize = 5;
+
+/// Whether a finding refuses the change.
+pub(super) fn refuses(finding: &Finding) -> bool {
+    finding.severity == Severity::Deny
+}
+
+/// Compares the findings with the expectation.
+pub(super) fn judge(test: &ChangeTest, findings: &[Finding]) -> Outcome {
+    let refusals: Vec<&Finding> = findings.iter().filter(|finding| refuses(finding)).collect();
+    let warnings: Vec<&Finding> = findings
+        .iter()
+        .filter(|finding| !refuses(finding))
+        .collect();
+    if let Some(expected) = &test.refused {
+        if refusals.iter().any(|finding| is(expected, finding)) {
+            return Ok(Vec::new());
+        }
+        let is_warning = warnings.iter().any(|finding| is(expected, finding));
+        return Err(TestFailure::because(match refusals.as_slice() {
+            [] if is_warning => {
+                format!(
+                    "it is allowed, with this as a warning only{}",
+                    listed(&warnings)
+                )
+            }
+            [] => format!("it is allowed{}", listed(&warnings)),
+            _ => format!("it is refused for another reason{}", listed(&refusals)),
+        }));
+    }
+    if !refusals.is_empty() {
+        return Err(TestFailure::because(format!(
+            "it is refused{}",
+            listed(&refusals)
+        )));
+    }
+    // What could not be judged may be wrong.
+    let open: Vec<&Finding> = warnings
+        .iter()
+        .copied()
+        .filter(|finding| finding.code == Code::Unverified)
+        .collect();
+    if !open.is_empty() {
+        return Err(TestFailure::because(format!(
+            "it is allowed, but not all of it could be judged{}",
+            listed(&open)
+        )));
+    }
+    match &test.warned {
+        Some(expected) if !warnings.iter().any(|finding| is(expected, finding)) => {
+            Err(TestFailure::because(format!(
+                "it is allowed without this warning{}",
+                listed(&warnings)
+            )))
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Whether a finding is the expected one.
+fn is(expected: &ExpectedFinding, finding: &Finding) -> bool {
+    let ExpectedFinding {
+        code,
+        guardrail,
+        message,
+    } = expected;
+    let is_of = |name: &String| {
+        finding.code == Code::Guardrail && finding.subject.split(' ').next() == Some(name)
+    };
+    code.is_none_or(|code| code == finding.code)
+        && guardrail.as_ref().is_none_or(is_of)
+        && message
+            .as_ref()
+            .is_none_or(|part| sentence(finding).contains(part.as_str()))
+}
+
+fn listed(findings: &[&Finding]) -> String {
+    if findings.is_empty() {
+        return ", without a warning".to_owned();
+    }
+    let mut text = ":".to_owned();
+    for finding in findings.iter().take(SHOWN) {
+        let object = escape(&finding.object.to_string());
+        let code = finding.code.as_str();
+        let _ = write!(text, "\n  {object}: {code}: {}", sentence(finding));
+    }
+    if findings.len() > SHOWN {
+        let _ = write!(text, "\n  and {} more", findings.len() - SHOWN);
+    }
+    text
+}

@@ -1,0 +1,114 @@
+//! A test of a guardrail: every target fulfils it, or exactly these targets break it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::difference::Differences;
+use super::file::GuardrailTest;
+use super::run::Outcome;
+use super::subject;
+use super::world::World;
+use crate::answer::guardrails::Guarded;
+use crate::answer::tested::TestFailure;
+use crate::engine::admission::verdict::escape;
+use crate::engine::model::ids::Place;
+
+/// The most targets that a failure lists.
+const SHOWN: usize = 5;
+
+/// Runs the test.
+pub(super) fn run(world: &World, test: &GuardrailTest) -> Outcome {
+    let name = &test.guardrail;
+    let all = &world.standing().guardrails;
+    let Some(guarded) = all.iter().find(|guarded| guarded.name == *name) else {
+        let all: Vec<String> = all.iter().map(|guarded| guarded.name.clone()).collect();
+        return Err(format!(
+            "there is no guardrail {name:?}; {}",
+            subject::instead(name, &all)
+        )
+        .into());
+    };
+    if let Some(why) = &guarded.error {
+        return Err(format!("{name}: {why}").into());
+    }
+    let unjudged: Vec<String> = lines(guarded, true);
+    if !unjudged.is_empty() {
+        return Err(format!("{name} cannot be judged:{}", listed(&unjudged)).into());
+    }
+    match &test.broken {
+        None => fulfilled(guarded),
+        Some(broken) => breaking(world, guarded, broken),
+    }
+}
+
+fn fulfilled(guarded: &Guarded) -> Outcome {
+    let name = &guarded.name;
+    if guarded.broken > 0 {
+        return Err(format!("{name} is broken:{}", listed(&lines(guarded, false))).into());
+    }
+    match (guarded.fulfilled, guarded.excepted) {
+        (0, 0) => Err(format!("{name} applies to no target, so nothing fulfils it").into()),
+        (0, _) => {
+            Err(format!("{name}: all its targets have an exception, so nothing fulfils it").into())
+        }
+        (_, 0) => Ok(Vec::new()),
+        (_, 1) => Ok(vec!["1 target has an exception".to_owned()]),
+        (_, many) => Ok(vec![format!("{many} targets have exceptions")]),
+    }
+}
+
+fn breaking(world: &World, guarded: &Guarded, broken: &[String]) -> Outcome {
+    let expected = broken.iter().map(|text| subject::existing(world, text));
+    let expected: BTreeSet<Place> = expected.collect::<Result<_, _>>()?;
+    let faults = guarded.faults.iter();
+    let found: BTreeSet<Place> = faults.map(|fault| fault.target.0.clone()).collect();
+    if found == expected {
+        return Ok(Vec::new());
+    }
+    let names = |places: &BTreeSet<Place>| {
+        let names = places.iter().map(|place| escape(&place.to_string()));
+        json!({"broken": names.collect::<Vec<_>>()})
+    };
+    let mut differences = Differences::default();
+    differences.note(guarded.name.clone(), names(&found));
+    Err(TestFailure {
+        message: format!("other targets break {}", guarded.name),
+        differences: differences.from(&names(&expected), "broken by")?,
+    })
+}
+
+/// A line for each fault.
+fn lines(guarded: &Guarded, errors: bool) -> Vec<String> {
+    let faults = guarded
+        .faults
+        .iter()
+        .filter(|fault| fault.is_error == errors);
+    faults
+        .map(|fault| {
+            let through = fault
+                .through
+                .as_ref()
+                .map(|through| format!(" through {through}"));
+            let text = format!(
+                "{}{}: {}",
+                fault.target.0,
+                through.unwrap_or_default(),
+                fault.message
+            );
+            escape(&text)
+        })
+        .collect()
+}
+
+fn listed(lines: &[String]) -> String {
+    let mut text = String::new();
+    for line in lines.iter().take(SHOWN) {
+        let _ = write!(text, "\n  {line}");
+    }
+    if lines.len() > SHOWN {
+        let _ = write!(text, "\n  and {} more", lines.len() - SHOWN);
+    }
+    text
+}

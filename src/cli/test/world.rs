@@ -1,0 +1,171 @@
+//! The state that tests are about: the manifests that `from` names, as `attache check` reads them.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use attache_guardrails::Guardrails;
+use jiff::civil::Date;
+use serde_json::value::RawValue;
+
+use crate::answer::guardrails::{GuardrailReport, guardrails};
+use crate::cache::directory::{Links, Loaded};
+use crate::cache::manifest::{Manifest, Manifests, Problem};
+use crate::cache::raw::RawObject;
+use crate::cache::repository;
+use crate::cli::names::Names;
+use crate::cli::{Failure, check, guardrails as written_guardrails, time};
+use crate::config::Configuration;
+use crate::engine::admission::settings::{Guard, ReviewSettings};
+use crate::engine::admission::verdict::escape;
+use crate::engine::kinds::profile::ProfileRules;
+use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::model::object::Object;
+use crate::engine::state::snapshot::Snapshot;
+
+/// What the arguments of the command say about all states.
+#[derive(Clone, Debug)]
+pub(super) struct Reading {
+    /// The configuration file, if one is named.
+    pub(super) config: Option<PathBuf>,
+    /// Which links in directories are followed.
+    pub(super) links: Links,
+    /// The namespace of manifests without one.
+    pub(super) namespace: String,
+}
+
+/// A state, and the settings of the webhook.
+pub(super) struct World {
+    pub(super) snapshot: Snapshot,
+    /// The objects with their whole specs.
+    pub(super) objects: Vec<Object>,
+    /// The names of the kinds.
+    pub(super) names: Names,
+    pub(super) rules: Arc<ProfileRules>,
+    /// The objects as they are written.
+    pub(super) written: BTreeMap<ObjectKey, Box<RawValue>>,
+    /// The guardrails of the configuration and of the manifests.
+    pub(super) guardrails: Guardrails,
+    pub(super) settings: ReviewSettings,
+    /// The namespace of manifests without one.
+    pub(super) namespace: String,
+    pub(super) today: Date,
+    standing: OnceCell<GuardrailReport>,
+}
+
+// === impl World ===
+
+impl World {
+    /// Reads the manifests at these paths.
+    ///
+    /// # Errors
+    /// If a path does not exist, something in it cannot be read, or the configuration or a guardrail is wrong.
+    pub(super) fn read(from: &[PathBuf], how: &Reading) -> Result<Self, Failure> {
+        if let Some(missing) = from.iter().find(|path| !path.exists()) {
+            let missing = escape(&missing.display().to_string());
+            return Err(format!("from: there is no {missing}").into());
+        }
+        let config = match &how.config {
+            Some(file) => Some(file.clone()),
+            None => check::configuration_among(from, how.links)?,
+        };
+        let config = Configuration::find(config.as_deref(), None)?;
+        let manifests = manifests(from, how.links)?;
+        let found =
+            written_guardrails::usable(&config.guardrails, written_guardrails::among(&manifests));
+        if let Some(wrong) = found.wrong.first() {
+            return Err(wrong.message.clone().into());
+        }
+        let rules = config.rules()?;
+        let objects = manifests.objects.clone();
+        let loaded = Loaded::new(manifests, &rules, &how.namespace);
+        let refused: Vec<Problem> = loaded.refused().collect();
+        usable(loaded.problems.iter().chain(&refused))?;
+        let used: Vec<GroupKind> = loaded.snapshot.known_kinds().cloned().collect();
+        let names = Names::new(loaded.crds.iter().map(AsRef::as_ref), &used)
+            .with_policies(&loaded.counts.policy_kinds);
+        let mut written = BTreeMap::new();
+        for manifest in objects {
+            let key = key(&manifest, &names, &how.namespace);
+            written.insert(key, manifest.json);
+        }
+        let guard = &found.usable;
+        let settings = ReviewSettings {
+            guard: (!guard.is_empty()).then(|| Arc::new(guard.clone()) as Arc<dyn Guard>),
+            ..config.conduct()
+        };
+        Ok(Self {
+            snapshot: loaded.snapshot,
+            objects: loaded.objects,
+            names,
+            rules,
+            written,
+            guardrails: found.usable,
+            settings,
+            namespace: how.namespace.clone(),
+            today: time::today(),
+            standing: OnceCell::new(),
+        })
+    }
+
+    /// Which targets fulfil the guardrails.
+    pub(super) fn standing(&self) -> &GuardrailReport {
+        self.standing
+            .get_or_init(|| guardrails(&self.snapshot, &self.guardrails, None, self.today))
+    }
+}
+
+/// Reads files and directories; kustomizations are built.
+///
+/// # Errors
+/// If there are alternatives for different clusters: a test is about one of them.
+pub(super) fn manifests(paths: &[PathBuf], links: Links) -> Result<Manifests, Failure> {
+    let read = repository::read(paths, links);
+    for note in &read.notes {
+        eprintln!("attache: {}", escape(note));
+    }
+    if let Some(builds) = read.alternatives.first() {
+        let dirs: Vec<String> = builds.iter().map(|build| escape(&build.dir)).collect();
+        return Err(format!(
+            "{} define the same objects for different clusters: name one of them",
+            dirs.join(", ")
+        )
+        .into());
+    }
+    Ok(read.manifests)
+}
+
+/// Checks that everything that is meant for Kubernetes could be read. What is in force would be guessed otherwise.
+///
+/// # Errors
+/// If it could not.
+pub(super) fn usable<'a>(problems: impl Iterator<Item = &'a Problem>) -> Result<(), Failure> {
+    let problems: Vec<String> = problems
+        .filter(|problem| !problem.foreign)
+        .map(ToString::to_string)
+        .collect();
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let all = problems.join("\nattache: ");
+    Err(format!("{all}\nattache: what is in force is unknown unless all of it can be read").into())
+}
+
+/// The name of an object that is written without a namespace, or with one that its kind does not have.
+pub(super) fn key(manifest: &Manifest, names: &Names, namespace: &str) -> ObjectKey {
+    let raw = RawObject::read(manifest.json.get());
+    let key = raw.key(&manifest.gk);
+    let own = match (names.namespaced(&manifest.gk), key.namespace.is_empty()) {
+        (false, _) => "",
+        (true, true) => namespace,
+        (true, false) => return key,
+    };
+    ObjectKey::new(manifest.gk.clone(), own, key.name.clone())
+}
+
+/// The path that a test file names, seen from the working directory.
+pub(super) fn beside(file: &Path, path: &Path) -> PathBuf {
+    let dir = file.parent().unwrap_or_else(|| Path::new(""));
+    repository::normal(&dir.join(path))
+}

@@ -1,0 +1,207 @@
+//! Guardrails as objects of the cluster: what is refused, whom they tell, and what their status says.
+
+use std::sync::LazyLock;
+
+use crate::harness::{Cluster, Said, World, eventually, fixture};
+
+const DEFINITION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/guardrails/crd.yaml");
+
+/// One cluster for these tests: guardrails are cluster-scoped, and other tests must not be asked about them.
+static CLUSTER: LazyLock<Option<Cluster>> = LazyLock::new(|| {
+    let cluster = Cluster::own("guardrails")?;
+    let kubectl = cluster.kubectl();
+    kubectl.run(["apply", "-f", DEFINITION]).ok();
+    let established = "--for=condition=Established";
+    let definition = "crd/guardrails.attache.dev";
+    kubectl.run(["wait", established, definition]).ok();
+    Some(cluster)
+});
+
+/// The Gateway `edge` with a policy of three retries, and the route `cart`.
+struct Case {
+    world: World<'static>,
+    /// The guardrail of the test: routes on `edge` need two retries.
+    name: String,
+    text: String,
+}
+
+impl Case {
+    fn start(name: &str) -> Option<Self> {
+        let world = World::on(CLUSTER.as_ref()?, name);
+        world.apply("edge.yaml").ok();
+        world.apply("cart-route.yaml").ok();
+        let text = fixture("guardrail.yaml").replace("routes-need-retries", name);
+        Some(Self {
+            world,
+            name: name.to_owned(),
+            text,
+        })
+    }
+
+    /// With the guardrail, which attache has seen.
+    fn with_guardrail(name: &str) -> Option<Self> {
+        let case = Self::start(name)?;
+        case.world.apply_text(&case.text).ok();
+        case.counts("fulfilled", "1");
+        Some(case)
+    }
+
+    /// Waits until the status of the guardrail has a number.
+    fn counts(&self, field: &str, number: &str) {
+        eventually(&format!("{field} is {number}"), || {
+            let path = format!("jsonpath={{.status.{field}}}");
+            let said = self
+                .world
+                .kubectl(["get", "guardrail", &self.name, "-o", &path]);
+            let is_so = said.out.trim() == number;
+            is_so.then_some(()).ok_or(said.to_string())
+        });
+    }
+
+    /// Attaches a policy to the route.
+    fn retries(&self, name: &str, retries: u32) -> Said {
+        self.world.apply_text(&format!(
+            "
+apiVersion: policies.example.com/v1
+kind: RetryPolicy
+metadata: {{name: {name}, namespace: shop}}
+spec:
+  targetRef: {{group: gateway.networking.k8s.io, kind: HTTPRoute, name: cart}}
+  retries: {retries}
+"
+        ))
+    }
+}
+
+#[test]
+fn a_policy_that_breaks_a_guardrail_is_refused_with_its_message() {
+    let Some(case) = Case::with_guardrail("refusal") else {
+        return;
+    };
+    case
+        .retries("cart-once", 1)
+        .fails(1)
+        .warns(
+            "guardrail: \"refusal\" is broken by HTTPRoute shop/cart through Gateway infra/edge listener http: \
+             routes on the Gateway edge need two retries",
+        );
+    case.retries("cart-twice", 2).ok();
+}
+
+#[test]
+fn the_last_policy_that_fulfils_a_guardrail_cannot_be_deleted() {
+    let Some(case) = Case::with_guardrail("guardrail-delete") else {
+        return;
+    };
+    let world = &case.world;
+    let infra = world.namespace("infra");
+    let delete = ["delete", "retrypolicy", "edge-retries", "-n", &infra];
+    world
+        .kubectl(delete)
+        .fails(1)
+        .warns("\"guardrail-delete\" is broken by HTTPRoute shop/cart");
+    // Another policy fulfils it: the deletion passes.
+    case.retries("cart-twice", 2).ok();
+    eventually("the deletion passes", || world.kubectl(delete).succeeded());
+}
+
+#[test]
+fn a_label_of_a_namespace_cannot_take_routes_out_of_reach() {
+    let Some(case) = Case::start("guardrail-labels") else {
+        return;
+    };
+    let world = &case.world;
+    // The guardrail applies to namespaces of the tier public, where shop is not.
+    let text = case.text.replace(
+        "    kinds: [HTTPRoute]\n",
+        "    kinds: [HTTPRoute]\n    namespaceSelector: {matchLabels: {tier: public}}\n",
+    );
+    let text = text.replace("retries >= 2", "retries >= 5");
+    world.apply_text(&text).ok();
+    case.counts("broken", "0");
+    let shop = world.namespace("shop");
+    let label = [
+        "label",
+        "namespace",
+        &shop,
+        "tier=public",
+        "--dry-run=server",
+    ];
+    eventually("the label is refused", || {
+        let said = world.kubectl(label);
+        let wanted = "\"guardrail-labels\" is broken by HTTPRoute shop/cart";
+        let is_so = said.code == 1 && said.err.contains(wanted);
+        is_so.then_some(()).ok_or(said.to_string())
+    });
+}
+
+#[test]
+fn an_applied_guardrail_says_what_is_wrong_with_it_and_what_breaks_it() {
+    let Some(case) = Case::start("guardrail-apply") else {
+        return;
+    };
+    let world = &case.world;
+    let text = &case.text;
+    let strict = text.replace("retries >= 2", "retries >= 5");
+    let warning = "Warning: guardrail: 1 of 1 targets break it now: HTTPRoute shop/cart\n";
+    world.warns_at_last_text(&strict, warning);
+    world.apply_text(&strict).ok().warns(warning);
+    case.counts("broken", "1");
+    world
+        .kubectl(["get", "guardrail", &case.name])
+        .ok()
+        .prints("NAME              ACTION   USABLE   FULFILLED   BROKEN   ERRORS   AGE")
+        .prints("guardrail-apply   deny     True     0           1        0");
+    world
+        .apply_text(&text.replace("effective.spec.retries >= 2", "effective.spec.retrys >= 2"))
+        .warns("spec.rules[0].require: RetryPolicy has no field spec.retrys; did you mean \"retries\"?");
+    world
+        .apply_text(&text.replace("has(effective", "has(efective"))
+        .fails(1)
+        .warns("spec.rules[0].require: guardrail: there is no variable \"efective\"");
+    // The API server itself knows the schema.
+    world
+        .apply_text(&text.replace("action: deny", "action: forbid"))
+        .fails(1)
+        .warns("spec.action: Unsupported value: \"forbid\"");
+}
+
+#[test]
+fn only_users_that_a_guardrail_names_may_write_exceptions() {
+    let Some(case) = Case::with_guardrail("guardrail-exceptions") else {
+        return;
+    };
+    let world = &case.world;
+    let annotated = fixture("cart-route.yaml").replace(
+        "metadata: {name: cart, namespace: shop}",
+        "metadata:\n  name: cart\n  namespace: shop\n  annotations: {attache.dev/guardrail-exceptions: \"guardrail-exceptions until 2099-12-31: it must fail fast\"}",
+    );
+    world
+        .apply_text(&annotated)
+        .fails(1)
+        .warns("only users that spec.exceptBy of \"guardrail-exceptions\" names may write an exception from it");
+    world
+        .apply_text_with(
+            &annotated,
+            [
+                "--as=ana",
+                "--as-group=platform",
+                "--as-group=system:masters",
+            ],
+        )
+        .ok();
+    case.counts("excepted", "1");
+    case.retries("cart-once", 1).ok();
+}
+
+#[test]
+fn the_commands_read_the_guardrails_of_the_cluster() {
+    if Case::with_guardrail("guardrail-commands").is_none() {
+        return;
+    }
+    let cluster = CLUSTER.as_ref().expect("it is there");
+    let said = cluster.attache(None).run(["guardrails", "-A"]).ok();
+    let wanted = "guardrail-commands     deny     1           0        0        0";
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(squeezed(&said.out).contains(&squeezed(wanted)), "{said}");
+}
