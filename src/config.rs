@@ -270,7 +270,7 @@ fn in_directory(directory: Option<&Path>) -> Option<PathBuf> {
 }
 
 /// Keys and values of profiles under their names before the first release, with the names they have now.
-const RENAMED: [(&str, &str); 18] = [
+pub const RENAMED: [(&str, &str); 20] = [
     ("without", "onMissing"),
     ("withoutExcept", "onMissingExcept"),
     ("root", "rootNamespace"),
@@ -288,6 +288,8 @@ const RENAMED: [(&str, &str); 18] = [
     ("units", "atomicFields"),
     ("addUp", "appendLists"),
     ("emptyCounts", "emptySpec"),
+    ("true", "counts"),
+    ("false", "ignored"),
     ("idle", "ineffective"),
 ];
 

@@ -20,6 +20,7 @@ mod graph;
 mod habits;
 mod impact;
 mod install;
+mod older;
 mod pipelines;
 mod policies;
 mod registration;
