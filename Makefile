@@ -47,6 +47,22 @@ test: ## every test; those on a real API server are skipped where it cannot be b
 test-cluster: ## only the tests on a real API server, which must be there
 	ATTACHE_REQUIRE_CLUSTER=1 cargo test --locked --test cluster -- --test-threads=$(WAITING)
 
+# What depends on the version of Kubernetes or of the Gateway API, of the tests on a real API server.
+SKEW_TESTS ?= access:: callers:: certificates:: events:: kinds:: life:: lockout:: manifests:: mutations:: operate:: order:: \
+	reading:: refusals:: registration:: rights:: warnings:: worked::
+
+.PHONY: skew
+skew: ## those tests on each Kubernetes and each Gateway API (slow: builds four API servers once)
+	SKEW_TESTS="$(SKEW_TESTS)" WAITING=$(WAITING) tests/cluster/skew.sh all
+
+.PHONY: skew-one
+skew-one: ## the same on one: make skew-one K8S_VERSION=1.34 GATEWAY_API_VERSION=1.3 GATEWAY_API_CHANNEL=standard
+	SKEW_TESTS="$(SKEW_TESTS)" WAITING=$(WAITING) tests/cluster/skew.sh one
+
+.PHONY: upgrade-test
+upgrade-test: ## from the last release, or UPGRADE_FROM=<revision>, to this version under load (builds for minutes)
+	tests/cluster/upgrade.sh test
+
 .PHONY: lint
 lint: ## formatting, clippy without a warning, the Dockerfile
 	cargo fmt --all --check

@@ -10,9 +10,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use testing::eventually::until;
-use testing::load::client::get;
-use testing::load::process::Process;
+use crate::eventually::until;
+use crate::load::client::get;
 
 /// The interval of readiness checks.
 const PERIOD: Duration = Duration::from_millis(50);
@@ -21,9 +20,11 @@ const LATE: Duration = Duration::from_millis(250);
 
 /// The addresses of a replica.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Replica {
-    webhook: SocketAddr,
-    admin: SocketAddr,
+pub struct Replica {
+    /// The port that the API server calls.
+    pub webhook: SocketAddr,
+    /// The port that says whether it is ready.
+    pub admin: SocketAddr,
 }
 
 #[derive(Default)]
@@ -37,14 +38,14 @@ struct Table {
 }
 
 /// A Service with two replicas; it stops with the test.
-pub(crate) struct Balancer {
-    pub(crate) addr: SocketAddr,
+pub struct Balancer {
+    pub addr: SocketAddr,
     table: Arc<Mutex<Table>>,
     _tasks: JoinSet<()>,
 }
 
 impl Balancer {
-    pub(crate) async fn start() -> Self {
+    pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
         let table = Arc::<Mutex<Table>>::default();
@@ -59,28 +60,24 @@ impl Balancer {
     }
 
     /// Adds a new replica, as when its Pod gets an address.
-    pub(crate) fn add(&self, process: &Process) {
-        let replica = Replica {
-            webhook: process.place.addr,
-            admin: process.admin,
-        };
+    pub fn add(&self, replica: Replica) {
         self.table.lock().unwrap().replicas.push(replica);
     }
 
     /// Waits until a replica receives connections.
-    pub(crate) async fn until_given(&self, process: &Process) {
-        self.until(process, true).await;
+    pub async fn until_given(&self, replica: Replica) {
+        self.until(replica, true).await;
     }
 
     /// Waits until a replica receives no more connections.
-    pub(crate) async fn until_spared(&self, process: &Process) {
-        self.until(process, false).await;
+    pub async fn until_spared(&self, replica: Replica) {
+        self.until(replica, false).await;
     }
 
-    async fn until(&self, process: &Process, given: bool) {
+    async fn until(&self, replica: Replica, given: bool) {
         let is_given = || {
             let table = self.table.lock().unwrap();
-            table.ready.contains(&process.place.addr)
+            table.ready.contains(&replica.webhook)
         };
         until(&format!("given connections: {given}"), || {
             is_given() == given
@@ -89,19 +86,17 @@ impl Balancer {
     }
 
     /// Removes a replica that has stopped.
-    pub(crate) fn forget(&self, process: &Process) {
+    pub fn forget(&self, replica: Replica) {
         let mut table = self.table.lock().unwrap();
-        table
-            .replicas
-            .retain(|replica| replica.admin != process.admin);
+        table.replicas.retain(|known| *known != replica);
         assert!(
-            !table.ready.contains(&process.place.addr),
+            !table.ready.contains(&replica.webhook),
             "it ended before that was known"
         );
     }
 
     /// The number of connections that found no ready replica.
-    pub(crate) fn lost(&self) -> usize {
+    pub fn lost(&self) -> usize {
         self.table.lock().unwrap().lost
     }
 }

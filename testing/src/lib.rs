@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 pub mod amplification;
 pub mod answers;
 pub mod api_server;
+pub mod balancer;
 pub mod cases;
 pub mod client;
 pub mod collector;

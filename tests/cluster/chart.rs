@@ -3,12 +3,11 @@
 //! Pods do not run here. What one would do is done by a process with the arguments of the Deployment and the account of the
 //! chart; the API server calls it by the name of the Service.
 
-use std::fs;
-
 use serde_json::{Value, json};
 
 use crate::harness::manifests::{collect_policies, count_quota, service_account};
-use crate::harness::{Attache, Cluster, Kubectl, Said, eventually};
+use crate::harness::{Attache, Cluster, Kubectl, Said, eventually, pod};
+use testing::program;
 
 const CHART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/charts/attache");
 const NAMESPACE: &str = "attache-system";
@@ -78,31 +77,12 @@ impl Release {
 
     /// Runs what a pod of the Deployment runs.
     fn run_pod(&self, name: &str) -> Attache {
-        let config = self.cluster.dir().join(format!("{name}.yaml"));
-        let text = &self.get("configmap/attache-config")["data"]["attache.yaml"];
-        fs::write(&config, text.as_str().expect("a configuration")).expect("a writable folder");
-        let deployment = self.get("deployment/attache");
-        let container = &deployment["spec"]["template"]["spec"]["containers"][0];
-        let args = container["args"].as_array().expect("arguments").iter();
-        let args = args.map(|arg| {
-            let arg = arg.as_str().expect("text");
-            arg.replace(
-                "/etc/attache/attache.yaml",
-                config.to_str().expect("a path in UTF-8"),
-            )
-            // Not one port for all tests, and no wait at the end.
-            .replace("[::]:8443", "[::]:0")
-            .replace("[::]:9090", "[::]:0")
-            .replace("--drain-delay=10s", "--drain-delay=0s")
-        });
-        // What attache knows by itself in a pod.
-        let of_pod = [
-            "--cert-secret=attache-system/attache-certs",
-            "--cert-name=attache.attache-system.svc",
-        ];
-        let args: Vec<String> = args.chain(of_pod.map(str::to_owned)).collect();
+        let args = pod::arguments(&self.cluster, &self.kubectl, name);
+        // No wait at the end.
+        let args = args.map(|arg| arg.replace("--drain-delay=10s", "--drain-delay=0s"));
+        let args: Vec<String> = args.collect();
         let account = service_account(&self.cluster, &self.kubectl, "attache");
-        let attache = Attache::as_pod(&self.cluster, name, &account, &args);
+        let attache = Attache::as_pod(&self.cluster, name, &program(), &account, &args);
         attache.wait_until_ready();
         attache
     }

@@ -12,6 +12,9 @@
 #   cluster.sh hold DIR               start, say "ready", and when stdin closes stop and remove DIR
 #
 # Environment:
+#   K8S_VERSION             minor version of Kubernetes: a folder of kubernetes/ (default 1.36)
+#   GATEWAY_API_VERSION     minor version of the Gateway API: a line of gateway-api.txt (default 1.6)
+#   GATEWAY_API_CHANNEL     standard or experimental (default)
 #   KUBEBUILDER_ASSETS      folder with etcd, kube-apiserver and kubectl to use instead of building them
 #   GATEWAY_API_CRDS        folder with standard/ and experimental/ to use instead of the Go module's
 #   ATTACHE_PROJECT_CRDS    folder with PROJECT/*.yaml to use instead of Go modules and stand-ins
@@ -21,6 +24,9 @@ shopt -s inherit_errexit
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${ATTACHE_CLUSTER_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/attache/cluster}
+kubernetes=${K8S_VERSION:-1.36}
+gateway_api=${GATEWAY_API_VERSION:-1.6}
+channel=${GATEWAY_API_CHANNEL:-experimental}
 ready_seconds=120
 
 die() {
@@ -36,68 +42,99 @@ go_command() {
   }
 }
 
-version_of() { # module path -> version without the v
-  sed -n "s|^[[:space:]]*$1 v\([^ ]*\).*|\1|p" "$here/go.mod" | head -n 1
+# TEXT...: the name of the folder in the cache for what they determine.
+key() { sha256sum <<<"$*" | cut -c 1-16; }
+
+# DIR COMMAND...: what fills DIR is run once, also if two test runs start at once.
+once() {
+  local dir=$1
+  shift
+  [ ! -e "$dir/complete" ] || return 0
+  mkdir -p "$dir"
+  (
+    flock 9
+    if [ ! -e "$dir/complete" ]; then
+      "$@"
+      touch "$dir/complete"
+    fi
+  ) 9>"$dir/lock"
 }
 
-# --- build ------------------------------------------------------------------------------------------
+# --- Kubernetes -------------------------------------------------------------------------------------
 
 build() {
-  local key assets
-  key=$({ cat "$here/go.sum" && echo "${KUBEBUILDER_ASSETS:-}" "${GATEWAY_API_CRDS:-}"; } | sha256sum | cut -c 1-16)
-  assets=$cache/$key
-  if [ ! -e "$assets/complete" ]; then
-    lock "$assets"
-    if [ ! -e "$assets/complete" ]; then
-      build_binaries "$assets"
-      copy_crds "$assets/gateway-api"
-      touch "$assets/complete"
-    fi
-    exec 9>&-
+  local own=${KUBEBUILDER_ASSETS:-} from=$here/kubernetes/$kubernetes assets
+  if [ -n "$own" ]; then
+    [ -z "${K8S_VERSION:-}" ] || die "KUBEBUILDER_ASSETS and K8S_VERSION are both set: unset one"
+    assets=$cache/$(key "kubernetes $own")
+    once "$assets" link_binaries "$own" "$assets"
+  else
+    [ -f "$from/go.mod" ] || die "no Kubernetes $kubernetes; K8S_VERSION may be one of: $(cd "$here/kubernetes" && echo ./* | sed 's|\./||g')"
+    assets=$cache/$(key "$(cat "$from/go.mod" "$from/go.sum")")
+    once "$assets" build_binaries "$from" "$assets"
   fi
   echo "$assets"
 }
 
-# DIR: made, and held until descriptor 9 is closed: two test runs at once make its contents once.
-lock() {
-  mkdir -p "$1"
-  exec 9>"$1/lock"
-  flock 9
+link_binaries() {
+  local from=$1 to=$2 name
+  for name in etcd kube-apiserver kubectl; do
+    [ -x "$from/$name" ] || die "KUBEBUILDER_ASSETS has no $name: $from"
+    ln -sfn "$from/$name" "$to/$name"
+  done
 }
 
 build_binaries() {
-  local assets=$1 go name version flags
-  if [ -n "${KUBEBUILDER_ASSETS:-}" ]; then
-    for name in etcd kube-apiserver kubectl; do
-      [ -x "$KUBEBUILDER_ASSETS/$name" ] || die "KUBEBUILDER_ASSETS has no $name: $KUBEBUILDER_ASSETS"
-      ln -sfn "$KUBEBUILDER_ASSETS/$name" "$assets/$name"
-    done
-    return
-  fi
+  local from=$1 to=$2 go version flags
   go=$(go_command)
-  version=$(version_of k8s.io/kubernetes)
+  version=$(sed -n 's|^[[:space:]]*k8s.io/kubernetes v\([^ ]*\).*|\1|p' "$from/go.mod")
   # Without these the server says v0.0.0 and clients misjudge it.
   flags="-s -w -X k8s.io/component-base/version.gitVersion=v$version"
   flags+=" -X k8s.io/component-base/version.gitMajor=${version%%.*}"
   flags+=" -X k8s.io/component-base/version.gitMinor=$(echo "$version" | cut -d. -f2)"
   echo "cluster.sh: building Kubernetes v$version and etcd; about five minutes, once" >&2
   (
-    cd "$here"
-    "$go" build -trimpath -buildvcs=false -ldflags "$flags" -o "$assets/" k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubectl
-    "$go" build -trimpath -buildvcs=false -ldflags "-s -w" -o "$assets/etcd" go.etcd.io/etcd/server/v3
+    cd "$from"
+    "$go" build -trimpath -buildvcs=false -ldflags "$flags" -o "$to/" k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubectl
+    "$go" build -trimpath -buildvcs=false -ldflags "-s -w" -o "$to/etcd" go.etcd.io/etcd/server/v3
   ) >&2
 }
 
-copy_crds() {
-  local to=$1 from=${GATEWAY_API_CRDS:-} go channel
-  if [ -z "$from" ]; then
-    go=$(go_command)
-    from=$(cd "$here" && "$go" mod download sigs.k8s.io/gateway-api >&2 && "$go" list -m -f '{{.Dir}}' sigs.k8s.io/gateway-api)/config/crd
+# --- CRDs of the Gateway API -------------------------------------------------------------------------
+
+crds_of_gateway_api() {
+  local own=${GATEWAY_API_CRDS:-} pin to
+  case $channel in
+    standard | experimental) ;;
+    *) die "GATEWAY_API_CHANNEL is $channel: it must be standard or experimental" ;;
+  esac
+  if [ -n "$own" ]; then
+    [ -z "${GATEWAY_API_VERSION:-}" ] || die "GATEWAY_API_CRDS and GATEWAY_API_VERSION are both set: unset one"
+    to=$cache/$(key "gateway-api $own")
+    once "$to" copy_channels "$own" "$to"
+  else
+    pin=$(grep "^$gateway_api " "$here/gateway-api.txt") ||
+      die "no Gateway API $gateway_api; GATEWAY_API_VERSION may be one of: $(sed -n 's/^\([0-9][^ ]*\) .*/\1/p' "$here/gateway-api.txt" | xargs)"
+    to=$cache/$(key "gateway-api $pin")
+    once "$to" copy_channels_of_module "$pin" "$to"
   fi
-  for channel in standard experimental; do
-    mkdir -p "$to/$channel"
-    cp -f "$from/$channel"/gateway.networking*.yaml "$to/$channel/"
-    rm -f "$to/$channel"/*_vap_*.yaml
+  echo "$to/$channel"
+}
+
+# A line of gateway-api.txt.
+copy_channels_of_module() {
+  local version sum from
+  read -r _ version sum <<<"$1"
+  from=$(module sigs.k8s.io/gateway-api "$version" "$sum")
+  copy_channels "$from/config/crd" "$2"
+}
+
+copy_channels() {
+  local from=$1 to=$2 name
+  for name in standard experimental; do
+    mkdir -p "$to/$name"
+    cp -f "$from/$name"/gateway.networking*.yaml "$to/$name/"
+    rm -f "$to/$name"/*_vap_*.yaml
   done
   chmod -R u+w "$to"
 }
@@ -117,7 +154,7 @@ crds() {
   if [ -n "$own" ] && [ -d "$own/$project" ]; then
     (cd "$own/$project" && pwd)
   elif [ "$project" = gateway-api ]; then
-    echo "$(build)/gateway-api/experimental"
+    crds_of_gateway_api
   elif [ -n "$pin" ]; then
     crds_of_module "$pin"
   elif [ -d "$here/projects/$project/crds" ]; then
@@ -129,28 +166,39 @@ crds() {
 
 # A line of projects.txt.
 crds_of_module() {
-  local project module version sum files key to go got from
-  read -r project module version sum files <<<"$1"
-  key=$(echo "$1" | sha256sum | cut -c 1-16)
-  to=$cache/$key/crds/$project
-  if [ ! -e "$cache/$key/complete" ]; then
-    lock "$cache/$key"
-    if [ ! -e "$cache/$key/complete" ]; then
-      go=$(go_command)
-      # Outside of every module, so that nothing but the pin plays a part.
-      got=$(cd / && "$go" mod download -json "$module@$version") || die "$got"
-      [ "$(value_of Sum "$got")" = "$sum" ] || die "$module $version is not what projects.txt names"
-      from=$(value_of Dir "$got")
-      mkdir -p "$to"
-      # The list of files is a pattern.
-      # shellcheck disable=SC2086
-      (cd "$from" && cat -- $files) | policy_kinds >"$to/crds.yaml"
-      [ -s "$to/crds.yaml" ] || die "no CRDs of policy kinds in $module $version"
-      touch "$cache/$key/complete"
-    fi
-    exec 9>&-
+  local project to
+  project=${1%% *}
+  to=$cache/$(key "$1")
+  once "$to" copy_crds "$1" "$to/crds/$project"
+  echo "$to/crds/$project"
+}
+
+copy_crds() {
+  local pin=$1 to=$2 module version sum files from
+  read -r _ module version sum files <<<"$pin"
+  from=$(module "$module" "$version" "$sum")
+  mkdir -p "$to"
+  # The list of files is a pattern.
+  # shellcheck disable=SC2086
+  (cd "$from" && cat -- $files) | policy_kinds >"$to/crds.yaml"
+  [ -s "$to/crds.yaml" ] || die "no CRDs of policy kinds in $module $version"
+}
+
+# MODULE VERSION SUM: the folder of a Go module with this checksum.
+module() {
+  local go got dir to
+  go=$(go_command)
+  # Outside of every module, so that nothing but the pin plays a part.
+  got=$(cd / && GOTOOLCHAIN=local "$go" mod download -json "$1@$2") || [ -n "$(value_of Zip "$got")" ] || die "$got"
+  [ "$(value_of Sum "$got")" = "$3" ] || die "the checksum of $1 $2 is not the one in tests/cluster: $got"
+  dir=$(value_of Dir "$got")
+  # Go does not unpack a module for a newer Go, and CRDs need no Go.
+  if [ -z "$dir" ]; then
+    to=$cache/$(key "module $1 $2 $3")
+    once "$to" python3 -m zipfile -e "$(value_of Zip "$got")" "$to"
+    dir=$to/$1@$2
   fi
-  echo "$to"
+  echo "$dir"
 }
 
 # NAME JSON: a text of what `go mod download` prints.
@@ -166,23 +214,20 @@ policy_kinds() {
 # Of a folder with a go.mod of its own: the command that it names as a tool, else its own. A line `// tags:`
 # leaves out what the tests do not use.
 program() {
-  local name=$1 from=$here/$1 key to go package tags
+  local name=$1 from=$here/$1 to
   [ -f "$from/go.mod" ] || die "no program $name"
-  key=$(cd "$from" && cat -- * | sha256sum | cut -c 1-16)
-  to=$cache/$key
-  if [ ! -e "$to/complete" ]; then
-    lock "$to"
-    if [ ! -e "$to/complete" ]; then
-      go=$(go_command)
-      package=$(sed -n 's/^tool //p' "$from/go.mod")
-      tags=$(sed -n 's|^// tags: ||p' "$from/go.mod")
-      echo "cluster.sh: building $name; a few minutes, once" >&2
-      (cd "$from" && "$go" build -trimpath -buildvcs=false -tags "$tags" -ldflags "-s -w" -o "$to/$name" "${package:-.}") >&2
-      touch "$to/complete"
-    fi
-    exec 9>&-
-  fi
+  to=$cache/$(key "$(cd "$from" && cat -- *)")
+  once "$to" build_program "$name" "$from" "$to"
   echo "$to/$name"
+}
+
+build_program() {
+  local name=$1 from=$2 to=$3 go package tags
+  go=$(go_command)
+  package=$(sed -n 's/^tool //p' "$from/go.mod")
+  tags=$(sed -n 's|^// tags: ||p' "$from/go.mod")
+  echo "cluster.sh: building $name; a few minutes, once" >&2
+  (cd "$from" && "$go" build -trimpath -buildvcs=false -tags "$tags" -ldflags "-s -w" -o "$to/$name" "${package:-.}") >&2
 }
 
 # --- run --------------------------------------------------------------------------------------------

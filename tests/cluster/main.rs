@@ -35,5 +35,6 @@ mod refusals;
 mod registration;
 mod rights;
 mod tutorial;
+mod upgrade;
 mod warnings;
 mod worked;

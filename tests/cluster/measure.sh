@@ -46,7 +46,7 @@ median() {
 # shellcheck source=/dev/null
 . "$dir/env"
 export KUBECONFIG
-"$KUBECTL" apply --server-side -f "$ASSETS/gateway-api/experimental" >/dev/null
+"$KUBECTL" apply --server-side -f "$("$cluster" crds gateway-api)" >/dev/null
 "$KUBECTL" wait --for=condition=Established crd --all >/dev/null
 state | "$KUBECTL" apply --server-side -f - >/dev/null
 for command in 'describe httproute/r7 -n peers' 'describe service/s7 -n peers' 'describe gateway/gw -n peers' \

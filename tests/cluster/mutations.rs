@@ -197,10 +197,10 @@ fn a_reference_that_was_moved_follows_its_manifest() {
     }
 }
 
-/// `ShadePolicy` controls a field of routes, so that one API server can show it.
+/// `ShadePolicy` controls a field of Services that every API server has.
 const CONTROLS: &str = "- match: {group: policies.controller.io, kind: ShadePolicy}
   controls:
-  - {setting: shade, target: {group: gateway.networking.k8s.io, kind: HTTPRoute}, field: spec.useDefaultGateways}
+  - {setting: shade, target: {group: '', kind: Service}, field: spec.trafficDistribution}
 mutations: {project-fields: true}
 ";
 
@@ -212,42 +212,42 @@ fn a_projected_field_is_stable_and_removed_with_its_policy() {
     world.apply("edge.yaml").ok();
     for (name, server_side) in [("client", false), ("server", true)] {
         let more: &[&str] = if server_side { &["--server-side"] } else { &[] };
-        let manifest = |hostname: &str| {
+        let manifest = |port: &str| {
             format!(
                 "
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
+apiVersion: v1
+kind: Service
 metadata: {{namespace: infra, name: {name}}}
-spec: {{parentRefs: [{{name: edge}}], hostnames: [{hostname}.example.com]}}
+spec: {{ports: [{{name: {port}, port: 80}}]}}
 "
             )
         };
-        let object = format!("httproute/{name}");
-        let route = format!("{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: {name}}}");
+        let object = format!("service/{name}");
+        let service = format!("{{group: '', kind: Service, name: {name}}}");
         let shade = policy(
             "ShadePolicy",
             name,
-            &format!("targetRefs: [{route}]"),
-            "shade: None",
+            &format!("targetRefs: [{service}]"),
+            "shade: PreferClose",
         );
         world.apply_text(&shade).ok();
-        let field = |found: &Value| found["spec"]["useDefaultGateways"].clone();
+        let field = |found: &Value| found["spec"]["trafficDistribution"].clone();
         // attache sees the policy only after its watch does, so each write must differ.
         let mut tries = 0..;
         eventually("the field is filled in", || {
-            let hostname = format!("a{}", tries.next().unwrap());
+            let port = format!("a{}", tries.next().unwrap());
             world
-                .apply_text_with(&manifest(&hostname), more.iter().copied())
+                .apply_text_with(&manifest(&port), more.iter().copied())
                 .ok();
             let found = stored(&world, &object);
-            if field(&found) == "None" {
+            if field(&found) == "PreferClose" {
                 Ok(())
             } else {
                 Err(found.to_string())
             }
         });
         let found = holds_still(&world, &manifest("b"), &object, server_side);
-        assert_eq!(field(&found), "None");
+        assert_eq!(field(&found), "PreferClose");
         assert!(found["metadata"]["annotations"]["attache.dev/projected"].is_string());
 
         let infra = world.namespace("infra");
@@ -255,9 +255,9 @@ spec: {{parentRefs: [{{name: edge}}], hostnames: [{hostname}.example.com]}}
             .kubectl(["delete", "-n", &infra, &format!("shadepolicy/{name}")])
             .ok();
         eventually("the field goes with its policy", || {
-            let hostname = format!("c{}", tries.next().unwrap());
+            let port = format!("c{}", tries.next().unwrap());
             world
-                .apply_text_with(&manifest(&hostname), more.iter().copied())
+                .apply_text_with(&manifest(&port), more.iter().copied())
                 .ok();
             let found = stored(&world, &object);
             if field(&found).is_null() {

@@ -72,7 +72,7 @@ up() {
   # shellcheck source=/dev/null
   . "$dir/env"
   export KUBECONFIG
-  apply "$ASSETS/gateway-api/experimental"
+  apply "$("$cluster" crds gateway-api)"
   apply "$root/examples/quickstart/10-policy-kinds.yaml"
   "$KUBECTL" wait --for=condition=Established crd --all >/dev/null
   for file in "$root"/examples/quickstart/[2-9]*.yaml; do

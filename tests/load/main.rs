@@ -11,7 +11,6 @@
     missing_docs
 )]
 
-mod balancer;
 mod rolling;
 mod soak;
 

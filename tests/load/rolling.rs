@@ -4,7 +4,7 @@ use std::process::Command;
 
 use tokio::time::timeout;
 
-use crate::balancer::Balancer;
+use testing::balancer::Balancer;
 use testing::eventually::until;
 use testing::load::client::Place;
 use testing::load::cluster::Api;
@@ -35,8 +35,8 @@ async fn twenty_restarts_behind_a_balancer_fail_no_call() {
     let balancer = Balancer::start().await;
     let mut replicas = [start(), start()];
     for replica in &replicas {
-        balancer.add(replica);
-        balancer.until_given(replica).await;
+        balancer.add(replica.replica());
+        balancer.until_given(replica.replica()).await;
     }
     let place = Place::new(balancer.addr, &made.ca_pem);
     let _churn = api.churn(20);
@@ -54,10 +54,10 @@ async fn twenty_restarts_behind_a_balancer_fail_no_call() {
             "restart {n}: {}",
             replica.log()
         );
-        balancer.forget(replica);
+        balancer.forget(replica.replica());
         *replica = start();
-        balancer.add(replica);
-        balancer.until_given(replica).await;
+        balancer.add(replica.replica());
+        balancer.until_given(replica.replica()).await;
         // The other replica is restarted next, so connections must have moved here before.
         asked(&place, replica).await;
         let came = load.take();
@@ -86,8 +86,8 @@ async fn when_one_is_killed_the_other_answers() {
     let balancer = Balancer::start().await;
     let [mut killed, stays] = [start(), start()];
     for replica in [&killed, &stays] {
-        balancer.add(replica);
-        balancer.until_given(replica).await;
+        balancer.add(replica.replica());
+        balancer.until_given(replica.replica()).await;
     }
     let place = Place::new(balancer.addr, &made.ca_pem);
     let load = Load::open(&place, &mixed(100, 30), CONNECTIONS, RATE);
@@ -98,8 +98,8 @@ async fn when_one_is_killed_the_other_answers() {
 
     killed.child.kill().unwrap();
     killed.child.wait().unwrap();
-    balancer.until_spared(&killed).await;
-    balancer.forget(&killed);
+    balancer.until_spared(killed.replica()).await;
+    balancer.forget(killed.replica());
     let meanwhile = answered(&load, 2 * CONNECTIONS).await;
     // Lost are only its open connections and those that it received before the balancer noticed; no answer was wrong,
     // and no call was rejected.
@@ -112,8 +112,8 @@ async fn when_one_is_killed_the_other_answers() {
 
     crate::all_answered(&answered(&load, 5 * CONNECTIONS).await);
     let instead = start();
-    balancer.add(&instead);
-    balancer.until_given(&instead).await;
+    balancer.add(instead.replica());
+    balancer.until_given(instead.replica()).await;
     asked(&place, &instead).await;
     let (rest, _) = load.stop().await;
     crate::all_answered(&rest);

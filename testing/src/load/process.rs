@@ -10,6 +10,7 @@ use std::time::Duration;
 use attache::certificates::{Made, make_ca_and_pair};
 use tempfile::TempDir;
 
+use crate::balancer::Replica;
 use crate::eventually::becomes;
 use crate::program;
 
@@ -39,6 +40,14 @@ pub fn pair() -> Made {
 }
 
 impl Process {
+    /// Its addresses.
+    pub fn replica(&self) -> Replica {
+        Replica {
+            webhook: self.place.addr,
+            admin: self.admin,
+        }
+    }
+
     /// Starts a server with this certificate, kubeconfig and configuration, and further arguments.
     pub fn start(made: &Made, kubeconfig: &str, config: &str, more: &[&str]) -> Self {
         let dir = TempDir::new().unwrap();

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::cluster::{CONFIGURATION, Cluster, path};
+use testing::balancer::Replica;
 use testing::eventually::{SOON, eventually};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_attache");
@@ -101,14 +102,15 @@ impl Attache {
         Self::start(cluster, name, command, certs.join("ca.crt"))
     }
 
-    /// Starts attache as a pod would, with all its arguments.
+    /// Starts a program of attache as a pod would, with all its arguments.
     pub(crate) fn as_pod(
         cluster: &Cluster,
         name: &str,
+        program: &Path,
         kubeconfig: &Path,
         args: &[String],
     ) -> Self {
-        let mut command = Command::new(PROGRAM);
+        let mut command = Command::new(program);
         command.args(args).args(["--kubeconfig", path(kubeconfig)]);
         let ca = cluster.certs(make_certs).join("ca.crt");
         Self::start(cluster, name, command, ca)
@@ -156,6 +158,16 @@ impl Attache {
     pub(crate) fn port(&self) -> u16 {
         let (_, port) = self.address.rsplit_once(':').expect("a port");
         port.parse().expect("a port")
+    }
+
+    /// Its addresses on this machine.
+    pub(crate) fn replica(&self) -> Replica {
+        let (_, admin) = self.admin.rsplit_once(':').expect("a port");
+        let local = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
+        Replica {
+            webhook: local(self.port()),
+            admin: local(admin.parse().expect("a port")),
+        }
     }
 
     /// Its log so far.

@@ -31,16 +31,24 @@ pub(super) const POLICY_KINDS: &str = "10-policy-kinds.yaml";
 /// The exit code of `cluster.sh` if the machine cannot build a cluster.
 const CANNOT_BUILD: i32 = 3;
 
-/// The directory with binaries and CRDs. `None` if the tests are skipped; an error if they must fail.
-static ASSETS: LazyLock<Result<Option<PathBuf>, String>> = LazyLock::new(|| path_from(&["build"]));
+/// `None` if the tests are skipped; an error if they must fail.
+static ASSETS: LazyLock<Result<Option<Assets>, String>> = LazyLock::new(Assets::of_script);
 
 /// The cluster that most tests share. It stops with the process.
 static SHARED: LazyLock<Cluster> =
     LazyLock::new(|| Cluster::start("shared", assets().expect("asked for after a look"), |_| {}));
 
+/// What `cluster.sh` makes for the versions that the environment chooses.
+struct Assets {
+    /// The directory with etcd, kube-apiserver and kubectl.
+    programs: PathBuf,
+    /// The directory with the CRDs of the Gateway API.
+    gateway_api: PathBuf,
+}
+
 pub(crate) struct Cluster {
     dir: PathBuf,
-    assets: PathBuf,
+    assets: &'static Assets,
     holder: Child,
     certs: OnceLock<PathBuf>,
 }
@@ -68,7 +76,7 @@ impl Cluster {
     }
 
     /// Starts a cluster with the CRDs of the Gateway API and of the quickstart.
-    fn start(name: &str, assets: &Path, prepare: impl FnOnce(&Path)) -> Self {
+    fn start(name: &str, assets: &'static Assets, prepare: impl FnOnce(&Path)) -> Self {
         let dir = env::temp_dir().join(format!("attache-cluster-{}-{name}", id()));
         fs::create_dir(&dir).expect("a writable folder");
         prepare(&dir);
@@ -88,7 +96,7 @@ impl Cluster {
         assert_eq!(line, "ready\n", "cluster.sh hold {}", dir.display());
         let cluster = Self {
             dir,
-            assets: assets.to_owned(),
+            assets,
             holder,
             certs: OnceLock::new(),
         };
@@ -112,12 +120,15 @@ impl Cluster {
 
     /// `kubectl` as an admin.
     pub(crate) fn kubectl(&self) -> Kubectl {
-        self.client(&self.assets.join("kubectl"), self.kubeconfig())
+        self.client(&self.assets.programs.join("kubectl"), self.kubeconfig())
     }
 
     /// `kubectl` as a user with a kubeconfig.
     pub(crate) fn kubectl_as(&self, user: &str) -> Kubectl {
-        self.client(&self.assets.join("kubectl"), self.kubeconfig_of(user))
+        self.client(
+            &self.assets.programs.join("kubectl"),
+            self.kubeconfig_of(user),
+        )
     }
 
     /// `attache` as an admin, or as a user whom the admin impersonates.
@@ -163,10 +174,15 @@ impl Cluster {
 
     /// A kubeconfig of the admin who impersonates a user.
     fn impersonating(&self, user: &str) -> PathBuf {
-        let file = self.dir.join(format!("kubeconfig-as-{user}"));
+        self.impersonating_with(user, &format!("as: {user}"))
+    }
+
+    /// A kubeconfig of the admin who impersonates: `as: alice, as-groups: [readers]`.
+    pub(crate) fn impersonating_with(&self, name: &str, whom: &str) -> PathBuf {
+        let file = self.dir.join(format!("kubeconfig-as-{name}"));
         let admin = fs::read_to_string(self.kubeconfig()).expect("a kubeconfig");
         let (before, after) = admin.split_once("user: {token: ").expect("a user");
-        let text = format!("{before}user: {{as: {user}, token: {after}");
+        let text = format!("{before}user: {{{whom}, token: {after}");
         fs::write(&file, text).expect("a writable folder");
         file
     }
@@ -220,7 +236,7 @@ impl Cluster {
 
     fn install_crds(&self) {
         let kubectl = self.kubectl();
-        self.install(&self.assets.join("gateway-api/experimental"));
+        self.install(&self.assets.gateway_api);
         self.install(&Path::new(QUICKSTART).join(POLICY_KINDS));
         self.install(&Path::new(FIXTURES).join("colors.yaml"));
         let class = Path::new(FIXTURES).join("class.yaml");
@@ -280,10 +296,25 @@ fn path_from(args: &[&str]) -> Result<Option<PathBuf>, String> {
     }
 }
 
-/// The directory that `cluster.sh build` made. Prints SKIPPED and returns `None` if there is none.
-fn assets() -> Option<&'static Path> {
+// === impl Assets ===
+
+impl Assets {
+    fn of_script() -> Result<Option<Self>, String> {
+        let Some(programs) = path_from(&["build"])? else {
+            return Ok(None);
+        };
+        let gateway_api = path_from(&["crds", "gateway-api"])?;
+        Ok(gateway_api.map(|gateway_api| Self {
+            programs,
+            gateway_api,
+        }))
+    }
+}
+
+/// What `cluster.sh` made. Prints SKIPPED and returns `None` if it cannot.
+fn assets() -> Option<&'static Assets> {
     match &*ASSETS {
-        Ok(Some(dir)) => Some(dir),
+        Ok(Some(assets)) => Some(assets),
         Ok(None) => {
             say_skipped();
             None

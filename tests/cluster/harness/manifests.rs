@@ -27,7 +27,12 @@ spec:
 
 /// A copy of `manifests/` with these components enabled as its comments describe.
 pub(crate) fn switched_on(to: &Path, components: &[&str]) {
-    copy(Path::new(MANIFESTS), to);
+    switched_on_of(Path::new(MANIFESTS), to, components);
+}
+
+/// The same of the manifests of another version.
+pub(crate) fn switched_on_of(from: &Path, to: &Path, components: &[&str]) {
+    copy(from, to);
     // Users who enable it must set the addresses of the API server.
     let network = to.join("network-policy/network-policy.yaml");
     let text = fs::read_to_string(&network).expect("a network policy");
@@ -75,6 +80,37 @@ pub(crate) fn call_all_at(manifests: &Path, address: &str, ca: &str) {
         patch("Validating", "validate", &[0, 1]),
         patch("Mutating", "mutate", &[0]),
     ];
+    add_patches(manifests, &patches);
+}
+
+/// Makes the Service in a copy of `manifests/` with the component `fail-closed` lead to a port of this machine. The API
+/// server still asks for the name of the Service, and trusts what is in `caBundle`.
+pub(crate) fn lead_service_to(manifests: &Path, port: u16) {
+    let here = json!([
+        {"op": "add", "path": "/spec/type", "value": "ExternalName"},
+        {"op": "add", "path": "/spec/externalName", "value": "localhost"},
+    ]);
+    let service = json!({"target": {"kind": "Service"}, "patch": here.to_string()});
+    let patch = |kind: &str, webhooks: &[usize]| {
+        let changes = webhooks.iter().map(|webhook| {
+            let path = format!("/webhooks/{webhook}/clientConfig/service/port");
+            json!({"op": "replace", "path": path, "value": port})
+        });
+        let changes: Vec<Value> = changes.collect();
+        json!({
+            "target": {"kind": format!("{kind}WebhookConfiguration")},
+            "patch": json!(changes).to_string(),
+        })
+    };
+    let patches = [
+        service,
+        patch("Validating", &[0, 1]),
+        patch("Mutating", &[0]),
+    ];
+    add_patches(manifests, &patches);
+}
+
+fn add_patches(manifests: &Path, patches: &[Value]) {
     let file = manifests.join("kustomization.yaml");
     let text = fs::read_to_string(&file).expect("kustomization.yaml");
     let lines = text.lines().filter(|line| !line.starts_with("patches: "));

@@ -1,9 +1,11 @@
 //! The environment of the tests: a cluster, an attache, and `kubectl` as a user.
 
+mod absent;
 mod attache;
 mod cluster;
 mod kubectl;
 pub(crate) mod manifests;
+pub(crate) mod pod;
 mod webhook;
 mod world;
 
