@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::engine::model::printable;
 
 pub mod description;
+pub mod difference;
 pub mod effective;
 pub mod explanation;
 pub mod graph;

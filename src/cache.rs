@@ -17,6 +17,7 @@ pub mod directory;
 pub mod events;
 pub mod exec;
 pub mod files;
+pub mod git;
 pub mod guardrail_status;
 pub mod guardrails;
 mod ignored;

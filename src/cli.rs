@@ -14,6 +14,7 @@ mod cluster;
 pub mod complete;
 pub mod completions;
 pub mod describe;
+pub mod diff;
 mod examples;
 pub mod explain;
 mod find;
@@ -82,6 +83,9 @@ pub enum Command {
     /// Show the effect of a change before you make it: before and after, per effective target.
     #[command(after_help = examples::IMPACT)]
     Impact(impact::Args),
+    /// Compare two states: show what is in force in one directory, git revision or cluster and not in another.
+    #[command(after_help = examples::DIFF)]
+    Diff(diff::Args),
     /// Show the topology and its policies, as a tree or a picture.
     #[command(after_help = examples::GRAPH)]
     Graph(graph::Args),
@@ -233,6 +237,7 @@ pub fn run(cli: Cli) -> Result<Outcome, Failure> {
         Command::Serve(args) => serve::run(args),
         Command::Describe(args) => describe::run(&args),
         Command::Impact(args) => return impact::run(&args),
+        Command::Diff(args) => return diff::run(&args),
         Command::Policies(args) => policies::run(&args),
         Command::Explain(args) => return explain::run(&args),
         Command::Graph(args) => graph::run(&args),

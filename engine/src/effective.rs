@@ -30,6 +30,7 @@ mod path_context;
 mod path_set;
 mod policy_list;
 pub mod protection;
+pub mod renames;
 mod route_path_cache;
 mod routes;
 mod scope;

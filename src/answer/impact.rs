@@ -10,16 +10,17 @@ use super::Answer;
 use super::named::{KindName, Named, named};
 use super::report::ReportedFinding;
 use crate::engine::effective::impact::impact as differences;
+use crate::engine::effective::renames::Renames;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::object::Node;
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::{KeptOutCache, ParentAttachment, attachment};
 
-mod changes;
+pub(super) mod changes;
 mod fields;
 mod idle;
-mod protection;
-mod traffic;
+pub(super) mod protection;
+pub(super) mod traffic;
 
 pub use fields::Field;
 pub use protection::LostProtection;
@@ -126,6 +127,15 @@ impl Answer for Impact {
     const KIND: &'static str = "Impact";
 }
 
+/// Two states that are compared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct States<'a> {
+    pub(super) before: &'a Snapshot,
+    pub(super) after: &'a Snapshot,
+    /// Objects that have another name afterwards. Answers use the later names.
+    pub(super) renames: &'a Renames,
+}
+
 /// The objects of one change.
 #[derive(Clone, Debug, Default)]
 pub struct Effect {
@@ -145,14 +155,15 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Impact {
         _ => true,
     };
     let differing: Vec<ObjectKey> = touched.iter().filter(differs).cloned().collect();
+    let states = States::same_names(before, after);
     let found = differences(before, after, &differing);
-    let (changes, policies) = changes::changes(before, after, &found);
+    let (changes, policies) = changes::changes(&states, &found);
     let alone = changes.is_empty() && touched.len() == 1;
     let idle = idle::idle(before, after, doing, &policies, alone);
     let objects = changes.iter().map(|change| &change.object.0.object);
     let objects: BTreeSet<&ObjectKey> = objects.collect();
     let traffic = traffic::of(before, after, &differing);
-    let lost_protection = protection::lost_protection(before, after, &found);
+    let lost_protection = protection::lost_protection(&states, &found);
     Impact {
         applied: named(&doing.applied),
         deleted: named(&doing.deleted),
@@ -211,6 +222,26 @@ pub fn with_them(snapshot: &Snapshot, deleted: &BTreeSet<ObjectKey>) -> BTreeSet
         (held || kinds.contains(&key.gk)) && !deleted.contains(*key)
     };
     all.filter(goes).cloned().collect()
+}
+
+// === impl States ===
+
+impl<'a> States<'a> {
+    /// States in which all objects keep their names.
+    fn same_names(before: &'a Snapshot, after: &'a Snapshot) -> Self {
+        Self {
+            before,
+            after,
+            renames: Renames::NONE,
+        }
+    }
+
+    /// Whether an object is there before, and not afterwards.
+    pub(super) fn is_gone(&self, object: &ObjectKey) -> bool {
+        let former = self.renames.former(object);
+        let was_there = former.is_some_and(|key| self.before.get(&key).is_some());
+        was_there && self.after.get(object).is_none()
+    }
 }
 
 // === impl Effect ===

@@ -1,7 +1,7 @@
-//! Runs the programs that render manifests: kustomize, kubectl and Helm, if they are on the PATH.
+//! Runs the programs that render manifests or keep them, if they are on the PATH: kustomize, kubectl, Helm and git.
 
 use std::ffi::OsString;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -83,9 +83,24 @@ fn named(path: &Path) -> OsString {
 }
 
 fn run(program: &str, args: &[OsString]) -> Result<String, ExecError> {
+    let out = output(program, args, None)?;
+    String::from_utf8(out)
+        .map_err(|_| ExecError::Failed(format!("what {program} printed is no text")))
+}
+
+/// The output of a program that reads `input`, or nothing.
+///
+/// # Errors
+/// Fails if the program is missing, fails, prints too much or does not end.
+pub(super) fn output(
+    program: &str,
+    args: &[OsString],
+    input: Option<String>,
+) -> Result<Vec<u8>, ExecError> {
+    let stdin = input.as_ref().map_or_else(Stdio::null, |_| Stdio::piped());
     let started = Command::new(program)
         .args(args)
-        .stdin(Stdio::null())
+        .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn();
@@ -98,6 +113,10 @@ fn run(program: &str, args: &[OsString]) -> Result<String, ExecError> {
             )));
         }
     };
+    if let Some((mut pipe, input)) = child.stdin.take().zip(input) {
+        // A program that ends early does not read all of it.
+        thread::spawn(move || pipe.write_all(input.as_bytes()));
+    }
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let out = thread::spawn(move || out.map(limited).unwrap_or_default());
     let err = thread::spawn(move || err.map(limited).unwrap_or_default());
@@ -115,8 +134,7 @@ fn run(program: &str, args: &[OsString]) -> Result<String, ExecError> {
             "{program} printed more than {} MiB",
             LARGEST >> 20
         ))),
-        Some(true) => String::from_utf8(out)
-            .map_err(|_| ExecError::Failed(format!("what {program} printed is no text"))),
+        Some(true) => Ok(out),
         Some(false) => Err(ExecError::Failed(said(program, &err))),
     }
 }

@@ -117,6 +117,15 @@ Examples:
   Compare two directories:
     $ attache impact -f rendered/branch --from rendered/main";
 
+pub(super) const DIFF: &str = "\
+Examples:
+  Show what a branch changes, in one directory of the repository:
+    $ attache diff main...HEAD deploy/prod
+  Compare a cluster with what should be in it:
+    $ attache diff cluster:prod deploy/prod
+  Compare two releases in which a Gateway has another name, and fail if something differs:
+    $ attache diff v1:deploy v2:deploy --map gateway/infra/old=gateway/infra/new --exit-code";
+
 pub(super) const POLICIES: &str = "\
 Examples:
   List all policies of the cluster with their states:

@@ -26,6 +26,8 @@ use crate::engine::state::snapshot::{Change, Snapshot};
 
 /// The path of standard input.
 const STDIN: &str = "-";
+/// The impact of half a change would be wrong.
+const UNREAD: &str = "the effect of a change cannot be computed unless all of it can be read";
 
 /// Arguments of `attache impact`.
 #[derive(Debug, clap::Args)]
@@ -112,7 +114,7 @@ fn changed(
     namespace: &str,
 ) -> Result<Impact, Failure> {
     let loaded = view.with(manifests, namespace);
-    usable(&loaded)?;
+    usable(&loaded, UNREAD)?;
     let findings = told(&loaded);
     let before = &view.snapshot;
     let with_them = with_them(before, &deleted);
@@ -163,7 +165,7 @@ fn deleted(
 ) -> Result<Impact, Failure> {
     let before = &view.snapshot;
     let loaded = view.with(manifests, namespace);
-    usable(&loaded)?;
+    usable(&loaded, UNREAD)?;
     for key in loaded.origins.keys() {
         // Kinds that policies have nothing to do with are skipped.
         if before.knows(&key.gk) {
@@ -187,8 +189,8 @@ fn without<'a>(state: Snapshot, gone: impl Iterator<Item = &'a ObjectKey>) -> Sn
     })
 }
 
-/// Checks that all manifests could be read. The impact of half a change would be wrong.
-fn usable(loaded: &directory::Loaded) -> Result<(), Failure> {
+/// Checks that all manifests could be read; else says what follows from that.
+pub(super) fn usable(loaded: &directory::Loaded, consequence: &str) -> Result<(), Failure> {
     let problems = loaded.problems.iter();
     let problems: Vec<String> = problems
         .map(|problem| escape(&problem.to_string()))
@@ -197,10 +199,7 @@ fn usable(loaded: &directory::Loaded) -> Result<(), Failure> {
         return Ok(());
     }
     let all = problems.join("\nattache: ");
-    Err(format!(
-        "{all}\nattache: the effect of a change cannot be computed unless all of it can be read"
-    )
-    .into())
+    Err(format!("{all}\nattache: {consequence}").into())
 }
 
 // === impl Args ===

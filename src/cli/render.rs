@@ -3,6 +3,7 @@
 
 pub(super) mod age;
 pub(super) mod description;
+pub(super) mod difference;
 pub(super) mod explain;
 pub(super) mod graph;
 pub(super) mod guardrails;

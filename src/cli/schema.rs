@@ -6,6 +6,7 @@ use schemars::schema_for;
 use super::Failure;
 use super::test::TestFile;
 use crate::answer::description::{Description, Descriptions};
+use crate::answer::difference::Difference;
 use crate::answer::explanation::Explanation;
 use crate::answer::graph::Graph;
 use crate::answer::guardrails::GuardrailReport;
@@ -40,6 +41,8 @@ enum Of {
     Descriptions,
     /// The output of `impact -o json`.
     Impact,
+    /// The output of `diff -o json`.
+    Difference,
     /// The output of `graph -o json`.
     Graph,
     /// The output of `policies -o json`.
@@ -72,6 +75,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         Of::Description => schema::<Description>(),
         Of::Descriptions => schema::<Descriptions>(),
         Of::Impact => schema::<Impact>(),
+        Of::Difference => schema::<Difference>(),
         Of::Graph => schema::<Graph>(),
         Of::Policies => schema::<Policies>(),
         Of::Explanation => schema::<Explanation>(),

@@ -408,7 +408,7 @@ impl View {
     }
 
     /// The objects that were read from files.
-    fn of_files(loaded: directory::Loaded, rules: Arc<ProfileRules>) -> Self {
+    pub(super) fn of_files(loaded: directory::Loaded, rules: Arc<ProfileRules>) -> Self {
         let refused: Vec<Problem> = loaded.refused().collect();
         Self {
             problems: loaded.problems.into_iter().chain(refused).collect(),

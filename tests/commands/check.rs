@@ -1,7 +1,7 @@
 //! `attache check`: its output in every format, and its exit codes.
 
 mod changes;
-mod cluster;
+pub(crate) mod cluster;
 mod estate;
 mod findings;
 mod healthy;

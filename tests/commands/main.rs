@@ -13,6 +13,7 @@
 
 mod check;
 mod describe;
+mod diff;
 mod documents;
 mod examples;
 mod explain;

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::attachment::rejection;
+use crate::effective::renames::Renames;
 use crate::effective::{PathScope, PathSet, Resolver, Routes};
 use crate::merge::Effective;
 use crate::model::fuel;
@@ -20,8 +21,10 @@ use crate::topology::{
     AncestorPath, RoutePaths, listener_endpoint, places, routes_of_other_kind, sets_of,
 };
 
+mod extent;
 mod paths;
 
+use extent::extents;
 use paths::{Comparison, Paths};
 
 /// Paths on which the effective policy of a kind changes in the same way. Each ancestor path is combined with each
@@ -83,9 +86,20 @@ impl EffectiveChange {
 
 /// Every path whose effective policy differs after a change of these objects, sorted by target and path.
 pub fn impact(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Vec<Changed> {
+    impact_renamed(before, after, Renames::NONE, objects)
+}
+
+/// Like [`impact`], with objects that the change renames. All names are those after the change.
+pub fn impact_renamed(
+    before: &Snapshot,
+    after: &Snapshot,
+    renames: &Renames,
+    objects: &[ObjectKey],
+) -> Vec<Changed> {
     let mut was = Resolver::new(before);
     let mut is = was.of(after);
-    let all = diff(&mut was, &mut is, objects).into_iter().map(Rc::new);
+    let all = diff_renamed(&mut was, &mut is, renames, objects);
+    let all = all.into_iter().map(Rc::new);
     let mut found: Vec<Changed> = all.flat_map(|shifted| paths_of(&shifted)).collect();
     found.sort_by(|a, b| {
         let (one, other) = (&a.shifted.kind, &b.shifted.kind);
@@ -121,24 +135,31 @@ pub fn diff(
     is: &mut Resolver<'_>,
     objects: &[ObjectKey],
 ) -> Vec<EffectiveChange> {
+    diff_renamed(was, is, Renames::NONE, objects)
+}
+
+/// Like [`diff`], with objects that the change renames. All names are those after the change.
+pub fn diff_renamed(
+    was: &mut Resolver<'_>,
+    is: &mut Resolver<'_>,
+    renames: &Renames,
+    objects: &[ObjectKey],
+) -> Vec<EffectiveChange> {
     let (before, after) = (was.snapshot(), is.snapshot());
-    let mut kinds: BTreeMap<GroupKind, Affected> = BTreeMap::new();
-    let changed: HashSet<&ObjectKey, PrehashedBuildHasher> = objects.iter().collect();
-    let used = |snapshot: &Snapshot| snapshot.used_kinds().cloned().collect::<Vec<_>>();
-    let (had, has) = (used(before), used(after));
-    for key in objects {
-        touch(was, key, &changed, &had, &mut kinds);
-        touch(is, key, &changed, &has, &mut kinds);
-    }
+    let kinds = affected(was, is, renames, objects);
     // A route that leaves a listener by its own edit changes no policy; a route that others keep out does.
     let by_itself = objects.iter().any(|key| is_route(&key.gk));
+    let former = |ancestor_path: &AncestorPath| renames.former_place(ancestor_path.last()?);
     let shut = |ancestor_path: &AncestorPath| {
-        !by_itself && is_there(before, ancestor_path) && is_there(after, ancestor_path)
+        !by_itself
+            && former(ancestor_path).is_some_and(|place| is_there(before, &place))
+            && ancestor_path
+                .last()
+                .is_some_and(|place| is_there(after, place))
     };
     let had = |ancestor_path: &AncestorPath| {
-        ancestor_path
-            .last()
-            .and_then(|place| listener_endpoint(before, place))
+        let endpoint = listener_endpoint(before, &former(ancestor_path)?)?;
+        Some(renames.later_endpoint(endpoint))
     };
     let has = |ancestor_path: &AncestorPath| {
         ancestor_path
@@ -149,27 +170,29 @@ pub fn diff(
     for (kind, touched) in &kinds {
         let mut comparison = Comparison::new(kind, &shut, [&had, &has]);
         let (mut old, mut new) = (Paths::default(), Paths::default());
-        // Both sides use one shape, so that paths which only differ in length are the same path.
-        let shapes = touched.objects.iter();
-        let shapes = shapes.map(|key| (key, was.scope(key, kind).union(is.scope(key, kind))));
-        let shapes: Vec<(&ObjectKey, PathScope)> = shapes.collect();
-        let end = shapes.iter().filter_map(|(_, shape)| shape.end()).max();
+        let shapes = extents(was, is, renames, kind, &touched.objects);
+        let end = shapes.iter().filter_map(|shape| shape.scope.end()).max();
         let own_end = end_of(before, kind).max(end_of(after, kind));
         // Paths through a changed route are already covered, unless a backend made them longer.
         let mut routes = touched.routes.iter();
         let seen = end == Some(own_end) && routes.all(|route| touched.objects.contains(route));
         let over = !touched.routes.is_empty() && !seen;
-        for (key, shape) in &shapes {
-            let groups = |resolver: &mut Resolver<'_>| {
-                if over && shape.end() == end {
-                    resolver.paths_without_routes(&touched.routes, key, kind, shape)
+        let routes_before = renames.former_routes(&touched.routes);
+        for shape in &shapes {
+            let groups = |resolver: &mut Resolver<'_>, routes: &Routes, key, extent: &PathScope| {
+                if over && extent.end() == end {
+                    resolver.paths_without_routes(routes, key, kind, extent)
                 } else {
-                    resolver.paths_with_scope(key, kind, shape)
+                    resolver.paths_with_scope(key, kind, extent)
                 }
             };
-            old.note(&groups(was), &mut comparison);
-            was.forget();
-            new.note(&groups(is), &mut comparison);
+            if let Some((key, extent)) = &shape.former {
+                let groups = groups(was, &routes_before, key, extent);
+                old.note(&renames.later_paths(&groups), &mut comparison);
+                was.forget();
+            }
+            let groups = groups(is, &touched.routes, shape.key, &shape.scope);
+            new.note(&groups, &mut comparison);
             is.forget();
             if was.is_spent() || is.is_spent() {
                 return Vec::new();
@@ -177,11 +200,10 @@ pub fn diff(
         }
         if over {
             let end = end.unwrap_or(own_end);
-            let groups = |resolver: &mut Resolver<'_>| {
-                resolver.paths_over_routes(&touched.routes, kind, end)
-            };
-            old.note(&groups(was), &mut comparison);
-            new.note(&groups(is), &mut comparison);
+            let groups = was.paths_over_routes(&routes_before, kind, end);
+            old.note(&renames.later_paths(&groups), &mut comparison);
+            let groups = is.paths_over_routes(&touched.routes, kind, end);
+            new.note(&groups, &mut comparison);
         }
         if is.is_limited() {
             is.spend(comparison.compared_one_by_one(&old, &new) / fuel::PATHS);
@@ -192,6 +214,51 @@ pub fn diff(
         found.extend(comparison.finish(&old, &new));
     }
     found
+}
+
+/// The objects and routes around which effective policies may change with `objects`, by policy kind, under the names
+/// after the change.
+fn affected(
+    was: &mut Resolver<'_>,
+    is: &mut Resolver<'_>,
+    renames: &Renames,
+    objects: &[ObjectKey],
+) -> BTreeMap<GroupKind, Affected> {
+    let mut kinds: BTreeMap<GroupKind, Affected> = BTreeMap::new();
+    let changed: HashSet<&ObjectKey, PrehashedBuildHasher> = objects.iter().collect();
+    let used = |snapshot: &Snapshot| snapshot.used_kinds().cloned().collect::<Vec<_>>();
+    let (had, has) = (used(was.snapshot()), used(is.snapshot()));
+    if renames.is_empty() {
+        for key in objects {
+            touch(was, key, &changed, &had, &mut kinds);
+            touch(is, key, &changed, &has, &mut kinds);
+        }
+        return kinds;
+    }
+    let former: Vec<ObjectKey> = objects
+        .iter()
+        .filter_map(|key| renames.former(key))
+        .collect();
+    let changed_before: HashSet<&ObjectKey, PrehashedBuildHasher> = former.iter().collect();
+    let mut kinds_before: BTreeMap<GroupKind, Affected> = BTreeMap::new();
+    for key in &former {
+        touch(was, key, &changed_before, &had, &mut kinds_before);
+    }
+    for key in objects {
+        touch(is, key, &changed, &has, &mut kinds);
+    }
+    for (kind, affected) in kinds_before {
+        let known = kinds.entry(kind).or_default();
+        let objects = affected.objects.iter().map(|key| renames.later(key));
+        known.objects.extend(objects);
+        let routes: Vec<ObjectKey> = affected
+            .routes
+            .iter()
+            .map(|key| renames.later(key))
+            .collect();
+        known.routes.extend(&routes);
+    }
+    kinds
 }
 
 /// The objects around which effective policies of these kinds may change with `objects`, in the state of a resolver:
@@ -407,13 +474,11 @@ fn granted(
     }
 }
 
-/// Whether the last place of an ancestor path exists, regardless of the routes that take it.
-fn is_there(snapshot: &Snapshot, ancestor_path: &AncestorPath) -> bool {
-    ancestor_path.last().is_some_and(|place| {
-        let object = snapshot.get(&place.object);
-        object.is_some_and(|object| match &place.section {
-            Some(name) => section::labels(object).contains(name),
-            None => true,
-        })
+/// Whether a place exists, regardless of the routes that requests take from it.
+fn is_there(snapshot: &Snapshot, place: &Place) -> bool {
+    let object = snapshot.get(&place.object);
+    object.is_some_and(|object| match &place.section {
+        Some(name) => section::labels(object).contains(name),
+        None => true,
     })
 }

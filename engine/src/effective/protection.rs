@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::effective::impact::EffectiveChange;
+use crate::effective::renames::Renames;
 use crate::effective::traffic::is_detached;
 use crate::kinds::profile::{Class, Profile, Protection};
 use crate::merge::{Effective, SettingPath, StanzaRef, is_under};
@@ -39,6 +40,7 @@ pub struct Loss {
 /// or disappear with the change lose nothing, and neither do targets that no request reaches any more.
 pub fn lost<'a>(
     states: [&Snapshot; 2],
+    renames: &Renames,
     kind: &GroupKind,
     changes: &(impl Iterator<Item = &'a EffectiveChange> + Clone),
 ) -> Vec<Loss> {
@@ -55,7 +57,7 @@ pub fn lost<'a>(
         if *profile.class == Class::Direct {
             // Their paths are the object alone, whether it is attached or not.
             let objects = &mut losing.loss.objects;
-            objects.retain(|object| !is_detached(states, object));
+            objects.retain(|object| !is_detached(states, renames, object));
         }
         losing.loss
     });

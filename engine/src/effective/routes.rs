@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::model::ids::{ObjectKey, PrehashedBuildHasher};
 
 /// Routes, each once, in insertion order: routes of one parent are processed together.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Routes {
     order: Vec<ObjectKey>,
     known: HashSet<ObjectKey, PrehashedBuildHasher>,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use crate::effective::renames::Renames;
 use crate::model::grants::routes_into;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::{Node, Object, is_route};
@@ -95,13 +96,47 @@ pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most:
     traffic
 }
 
+/// The differences between the requests that routes get in two states. All names are the later ones.
+pub fn between(before: &Snapshot, after: &Snapshot, renames: &Renames) -> Traffic {
+    let mut traffic = Traffic::default();
+    let (mut was, mut is) = (KeptOutCache::new(before), KeptOutCache::new(after));
+    let routes: BTreeMap<&ObjectKey, &Arc<Object>> = routes_in(after).collect();
+    for (key, new) in routes {
+        let former = renames.former(key);
+        let Some(old) = former.and_then(|key| before.get(&key)) else {
+            continue;
+        };
+        let had = doors(&mut was, old).into_iter();
+        let had = had.map(|(endpoint, place)| {
+            let endpoint = renames.later_endpoint(endpoint);
+            (endpoint, renames.later_place(&place))
+        });
+        let (had, has) = (had.collect(), doors(&mut is, new));
+        if has.is_empty() && !BTreeMap::is_empty(&had) {
+            traffic.detached.insert(key.clone());
+        } else {
+            traffic.compare(key, &had, &has);
+        }
+    }
+    traffic
+}
+
+fn routes_in(snapshot: &Snapshot) -> impl Iterator<Item = (&ObjectKey, &Arc<Object>)> {
+    let routes = snapshot.all().filter(|object| is_route(&object.key.gk));
+    routes.map(|route| (&route.key, route))
+}
+
 /// Whether a route was attached before a change, to a listener or to a Service of a mesh, and is not after it.
-pub fn is_detached([before, after]: [&Snapshot; 2], key: &ObjectKey) -> bool {
-    let has_doors = |snapshot| {
+pub fn is_detached([before, after]: [&Snapshot; 2], renames: &Renames, key: &ObjectKey) -> bool {
+    if !is_route(&key.gk) {
+        return false;
+    }
+    let has_doors = |snapshot, key: &ObjectKey| {
         let route: Option<&Arc<Object>> = Snapshot::get(snapshot, key);
         route.map(|route| !doors(&mut KeptOutCache::new(snapshot), route).is_empty())
     };
-    is_route(&key.gk) && (has_doors(before), has_doors(after)) == (Some(true), Some(false))
+    let had = renames.former(key).and_then(|key| has_doors(before, &key));
+    (had, has_doors(after, key)) == (Some(true), Some(false))
 }
 
 // === impl Traffic ===
@@ -159,19 +194,40 @@ pub fn backends(
             routes.extend(before.using(key).map(|route| route.key.clone()));
         }
     }
+    cut_off([before, after], Renames::NONE, &routes)
+}
+
+/// Backends that routes of both states reach in the first and not in the second, though they name them in both. All
+/// names are the later ones.
+pub fn backends_between(
+    before: &Snapshot,
+    after: &Snapshot,
+    renames: &Renames,
+) -> BTreeSet<(ObjectKey, ObjectKey, String)> {
+    let routes = routes_in(after).map(|(key, _)| key.clone()).collect();
+    cut_off([before, after], renames, &routes)
+}
+
+fn cut_off(
+    [before, after]: [&Snapshot; 2],
+    renames: &Renames,
+    routes: &BTreeSet<ObjectKey>,
+) -> BTreeSet<(ObjectKey, ObjectKey, String)> {
     let mut found = BTreeSet::new();
     for key in routes {
-        let (Some(old), Some(new)) = (before.get(&key), after.get(&key)) else {
+        let former = renames.former(key);
+        let old = former.and_then(|key| before.get(&key));
+        let (Some(old), Some(new)) = (old, after.get(key)) else {
             continue;
         };
-        let had: BTreeSet<&ObjectKey> = old
+        let had: BTreeSet<ObjectKey> = old
             .backends()
             .filter(|reference| unreached(before, old, reference).is_none())
-            .map(|reference| &reference.object)
+            .map(|reference| renames.later(&reference.object))
             .collect();
         for reference in new.backends().filter(|r| had.contains(&r.object)) {
             if let Some(why) = unreached(after, new, reference) {
-                let why = not_usable(why, &key, &reference.object);
+                let why = not_usable(why, key, &reference.object);
                 found.insert((key.clone(), reference.object.clone(), why));
             }
         }

@@ -7,12 +7,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::fields::{Field, fields};
-use super::{Change, KindName, Named, Paths, What, named};
+use super::{Change, KindName, Named, Paths, States, What, named};
 use crate::engine::effective::impact::{Changed, EffectiveChange};
 use crate::engine::effective::{PathGroup, Resolver};
 use crate::engine::merge::Effective;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::state::snapshot::Snapshot;
 
 /// The difference between two effective policies, shared by all paths that have both.
 #[derive(Debug, PartialEq)]
@@ -33,13 +32,13 @@ struct Side {
 
 /// The changes by target, kind and first path, and the policies whose settings come or go with them. Paths of one
 /// target that change alike are one change.
-pub(super) fn changes(
-    before: &Snapshot,
-    after: &Snapshot,
+pub(in crate::answer) fn changes(
+    states: &States<'_>,
     found: &[Changed],
 ) -> (Vec<Change>, BTreeSet<ObjectKey>) {
+    let (before, after) = (states.before, states.after);
     let mut known: HashMap<[*const Effective; 2], Rc<Difference>> = HashMap::new();
-    let mut count = Counting::new(before, after);
+    let mut count = Counting::new(*states);
     let mut changes = Vec::new();
     // `found` is sorted by target and kind.
     for alike in found.chunk_by(|a, b| a.target == b.target && a.shifted.kind == b.shifted.kind) {
@@ -50,7 +49,7 @@ pub(super) fn changes(
                 .entry([Arc::as_ptr(&shifted.before), Arc::as_ptr(&shifted.after)])
                 .or_insert_with(|| Rc::new(Difference::of(shifted)))
                 .clone();
-            let is_gone = is_gone(before, after, &changed.target.object);
+            let is_gone = states.is_gone(&changed.target.object);
             let what = if is_gone {
                 What::Removed
             } else {
@@ -69,7 +68,7 @@ pub(super) fn changes(
             let of = count
                 .paths(&changed.target, &changed.shifted.kind, what)
                 .max(all);
-            let is_gone = is_gone(before, after, &changed.target.object);
+            let is_gone = states.is_gone(&changed.target.object);
             let paths = Paths { changed: paths, of };
             changes.push(difference.told(changed, what, is_gone, paths));
         }
@@ -80,11 +79,6 @@ pub(super) fn changes(
     let policies = moved.filter(|key| after.profile(&key.gk).or(before.profile(&key.gk)).is_some());
     let policies = policies.cloned().collect();
     (changes, policies)
-}
-
-/// Whether the change deletes an object.
-pub(super) fn is_gone(before: &Snapshot, after: &Snapshot, object: &ObjectKey) -> bool {
-    before.get(object).is_some() && after.get(object).is_none()
 }
 
 /// Whether the target stays. A path that appears or disappears changes nothing that was in force.
@@ -146,6 +140,7 @@ impl Side {
 
 /// Counts the paths to a target. Resolves each object once.
 struct Counting<'a> {
+    states: States<'a>,
     before: Resolver<'a>,
     after: Resolver<'a>,
     /// The last object asked for: its changes come one after the other.
@@ -155,10 +150,11 @@ struct Counting<'a> {
 // === impl Counting ===
 
 impl<'a> Counting<'a> {
-    fn new(before: &'a Snapshot, after: &'a Snapshot) -> Self {
+    fn new(states: States<'a>) -> Self {
         Self {
-            before: Resolver::new(before),
-            after: Resolver::new(after),
+            states,
+            before: Resolver::new(states.before),
+            after: Resolver::new(states.after),
             last: None,
         }
     }
@@ -168,8 +164,10 @@ impl<'a> Counting<'a> {
         let key = &target.object;
         let known = matches!(&self.last, Some((last, of, _)) if last == key && of == kind);
         if !known {
+            let former = self.states.renames.former(key);
+            let before = former.map(|key| self.before.paths_through(&key, kind));
             let groups = [
-                self.before.paths_through(key, kind),
+                before.unwrap_or_default(),
                 self.after.paths_through(key, kind),
             ];
             self.last = Some((key.clone(), kind.clone(), groups));
@@ -177,11 +175,15 @@ impl<'a> Counting<'a> {
         let Some((.., [before, after])) = &self.last else {
             return 0;
         };
-        let count = |groups: &[PathGroup]| groups.iter().map(|group| to(group, target)).sum();
+        let count = |groups: &[PathGroup], target: &Place| -> usize {
+            groups.iter().map(|group| to(group, target)).sum()
+        };
+        let former = self.states.renames.former_place(target);
+        let count_before = || former.map_or(0, |target| count(before, &target));
         match what {
-            What::Added => count(after),
-            What::Removed => count(before),
-            What::Changed => std::cmp::max(count(before), count(after)),
+            What::Added => count(after, target),
+            What::Removed => count_before(),
+            What::Changed => std::cmp::max(count_before(), count(after, target)),
         }
     }
 }

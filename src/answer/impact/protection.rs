@@ -6,13 +6,12 @@ use std::rc::Rc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::changes::is_gone;
+use super::States;
 use crate::answer::named::{KindName, Named, named};
 use crate::engine::effective::impact::{Changed, EffectiveChange};
 use crate::engine::effective::protection::lost;
 use crate::engine::model::ids::GroupKind;
 use crate::engine::model::wording;
-use crate::engine::state::snapshot::Snapshot;
 
 /// A protection that requests to an object lose with the change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -31,9 +30,8 @@ pub struct LostProtection {
 }
 
 /// The protections that the changed paths lose, sorted.
-pub(super) fn lost_protection(
-    before: &Snapshot,
-    after: &Snapshot,
+pub(in crate::answer) fn lost_protection(
+    states: &States<'_>,
     found: &[Changed],
 ) -> Vec<LostProtection> {
     let kinds: BTreeSet<&GroupKind> = found.iter().map(|changed| &changed.shifted.kind).collect();
@@ -45,12 +43,17 @@ pub(super) fn lost_protection(
         shifted.sort_by_key(|shifted| Rc::as_ptr(shifted));
         shifted.dedup_by_key(|shifted| Rc::as_ptr(shifted));
         let changes = shifted.iter().map(|shifted| &***shifted);
-        for loss in lost([before, after], kind, &changes) {
+        for loss in lost(
+            [states.before, states.after],
+            states.renames,
+            kind,
+            &changes,
+        ) {
             let settings = loss.settings.keys().map(|path| wording::field(path));
             let settings: Vec<String> = settings.collect();
             // An object that the change deletes needs no protection.
             let stays = loss.objects.iter();
-            let stays = stays.filter(|object| !is_gone(before, after, object));
+            let stays = stays.filter(|object| !states.is_gone(object));
             let each = stays.map(|object| LostProtection {
                 object: Named::from(&object.whole()),
                 protection: loss.protection.to_string(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::States;
 use crate::answer::named::{Named, named};
 use crate::engine::effective::traffic;
 use crate::engine::model::ids::ObjectKey;
@@ -82,6 +83,17 @@ pub struct Cut {
 /// The effects of a change to these objects on the requests of the routes that stay.
 pub(super) fn of(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Traffic {
     let lost = traffic::traffic(before, after, objects, usize::MAX);
+    told(&lost, traffic::backends(before, after, objects))
+}
+
+/// The differences between the requests that routes get in two states.
+pub(in crate::answer) fn between(states: &States<'_>) -> Traffic {
+    let (before, after, renames) = (states.before, states.after, states.renames);
+    let lost = traffic::between(before, after, renames);
+    told(&lost, traffic::backends_between(before, after, renames))
+}
+
+fn told(lost: &traffic::Traffic, cut: BTreeSet<(ObjectKey, ObjectKey, String)>) -> Traffic {
     let reduced = lost.reduced.iter().map(|(route, listeners)| Reduced {
         route: Named::from(route),
         listeners: listeners.iter().map(Named::from).collect(),
@@ -101,8 +113,7 @@ pub(super) fn of(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> 
         route: Named::from(route),
         listeners: listeners.iter().map(Named::from).collect(),
     });
-    let cut = traffic::backends(before, after, objects).into_iter();
-    let cut = cut.map(|(route, backend, reason)| Cut {
+    let cut = cut.into_iter().map(|(route, backend, reason)| Cut {
         route: Named::from(&route),
         backend: Named::from(&backend),
         reason,
@@ -118,6 +129,21 @@ pub(super) fn of(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> 
 }
 
 impl Traffic {
+    /// The changes to routes that fulfil a condition.
+    #[must_use]
+    pub(in crate::answer) fn within(mut self, is_within: impl Fn(&ObjectKey) -> bool) -> Self {
+        let is_within = |named: &Named| is_within(&named.0.object);
+        self.detached.retain(&is_within);
+        self.reduced.retain(|reduced| is_within(&reduced.route));
+        self.gained.retain(|gained| is_within(&gained.route));
+        self.backends.retain(|cut| is_within(&cut.route));
+        for moved in &mut self.moved {
+            moved.routes.retain(&is_within);
+        }
+        self.moved.retain(|moved| !moved.routes.is_empty());
+        self
+    }
+
     /// Whether no request changes.
     pub fn is_empty(&self) -> bool {
         self.detached.is_empty()

@@ -6,7 +6,7 @@ use super::kind_names::Kinds;
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
 use super::text::paragraph;
-use crate::answer::impact::{Impact, Traffic, What};
+use crate::answer::impact::{Impact, LostProtection, Traffic, What};
 use crate::answer::named::Named;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::wording;
@@ -16,6 +16,7 @@ mod markdown;
 
 pub(super) use group::{groups, told};
 pub(crate) use markdown::markdown;
+pub(super) use markdown::protection as markdown_of_protection;
 
 /// The limit of items before "and N more".
 const SHOWN: usize = 10;
@@ -25,7 +26,7 @@ pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
     let kinds = kinds(found);
     let mut text = departures(found, &kinds, style);
     text.push_str(&traffic(&found.traffic, &kinds, style));
-    text.push_str(&lost_protection(found, &kinds, style));
+    text.push_str(&lost_protection(&found.lost_protection, &kinds, style));
     text.push_str(&line(style, Tone::Heading, &headline(found, &kinds)));
     // If a whole Namespace is deleted, only the changes to what stays are of interest.
     let is_whole = found.deleted_with > 0;
@@ -70,13 +71,13 @@ fn departures(found: &Impact, kinds: &Kinds, style: Style) -> String {
 }
 
 /// Lost protections come first: those that requests had and no longer have.
-fn lost_protection(found: &Impact, kinds: &Kinds, style: Style) -> String {
-    if found.lost_protection.is_empty() {
+pub(super) fn lost_protection(lost: &[LostProtection], kinds: &Kinds, style: Style) -> String {
+    if lost.is_empty() {
         return String::new();
     }
     let mut table =
         Table::new(&["ON", "WITHOUT", "WAS SET BY", "SETTINGS"]).sentences(&["SETTINGS"]);
-    for lost in &found.lost_protection {
+    for lost in lost {
         let from = lost.from.iter().map(|policy| kinds.place(&policy.0));
         let from: Vec<String> = from.collect();
         table.row([
@@ -91,7 +92,7 @@ fn lost_protection(found: &Impact, kinds: &Kinds, style: Style) -> String {
 }
 
 /// The changes to requests. Empty if there are none.
-fn traffic(traffic: &Traffic, kinds: &Kinds, style: Style) -> String {
+pub(super) fn traffic(traffic: &Traffic, kinds: &Kinds, style: Style) -> String {
     if traffic.is_empty() {
         return String::new();
     }
@@ -103,7 +104,7 @@ fn traffic(traffic: &Traffic, kinds: &Kinds, style: Style) -> String {
 }
 
 /// The first few texts as paragraphs, then the number of the others.
-fn few(
+pub(super) fn few(
     style: Style,
     tone: Tone,
     mut all: impl ExactSizeIterator<Item = String>,
@@ -121,7 +122,7 @@ fn few(
 }
 
 /// The changes to requests, one line each, most important first.
-fn lost_traffic(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
+pub(super) fn lost_traffic(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let detached: BTreeSet<ObjectKey> = traffic
         .detached
@@ -186,7 +187,7 @@ fn gained(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
     lines.collect()
 }
 
-fn line(style: Style, tone: Tone, text: &str) -> String {
+pub(super) fn line(style: Style, tone: Tone, text: &str) -> String {
     paragraph(style, tone, "", text, "  ")
 }
 
@@ -233,7 +234,7 @@ fn headline(found: &Impact, kinds: &Kinds) -> String {
 }
 
 /// `12 HTTPRoutes in 3 namespaces`; a single object by its name.
-fn count(objects: &BTreeSet<ObjectKey>, kinds: &Kinds) -> String {
+pub(super) fn count(objects: &BTreeSet<ObjectKey>, kinds: &Kinds) -> String {
     match objects.first() {
         Some(object) if objects.len() == 1 => kinds.object(object),
         _ => wording::count(objects),
@@ -298,17 +299,17 @@ fn kinds(found: &Impact) -> Kinds {
     let idle = found.idle.iter().map(|idle| &idle.object);
     let named = found.applied.iter().chain(&found.deleted).chain(idle);
     let named = named.chain(changes.iter().flat_map(|change| &change.path));
-    let traffic = &found.traffic;
-    let named = named.chain(&traffic.detached);
-    let named = named.chain(traffic.reduced.iter().map(|reduced| &reduced.route));
-    let named = named.chain(traffic.gained.iter().map(|gained| &gained.route));
-    let named = named.chain(traffic.moved.iter().flat_map(|moved| &moved.routes));
-    let named = named.chain(
-        traffic
-            .backends
-            .iter()
-            .flat_map(|cut| [&cut.route, &cut.backend]),
-    );
+    let named = named.chain(named_in(&found.traffic));
     let of_policies = changes.iter().map(|change| &change.policy_kind.0);
     Kinds::among(named.map(|named| &named.0.object.gk).chain(of_policies))
+}
+
+/// The objects that changes to requests name.
+pub(super) fn named_in(traffic: &Traffic) -> impl Iterator<Item = &Named> {
+    let routes = traffic.detached.iter();
+    let routes = routes.chain(traffic.reduced.iter().map(|reduced| &reduced.route));
+    let routes = routes.chain(traffic.gained.iter().map(|gained| &gained.route));
+    let routes = routes.chain(traffic.moved.iter().flat_map(|moved| &moved.routes));
+    let cut = traffic.backends.iter();
+    routes.chain(cut.flat_map(|cut| [&cut.route, &cut.backend]))
 }

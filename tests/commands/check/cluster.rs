@@ -15,10 +15,10 @@ use tempfile::TempDir;
 use super::{check, json, root, stdout, with_code};
 
 /// Lists by path; `None` if the list is forbidden.
-type Lists = BTreeMap<String, Option<Vec<Value>>>;
+pub(crate) type Lists = BTreeMap<String, Option<Vec<Value>>>;
 
 /// A server with the manifests of the ratchet's state, and a kubeconfig for it.
-fn serve(change: impl FnOnce(&mut Lists)) -> TempDir {
+pub(crate) fn serve(change: impl FnOnce(&mut Lists)) -> TempDir {
     let mut lists = Lists::new();
     for (kind, plural) in [
         ("Gateway", "gateways"),

@@ -8,6 +8,7 @@ use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
 use crate::effective::protection::lost;
+use crate::effective::renames::Renames;
 use crate::kinds::profile::{DictatedBy, Op, Strategy};
 use crate::merge::{SettingPath, StanzaRef};
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -141,7 +142,7 @@ pub(super) fn protections(
     kind: &GroupKind,
     all: &[EffectiveChange],
 ) -> Vec<Finding> {
-    let lost = lost(states, kind, &all.iter());
+    let lost = lost(states, Renames::NONE, kind, &all.iter());
     let findings = lost.into_iter().map(|loss| {
         let by: Vec<String> = loss.by.iter().map(ObjectKey::text).collect();
         let verb = if loss.objects.len() == 1 {

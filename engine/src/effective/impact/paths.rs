@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::{EffectiveChange, Same};
 use crate::effective::{PathGroup, PathSet};
 use crate::merge::Effective;
-use crate::model::ids::GroupKind;
+use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::HashMap;
 use crate::topology::{AncestorPath, AncestorPaths, ListenerEndpoint, RoutePath, RoutePaths};
 
@@ -253,7 +253,7 @@ impl<'a> Comparison<'a> {
                         let (mut a, mut b) = (ByAncestorPath::new(), ByAncestorPath::new());
                         old.by_upper(&self.lists, &mut a);
                         new.by_upper(&self.lists, &mut b);
-                        let pairs: Rc<[Pair]> = self.pairs(&a, &b, true).into();
+                        let pairs: Rc<[Pair]> = self.pairs(&a, &b, true, false).into();
                         known.insert(name, pairs.clone());
                         pairs
                     });
@@ -284,25 +284,29 @@ impl<'a> Comparison<'a> {
         for (route_path, after) in is {
             let before = was.remove(&route_path);
             let stays = before.is_some();
+            // Paths that end above the routes are compared Gateway by Gateway: no requests connect them.
+            let one_owner = route_path.steps.is_empty();
             let lowers = RoutePaths::from(vec![route_path]);
-            for pair in self.pairs(&before.unwrap_or_default(), &after, stays) {
+            for pair in self.pairs(&before.unwrap_or_default(), &after, stays, one_owner) {
                 self.change(&lowers, pair);
             }
         }
         for (route_path, before) in was {
             let lowers = RoutePaths::from(vec![route_path]);
-            for pair in self.pairs(&before, &ByAncestorPath::new(), false) {
+            for pair in self.pairs(&before, &ByAncestorPath::new(), false, false) {
                 self.change(&lowers, pair);
             }
         }
     }
 
-    /// The differences on some route paths, by ancestor path.
+    /// The differences on some route paths, by ancestor path. With `one_owner`, a lost path is compared with a gained one
+    /// only if both end at the same object.
     fn pairs(
         &mut self,
         before: &ByAncestorPath,
         after: &ByAncestorPath,
         on_both: bool,
+        one_owner: bool,
     ) -> Vec<Pair> {
         let mut found = Vec::new();
         let detached = is_reached(before) && !after.is_empty() && !is_reached(after);
@@ -339,12 +343,23 @@ impl<'a> Comparison<'a> {
                 None => won.push((ancestor_path, b)),
             }
         }
-        for (ancestor_path, a, b) in renamed(self.endpoints, &mut lost, &mut won) {
+        let mut paired = renamed(self.endpoints, Alike::Endpoint, &mut lost, &mut won);
+        if one_owner {
+            paired.extend(renamed(self.endpoints, Alike::Owner, &mut lost, &mut won));
+        } else {
+            paired.extend(renamed(self.endpoints, Alike::Port, &mut lost, &mut won));
+        }
+        for (ancestor_path, a, b) in paired {
             note(ancestor_path, a, b, on_both);
         }
         let (mut lost, mut won) = (lost.into_iter(), won.into_iter());
         loop {
-            match (lost.next(), won.next()) {
+            let next = if one_owner && lost.len() > 0 {
+                (lost.next(), None)
+            } else {
+                (lost.next(), won.next())
+            };
+            match next {
                 // The former ancestor path says more than an empty one.
                 (Some((had, a)), Some((has, b))) => {
                     note(if has.steps.is_empty() { had } else { has }, a, b, on_both);
@@ -408,10 +423,40 @@ fn for_all<'a>(
     side.get(&all)
 }
 
-/// Removes the ancestor paths through listeners that were renamed, which receive the same requests. Returns each with the
+/// What two listeners have in common that receive the same requests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Alike {
+    /// Owner, port and hostname.
+    Endpoint,
+    /// Port and hostname; the owner is another one.
+    Port,
+    /// The owner.
+    Owner,
+}
+
+// === impl Alike ===
+
+impl Alike {
+    /// What is compared of the last place of an ancestor path.
+    fn of(self, endpoint: EndpointOf<'_>, path: &AncestorPath) -> Option<ListenerPart> {
+        let found = endpoint(path).filter(|_| self != Self::Owner);
+        match (self, found) {
+            (Self::Owner, _) => Some((Some(path.last()?.object.clone()), None)),
+            (Self::Endpoint, Some((owner, port, host))) => Some((Some(owner), Some((port, host)))),
+            (Self::Port, Some((_, port, host))) => Some((None, Some((port, host)))),
+            (_, None) => None,
+        }
+    }
+}
+
+/// The owner of a listener, and its port and hostname, as far as they are compared.
+type ListenerPart = (Option<ObjectKey>, Option<(u16, Option<Arc<str>>)>);
+
+/// Removes the ancestor paths through listeners that were renamed or replaced and are alike. Returns each with the
 /// effective policies before and after.
 fn renamed<'a>(
     [had, has]: [EndpointOf<'_>; 2],
+    alike: Alike,
     lost: &mut Vec<OneSided<'a>>,
     won: &mut Vec<OneSided<'a>>,
 ) -> Vec<(&'a Rc<AncestorPath>, &'a Arc<Effective>, &'a Arc<Effective>)> {
@@ -420,15 +465,15 @@ fn renamed<'a>(
     if lost.is_empty() || won.is_empty() {
         return found;
     }
-    let each = won.iter().map(|(ancestor_path, _)| has(ancestor_path));
-    let mut endpoints: Vec<Option<ListenerEndpoint>> = each.collect();
+    let each = won.iter().map(|(path, _)| alike.of(has, path));
+    let mut parts: Vec<Option<ListenerPart>> = each.collect();
     lost.retain(|(ancestor_path, before)| {
-        let endpoint = had(ancestor_path);
-        let mut each = endpoints.iter();
-        let Some(at) = each.position(|has| endpoint.is_some() && *has == endpoint) else {
+        let part = alike.of(had, ancestor_path);
+        let mut each = parts.iter();
+        let Some(at) = each.position(|has| part.is_some() && *has == part) else {
             return true;
         };
-        endpoints.remove(at);
+        parts.remove(at);
         let (ancestor_path, after) = won.remove(at);
         found.push((ancestor_path, *before, after));
         false

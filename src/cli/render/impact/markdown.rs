@@ -1,9 +1,10 @@
 //! The impact of a change as a comment on a pull request: losses in full, fields folded.
 
+use super::super::kind_names::Kinds;
 use super::super::markdown::{Comment, text};
 use super::super::style::Style;
 use super::{groups, headline, kinds, lost_traffic, told};
-use crate::answer::impact::Impact;
+use crate::answer::impact::{Impact, LostProtection};
 
 pub(crate) fn markdown(found: &Impact) -> String {
     let kinds = kinds(found);
@@ -15,23 +16,33 @@ pub(crate) fn markdown(found: &Impact) -> String {
         comment.paragraph("**Traffic**");
         comment.list(lost.iter().map(|line| text(line)));
     }
-    if !found.lost_protection.is_empty() {
-        comment.paragraph("**Protection lost**");
-        let lost = found.lost_protection.iter().map(|lost| {
-            let from: Vec<String> = lost.from.iter().map(|by| kinds.place(&by.0)).collect();
-            format!(
-                "{}: loses {}, which was set by {}",
-                text(&kinds.place(&lost.object.0)),
-                text(&lost.protection),
-                text(&from.join(", "))
-            )
-        });
-        comment.list(lost);
-    }
+    protection(&mut comment, &found.lost_protection, &kinds);
     for group in groups(&found.changes) {
         let told = told(&group, &kinds, Style::default());
         let (title, table) = told.split_once('\n').unwrap_or((&told, ""));
         comment.folded_code(title, table);
     }
     comment.done()
+}
+
+/// The lost protections, in full.
+pub(in crate::cli::render) fn protection(
+    comment: &mut Comment,
+    lost: &[LostProtection],
+    kinds: &Kinds,
+) {
+    if lost.is_empty() {
+        return;
+    }
+    comment.paragraph("**Protection lost**");
+    let lost = lost.iter().map(|lost| {
+        let from: Vec<String> = lost.from.iter().map(|by| kinds.place(&by.0)).collect();
+        format!(
+            "{}: loses {}, which was set by {}",
+            text(&kinds.place(&lost.object.0)),
+            text(&lost.protection),
+            text(&from.join(", "))
+        )
+    });
+    comment.list(lost);
 }

@@ -1,0 +1,193 @@
+//! `attache diff`: what is in force in one state and not in another, per effective target, field by field.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Answer;
+use super::impact::{
+    Change, LostProtection, States, Summary, Traffic, changes, protection, traffic,
+};
+use super::named::{KindName, Named, named};
+use crate::engine::effective::impact::impact_renamed;
+use crate::engine::effective::renames::Renames;
+use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::model::object::is_route;
+use crate::engine::state::snapshot::Snapshot;
+
+/// The difference between what is in force in state A and in state B. A is the state before, B the one after. Objects
+/// have the names that they have in B.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Difference {
+    /// State A, as it was named: a directory, a revision or a cluster.
+    pub a: String,
+    /// State B, as it was named.
+    pub b: String,
+    /// Objects and sections that are compared although their names differ.
+    pub renamed: Vec<Renamed>,
+    /// Policy kinds that are not compared, because they cannot be read in one of the states.
+    pub not_compared: Vec<NotCompared>,
+    /// Gateways, `ListenerSets`, routes and other objects with policies that exist only in A.
+    pub only_in_a: Vec<Named>,
+    /// Those that exist only in B.
+    pub only_in_b: Vec<Named>,
+    /// Protections that requests have in A and not in B.
+    pub lost_protection: Vec<LostProtection>,
+    /// The differences between the requests that get to the routes of both states.
+    pub traffic: Traffic,
+    /// The effective policies that differ, by effective target.
+    pub changes: Vec<Change>,
+    /// The number of differences.
+    pub summary: Summary,
+}
+
+/// An object or a section with the name that it has in each state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Renamed {
+    /// In A.
+    pub a: Named,
+    /// In B.
+    pub b: Named,
+}
+
+/// A policy kind that is not compared.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NotCompared {
+    /// The policy kind.
+    pub policy_kind: KindName,
+    /// The state in which it cannot be read.
+    pub state: String,
+    /// Why not.
+    pub reason: String,
+}
+
+impl Answer for Difference {
+    const KIND: &'static str = "Difference";
+}
+
+/// A state and its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// As the user named it.
+    pub name: &'a str,
+    /// Its objects.
+    pub snapshot: &'a Snapshot,
+}
+
+/// What is left out of a comparison.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// Policy kinds that cannot be read in one of the states.
+    pub not_compared: Vec<NotCompared>,
+    /// The only namespace whose objects are of interest.
+    pub namespace: Option<String>,
+}
+
+/// Compares two states. `pairs` are the objects and sections with another name in B.
+pub fn difference(
+    a: Side<'_>,
+    b: Side<'_>,
+    pairs: &[(Place, Place)],
+    renames: &Renames,
+    limits: Limits,
+) -> Difference {
+    let states = States {
+        before: a.snapshot,
+        after: b.snapshot,
+        renames,
+    };
+    // Ages differ with every state and decide between policies, so every object counts as changed.
+    let former = a.snapshot.all().map(|object| renames.later(&object.key));
+    let objects: BTreeSet<ObjectKey> = former
+        .chain(b.snapshot.all().map(|object| object.key.clone()))
+        .collect();
+    let objects: Vec<ObjectKey> = objects.into_iter().collect();
+    let mut found = impact_renamed(a.snapshot, b.snapshot, renames, &objects);
+    let hidden: BTreeSet<&GroupKind> = limits
+        .not_compared
+        .iter()
+        .map(|kind| &kind.policy_kind.0)
+        .collect();
+    let is_within = |key: &ObjectKey| {
+        let is_it = |name: &String| {
+            let is_namespace = key.gk.is_core("Namespace") && *key.name == **name;
+            is_namespace || *key.namespace == **name
+        };
+        limits.namespace.as_ref().is_none_or(is_it)
+    };
+    found.retain(|changed| {
+        !hidden.contains(&changed.shifted.kind) && is_within(&changed.target.object)
+    });
+    let (changes, policies) = changes::changes(&states, &found);
+    let mut lost_protection = protection::lost_protection(&states, &found);
+    lost_protection.retain(|lost| is_within(&lost.object.0.object));
+    let targets: BTreeSet<&ObjectKey> = changes.iter().map(|c| &c.object.0.object).collect();
+    let (only_in_a, only_in_b) = only(&states, &objects, &targets);
+    let within = |keys: BTreeSet<&ObjectKey>| named(keys.into_iter().filter(|key| is_within(key)));
+    Difference {
+        a: a.name.to_owned(),
+        b: b.name.to_owned(),
+        renamed: pairs.iter().map(Renamed::from).collect(),
+        only_in_a: within(only_in_a),
+        only_in_b: within(only_in_b),
+        lost_protection,
+        traffic: traffic::between(&states).within(is_within),
+        summary: Summary {
+            objects: targets.len(),
+            policies: policies.len(),
+        },
+        changes,
+        not_compared: limits.not_compared,
+    }
+}
+
+/// The objects that are in one state only, and get requests or are targets.
+fn only<'a>(
+    states: &States<'_>,
+    objects: &'a [ObjectKey],
+    targets: &BTreeSet<&ObjectKey>,
+) -> (BTreeSet<&'a ObjectKey>, BTreeSet<&'a ObjectKey>) {
+    let shown = |key: &&ObjectKey| {
+        let gk = &key.gk;
+        let is_entry = gk.is_gateway_api("Gateway") || gk.is_listener_set();
+        is_entry || is_route(gk) || targets.contains(*key)
+    };
+    let (mut in_a, mut in_b) = (BTreeSet::new(), BTreeSet::new());
+    for key in objects.iter().filter(shown) {
+        let former = states.renames.former(key);
+        let was = former.is_some_and(|key| states.before.get(&key).is_some());
+        match (was, states.after.get(key).is_some()) {
+            (true, false) => in_a.insert(key),
+            (false, true) => in_b.insert(key),
+            _ => false,
+        };
+    }
+    (in_a, in_b)
+}
+
+// === impl Renamed ===
+
+impl From<&(Place, Place)> for Renamed {
+    fn from((a, b): &(Place, Place)) -> Self {
+        Self {
+            a: Named::from(a),
+            b: Named::from(b),
+        }
+    }
+}
+
+// === impl Difference ===
+
+impl Difference {
+    /// Whether the same is in force in both states.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+            && self.lost_protection.is_empty()
+            && self.traffic.is_empty()
+            && self.only_in_a.is_empty()
+            && self.only_in_b.is_empty()
+    }
+}

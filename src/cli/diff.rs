@@ -1,0 +1,148 @@
+//! `attache diff`: what is in force in one state and not in another: directories, git revisions, clusters.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::output::{self, Output};
+use super::render::difference::{markdown, text};
+use super::render::phrases::names_of;
+use super::state::Scope;
+use super::time::timeout;
+use super::{Failure, Outcome, print};
+use crate::answer;
+use crate::answer::difference::{Limits, NotCompared, difference};
+use crate::answer::named::{KindName, Named};
+use crate::engine::admission::verdict::escape;
+use crate::engine::model::wording::plural;
+
+mod pair;
+mod read;
+mod source;
+
+use read::{Read, read};
+use source::Source;
+
+/// Arguments of `attache diff`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The state before: a directory, a file, or - for standard input; a revision of git, REV or REV:PATH; or cluster,
+    /// or cluster:CONTEXT. REV..REV and REV...REV are two revisions.
+    #[arg(value_name = "A")]
+    a: String,
+    /// The state after. With two revisions as A, a path in both.
+    #[arg(value_name = "B")]
+    b: Option<String>,
+    /// Compare an object or section of A with another one of B; can be repeated. A Namespace includes the objects in it.
+    #[arg(long, value_name = "KIND/[NAMESPACE/]NAME=KIND/[NAMESPACE/]NAME")]
+    map: Vec<String>,
+    #[command(flatten)]
+    scope: Scope,
+    /// Exit with code 1 if there is a difference.
+    #[arg(long)]
+    exit_code: bool,
+    /// Output format.
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = output::OF_CHANGES)]
+    output: Output,
+    /// Show long values in full.
+    #[arg(long)]
+    full: bool,
+    #[command(flatten)]
+    access: Access,
+}
+
+/// How the states are read.
+#[derive(Clone, Debug, clap::Args)]
+struct Access {
+    /// The kubeconfig file; by default $KUBECONFIG or ~/.kube/config.
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+    /// Impersonate this user.
+    #[arg(long = "as", value_name = "USER")]
+    user: Option<String>,
+    /// Impersonate this group; can be repeated.
+    #[arg(long = "as-group", value_name = "GROUP", requires = "user")]
+    groups: Vec<String>,
+    /// Timeout of each request to the API server: 10s, 1m, or 0 for none.
+    #[arg(long, value_name = "TIME", value_parser = timeout)]
+    request_timeout: Option<Duration>,
+    /// The configuration file for both states; by default attache.yaml in the directory of each state, or in that of
+    /// the other.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Also follow symbolic links that lead out of a directory.
+    #[arg(long)]
+    follow_links: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If a state cannot be read as a whole, or the names of --map do not fit.
+pub fn run(args: &Args) -> Result<Outcome, Failure> {
+    let [one, other] = source::sources(&args.a, args.b.as_deref())?;
+    if let (Source::Stdin, Source::Stdin) = (&one, &other) {
+        return Err("standard input can be read only once: use - once".into());
+    }
+    let [a, b] = read([one, other], args)?;
+    read::say_what_is_missing([&a, &b]);
+    let limits = Limits {
+        not_compared: not_compared([&a, &b])?,
+        namespace: args.scope.namespace.clone(),
+    };
+    let pairs = pair::pairs(&args.map, [&a, &b])?;
+    let renames = pair::renames(&pairs, [&a, &b])?;
+    let found = difference(a.side(), b.side(), &pairs, &renames, limits);
+    let style = args.output.style().full(args.full);
+    let shown = match args.output.program(&answer::document(&found))? {
+        Some(text) => text,
+        None => match args.output {
+            Output::Name => {
+                let objects = found.changes.iter().map(|change| &change.object.0.object);
+                let objects = objects.map(Named::from);
+                let only = found.only_in_a.iter().chain(&found.only_in_b).cloned();
+                names_of(&objects.chain(only).collect::<BTreeSet<Named>>())
+            }
+            Output::Markdown => markdown(&found),
+            _ => text(&found, style),
+        },
+    };
+    print(&shown)?;
+    Ok(if args.exit_code && !found.is_empty() {
+        Outcome::Findings
+    } else {
+        Outcome::Clean
+    })
+}
+
+/// The policy kinds that one of the states does not show.
+///
+/// # Errors
+/// If one state does not show objects of another kind and the other does: then every comparison may be wrong.
+fn not_compared([a, b]: [&Read; 2]) -> Result<Vec<NotCompared>, Failure> {
+    let mut found = BTreeSet::new();
+    let (hidden_in_a, hidden_in_b) = (a.hidden(b), b.hidden(a));
+    for (read, own, others) in [
+        (a, &hidden_in_a, &hidden_in_b),
+        (b, &hidden_in_b, &hidden_in_a),
+    ] {
+        for (gk, why) in own {
+            if a.is_policy(gk) || b.is_policy(gk) {
+                found.insert(NotCompared {
+                    policy_kind: KindName::from(gk),
+                    state: read.name.clone(),
+                    reason: why.clone(),
+                });
+            } else if !others.contains_key(gk) {
+                let name = escape(&read.name);
+                return Err(format!(
+                    "{name}: the {} cannot all be read: {}. Without them, the states cannot be compared",
+                    escape(&plural(&gk.to_string())),
+                    escape(why)
+                )
+                .into());
+            }
+        }
+    }
+    Ok(found.into_iter().collect())
+}

@@ -1,0 +1,257 @@
+//! Reads both states.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use super::super::Failure;
+use super::super::impact::usable;
+use super::super::names::Names;
+use super::super::state::{State, View};
+use super::super::unseen;
+use super::Args;
+use super::source::{Revision, Source};
+use crate::answer::difference::Side;
+use crate::cache::directory::{Links, Loaded};
+use crate::cache::git::{self, Checkout};
+use crate::cache::lists::{Missing, Unseen, Wants};
+use crate::cache::manifest::Manifests;
+use crate::cache::{files, repository};
+use crate::config::Configuration;
+use crate::engine::admission::verdict::escape;
+use crate::engine::model::ids::GroupKind;
+use crate::reading;
+
+/// The configuration file in a directory.
+const CONFIGURATION: &str = "attache.yaml";
+
+/// A state that was read.
+pub(super) struct Read {
+    /// As the user named it.
+    pub(super) name: String,
+    /// The namespace of objects without one.
+    pub(super) namespace: String,
+    pub(super) names: Names,
+    pub(super) view: View,
+}
+
+/// Files that are found, but not evaluated yet.
+struct Found {
+    source: Source,
+    name: String,
+    /// The file or directory; `None` for a cluster and the standard input.
+    path: Option<PathBuf>,
+    checkout: Option<Checkout>,
+}
+
+/// Reads both states.
+///
+/// # Errors
+/// If a state does not exist, has no objects, or cannot be read as a whole.
+pub(super) fn read(sources: [Source; 2], args: &Args) -> Result<[Read; 2], Failure> {
+    let [one, other] = sources;
+    let (one, other) = (Found::of(one)?, Found::of(other)?);
+    let (file, other_file) = (one.configuration(args), other.configuration(args));
+    // Facts about policy kinds hold for both states, unless each has its own.
+    let config = |own: &Option<PathBuf>, others: &Option<PathBuf>| {
+        let named = args.access.config.as_deref();
+        let file = named.or(own.as_deref()).or(others.as_deref());
+        Configuration::find(file, None).map_err(|why| one.shown(&other.shown(&why.to_string())))
+    };
+    let config_of_a = config(&file, &other_file)?;
+    let config_of_b = config(&other_file, &file)?;
+    Ok([
+        one.read(&config_of_a, args)?,
+        other.read(&config_of_b, args)?,
+    ])
+}
+
+/// Prints to standard error what could not be read, each line once.
+pub(super) fn say_what_is_missing(states: [&Read; 2]) {
+    let mut said = BTreeSet::new();
+    for read in states {
+        for line in read.view.unseen() {
+            said.insert(format!("{}: {line}", read.name));
+        }
+        // In a cluster every object has its definition.
+        if !read.view.origins.is_empty() {
+            let kinds: Vec<&GroupKind> = read.view.snapshot.undefined_kinds().collect();
+            said.extend(unseen::undefined(&kinds));
+        }
+    }
+    for line in said {
+        eprintln!("attache: {}", escape(&line));
+    }
+}
+
+// === impl Found ===
+
+impl Found {
+    fn of(source: Source) -> Result<Self, Failure> {
+        let name = source.name();
+        let (path, checkout) = match &source {
+            Source::Stdin | Source::Cluster(_) => (None, None),
+            Source::Path(path) => (Some(path.clone()), None),
+            Source::Revision(Revision { commit, inside, .. }) => {
+                let checkout = git::checkout(commit);
+                let checkout = checkout.map_err(|why| format!("{name}: {why}"))?;
+                (Some(checkout.path(inside)), Some(checkout))
+            }
+        };
+        if path.as_ref().is_some_and(|path| !path.exists()) {
+            return Err(format!("there is no {name}").into());
+        }
+        Ok(Self {
+            source,
+            name,
+            path,
+            checkout,
+        })
+    }
+
+    /// The configuration in its directory.
+    fn configuration(&self, args: &Args) -> Option<PathBuf> {
+        let directory = self.path.as_deref().filter(|path| path.is_dir())?;
+        if args.access.follow_links {
+            let file = directory.join(CONFIGURATION);
+            return file.is_file().then_some(file);
+        }
+        reading::within(directory, CONFIGURATION)
+    }
+
+    /// A text with names of files as the user knows them.
+    fn shown(&self, text: &str) -> String {
+        let (Some(checkout), Source::Revision(revision)) = (&self.checkout, &self.source) else {
+            return text.to_owned();
+        };
+        let top = checkout.top().display().to_string();
+        let name = format!("{}:", revision.name);
+        text.replace(&format!("{top}/"), &name).replace(&top, &name)
+    }
+
+    fn read(self, config: &Configuration, args: &Args) -> Result<Read, Failure> {
+        let rules = config.rules()?;
+        let namespace = args.scope.of_files();
+        let manifests = match &self.source {
+            Source::Cluster(context) => {
+                return of_cluster(&self.name, context.as_deref(), config, args);
+            }
+            Source::Stdin => files::read_stdin(),
+            Source::Path(_) | Source::Revision(_) => self.manifests(args),
+        };
+        if manifests.objects.is_empty() && manifests.problems.is_empty() {
+            return Err(format!("there are no objects in {}", self.name).into());
+        }
+        let loaded = Loaded::new(manifests, &rules, namespace);
+        usable(&loaded, "what cannot be read cannot be compared")
+            .map_err(|why| self.shown(&why.to_string()))?;
+        let used: Vec<GroupKind> = loaded.snapshot.known_kinds().cloned().collect();
+        Ok(Read {
+            name: self.name,
+            namespace: namespace.to_owned(),
+            names: Names::new(loaded.crds.iter().map(AsRef::as_ref), &used)
+                .with_policies(&loaded.counts.policy_kinds),
+            view: View::of_files(loaded, rules),
+        })
+    }
+
+    /// The manifests in its file or directory, with kustomizations built.
+    fn manifests(&self, args: &Args) -> Manifests {
+        let links = if args.access.follow_links {
+            Links::All
+        } else {
+            Links::Within
+        };
+        let found = repository::read(self.path.as_slice(), links).merged();
+        let left_out = self.checkout.iter().flat_map(|checkout| &checkout.notes);
+        for note in left_out.chain(&found.notes) {
+            let note = format!("{}: {}", self.name, self.shown(note));
+            eprintln!("attache: {}", escape(&note));
+        }
+        let mut manifests = found.manifests;
+        for object in &mut manifests.objects {
+            object.origin.file = self.shown(&object.origin.file);
+        }
+        for problem in &mut manifests.problems {
+            problem.file = self.shown(&problem.file);
+            problem.message = self.shown(&problem.message);
+        }
+        manifests
+    }
+}
+
+fn of_cluster(
+    name: &str,
+    context: Option<&str>,
+    config: &Configuration,
+    args: &Args,
+) -> Result<Read, Failure> {
+    let access = &args.access;
+    let state = State {
+        kubeconfig: access.kubeconfig.clone(),
+        context: context.map(str::to_owned),
+        user: access.user.clone(),
+        groups: access.groups.clone(),
+        request_timeout: access.request_timeout,
+        ..State::default()
+    };
+    let opened = state.open_as(config, &args.scope);
+    let opened = opened.map_err(|why| format!("{name}: {why}"))?;
+    Ok(Read {
+        name: name.to_owned(),
+        namespace: opened.namespace.clone(),
+        names: opened.names.clone(),
+        view: opened.view(&Wants::Everything),
+    })
+}
+
+// === impl Read ===
+
+impl Read {
+    pub(super) fn side(&self) -> Side<'_> {
+        Side {
+            name: &self.name,
+            snapshot: &self.view.snapshot,
+        }
+    }
+
+    /// Whether a kind is a policy kind in this state.
+    pub(super) fn is_policy(&self, gk: &GroupKind) -> bool {
+        self.view.snapshot.profile(gk).is_some()
+    }
+
+    /// The kinds of which some objects could not be read, each with the reason. A definition that could not be read is
+    /// known only by its name, so that all policy kinds of its group count, as the other state has them.
+    pub(super) fn hidden(&self, other: &Self) -> BTreeMap<GroupKind, String> {
+        let mut found = BTreeMap::new();
+        for Missing { what, why } in &self.view.missing {
+            let why = why.to_string();
+            match what {
+                Unseen::GatewayApi => {}
+                Unseen::Kind(gk) => {
+                    found.insert(gk.clone(), why);
+                }
+                Unseen::Elsewhere(namespace, gk) => {
+                    let why = format!("only those in namespace {namespace} are known: {why}");
+                    found.insert(gk.clone(), why);
+                }
+                Unseen::Object(key) => {
+                    found.insert(key.gk.clone(), format!("{key}: {why}"));
+                }
+                Unseen::Definitions(kinds) => {
+                    let reason = format!("their CRDs cannot be listed: {why}");
+                    found.extend(kinds.iter().map(|gk| (gk.clone(), reason.clone())));
+                }
+                Unseen::Definition(name) => {
+                    let of_group = |gk: &&GroupKind| {
+                        let group = name.split_once('.').map(|(_, group)| group);
+                        group == Some(&*gk.group)
+                    };
+                    let kinds = other.view.snapshot.policy_kinds().filter(of_group);
+                    let reason = format!("the CRD {name} cannot be used: {why}");
+                    found.extend(kinds.map(|gk| (gk.clone(), reason.clone())));
+                }
+            }
+        }
+        found
+    }
+}

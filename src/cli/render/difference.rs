@@ -1,0 +1,161 @@
+//! The text of `attache diff`: what the states are, losses, then the differences, equal ones together.
+
+use std::collections::BTreeSet;
+
+use super::impact::{count, few, groups, line, lost_protection, lost_traffic, told, traffic};
+use super::kind_names::Kinds;
+use super::markdown::{Comment, text as plain};
+use super::style::{Style, Tone};
+use crate::answer::difference::Difference;
+use crate::answer::impact::What;
+use crate::answer::named::Named;
+use crate::engine::model::ids::ObjectKey;
+
+/// The whole answer.
+pub(crate) fn text(found: &Difference, style: Style) -> String {
+    let kinds = kinds(found);
+    let mut text = line(style, Tone::Faint, &format!("A, before: {}", found.a));
+    text.push_str(&line(
+        style,
+        Tone::Faint,
+        &format!("B, after:  {}", found.b),
+    ));
+    for note in notes(found, &kinds) {
+        text.push_str(&line(style, Tone::Warning, &note));
+    }
+    text.push('\n');
+    text.push_str(&traffic(&found.traffic, &kinds, style));
+    text.push_str(&lost_protection(&found.lost_protection, &kinds, style));
+    text.push_str(&line(style, Tone::Heading, &headline(found, &kinds)));
+    for (title, objects) in only(found) {
+        if !objects.is_empty() {
+            text.push('\n');
+            text.push_str(&line(style, Tone::Heading, title));
+            let names = objects.iter().map(|object| kinds.place(&object.0));
+            text.push_str(&few(style, Tone::Faint, names, "; -o json has all"));
+        }
+    }
+    for group in groups(&found.changes) {
+        text.push('\n');
+        text.push_str(&told(&group, &kinds, style));
+    }
+    if let Some(hint) = hint(found) {
+        text.push('\n');
+        text.push_str(&line(style, Tone::Faint, &hint));
+    }
+    text
+}
+
+/// The same as a comment on a pull request: losses in full, fields folded.
+pub(crate) fn markdown(found: &Difference) -> String {
+    let kinds = kinds(found);
+    let mut comment = Comment::default();
+    let (a, b) = (plain(&found.a), plain(&found.b));
+    let headline = plain(&headline(found, &kinds));
+    comment.paragraph(&format!(
+        "**attache diff** {a} (A) with {b} (B): {headline}"
+    ));
+    for note in notes(found, &kinds) {
+        comment.paragraph(&plain(&note));
+    }
+    let lost = lost_traffic(&found.traffic, &kinds);
+    if !lost.is_empty() {
+        comment.paragraph("**Traffic**");
+        comment.list(lost.iter().map(|line| plain(line)));
+    }
+    super::impact::markdown_of_protection(&mut comment, &found.lost_protection, &kinds);
+    for (title, objects) in only(found) {
+        if !objects.is_empty() {
+            let names = objects.iter().map(|object| plain(&kinds.place(&object.0)));
+            comment.folded(title, names);
+        }
+    }
+    for group in groups(&found.changes) {
+        let told = told(&group, &kinds, Style::default());
+        let (title, table) = told.split_once('\n').unwrap_or((&told, ""));
+        comment.folded_code(title, table);
+    }
+    comment.done()
+}
+
+/// A Gateway that may have taken the place of another.
+fn hint(found: &Difference) -> Option<String> {
+    let gateway = |objects: &[Named]| {
+        let keys = objects.iter().map(|named| &named.0.object);
+        let mut gateways = keys.filter(|key| key.gk.is_gateway_api("Gateway"));
+        let one = gateways.next()?.path();
+        gateways.next().is_none().then_some(one)
+    };
+    let (a, b) = (gateway(&found.only_in_a)?, gateway(&found.only_in_b)?);
+    Some(format!(
+        "If Gateway {b} takes the place of Gateway {a}, compare them with --map Gateway/{a}=Gateway/{b}"
+    ))
+}
+
+fn only(found: &Difference) -> [(&'static str, &[Named]); 2] {
+    [
+        ("Only in A", &found.only_in_a),
+        ("Only in B", &found.only_in_b),
+    ]
+}
+
+/// What is compared with what, and what is not compared.
+fn notes(found: &Difference, kinds: &Kinds) -> Vec<String> {
+    let renamed = found.renamed.iter().map(|renamed| {
+        let (a, b) = (kinds.place(&renamed.a.0), kinds.place(&renamed.b.0));
+        format!("{a} of A is compared with {b} of B")
+    });
+    let left_out = found.not_compared.iter().map(|left_out| {
+        format!(
+            "{} is not compared: in {}, {}",
+            left_out.policy_kind.0, left_out.state, left_out.reason
+        )
+    });
+    renamed.chain(left_out).collect()
+}
+
+/// `What is in force differs on 2 HTTPRoutes; policies apply to HTTPRoute shop/new only in B.`
+fn headline(found: &Difference, kinds: &Kinds) -> String {
+    if found.is_empty() {
+        return "The same is in force in A and B.".to_owned();
+    }
+    let of = |what: What| -> BTreeSet<ObjectKey> {
+        let changes = found.changes.iter().filter(|change| change.change == what);
+        changes
+            .map(|change| change.object.0.object.clone())
+            .collect()
+    };
+    let changed = of(What::Changed);
+    // An object that differs on some paths counts once, even if it has others in one state only.
+    let (mut added, mut removed) = (of(What::Added), of(What::Removed));
+    added.retain(|object| !changed.contains(object));
+    removed.retain(|object| !changed.contains(object) && !added.contains(object));
+    let parts = [
+        ("what is in force differs on", changed),
+        ("only in A, policies are in force on", removed),
+        ("only in B, policies are in force on", added),
+    ];
+    let parts = parts.iter().filter(|(_, objects)| !objects.is_empty());
+    let parts: Vec<String> = parts
+        .map(|(what, objects)| format!("{what} {}", count(objects, kinds)))
+        .collect();
+    let text = if parts.is_empty() {
+        "the same policies are in force on what is in A and B".to_owned()
+    } else {
+        parts.join("; ")
+    };
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).chain(['.']).collect()
+}
+
+fn kinds(found: &Difference) -> Kinds {
+    let changes = &found.changes;
+    let named = changes.iter().flat_map(|change| &change.path);
+    let named = named.chain(found.only_in_a.iter().chain(&found.only_in_b));
+    let named = named.chain(found.renamed.iter().flat_map(|r| [&r.a, &r.b]));
+    let of_policies = changes.iter().map(|change| &change.policy_kind.0);
+    let of_traffic = super::impact::named_in(&found.traffic);
+    let all = named.chain(of_traffic).map(|named| &named.0.object.gk);
+    Kinds::among(all.chain(of_policies))
+}
