@@ -36,8 +36,42 @@ pub struct Confirm {
     budget: Duration,
     /// Reads in progress. The references are weak, so that a read is dropped when nobody waits for it.
     reads: Mutex<HashMap<ObjectKey, WeakShared<Read>>>,
-    /// Lists in progress.
-    lists: Mutex<HashMap<GroupKind, WeakShared<ListRead>>>,
+    /// Lists by kind.
+    lists: Mutex<HashMap<GroupKind, Arc<Lists>>>,
+}
+
+/// The lists of one kind: at most one at a time.
+#[derive(Default)]
+struct Lists {
+    running: Mutex<()>,
+    /// The list that begins after the running one. Weak, so that it is dropped when nobody waits for it.
+    next: Mutex<Option<WeakShared<ListRead>>>,
+}
+
+// === impl Lists ===
+
+impl Lists {
+    /// The next list to begin. One that has begun may be older than the question.
+    async fn next(
+        self: Arc<Self>,
+        client: kube::Client,
+        gk: GroupKind,
+        resource: ApiResource,
+    ) -> Shared<ListRead> {
+        let mut next = self.next.lock().await;
+        if let Some(next) = next.as_ref().and_then(WeakShared::upgrade) {
+            return next;
+        }
+        let lists = Arc::clone(&self);
+        let list = async move {
+            let _one_at_a_time = lists.running.lock().await;
+            *lists.next.lock().await = None;
+            list(client, gk, resource).await
+        };
+        let list = list.boxed().shared();
+        *next = list.downgrade();
+        list
+    }
 }
 
 // === impl Confirm ===
@@ -78,18 +112,14 @@ impl Confirm {
         let Some(resource) = self.resources.get(&gk) else {
             return Err(format!("{gk} is not watched"));
         };
-        let mut lists = self.lists.lock().await;
-        // A finished list is outdated: a new question needs a new answer.
-        lists.retain(|_, list| list.upgrade().is_some_and(|list| list.peek().is_none()));
-        let started = lists.get(&gk).and_then(WeakShared::upgrade);
-        let list = started.unwrap_or_else(|| {
-            let list = list(self.client.clone(), gk.clone(), resource).boxed();
-            let list = list.shared();
-            lists.extend(list.downgrade().map(|weak| (gk, weak)));
-            list
-        });
-        drop(lists);
-        list.await
+        let lists = self
+            .lists
+            .lock()
+            .await
+            .entry(gk.clone())
+            .or_default()
+            .clone();
+        lists.next(self.client.clone(), gk, resource).await.await
     }
 
     /// Joins the read of this object that is in progress, or starts one.

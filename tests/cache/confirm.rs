@@ -140,3 +140,44 @@ async fn names_that_no_object_has_are_not_asked_for() {
     let listed_and_watched = server.requests(GATEWAYS);
     assert!(listed_and_watched <= 2, "{listed_and_watched}");
 }
+
+/// Those who ask while a list is under way share the next one: an object may have come since the first began.
+#[tokio::test(start_paused = true)]
+async fn a_list_begins_after_the_question_and_serves_all_who_wait_for_it() {
+    let server = Server::with_kinds();
+    let under = ready(&server).await;
+    let before = server.requests(RETRIES);
+    server.hold(RETRIES);
+    let confirm = Arc::clone(&under.cluster.confirm);
+    let ask = || {
+        let confirm = Arc::clone(&confirm);
+        tokio::spawn(async move { confirm.list(retry_gk()).await })
+    };
+    let first = ask();
+    eventually("asked", || server.requests(RETRIES) > before).await;
+    let others: Vec<_> = (0..50).map(|_| ask()).collect();
+    // They have begun to wait.
+    sleep(Duration::from_millis(10)).await;
+    server.put(RETRIES, policy("RetryPolicy", "infra", "new", "edge"));
+    server.release(RETRIES);
+    let known = first.await.unwrap().unwrap().len();
+    for other in others {
+        let found = other.await.unwrap().unwrap();
+        assert!(found.iter().any(|object| *object.key.name == *"new"));
+        assert!(found.len() >= known);
+    }
+    assert_eq!(server.requests(RETRIES), before + 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_gives_up_after_its_time() {
+    let server = Server::with_kinds();
+    let under = ready(&server).await;
+    server.hold(RETRIES);
+    let start = Instant::now();
+    let listed = under.cluster.confirm.list(retry_gk()).await;
+    assert_eq!(listed.unwrap_err(), "timed out after 3 s");
+    assert!(start.elapsed() < Duration::from_secs(4));
+    server.release(RETRIES);
+    assert!(under.cluster.confirm.list(retry_gk()).await.is_ok());
+}
