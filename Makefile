@@ -48,7 +48,7 @@ test-cluster: ## only the tests on a real API server, which must be there
 	ATTACHE_REQUIRE_CLUSTER=1 cargo test --locked --test cluster -- --test-threads=$(WAITING)
 
 # What depends on the version of Kubernetes or of the Gateway API, of the tests on a real API server.
-SKEW_TESTS ?= access:: callers:: certificates:: events:: kinds:: life:: lockout:: manifests:: mutations:: operate:: order:: \
+SKEW_TESTS ?= access:: callers:: certificates:: events:: guardrails:: kinds:: life:: lockout:: manifests:: mutations:: operate:: order:: \
 	reading:: refusals:: registration:: rights:: warnings:: worked::
 
 .PHONY: skew

@@ -4,16 +4,10 @@ use std::sync::LazyLock;
 
 use crate::harness::{Cluster, Said, World, eventually, fixture};
 
-const DEFINITION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/guardrails/crd.yaml");
-
 /// One cluster for these tests: guardrails are cluster-scoped, and other tests must not be asked about them.
 static CLUSTER: LazyLock<Option<Cluster>> = LazyLock::new(|| {
     let cluster = Cluster::own("guardrails")?;
-    let kubectl = cluster.kubectl();
-    kubectl.run(["apply", "-f", DEFINITION]).ok();
-    let established = "--for=condition=Established";
-    let definition = "crd/guardrails.attache.dev";
-    kubectl.run(["wait", established, definition]).ok();
+    cluster.install_guardrails();
     Some(cluster)
 });
 

@@ -86,6 +86,7 @@ fn metrics_traces_and_logs_with_a_real_api_server() {
     let flag = format!("--tracing-config-file={}\n", tracing.display());
     fs::write(cluster.dir().join("apiserver.flags"), flag).unwrap();
     cluster.start_apiserver();
+    cluster.install_guardrails();
 
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let (addr, seen) = runtime.block_on(collector());
@@ -103,6 +104,7 @@ fn metrics_traces_and_logs_with_a_real_api_server() {
         Attache::observed(&cluster, "operate", &file, &environment)
     });
     world.apply_text(GATEWAY).ok();
+    world.apply("guardrail.yaml").ok();
     world.warns_at_last("cart-route.yaml", "affected-by: ");
     let refused = world.apply("bad-section.yaml");
     assert!(refused.err.contains("section-unknown"), "{refused}");

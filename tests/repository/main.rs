@@ -15,3 +15,4 @@ mod layering;
 mod packaging;
 mod reliability;
 mod security;
+mod versions;

@@ -28,6 +28,8 @@ pub(super) const PROJECTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cl
 pub(super) const QUICKSTART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/quickstart");
 pub(super) const POLICY_KINDS: &str = "10-policy-kinds.yaml";
 
+const GUARDRAILS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/guardrails/crd.yaml");
+
 /// The exit code of `cluster.sh` if the machine cannot build a cluster.
 const CANNOT_BUILD: i32 = 3;
 
@@ -232,6 +234,11 @@ impl Cluster {
         };
         self.install(&crds);
         Some(())
+    }
+
+    /// Installs the CRD of guardrails.
+    pub(crate) fn install_guardrails(&self) {
+        self.install(Path::new(GUARDRAILS));
     }
 
     fn install_crds(&self) {
