@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -106,6 +107,72 @@ fn what_is_recorded_holds() {
         passed += recorded_holds(example.from());
     }
     assert!(passed > 100, "only {passed} tests are recorded");
+}
+
+/// Two overlays, of which a program builds each.
+fn overlays() -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let route = fs::read_to_string(root().join("tests/commands/test/beside/route.yaml")).unwrap();
+    for (overlay, status) in [("staging", "302"), ("prod", "301")] {
+        file(
+            &format!("overlays/{overlay}/kustomization.yaml"),
+            "resources: [route.yaml]\n",
+        );
+        file(
+            &format!("overlays/{overlay}/route.yaml"),
+            &route.replace("statusCode: 301", &format!("statusCode: {status}")),
+        );
+    }
+    let program = file(
+        "bin/kustomize",
+        "#!/bin/sh\nexec /bin/cat \"$2/route.yaml\"\n",
+    );
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let tests =
+        fs::read_to_string(root().join("tests/commands/test/beside/route.attache.yaml")).unwrap();
+    for from in ["overlays/prod", "overlays/staging", "overlays"] {
+        let tests = tests.replace("tests:", &format!("from: [{from}]\ntests:"));
+        file(&format!("{}.attache.yaml", from.replace('/', "-")), &tests);
+    }
+    dir
+}
+
+#[test]
+fn kustomizations_are_built_and_a_test_is_about_one_of_several() {
+    let dir = overlays();
+    let test = |file: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_attache"))
+            .args(["test", file])
+            .current_dir(dir.path())
+            .env("PATH", dir.path().join("bin"))
+            .output()
+            .unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (
+            output.status.code().unwrap(),
+            String::from_utf8(said).unwrap(),
+        )
+    };
+    let (code, said) = test("overlays-prod.attache.yaml");
+    assert_eq!(code, 0, "{said}");
+    let (code, said) = test("overlays-staging.attache.yaml");
+    assert_eq!(code, 1, "{said}");
+    assert!(
+        said.contains("-status: \"301\"\n+status: \"302\""),
+        "{said}"
+    );
+    let (code, said) = test("overlays.attache.yaml");
+    assert_eq!(code, 2, "{said}");
+    assert_eq!(
+        said,
+        "attache: overlays.attache.yaml: overlays/prod, overlays/staging define the same objects for different clusters: name one of them\n"
+    );
 }
 
 #[test]

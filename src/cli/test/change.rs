@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use attache_guardrails::guardrail_kind;
 use json_patch::patch;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -16,6 +17,7 @@ use crate::answer::tested::TestFailure;
 use crate::cache::directory::{Links, Loaded};
 use crate::cache::manifest::{Manifest, Manifests, Problem};
 use crate::engine::admission::finding::Finding;
+use crate::engine::admission::settings::ReviewSettings;
 use crate::engine::admission::validate::form;
 use crate::engine::admission::verdict::{Verdict, escape};
 use crate::engine::model::ids::ObjectKey;
@@ -28,6 +30,7 @@ struct Applied<'a> {
     world: &'a World,
     user: Option<&'a User>,
     snapshot: Snapshot,
+    settings: ReviewSettings,
     /// The objects that are applied so far, as they are written; `None` if they are deleted.
     written: BTreeMap<ObjectKey, Option<Box<RawValue>>>,
     findings: Vec<Finding>,
@@ -48,6 +51,7 @@ pub(super) fn run(world: &World, file: &Path, links: Links, test: &ChangeTest) -
         world,
         user: test.user.as_ref(),
         snapshot: world.snapshot.clone(),
+        settings: world.settings.clone(),
         written: BTreeMap::new(),
         findings: Vec::new(),
     };
@@ -132,7 +136,7 @@ impl Applied<'_> {
         }
         if !is_refused {
             self.snapshot = loaded.snapshot;
-            self.written.insert(key, Some(json));
+            self.store(key, Some(json));
         }
         Ok(())
     }
@@ -167,9 +171,27 @@ impl Applied<'_> {
         self.findings.extend(verdict.findings);
         if !is_refused {
             self.snapshot = self.snapshot.apply(Change::Deleted(key.clone()));
-            self.written.insert(key.clone(), None);
+            self.store(key.clone(), None);
         }
         Ok(())
+    }
+
+    /// Stores an object, or its deletion. A guardrail is in use from then on.
+    fn store(&mut self, key: ObjectKey, object: Option<Box<RawValue>>) {
+        let is_guardrail = key.gk == guardrail_kind();
+        self.written.insert(key, object);
+        if !is_guardrail {
+            return;
+        }
+        let world = self.world;
+        let kept = world.written.iter();
+        let kept = kept.filter(|(key, _)| !self.written.contains_key(*key));
+        let applied = self.written.iter();
+        let applied = applied.filter_map(|(key, object)| Some((key, object.as_ref()?)));
+        let all = kept
+            .chain(applied)
+            .filter(|(key, _)| key.gk == guardrail_kind());
+        self.settings = world.guarded_by(all.map(|(_, object)| &**object));
     }
 
     /// The object as it is stored now.
@@ -217,14 +239,8 @@ impl Applied<'_> {
         });
         let body = serde_json::to_vec(&review).map_err(|why| why.to_string())?;
         let world = self.world;
-        decide(
-            &self.snapshot,
-            &world.settings,
-            world.today,
-            endpoint,
-            &body,
-        )
-        .map_err(|why| why.to_string().into())
+        decide(&self.snapshot, &self.settings, world.today, endpoint, &body)
+            .map_err(|why| why.to_string().into())
     }
 }
 

@@ -1,6 +1,8 @@
 //! Finds the objects and sections that tests name.
 
-use super::world::World;
+use attache_guardrails::guardrail_kind;
+
+use super::world::{self, World};
 use crate::cli::find;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::hint::nearest;
@@ -28,12 +30,16 @@ pub(super) fn named(world: &World, text: &str) -> Result<Place, String> {
     let Some((kind, rest)) = text.split_once('/') else {
         return wrong("KIND/NAMESPACE/NAME");
     };
-    let gk = world.names.kind(kind)?;
+    let gk = if kind.eq_ignore_ascii_case("guardrail") {
+        guardrail_kind()
+    } else {
+        world.names.kind(kind)?
+    };
     let (path, section) = match rest.split_once('#') {
         Some((path, section)) => (path, Some(section)),
         None => (rest, None),
     };
-    let namespaced = world.names.namespaced(&gk);
+    let namespaced = world::is_namespaced(&world.names, &gk);
     let (namespace, name) = match (path.split_once('/'), namespaced) {
         (Some((namespace, name)), true) => (namespace, name),
         (None, false) => ("", path),

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attache_guardrails::Guardrails;
+use attache_guardrails::{Guardrails, guardrail_kind};
 use jiff::civil::Date;
 use serde_json::value::RawValue;
 
 use crate::answer::guardrails::{GuardrailReport, guardrails};
 use crate::cache::directory::{Links, Loaded};
-use crate::cache::manifest::{Manifest, Manifests, Problem};
+use crate::cache::manifest::{Manifest, Manifests, Origin, Problem};
 use crate::cache::raw::RawObject;
 use crate::cache::repository;
 use crate::cli::names::Names;
@@ -45,8 +45,10 @@ pub(super) struct World {
     pub(super) rules: Arc<ProfileRules>,
     /// The objects as they are written.
     pub(super) written: BTreeMap<ObjectKey, Box<RawValue>>,
-    /// The guardrails of the configuration and of the manifests.
-    pub(super) guardrails: Guardrails,
+    /// The guardrails of the configuration.
+    configured: Guardrails,
+    /// These and those of the manifests.
+    guardrails: Guardrails,
     pub(super) settings: ReviewSettings,
     /// The namespace of manifests without one.
     pub(super) namespace: String,
@@ -90,17 +92,14 @@ impl World {
             let key = key(&manifest, &names, &how.namespace);
             written.insert(key, manifest.json);
         }
-        let guard = &found.usable;
-        let settings = ReviewSettings {
-            guard: (!guard.is_empty()).then(|| Arc::new(guard.clone()) as Arc<dyn Guard>),
-            ..config.conduct()
-        };
+        let settings = guarded(&config.conduct(), &found.usable);
         Ok(Self {
             snapshot: loaded.snapshot,
             objects: loaded.objects,
             names,
             rules,
             written,
+            configured: config.guardrails,
             guardrails: found.usable,
             settings,
             namespace: how.namespace.clone(),
@@ -109,10 +108,38 @@ impl World {
         })
     }
 
+    /// The settings of the webhook once these are the guardrails in the cluster.
+    pub(super) fn guarded_by<'a>(
+        &self,
+        written: impl Iterator<Item = &'a RawValue>,
+    ) -> ReviewSettings {
+        let manifests: Vec<Manifest> = written
+            .map(|json| Manifest {
+                gk: guardrail_kind(),
+                api_version: String::new(),
+                json: json.to_owned(),
+                origin: Origin {
+                    file: String::new(),
+                    line: 0,
+                    items: Vec::new(),
+                },
+            })
+            .collect();
+        let found = written_guardrails::usable(&self.configured, &manifests);
+        guarded(&self.settings, &found.usable)
+    }
+
     /// Which targets fulfil the guardrails.
     pub(super) fn standing(&self) -> &GuardrailReport {
         self.standing
             .get_or_init(|| guardrails(&self.snapshot, &self.guardrails, None, self.today))
+    }
+}
+
+fn guarded(settings: &ReviewSettings, guardrails: &Guardrails) -> ReviewSettings {
+    ReviewSettings {
+        guard: Some(Arc::new(guardrails.clone()) as Arc<dyn Guard>),
+        ..settings.clone()
     }
 }
 
@@ -156,12 +183,17 @@ pub(super) fn usable<'a>(problems: impl Iterator<Item = &'a Problem>) -> Result<
 pub(super) fn key(manifest: &Manifest, names: &Names, namespace: &str) -> ObjectKey {
     let raw = RawObject::read(manifest.json.get());
     let key = raw.key(&manifest.gk);
-    let own = match (names.namespaced(&manifest.gk), key.namespace.is_empty()) {
+    let own = match (is_namespaced(names, &manifest.gk), key.namespace.is_empty()) {
         (false, _) => "",
         (true, true) => namespace,
         (true, false) => return key,
     };
     ObjectKey::new(manifest.gk.clone(), own, key.name.clone())
+}
+
+/// Whether objects of a kind have a namespace.
+pub(super) fn is_namespaced(names: &Names, gk: &GroupKind) -> bool {
+    *gk != guardrail_kind() && names.namespaced(gk)
 }
 
 /// The path that a test file names, seen from the working directory.
