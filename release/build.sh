@@ -2,7 +2,8 @@
 # build.sh TARGET OUT: builds the program for one Rust target into the folder OUT, as attache-OS-ARCH.
 #
 # `cargo auditable` puts the list of crates into the program: `cargo audit bin attache` finds known vulnerabilities in it.
-# PROFILE chooses another profile than `release`, for trials.
+# PROFILE chooses another profile than `release`, for trials. SOURCE is the address of the repository on the web: rules of SARIF
+# lead to their pages there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -28,6 +29,7 @@ export RUSTFLAGS="${RUSTFLAGS:-} --remap-path-prefix=$PWD=/attache --remap-path-
 export CFLAGS="${CFLAGS:-} -ffile-prefix-map=${CARGO_HOME:-$HOME/.cargo}=/cargo"
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
+export ATTACHE_SOURCE="${SOURCE:-}"
 rustup target add "$target"
 cargo auditable build --locked --profile "$profile" --target "$target" --bin attache
 

@@ -179,7 +179,7 @@ fn listed(
     status: &PolicyStatus,
     undated: &BTreeSet<ObjectKey>,
 ) -> Listed {
-    let known = PolicyState::of(&status.accepted, status.state.as_ref());
+    let known = PolicyState::over_targets(status);
     let created = policy.object.meta.created;
     let created = created.filter(|_| !undated.contains(policy.key()));
     Listed {

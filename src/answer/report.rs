@@ -17,7 +17,7 @@ mod rules;
 mod unknown;
 
 pub use judge::{Case, Judge, of_file};
-pub use pages::{address, page};
+pub use pages::{address, address_in, page};
 pub use rules::{Rule, rule};
 
 /// The result of a check: findings and their number.

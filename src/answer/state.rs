@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::engine::status::conditions::{Accepted, State};
+use crate::engine::status::conditions::{Accepted, PolicyStatus, State};
 
 /// The state of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
@@ -79,6 +79,17 @@ impl PolicyState {
             Accepted::Rejected(_) | Accepted::Clashing(_) => Some(Self::Rejected),
             Accepted::Invalid => Some(Self::Invalid),
             Accepted::TargetNotFound => Some(Self::TargetNotFound),
+        }
+    }
+
+    /// The state of a policy over all its targets. A policy that is in force on some targets and not attached to others
+    /// is in force in part.
+    pub fn over_targets(status: &PolicyStatus) -> Option<Self> {
+        let mut targets = status.targets.iter();
+        let is_whole = targets.all(|target| target.accepted == Accepted::Accepted);
+        match Self::of(&status.accepted, status.state.as_ref()) {
+            Some(Self::Enforced) if !is_whole => Some(Self::PartiallyEnforced),
+            known => known,
         }
     }
 }

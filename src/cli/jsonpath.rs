@@ -1,8 +1,20 @@
 //! `-o jsonpath=TEMPLATE` as in kubectl: text, `{.path}`, `{range .path}…{end}` and `{"\n"}`. A library evaluates the
 //! paths; this module translates kubectl's syntax to RFC 9535.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
 use jsonpath_rust::JsonPath as _;
 use serde_json::Value;
+
+/// The characters that kubectl escapes in JSON.
+const ESCAPED: [char; 5] = ['<', '>', '&', '\u{2028}', '\u{2029}'];
+/// What a path cannot have, with the name of it. RFC 9535 has none of it, nor has kubectl.
+const UNSUPPORTED: [(&str, &str); 3] = [
+    ("=~", "regular expressions (=~)"),
+    (" in ", "the operator in"),
+    ("length()", "functions"),
+];
 
 /// A parsed template.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,11 +79,24 @@ fn fill(pieces: &[Piece], at: &Value, text: &mut String) {
     }
 }
 
+/// A string as it is; everything else as JSON, with the characters of HTML escaped as kubectl does.
 fn shown(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
+    let json = match value {
+        Value::String(text) => return text.clone(),
         other => other.to_string(),
+    };
+    if !json.contains(ESCAPED) {
+        return json;
     }
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if ESCAPED.contains(&c) {
+            let _ = write!(text, "\\u{:04x}", u32::from(c));
+        } else {
+            text.push(c);
+        }
+    }
+    text
 }
 
 /// The pieces up to the end of the text, or of the range.
@@ -154,7 +179,7 @@ fn path(text: &str) -> Result<String, String> {
         if c == '[' {
             let end = bracket(rest)
                 .ok_or_else(|| format!("jsonpath: {text:?}: a bracket is not closed"))?;
-            path.push_str(rest.get(..end).unwrap_or_default());
+            path.push_str(&of_present(rest.get(..end).unwrap_or_default()));
             rest = rest.get(end..).unwrap_or_default();
             continue;
         }
@@ -177,8 +202,39 @@ fn path(text: &str) -> Result<String, String> {
     }
     match jsonpath_rust::parser::parse_json_path(&path) {
         Ok(_) => Ok(path),
-        Err(_) => Err(format!("jsonpath: {text:?} is no path")),
+        Err(_) => Err(unsupported(text)),
     }
+}
+
+/// Why a path is refused, naming what it has that is not supported.
+fn unsupported(text: &str) -> String {
+    let mut all = UNSUPPORTED.iter();
+    match all.find(|(sign, _)| text.contains(sign)) {
+        Some((_, name)) => format!("jsonpath: {text:?}: {name} are not supported"),
+        None => format!("jsonpath: {text:?} is no path"),
+    }
+}
+
+/// A filter of kubectl matches only what has the value that it compares: `?(@.a!="b")` is not true of what has no `a`,
+/// as it is in RFC 9535.
+fn of_present(bracket: &str) -> Cow<'_, str> {
+    let filter = bracket
+        .strip_prefix("[?(")
+        .and_then(|rest| rest.strip_suffix(")]"));
+    let sides = filter
+        .filter(|filter| !filter.contains("&&") && !filter.contains("||"))
+        .and_then(|filter| filter.split_once("!="));
+    let Some((one, other)) = sides.map(|(one, other)| (one.trim(), other.trim())) else {
+        return Cow::Borrowed(bracket);
+    };
+    let is_path = |side: &&str| side.starts_with(['@', '$']);
+    let paths = [one, other].into_iter().filter(is_path);
+    // A name in quotes may have any sign.
+    if paths.clone().any(|path| path.contains(['"', '\''])) {
+        return Cow::Borrowed(bracket);
+    }
+    let present: String = paths.flat_map(|path| [path, " && "]).collect();
+    Cow::Owned(format!("[?({present}{one}!={other})]"))
 }
 
 /// A name up to the next dot or bracket; `\.` is a dot in the name.
@@ -253,9 +309,37 @@ mod tests {
                 "{\"labels\":{\"app.kubernetes.io/name\":\"x\"},\"name\":\"a\"}",
             ),
             ("{'it''s'}", "it''s"),
+            ("{.items[?(@.n!=1)].metadata.name}", "b"),
+            ("{.items[?(@.none!=1)].metadata.name}", ""),
+            ("{.items[*]['n']} {.items[0,1].n}", "1 2 1 2"),
+            ("{range .items}{@[0].n}{end}", "1"),
+            ("{.items.n}", ""),
         ] {
             let read = Template::read(template).unwrap_or_else(|why| panic!("{template}: {why}"));
             assert_eq!(read.fill(&document), filled, "{template}");
+        }
+    }
+
+    #[test]
+    fn objects_are_json_as_kubectl_writes_it() {
+        let document = json!({"o": {"b": "<v>", "a": null}, "text": "<v>", "l": [1, true]});
+        for (template, filled) in [
+            ("{.o}", "{\"a\":null,\"b\":\"\\u003cv\\u003e\"}"),
+            ("{.text}", "<v>"),
+            ("{.l} {.o.a}", "[1,true] null"),
+        ] {
+            assert_eq!(Template::read(template).unwrap().fill(&document), filled);
+        }
+    }
+
+    #[test]
+    fn what_is_not_supported_is_named() {
+        for (template, named) in [
+            ("{.a[?(@.b=~\"c\")]}", "regular expressions (=~)"),
+            ("{.a[?(@.b in [\"c\"])]}", "the operator in"),
+        ] {
+            let why = Template::read(template).unwrap_err();
+            assert!(why.contains(named), "{template}: {why}");
         }
     }
 
@@ -270,6 +354,8 @@ mod tests {
             "{.a[?(}",
             "{\"a}",
             "{.a[?(@.b=}",
+            "{if .a}",
+            "{.a | b}",
         ] {
             let why = Template::read(template).unwrap_err();
             assert!(why.starts_with("jsonpath: "), "{template}: {why}");

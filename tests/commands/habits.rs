@@ -403,3 +403,81 @@ fn what_is_watched_is_built_when_it_changes() {
         child.wait().unwrap();
     }
 }
+
+/// Templates that kubectl and attache fill in the same way.
+const TEMPLATES: [&str; 33] = [
+    "{.policies[*].policy.name}",
+    "{$.policies[0].actsOn}",
+    "{.policies[-1].policy.name}",
+    "{.policies[?(@.actsOn==2)].policy.name}",
+    "{.policies[?(2==@.actsOn)].policy.name}",
+    "{.policies[?(@.actsOn>=2)].policy.name}",
+    "{.policies[?(@.state==\"Enforced\")].policy.name}",
+    "{.policies[?(@.state!='Enforced')].policy.name}",
+    "{.policies[?(@.none!='Enforced')].policy.name}",
+    "{.policies[?(@.none.deep!=1)].policy.name}",
+    "{.policies[?(@.created)].policy.name}",
+    "{.policies[0]['actsOn']}",
+    "{.policies[*]['actsOn','state']}",
+    "{.policies[0:3:2].policy.name}",
+    "{.policies[1:].policy.name}",
+    "{.policies[:1].policy.name}",
+    "{.policies[0,2].policy.name}",
+    "{.policies.*.policy.name}",
+    "{.policies.policy}",
+    "{.policies[0].policy}",
+    "{.policies[0].created}",
+    "{.policies[*].targets[*].target.name}",
+    "{range .policies[*]}{.policy.name}{\"\\t\"}{.state}{\"\\n\"}{end}",
+    "{range .policies[*]}{range .targets[*]}{@.accepted},{end};{end}",
+    "{range .policies}{[0].state}{end}",
+    "{range .policies[?(@.actsOn==2)]}{.policy.name} {end}",
+    "{range .none[*]}x{end}y",
+    "names: {.policies[*].policy.name}!",
+    "{.none}{.none.deep}{.kind}",
+    "{ .kind } {@.kind} {['kind']}",
+    "{'a\"b'}",
+    "{\"}\"}",
+    "{.summary.total}",
+];
+
+#[test]
+fn templates_are_filled_as_kubectl_fills_them() {
+    let there = Command::new("kubectl")
+        .args(["version", "--client"])
+        .output();
+    if !there.is_ok_and(|output| output.status.success()) {
+        assert!(
+            std::env::var_os("ATTACHE_REQUIRE_KUSTOMIZE").is_none(),
+            "kubectl is not on the PATH"
+        );
+        eprintln!("SKIPPED: kubectl is not on the PATH");
+        return;
+    }
+    let quick = ["policies", "--from", "examples/quickstart", "-A"];
+    let document = run(&[&quick[..], &["-o", "json"]].concat()).clean();
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("policies.json");
+    fs::write(&file, document).unwrap();
+    let mut wrong = Vec::new();
+    for template in TEMPLATES {
+        let format = format!("jsonpath={template}");
+        let ours = run(&[&quick[..], &["-o", &format]].concat()).clean();
+        // A command that prints a file and asks no API server.
+        let kubectl = Command::new("kubectl")
+            .args(["label", "--local", "x=y", "-o", &format, "-f"])
+            .arg(&file)
+            .env("HOME", folder.path())
+            .env_remove("KUBECONFIG")
+            .output()
+            .unwrap();
+        assert!(kubectl.status.success(), "{template}: {kubectl:?}");
+        let theirs = String::from_utf8(kubectl.stdout).unwrap();
+        if ours.trim_end_matches('\n') != theirs.trim_end_matches('\n') {
+            wrong.push(format!(
+                "{template}\n  attache: {ours}\n  kubectl: {theirs}"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

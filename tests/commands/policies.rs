@@ -13,6 +13,51 @@ use crate::run::{fits, holds, run, session};
 
 const QUICKSTART: &str = "examples/quickstart";
 
+/// A policy on two Gateways, of which one does not exist.
+#[test]
+fn a_policy_that_is_attached_to_some_targets_says_so() {
+    let state = TempDir::new().unwrap();
+    for entry in fs::read_dir(QUICKSTART).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, state.path().join(path.file_name().unwrap())).unwrap();
+    }
+    let policy = "apiVersion: policies.example.com/v1
+kind: TimeoutPolicy
+metadata: {name: two, namespace: infra}
+spec:
+  targetRefs:
+  - {group: gateway.networking.k8s.io, kind: Gateway, name: edge, sectionName: http}
+  - {group: gateway.networking.k8s.io, kind: Gateway, name: gone}
+  overrides: {request: 9s}
+";
+    fs::write(state.path().join("60-two.yaml"), policy).unwrap();
+    let from = state.path().to_str().unwrap();
+    let answer = run(&["policies", "--from", from, "-n", "infra", "-o", "json"]).json();
+    let policies = answer["policies"].as_array().unwrap();
+    let two = policies.iter().find(|p| p["policy"]["name"] == "two");
+    let two = two.unwrap_or_else(|| panic!("{answer:#}"));
+    assert_eq!(two["state"], "PartiallyEnforced", "{two:#}");
+    assert_eq!(two["targets"][0]["state"], "Enforced", "{two:#}");
+    let reason = "not attached to Gateway infra/gone: ";
+    assert!(two["reason"].as_str().unwrap().contains(reason), "{two:#}");
+    let table = run(&["policies", "--from", from, "-n", "infra"]).clean();
+    assert!(
+        table.contains("PartiallyEnforced (1 of 2 targets)"),
+        "{table}"
+    );
+    let described = run(&[
+        "describe",
+        "timeoutpolicy/two",
+        "-n",
+        "infra",
+        "--from",
+        from,
+    ])
+    .clean();
+    assert!(described.contains("PartiallyEnforced: "), "{described}");
+    assert!(described.contains(reason), "{described}");
+}
+
 #[test]
 fn the_quickstart_is_listed() {
     let quick = |arguments: &str| format!("policies --from {QUICKSTART} {arguments}");
@@ -128,6 +173,17 @@ fn found(lines: &[String]) -> Vec<String> {
             // An attached policy without a known effect counts as `NoEffect`.
             let word = if word == "Accepted" { "NoEffect" } else { word };
             found.push((format!("{name}: {word}"), BTreeSet::new()));
+        } else if let Some((_, state)) = line
+            .trim()
+            .strip_prefix("on ")
+            .and_then(|on| on.split_once(": "))
+        {
+            // The engine's state is that on the targets to which the policy is attached.
+            let unattached = ["Conflicted", "Rejected", "Invalid", "TargetNotFound"];
+            let policy = &mut found.last_mut().unwrap().0;
+            if unattached.iter().any(|word| state.starts_with(word)) {
+                *policy = policy.replace(": Enforced", ": PartiallyEnforced");
+            }
         } else if let Some(places) = line.trim().strip_prefix("acts on: ") {
             let objects = places
                 .split(", ")

@@ -444,6 +444,32 @@ fn same_json(a: Option<&str>, b: Option<&str>) -> bool {
     }
 }
 
+/// The kinds of the core API of Kubernetes (v1), as its API reference lists them.
+pub const CORE_KINDS: [&str; 17] = [
+    "Binding",
+    "ComponentStatus",
+    "ConfigMap",
+    "Endpoints",
+    "Event",
+    "LimitRange",
+    "Namespace",
+    "Node",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "Pod",
+    "PodTemplate",
+    "ReplicationController",
+    "ResourceQuota",
+    "Secret",
+    "Service",
+    "ServiceAccount",
+];
+
+/// Whether the core API has a kind.
+pub fn is_core_kind(kind: &str) -> bool {
+    CORE_KINDS.contains(&kind)
+}
+
 /// The kinds of Gateway API on paths, including those above the routes that policies may be attached to.
 pub fn gateway_kinds() -> impl Iterator<Item = GroupKind> {
     const ABOVE: [&str; 3] = ["GatewayClass", "Gateway", "ListenerSet"];

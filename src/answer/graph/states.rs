@@ -62,6 +62,6 @@ impl From<&TargetStatus> for OnTarget {
 }
 
 fn of(status: &PolicyStatus) -> PolicyState {
-    let state = PolicyState::of(&status.accepted, status.state.as_ref());
+    let state = PolicyState::over_targets(status);
     state.unwrap_or(PolicyState::NoEffect)
 }

@@ -39,6 +39,13 @@ pub(in crate::answer) fn reason(
         let targets = status.targets.iter();
         let reasons = targets.filter_map(|target| of_target(snapshot, policy, target));
         reasons.for_each(&mut add);
+    } else {
+        for target in &status.targets {
+            let (place, accepted) = (&target.target, &target.accepted);
+            if let Some(why) = not_attached(snapshot, policy, place, accepted) {
+                add(format!("not attached to {place}: {why}"));
+            }
+        }
     }
     let left_out = status.targets.iter().filter_map(left_out);
     left_out.for_each(&mut add);

@@ -2,8 +2,11 @@
 
 use crate::engine::admission::finding::Code;
 
-/// The address of the pages on the web.
-const SITE: &str = "https://attache.dev/findings";
+/// The address of the repository on the web: as release/build.sh states it, else as the manifest of the package does.
+const REPOSITORY: [Option<&str>; 2] = [
+    option_env!("ATTACHE_SOURCE"),
+    option_env!("CARGO_PKG_REPOSITORY"),
+];
 
 /// The page of a code, in Markdown.
 pub fn page(code: Code) -> &'static str {
@@ -81,7 +84,17 @@ pub fn page(code: Code) -> &'static str {
     }
 }
 
-/// The web address of a code's page.
-pub fn address(code: Code) -> String {
-    format!("{SITE}/{}", code.as_str())
+/// The address on the web of a code's page, of this version. `None` if it is not known where the repository is: an
+/// address that leads nowhere is worse than none.
+pub fn address(code: Code) -> Option<String> {
+    let mut stated = REPOSITORY.into_iter().flatten();
+    let repository = stated.find(|address| !address.is_empty())?;
+    Some(address_in(repository, code))
+}
+
+/// The address of a code's page in a repository.
+pub fn address_in(repository: &str, code: Code) -> String {
+    let repository = repository.trim_end_matches('/').trim_end_matches(".git");
+    let (version, code) = (env!("CARGO_PKG_VERSION"), code.as_str());
+    format!("{repository}/blob/v{version}/docs/findings/{code}.md")
 }

@@ -10,7 +10,7 @@ use super::table::{Cell, Table};
 use super::text::paragraph;
 use crate::answer::named::Named;
 use crate::answer::policies::{Count, Listed, Policies};
-use crate::answer::state::PolicyState;
+use crate::answer::state::{Acceptance, PolicyState};
 use crate::engine::kinds::profile::Class;
 use crate::engine::model::ids::Place;
 
@@ -144,7 +144,7 @@ fn row(listed: &Listed, kinds: &Kinds, form: &Form, now: Timestamp) -> Vec<Cell>
         key.name.to_string().into(),
         targets(listed, kinds).into(),
         listed.written_strategy.as_deref().unwrap_or("-").into(),
-        Cell::toned(listed.state.as_str(), phrases::tone(listed.state)),
+        Cell::toned(state(listed), phrases::tone(listed.state)),
         listed.acts_on.to_string().into(),
         created
             .map_or_else(|| "-".to_owned(), |created| age(created, now))
@@ -165,6 +165,22 @@ fn row(listed: &Listed, kinds: &Kinds, form: &Form, now: Timestamp) -> Vec<Cell>
         row.push(if reason.is_empty() { "-" } else { &*reason }.into());
     }
     row
+}
+
+/// `Enforced`; `PartiallyEnforced (1 of 2 targets)` if the policy is not attached to all its targets.
+fn state(listed: &Listed) -> String {
+    let state = listed.state.as_str();
+    let all = listed.targets.len();
+    if listed.state != PolicyState::PartiallyEnforced {
+        return state.to_owned();
+    }
+    let targets = listed.targets.iter();
+    let attached = targets.filter(|target| target.accepted == Acceptance::Accepted);
+    match attached.count() {
+        0 => state.to_owned(),
+        attached if attached == all => state.to_owned(),
+        attached => format!("{state} ({attached} of {all} targets)"),
+    }
 }
 
 /// The first target, and the number of the others.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use attache::answer::report::{address, page, rule};
+use attache::answer::report::{address_in, page, rule};
 use attache::engine::admission::finding::Code;
 
 use super::{check, stdout};
@@ -106,6 +106,14 @@ fn each_page_is_of_a_code_and_in_the_list() {
             list.contains(&format!("[`{name}`](../findings/{name}.md)")),
             "{name}"
         );
-        assert!(address(code).ends_with(name) && !rule(code).help.is_empty());
+        assert!(!rule(code).help.is_empty());
+        // The page in the repository, of the version that the finding is from.
+        let repository = "https://git.example.com/attache";
+        let address = address_in(&format!("{repository}.git"), code);
+        let version = env!("CARGO_PKG_VERSION");
+        let path = address
+            .strip_prefix(&format!("{repository}/blob/v{version}/"))
+            .unwrap();
+        assert!(crate::run::root().join(path).is_file(), "{address}");
     }
 }

@@ -6,7 +6,7 @@ use crate::attachment::{AttachmentPermission, permission};
 use crate::kinds::profile::{Allowed, CrossNamespace, Only};
 use crate::model::hint::{is_near, listed, one, quoted};
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::object::{Object, gateway_kinds, section_noun};
+use crate::model::object::{CORE_KINDS, Object, gateway_kinds, is_core_kind, section_noun};
 use crate::model::section::{has_none, is_ambiguous};
 use crate::policy::{Entry, Fault, Policy, TargetRef};
 use crate::state::snapshot::Snapshot;
@@ -18,7 +18,7 @@ pub(super) fn findings(
     entry: &Entry<'_>,
     most: usize,
 ) -> Vec<Finding> {
-    let spelling = spelling(policy, entry);
+    let spelling = spelling(snapshot, policy, entry);
     let mut findings = Vec::new();
     match &entry.target {
         Err(fault) => {
@@ -37,6 +37,9 @@ pub(super) fn findings(
                 about.filter(|found| !(refused || is_told && found.code == Code::TargetNotFound));
             findings.extend(spelling);
             findings.extend(unserved_group(snapshot, policy, entry, target));
+            if unsupported.is_none() && !entry.is_misspelt {
+                findings.extend(not_of_core(snapshot, policy, entry));
+            }
             findings.extend(unread);
             findings.extend(unsupported);
             findings
@@ -56,11 +59,14 @@ pub(super) fn findings(
 
 /// The finding on a kind in a different case than it is served in, or on `core` for the empty group. If it is known which
 /// kinds can be targets, it is refused: controllers compare exactly. Otherwise attache accepts what was meant.
-fn spelling(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
+fn spelling(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
     let spelling = entry.spelling.as_ref()?;
     let (field, written, right) = (spelling.field, &spelling.written, &spelling.right);
     if entry.guessed && entry.field.needs_group && entry.target.is_ok() {
-        let message = format!("the target has no group; write {right:?}");
+        let message = match lacking(snapshot, entry).filter(|_| right.is_empty()) {
+            Some(_) => format!("the target has no group; write that of {}", kind(entry)),
+            None => format!("the target has no group; write {right:?}"),
+        };
         return Some(
             Finding::new(Code::TargetMissingRef, policy.key(), message)
                 .at(format!("{}.group", entry.path))
@@ -79,7 +85,11 @@ fn spelling(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
                 .about(format!("{field} {written}")),
         );
     }
-    let message = if written.is_empty() {
+    let message = if written.is_empty() && right.is_empty() {
+        let lacking = lacking(snapshot, entry).map(|why| format!(", and it {why}"));
+        let lacking = lacking.unwrap_or_default();
+        format!("no {field}, which attache takes for the core API (\"\"){lacking}")
+    } else if written.is_empty() {
         format!("no {field}; attache assumes {right:?}")
     } else {
         format!("{written:?} is not the exact {field}; write {right:?}")
@@ -88,6 +98,51 @@ fn spelling(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
         Finding::new(Code::TargetSpelling, policy.key(), message)
             .at(format!("{}.{field}", entry.path))
             .about(format!("{field} {written}")),
+    )
+}
+
+/// The kind of a target that can be read.
+fn kind<'a>(entry: &'a Entry<'_>) -> &'a str {
+    entry
+        .target
+        .as_ref()
+        .map_or("its kind", |target| &target.gk.kind)
+}
+
+/// What the core API lacks, if a target is of no kind of it: `has no kind HTTPRoute; did you mean group "…"?`.
+fn lacking(snapshot: &Snapshot, entry: &Entry<'_>) -> Option<String> {
+    let gk = &entry.target.as_ref().ok()?.gk;
+    let is_known = is_core_kind(&gk.kind) || snapshot.known_kinds().any(|known| known == gk);
+    if !gk.group.is_empty() || is_known {
+        return None;
+    }
+    let kind = &gk.kind;
+    let mut others: Vec<GroupKind> = snapshot.known_kinds().cloned().collect();
+    others.extend(gateway_kinds());
+    others.retain(|other| !other.group.is_empty());
+    others.sort();
+    let same = others.iter().find(|other| other.kind == *kind);
+    let near = || others.iter().find(|other| is_near(&other.kind, kind, 2));
+    let core = || CORE_KINDS.iter().find(|core| is_near(core, kind, 2));
+    let hint = match (same, core()) {
+        (Some(same), _) => format!("; did you mean {:?}?", &*same.group),
+        (None, Some(core)) => format!("; did you mean kind {core:?}?"),
+        (None, None) => near().map_or_else(String::new, |near| {
+            format!("; did you mean {} of {:?}?", near.kind, &*near.group)
+        }),
+    };
+    Some(format!("has no kind {}{hint}", one(kind)))
+}
+
+/// The finding on an empty group with a kind that the core API does not have.
+fn not_of_core(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
+    // A group that is missing is reported as such.
+    let lacking = lacking(snapshot, entry).filter(|_| !entry.guessed)?;
+    let message = format!("the group is empty, which means the core API, and it {lacking}");
+    Some(
+        Finding::new(Code::TargetSpelling, policy.key(), message)
+            .at(format!("{}.group", entry.path))
+            .about("group \"\""),
     )
 }
 
@@ -229,8 +284,15 @@ fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> O
                 let near = |a: &&Allowed| !is_known && is_near(&a.gk.kind, named, 2);
                 let meant = allow.value.iter().find(near);
                 let meant = meant.map_or_else(String::new, |a| format!("; did you mean {}?", a.gk));
+                // A kind that is none of the core API looks as if it had no group.
+                let of_core = target.gk.group.is_empty() && !is_core_kind(named);
+                let of_core = if of_core {
+                    " of the core API (group \"\")"
+                } else {
+                    ""
+                };
                 format!(
-                    "{kind} cannot target {wrong}; it can {}{meant}",
+                    "{kind} cannot target {wrong}{of_core}; it can {}{meant}",
                     listed(&kinds)
                 )
             }

@@ -60,14 +60,17 @@ fn descriptor(code: Code) -> Value {
         Severity::Deny => "error",
         Severity::Warn => "warning",
     };
-    json!({
+    let mut rule = json!({
         "id": code.as_str(),
         "shortDescription": {"text": words.title},
         "fullDescription": {"text": format!("{}.", words.title)},
         "help": {"text": words.help, "markdown": page(code)},
-        "helpUri": address(code),
         "defaultConfiguration": {"level": level},
-    })
+    });
+    if let (Some(address), Some(rule)) = (address(code), rule.as_object_mut()) {
+        rule.insert("helpUri".to_owned(), json!(address));
+    }
+    rule
 }
 
 fn result(
