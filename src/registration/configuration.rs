@@ -74,7 +74,7 @@ const CONDITIONS: [(&str, &str); 4] = [
 /// The configuration for an endpoint.
 pub fn configuration(endpoint: Endpoint, terms: &Terms, policies: &Policies) -> Value {
     // CRDs are not refused by default, so a missing answer must not refuse them either: other systems could not be
-    // installed while attache is down.
+    // installed while attache is down. Nor may it stop the change of a guardrail that refuses too much.
     let apart = terms.failure_policy == FailurePolicy::Fail;
     let webhooks = webhooks(endpoint, apart, policies).into_iter();
     let webhooks: Vec<Value> = webhooks

@@ -41,7 +41,7 @@ const TARGETS: [(&str, &str, bool); 12] = [
     ("", "services", true),
 ];
 
-/// The webhook for CRDs of policy kinds, if they have one of their own.
+/// The webhook for CRDs of policy kinds and for guardrails, if they have one of their own.
 const DEFINITIONS: &str = "definitions.attache.dev";
 
 /// The policy kinds among CRDs.
@@ -66,8 +66,8 @@ fn is_label(text: &str) -> bool {
     text.len() <= 63 && text.starts_with(outer) && text.ends_with(outer) && text.chars().all(inner)
 }
 
-/// The webhooks of a configuration with their rules; the first is always there. With `compared_one_by_one`, the CRDs of policy kinds
-/// have a webhook of their own.
+/// The webhooks of a configuration with their rules; the first is always there. With `apart`, the CRDs of policy kinds and
+/// guardrails have a webhook of their own.
 pub fn webhooks(
     endpoint: Endpoint,
     apart: bool,
@@ -75,16 +75,17 @@ pub fn webhooks(
 ) -> Vec<(&'static str, Vec<Value>)> {
     let mut all: Policies = TARGETS.iter().map(Resource::from).collect();
     all.extend(policies.iter().cloned());
-    if endpoint == Endpoint::Validate {
-        all.insert(Resource::from(&("attache.dev", "guardrails", false)));
-    }
     let mut rules = rules(&all, endpoint.operations());
     if endpoint == Endpoint::Mutate {
         return vec![("mutate.attache.dev", rules)];
     }
-    let definitions = Resource::from(&(APIEXTENSIONS, "customresourcedefinitions", false));
-    // Deleting a CRD deletes its policies, so there is nothing to warn about.
-    let definitions = self::rules(&BTreeSet::from([definitions]), &["CREATE", "UPDATE"]);
+    let definitions = [
+        (APIEXTENSIONS, "customresourcedefinitions", false),
+        ("attache.dev", "guardrails", false),
+    ];
+    // Deleting a CRD deletes its policies, so there is nothing to warn about; a guardrail that is gone breaks nothing.
+    let definitions = definitions.iter().map(Resource::from).collect();
+    let definitions = self::rules(&definitions, &["CREATE", "UPDATE"]);
     if apart {
         return vec![("validate.attache.dev", rules), (DEFINITIONS, definitions)];
     }

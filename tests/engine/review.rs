@@ -167,7 +167,11 @@ fn the_documented_configuration_is_read() {
                 .split("```yaml\n")
                 .skip(1)
                 .filter_map(|rest| rest.split("```").next());
-            for text in blocks.filter(|text| text.starts_with("apiVersion: attache.dev")) {
+            let is_one = |text: &&str| {
+                text.starts_with("apiVersion: attache.dev")
+                    && text.contains("kind: Configuration\n")
+            };
+            for text in blocks.filter(is_one) {
                 let text = Text {
                     path: page.to_str().unwrap().into(),
                     text: text.to_owned(),

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use crate::kinds::profile::RetainedFields;
-use crate::model::ids::{GATEWAY_API_X, GroupKind, ObjectKey};
+use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::selector::{Labels, Selector};
 
 mod annotations;
@@ -18,6 +18,7 @@ mod bounded_vec;
 mod crd;
 mod delegating;
 mod json;
+mod kinds;
 mod matches;
 mod outline;
 mod paths;
@@ -28,6 +29,10 @@ mod weight;
 
 pub use annotations::{Annotations, IGNORE, Raw as RawAnnotations, short as short_annotations};
 pub use crd::{Crd, POLICY_LABEL};
+pub use kinds::{
+    CORE_KINDS, ROUTES, gateway_kinds, gateway_versions, is_core_kind, is_gateway_kind, is_route,
+    section_noun, watched_gateway_kinds,
+};
 pub use matches::Matches;
 pub use paths::Paths;
 pub use reported::Reported;
@@ -35,9 +40,6 @@ pub use unreadable::Unreadable;
 pub use weight::is_bearable;
 pub use weight::{is_large, weigh_metadata};
 pub(crate) use weight::{weigh, weigh_all};
-
-/// Route kinds of Gateway API.
-pub const ROUTES: [&str; 5] = ["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
 
 /// The label that the API server sets on every Namespace; its value is the name.
 pub(crate) const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
@@ -441,85 +443,5 @@ fn same_json(a: Option<&str>, b: Option<&str>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => same::same(a, b),
         (a, b) => a == b,
-    }
-}
-
-/// The kinds of the core API of Kubernetes (v1), as its API reference lists them.
-pub const CORE_KINDS: [&str; 17] = [
-    "Binding",
-    "ComponentStatus",
-    "ConfigMap",
-    "Endpoints",
-    "Event",
-    "LimitRange",
-    "Namespace",
-    "Node",
-    "PersistentVolume",
-    "PersistentVolumeClaim",
-    "Pod",
-    "PodTemplate",
-    "ReplicationController",
-    "ResourceQuota",
-    "Secret",
-    "Service",
-    "ServiceAccount",
-];
-
-/// Whether the core API has a kind.
-pub fn is_core_kind(kind: &str) -> bool {
-    CORE_KINDS.contains(&kind)
-}
-
-/// The kinds of Gateway API on paths, including those above the routes that policies may be attached to.
-pub fn gateway_kinds() -> impl Iterator<Item = GroupKind> {
-    const ABOVE: [&str; 3] = ["GatewayClass", "Gateway", "ListenerSet"];
-    let kinds = ABOVE.iter().chain(&ROUTES);
-    let kinds = kinds.map(|kind| GroupKind::gateway_api(kind));
-    kinds.chain([GroupKind::new(GATEWAY_API_X, "XListenerSet")])
-}
-
-/// [`gateway_kinds`] with `ReferenceGrant`: the kinds of Gateway API that are watched.
-pub fn watched_gateway_kinds() -> impl Iterator<Item = GroupKind> {
-    gateway_kinds().chain([GroupKind::gateway_api("ReferenceGrant")])
-}
-
-/// Whether a kind is one of [`watched_gateway_kinds`].
-pub fn is_gateway_kind(gk: &GroupKind) -> bool {
-    let above = ["GatewayClass", "Gateway", "ReferenceGrant"];
-    gk.is_listener_set() || is_route(gk) || above.iter().any(|kind| gk.is_gateway_api(kind))
-}
-
-/// The versions of a kind of [`watched_gateway_kinds`] that releases 1.0 to 1.7 of Gateway API serve in either
-/// channel, the newest first; empty for other kinds.
-pub fn gateway_versions(gk: &GroupKind) -> &'static [&'static str] {
-    if !is_gateway_kind(gk) {
-        return &[];
-    }
-    match &*gk.kind {
-        "GatewayClass" | "Gateway" | "HTTPRoute" => &["v1", "v1beta1"],
-        "GRPCRoute" | "TCPRoute" | "UDPRoute" => &["v1", "v1alpha2"],
-        "TLSRoute" => &["v1", "v1alpha3", "v1alpha2"],
-        "ReferenceGrant" => &["v1", "v1beta1", "v1alpha2"],
-        "ListenerSet" => &["v1"],
-        "XListenerSet" => &["v1alpha1"],
-        _ => &[],
-    }
-}
-
-/// Whether a kind is one of [`ROUTES`].
-pub fn is_route(gk: &GroupKind) -> bool {
-    ROUTES.iter().any(|kind| gk.is_gateway_api(kind))
-}
-
-/// The noun for a section of a kind; `None` if the kind has no sections or they are unknown.
-pub fn section_noun(gk: &GroupKind) -> Option<&'static str> {
-    if gk.is_gateway_api("Gateway") || gk.is_listener_set() {
-        Some("listener")
-    } else if is_route(gk) {
-        Some("rule")
-    } else if gk.is_core("Service") {
-        Some("port")
-    } else {
-        None
     }
 }
