@@ -40,6 +40,7 @@ bench engine -- --routes 10000 --policies 5000
 bench effective -- --promised
 bench resident
 bench hostile
+bench guardrails
 measure tests/cluster/measure.sh describe
 
 processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)

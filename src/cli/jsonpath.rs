@@ -170,6 +170,11 @@ fn quoted(action: &str) -> Result<String, String> {
 
 /// Translates a kubectl path to RFC 9535: with a root, and with names that are not identifiers in brackets.
 fn path(text: &str) -> Result<String, String> {
+    // The library takes some of it.
+    let unquoted = without_quoted(text);
+    if UNSUPPORTED.iter().any(|(sign, _)| unquoted.contains(sign)) {
+        return Err(unsupported(text));
+    }
     let mut path = "$".to_owned();
     let mut rest = text.strip_prefix(['$', '@']).unwrap_or(text);
     if !rest.is_empty() && !rest.starts_with(['.', '[']) {
@@ -186,6 +191,12 @@ fn path(text: &str) -> Result<String, String> {
         let dots = if rest.starts_with("..") { ".." } else { "." };
         rest = rest.get(dots.len()..).unwrap_or_default();
         let (name, behind) = name(rest);
+        let written = rest.len() - behind.len();
+        let written = rest.get(..written).unwrap_or_default();
+        // kubectl ends a name there, and knows nothing that may follow.
+        if written.contains([' ', '|']) && !written.contains('\\') {
+            return Err(unsupported(text));
+        }
         rest = behind;
         let deep = if dots == ".." { ".." } else { "" };
         if name == "*" {
@@ -204,6 +215,25 @@ fn path(text: &str) -> Result<String, String> {
         Ok(_) => Ok(path),
         Err(_) => Err(unsupported(text)),
     }
+}
+
+/// The text without what is in quotes.
+fn without_quoted(text: &str) -> String {
+    let mut quote = None;
+    let is_outside = |c: &char| match (quote, *c) {
+        (Some(open), c) => {
+            if c == open {
+                quote = None;
+            }
+            false
+        }
+        (None, c @ ('"' | '\'')) => {
+            quote = Some(c);
+            false
+        }
+        (None, _) => true,
+    };
+    text.chars().filter(is_outside).collect()
 }
 
 /// Why a path is refused, naming what it has that is not supported.
