@@ -20,7 +20,7 @@ use crate::engine::model::hint::nearest;
 use crate::reading::{self, Pipes};
 
 /// The configuration file of a directory, used with `--from`.
-const IN_DIRECTORY: &str = "attache.yaml";
+pub(crate) const IN_DIRECTORY: &str = "attache.yaml";
 
 /// The least value of `limits.cacheAgeSeconds`.
 const LEAST_AGE: u64 = 120;

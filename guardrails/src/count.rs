@@ -56,14 +56,13 @@ impl Count {
         *counted += 1;
     }
 
-    fn add(&mut self, guardrail: &Guardrail, target: &ObjectKey, standing: &Standing, today: Date) {
+    fn add(&mut self, standing: &Standing, today: Date) {
         match standing {
             Standing::Fulfilled => self.fulfilled += 1,
             Standing::Excepted(exception) => {
                 self.excepted += 1;
                 // Those of the guardrail itself are counted already.
-                let mut own = guardrail.exceptions.iter();
-                if !own.any(|own| own.names(target) && !own.is_over(today)) {
+                if exception.is_annotated {
                     self.except(exception, today);
                 }
             }
@@ -111,9 +110,9 @@ pub fn count(snapshot: &Snapshot, all: &Guardrails, today: Date) -> BTreeMap<Str
         all,
         today,
         |_| true,
-        |guardrail, target, standing| {
+        |guardrail, _, standing| {
             if let Some(count) = counts.get_mut(&guardrail.name) {
-                count.add(guardrail, target, &standing, today);
+                count.add(&standing, today);
             }
         },
     );

@@ -23,6 +23,8 @@ pub struct Exception {
     pub until: Date,
     /// Why.
     pub reason: String,
+    /// Whether it is in an annotation of the target, and not in the guardrail.
+    pub(crate) is_annotated: bool,
 }
 
 // === impl Exception ===
@@ -47,6 +49,7 @@ impl Exception {
             name: file.target.name.clone(),
             until,
             reason: file.reason.clone(),
+            is_annotated: false,
         })
     }
 
@@ -58,6 +61,7 @@ impl Exception {
             name: target.name.to_string(),
             until: annotated.until,
             reason: annotated.reason.to_owned(),
+            is_annotated: true,
         }
     }
 

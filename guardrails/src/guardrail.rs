@@ -2,6 +2,7 @@
 
 use attache_engine::admission::suppress::Suppressors;
 use attache_engine::model::ids::{GroupKind, ObjectKey};
+use attache_engine::model::object::plain;
 use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
 
@@ -14,9 +15,17 @@ use crate::matching::Matcher;
 /// The version of the API.
 pub(crate) const API_VERSION: &str = "attache.dev/v1alpha1";
 
+const GROUP: &str = "attache.dev";
+const KIND: &str = "Guardrail";
+
 /// The kind of guardrail objects.
 pub fn guardrail_kind() -> GroupKind {
-    GroupKind::new("attache.dev", "Guardrail")
+    GroupKind::new(GROUP, KIND)
+}
+
+/// Whether a kind is that of guardrail objects. It is asked of every request.
+pub fn is_guardrail(gk: &GroupKind) -> bool {
+    *gk.group == *GROUP && *gk.kind == *KIND
 }
 
 /// A guardrail.
@@ -73,7 +82,7 @@ impl Guardrail {
         };
         for (field, given, wanted) in [
             ("apiVersion", &file.api_version, API_VERSION),
-            ("kind", &file.kind, "Guardrail"),
+            ("kind", &file.kind, KIND),
         ] {
             if let Some(given) = given.as_ref().filter(|given| *given != wanted) {
                 return Err(error(field, format!("{given:?} is not {wanted}")));
@@ -116,15 +125,10 @@ impl Guardrail {
     /// # Errors
     /// Names the guardrail and the field that is wrong.
     pub fn read(name: &str, spec: &str) -> Result<Self, GuardrailError> {
-        let spec = serde_json::from_str(spec).map_err(|error| {
-            // Line and column are those of the JSON, not of what the user wrote.
-            let why = error.to_string();
-            let why = why.split(" at line ").next().unwrap_or_default();
-            GuardrailError {
-                name: name.to_owned(),
-                field: "spec".to_owned(),
-                why: why.to_owned(),
-            }
+        let spec = serde_json::from_str(spec).map_err(|error| GuardrailError {
+            name: name.to_owned(),
+            field: "spec".to_owned(),
+            why: plain(&error),
         })?;
         let metadata = Metadata {
             name: name.to_owned(),

@@ -28,7 +28,7 @@ pub use count::{Count, count, each_target};
 pub use definition::definition;
 pub use exception::Exception;
 pub use file::{Action, GuardrailFile, OnError};
-pub use guardrail::{Guardrail, GuardrailError, guardrail_kind};
+pub use guardrail::{Guardrail, GuardrailError, guardrail_kind, is_guardrail};
 pub use guardrails::Guardrails;
 pub use judge::{Fault, Judge, TargetResult};
 pub use report::standing_findings;

@@ -49,13 +49,13 @@ pub struct Condition {
 impl Status {
     /// The status of a guardrail that was judged, or cannot be. `now` is the time (RFC 3339).
     pub fn new(generation: Option<i64>, judged: Result<&Count, &str>, now: &str) -> Self {
-        let (count, status, reason, message) = match judged {
-            Err(why) => (Count::default(), "False", "Invalid", why),
-            Ok(count) => match &count.unusable {
-                Some(why) => (count.clone(), "False", "PolicyKindUnknown", &**why),
-                None => (count.clone(), "True", "Accepted", "it is judged"),
-            },
+        let (status, reason, message) = match judged.map(|count| count.unusable.as_deref()) {
+            Err(why) => ("False", "Invalid", why),
+            Ok(Some(why)) => ("False", "PolicyKindUnknown", why),
+            Ok(None) => ("True", "Accepted", "it is judged"),
         };
+        let nothing = Count::default();
+        let count = judged.unwrap_or(&nothing);
         Self {
             observed_generation: generation,
             fulfilled: count.fulfilled,

@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::guardrail::{Guardrail, guardrail_kind};
+use crate::guardrail::{Guardrail, is_guardrail};
 use crate::guardrails::Guardrails;
 use crate::judge::Judge;
 use crate::standing::{Standing, targets};
@@ -26,7 +26,7 @@ struct Written<'a> {
 /// The findings on a request that writes a guardrail object; none on other requests.
 pub(crate) fn on_rule(snapshot: &Snapshot, request: &Request<'_>, today: Date) -> Vec<Finding> {
     let is_write = matches!(request.operation, Operation::Create | Operation::Update);
-    if request.gk != guardrail_kind() || !is_write || !request.subresource.is_empty() {
+    if !is_guardrail(&request.gk) || !is_write || !request.subresource.is_empty() {
         return Vec::new();
     }
     let key = request.key();

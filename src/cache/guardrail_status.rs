@@ -64,7 +64,6 @@ impl GuardrailStatus {
             let (snapshot, guardrails) = (self.snapshot.load_full(), self.in_use.all());
             let now = jiff::Timestamp::now();
             let today = now.to_zoned(jiff::tz::TimeZone::UTC).date();
-            let stored = self.in_use.stored();
             let is_same = last.snapshot.as_ptr() == Arc::as_ptr(&snapshot)
                 && last.guardrails.as_ptr() == Arc::as_ptr(&guardrails)
                 && last.day == Some(today);
@@ -74,6 +73,7 @@ impl GuardrailStatus {
             last.snapshot = Arc::downgrade(&snapshot);
             last.guardrails = Arc::downgrade(&guardrails);
             last.day = Some(today);
+            let stored = self.in_use.stored();
             let started = Instant::now();
             let counting =
                 tokio::task::spawn_blocking(move || count(&snapshot, &guardrails, today));

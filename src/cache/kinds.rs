@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use attache_guardrails::guardrail_kind;
+use attache_guardrails::is_guardrail;
 use kube::core::{ApiResource, GroupVersionKind};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, Id, JoinSet};
@@ -211,8 +211,8 @@ impl Kinds {
             let Some(resource) = resource(crd) else {
                 continue;
             };
-            let is_guardrail = self.guardrails.is_some() && crd.gk == guardrail_kind();
-            if is_guardrail || is_gateway_kind(&crd.gk) {
+            let follows = self.guardrails.is_some() && is_guardrail(&crd.gk);
+            if follows || is_gateway_kind(&crd.gk) {
                 wanted.insert(crd.gk.clone(), resource);
             } else if is_policy_kind(&self.rules.borrow(), crd) {
                 policies.insert(crd.gk.clone(), resource);
@@ -235,7 +235,7 @@ impl Kinds {
     fn tell(&self, wanted: &BTreeMap<GroupKind, ApiResource>) {
         let crds = self.crds.values().filter_map(SeenCrd::usable);
         let policies = crds.filter(|crd| {
-            let is_policy = !is_gateway_kind(&crd.gk) && crd.gk != guardrail_kind();
+            let is_policy = !is_gateway_kind(&crd.gk) && !is_guardrail(&crd.gk);
             is_policy && wanted.contains_key(&crd.gk)
         });
         let watched = Some(Arc::new(policies.map(Resource::from).collect()));
@@ -290,9 +290,7 @@ impl Kinds {
             if !wanted.contains_key(&gk) {
                 tracing::info!(kind = %gk, "no longer watched");
                 self.source.sync.stopped(&gk);
-                if let Some(guardrails) =
-                    self.guardrails.as_ref().filter(|_| gk == guardrail_kind())
-                {
+                if let Some(guardrails) = self.guardrails.as_ref().filter(|_| is_guardrail(&gk)) {
                     // Nobody waits for them any longer if this fails.
                     let _ = guardrails.send(Event::Listed(Vec::new())).await;
                 }
@@ -334,7 +332,7 @@ impl Kinds {
     /// Starts the watch of a kind.
     fn follow(&mut self, gk: &GroupKind, resource: &ApiResource) -> AbortHandle {
         let (source, resource) = (self.source.clone(), resource.clone());
-        if let Some(events) = self.guardrails.clone().filter(|_| *gk == guardrail_kind()) {
+        if let Some(events) = self.guardrails.clone().filter(|_| is_guardrail(gk)) {
             let read = |raw: &mut RawObject, _: &GroupKind| Ok(StoredGuardrail::of(raw));
             let watch = follow(source, gk.clone(), resource, events, read, |event| event);
             return self.tasks.spawn(watch);

@@ -26,7 +26,7 @@ mod places;
 
 use codes::Codes;
 use input::Input;
-pub(super) use input::configuration_among;
+pub(super) use input::{configuration_among, in_directory};
 use judged::Checked;
 
 /// Arguments of `attache check`.

@@ -13,6 +13,7 @@ use super::{Failure, Outcome, print};
 use crate::answer;
 use crate::answer::difference::{Limits, NotCompared, difference};
 use crate::answer::named::{KindName, Named};
+use crate::cache::directory::Links;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::wording::plural;
 
@@ -73,6 +74,19 @@ struct Access {
     /// Also follow symbolic links that lead out of a directory.
     #[arg(long)]
     follow_links: bool,
+}
+
+// === impl Args ===
+
+impl Args {
+    /// Which symbolic links in directories are followed.
+    fn links(&self) -> Links {
+        if self.access.follow_links {
+            Links::All
+        } else {
+            Links::Within
+        }
+    }
 }
 
 /// Runs the command.

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attache_guardrails::{Guardrail, GuardrailFile, Guardrails, guardrail_kind};
+use attache_guardrails::{Guardrail, GuardrailFile, Guardrails, guardrail_kind, is_guardrail};
 use serde_json::json;
-use serde_json::value::to_raw_value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::output::{self, Output};
 use super::render::guardrails::table;
@@ -15,11 +15,12 @@ use crate::answer;
 use crate::answer::guardrails::guardrails;
 use crate::cache::files;
 use crate::cache::lists::Wants;
-use crate::cache::manifest::{Manifest, Manifests, Origin};
+use crate::cache::manifest::Manifests;
 use crate::cache::raw::RawObject;
 use crate::engine::admission::finding::{Code, Finding, Severity};
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::object::plain;
 
 /// Arguments of `attache guardrails`.
 #[derive(Debug, clap::Args)]
@@ -68,7 +69,10 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let config = args.at.configuration()?;
     let opened = args.at.open_as(&config, &args.scope)?;
     let found = if args.files.is_empty() {
-        usable(&config.guardrails, &opened.guardrails())
+        usable(
+            &config.guardrails,
+            opened.guardrails().iter().map(AsRef::as_ref),
+        )
     } else {
         let mut all = Manifests::default();
         for path in &args.files {
@@ -134,42 +138,33 @@ fn read(path: &Path, args: &Args) -> Result<Manifests, Failure> {
     Ok(read)
 }
 
-/// The guardrails among manifests.
-pub(super) fn among(manifests: &Manifests) -> impl Iterator<Item = &Manifest> {
-    let kind = guardrail_kind();
+/// The guardrails among manifests, as they are written.
+pub(super) fn among(manifests: &Manifests) -> impl Iterator<Item = &RawValue> {
     let objects = manifests.objects.iter();
-    objects.filter(move |one| one.gk == kind)
+    let guardrails = objects.filter(|one| is_guardrail(&one.gk));
+    guardrails.map(|one| &*one.json)
 }
 
 /// A guardrail of a cluster as if it were written in a file.
-pub(super) fn stored(object: &RawObject) -> Option<Manifest> {
+pub(super) fn stored(object: &RawObject) -> Option<Box<RawValue>> {
     let name = &object.header().name;
     let file = json!({
         "metadata": {"name": name},
         "spec": object.spec.as_deref(),
     });
-    Some(Manifest {
-        gk: guardrail_kind(),
-        api_version: "attache.dev/v1alpha1".to_owned(),
-        json: to_raw_value(&file).ok()?,
-        origin: Origin {
-            file: format!("Guardrail {name}"),
-            line: 0,
-            items: Vec::new(),
-        },
-    })
+    to_raw_value(&file).ok()
 }
 
 /// Written guardrails, and those that are known before. One that is written replaces one of the same name.
 pub(super) fn usable<'a>(
     known: &Guardrails,
-    written: impl IntoIterator<Item = &'a Manifest>,
+    written: impl IntoIterator<Item = &'a RawValue>,
 ) -> FromManifests {
     let kind = guardrail_kind();
     let mut usable = Vec::new();
     let mut wrong = Vec::new();
-    for manifest in written {
-        match compiled(manifest) {
+    for text in written {
+        match compiled(text.get()) {
             Ok(guardrail) => usable.push(guardrail),
             Err((name, why)) => {
                 let key = ObjectKey::new(kind.clone(), "", name);
@@ -186,14 +181,10 @@ pub(super) fn usable<'a>(
 }
 
 /// A guardrail, or its name and why it cannot be used.
-fn compiled(manifest: &Manifest) -> Result<Guardrail, (String, String)> {
-    let text = manifest.json.get();
+fn compiled(text: &str) -> Result<Guardrail, (String, String)> {
     let file: GuardrailFile = serde_json::from_str(text).map_err(|error| {
         let name = RawObject::read(text).header().name.to_string();
-        // Line and column are those of the JSON, not of the file.
-        let why = error.to_string();
-        let why = why.split(" at line ").next().unwrap_or_default();
-        let why = format!("guardrail {name:?} cannot be read: {why}");
+        let why = format!("guardrail {name:?} cannot be read: {}", plain(&error));
         (name, why)
     })?;
     Guardrail::compile(&file).map_err(|error| (error.name.clone(), error.to_string()))

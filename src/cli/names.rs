@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::cache::directory::Loaded;
 use crate::cache::served::Served;
 use crate::engine::kinds::profile::{builtin, short_names};
 use crate::engine::model::hint::nearest;
@@ -75,6 +76,13 @@ impl Names {
         let mut served = Served::own();
         served.add_missing(Served::of(crds));
         Self::of(&served, used)
+    }
+
+    /// The names of the kinds that files define or use.
+    pub(super) fn of_files(loaded: &Loaded) -> Self {
+        let crds = loaded.crds.iter().map(AsRef::as_ref);
+        let names = Self::new(crds, loaded.snapshot.known_kinds());
+        names.with_policies(&loaded.counts.policy_kinds)
     }
 
     /// The names of served kinds, of Gateway API, and of other kinds in use.

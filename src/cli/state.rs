@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap_complete::engine::ArgValueCompleter;
+use serde_json::value::RawValue;
 
 use super::cluster::Cluster;
 use super::names::Names;
@@ -15,10 +16,10 @@ use super::watch::{Files, Live, Query, Watching};
 use super::{Failure, complete, guardrails, unseen};
 use crate::cache::directory::{self, Links};
 use crate::cache::lists::{Listed, Missing, Unseen, Wants};
-use crate::cache::manifest::{Manifest, Manifests, Origin, Problem};
+use crate::cache::manifest::{Manifests, Origin, Problem};
 use crate::cache::reload::Fingerprint;
 use crate::cache::{files, repository};
-use crate::config::Configuration;
+use crate::config::{Configuration, IN_DIRECTORY};
 use crate::engine::admission::verdict::escape;
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
@@ -92,7 +93,7 @@ pub(super) struct Opened {
     /// The namespace of objects without one.
     pub(super) namespace: String,
     /// The guardrails among the manifests.
-    guardrails: Vec<Manifest>,
+    guardrails: Vec<Box<RawValue>>,
     rules: Arc<ProfileRules>,
     found: Found,
     /// The arguments, to open it again.
@@ -195,7 +196,7 @@ impl State {
         let mut directories = places.map(PathBuf::as_path).filter(|place| place.is_dir());
         let directory = directories.next();
         let linked = directory.filter(|_| self.follow_links);
-        let linked = linked.map(|directory| directory.join("attache.yaml"));
+        let linked = linked.map(|directory| directory.join(IN_DIRECTORY));
         let linked = linked.filter(|file| file.is_file());
         let named = self.config.as_deref().or(linked.as_deref());
         Ok(Configuration::find(named, directory)?)
@@ -238,12 +239,12 @@ impl State {
         }
         let namespace = said.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
         let manifests = self.manifests(&namespace)?;
-        let guardrails = guardrails::among(&manifests).cloned().collect();
+        let guardrails = guardrails::among(&manifests)
+            .map(ToOwned::to_owned)
+            .collect();
         let loaded = directory::Loaded::new(manifests, &rules, &namespace);
-        let used: Vec<GroupKind> = loaded.snapshot.known_kinds().cloned().collect();
         Ok(Opened {
-            names: Names::new(loaded.crds.iter().map(AsRef::as_ref), &used)
-                .with_policies(&loaded.counts.policy_kinds),
+            names: Names::of_files(&loaded),
             namespace,
             guardrails,
             rules,
@@ -323,7 +324,7 @@ impl Opened {
     }
 
     /// The guardrails among the manifests, or in the cluster. It says if they cannot be listed.
-    pub(super) fn guardrails(&self) -> Vec<Manifest> {
+    pub(super) fn guardrails(&self) -> Vec<Box<RawValue>> {
         let Found::Cluster(cluster) = &self.found else {
             return self.guardrails.clone();
         };

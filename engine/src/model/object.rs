@@ -36,7 +36,7 @@ pub use kinds::{
 pub use matches::Matches;
 pub use paths::Paths;
 pub use reported::Reported;
-pub use unreadable::Unreadable;
+pub use unreadable::{Unreadable, plain};
 pub use weight::is_bearable;
 pub use weight::{is_large, weigh_metadata};
 pub(crate) use weight::{weigh, weigh_all};

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use attache_guardrails::Guardrails;
+use serde_json::value::RawValue;
 
 use super::super::Failure;
 use super::super::guardrails;
@@ -12,10 +13,10 @@ use super::Args;
 use crate::cache::directory::{Links, Loaded};
 use crate::cache::files;
 use crate::cache::lists::{Missing, Wants};
-use crate::cache::manifest::{Manifest, Manifests, Origin, Problem};
+use crate::cache::manifest::{Manifests, Origin, Problem};
 use crate::cache::repository::{self, Repository};
 use crate::cache::skipped::Skipped;
-use crate::config::Configuration;
+use crate::config::{Configuration, IN_DIRECTORY};
 use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::admission::severities::Severities;
 use crate::engine::admission::verdict::escape;
@@ -25,8 +26,6 @@ use crate::reading;
 
 /// The path of standard input.
 pub(super) const DASH: &str = "-";
-/// The configuration file in a directory.
-const IN_DIRECTORY: &str = "attache.yaml";
 
 /// The input of a check.
 #[derive(Clone, Default)]
@@ -119,7 +118,7 @@ impl Input {
         }
         let opened = args.state.below().open_as(&config, &args.scope)?;
         let namespace = opened.namespace.clone();
-        let common = common.with_guardrails(&opened.guardrails());
+        let common = common.with_guardrails(opened.guardrails().iter().map(AsRef::as_ref));
         let mut view = opened.view(&Wants::Everything);
         if args.has_no_manifests() {
             return Ok(vec![
@@ -147,7 +146,7 @@ impl Input {
         self.with_guardrails(guardrails::among(manifests))
     }
 
-    fn with_guardrails<'a>(&self, written: impl IntoIterator<Item = &'a Manifest>) -> Self {
+    fn with_guardrails<'a>(&self, written: impl IntoIterator<Item = &'a RawValue>) -> Self {
         let found = guardrails::usable(&self.guardrails, written);
         Self {
             guardrails: found.usable,
@@ -294,7 +293,8 @@ pub(in super::super) fn configuration_among(
     }
 }
 
-fn in_directory(directory: &Path, links: Links) -> Option<PathBuf> {
+/// The configuration in a directory.
+pub(in super::super) fn in_directory(directory: &Path, links: Links) -> Option<PathBuf> {
     match links {
         Links::All => Some(directory.join(IN_DIRECTORY)).filter(|file| file.is_file()),
         Links::Within => reading::within(directory, IN_DIRECTORY),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::super::Failure;
+use super::super::check;
 use super::super::impact::usable;
 use super::super::names::Names;
 use super::super::state::{State, View};
@@ -11,7 +12,7 @@ use super::super::unseen;
 use super::Args;
 use super::source::{Revision, Source};
 use crate::answer::difference::Side;
-use crate::cache::directory::{Links, Loaded};
+use crate::cache::directory::Loaded;
 use crate::cache::git::{self, Checkout};
 use crate::cache::lists::{Missing, Unseen, Wants};
 use crate::cache::manifest::Manifests;
@@ -19,10 +20,6 @@ use crate::cache::{files, repository};
 use crate::config::Configuration;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::GroupKind;
-use crate::reading;
-
-/// The configuration file in a directory.
-const CONFIGURATION: &str = "attache.yaml";
 
 /// A state that was read.
 pub(super) struct Read {
@@ -111,11 +108,7 @@ impl Found {
     /// The configuration in its directory.
     fn configuration(&self, args: &Args) -> Option<PathBuf> {
         let directory = self.path.as_deref().filter(|path| path.is_dir())?;
-        if args.access.follow_links {
-            let file = directory.join(CONFIGURATION);
-            return file.is_file().then_some(file);
-        }
-        reading::within(directory, CONFIGURATION)
+        check::in_directory(directory, args.links())
     }
 
     /// A text with names of files as the user knows them.
@@ -144,24 +137,17 @@ impl Found {
         let loaded = Loaded::new(manifests, &rules, namespace);
         usable(&loaded, "what cannot be read cannot be compared")
             .map_err(|why| self.shown(&why.to_string()))?;
-        let used: Vec<GroupKind> = loaded.snapshot.known_kinds().cloned().collect();
         Ok(Read {
             name: self.name,
             namespace: namespace.to_owned(),
-            names: Names::new(loaded.crds.iter().map(AsRef::as_ref), &used)
-                .with_policies(&loaded.counts.policy_kinds),
+            names: Names::of_files(&loaded),
             view: View::of_files(loaded, rules),
         })
     }
 
     /// The manifests in its file or directory, with kustomizations built.
     fn manifests(&self, args: &Args) -> Manifests {
-        let links = if args.access.follow_links {
-            Links::All
-        } else {
-            Links::Within
-        };
-        let found = repository::read(self.path.as_slice(), links).merged();
+        let found = repository::read(self.path.as_slice(), args.links()).merged();
         let left_out = self.checkout.iter().flat_map(|checkout| &checkout.notes);
         for note in left_out.chain(&found.notes) {
             let note = format!("{}: {}", self.name, self.shown(note));

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use attache_guardrails::guardrail_kind;
+use attache_guardrails::is_guardrail;
 use json_patch::patch;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::file::{ChangeTest, OneOrMore, User};
-use super::finding::{judge, refuses};
+use super::finding::judge;
 use super::run::Outcome;
 use super::subject;
 use super::world::{self, World, beside};
@@ -128,7 +128,7 @@ impl Applied<'_> {
         if let Some(policy) = loaded.snapshot.policy(&key) {
             findings.extend(form(policy));
         }
-        let is_refused = !refused.is_empty() || findings.iter().any(refuses);
+        let is_refused = !refused.is_empty() || findings.iter().any(Finding::refuses);
         for finding in findings {
             if !self.findings.contains(&finding) {
                 self.findings.push(finding);
@@ -167,7 +167,7 @@ impl Applied<'_> {
             old: Some(old),
         };
         let verdict = self.ask(&asked, Endpoint::Validate)?;
-        let is_refused = verdict.findings.iter().any(refuses);
+        let is_refused = verdict.findings.iter().any(Finding::refuses);
         self.findings.extend(verdict.findings);
         if !is_refused {
             self.snapshot = self.snapshot.apply(Change::Deleted(key.clone()));
@@ -178,9 +178,9 @@ impl Applied<'_> {
 
     /// Stores an object, or its deletion. A guardrail is in use from then on.
     fn store(&mut self, key: ObjectKey, object: Option<Box<RawValue>>) {
-        let is_guardrail = key.gk == guardrail_kind();
+        let changes_rules = is_guardrail(&key.gk);
         self.written.insert(key, object);
-        if !is_guardrail {
+        if !changes_rules {
             return;
         }
         let world = self.world;
@@ -188,9 +188,7 @@ impl Applied<'_> {
         let kept = kept.filter(|(key, _)| !self.written.contains_key(*key));
         let applied = self.written.iter();
         let applied = applied.filter_map(|(key, object)| Some((key, object.as_ref()?)));
-        let all = kept
-            .chain(applied)
-            .filter(|(key, _)| key.gk == guardrail_kind());
+        let all = kept.chain(applied).filter(|(key, _)| is_guardrail(&key.gk));
         self.settings = world.guarded_by(all.map(|(_, object)| &**object));
     }
 

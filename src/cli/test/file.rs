@@ -1,9 +1,10 @@
 //! The form of a file of tests.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -146,15 +147,8 @@ pub(crate) struct Taken {
 }
 
 /// A status: a number, or the name of a gRPC code.
-#[derive(Clone, Debug, JsonSchema)]
-#[schemars(untagged)]
-#[allow(dead_code, reason = "the forms for the schema")]
-pub(crate) enum Status {
-    /// A number.
-    Number(u16),
-    /// A name.
-    Name(String),
-}
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Status(String);
 
 /// One value or several.
 #[derive(Clone, Debug, JsonSchema)]
@@ -261,11 +255,23 @@ impl<'de> Deserialize<'de> for OneOrMore {
 
 impl Status {
     /// The status as a text.
-    pub(crate) fn text(&self) -> String {
-        match self {
-            Self::Number(number) => number.to_string(),
-            Self::Name(name) => name.clone(),
-        }
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+impl JsonSchema for Status {
+    fn schema_name() -> Cow<'static, str> {
+        "Status".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut number = generator.subschema_for::<u16>();
+        number.insert("description".to_owned(), "A number.".into());
+        json_schema!({
+            "description": "A status: a number, or the name of a gRPC code.",
+            "anyOf": [number, {"description": "A name.", "type": "string"}],
+        })
     }
 }
 
@@ -273,8 +279,8 @@ impl<'de> Deserialize<'de> for Status {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let Literal(value) = Literal::deserialize(from)?;
         match value {
-            Value::Number(number) => Ok(Self::Name(number.to_string())),
-            Value::String(name) => Ok(Self::Name(name)),
+            Value::Number(number) => Ok(Self(number.to_string())),
+            Value::String(name) => Ok(Self(name)),
             _ => Err(serde::de::Error::custom("expected a number or a name")),
         }
     }

@@ -5,24 +5,16 @@ use std::fmt::Write as _;
 use super::file::{ChangeTest, ExpectedFinding};
 use super::run::Outcome;
 use crate::answer::tested::TestFailure;
-use crate::engine::admission::finding::{Code, Finding, Severity};
+use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::admission::verdict::{escape, sentence};
 
 /// The most findings that a failure lists.
 const SHOWN: usize = 5;
 
-/// Whether a finding refuses the change.
-pub(super) fn refuses(finding: &Finding) -> bool {
-    finding.severity == Severity::Deny
-}
-
 /// Compares the findings with the expectation.
 pub(super) fn judge(test: &ChangeTest, findings: &[Finding]) -> Outcome {
-    let refusals: Vec<&Finding> = findings.iter().filter(|finding| refuses(finding)).collect();
-    let warnings: Vec<&Finding> = findings
-        .iter()
-        .filter(|finding| !refuses(finding))
-        .collect();
+    let (refusals, warnings): (Vec<&Finding>, Vec<&Finding>) =
+        findings.iter().partition(|finding| finding.refuses());
     if let Some(expected) = &test.refused {
         if refusals.iter().any(|finding| is(expected, finding)) {
             return Ok(Vec::new());

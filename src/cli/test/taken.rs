@@ -36,7 +36,7 @@ pub(super) fn all_of(step: &Step) -> Taken {
     Taken {
         route: step.route.as_ref().map(|_| "#".to_owned()),
         backend: (!step.backends.is_empty()).then(|| OneOrMore::More(Vec::new())),
-        status: step.answer.as_ref().map(|_| Status::Name(String::new())),
+        status: step.answer.as_ref().map(|_| Status::default()),
     }
 }
 

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attache_guardrails::{Guardrails, guardrail_kind};
+use attache_guardrails::{Guardrails, is_guardrail};
 use jiff::civil::Date;
 use serde_json::value::RawValue;
 
 use crate::answer::guardrails::{GuardrailReport, guardrails};
 use crate::cache::directory::{Links, Loaded};
-use crate::cache::manifest::{Manifest, Manifests, Origin, Problem};
+use crate::cache::manifest::{Manifest, Manifests, Problem};
 use crate::cache::raw::RawObject;
 use crate::cache::repository;
 use crate::cli::names::Names;
@@ -84,9 +84,7 @@ impl World {
         let loaded = Loaded::new(manifests, &rules, &how.namespace);
         let refused: Vec<Problem> = loaded.refused().collect();
         usable(loaded.problems.iter().chain(&refused))?;
-        let used: Vec<GroupKind> = loaded.snapshot.known_kinds().cloned().collect();
-        let names = Names::new(loaded.crds.iter().map(AsRef::as_ref), &used)
-            .with_policies(&loaded.counts.policy_kinds);
+        let names = Names::of_files(&loaded);
         let mut written = BTreeMap::new();
         for manifest in objects {
             let key = key(&manifest, &names, &how.namespace);
@@ -113,19 +111,7 @@ impl World {
         &self,
         written: impl Iterator<Item = &'a RawValue>,
     ) -> ReviewSettings {
-        let manifests: Vec<Manifest> = written
-            .map(|json| Manifest {
-                gk: guardrail_kind(),
-                api_version: String::new(),
-                json: json.to_owned(),
-                origin: Origin {
-                    file: String::new(),
-                    line: 0,
-                    items: Vec::new(),
-                },
-            })
-            .collect();
-        let found = written_guardrails::usable(&self.configured, &manifests);
+        let found = written_guardrails::usable(&self.configured, written);
         guarded(&self.settings, &found.usable)
     }
 
@@ -193,7 +179,7 @@ pub(super) fn key(manifest: &Manifest, names: &Names, namespace: &str) -> Object
 
 /// Whether objects of a kind have a namespace.
 pub(super) fn is_namespaced(names: &Names, gk: &GroupKind) -> bool {
-    *gk != guardrail_kind() && names.namespaced(gk)
+    !is_guardrail(gk) && names.namespaced(gk)
 }
 
 /// The path that a test file names, seen from the working directory.

@@ -50,34 +50,28 @@ fn configuration(attache: &Attache, kind: &str, path: &str) -> Value {
         "kind": kind,
         "metadata": {"name": format!("attache-{}", attache.name())},
         "webhooks": [
-            webhook(attache, "", path, &rules()),
+            webhook(attache, "", path, "namespaceSelector", &rules()),
             // Guardrails are cluster-scoped; those of other tests are left out by their label.
-            webhook(attache, "guardrails.", path, &[rule("attache.dev", "guardrails", "Cluster")]),
+            webhook(attache, "guardrails.", path, "objectSelector", &[rule("attache.dev", "guardrails", "Cluster")]),
         ],
     })
 }
 
-fn webhook(attache: &Attache, which: &str, path: &str, rules: &[Value]) -> Value {
-    let own = json!({"matchLabels": {LABEL: attache.name()}});
-    let (namespaces, objects) = if which.is_empty() {
-        (own, json!({}))
-    } else {
-        (json!({}), own)
-    };
+/// A webhook for objects that have the label of this test, themselves or on their namespace.
+fn webhook(attache: &Attache, prefix: &str, path: &str, selector: &str, rules: &[Value]) -> Value {
     json!({
-            "name": format!("{which}{}.attache.dev", attache.name()),
-            "admissionReviewVersions": ["v1"],
-            "sideEffects": "None",
-            "timeoutSeconds": 10,
-            // Not for real clusters: here an error in the answer must be visible.
-            "failurePolicy": "Fail",
-            "clientConfig": {
-                "url": format!("{}{path}", attache.address),
-                "caBundle": STANDARD.encode(attache.ca()),
-            },
-            "namespaceSelector": namespaces,
-            "objectSelector": objects,
-            "rules": rules,
+        "name": format!("{prefix}{}.attache.dev", attache.name()),
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        "timeoutSeconds": 10,
+        // Not for real clusters: here an error in the answer must be visible.
+        "failurePolicy": "Fail",
+        "clientConfig": {
+            "url": format!("{}{path}", attache.address),
+            "caBundle": STANDARD.encode(attache.ca()),
+        },
+        selector: {"matchLabels": {LABEL: attache.name()}},
+        "rules": rules,
     })
 }
 

@@ -85,8 +85,8 @@ pub(super) fn field<'a, T: Deserialize<'a>>(
     }
 }
 
-/// The fault, in words for people.
-pub(super) fn plain(why: &serde_json::Error) -> String {
+/// The fault, in words for people: without the place in the JSON.
+pub fn plain(why: &serde_json::Error) -> String {
     let why = why.to_string();
     // The line number refers to JSON that programs exchange, which people do not see.
     let why = why.rsplit_once(" at line ").map_or(&*why, |(why, _)| why);
