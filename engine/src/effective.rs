@@ -252,13 +252,18 @@ impl<'a> Resolver<'a> {
 
     /// The Gateways and mesh Services through which requests reach an object; sorted.
     pub fn gateways_of(&mut self, key: &ObjectKey) -> BTreeSet<ObjectKey> {
+        self.objects_at(key, &[Level::Gateway, Level::Frontend])
+    }
+
+    /// The objects of these levels through which requests reach an object; sorted.
+    pub(crate) fn objects_at(&mut self, key: &ObjectKey, levels: &[Level]) -> BTreeSet<ObjectKey> {
         let region = self.region(key);
         let ways = region.routes.iter().flat_map(|(_, ways)| ways.iter());
         let steps = ways
             .chain(&region.ancestor_paths)
             .flat_map(|ancestor_path| &ancestor_path.steps);
-        let tops = steps.filter(|s| matches!(s.level, Level::Gateway | Level::Frontend));
-        tops.map(|step| step.place.object.clone()).collect()
+        let there = steps.filter(|step| levels.contains(&step.level));
+        there.map(|step| step.place.object.clone()).collect()
     }
 
     /// The listeners and mesh Services at which requests to an object arrive; sorted.

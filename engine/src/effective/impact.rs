@@ -261,6 +261,9 @@ fn affected(
     kinds
 }
 
+/// The levels of objects above routes that may be targets themselves.
+const UPPERS: [Level; 3] = [Level::Gateway, Level::ListenerSet, Level::Frontend];
+
 /// The objects around which effective policies of these kinds may change with `objects`, in the state of a resolver:
 /// also where no policy of the kind exists. Empty if the resolver runs out of fuel.
 pub fn touched_by(
@@ -282,12 +285,7 @@ pub fn touched_by(
         let uppers: Vec<ObjectKey> = all
             .iter()
             .filter(above)
-            .flat_map(|key| {
-                let listeners = resolver.listeners_of(key).into_iter();
-                let mut uppers = resolver.gateways_of(key);
-                uppers.extend(listeners.map(|listener| listener.object));
-                uppers
-            })
+            .flat_map(|key| resolver.objects_at(key, &UPPERS))
             .collect();
         all.extend(uppers);
         let around: Vec<ObjectKey> = all.iter().flat_map(|key| resolver.routes_of(key)).collect();

@@ -8,7 +8,7 @@ use crate::answer::tested::TestFailure;
 use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::admission::verdict::{escape, sentence};
 
-/// The most findings that a failure lists.
+/// The most findings or targets that a failure lists.
 const SHOWN: usize = 5;
 
 /// Compares the findings with the expectation.
@@ -81,14 +81,22 @@ fn listed(findings: &[&Finding]) -> String {
     if findings.is_empty() {
         return ", without a warning".to_owned();
     }
-    let mut text = ":".to_owned();
-    for finding in findings.iter().take(SHOWN) {
+    let lines = findings.iter().map(|finding| {
         let object = escape(&finding.object.to_string());
         let code = finding.code.as_str();
-        let _ = write!(text, "\n  {object}: {code}: {}", sentence(finding));
+        format!("{object}: {code}: {}", sentence(finding))
+    });
+    format!(":{}", first_of(&lines.collect::<Vec<_>>()))
+}
+
+/// The first lines, each on a line of its own, and how many more there are.
+pub(super) fn first_of(lines: &[String]) -> String {
+    let mut text = String::new();
+    for line in lines.iter().take(SHOWN) {
+        let _ = write!(text, "\n  {line}");
     }
-    if findings.len() > SHOWN {
-        let _ = write!(text, "\n  and {} more", findings.len() - SHOWN);
+    if lines.len() > SHOWN {
+        let _ = write!(text, "\n  and {} more", lines.len() - SHOWN);
     }
     text
 }

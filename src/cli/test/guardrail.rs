@@ -1,12 +1,12 @@
 //! A test of a guardrail: every target fulfils it, or exactly these targets break it.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use serde_json::json;
 
 use super::difference::Differences;
 use super::file::GuardrailTest;
+use super::finding::first_of;
 use super::run::Outcome;
 use super::subject;
 use super::world::World;
@@ -14,9 +14,6 @@ use crate::answer::guardrails::Guarded;
 use crate::answer::tested::TestFailure;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::Place;
-
-/// The most targets that a failure lists.
-const SHOWN: usize = 5;
 
 /// Runs the test.
 pub(super) fn run(world: &World, test: &GuardrailTest) -> Outcome {
@@ -35,7 +32,7 @@ pub(super) fn run(world: &World, test: &GuardrailTest) -> Outcome {
     }
     let unjudged: Vec<String> = lines(guarded, true);
     if !unjudged.is_empty() {
-        return Err(format!("{name} cannot be judged:{}", listed(&unjudged)).into());
+        return Err(format!("{name} cannot be judged:{}", first_of(&unjudged)).into());
     }
     match &test.broken {
         None => fulfilled(guarded),
@@ -46,7 +43,7 @@ pub(super) fn run(world: &World, test: &GuardrailTest) -> Outcome {
 fn fulfilled(guarded: &Guarded) -> Outcome {
     let name = &guarded.name;
     if guarded.broken > 0 {
-        return Err(format!("{name} is broken:{}", listed(&lines(guarded, false))).into());
+        return Err(format!("{name} is broken:{}", first_of(&lines(guarded, false))).into());
     }
     match (guarded.fulfilled, guarded.excepted) {
         (0, 0) => Err(format!("{name} applies to no target, so nothing fulfils it").into()),
@@ -87,10 +84,8 @@ fn lines(guarded: &Guarded, errors: bool) -> Vec<String> {
         .filter(|fault| fault.is_error == errors);
     faults
         .map(|fault| {
-            let through = fault
-                .through
-                .as_ref()
-                .map(|through| format!(" through {through}"));
+            let through = fault.through.as_ref();
+            let through = through.map(|place| format!(" through {place}"));
             let text = format!(
                 "{}{}: {}",
                 fault.target.0,
@@ -100,15 +95,4 @@ fn lines(guarded: &Guarded, errors: bool) -> Vec<String> {
             escape(&text)
         })
         .collect()
-}
-
-fn listed(lines: &[String]) -> String {
-    let mut text = String::new();
-    for line in lines.iter().take(SHOWN) {
-        let _ = write!(text, "\n  {line}");
-    }
-    if lines.len() > SHOWN {
-        let _ = write!(text, "\n  and {} more", lines.len() - SHOWN);
-    }
-    text
 }
