@@ -26,8 +26,9 @@ RUN mkdir -p src engine/src guardrails/src testing/src \
  && cargo auditable build --release --locked --target "$(rustc --print host-tuple)" \
  && rm -r src engine/src guardrails/src
 
-# The pages of the findings are part of the program.
+# The pages of the findings and the page of `attache ui` are part of the program.
 COPY docs/findings docs/findings
+COPY ui/dist ui/dist
 COPY engine engine
 COPY guardrails guardrails
 COPY src src

@@ -17,36 +17,9 @@ use crate::answer::graph::{Details, Graph};
 use crate::engine::model::ids::GroupKind;
 
 const PAGE: &str = include_str!("html/page.html");
-const PAGE_STYLE: &str = concat!(
-    include_str!("html/css/page.css"),
-    include_str!("html/css/bar.css"),
-    include_str!("html/css/map.css"),
-    include_str!("html/css/panel.css"),
-);
-/// The script, in one function: the data (model), selection and filters (state, filter), positions (cells to routing),
-/// and the parts of the page.
-const SCRIPT: &str = concat!(
-    "'use strict';\n(() => {\n",
-    include_str!("html/js/text.js"),
-    include_str!("html/js/model.js"),
-    include_str!("html/js/state.js"),
-    include_str!("html/js/filter.js"),
-    include_str!("html/js/cells.js"),
-    include_str!("html/js/frames.js"),
-    include_str!("html/js/place.js"),
-    include_str!("html/js/routing.js"),
-    include_str!("html/js/draw.js"),
-    include_str!("html/js/legend.js"),
-    include_str!("html/js/move.js"),
-    include_str!("html/js/panel-parts.js"),
-    include_str!("html/js/panel.js"),
-    include_str!("html/js/bar.js"),
-    include_str!("html/js/search.js"),
-    include_str!("html/js/link.js"),
-    include_str!("html/js/export.js"),
-    include_str!("html/js/main.js"),
-    "})();\n",
-);
+/// Built by `make ui` from `ui/src/map`.
+const PAGE_STYLE: &str = include_str!("../../../../ui/dist/graph.css");
+const SCRIPT: &str = include_str!("../../../../ui/dist/graph.js");
 
 /// The input of the script.
 #[derive(Serialize)]
