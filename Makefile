@@ -152,6 +152,19 @@ lint-krew: $(KREW) ## what a release gives to krew, judged and installed by krew
 $(KREW):
 	GOBIN=$(@D) go install sigs.k8s.io/krew/cmd/krew@v$(KREW_VERSION) sigs.k8s.io/krew/cmd/validate-krew-manifest@v$(KREW_VERSION)
 
+.PHONY: ui
+ui: ui/node_modules/.package-lock.json ## the page of attache ui and of graph -o html: ui/dist from ui/src (needs npm)
+	cd ui && npm run --silent check && npm run --silent build
+
+ui/node_modules/.package-lock.json: ui/package.json ui/package-lock.json
+	cd ui && npm ci --silent --no-audit --no-fund
+
+.PHONY: ui-check
+ui-check: ## that ui/dist is what ui/src gives
+	rm -rf target/ui-dist && mkdir -p target && cp -r ui/dist target/ui-dist && cp ui/LICENSES.txt target/ui-licenses.txt
+	$(MAKE) ui
+	diff -r target/ui-dist ui/dist && diff target/ui-licenses.txt ui/LICENSES.txt
+
 .PHONY: pre-commit
 pre-commit: $(PRE_COMMIT) ## what the tests of the hooks run
 
