@@ -6,7 +6,7 @@ import { askedOf, commandsOf, keyOf, labelOf, mapOf } from '../names';
 import type { Route } from '../route';
 import { Commands } from '../parts/copy';
 import { EffectiveByKind } from '../parts/effective';
-import { Facts, KindBadge, ObjectLink, ObjectLinks } from '../parts/links';
+import { Facts, KindBadge, ObjectLink, ObjectLinks, SectionLink } from '../parts/links';
 import { Await, PageTitle } from '../parts/notice';
 import { PoliciesOnObject } from '../parts/on-object';
 import { StatePill } from '../parts/state';
@@ -106,7 +106,7 @@ function Listeners({ of }: { of: OfTarget }) {
           <thead><tr><th scope="col">Name</th><th scope="col">Protocol</th><th scope="col" class="number">Port</th><th scope="col">Hostname</th><th scope="col" class="number">Routes</th></tr></thead>
           <tbody>
             {of.overview?.listeners?.map((one) => (
-              <tr key={one.name}><td><ObjectLink to={{ ...of.object, section: one.name }} short class="row-link" /></td><td>{one.protocol}</td><td class="number">{one.port}</td><td>{one.hostname ?? 'any'}</td><td class="number">{one.routes}</td></tr>
+              <tr key={one.name}><td><SectionLink of={{ ...of.object, section: one.name }} class="row-link strong" /></td><td>{one.protocol}</td><td class="number">{one.port}</td><td>{one.hostname ?? 'any'}</td><td class="number">{one.routes}</td></tr>
             ))}
           </tbody>
         </table>

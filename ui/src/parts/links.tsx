@@ -16,6 +16,11 @@ export function ObjectLink({ to, short, class: className }: { to: Ref; short?: b
   );
 }
 
+/** A link to a section, by its own name: where the whole object is named beside it. */
+export function SectionLink({ of, class: className }: { of: Ref; class?: string }) {
+  return <a class={`object ${className ?? ''}`} href={pageOf(of)} title={labelOf(of)}><Breakable words={of.section ?? nameOf(of)} /></a>;
+}
+
 /** Links, with commas; the rest counted. */
 export function ObjectLinks({ to, most = 5, short }: { to: Ref[]; most?: number; short?: boolean }) {
   const shown = to.slice(0, most);

@@ -1,9 +1,9 @@
 // The path of a request as a row of boxes, and why nothing else takes it.
 import type { ComponentChildren } from 'preact';
-import type { Criterion, Ref, Step, Unserved } from '../types';
+import type { Criterion, Step, Unserved } from '../types';
 import { keyOf, kindOf } from '../names';
 import { Removed } from './effective';
-import { KindBadge, ObjectLink, ObjectLinks } from './links';
+import { KindBadge, ObjectLink, ObjectLinks, SectionLink } from './links';
 import { StatePill } from './state';
 import { SourcedYaml } from './yaml-view';
 
@@ -47,10 +47,6 @@ export function ServedStep({ of }: { of: Step }) {
   );
 }
 
-
-function SectionLink({ of }: { of: Ref }) {
-  return <span title={`${of.kind} ${of.namespace}/${of.name}`}><ObjectLink to={of} short /></span>;
-}
 
 function matchWords({ matched }: Step): string {
   if (!matched) return '';
