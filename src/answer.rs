@@ -1,4 +1,4 @@
-//! The answers of the commands as data: the interface that programs read (design 5.1). Pure; `cli::render` shows them
+//! The answers of the commands as data: the interface that programs read. Pure; `cli::render` shows them
 //! to people.
 
 use schemars::JsonSchema;

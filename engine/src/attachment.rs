@@ -26,7 +26,7 @@ pub struct Attachment {
     /// Members of its target whose meaning is unknown. It is unknown how policies that differ in them combine (ruling
     /// 40).
     pub unknown: Option<Arc<str>>,
-    /// Whether it acts only on requests from its own namespace (ruling 22).
+    /// Whether it acts only on requests from its own namespace.
     pub consumer: bool,
     /// Whether it is attached to every Namespace; policies attached to one Namespace are more specific.
     pub all_namespaces: bool,
@@ -91,8 +91,7 @@ impl Attachment {
 /// The policies attached to an object and its sections: by kind, the established first (oldest, then
 /// `namespace/name`).
 ///
-/// Not attached are policies that may not reach the object or that name a section that does not exist (rulings 16 and
-/// 34), those that their controllers reject (ruling 36), and those without a usable strategy.
+/// Not attached are policies that may not reach the object or that name a section that does not exist, those that their controllers reject, and those without a usable strategy.
 pub fn attached_to(
     snapshot: &Snapshot,
     key: &ObjectKey,

@@ -87,6 +87,8 @@ pub struct Resolver<'a> {
     fuel: Fuel,
     /// The last question and its answer.
     last: Option<(ObjectKey, GroupKind, PathScope, Rc<[PathGroup]>)>,
+    /// A profile of no kind, for paths without policies.
+    no_kind: Option<Arc<Profile>>,
 }
 
 // === impl Resolver ===
@@ -109,6 +111,7 @@ impl<'a> Resolver<'a> {
             target_fields: TargetFieldsCache::default(),
             shadows: Shadows::default(),
             last: None,
+            no_kind: None,
         }
     }
 
@@ -370,13 +373,37 @@ impl<'a> Resolver<'a> {
         if profile.class.value == Class::Direct {
             return self.direct(key, &profile, &shape.sections);
         }
+        self.paths_to(key, &profile, end)
+    }
+
+    /// The paths through an object without their policies, down to a level.
+    pub fn bare_paths(&mut self, key: &ObjectKey, end: Level) -> Vec<PathGroup> {
+        let profile = self.no_kind();
+        self.paths_to(key, &profile, end)
+    }
+
+    /// The paths through any of these routes without their policies, down to a level below the listeners.
+    pub fn bare_paths_over_routes(&mut self, routes: &Routes, end: Level) -> Vec<PathGroup> {
+        let profile = self.no_kind();
+        let mut groups = Vec::new();
+        let region = self.subgraphs.of(routes);
+        self.through_routes(None, &profile, &region, end, &mut groups);
+        groups
+    }
+
+    fn no_kind(&mut self) -> Arc<Profile> {
+        let profile = || Arc::new(Profile::default_of(&GroupKind::core("")));
+        self.no_kind.get_or_insert_with(profile).clone()
+    }
+
+    fn paths_to(&mut self, key: &ObjectKey, profile: &Profile, end: Level) -> Vec<PathGroup> {
         let region = self.region(key);
         let mut groups = Vec::new();
         if end.is_upper() {
-            self.ending_above(key, &profile, &region, &mut groups);
+            self.ending_above(key, profile, &region, &mut groups);
         } else {
-            self.through_routes(Some(key), &profile, &region, end, &mut groups);
-            self.without_routes(Some(key), &profile, &region, end, &mut groups);
+            self.through_routes(Some(key), profile, &region, end, &mut groups);
+            self.without_routes(Some(key), profile, &region, end, &mut groups);
         }
         groups
     }

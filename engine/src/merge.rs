@@ -338,7 +338,7 @@ fn upward(profile: &Profile, layers: &[Layer<'_>], own: Option<Merged>) -> Optio
 }
 
 /// Folds downward: each policy decides how it merges with the policies above it: with the result of all of them, or
-/// with its nearest parent alone, which overrides everything above that parent (ruling 28).
+/// with its nearest parent alone, which overrides everything above that parent.
 fn downward(profile: &Profile, layers: &[Layer<'_>]) -> Option<Merged> {
     counted(profile, layers, Layer::strategy)
         .iter()

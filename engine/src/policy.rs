@@ -71,7 +71,7 @@ pub struct TargetRef {
     /// The port whose sections are the target, for kinds that refer to sections by port.
     pub port: Option<u16>,
     /// Members of the entry whose meaning the profile does not know, as JSON: entries that differ in them are
-    /// different targets (ruling 40).
+    /// different targets.
     pub unknown: Option<Arc<str>>,
     /// The namespaces that a selector covers; only its own by default.
     pub from: From,
@@ -112,7 +112,7 @@ pub enum StanzaPlace {
 }
 
 /// The order of policies on one level: older first, then by `namespace/name`. A policy that is not created yet is the
-/// newest (GEP-713, conflict resolution; design 9, ruling 15). Some kinds have a weight, which counts before age.
+/// newest (GEP-713, conflict resolution). Some kinds have a weight, which counts before age.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Precedence {
     weight: i32,
@@ -339,7 +339,7 @@ pub fn is_cluster_scoped(gk: &GroupKind) -> bool {
     gk.is_gateway_api("GatewayClass") || gk.is_core("Namespace")
 }
 
-/// The group of a reference without one (design 9, ruling 9).
+/// The group of a reference without one.
 pub(crate) fn guessed_group(kind: &str) -> &'static str {
     let mut gateway_api = ["GatewayClass", "Gateway", "ListenerSet"]
         .iter()

@@ -1,4 +1,4 @@
-//! Paths from the top of the hierarchy down to where requests end (design 2.4).
+//! Paths from the top of the hierarchy down to where requests end.
 //!
 //! A path has two halves: the [`AncestorPath`] from the `GatewayClass` to the listener that accepts the requests, and the
 //! [`RoutePath`] from the route's Namespace to the rule or the backend.
@@ -43,7 +43,7 @@ pub use route_paths::RoutePaths;
 pub struct AncestorPath {
     /// The places, from the least to the most specific; empty for a route that is not attached.
     pub steps: Vec<Step>,
-    /// The only namespace whose requests take this path (mesh, consumer scope; ruling 22).
+    /// The only namespace whose requests take this path (mesh, consumer scope).
     pub consumer: Option<Arc<str>>,
 }
 
@@ -65,7 +65,7 @@ impl AncestorPath {
 }
 
 /// The places of a path, each once: a Namespace that holds both the Gateway and the route counts as
-/// the Gateway's (ruling 5).
+/// the Gateway's.
 pub fn places<'a>(ancestor_path: &'a AncestorPath, lower: Option<&'a RoutePath>) -> Vec<&'a Place> {
     let lower = lower.into_iter().flat_map(|lower| &lower.steps);
     let mut places: Vec<&Place> = Vec::new();

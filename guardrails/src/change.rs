@@ -1,15 +1,16 @@
 //! What a request does to guardrails. Only what it breaks anew is refused (the ratchet).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use attache_engine::admission::disclosure::Subject;
 use attache_engine::admission::finding::{Code, Finding, Hint, Severity};
 use attache_engine::admission::review::{Operation, Request, States};
 use attache_engine::admission::settings::Guard;
+use attache_engine::effective::Resolver;
 use attache_engine::effective::impact::touched_by;
-use attache_engine::effective::{PathGroup, Resolver, Routes};
 use attache_engine::model::ids::{GroupKind, ObjectKey};
-use attache_engine::model::object::is_route;
+use attache_engine::model::level::Level;
+use attache_engine::model::object::Node;
 use attache_engine::model::wording;
 use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
@@ -17,7 +18,9 @@ use jiff::civil::Date;
 use crate::file::{Action, OnError};
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
-use crate::judge::{Before, Fault, Judge, by_id, is_direct};
+use crate::judge::{Before, Fault, Judge};
+use crate::side::Side;
+use crate::target_paths::{JudgedPath, by_id, deepest};
 use crate::{values, written};
 
 /// A change to judge.
@@ -121,12 +124,16 @@ impl Guardrails {
                 judge
             }
         });
+        // A kind may have its first or its last policy.
+        let end = [change.before, change.after].map(|side| deepest(side, side.used_kinds()));
+        let end = end.into_iter().fold(Level::Rule, Level::max);
         let mut is_cut = false;
         let mut found: BTreeMap<Together<'_>, Targets> = BTreeMap::new();
         for (kind, targets) in &targets {
+            let kind = kind.as_ref();
             let of_kind: Vec<&Guardrail> = asked
                 .iter()
-                .filter(|guardrail| guardrail.policy_kind == *kind)
+                .filter(|guardrail| guardrail.policy_kind.as_ref() == kind)
                 .copied()
                 .collect();
             let is_asked = |target: &&ObjectKey| {
@@ -137,8 +144,8 @@ impl Guardrails {
             };
             let targets: Vec<&ObjectKey> = targets.iter().filter(is_asked).collect();
             let mut sides = [
-                Side::new(&mut was, kind, &targets),
-                Side::new(&mut is, kind, &targets),
+                Side::new(&mut was, kind, end, &targets),
+                Side::new(&mut is, kind, end, &targets),
             ];
             for target in targets {
                 judge_target(
@@ -161,68 +168,18 @@ impl Guardrails {
             asked.iter().map(|one| (&*one.name, *one)).collect();
         let findings = found.into_iter().filter_map(|(together, targets)| {
             let guardrail = by_name.get(together.guardrail)?;
-            Some(finding(key, guardrail, &together, &targets))
+            let mut finding = finding(key, guardrail, &together, &targets);
+            if finding.refuses() {
+                // A policy that the cache does not have yet may fulfil it.
+                finding = match &guardrail.policy_kind {
+                    Some(kind) => finding.refuted_by([kind]),
+                    None => finding.refuted_by(served_kinds(change.after)),
+                };
+            }
+            Some(finding)
         });
         // What was found before the fuel was used up is true.
         findings.chain(is_cut.then(|| too_much(key))).collect()
-    }
-}
-
-/// The paths before or after the change.
-struct Side<'r, 's> {
-    resolver: &'r mut Resolver<'s>,
-    kind: &'r GroupKind,
-    is_direct: bool,
-    /// The paths of all routes, found together, which costs less than one by one; `None` if paths end elsewhere.
-    of_routes: Option<HashMap<ObjectKey, Vec<PathGroup>>>,
-}
-
-// === impl Side ===
-
-impl<'r, 's> Side<'r, 's> {
-    fn new(resolver: &'r mut Resolver<'s>, kind: &'r GroupKind, targets: &[&ObjectKey]) -> Self {
-        let snapshot = resolver.snapshot();
-        let is_direct = is_direct(snapshot, kind);
-        let end = snapshot.profile(kind).map(|profile| profile.end());
-        let end = end.filter(|end| !is_direct && !end.is_upper());
-        let of_routes = end.map(|end| {
-            let there = targets
-                .iter()
-                .copied()
-                .filter(|key| snapshot.get(key).is_some());
-            let mut routes = Routes::default();
-            routes.extend(there.filter(|key| is_route(&key.gk)));
-            let mut found: HashMap<ObjectKey, Vec<PathGroup>> = HashMap::new();
-            for group in resolver.paths_over_routes(&routes, kind, end) {
-                if let Some(route) = group.paths.routes.route() {
-                    found.entry(route.clone()).or_default().push(group);
-                }
-            }
-            found
-        });
-        Self {
-            resolver,
-            kind,
-            is_direct,
-            of_routes,
-        }
-    }
-
-    /// The paths to a target; each target is asked for once.
-    fn groups(&mut self, target: &ObjectKey) -> Vec<PathGroup> {
-        match &mut self.of_routes {
-            Some(found) if is_route(&target.gk) => found.remove(target).unwrap_or_default(),
-            _ => self.resolver.paths_even_without_policies(target, self.kind),
-        }
-    }
-
-    /// The Gateways of a target whose paths do not name them.
-    fn gateways(&mut self, target: &ObjectKey) -> BTreeSet<ObjectKey> {
-        if self.is_direct {
-            self.resolver.gateways_of(target)
-        } else {
-            BTreeSet::new()
-        }
     }
 }
 
@@ -246,10 +203,11 @@ fn judge_target<'g>(
     if applies.is_empty() {
         return;
     }
-    let (old, new) = (was.groups(target), is.groups(target));
-    let before = by_id(&old);
+    let (old, new) = (was.paths(target), is.paths(target));
     let gateways = [was.gateways(target), is.gateways(target)];
     let (was, is) = (&*was.resolver, &*is.resolver);
+    let (old, new) = (old.paths(was.snapshot()), new.paths(is.snapshot()));
+    let before = by_id(&old);
     for guardrail in applies {
         let [had, has] = &gateways;
         let result = now.judge(is, guardrail, &new, has, Before::Paths(&before));
@@ -272,13 +230,13 @@ fn earlier_faults<'g>(
     was: &Resolver<'_>,
     guardrail: &'g Guardrail,
     target: &ObjectKey,
-    groups: &[PathGroup],
+    paths: &[JudgedPath<'_>],
     gateways: &BTreeSet<ObjectKey>,
 ) -> Vec<Fault> {
     if !guardrail.matcher.has(was.snapshot(), target) {
         return Vec::new();
     }
-    let result = judge.judge(was, guardrail, groups, gateways, Before::Same);
+    let result = judge.judge(was, guardrail, paths, gateways, Before::Same);
     result.faults
 }
 
@@ -303,22 +261,43 @@ fn note<'g>(
     targets.tells |= fault.tells;
 }
 
-/// The objects around which the effective policies of the kinds may change, and those that may become targets.
+/// The objects around which the effective policies of the kinds may change, and those that may become targets; `None` is
+/// for guardrails about all kinds.
 fn touched(
     sides: [&mut Resolver<'_>; 2],
     change: &GuardedChange<'_>,
     guardrails: &[&Guardrail],
-) -> BTreeMap<GroupKind, BTreeSet<ObjectKey>> {
-    let kinds: BTreeSet<GroupKind> = guardrails
+) -> BTreeMap<Option<GroupKind>, BTreeSet<ObjectKey>> {
+    let asked: BTreeSet<Option<GroupKind>> = guardrails
         .iter()
         .map(|guardrail| guardrail.policy_kind.clone())
         .collect();
+    let about_all = asked.contains(&None);
+    let mut kinds: BTreeSet<GroupKind> = asked.iter().flatten().cloned().collect();
+    if about_all {
+        kinds.extend(served_kinds(change.before).cloned());
+        kinds.extend(served_kinds(change.after).cloned());
+    }
     let kinds: Vec<GroupKind> = kinds.into_iter().collect();
-    let mut found: BTreeMap<GroupKind, BTreeSet<ObjectKey>> = BTreeMap::new();
+    let mut found: BTreeMap<Option<GroupKind>, BTreeSet<ObjectKey>> = BTreeMap::new();
     for resolver in sides {
         for (kind, objects) in touched_by(resolver, std::slice::from_ref(change.object), &kinds) {
-            found.entry(kind).or_default().extend(objects);
+            if about_all {
+                found
+                    .entry(None)
+                    .or_default()
+                    .extend(objects.iter().cloned());
+            }
+            let kind = Some(kind);
+            if asked.contains(&kind) {
+                found.entry(kind).or_default().extend(objects);
+            }
         }
+    }
+    // Without any policy kind, a new route is a target nevertheless.
+    if about_all {
+        let known = found.entry(None).or_default();
+        known.insert(change.object.clone());
     }
     // The labels of a Namespace decide which guardrails apply to the objects in it.
     if change.object.gk.is_core("Namespace") {
@@ -333,6 +312,20 @@ fn touched(
         }
     }
     found
+}
+
+/// The policy kinds that the API server serves, or that have policies among manifests.
+fn served_kinds(snapshot: &Snapshot) -> impl Iterator<Item = &GroupKind> {
+    let crd = GroupKind::crd();
+    let definitions = snapshot.objects(&crd);
+    let defined = definitions.filter_map(|object| match &object.node {
+        Node::Crd(crd) => Some(&crd.gk),
+        _ => None,
+    });
+    let defined: HashSet<&GroupKind> = defined.collect();
+    snapshot
+        .policy_kinds()
+        .filter(move |kind| snapshot.count(kind) > 0 || defined.contains(kind))
 }
 
 fn too_much(key: &ObjectKey) -> Finding {
@@ -376,8 +369,6 @@ fn finding(
         && (!is_error || guardrail.on_error == OnError::Deny);
     if denies {
         finding.severity = Severity::Deny;
-        // A policy that the cache does not have yet may fulfil it.
-        finding = finding.refuted_by(&guardrail.policy_kind);
     } else {
         finding.warn();
     }

@@ -55,8 +55,9 @@ pub struct Spec {
     /// The targets that it applies to.
     #[serde(default, rename = "match")]
     pub matches: TargetMatch,
-    /// The policy kind whose effective policy the rules are about.
-    pub policy_kind: PolicyKind,
+    /// The policy kind whose effective policy the rules are about. If absent, `effective` is a map from `Kind.group` to
+    /// the effective policy, of all kinds of which something is in force.
+    pub policy_kind: Option<PolicyKind>,
     /// The rules. Each of them must hold on every path.
     #[schemars(length(min = 1))]
     pub rules: Vec<RuleFile>,

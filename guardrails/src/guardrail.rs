@@ -33,8 +33,8 @@ pub fn is_guardrail(gk: &GroupKind) -> bool {
 pub struct Guardrail {
     /// Its name.
     pub name: String,
-    /// The policy kind that it is about.
-    pub policy_kind: GroupKind,
+    /// The policy kind that it is about; `None` for all kinds together.
+    pub policy_kind: Option<GroupKind>,
     /// What happens to a change that breaks a rule.
     pub action: Action,
     /// What happens if a rule cannot be evaluated.
@@ -102,6 +102,7 @@ impl Guardrail {
             let rule = Rule::compile(rule);
             rules.push(rule.map_err(|(f, why)| error(&format!("spec.rules[{i}].{f}"), why))?);
         }
+        let kind = spec.policy_kind.as_ref();
         let mut exceptions = Vec::with_capacity(spec.except.len());
         for (i, file) in spec.except.iter().enumerate() {
             let exception = Exception::of(file);
@@ -110,7 +111,7 @@ impl Guardrail {
         }
         Ok(Self {
             name: name.clone(),
-            policy_kind: GroupKind::new(&*spec.policy_kind.group, &*spec.policy_kind.kind),
+            policy_kind: kind.map(|kind| GroupKind::new(&*kind.group, &*kind.kind)),
             action: spec.action,
             on_error: spec.on_error,
             exceptions,

@@ -19,7 +19,8 @@ use kube_cel::cel::{Context, Value};
 use crate::cost::{Size, Sizes};
 use crate::expression::Expression;
 use crate::guardrail::{Guardrail, Rule};
-use crate::path::{GuardedPath, PathId, paths_of};
+use crate::path::{GuardedPath, PathId};
+use crate::target_paths::JudgedPath;
 use crate::values::{self, Settings};
 
 /// The most characters of a message.
@@ -75,28 +76,31 @@ pub struct Fault {
     pub(crate) id: PathId,
 }
 
+/// What is in force on a path, by policy kind.
+pub(crate) type InForce<'a> = [(&'a GroupKind, &'a PathGroup)];
+
 /// The state of the paths before the change.
 #[derive(Clone, Copy)]
 pub(crate) enum Before<'a> {
     /// There is no change.
     Same,
-    /// The paths before it.
-    Paths(&'a BTreeMap<PathId, &'a PathGroup>),
+    /// What was in force on each path before it.
+    Paths(&'a BTreeMap<PathId, &'a InForce<'a>>),
 }
 
 /// What decides the result of a rule.
 #[derive(PartialEq, Eq, Hash)]
 struct Question {
     rule: *const Rule,
-    after: (*const Stack, *const Effective),
-    before: Option<(*const Stack, *const Effective)>,
+    after: Vec<(*const Stack, *const Effective)>,
+    before: Option<Vec<(*const Stack, *const Effective)>>,
     listener: Option<Place>,
     gateway: Option<ObjectKey>,
     target: Option<Place>,
 }
 
 /// Keeps alive what addresses in a [`Question`] identify.
-type Held = [Option<(Rc<Stack>, Arc<Effective>)>; 2];
+type Held = Vec<(Rc<Stack>, Arc<Effective>)>;
 
 /// The result of a rule.
 enum Outcome {
@@ -109,6 +113,10 @@ enum Outcome {
 struct Here<'a> {
     snapshot: &'a Snapshot,
     path: GuardedPath<'a>,
+    target: Option<&'a Place>,
+    in_force: &'a InForce<'a>,
+    /// Whether the guardrail is about all kinds.
+    by_kind: bool,
     gateway: Option<&'a ObjectKey>,
     listener: Option<&'a Place>,
 }
@@ -150,43 +158,46 @@ impl<'g> Judge<'g> {
         &mut self,
         resolver: &Resolver<'_>,
         guardrail: &'g Guardrail,
-        groups: &[PathGroup],
+        paths: &[JudgedPath<'_>],
         others: &BTreeSet<ObjectKey>,
         before: Before<'_>,
     ) -> TargetResult {
         let snapshot = resolver.snapshot();
-        let is_direct = is_direct(snapshot, &guardrail.policy_kind);
+        let kind = guardrail.policy_kind.as_ref();
+        let is_direct = kind.is_some_and(|kind| is_direct(snapshot, kind));
         let mut result = TargetResult::default();
         // No request takes a path that begins at no listener.
-        for group in groups.iter().filter(|group| group.attached || is_direct) {
-            for path in paths_of(group) {
-                let gateway = path.gateway(others);
-                let is_here = if is_direct {
-                    guardrail.matcher.takes_any_gateway()
-                        || others
-                            .iter()
-                            .any(|gateway| guardrail.matcher.has_gateway(snapshot, Some(gateway)))
-                } else {
-                    guardrail.matcher.has_gateway(snapshot, gateway)
-                };
-                if !is_here {
-                    continue;
-                }
-                result.paths += 1;
-                if result.paths.is_multiple_of(PATHS) {
-                    self.spend(1);
-                }
-                if self.is_spent() {
-                    return result;
-                }
-                let here = Here {
-                    snapshot,
-                    path,
-                    gateway,
-                    listener: path.at(Level::Listener),
-                };
-                self.judge_path(guardrail, &here, before, &mut result);
+        for judged in paths.iter().filter(|judged| judged.counts) {
+            let path = judged.path;
+            let gateway = path.gateway(others);
+            let is_here = if is_direct {
+                guardrail.matcher.takes_any_gateway()
+                    || others
+                        .iter()
+                        .any(|gateway| guardrail.matcher.has_gateway(snapshot, Some(gateway)))
+            } else {
+                guardrail.matcher.has_gateway(snapshot, gateway)
+            };
+            if !is_here {
+                continue;
             }
+            result.paths += 1;
+            if result.paths.is_multiple_of(PATHS) {
+                self.spend(1);
+            }
+            if self.is_spent() {
+                return result;
+            }
+            let here = Here {
+                snapshot,
+                path,
+                target: judged.target,
+                in_force: &judged.in_force,
+                by_kind: kind.is_none(),
+                gateway,
+                listener: path.at(Level::Listener),
+            };
+            self.judge_path(guardrail, &here, judged, before, &mut result);
         }
         result
     }
@@ -195,12 +206,13 @@ impl<'g> Judge<'g> {
         &mut self,
         guardrail: &'g Guardrail,
         here: &Here<'_>,
+        judged: &JudgedPath<'_>,
         before: Before<'_>,
         result: &mut TargetResult,
     ) {
         let earlier = match before {
             // The state before is the state now.
-            Before::Same => Some(here.path.group),
+            Before::Same => Some(here.in_force),
             // `None` if the path is new.
             Before::Paths(paths) => paths.get(&here.path.id()).copied(),
         };
@@ -221,27 +233,28 @@ impl<'g> Judge<'g> {
                 message,
                 tells: is_error || rule.message.as_ref().is_some_and(tells),
                 through: here.path.through(),
-                policies: here.path.group.effective.policies(),
+                policies: judged.policies(),
                 id: here.path.id(),
             });
         }
     }
 
-    /// `earlier` is the path before the change, if there was one.
+    /// `earlier` is what was in force on the path before the change, if there was one.
     fn outcome(
         &mut self,
         rule: &'g Rule,
         here: &Here<'_>,
-        earlier: Option<&PathGroup>,
+        earlier: Option<&InForce<'_>>,
     ) -> Rc<Outcome> {
-        let group = here.path.group;
         let uses = |variables: &[&str]| variables.iter().any(|variable| rule.uses(variable));
+        let outcomes = |in_force: &InForce<'_>| {
+            let groups = in_force.iter().map(|(_, group)| group.outcome());
+            groups.collect::<Vec<_>>()
+        };
         let question = Question {
             rule: std::ptr::from_ref(rule),
-            after: group.outcome(),
-            before: earlier
-                .filter(|_| uses(&["before"]))
-                .map(PathGroup::outcome),
+            after: outcomes(here.in_force),
+            before: earlier.filter(|_| uses(&["before"])).map(outcomes),
             listener: here
                 .listener
                 .filter(|_| uses(&["listener", "path"]))
@@ -257,54 +270,56 @@ impl<'g> Judge<'g> {
             return known.clone();
         }
         let outcome = Rc::new(self.evaluate(rule, here, earlier));
-        let held = |group: &PathGroup| (group.stack.clone(), group.effective.clone());
-        let held = [Some(held(group)), earlier.map(held)];
+        let in_force = here.in_force.iter().chain(earlier.into_iter().flatten());
+        let held = in_force.map(|(_, group)| (group.stack.clone(), group.effective.clone()));
+        let held = held.collect();
         self.known.insert(question, (held, outcome.clone()));
         outcome
     }
 
-    fn evaluate(&mut self, rule: &Rule, here: &Here<'_>, earlier: Option<&PathGroup>) -> Outcome {
-        let group = here.path.group;
-        let now = self.settings_of(&group.effective);
-        let was = earlier.map(|group| (group, self.settings_of(&group.effective)));
+    fn evaluate(&mut self, rule: &Rule, here: &Here<'_>, earlier: Option<&InForce<'_>>) -> Outcome {
         let needs = |variable: &str| rule.uses(variable);
-        let count = |group: &PathGroup| {
-            let levels = group.stack.iter();
-            levels.map(|level| level.policies.len()).sum()
-        };
-        let of_policies = |group: &PathGroup| Size {
-            elements: count(group),
-            each: POLICY,
-        };
+        let now = needs("effective").then(|| self.settings_on(here.in_force, here.by_kind));
+        let was = earlier.filter(|_| needs("before"));
+        let was = was.map(|earlier| (earlier, self.settings_on(earlier, here.by_kind)));
         let mut sizes = Sizes {
             known: vec![("request", Size::whole(self.request_size))],
         };
         let mut scope = self.context.new_inner_scope();
-        if needs("effective") {
-            sizes.known.push(("effective", Size::whole(now.size)));
-            let Some(fields) = &now.fields else {
+        if let Some(now) = now {
+            let Some((fields, size)) = now else {
                 return unknown();
             };
-            scope.add_variable_from_value("effective", values::map(fields.iter().cloned()));
+            sizes.known.push(("effective", Size::whole(size)));
+            scope.add_variable_from_value("effective", values::map(fields));
         }
         if needs("before") {
-            let before = match &was {
+            let before = match was {
                 None => Value::Null,
-                Some((group, settings)) => {
-                    sizes.known.push(("before", Size::whole(settings.size)));
-                    sizes.known.push(("before.policies", of_policies(group)));
-                    let Some(fields) = &settings.fields else {
-                        return unknown();
-                    };
-                    let policies = ("policies", values::policies(here.snapshot, group));
-                    values::map(fields.iter().cloned().chain([policies]))
+                Some((_, None)) => return unknown(),
+                Some((in_force, Some((fields, size)))) => {
+                    sizes.known.push(("before", Size::whole(size)));
+                    sizes
+                        .known
+                        .push(("before.policies", size_of_policies(in_force)));
+                    let policies = values::policies(here.snapshot, in_force);
+                    let policies = ("policies".to_owned(), policies);
+                    if here.by_kind {
+                        let effective = ("effective".to_owned(), values::map(fields));
+                        values::map([effective, policies])
+                    } else {
+                        values::map(fields.into_iter().chain([policies]))
+                    }
                 }
             };
             scope.add_variable_from_value("before", before);
         }
         if needs("policies") {
-            sizes.known.push(("policies", of_policies(group)));
-            scope.add_variable_from_value("policies", values::policies(here.snapshot, group));
+            sizes
+                .known
+                .push(("policies", size_of_policies(here.in_force)));
+            let policies = values::policies(here.snapshot, here.in_force);
+            scope.add_variable_from_value("policies", policies);
         }
         for variable in ["target", "path", "gateway", "listener", "route", "request"] {
             if needs(variable) {
@@ -329,7 +344,7 @@ impl<'g> Judge<'g> {
     fn value(&self, variable: &str, here: &Here<'_>) -> Value {
         let snapshot = here.snapshot;
         match variable {
-            "target" => values::target(snapshot, here.path.target()),
+            "target" => values::target(snapshot, here.target),
             "path" => values::path(&here.path),
             "gateway" => values::of_object(snapshot, here.gateway),
             "listener" => values::listener(snapshot, here.listener),
@@ -341,6 +356,34 @@ impl<'g> Judge<'g> {
         }
     }
 
+    /// The fields of `effective`, and how many values they are; `None` if only the controller of the kind knows them. For a
+    /// guardrail about all kinds each field is a kind, and a kind that only its controller knows has no `spec`.
+    fn settings_on(
+        &mut self,
+        in_force: &InForce<'_>,
+        by_kind: bool,
+    ) -> Option<(Vec<(String, Value)>, usize)> {
+        let mut all = Vec::new();
+        let mut size = 1;
+        for (kind, group) in in_force {
+            if by_kind && group.effective.policies().is_empty() {
+                continue;
+            }
+            let settings = self.settings_of(&group.effective);
+            size += settings.size;
+            let fields = settings.fields.iter().flatten();
+            let fields = fields.map(|(name, value)| ((*name).to_owned(), value.clone()));
+            if by_kind {
+                all.push((values::kind_name(kind), values::map(fields)));
+            } else if settings.fields.is_some() {
+                all.extend(fields);
+            } else {
+                return None;
+            }
+        }
+        Some((all, size))
+    }
+
     fn settings_of(&mut self, effective: &Arc<Effective>) -> Rc<Settings> {
         let known = self.settings.entry(Arc::as_ptr(effective));
         let (_, settings) =
@@ -349,10 +392,18 @@ impl<'g> Judge<'g> {
     }
 }
 
+fn size_of_policies(in_force: &InForce<'_>) -> Size {
+    let levels = in_force.iter().flat_map(|(_, group)| group.stack.iter());
+    Size {
+        elements: levels.map(|level| level.policies.len()).sum(),
+        each: POLICY,
+    }
+}
+
 /// How many values an object on the path has as a variable.
 fn weight(variable: &str, here: &Here<'_>) -> usize {
     let object = match variable {
-        "target" => here.path.target().map(|place| &place.object),
+        "target" => here.target.map(|place| &place.object),
         "gateway" => here.gateway,
         "route" => here.path.at(Level::Route).map(|place| &place.object),
         _ => None,
@@ -382,10 +433,4 @@ fn message(spend: impl FnOnce(usize), rule: &Rule, scope: &Context<'_>, sizes: &
 pub(crate) fn is_direct(snapshot: &Snapshot, kind: &GroupKind) -> bool {
     let profile = snapshot.profile(kind);
     profile.is_some_and(|profile| profile.class.value == Class::Direct)
-}
-
-/// The paths of these groups, by identity.
-pub(crate) fn by_id(groups: &[PathGroup]) -> BTreeMap<PathId, &PathGroup> {
-    let paths = groups.iter().flat_map(paths_of);
-    paths.map(|path| (path.id(), path.group)).collect()
 }

@@ -17,8 +17,10 @@ mod judge;
 mod matching;
 mod path;
 mod report;
+mod side;
 mod standing;
 mod status;
+mod target_paths;
 mod values;
 mod written;
 

@@ -51,6 +51,11 @@ impl<'a> GuardedPath<'a> {
         }
     }
 
+    /// The only namespace whose requests take the path.
+    pub(crate) fn consumer(&self) -> Option<&'a Arc<str>> {
+        self.ancestors.consumer.as_ref()
+    }
+
     /// The effective target.
     pub(crate) fn target(&self) -> Option<&'a Place> {
         let below = self.below.and_then(|below| below.target());

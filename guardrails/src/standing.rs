@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use attache_engine::effective::{PathGroup, Resolver};
+use attache_engine::effective::Resolver;
 use attache_engine::model::ids::{GroupKind, ObjectKey};
 use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
@@ -11,6 +11,7 @@ use crate::exception::Exception;
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
 use crate::judge::{Before, Fault, Judge};
+use crate::target_paths::TargetPaths;
 use crate::values;
 
 /// Whether a target fulfils a guardrail.
@@ -42,19 +43,19 @@ impl<'g> Judge<'g> {
         today: Date,
     ) -> Vec<(&'g Guardrail, Standing)> {
         let snapshot = resolver.snapshot();
-        let mut groups: BTreeMap<&GroupKind, Vec<PathGroup>> = BTreeMap::new();
+        let mut paths: BTreeMap<Option<&GroupKind>, TargetPaths> = BTreeMap::new();
         let mut gateways = None;
         let mut found = Vec::new();
         for guardrail in guardrails.iter() {
             if !guardrail.matcher.has(snapshot, key) {
                 continue;
             }
-            let kind = &guardrail.policy_kind;
-            let groups = groups
-                .entry(kind)
-                .or_insert_with(|| resolver.paths_even_without_policies(key, kind));
+            let kind = guardrail.policy_kind.as_ref();
+            let find = || TargetPaths::find(resolver, key, kind);
+            let paths = paths.entry(kind).or_insert_with(find);
+            let paths = paths.paths(snapshot);
             let gateways = gateways.get_or_insert_with(|| resolver.gateways_of(key));
-            let result = self.judge(resolver, guardrail, groups, gateways, Before::Same);
+            let result = self.judge(resolver, guardrail, &paths, gateways, Before::Same);
             if result.paths == 0 {
                 continue;
             }
@@ -84,7 +85,7 @@ pub fn targets(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<ObjectKey> {
 
 /// Why nothing can be known of a guardrail: its policy kind is unknown.
 pub fn unknown_kind(snapshot: &Snapshot, guardrail: &Guardrail) -> Option<String> {
-    let kind = &guardrail.policy_kind;
+    let kind = guardrail.policy_kind.as_ref()?;
     snapshot.profile(kind).is_none().then(|| {
         format!(
             "there is no policy kind {kind}: correct spec.policyKind, or describe the kind in a profile (attache kinds lists those that are known)"

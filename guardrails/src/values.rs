@@ -17,6 +17,7 @@ use kube_cel::cel::Value;
 use kube_cel::cel::objects::{Key, Map};
 use serde_json::Value as Json;
 
+use crate::judge::InForce;
 use crate::path::GuardedPath;
 
 /// The settings in force as a value.
@@ -88,12 +89,21 @@ fn of_json(value: &Json) -> Value {
     }
 }
 
-pub(crate) fn map<'a>(entries: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
+pub(crate) fn map<K: Into<String>>(entries: impl IntoIterator<Item = (K, Value)>) -> Value {
     let entries = entries.into_iter();
-    let entries = entries.map(|(key, value)| (Key::String(Arc::new(key.to_owned())), value));
+    let entries = entries.map(|(key, value)| (Key::String(Arc::new(key.into())), value));
     Value::Map(Map {
         map: Arc::new(entries.collect()),
     })
+}
+
+/// The key of a policy kind in `effective`: always with its group.
+pub(crate) fn kind_name(kind: &GroupKind) -> String {
+    format!("{}.{}", kind.kind, kind.group)
+}
+
+fn nothing() -> Value {
+    map::<String>([])
 }
 
 pub(crate) fn string(text: &str) -> Value {
@@ -122,7 +132,7 @@ fn object(snapshot: &Snapshot, key: &ObjectKey) -> Vec<(&'static str, Value)> {
     let mut fields = identifying(key).to_vec();
     let of = |key: &ObjectKey| {
         let object = snapshot.get(key);
-        object.map_or_else(|| map([]), |object| labels(&object.meta.labels))
+        object.map_or_else(nothing, |object| labels(&object.meta.labels))
     };
     fields.push(("labels", of(key)));
     fields.push(("namespaceLabels", of(&namespace_key(&key.namespace))));
@@ -205,27 +215,32 @@ pub(crate) fn path(path: &GuardedPath<'_>) -> Value {
     map(names)
 }
 
-/// The policies along a path, from the least to the most specific.
-pub(crate) fn policies(snapshot: &Snapshot, group: &PathGroup) -> Value {
-    let in_force: BTreeSet<ObjectKey> = group.effective.policies();
-    let of_level = |level: &StackLevel| {
-        let place = &level.step.place;
-        let mut attached = identifying(&place.object).to_vec();
-        attached.push(("section", string(place.section.as_deref().unwrap_or(""))));
-        let attached = map(attached);
-        let policies = level.policies.iter().map(|policy| {
-            let key = policy.key();
-            let object = snapshot.get(key);
-            let own = object.map_or_else(|| map([]), |object| labels(&object.meta.labels));
-            let mut fields = identifying(key).to_vec();
-            fields.push(("labels", own));
-            fields.push(("attachedTo", attached.clone()));
-            fields.push(("inForce", Value::Bool(in_force.contains(key))));
-            map(fields)
-        });
-        policies.collect::<Vec<_>>()
+/// The policies along a path, kind by kind, from the least to the most specific.
+pub(crate) fn policies(snapshot: &Snapshot, in_force: &InForce<'_>) -> Value {
+    let of_group = |group: &PathGroup| {
+        let in_force: BTreeSet<ObjectKey> = group.effective.policies();
+        let of_level = |level: &StackLevel| {
+            let place = &level.step.place;
+            let mut attached = identifying(&place.object).to_vec();
+            attached.push(("section", string(place.section.as_deref().unwrap_or(""))));
+            let attached = map(attached);
+            let policies = level.policies.iter().map(|policy| {
+                let key = policy.key();
+                let object = snapshot.get(key);
+                let own = object.map_or_else(nothing, |object| labels(&object.meta.labels));
+                let mut fields = identifying(key).to_vec();
+                fields.push(("labels", own));
+                fields.push(("attachedTo", attached.clone()));
+                fields.push(("inForce", Value::Bool(in_force.contains(key))));
+                map(fields)
+            });
+            policies.collect::<Vec<_>>()
+        };
+        group.stack.iter().flat_map(of_level).collect::<Vec<_>>()
     };
-    Value::List(Arc::new(group.stack.iter().flat_map(of_level).collect()))
+    let groups = in_force.iter();
+    let all = groups.flat_map(|(_, group)| of_group(group)).collect();
+    Value::List(Arc::new(all))
 }
 
 /// The request. Without one, all of its fields are empty.

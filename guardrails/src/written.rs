@@ -11,6 +11,7 @@ use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::expression::Expression;
 use crate::guardrail::{Guardrail, is_guardrail};
 use crate::guardrails::Guardrails;
 use crate::judge::Judge;
@@ -60,7 +61,9 @@ pub(crate) fn on_rule(snapshot: &Snapshot, request: &Request<'_>, today: Date) -
 
 /// The findings on fields that expressions read and the definition of the policy kind does not have.
 pub(crate) fn unknown_fields(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
-    let kind = &guardrail.policy_kind;
+    let Some(kind) = &guardrail.policy_kind else {
+        return not_by_kind(guardrail);
+    };
     let Some(schema) = snapshot
         .profile(kind)
         .and_then(|profile| profile.schemas.last())
@@ -96,6 +99,19 @@ pub(crate) fn unknown_fields(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<
     findings.sort();
     findings.dedup();
     findings
+}
+
+/// The findings on expressions that read the settings as if the guardrail named a policy kind.
+fn not_by_kind(guardrail: &Guardrail) -> Vec<Finding> {
+    let expressions = guardrail.expressions();
+    let mistaken = expressions.filter(|(_, expression)| expression.reads().next().is_some());
+    let finding = |(field, _): (String, &Expression)| {
+        let message = "without spec.policyKind, effective is a map from kinds: write effective[\"Kind.group\"].spec, or name the kind in spec.policyKind";
+        let mut finding = Finding::new(Code::Guardrail, &guardrail.key(), message).at(field);
+        finding.warn();
+        finding.about("effective")
+    };
+    mistaken.map(finding).collect()
 }
 
 /// How many targets break a guardrail in this state.

@@ -1,4 +1,4 @@
-//! The effective policy of one kind on a path, each value with its source (design 5.1).
+//! The effective policy of one kind on a path, each value with its source.
 
 use std::collections::{BTreeMap, BTreeSet};
 

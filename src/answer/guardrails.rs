@@ -30,7 +30,8 @@ pub struct Guarded {
     /// `deny`, `warn` or `audit`.
     pub action: &'static str,
     /// The policy kind.
-    pub policy_kind: KindName,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy_kind: Option<KindName>,
     /// Why nothing is known of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -137,7 +138,7 @@ impl Guarded {
                 Action::Warn => "warn",
                 Action::Audit => "audit",
             },
-            policy_kind: (&guardrail.policy_kind).into(),
+            policy_kind: guardrail.policy_kind.as_ref().map(KindName::from),
             error: unknown_kind(snapshot, guardrail),
             fulfilled: 0,
             broken: 0,

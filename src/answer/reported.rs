@@ -1,4 +1,4 @@
-//! The status that controllers wrote on a policy, next to the state that attache expects (design 9, ruling 36).
+//! The status that controllers wrote on a policy, next to the state that attache expects.
 
 use schemars::JsonSchema;
 use serde::Serialize;

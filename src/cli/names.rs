@@ -1,4 +1,4 @@
-//! The names of kinds and objects on the command line: `KIND[.group]/NAME[#section]`, short names, plurals (ruling 26).
+//! The names of kinds and objects on the command line: `KIND[.group]/NAME[#section]`, short names, plurals.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

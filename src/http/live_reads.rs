@@ -16,8 +16,8 @@ use crate::telemetry::traces::{SpanKind, Trace};
 
 /// The most live reads of objects in a review. Findings that depend on further objects are reported as not verified.
 const OBJECTS: usize = 4;
-/// The most lists of kinds in a review.
-const KINDS: usize = 2;
+/// The most lists of kinds in a review: a guardrail about all policy kinds reads each of them.
+const KINDS: usize = 32;
 
 /// The live reads of one review.
 pub(super) struct LiveReads<'a> {

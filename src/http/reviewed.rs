@@ -72,7 +72,7 @@ impl Reviewed<'_> {
                 finding if is_staleness_finding(finding) => "age",
                 finding
                     if finding.depends_on_absence_of.is_some()
-                        || finding.refuted_by_kind.is_some() =>
+                        || !finding.refuted_by_kinds.is_empty() =>
                 {
                     "live-read"
                 }

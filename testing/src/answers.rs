@@ -176,7 +176,7 @@ fn refusal(status: &Value) {
     }
 }
 
-/// Warnings keep to the limits of design 3.3.
+/// Warnings keep to the limits on lines and their length.
 fn warnings(warnings: Option<&Value>) {
     let Some(warnings) = warnings else {
         return;

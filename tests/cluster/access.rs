@@ -1,4 +1,4 @@
-//! A user who may not read a policy in another namespace learns only that there is one (design 3.4).
+//! A user who may not read a policy in another namespace learns only that there is one.
 
 use crate::harness::{Cluster, Said, World, eventually};
 

@@ -275,7 +275,7 @@ fn paths_of_a_snapshot_keep_the_order_of_precedence() {
         &["Gateway#web", "HTTPRoute#all"],
         &["Gateway", "Gateway#web", "HTTPRoute"],
         &["Namespace", "Gateway", "HTTPRoute"],
-        // Two policies on one target merge like levels, with the older as the established one (ruling 4).
+        // Two policies on one target merge like levels, with the older as the established one.
         &["Gateway", "Gateway", "HTTPRoute"],
         &["Gateway", "HTTPRoute", "HTTPRoute"],
         &["Gateway", "Gateway#web", "HTTPRoute", "HTTPRoute#all"],

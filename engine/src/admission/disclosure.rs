@@ -1,4 +1,4 @@
-//! Limits what a user learns about policies: a warning must not become an oracle (design 3.4; rulings 17 and 27).
+//! Limits what a user learns about policies: a warning must not become an oracle.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -51,14 +51,14 @@ pub struct Finding {
     /// The source of the settings; the next to be left out.
     pub source: String,
     /// The subject within the object. Together with the code it identifies the finding: an UPDATE is refused only for
-    /// findings that the old object did not have (ruling 14).
+    /// findings that the old object did not have.
     pub subject: String,
-    /// The policies that it mentions, other than the user's own object (design 3.4).
+    /// The policies that it mentions, other than the user's own object.
     pub mentions: BTreeSet<ObjectKey>,
     /// The object whose absence, or lack of something, in the cache it depends on.
     pub depends_on_absence_of: Option<ObjectKey>,
-    /// The kind of which an object that the cache does not have could refute it. It refuses only after a live list.
-    pub refuted_by_kind: Option<GroupKind>,
+    /// The kinds of which an object that the cache does not have could refute it. It refuses only after live lists.
+    pub refuted_by_kinds: BTreeSet<GroupKind>,
     /// The part of the message that only users who may read its objects see.
     pub hint: Option<Box<Hint>>,
 }
@@ -90,7 +90,7 @@ impl Finding {
             subject: String::new(),
             mentions: BTreeSet::new(),
             depends_on_absence_of: None,
-            refuted_by_kind: None,
+            refuted_by_kinds: BTreeSet::new(),
             hint: None,
         }
     }
@@ -115,7 +115,7 @@ impl Finding {
         self
     }
 
-    /// Turns it into a warning unless the fact that it depends on is certain (design 2.2).
+    /// Turns it into a warning unless the fact that it depends on is certain.
     #[must_use]
     pub fn only_if(mut self, sure: bool) -> Self {
         if !sure {
@@ -160,10 +160,10 @@ impl Finding {
         self
     }
 
-    /// Makes it depend on the cache having all objects of a kind.
+    /// Makes it depend on the cache having all objects of these kinds.
     #[must_use]
-    pub fn refuted_by(mut self, kind: &GroupKind) -> Self {
-        self.refuted_by_kind = Some(kind.clone());
+    pub fn refuted_by<'k>(mut self, kinds: impl IntoIterator<Item = &'k GroupKind>) -> Self {
+        self.refuted_by_kinds.extend(kinds.into_iter().cloned());
         self
     }
 }

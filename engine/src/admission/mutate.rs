@@ -1,4 +1,4 @@
-//! JSON patches for the mutating endpoint (design 3.5), which change only what is absent or provably wrong.
+//! JSON patches for the mutating endpoint, which change only what is absent or provably wrong.
 //!
 //! Each mutation edits a copy of the object; the patch is the difference. A mutation is idempotent, so that replicas,
 //! reinvocations and `kubectl apply` do not fight it.

@@ -1,4 +1,4 @@
-//! The annotation that records the values of policies written into an object (ruling 18).
+//! The annotation that records the values of policies written into an object.
 //!
 //! Without it such a value would appear to be the object's own: it would outrank later defaults and outlive the
 //! policy.

@@ -57,7 +57,7 @@ pub struct Request<'a> {
     pub old: Option<&'a RawValue>,
 }
 
-/// How far the snapshot can be trusted about objects that it does not contain (design 3.2).
+/// How far the snapshot can be trusted about objects that it does not contain.
 #[derive(Clone, Debug, Default)]
 pub enum Evidence {
     /// It is a cache and may lag: a finding that depends on absence must be confirmed.

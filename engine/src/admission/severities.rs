@@ -93,7 +93,7 @@ pub struct Requester<'a> {
 
 impl Severities {
     /// The actions of the configuration. The override for service accounts comes last: they get a warning if a
-    /// section does not exist yet (design 9, ruling 1).
+    /// section does not exist yet.
     pub fn new(codes: Actions, mut overrides: Vec<Override>) -> Self {
         overrides.push(Override {
             when: SubjectMatcher {

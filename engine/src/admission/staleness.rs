@@ -48,7 +48,7 @@ impl StaleKinds {
             if definitions
                 || (finding.code.is_of_others()
                     && finding.depends_on_absence_of.is_none()
-                    && finding.refuted_by_kind.is_none())
+                    && finding.refuted_by_kinds.is_empty())
             {
                 finding.warn();
             }

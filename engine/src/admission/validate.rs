@@ -192,7 +192,7 @@ fn strategy(key: &ObjectKey, profile: &Profile, fault: StrategyFault) -> Finding
     }
 }
 
-/// Whether policies may be attached to objects of a kind, or reach them (design 3.1, the rows of targets).
+/// Whether policies may be attached to objects of a kind, or reach them.
 pub fn is_target_kind(gk: &GroupKind) -> bool {
     is_gateway_kind(gk) || gk.is_core("Service") || gk.is_core("Namespace")
 }

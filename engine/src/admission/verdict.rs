@@ -11,7 +11,7 @@ use crate::model::ids::{GroupKind, ObjectKey};
 pub use crate::model::printable::escape;
 use crate::model::printable::push;
 
-/// The maximum number of lines in one answer, including the closing line (design 3.3).
+/// The maximum number of lines in one answer, including the closing line.
 const MAX_LINES: usize = 10;
 /// The maximum number of characters in one line.
 const MAX_LINE: usize = 256;
@@ -103,7 +103,7 @@ impl Verdict {
         self.findings.iter().all(|f| f.severity != Severity::Deny)
     }
 
-    /// The lines for `warnings`: escaped, sorted, within the budget of design 3.3.
+    /// The lines for `warnings`: escaped, sorted, at most [`MAX_LINES`].
     pub fn warnings(&self) -> Vec<String> {
         let told: Vec<&Finding> = self
             .findings
@@ -196,7 +196,7 @@ impl Verdict {
     pub fn refuting_kinds(&self) -> BTreeSet<GroupKind> {
         let refusals = self.refusals().filter(|_| !self.confirmed);
         refusals
-            .filter_map(|finding| finding.refuted_by_kind.clone())
+            .flat_map(|finding| finding.refuted_by_kinds.iter().cloned())
             .collect()
     }
 
@@ -213,13 +213,11 @@ fn confirm(finding: &mut Finding, evidence: &Evidence) {
         return;
     };
     let object = finding.depends_on_absence_of.as_ref();
-    let kind = finding
-        .refuted_by_kind
-        .as_ref()
-        .filter(|_| finding.refuses());
+    let refuses = finding.refuses();
+    let kinds = finding.refuted_by_kinds.iter().filter(|_| refuses);
     let of_object = object.map(|object| readings.objects.get(object));
-    let of_kind = kind.map(|kind| readings.kinds.get(kind));
-    let outcomes = of_object.into_iter().chain(of_kind);
+    let of_kinds = kinds.map(|kind| readings.kinds.get(kind));
+    let outcomes = of_object.into_iter().chain(of_kinds);
     let failed = outcomes.filter_map(|outcome| match outcome {
         Some(Reading::Answered) => None,
         Some(Reading::Failed(why)) => Some(why.as_str()),
@@ -249,7 +247,7 @@ fn unverified(finding: &Finding, why: &str) -> Finding {
 const TOO_LONG: &str = "a name too long to show";
 
 /// One line within [`MAX_LINE`]. Settings are left out first, then the source, then everything but the pointer. A
-/// name is never truncated (ruling 27).
+/// name is never truncated.
 fn warning(finding: &Finding) -> String {
     let alone = || {
         bare(finding, MAX_LINE)

@@ -1,4 +1,4 @@
-//! Conflicts of policies of one kind at one place, and which policies lose them (design 9, ruling 4).
+//! Conflicts of policies of one kind at one place, and which policies lose them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which policies act on an object, and with which settings (design 9, ruling 3).
+//! Which policies act on an object, and with which settings.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

@@ -74,7 +74,7 @@ impl PathGroup {
             route_paths.map(|step| step.level),
         );
         if key.gk.is_core("Namespace") {
-            // A Namespace takes one place on a path, the higher one (ruling 5).
+            // A Namespace takes one place on a path, the higher one.
             above.chain(below).min()
         } else if Level::end_for(&key.gk).is_upper() {
             // The object is on the ancestor paths or, for direct policies, forms a path of its own.

@@ -317,7 +317,7 @@ impl<'a> Stacks<'a> {
     }
 
     /// Folds the policies of a path. An object takes one place on it: a Namespace that holds both the Gateway and the
-    /// route counts as the Gateway's (ruling 5).
+    /// route counts as the Gateway's.
     pub(super) fn fold(
         &mut self,
         profile: &Profile,
@@ -402,7 +402,7 @@ impl<'a> Stacks<'a> {
 }
 
 /// Whether targets on a path differ in members of unknown meaning. Then it is unknown which requests the policies
-/// have in common, and how the policies combine (ruling 40).
+/// have in common, and how the policies combine.
 fn differs_in_unknown(stack: &Stack) -> bool {
     let mut pairs = stack.iter().zip(stack.iter().skip(1));
     pairs.any(|(one, next)| one.unknown != next.unknown)
@@ -463,7 +463,7 @@ pub(super) fn folded_levels<'a>(
         .map(|(_, level)| level)
 }
 
-/// Whether policies of the kind on a Service refer to this role of it (ruling 22).
+/// Whether policies of the kind on a Service refer to this role of it.
 fn plays(level: Level, profile: &Profile) -> bool {
     match level {
         Level::Frontend => *profile.service_as == ServiceAs::Frontend,

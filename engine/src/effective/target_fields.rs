@@ -1,4 +1,4 @@
-//! Fields that policies control and that a target sets itself (design 2.5, legacy dialect).
+//! Fields that policies control and that a target sets itself (legacy dialect).
 
 use serde_json::Value;
 

@@ -44,7 +44,7 @@ pub use vocabulary::*;
 /// The prefix of attache's own annotations.
 const OWN_ANNOTATIONS: &str = "attache.dev/";
 
-/// The source of a fact, the most trusted first (design 2.2).
+/// The source of a fact, the most trusted first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
@@ -237,7 +237,7 @@ impl ProfileRules {
         said(&self.config).or_else(|| said(&self.builtin))
     }
 
-    /// The profile of a kind; `None` if it is not a policy kind (design 2.1).
+    /// The profile of a kind; `None` if it is not a policy kind.
     pub fn profile(&self, gk: &GroupKind, crd: Option<&Crd>) -> Option<Profile> {
         let is_policy = match crd {
             Some(crd) => is_policy_kind(self, crd),
@@ -285,7 +285,7 @@ impl RetainedFields {
     }
 }
 
-/// Whether a CRD defines a policy kind: it has a profile, the label, or the right schema (design 2.1).
+/// Whether a CRD defines a policy kind: it has a profile, the label, or the right schema.
 pub fn is_policy_kind(rules: &ProfileRules, crd: &Crd) -> bool {
     let looks_like_one = crd.policy_label.is_some() || crd.facts.is_policy;
     rules.says(&crd.gk).unwrap_or(looks_like_one)
@@ -310,7 +310,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// Whether a refusal may depend on it (design 2.2): it is not a default.
+    /// Whether a refusal may depend on it: it is not a default.
     pub fn is_said(&self) -> bool {
         self.from != Source::Default
     }
@@ -344,6 +344,11 @@ impl Profile {
     /// Whether a version exists, as far as the versions are known.
     pub fn has_version(&self, version: &str) -> bool {
         self.versions.is_empty() || self.versions.iter().any(|known| **known == *version)
+    }
+
+    /// The profile of a kind of which nothing is known.
+    pub(crate) fn default_of(gk: &GroupKind) -> Self {
+        resolve::resolve(gk, &[], None)
     }
 
     /// Whether policies of the kind act below their targets.

@@ -18,7 +18,7 @@ pub struct TargetFields {
 }
 
 impl TargetFields {
-    /// Reads the controlled fields from the spec of the target; unset fields are left out (ruling 18).
+    /// Reads the controlled fields from the spec of the target; unset fields are left out.
     pub fn new(target: &ObjectKey, spec: &Value, controls: &[&Control]) -> Option<Self> {
         let setting = |value: &Value| Setting {
             value: value.into(),
@@ -46,7 +46,7 @@ impl TargetFields {
 }
 
 /// Whether a value is unset: null, and empty lists and maps; `false`, 0 and the empty string only if the profile says
-/// so (ruling 18).
+/// so.
 pub fn is_unset(value: &Value, zero_too: bool) -> bool {
     match value {
         Value::Null => true,

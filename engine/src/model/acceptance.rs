@@ -45,7 +45,7 @@ pub enum Conflict {
     Same,
     /// Another on the same port has an incompatible protocol.
     Protocol,
-    /// The status of its owner reports a conflict (ruling 36).
+    /// The status of its owner reports a conflict.
     Reported,
 }
 

@@ -341,7 +341,7 @@ impl fmt::Display for ObjectKey {
 }
 
 impl fmt::Display for Place {
-    /// `Gateway infra/edge#http`, the form of the command line (design 9, ruling 26).
+    /// `Gateway infra/edge#http`, the form of the command line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.section {
             None => self.object.fmt(f),

@@ -1,4 +1,4 @@
-//! The levels of a path, from the least to the most specific (design 2.4).
+//! The levels of a path, from the least to the most specific.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -60,7 +60,7 @@ impl Policy {
         self.stanzas.is_empty()
     }
 
-    /// Whether it has no settings. It may still replace others (design 9, ruling 35).
+    /// Whether it has no settings. It may still replace others.
     pub fn is_empty(&self) -> bool {
         self.stanzas.iter().all(PolicyStanza::is_empty)
     }

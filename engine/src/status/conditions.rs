@@ -1,4 +1,4 @@
-//! The status that each policy and each target should have (design 2.6; GEP-713, status).
+//! The status that each policy and each target should have (GEP-713, status).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub use targets::{Affected, affected};
 pub enum Accepted {
     /// It is attached.
     Accepted,
-    /// Its controllers reject it, and attache finds no other reason (ruling 36).
+    /// Its controllers reject it, and attache finds no other reason.
     Rejected(Box<Report>),
     /// Its controllers reject it because of other objects, as far as attache knows.
     Clashing(Box<Rejection>),
@@ -329,7 +329,7 @@ fn unnamed(policy: &Policy) -> Option<State> {
 }
 
 /// The places that a target entry refers to now. Objects that a selector finds and that the policy may not reach are
-/// left out (ruling 32).
+/// left out.
 fn places(resolver: &Resolver<'_>, policy: &Policy, target: &TargetRef) -> Vec<Place> {
     let snapshot = resolver.snapshot();
     let mut objects = resolver.targets_of(&policy.key().namespace, target);

@@ -1,4 +1,4 @@
-//! Reports of the relevant controllers about policies, listeners and routes (design 9, ruling 36).
+//! Reports of the relevant controllers about policies, listeners and routes.
 //!
 //! The controller of a Gateway is that of its class. For a status entry that is not about a Gateway, the controllers
 //! that the profile of the kind names are relevant; all controllers if it names none.

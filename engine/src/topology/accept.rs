@@ -29,7 +29,7 @@ pub enum Refusal {
     Unread,
     /// The listener itself is not accepted.
     Conflict(Conflict),
-    /// The status of the route says that the parent does not accept it (ruling 36).
+    /// The status of the route says that the parent does not accept it.
     Reported,
 }
 

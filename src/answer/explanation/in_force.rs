@@ -392,7 +392,7 @@ fn is_start(route_path: &RoutePath, whole: &RoutePath) -> bool {
     whole.steps.starts_with(&route_path.steps)
 }
 
-/// Whether policies of the kind act on a Service in this role (design 9, ruling 22).
+/// Whether policies of the kind act on a Service in this role.
 fn plays(level: Level, profile: &Profile) -> bool {
     match level {
         Level::Frontend => *profile.service_as == ServiceAs::Frontend,

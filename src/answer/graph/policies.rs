@@ -25,7 +25,7 @@ fn one(sketch: &mut Sketch<'_>, resolver: &mut Resolver<'_>, policy: &Policy) {
         sketch.say(node, &text::idle(sketch.snapshot, policy));
     }
     for at in attachments {
-        // A Service has two nodes (ruling 22).
+        // A Service has two nodes.
         let frontend = at.target.object.gk.is_core("Service")
             && *policy.profile.service_as == ServiceAs::Frontend;
         let target = sketch.place(&at.target, frontend);

@@ -1,4 +1,4 @@
-//! The identity of a finding across reports (ruling 14): code, object and subject; never the line, an index or the
+//! The identity of a finding across reports: code, object and subject; never the line, an index or the
 //! text.
 
 use crate::engine::admission::finding::Finding;

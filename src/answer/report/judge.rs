@@ -143,7 +143,7 @@ impl fmt::Debug for Judge<'_> {
 impl<'a> Judge<'a> {
     /// The findings on one object.
     ///
-    /// A fault that the object already had before the change is a warning (ruling 14). Old and new are each judged in
+    /// A fault that the object already had before the change is a warning. Old and new are each judged in
     /// their own state, because the change may be to an object that this one refers to: if the change renames a
     /// listener under a policy, the fault is new although the policy is the same.
     pub fn object(&mut self, key: &ObjectKey) -> Vec<Finding> {

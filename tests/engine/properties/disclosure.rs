@@ -1,4 +1,4 @@
-//! An answer reveals nothing about policies that the user may not read (design 3.4).
+//! An answer reveals nothing about policies that the user may not read.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
 //! `affected-annotation`: sets `<domain>/<Kind>Affected: "true"` on objects whose status cannot contain the condition
-//! (GEP-713, target object status; ruling 19).
+//! (GEP-713, target object status).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use crate::kinds::profile::{Op, Profile, Strategy};
 use crate::policy::{StanzaPlace, stanzas, value_at};
 
 /// Writes the strategy if the kind has a field and a name for it. Only into an existing object: a stanza that is
-/// created for it would be next to settings outside of stanzas, which many kinds reject (ruling 29).
+/// created for it would be next to settings outside of stanzas, which many kinds reject.
 pub(super) fn fill_in(spec: &mut Value, profile: &Profile) {
     let Ok(found) = stanzas(spec, profile) else {
         return;

@@ -1,5 +1,5 @@
-//! Losses by a change: protections that a path loses, and settings of other policies that a new policy replaces
-//! (design 9, ruling 38).
+//! Losses by a change: protections that a path loses, and settings of other policies that a new policy
+//! replaces.
 
 use std::collections::BTreeSet;
 

@@ -23,7 +23,7 @@ use crate::model::wording;
 
 /// Findings on a policy as it will be after admission.
 ///
-/// Old and new are judged on one snapshot; a finding that the old one already has is a warning (ruling 14).
+/// Old and new are judged on one snapshot; a finding that the old one already has is a warning.
 pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>) -> Vec<Finding> {
     let key = object.key.clone();
     // In sequence: a spec may be large, and is parsed once and not kept.
@@ -233,7 +233,7 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
         finding.notice = gives_way(snapshot, policy, target, (key, winner));
         finding.settings = winner.settings.clone().into();
         finding.source = wording::origin(policy.key(), &winner.from);
-        // On one level the proposals let the newer default win, which surprises people (ruling 4).
+        // On one level the proposals let the newer default win, which surprises people.
         if let Some(rival) = snapshot.policy(key)
             && winner.from.contains(&target.target)
             && rival.is_for_all_namespaces() == policy.is_for_all_namespaces()
@@ -258,7 +258,7 @@ fn which(winner: &Policy, other: &Policy) -> &'static str {
     }
 }
 
-/// Whether a policy loses as intended: it is a default, and the winner is more specific (ruling 39). It does not if
+/// Whether a policy loses as intended: it is a default, and the winner is more specific. It does not if
 /// the winner overrides it from above or is attached to the same target.
 fn gives_way(
     snapshot: &Snapshot,

@@ -1,4 +1,4 @@
-//! Findings on policies whose reported status differs from the one that attache expects (design 9, ruling 36).
+//! Findings on policies whose reported status differs from the one that attache expects.
 
 use crate::admission::finding::{Code, Finding};
 use crate::policy::Policy;

@@ -12,7 +12,7 @@ const MOST: usize = 16;
 /// Findings on duplicate targets, and on more targets than the kind allows.
 ///
 /// A refusal requires that the CRD or a profile states the limit (`maxItems`, list map keys); otherwise it is a
-/// warning (ruling 10).
+/// warning.
 pub(super) fn findings(policy: &Policy, spec: &Value, entries: &[Entry<'_>]) -> Vec<Finding> {
     let mut findings = duplicates(policy, entries);
     findings.extend(both_forms(policy, entries));
@@ -54,7 +54,7 @@ pub(super) fn unread(policy: &Policy, spec: &Value) -> Vec<Finding> {
 }
 
 /// The finding on different targets in a singular and a plural field: implementations read one of them. Equal targets
-/// are the same target written twice (ruling 29).
+/// are the same target written twice.
 fn both_forms(policy: &Policy, entries: &[Entry<'_>]) -> Option<Finding> {
     let single = entries.iter().find(|entry| !entry.field.many)?;
     let mut plural = entries.iter().filter(|entry| entry.field.many).peekable();
@@ -95,7 +95,7 @@ fn duplicates(policy: &Policy, entries: &[Entry<'_>]) -> Vec<Finding> {
         let Some(first) = earlier.into_iter().find(|e| is_same(e, entry, target)) else {
             continue;
         };
-        // The same target in both fields is one target written twice (ruling 29).
+        // The same target in both fields is one target written twice.
         if first.field.path != entry.field.path {
             continue;
         }

@@ -345,7 +345,7 @@ fn without_section(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Fi
 }
 
 /// The finding on a group in which nothing is served, if a served group is close or has a kind of that name: a kind
-/// that a controller made up is legal, and must not hide a typing error (ruling 9).
+/// that a controller made up is legal, and must not hide a typing error.
 fn unserved_group(
     snapshot: &Snapshot,
     policy: &Policy,

@@ -1,4 +1,4 @@
-//! Narrows a built-in profile by the definition at hand, which decides what can be written (design 2.2). The
+//! Narrows a built-in profile by the definition at hand, which decides what can be written. The
 //! configuration takes precedence over both.
 
 use super::derive::Derived;

@@ -215,7 +215,7 @@ pub struct StanzaNames {
 // === impl Merging ===
 
 impl Merging {
-    /// Whether a policy without settings counts like any other under this strategy (design 9, ruling 35).
+    /// Whether a policy without settings counts like any other under this strategy.
     ///
     /// If policies replace each other as a whole, it does, unless the kind states otherwise. If policies merge, it
     /// adds nothing; but if it merges only with its nearest parent, it overrides the policies above that.

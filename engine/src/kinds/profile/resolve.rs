@@ -1,5 +1,5 @@
 //! Resolves each fact: configuration first, then the built-in profile, then the CRD, then a safe default. The schema
-//! of the CRD narrows a built-in profile (design 2.2).
+//! of the CRD narrows a built-in profile.
 
 use std::collections::BTreeMap;
 
@@ -181,7 +181,7 @@ fn likely_class(allow: Option<&Fact<Vec<Allowed>>>) -> Class {
     }
 }
 
-/// The rule of the route, or the allowed targets if none of them is at or above it (ruling 2).
+/// The rule of the route, or the allowed targets if none of them is at or above it.
 fn effective(allow: Option<&Fact<Vec<Allowed>>>) -> Vec<GroupKind> {
     let rule = vec![GroupKind::gateway_api("HTTPRoute")];
     let Some(allow) = allow else {
@@ -201,7 +201,7 @@ pub(super) fn level(allow: &[Allowed]) -> Option<Level> {
     levels.all(|level| level == Some(first)).then_some(first)
 }
 
-/// Direct kinds, None and the legacy dialect keep the oldest policy; other kinds merge as levels do (ruling 4).
+/// Direct kinds, None and the legacy dialect keep the oldest policy; other kinds merge as levels do.
 fn same_target(class: Class, strategies: &Strategies, unset: Strategy) -> SameTarget {
     let stand_together = matches!(unset, Strategy::Merge(_, Op::Additive));
     let keeps_oldest = class == Class::Direct || unset == Strategy::None || strategies.legacy;
@@ -302,7 +302,7 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
     }
 }
 
-/// The strategy of a policy that names none (design 2.5).
+/// The strategy of a policy that names none.
 fn unset(
     explicit: &Explicit<'_>,
     class: Class,

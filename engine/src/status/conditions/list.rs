@@ -13,7 +13,7 @@ pub struct Condition {
     pub status: bool,
     /// The reason, one word.
     pub reason: &'static str,
-    /// One line that names the policies; the format of a reason has no room for them (ruling 20).
+    /// One line that names the policies; the format of a reason has no room for them.
     pub message: String,
 }
 

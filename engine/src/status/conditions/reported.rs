@@ -1,4 +1,4 @@
-//! Differences between the reported status and the status that attache expects (design 9, ruling 36).
+//! Differences between the reported status and the status that attache expects.
 
 use std::collections::BTreeMap;
 

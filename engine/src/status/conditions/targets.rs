@@ -18,7 +18,7 @@ pub struct Affected {
     pub section: Option<Arc<str>>,
     /// `<domain>/<Kind>Affected`. Objects without conditions have an annotation of this name with the value `"true"`.
     pub condition: String,
-    /// The policies named in the message: the reason of a condition has no room for them (ruling 20).
+    /// The policies named in the message: the reason of a condition has no room for them.
     pub policies: BTreeSet<ObjectKey>,
     /// The generation of the object that this was computed for.
     pub observed_generation: Option<i64>,

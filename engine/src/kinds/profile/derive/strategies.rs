@@ -40,9 +40,8 @@ pub(super) fn strategies(schemas: &Schemas, effort: &mut CelBudget) -> Strategie
 /// The strategies of one version. The names of a field are complete only if it is an enum. Both stanzas must be
 /// objects with a common field: other kinds use these words for lists and bodies.
 ///
-/// If nothing names a strategy or excludes both stanzas, a kind with a single target follows the legacy dialect
-/// (design 9, ruling 11). For a kind with a list of targets this is unknown: under GEP-713 a stanza is atomic, and a
-/// policy has one.
+/// If nothing names a strategy or excludes both stanzas, a kind with a single target follows the legacy
+/// dialect. For a kind with a list of targets this is unknown: under GEP-713 a stanza is atomic, and a policy has one.
 fn of_version(spec: &Value, effort: &mut CelBudget) -> Strategies {
     let stanzas = [StanzaNames::PLURAL, StanzaNames::SINGULAR]
         .into_iter()
@@ -124,7 +123,7 @@ fn inside(spec: &Value, stanzas: StanzaNames) -> BTreeMap<String, Op> {
 }
 
 /// Maps with arbitrary keys, as opposed to objects with fields: the legacy dialect and `project-fields` replace them
-/// as a whole (design 9, ruling 7). Paths within the settings.
+/// as a whole. Paths within the settings.
 fn maps(spec: &Value) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let stanzas = ["defaults", "overrides", "default", "override"]
@@ -186,7 +185,7 @@ fn named(name: &str) -> (String, Strategy) {
     (name.to_owned(), strategy)
 }
 
-/// Whether a validation rule excludes both stanzas together (ruling 11).
+/// Whether a validation rule excludes both stanzas together.
 fn excludes_both(spec: &Value, stanzas: StanzaNames, effort: &mut CelBudget) -> bool {
     let body = || some([]);
     let both = some([(stanzas.defaults, body()), (stanzas.overrides, body())]);

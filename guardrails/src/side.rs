@@ -1,0 +1,108 @@
+//! The paths before or after a change, of the targets that it touches.
+
+use std::collections::{BTreeSet, HashMap};
+
+use attache_engine::effective::{PathGroup, Resolver, Routes};
+use attache_engine::model::ids::{GroupKind, ObjectKey};
+use attache_engine::model::level::Level;
+use attache_engine::model::object::is_route;
+
+use crate::judge::is_direct;
+use crate::target_paths::{TargetPaths, kinds};
+
+/// The paths before or after the change.
+pub(crate) struct Side<'r, 's> {
+    pub(crate) resolver: &'r mut Resolver<'s>,
+    /// The kind that the guardrails are about; `None` for all.
+    kind: Option<&'r GroupKind>,
+    /// The paths of all routes, found together, which costs less than one by one; `None` if paths end elsewhere.
+    of_routes: Vec<(GroupKind, Option<ByRoute>)>,
+    bare_of_routes: Option<ByRoute>,
+}
+
+type ByRoute = HashMap<ObjectKey, Vec<PathGroup>>;
+
+// === impl Side ===
+
+impl<'r, 's> Side<'r, 's> {
+    /// `end` is where the paths to routes end for guardrails about all kinds: the same on both sides.
+    pub(crate) fn new(
+        resolver: &'r mut Resolver<'s>,
+        kind: Option<&'r GroupKind>,
+        end: Level,
+        targets: &[&ObjectKey],
+    ) -> Self {
+        let snapshot = resolver.snapshot();
+        let there = targets.iter().copied();
+        let there = there.filter(|key| is_route(&key.gk) && snapshot.get(key).is_some());
+        let mut routes = Routes::default();
+        routes.extend(there);
+        let kinds = kinds(snapshot, kind);
+        let bare_of_routes = kind
+            .is_none()
+            .then(|| by_route(resolver.bare_paths_over_routes(&routes, end)));
+        let of_kind = |kind: GroupKind| {
+            let end = snapshot.profile(&kind).map(|profile| profile.end());
+            let end = end.filter(|end| !is_direct(snapshot, &kind) && !end.is_upper());
+            let found = end.map(|end| by_route(resolver.paths_over_routes(&routes, &kind, end)));
+            (kind, found)
+        };
+        let of_routes = kinds.into_iter().map(of_kind).collect();
+        Self {
+            resolver,
+            kind,
+            of_routes,
+            bare_of_routes,
+        }
+    }
+
+    /// The paths to a target; each target is asked for once.
+    pub(crate) fn paths(&mut self, target: &ObjectKey) -> TargetPaths {
+        if !is_route(&target.gk) {
+            return TargetPaths::find(self.resolver, target, self.kind);
+        }
+        let snapshot = self.resolver.snapshot();
+        let mut of_kinds = Vec::with_capacity(self.of_routes.len());
+        for (kind, found) in &mut self.of_routes {
+            let groups = match found {
+                Some(found) => found.remove(target).unwrap_or_default(),
+                None => self.resolver.paths_even_without_policies(target, kind),
+            };
+            of_kinds.push((kind.clone(), groups));
+        }
+        let bare = self.bare_of_routes.as_mut();
+        TargetPaths {
+            target: target.clone(),
+            bare: bare.map(|found| found.remove(target).unwrap_or_default()),
+            of_kinds,
+            is_direct: self.kind.is_some_and(|kind| is_direct(snapshot, kind)),
+        }
+    }
+
+    /// The Gateways of a target whose paths do not name them.
+    pub(crate) fn gateways(&mut self, target: &ObjectKey) -> BTreeSet<ObjectKey> {
+        let snapshot = self.resolver.snapshot();
+        if self.kind.is_some_and(|kind| is_direct(snapshot, kind)) {
+            self.resolver.gateways_of(target)
+        } else {
+            BTreeSet::new()
+        }
+    }
+}
+
+fn by_route(groups: Vec<PathGroup>) -> ByRoute {
+    let mut found = ByRoute::new();
+    for group in groups {
+        let mut paths = group.paths.routes.iter();
+        let route = group.paths.routes.route().or_else(|| {
+            // All of them lead through the same route.
+            let mut steps = paths.next()?.steps.iter();
+            let step = steps.find(|step| step.level == Level::Route)?;
+            Some(&step.place.object)
+        });
+        if let Some(route) = route.cloned() {
+            found.entry(route).or_default().push(group);
+        }
+    }
+    found
+}

@@ -1,0 +1,238 @@
+//! The paths to one target, each with what is in force on it: of one policy kind, or of all of them together.
+//!
+//! The paths of different kinds end at different levels: at the listener, at the rule, at the backend. For a guardrail about all
+//! kinds, the paths of the target are found without policies, as deep as the deepest kind. On each of them, a kind is in
+//! force by its own path that is the longest part of it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use attache_engine::effective::{PathGroup, Resolver};
+use attache_engine::model::ids::{GroupKind, ObjectKey, Place};
+use attache_engine::model::level::Level;
+use attache_engine::state::snapshot::Snapshot;
+
+use crate::judge::is_direct;
+use crate::path::{GuardedPath, PathId, paths_of};
+
+/// The levels that tell paths apart. The others follow from them.
+const LEVELS: [Level; 8] = [
+    Level::Gateway,
+    Level::ListenerSet,
+    Level::Listener,
+    Level::Frontend,
+    Level::Route,
+    Level::Rule,
+    Level::Backend,
+    Level::Port,
+];
+
+/// The paths to one target.
+pub(crate) struct TargetPaths {
+    pub(crate) target: ObjectKey,
+    /// The paths without policies; `None` if they are those of the only kind.
+    pub(crate) bare: Option<Vec<PathGroup>>,
+    /// The paths of each kind.
+    pub(crate) of_kinds: Vec<(GroupKind, Vec<PathGroup>)>,
+    /// Whether policies of the only kind act only on their targets.
+    pub(crate) is_direct: bool,
+}
+
+/// A path, and what is in force on it.
+pub(crate) struct JudgedPath<'a> {
+    pub(crate) path: GuardedPath<'a>,
+    /// The effective target: where the path ends, or the last place of the object itself for all kinds together.
+    pub(crate) target: Option<&'a Place>,
+    /// Of each kind. Without an entry nothing of a kind is in force.
+    pub(crate) in_force: Vec<(&'a GroupKind, &'a PathGroup)>,
+    /// Whether requests take the path, or none is needed.
+    pub(crate) counts: bool,
+}
+
+/// The paths of one kind, by their places at the levels of [`LEVELS`].
+struct Parts<'a> {
+    group_at: HashMap<Part<'a>, &'a PathGroup>,
+    ending_at: HashMap<&'a Place, &'a PathGroup>,
+    /// The levels that the paths have: few different lists. The longest first.
+    lists: Vec<Vec<Level>>,
+}
+
+/// A part of a path.
+type Part<'a> = (Vec<&'a Place>, Option<&'a Arc<str>>);
+
+// === impl TargetPaths ===
+
+impl TargetPaths {
+    /// The paths in the state of a resolver, for one kind or for all.
+    pub(crate) fn find(
+        resolver: &mut Resolver<'_>,
+        target: &ObjectKey,
+        kind: Option<&GroupKind>,
+    ) -> Self {
+        let snapshot = resolver.snapshot();
+        let kinds = kinds(snapshot, kind);
+        let of_kinds = kinds.into_iter().map(|kind| {
+            let groups = resolver.paths_even_without_policies(target, &kind);
+            (kind, groups)
+        });
+        let of_kinds: Vec<_> = of_kinds.collect();
+        let end = deepest(snapshot, of_kinds.iter().map(|(kind, _)| kind));
+        let bare = kind.is_none().then(|| {
+            let end = end_for(&target.gk, end);
+            resolver.bare_paths(target, end)
+        });
+        Self {
+            target: target.clone(),
+            bare,
+            of_kinds,
+            is_direct: kind.is_some_and(|kind| is_direct(snapshot, kind)),
+        }
+    }
+
+    /// The paths, in a fixed order.
+    pub(crate) fn paths(&self, snapshot: &Snapshot) -> Vec<JudgedPath<'_>> {
+        match (&self.bare, self.of_kinds.first()) {
+            (Some(bare), _) => self.joined(snapshot, bare),
+            (None, Some((kind, groups))) => {
+                let paths = groups.iter().flat_map(paths_of);
+                let judged = paths.map(|path| JudgedPath {
+                    path,
+                    target: path.target(),
+                    in_force: vec![(kind, path.group)],
+                    counts: path.group.attached || self.is_direct,
+                });
+                judged.collect()
+            }
+            (None, None) => Vec::new(),
+        }
+    }
+
+    fn joined<'a>(&'a self, snapshot: &Snapshot, bare: &'a [PathGroup]) -> Vec<JudgedPath<'a>> {
+        let of_kinds: Vec<(&GroupKind, bool, Parts<'a>)> = self
+            .of_kinds
+            .iter()
+            .map(|(kind, groups)| (kind, is_direct(snapshot, kind), Parts::of(groups)))
+            .collect();
+        let paths = bare.iter().flat_map(paths_of);
+        let judged = paths.map(|path| {
+            let in_force = of_kinds.iter().filter_map(|(kind, is_direct, parts)| {
+                let group = if *is_direct {
+                    parts.of_target(&path, &self.target)
+                } else {
+                    parts.on(&path)
+                };
+                Some((*kind, group?))
+            });
+            let own = path.steps().map(|step| &step.place);
+            let own = own.filter(|place| place.object == self.target);
+            JudgedPath {
+                path,
+                target: own.last(),
+                in_force: in_force.collect(),
+                counts: path.group.attached,
+            }
+        });
+        judged.collect()
+    }
+}
+
+// === impl JudgedPath ===
+
+impl JudgedPath<'_> {
+    /// The policies in force.
+    pub(crate) fn policies(&self) -> BTreeSet<ObjectKey> {
+        let groups = self.in_force.iter();
+        groups
+            .flat_map(|(_, group)| group.effective.policies())
+            .collect()
+    }
+}
+
+/// Paths by identity.
+pub(crate) fn by_id<'a, 'p>(
+    paths: &'p [JudgedPath<'a>],
+) -> BTreeMap<PathId, &'p [(&'a GroupKind, &'a PathGroup)]> {
+    let paths = paths.iter();
+    paths
+        .map(|judged| (judged.path.id(), &*judged.in_force))
+        .collect()
+}
+
+/// The kinds that a guardrail is about: the one that it names, or all that have policies.
+pub(crate) fn kinds(snapshot: &Snapshot, kind: Option<&GroupKind>) -> Vec<GroupKind> {
+    match kind {
+        Some(kind) => vec![kind.clone()],
+        None => snapshot.used_kinds().cloned().collect(),
+    }
+}
+
+/// The deepest level at which paths of these kinds end; rules of routes at least.
+pub(crate) fn deepest<'k>(
+    snapshot: &Snapshot,
+    kinds: impl Iterator<Item = &'k GroupKind>,
+) -> Level {
+    let ends = kinds
+        .filter(|kind| !is_direct(snapshot, kind))
+        .filter_map(|kind| snapshot.profile(kind))
+        .map(|profile| profile.end());
+    ends.fold(Level::Rule, Level::max)
+}
+
+/// The level at which the paths of a target end if those of its routes end at `deepest`.
+fn end_for(target: &GroupKind, deepest: Level) -> Level {
+    match Level::end_for(target) {
+        upper if upper.is_upper() => upper,
+        own => own.max(deepest),
+    }
+}
+
+// === impl Parts ===
+
+impl<'a> Parts<'a> {
+    fn of(groups: &'a [PathGroup]) -> Self {
+        let mut group_at = HashMap::new();
+        let mut ending_at = HashMap::new();
+        let mut lists: BTreeSet<Vec<Level>> = BTreeSet::new();
+        for path in groups.iter().flat_map(paths_of) {
+            let levels = LEVELS.into_iter();
+            let list: Vec<Level> = levels.filter(|level| path.at(*level).is_some()).collect();
+            if let Some(part) = part(&path, &list) {
+                group_at.entry(part).or_insert(path.group);
+            }
+            lists.insert(list);
+            if let Some(place) = path.target() {
+                ending_at.entry(place).or_insert(path.group);
+            }
+        }
+        let mut lists: Vec<Vec<Level>> = lists.into_iter().collect();
+        lists.sort_by_key(|list| std::cmp::Reverse(list.len()));
+        Self {
+            group_at,
+            ending_at,
+            lists,
+        }
+    }
+
+    /// The longest part of a path.
+    fn on(&self, path: &GuardedPath<'a>) -> Option<&'a PathGroup> {
+        let parts = self.lists.iter().filter_map(|list| part(path, list));
+        let mut found = parts.filter_map(|part| self.group_at.get(&part).copied());
+        found.next()
+    }
+
+    /// The policies of a direct kind on the target: on the section through which the path leads, or on the whole.
+    fn of_target(&self, path: &GuardedPath<'a>, target: &ObjectKey) -> Option<&'a PathGroup> {
+        let own = path.steps().map(|step| &step.place);
+        let own = own.filter(|place| place.object == *target);
+        let whole = target.whole();
+        let places: Vec<&Place> = std::iter::once(&whole).chain(own).collect();
+        let mut places = places.into_iter().rev();
+        places.find_map(|place| self.ending_at.get(place).copied())
+    }
+}
+
+/// The places of a path at these levels; `None` if it does not have all of them.
+fn part<'a>(path: &GuardedPath<'a>, levels: &[Level]) -> Option<Part<'a>> {
+    let places = levels.iter().map(|level| path.at(*level));
+    Some((places.collect::<Option<Vec<_>>>()?, path.consumer()))
+}
