@@ -39,6 +39,7 @@ pub mod serve;
 mod state;
 pub mod test;
 mod time;
+pub mod ui;
 mod unseen;
 pub mod version;
 mod watch;
@@ -102,6 +103,9 @@ pub enum Command {
     /// Run tests of the policies in force, of requests, and of changes, on manifests.
     #[command(after_help = examples::TEST)]
     Test(test::Args),
+    /// Show a cluster or directory on a page in the browser, which changes with it.
+    #[command(after_help = examples::UI)]
+    Ui(ui::Args),
     /// List the policy kinds, with the facts about each and their sources.
     #[command(after_help = examples::KINDS)]
     Kinds(kinds::Args),
@@ -243,6 +247,7 @@ pub fn run(cli: Cli) -> Result<Outcome, Failure> {
         Command::Graph(args) => graph::run(&args),
         Command::Guardrails(args) => return guardrails::run(&args),
         Command::Test(args) => return test::run(&args),
+        Command::Ui(args) => ui::run(&args),
         Command::Kinds(args) => kinds::run(&args),
         Command::Probe(args) => probe::run(&args),
         Command::Help(args) => help::run(&args),

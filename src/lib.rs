@@ -8,6 +8,7 @@
 //!          cli, serve -> config
 //!          cli, serve, http -> telemetry -> metrics
 //!          cli, cache -> registration -> engine
+//!          cli, serve -> ui -> engine
 //! ```
 //!
 //! - [`engine`], a package of its own, makes all decisions. Pure: no async, no clock, no I/O, no client. Its entry point
@@ -19,6 +20,7 @@
 //! - [`reading`] opens the files that users name, with limits on size and time.
 //! - [`cache`] turns a cluster or a directory into published snapshots.
 //! - [`http`] turns bytes into requests and verdicts into bytes.
+//! - [`ui`] serves the live page: its files, its data and who may ask for them.
 //! - [`serve`] connects `cache` and `http`, which do not import each other.
 
 pub use attache_engine as engine;
@@ -34,3 +36,4 @@ pub mod reading;
 pub mod registration;
 pub mod serve;
 pub mod telemetry;
+pub mod ui;

@@ -21,6 +21,7 @@ mod states;
 mod text;
 mod topology;
 
+pub(crate) use details::yaml;
 pub use details::{About, Acting, Details, InForce, Setting, Stanza, details};
 pub use facts::Facts;
 use sketch::Sketch;

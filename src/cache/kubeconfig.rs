@@ -61,6 +61,20 @@ pub async fn config(
     config.map_err(|error| format!("the kubeconfig {shown} cannot be used: {error}").into())
 }
 
+/// The name of the context in use; `None` if there is no kubeconfig.
+pub fn context(kubeconfig: Option<&Path>, context: Option<&str>) -> Option<String> {
+    if let Some(context) = context {
+        return Some(context.to_owned());
+    }
+    let files = kubeconfig.map_or_else(usual, |file| vec![file.to_owned()]);
+    // Of several files the first one that names it counts.
+    let mut contexts = files.iter().filter_map(|file| {
+        let read = Kubeconfig::read_from(file).ok()?;
+        read.current_context.filter(|name| !name.is_empty())
+    });
+    contexts.next()
+}
+
 /// The files that kubectl would use.
 fn usual() -> Vec<PathBuf> {
     let said = env::var_os(VARIABLE).unwrap_or_default();

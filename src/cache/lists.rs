@@ -9,7 +9,9 @@ use std::sync::Arc;
 use attache_guardrails::guardrail_kind;
 use futures::future::{BoxFuture, FutureExt as _, Shared, join_all};
 use futures::{StreamExt as _, stream};
-use kube::Client;
+use k8s_openapi::api::authentication::v1::SelfSubjectReview;
+use kube::api::PostParams;
+use kube::{Api, Client};
 
 use crate::engine::kinds::profile::{ProfileRules, is_policy_kind};
 use crate::engine::model::ids::{GroupKind, ObjectKey};
@@ -126,6 +128,25 @@ impl Reader {
         match self.reach(&guardrail_kind()) {
             Some(kind) => self.fetch.raw(&kind).await,
             None => Ok(Vec::new()),
+        }
+    }
+
+    /// Who asks, if the API server says so.
+    pub async fn user(&self) -> Option<String> {
+        let api: Api<SelfSubjectReview> = Api::all(self.fetch.client.clone());
+        let asked = SelfSubjectReview::default();
+        let review = api.create(&PostParams::default(), &asked).await.ok()?;
+        review.status?.user_info?.username
+    }
+
+    /// One object as the API server stores it, as JSON; `None` if it does not exist or its kind is not served.
+    ///
+    /// # Errors
+    /// Fails if it cannot be read.
+    pub async fn text(&self, key: &ObjectKey) -> Result<Option<String>, ApiError> {
+        match self.reach(&key.gk) {
+            Some(kind) => self.fetch.text(&kind, key).await,
+            None => Ok(None),
         }
     }
 

@@ -22,12 +22,14 @@ mod codes;
 mod empty_input;
 mod input;
 mod judged;
+mod of_change;
 mod places;
 
 use codes::Codes;
 use input::Input;
 pub(super) use input::{configuration_among, in_directory};
 use judged::Checked;
+pub(super) use of_change::{OfChange, What};
 
 /// Arguments of `attache check`.
 #[derive(Debug, clap::Args)]
@@ -161,6 +163,15 @@ pub fn run(mut args: Args) -> Result<Outcome, Failure> {
         eprintln!("attache: {}", escape(&line));
     }
     Ok(outcome)
+}
+
+/// The report on a change that is not made.
+pub(super) fn of_change(change: OfChange<'_>) -> Report {
+    let input = Input::of_change(change);
+    Report {
+        skipped: skipped(std::slice::from_ref(&input)),
+        ..judged::judge(&input, &Progress::silent()).report
+    }
 }
 
 /// The files and documents that are not manifests, without duplicates.

@@ -125,6 +125,21 @@ impl Cluster {
         self.runtime.block_on(self.reader.guardrails())
     }
 
+    /// Who asks, if the API server says so.
+    pub(super) fn user(&self) -> Option<String> {
+        self.runtime.block_on(self.reader.user())
+    }
+
+    /// Where its requests run.
+    pub(super) fn runtime(&self) -> Arc<Runtime> {
+        Arc::clone(&self.runtime)
+    }
+
+    /// Reads more of it.
+    pub(super) fn reader(&self) -> Reader {
+        self.reader.clone()
+    }
+
     /// Lists the wanted objects.
     pub(super) fn read(&self, rules: &Arc<ProfileRules>, wants: &Wants) -> Listed {
         self.runtime.block_on(self.reader.read(rules, wants))

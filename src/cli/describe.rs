@@ -166,7 +166,7 @@ fn all(view: &View, gk: &GroupKind, within: Option<&str>, with: &Selector) -> Ve
     keys
 }
 
-fn describe(
+pub(super) fn describe(
     resolver: &mut Resolver<'_>,
     view: &View,
     place: &Place,

@@ -38,6 +38,13 @@ Examples:
   Run the tests with a name again whenever a file changes:
     $ attache test tests --filter authentication --watch";
 
+pub(super) const UI: &str = "\
+Examples:
+  Show the cluster of the current context:
+    $ attache ui
+  Show a directory of manifests, on a port of your choice:
+    $ attache ui --from deploy --address 127.0.0.1:8080";
+
 pub(super) const KINDS: &str = "\
 Examples:
   List the policy kinds of the cluster:

@@ -16,6 +16,23 @@ use crate::engine::state::snapshot::Snapshot;
 /// Arguments of `attache explain`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    #[command(flatten)]
+    request: Described,
+    #[command(flatten)]
+    scope: Scope,
+    #[command(flatten)]
+    state: State,
+    /// Output format.
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = output::NO_NAMES)]
+    output: Output,
+    /// Show long values in full.
+    #[arg(long)]
+    full: bool,
+}
+
+/// A request as arguments describe it.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct Described {
     /// The URL of the request (http, https, tls, tcp or udp), or HOST/PATH. The scheme sets the protocol and, if the
     /// URL has none, the port.
     #[arg(value_name = "URL")]
@@ -50,16 +67,6 @@ pub struct Args {
     /// The namespace of the clients that call the Service.
     #[arg(long, value_name = "NAMESPACE", requires = "service")]
     from_namespace: Option<String>,
-    #[command(flatten)]
-    scope: Scope,
-    #[command(flatten)]
-    state: State,
-    /// Output format.
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = output::NO_NAMES)]
-    output: Output,
-    /// Show long values in full.
-    #[arg(long)]
-    full: bool,
 }
 
 /// Runs the command. A request that nothing serves counts as a finding.
@@ -68,13 +75,16 @@ pub struct Args {
 /// If the directory, cluster or Gateway does not exist, the configuration is wrong, or the arguments do not describe a
 /// request.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
-    let request = args.request()?;
+    let request = args.request.read()?;
     let opened = args.state.open(&args.scope)?;
     let namespace = opened.namespace.clone();
     let view = opened.view(&Wants::Everything);
     view.say_what_is_missing();
     let matching = Matching::new(&view.snapshot, &view.objects);
-    let explanation = args.explain(&matching, &request, &namespace)?;
+    let within = args.scope.namespace.as_deref();
+    let explanation = args
+        .request
+        .explain(&matching, &request, &namespace, within)?;
     let style = args.output.style().full(args.full);
     let text = match args.output.program(&answer::document(&explanation))? {
         Some(text) => text,
@@ -88,14 +98,29 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     })
 }
 
-// === impl Args ===
+// === impl Described ===
 
-impl Args {
-    fn explain(
+impl Described {
+    /// A request with a URL.
+    pub(super) fn of_url(url: String, method: Option<String>, headers: Vec<String>) -> Self {
+        Self {
+            url: Some(url),
+            method,
+            headers,
+            ..Self::default()
+        }
+    }
+
+    /// Follows the request. `within` is the only namespace whose Gateways it may arrive at.
+    ///
+    /// # Errors
+    /// If the Gateway does not exist.
+    pub(super) fn explain(
         &self,
         matching: &Matching<'_>,
         request: &Request,
         namespace: &str,
+        within: Option<&str>,
     ) -> Result<Explanation, Failure> {
         if let Some(service) = &self.service {
             let (said, name) = split(service);
@@ -104,13 +129,12 @@ impl Args {
             return Ok(at_service(matching, request, &key, from));
         }
         let Some(gateway) = &self.gateway else {
-            let within = self.scope.namespace.as_deref();
             let asked =
                 |key: &ObjectKey| within.is_none_or(|namespace| *key.namespace == *namespace);
             return Ok(at_gateways(matching, request, asked));
         };
         let (said, name) = split(gateway);
-        let namespace = said.or(self.scope.namespace.as_deref());
+        let namespace = said.or(within);
         let asked = |key: &ObjectKey| {
             *key.name == *name && namespace.is_none_or(|namespace| *key.namespace == *namespace)
         };
@@ -123,7 +147,10 @@ impl Args {
     }
 
     /// The request that the arguments describe.
-    fn request(&self) -> Result<Request, Failure> {
+    ///
+    /// # Errors
+    /// If they contradict each other, or say too little.
+    pub(super) fn read(&self) -> Result<Request, Failure> {
         let url = self.url.as_deref().map_or(Ok(Url::default()), Url::read)?;
         let path = self.path.as_deref().map(of_path);
         let (path, query) = path.map_or((None, Vec::new()), |(path, query)| (Some(path), query));

@@ -107,7 +107,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
 }
 
 /// The impact of applying manifests and deleting objects, as one change.
-fn changed(
+pub(super) fn changed(
     view: &View,
     manifests: Manifests,
     deleted: BTreeSet<ObjectKey>,
@@ -157,7 +157,7 @@ fn told(loaded: &directory::Loaded) -> Vec<ReportedFinding> {
 }
 
 /// The impact of deleting the objects in manifests, and others with them.
-fn deleted(
+pub(super) fn deleted(
     view: &View,
     manifests: Manifests,
     mut named: BTreeSet<ObjectKey>,

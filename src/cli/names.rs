@@ -1,7 +1,6 @@
 //! The names of kinds and objects on the command line: `KIND[.group]/NAME[#section]`, short names, plurals.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::cache::directory::Loaded;
@@ -20,7 +19,7 @@ pub(super) struct Names {
 }
 
 /// More names that take time to find out.
-type LazyNames = Rc<dyn Fn() -> Names>;
+type LazyNames = Arc<dyn Fn() -> Names + Send + Sync>;
 
 /// The names of a kind besides its own.
 #[derive(Clone, Debug)]
@@ -129,8 +128,8 @@ impl Names {
     }
 
     /// Adds more names, which are loaded only if a name is not found.
-    pub(super) fn or_later(self, later: impl Fn() -> Self + 'static) -> Self {
-        let later: Option<LazyNames> = Some(Rc::new(later));
+    pub(super) fn or_later(self, later: impl Fn() -> Self + Send + Sync + 'static) -> Self {
+        let later: Option<LazyNames> = Some(Arc::new(later));
         Self { later, ..self }
     }
 

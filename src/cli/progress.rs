@@ -17,6 +17,11 @@ pub(super) struct Progress(Option<(Sender<String>, JoinHandle<()>)>);
 // === impl Progress ===
 
 impl Progress {
+    /// Without a line.
+    pub(super) fn silent() -> Self {
+        Self(None)
+    }
+
     /// Starts with this text.
     pub(super) fn start(doing: &str) -> Self {
         if !io::stderr().is_terminal() {

@@ -1,6 +1,6 @@
 //! The state that a command reads: a cluster, a directory of manifests, or manifests on standard input.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,16 +15,19 @@ use super::time::timeout;
 use super::watch::{Files, Live, Query, Watching};
 use super::{Failure, complete, guardrails, unseen};
 use crate::cache::directory::{self, Links};
-use crate::cache::lists::{Listed, Missing, Unseen, Wants};
-use crate::cache::manifest::{Manifests, Origin, Problem};
+use crate::cache::lists::{Missing, Unseen, Wants};
+use crate::cache::manifest::{Manifest, Manifests, Origin, Problem};
 use crate::cache::reload::Fingerprint;
-use crate::cache::{files, repository};
+use crate::cache::{files, kubeconfig, repository};
 use crate::config::{Configuration, IN_DIRECTORY};
 use crate::engine::admission::verdict::escape;
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::model::object::{Crd, Object};
-use crate::engine::state::snapshot::Snapshot;
+use crate::engine::model::object::Crd;
+
+mod view;
+
+pub(super) use view::View;
 
 /// The namespace of objects without one, unless the kubeconfig has another.
 const DEFAULT_NAMESPACE: &str = "default";
@@ -63,6 +66,9 @@ pub(super) struct State {
     /// Whether to read the files of kustomizations without building them.
     #[arg(skip)]
     pub(super) as_written: bool,
+    /// Whether to keep the text of each object of files.
+    #[arg(skip)]
+    pub(super) keeps_texts: bool,
 }
 
 /// The namespaces to read; the same for all commands.
@@ -94,6 +100,8 @@ pub(super) struct Opened {
     pub(super) namespace: String,
     /// The guardrails among the manifests.
     guardrails: Vec<Box<RawValue>>,
+    /// The text of the objects of files, if it is kept.
+    texts: BTreeMap<ObjectKey, Box<RawValue>>,
     rules: Arc<ProfileRules>,
     found: Found,
     /// The arguments, to open it again.
@@ -105,24 +113,6 @@ pub(super) struct Opened {
 enum Found {
     Files(Box<directory::Loaded>),
     Cluster(Box<Cluster>),
-}
-
-/// The objects of a state.
-#[derive(Debug)]
-pub(super) struct View {
-    pub(super) snapshot: Snapshot,
-    /// The objects with their whole specs, in the order of files.
-    pub(super) objects: Vec<Object>,
-    /// Objects from files without a creation time.
-    pub(super) undated: BTreeSet<ObjectKey>,
-    /// The position of each object in its file.
-    pub(super) origins: BTreeMap<ObjectKey, Origin>,
-    /// Kinds and objects of a cluster that could not be read.
-    pub(super) missing: Vec<Missing>,
-    /// Files, or parts of them, that could not be used.
-    pub(super) problems: Vec<Problem>,
-    /// The profile rules for policy kinds, without CRDs.
-    pub(super) rules: Arc<ProfileRules>,
 }
 
 /// The CRDs of a state, and the rules for recognizing policy kinds among them.
@@ -156,6 +146,20 @@ impl State {
             .collect()
     }
 
+    /// The state in a few words.
+    pub(super) fn described(&self) -> String {
+        if !self.is_of_files() {
+            let context = kubeconfig::context(self.kubeconfig.as_deref(), self.context.as_deref());
+            return context.map_or_else(
+                || "the cluster of this pod".to_owned(),
+                |name| format!("context {}", escape(&name)),
+            );
+        }
+        let places = self.from.iter().chain(self.rendered.dirs());
+        let places: Vec<String> = places.map(|place| place.display().to_string()).collect();
+        escape(&places.join(", "))
+    }
+
     /// Whether files are read instead of a cluster.
     pub(super) fn is_of_files(&self) -> bool {
         self.from.is_some() || !self.rendered.is_empty()
@@ -184,7 +188,7 @@ impl State {
     pub(super) fn open_watching(&self, scope: &Scope, how: Watching) -> Result<Opened, Failure> {
         // The fingerprint comes first: a change during the read causes another read.
         let followed = how.watch && self.is_of_files();
-        let seen = followed.then(|| Fingerprint::of(&self.watched(), self.links()));
+        let seen = followed.then(|| self.fingerprint());
         Ok(Opened {
             seen,
             ..self.open(scope)?
@@ -206,6 +210,11 @@ impl State {
     fn watched(&self) -> Vec<PathBuf> {
         let named = self.from.iter().chain(&self.config).cloned();
         named.chain(self.rendered.watched()).collect()
+    }
+
+    /// The state of the files that `--watch` follows, without reading them.
+    pub(super) fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&self.watched(), self.links())
     }
 
     /// Which symbolic links in directories are followed.
@@ -231,6 +240,7 @@ impl State {
                 names: cluster.names(),
                 namespace: cluster.namespace.clone(),
                 guardrails: Vec::new(),
+                texts: BTreeMap::new(),
                 rules,
                 found: Found::Cluster(Box::new(cluster)),
                 asked,
@@ -242,8 +252,10 @@ impl State {
         let guardrails = guardrails::among(&manifests)
             .map(ToOwned::to_owned)
             .collect();
+        let written = self.keeps_texts.then(|| manifests.objects.clone());
         let loaded = directory::Loaded::new(manifests, &rules, &namespace);
         Ok(Opened {
+            texts: texts(written.unwrap_or_default(), &loaded),
             names: Names::of_files(&loaded),
             namespace,
             guardrails,
@@ -365,6 +377,28 @@ impl Opened {
         Ok(place)
     }
 
+    /// Keeps the specs of all objects of a cluster that is followed, and not only those that policies need.
+    pub(super) fn retain_specs(&mut self) {
+        let rules = ProfileRules::clone(&self.rules);
+        self.rules = Arc::new(rules.retaining_specs());
+    }
+
+    /// The text of each object of files, if it is kept.
+    pub(super) fn take_texts(&mut self) -> BTreeMap<ObjectKey, Box<RawValue>> {
+        std::mem::take(&mut self.texts)
+    }
+
+    /// Follows a cluster.
+    ///
+    /// # Errors
+    /// If the state is one of files, or the credentials are gone.
+    pub(super) fn live(self, wants: &Wants) -> Result<Live, Failure> {
+        match self.found {
+            Found::Cluster(cluster) => Live::start(*cluster, self.rules, wants),
+            Found::Files(_) => Err("files are not watched by an API server".into()),
+        }
+    }
+
     /// Follows the wanted objects.
     ///
     /// # Errors
@@ -388,7 +422,7 @@ impl Opened {
             .then(|| View::of_files(*loaded, self.rules));
         let follows = state.clone();
         Ok(Box::new(Files {
-            fingerprint: move || Fingerprint::of(&follows.watched(), follows.links()),
+            fingerprint: move || follows.fingerprint(),
             read: move || Ok(state.open(&scope)?.view(&wants)),
             first,
             seen: self.seen,
@@ -396,87 +430,14 @@ impl Opened {
     }
 }
 
-// === impl View ===
-
-impl View {
-    /// A complete state.
-    pub(super) fn of(snapshot: Snapshot, rules: &Arc<ProfileRules>) -> Self {
-        let listed = Listed {
-            snapshot,
-            ..Listed::default()
-        };
-        Self::listed(listed, rules)
-    }
-
-    /// The objects that were read from files.
-    pub(super) fn of_files(loaded: directory::Loaded, rules: Arc<ProfileRules>) -> Self {
-        let refused: Vec<Problem> = loaded.refused().collect();
-        Self {
-            problems: loaded.problems.into_iter().chain(refused).collect(),
-            snapshot: loaded.snapshot,
-            objects: loaded.objects,
-            undated: loaded.undated,
-            origins: loaded.origins,
-            missing: Vec::new(),
-            rules,
-        }
-    }
-
-    /// The objects that were listed from a cluster.
-    pub(super) fn listed(listed: Listed, rules: &Arc<ProfileRules>) -> Self {
-        Self {
-            snapshot: listed.snapshot,
-            objects: listed.objects,
-            undated: BTreeSet::new(),
-            origins: BTreeMap::new(),
-            missing: listed.missing,
-            problems: Vec::new(),
-            rules: Arc::clone(rules),
-        }
-    }
-
-    /// Prints to standard error what could not be read, so that nobody takes a partial answer for a complete one.
-    pub(super) fn say_what_is_missing(&self) {
-        say_unseen(&self.unseen());
-    }
-
-    /// Prints to standard error the policy kinds without a CRD among the files. In a cluster every object has its CRD.
-    pub(super) fn say_what_is_undefined(&self) {
-        let is_of_files = !self.origins.is_empty();
-        let kinds = self.snapshot.undefined_kinds().filter(|_| is_of_files);
-        let kinds: Vec<&GroupKind> = kinds.collect();
-        say_unseen(unseen::undefined(&kinds).as_slice());
-    }
-
-    /// Checks that an object exists or is known not to exist.
-    ///
-    /// # Errors
-    /// If it could not be read.
-    pub(super) fn read(&self, key: &ObjectKey) -> Result<(), String> {
-        if self.snapshot.get(key).is_some() || self.snapshot.lacks(key) {
-            return Ok(());
-        }
-        unseen::why_not(&self.missing, key).map_or(Ok(()), Err)
-    }
-
-    /// Everything that could not be read, one line each.
-    pub(super) fn unseen(&self) -> Vec<String> {
-        let known = |gk: &&GroupKind| self.snapshot.knows(gk);
-        let policies = self.snapshot.policy_kinds().filter(known);
-        let policies: Vec<GroupKind> = policies.cloned().collect();
-        let problems = self
-            .problems
-            .iter()
-            .map(|problem| escape(&problem.to_string()));
-        problems
-            .chain(unseen::lines(&self.missing, &policies))
-            .collect()
-    }
-
-    /// Applies manifests on top of this state, as one change.
-    pub(super) fn with(&self, manifests: Manifests, namespace: &str) -> directory::Loaded {
-        directory::Loaded::on(Some(&self.snapshot), manifests, &self.rules, namespace)
-    }
+/// The text of each object, by its origin.
+fn texts(written: Vec<Manifest>, loaded: &directory::Loaded) -> BTreeMap<ObjectKey, Box<RawValue>> {
+    let written = written.into_iter().map(|one| (one.origin, one.json));
+    let mut written: BTreeMap<Origin, Box<RawValue>> = written.collect();
+    let origins = loaded.origins.iter();
+    origins
+        .filter_map(|(key, origin)| Some((key.clone(), written.remove(origin)?)))
+        .collect()
 }
 
 fn say_unseen(lines: &[String]) {

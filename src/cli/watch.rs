@@ -16,6 +16,7 @@ use super::Failure;
 use super::cluster::Cluster;
 use super::state::{Opened, View};
 use crate::cache::api_error::ApiError;
+use crate::cache::guardrails::GuardrailsInUse;
 use crate::cache::lists::Wants;
 use crate::cache::reload::Fingerprint;
 use crate::cache::{self, Settings};
@@ -244,6 +245,21 @@ impl Live {
             _rules: sender,
             seen: None,
         })
+    }
+
+    /// Whether the watches show all that is wanted; if not, each look lists the cluster.
+    pub(super) fn is_in_sync(&self) -> bool {
+        self.knows(&self.watched.snapshot.load())
+    }
+
+    /// The guardrails that the watches show.
+    pub(super) fn guardrails(&self) -> &Arc<GuardrailsInUse> {
+        &self.watched.guardrails
+    }
+
+    /// The cluster, to read more of it.
+    pub(super) fn cluster(&self) -> &Cluster {
+        &self.cluster
     }
 
     /// Whether the watches have everything that is wanted.

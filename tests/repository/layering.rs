@@ -19,6 +19,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "serve",
+            "ui",
             "cache",
             "http",
             "config",
@@ -34,6 +35,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "serve",
         &[
+            "ui",
             "cache",
             "http",
             "config",
@@ -58,6 +60,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "http",
         &["telemetry", "metrics", "certificates", "reading", "engine"],
     ),
+    ("ui", &["engine"]),
     ("certificates", &[]),
     ("registration", &["engine"]),
     ("answer", &["engine"]),

@@ -179,6 +179,8 @@ pub struct RetainedFields {
     annotations: BTreeSet<String>,
     /// Kinds with fields that policies control; their whole spec is retained.
     specs: BTreeSet<GroupKind>,
+    /// Whether the whole spec of every object is retained, for programs that show objects.
+    all_specs: bool,
 }
 
 // === impl ProfileRules ===
@@ -205,6 +207,13 @@ impl ProfileRules {
     ) -> Self {
         let all = builtin.into_iter().chain(config);
         self.controllers = all.map(|facts| (facts.name.clone(), facts)).collect();
+        self
+    }
+
+    /// Retains the whole spec of every object.
+    #[must_use]
+    pub fn retaining_specs(mut self) -> Self {
+        self.keeps.all_specs = true;
         self
     }
 
@@ -273,9 +282,9 @@ impl RetainedFields {
         keeps
     }
 
-    /// Whether the whole spec of objects of a kind is retained, because policies control fields of it.
+    /// Whether the whole spec of objects of a kind is retained, because policies control fields of it, or all are.
     pub fn spec(&self, gk: &GroupKind) -> bool {
-        self.specs.contains(gk)
+        self.all_specs || self.specs.contains(gk)
     }
 
     /// Whether attache uses an annotation: its own, those by which policies are attached, and those with the weight

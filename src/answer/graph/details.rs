@@ -23,7 +23,7 @@ mod groups;
 mod yaml;
 
 use groups::{level, path, relevant, settings};
-use yaml::yaml;
+pub(crate) use yaml::yaml;
 
 /// The limit of different outcomes shown per node; further ones are only counted.
 const MOST_OUTCOMES: usize = 8;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use kube::api::ListParams;
+use kube::api::{GetParams, ListParams, Request};
 use kube::core::ApiResource;
-use kube::{Api, Client};
+use kube::{Api, Client, Resource as _};
 
 use crate::cache::api_error::ApiError;
 use crate::cache::confirm::is_name;
@@ -77,6 +77,28 @@ impl Fetch {
         let list = api.list(&ListParams::default()).await;
         list.map(|list| list.items)
             .map_err(|error| ApiError::of(&error))
+    }
+
+    /// The JSON of one object; `None` if it does not exist.
+    pub(super) async fn text(
+        &self,
+        kind: &ListedKind,
+        key: &ObjectKey,
+    ) -> Result<Option<String>, ApiError> {
+        if !is_name(&key.name) || (kind.namespaced && !is_name(&key.namespace)) {
+            return Ok(None);
+        }
+        let namespace = kind.namespaced.then_some(&*key.namespace);
+        let request = Request::new(RawObject::url_path(&kind.resource, namespace));
+        let request = request.get(&key.name, &GetParams::default());
+        let request = request.map_err(|error| ApiError::Failed(error.to_string()))?;
+        match self.client.request_text(request).await {
+            Ok(text) => Ok(Some(text)),
+            Err(error) => match ApiError::of(&error) {
+                ApiError::NotServed => Ok(None),
+                trouble => Err(trouble),
+            },
+        }
     }
 
     /// Gets one object; `None` if it does not exist.

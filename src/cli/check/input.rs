@@ -142,7 +142,7 @@ impl Input {
     }
 
     /// The same with the guardrails among these manifests.
-    fn guarded(&self, manifests: &Manifests) -> Self {
+    pub(super) fn guarded(&self, manifests: &Manifests) -> Self {
         self.with_guardrails(guardrails::among(manifests))
     }
 
@@ -155,7 +155,7 @@ impl Input {
         }
     }
 
-    fn of_files(&self, loaded: Loaded, before: Option<Snapshot>) -> Self {
+    pub(super) fn of_files(&self, loaded: Loaded, before: Option<Snapshot>) -> Self {
         Self {
             before,
             after: loaded.snapshot,

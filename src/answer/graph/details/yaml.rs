@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// A value as YAML, with a newline at the end.
-pub(super) fn yaml(value: &Value) -> String {
+pub(crate) fn yaml(value: &Value) -> String {
     // The fallback is JSON, which is valid YAML.
     serde_saphyr::to_string(value).unwrap_or_else(|_| format!("{value:#}\n"))
 }

@@ -21,16 +21,34 @@ const PAGE: &str = include_str!("html/page.html");
 const PAGE_STYLE: &str = include_str!("../../../../ui/dist/graph.css");
 const SCRIPT: &str = include_str!("../../../../ui/dist/graph.js");
 
-/// The input of the script.
+/// A graph and how it is shown, for a script.
 #[derive(Serialize)]
-struct Data<'a> {
+pub(crate) struct Shown<'a> {
     graph: &'a Graph,
-    details: &'a Details,
     looks: Vec<Look>,
     /// The short name of each policy kind.
     badges: BTreeMap<String, String>,
     /// Command-line arguments that select the state of this page.
     from: &'a [String],
+}
+
+/// The input of the script of a page that loads nothing.
+#[derive(Serialize)]
+struct Data<'a> {
+    #[serde(flatten)]
+    shown: Shown<'a>,
+    details: &'a Details,
+}
+
+/// A graph for a script. `from` are the command-line arguments that select the same state.
+pub(crate) fn shown<'a>(graph: &'a Graph, from: &'a [String]) -> Shown<'a> {
+    let badges = badges(graph).into_iter();
+    Shown {
+        graph,
+        looks: looks(),
+        badges: badges.map(|(kind, badge)| (whole(&kind), badge)).collect(),
+        from,
+    }
 }
 
 /// The page. `from` are the command-line arguments that select the same state.
@@ -42,13 +60,9 @@ pub(crate) fn html(
     details: &Details,
     from: &[String],
 ) -> serde_json::Result<String> {
-    let badges = badges(graph).into_iter();
     let data = Data {
-        graph,
+        shown: shown(graph, from),
         details,
-        looks: looks(),
-        badges: badges.map(|(kind, badge)| (whole(&kind), badge)).collect(),
-        from,
     };
     let style = format!("{STYLE}{PAGE_STYLE}");
     let parts = [

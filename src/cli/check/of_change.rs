@@ -1,0 +1,88 @@
+//! A change that is not made, as the input of a check.
+
+use std::collections::BTreeSet;
+
+use attache_guardrails::Guardrails;
+
+use super::super::state::View;
+use super::codes::Codes;
+use super::input::Input;
+use crate::cache::manifest::Manifests;
+use crate::config::Configuration;
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::state::snapshot::Snapshot;
+
+/// A change to a state, and the rules by which it is judged.
+pub(in super::super) struct OfChange<'a> {
+    /// The state without the change.
+    pub(in super::super) view: &'a View,
+    /// The configuration of the check.
+    pub(in super::super) config: &'a Configuration,
+    /// The guardrails in use.
+    pub(in super::super) guardrails: &'a Guardrails,
+    /// The objects of the change.
+    pub(in super::super) what: What<'a>,
+}
+
+/// The objects of a change.
+pub(in super::super) enum What<'a> {
+    /// These are applied.
+    Applied {
+        /// The objects.
+        manifests: Manifests,
+        /// The text that they were read from.
+        text: &'a str,
+        /// The namespace of objects that do not name one.
+        namespace: &'a str,
+    },
+    /// These are deleted.
+    Deleted {
+        /// The objects.
+        objects: BTreeSet<ObjectKey>,
+        /// The state without them.
+        after: Snapshot,
+    },
+}
+
+// === impl Input ===
+
+impl Input {
+    /// A change as the input of a check.
+    pub(super) fn of_change(change: OfChange<'_>) -> Self {
+        let OfChange {
+            view,
+            config,
+            guardrails,
+            what,
+        } = change;
+        let common = Self {
+            severities: Codes::default().severities(config),
+            refusals: config.suppressions.refusals.is_anybody(),
+            missing: view.missing.clone(),
+            guardrails: guardrails.clone(),
+            ..Self::default()
+        };
+        let before = Some(view.snapshot.clone());
+        match what {
+            What::Applied {
+                mut manifests,
+                text,
+                namespace,
+            } => {
+                let skipped = std::mem::take(&mut manifests.skipped);
+                let guarded = common.guarded(&manifests);
+                Self {
+                    skipped,
+                    stdin: Some(text.to_owned()),
+                    ..guarded.of_files(view.with(manifests, namespace), before)
+                }
+            }
+            What::Deleted { objects, after } => Self {
+                before,
+                after,
+                objects,
+                ..common
+            },
+        }
+    }
+}

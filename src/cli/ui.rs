@@ -1,0 +1,120 @@
+//! `attache ui`: a page on this machine that shows a state and changes with it.
+
+use std::io::{IsTerminal as _, stdout};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread;
+
+use super::state::{Scope, State};
+use super::{Failure, escaped, print};
+use crate::ui::loopback::Loopback;
+
+mod answer;
+mod change;
+mod follow;
+mod history;
+mod kept;
+mod session;
+mod text;
+mod world;
+
+use answer::About;
+use follow::{Followed, Look, PAUSE};
+use session::{Session, Work};
+
+/// Arguments of `attache ui`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    at: State,
+    /// The namespace of objects that do not name one. Defaults to that of the context; for files, to `default`.
+    #[arg(short, long, value_name = "NAMESPACE")]
+    namespace: Option<String>,
+    /// The address of the page, on this machine; port 0 selects a free port.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    address: SocketAddr,
+    /// Only print the URL. Without it, a browser is opened if the output is a terminal.
+    #[arg(long)]
+    no_open: bool,
+}
+
+/// Runs the command, until it is interrupted.
+///
+/// # Errors
+/// If the directory or cluster does not exist, the configuration is wrong, or the address cannot be used.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    if args
+        .at
+        .from
+        .as_ref()
+        .is_some_and(|from| from.as_os_str() == "-")
+    {
+        return Err("standard input cannot be followed: use a directory".into());
+    }
+    let scope = Scope {
+        namespace: args.namespace.clone(),
+        all_namespaces: true,
+    };
+    let mut followed = Followed::open(&args.at, &scope)?;
+    let runtime = followed.runtime()?;
+    let page = runtime.block_on(Loopback::bind(args.address))?;
+    let world = followed.first()?;
+    let session = Arc::new(Session::new(
+        args.about(&followed),
+        world,
+        followed.texts(),
+        Arc::new(Work::default()),
+    ));
+    print(&format!("{}\n", page.url()))?;
+    if !args.no_open && stdout().is_terminal() {
+        // Whoever has no browser opens the printed URL elsewhere.
+        let _ = open::that_detached(page.url_to_open());
+    }
+    let shows = Arc::clone(&session);
+    thread::spawn(move || follow(&mut followed, &shows));
+    Ok(runtime.block_on(page.serve(session))?)
+}
+
+/// Shows each new state, for ever.
+fn follow(followed: &mut Followed, session: &Session) {
+    let mut trouble: Option<String> = None;
+    loop {
+        thread::sleep(PAUSE);
+        match followed.look() {
+            Ok(Look::New(world)) => {
+                trouble = None;
+                session.show(&world);
+            }
+            Ok(Look::Same) => {
+                trouble = None;
+                session.recover();
+            }
+            Ok(Look::Unread) => {}
+            Err(why) => {
+                let why = escaped(&why.to_string());
+                if trouble.as_ref() != Some(&why) {
+                    eprintln!("attache: {why}");
+                }
+                session.fail(&why);
+                trouble = Some(why);
+            }
+        }
+    }
+}
+
+// === impl Args ===
+
+impl Args {
+    fn about(&self, followed: &Followed) -> About {
+        About {
+            mode: if self.at.is_of_files() {
+                "directory"
+            } else {
+                "cluster"
+            },
+            source: self.at.described(),
+            user: followed.user(),
+            arguments: self.at.again(),
+        }
+    }
+}

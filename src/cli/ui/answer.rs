@@ -1,0 +1,184 @@
+//! Answers to the questions of the page, by the code behind the commands.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::super::describe::describe;
+use super::super::explain::Described;
+use super::super::render::graph::html::shown;
+use super::super::time::today;
+use super::change::change;
+use super::session::Numbered;
+use super::text;
+use super::world::{World, crds};
+use crate::answer;
+use crate::answer::Answer;
+use crate::answer::graph::{Graph, details};
+use crate::answer::guardrails::guardrails;
+use crate::answer::kinds::kinds;
+use crate::answer::policies::{Asked as AskedPolicies, Sort, policies};
+use crate::engine::effective::Resolver;
+use crate::engine::model::printable;
+use crate::engine::model::selector::Selector;
+use crate::engine::routing::Matching;
+use crate::ui::{Asked, Question, Refusal};
+
+/// What does not change while the page is served.
+#[derive(Clone, Debug)]
+pub(super) struct About {
+    /// `cluster` or `directory`.
+    pub(super) mode: &'static str,
+    /// The state, in a few words.
+    pub(super) source: String,
+    /// Who reads the cluster, if that is known.
+    pub(super) user: Option<String>,
+    /// Arguments that make commands read the same state.
+    pub(super) arguments: Vec<String>,
+}
+
+/// The answer to `state`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StateAnswer<'a> {
+    mode: &'static str,
+    source: &'a str,
+    user: Option<&'a str>,
+    version: &'static str,
+    generation: u64,
+    problems: Vec<String>,
+    command_arguments: &'a [String],
+}
+
+/// The answer as JSON text. `text` is that of the object in question.
+///
+/// # Errors
+/// If the question names something that does not exist, or a change cannot be read.
+pub(super) fn answer(
+    about: &About,
+    newest: &Numbered,
+    question: &Question,
+    text: Option<Result<String, String>>,
+) -> Result<String, Refusal> {
+    let world = &*newest.world;
+    let snapshot = &world.view.snapshot;
+    match question {
+        Question::State => written(&StateAnswer::of(about, newest)),
+        Question::Graph => written(&shown(world.graph(), &about.arguments)),
+        Question::Details(id) => written(&about_node(world, id)?),
+        Question::Policies => {
+            let asked = AskedPolicies {
+                kind: None,
+                namespace: None,
+                selector: Selector::default(),
+                acting_on: None,
+                states: BTreeSet::new(),
+                sort: Sort::Name,
+                undated: &world.view.undated,
+            };
+            document(&policies(snapshot, &asked))
+        }
+        Question::Object(name) => written(&object(world, name, text)?),
+        Question::Explain(asked) => explain(world, asked),
+        Question::Change { text, delete } => written(&change(world, text, *delete)?),
+        Question::Guardrails => document(&guardrails(snapshot, &world.guardrails, None, today())),
+        Question::Kinds => {
+            let used = world.used_kinds();
+            document(&kinds(&world.view.rules, &crds(snapshot), &used, false))
+        }
+        Question::History => Err(Refusal::fault("the history is not part of a state")),
+    }
+}
+
+/// JSON text with all characters visible.
+pub(super) fn written(answer: &impl Serialize) -> Result<String, Refusal> {
+    let text = serde_json::to_string(answer);
+    text.map(printable::json).map_err(|error| fault(&error))
+}
+
+fn document<T: Answer>(found: &T) -> Result<String, Refusal> {
+    written(&answer::document(found))
+}
+
+/// An answer as a value.
+pub(super) fn value<T: Answer>(found: &T) -> Result<Value, Refusal> {
+    serde_json::to_value(answer::document(found)).map_err(|error| fault(&error))
+}
+
+fn fault(error: &serde_json::Error) -> Refusal {
+    Refusal::fault(format!("the answer cannot be written: {error}"))
+}
+
+/// The details of a node.
+fn about_node(world: &World, id: &str) -> Result<impl Serialize + use<>, Refusal> {
+    let view = &world.view;
+    let mut nodes = world.graph().nodes.iter();
+    let node = nodes.find(|node| *node.id == *id);
+    let node = node.ok_or_else(|| Refusal::absent(format!("the graph has no {id}")))?;
+    let alone = Graph {
+        nodes: vec![node.clone()],
+        edges: Vec::new(),
+    };
+    let found = details(&view.snapshot, &view.objects, &alone);
+    Ok(found.nodes.into_iter().next().unwrap_or_default())
+}
+
+/// One object, with its text.
+fn object(
+    world: &World,
+    name: &str,
+    text: Option<Result<String, String>>,
+) -> Result<Value, Refusal> {
+    let place = world.place(name).map_err(Refusal::absent)?;
+    let mut resolver = Resolver::new(&world.view.snapshot);
+    let found = describe(&mut resolver, &world.view, &place);
+    let found = found.map_err(|why| Refusal::absent(why.to_string()))?;
+    let mut value = value(&found)?;
+    let (yaml, trouble) = match text {
+        Some(Ok(json)) => (text::of_json(&json).ok(), None),
+        Some(Err(why)) => (None, Some(why)),
+        None => (None, None),
+    };
+    if let Some(object) = value.as_object_mut() {
+        object.insert("yaml".to_owned(), json!(yaml));
+        if let Some(why) = trouble {
+            object.insert("yamlProblem".to_owned(), json!(why));
+        }
+    }
+    Ok(value)
+}
+
+fn explain(world: &World, asked: &Asked) -> Result<String, Refusal> {
+    let (method, headers) = (asked.method.clone(), asked.headers.clone());
+    let described = Described::of_url(asked.url.clone(), method, headers);
+    let wrong = |why: super::Failure| Refusal::wrong(why.to_string());
+    let request = described.read().map_err(wrong)?;
+    let matching = Matching::new(&world.view.snapshot, &world.view.objects);
+    let found = described.explain(&matching, &request, &world.namespace, None);
+    document(&found.map_err(wrong)?)
+}
+
+// === impl StateAnswer ===
+
+impl<'a> StateAnswer<'a> {
+    fn of(about: &'a About, newest: &Numbered) -> Self {
+        let mut problems = newest.world.unseen();
+        problems.extend(newest.trouble.clone());
+        Self {
+            mode: about.mode,
+            source: &about.source,
+            user: about.user.as_deref(),
+            version: env!("CARGO_PKG_VERSION"),
+            generation: newest.generation,
+            problems,
+            command_arguments: &about.arguments,
+        }
+    }
+}
+
+/// A time as JSON.
+pub(super) fn time(time: Timestamp) -> String {
+    format!("{time:.3}")
+}

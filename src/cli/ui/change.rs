@@ -1,0 +1,85 @@
+//! What a change would do: its effect, the findings on it, and the guardrails before and after. Nothing is written.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::super::check::{OfChange, What, of_change};
+use super::super::guardrails::{among, usable};
+use super::super::impact::{changed, deleted};
+use super::super::time::today;
+use super::answer::value;
+use super::world::World;
+use crate::answer::guardrails::guardrails;
+use crate::answer::impact::with_them;
+use crate::cache::files::STDIN;
+use crate::cache::manifest::Manifests;
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::state::snapshot::{Change, Snapshot};
+use crate::ui::Refusal;
+
+/// The effect of applying the objects in a text, or of deleting them.
+///
+/// # Errors
+/// If the text has no objects, or not all of it can be read.
+pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, Refusal> {
+    let manifests = Manifests::of_long(STDIN, text);
+    if manifests.objects.is_empty() && manifests.problems.is_empty() {
+        return Err(Refusal::unusable(
+            "there are no objects in the change: paste Kubernetes manifests, as YAML or JSON",
+        ));
+    }
+    let (view, namespace) = (&world.view, &*world.namespace);
+    let effect = if delete { deleted } else { changed };
+    let found = effect(view, manifests.clone(), BTreeSet::new(), namespace);
+    let found = found.map_err(|why| unusable(&why.to_string()))?;
+    let stated = usable(&world.guardrails, among(&manifests));
+    let (before, known) = (&view.snapshot, &world.guardrails);
+    let (after, known_after, what) = if delete {
+        let objects: BTreeSet<ObjectKey> = found
+            .deleted
+            .iter()
+            .map(|named| named.0.object.clone())
+            .collect();
+        let after = without(before, &objects);
+        let what = What::Deleted {
+            objects,
+            after: after.clone(),
+        };
+        (after, known, what)
+    } else {
+        let after = view.with(manifests.clone(), namespace).snapshot;
+        let what = What::Applied {
+            manifests,
+            text,
+            namespace,
+        };
+        (after, &stated.usable, what)
+    };
+    let report = of_change(OfChange {
+        view,
+        config: &world.config,
+        guardrails: known,
+        what,
+    });
+    let judged = |snapshot, known| value(&guardrails(snapshot, known, None, today()));
+    Ok(json!({
+        "impact": value(&found)?,
+        "findings": value(&report)?,
+        "guardrails": {"before": judged(before, known)?, "after": judged(&after, known_after)?},
+    }))
+}
+
+/// A state without objects and those that are deleted with them.
+fn without(before: &Snapshot, objects: &BTreeSet<ObjectKey>) -> Snapshot {
+    let with_them = with_them(before, objects);
+    let gone = objects.iter().chain(&with_them);
+    gone.fold(before.clone(), |state, key| {
+        state.apply(Change::Deleted(key.clone()))
+    })
+}
+
+/// The messages of a command are lines that begin with its name.
+fn unusable(why: &str) -> Refusal {
+    Refusal::unusable(why.replace("\nattache: ", "\n"))
+}

@@ -1,0 +1,297 @@
+//! Follows a state: files are read again when they change, a cluster is watched, as with `--watch`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use attache_guardrails::Guardrails;
+use tokio::runtime::{Builder, Runtime};
+
+use super::super::Failure;
+use super::super::guardrails::{self, FromManifests};
+use super::super::state::{Opened, Scope, State, View};
+use super::super::watch::{Files, Live, Query};
+use super::session::ReadText;
+use super::world::{Parts, World, crds};
+use crate::cache::lists::Wants;
+use crate::config::Configuration;
+use crate::engine::admission::verdict::escape;
+use crate::engine::model::ids::GroupKind;
+use crate::engine::model::object::{Crd, Object};
+
+/// The time between two looks at files or watches.
+pub(super) const PAUSE: Duration = Duration::from_millis(250);
+/// A cluster that is listed again each time rests this many times as long as listing took.
+const REST: u32 = 10;
+
+/// A state that is followed.
+pub(super) enum Followed {
+    Files(Box<dyn Query<World> + Send>),
+    Cluster(Box<FollowedCluster>),
+}
+
+/// A cluster that is followed.
+pub(super) struct FollowedCluster {
+    live: Live,
+    config: Arc<Configuration>,
+    namespace: String,
+    /// What was last seen.
+    seen: Option<(Arc<World>, Source)>,
+    /// When the cluster may be listed again.
+    rested: Instant,
+}
+
+/// Where guardrails come from, to notice that they are others.
+#[derive(Clone)]
+enum Source {
+    Watched(Arc<Guardrails>),
+    Listed(Vec<String>),
+    Unknown,
+}
+
+/// What a look shows.
+pub(super) enum Look {
+    /// Another state.
+    New(Arc<World>),
+    /// The state was read, and is the same.
+    Same,
+    /// It was not read: nothing says that it has changed.
+    Unread,
+}
+
+// === impl Followed ===
+
+impl Followed {
+    /// Opens a state.
+    ///
+    /// # Errors
+    /// If the directory or cluster does not exist, or the configuration is wrong.
+    pub(super) fn open(state: &State, scope: &Scope) -> Result<Self, Failure> {
+        if !state.is_of_files() {
+            let config = state.configuration()?;
+            let mut opened = state.open_as(&config, scope)?;
+            opened.retain_specs();
+            let namespace = opened.namespace.clone();
+            let live = opened.live(&Wants::Everything)?;
+            live.guardrails().configure(config.guardrails.clone());
+            let cluster = FollowedCluster {
+                live,
+                config: Arc::new(config),
+                namespace,
+                seen: None,
+                rested: Instant::now(),
+            };
+            return Ok(Self::Cluster(Box::new(cluster)));
+        }
+        let state = State {
+            keeps_texts: true,
+            ..state.clone()
+        };
+        let (fingerprints, scope) = (state.clone(), scope.clone());
+        Ok(Self::Files(Box::new(Files {
+            fingerprint: move || fingerprints.fingerprint(),
+            read: move || read(&state, &scope),
+            first: None,
+            seen: None,
+        })))
+    }
+
+    /// Looks whether the state has changed.
+    ///
+    /// # Errors
+    /// If it cannot be read now.
+    pub(super) fn look(&mut self) -> Result<Look, Failure> {
+        match self {
+            Self::Files(files) => Ok(match files.look()? {
+                Some(world) => Look::New(Arc::new(world)),
+                None => Look::Unread,
+            }),
+            Self::Cluster(cluster) => cluster.look(),
+        }
+    }
+
+    /// The state to begin with.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(super) fn first(&mut self) -> Result<Arc<World>, Failure> {
+        loop {
+            if let Look::New(world) = self.look()? {
+                return Ok(world);
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Where requests run: to the cluster, and to the page.
+    ///
+    /// # Errors
+    /// If the system has no threads.
+    pub(super) fn runtime(&self) -> Result<Arc<Runtime>, Failure> {
+        Ok(match self {
+            Self::Cluster(cluster) => cluster.live.cluster().runtime(),
+            Self::Files(_) => Arc::new(
+                Builder::new_multi_thread()
+                    .worker_threads(2)
+                    .enable_all()
+                    .build()?,
+            ),
+        })
+    }
+
+    /// Who reads the cluster, if the API server says so.
+    pub(super) fn user(&self) -> Option<String> {
+        match self {
+            Self::Cluster(cluster) => cluster.live.cluster().user(),
+            Self::Files(_) => None,
+        }
+    }
+
+    /// Reads the objects of a cluster.
+    pub(super) fn texts(&self) -> Option<ReadText> {
+        let Self::Cluster(cluster) = self else {
+            return None;
+        };
+        let reader = cluster.live.cluster().reader();
+        Some(Arc::new(move |key| {
+            let reader = reader.clone();
+            Box::pin(async move {
+                let read = reader.text(&key).await;
+                read.map_err(|why| format!("{} cannot be read: {why}", escape(&key.to_string())))
+            })
+        }))
+    }
+}
+
+/// Reads files.
+fn read(state: &State, scope: &Scope) -> Result<World, Failure> {
+    let config = state.configuration()?;
+    let mut opened: Opened = state.open_as(&config, scope)?;
+    let written = opened.guardrails();
+    let found = guardrails::usable(&config.guardrails, written.iter().map(AsRef::as_ref));
+    let (namespace, texts) = (opened.namespace.clone(), opened.take_texts());
+    Ok(World {
+        guardrails: found.usable.clone(),
+        problems: wrong(&found),
+        config: Arc::new(config),
+        namespace,
+        texts,
+        is_of_files: true,
+        view: opened.view(&Wants::Everything),
+        parts: Parts::default(),
+    })
+}
+
+fn wrong(found: &FromManifests) -> Vec<String> {
+    let wrong = found.wrong.iter();
+    wrong.map(|finding| escape(&finding.message)).collect()
+}
+
+// === impl FollowedCluster ===
+
+impl FollowedCluster {
+    fn look(&mut self) -> Result<Look, Failure> {
+        let is_watched = self.live.is_in_sync();
+        if !is_watched && Instant::now() < self.rested {
+            return Ok(Look::Unread);
+        }
+        let began = Instant::now();
+        let looked = self.live.look();
+        let (guardrails, source, problems) = self.guardrails(is_watched);
+        if !is_watched {
+            self.rested = Instant::now() + PAUSE.max(began.elapsed() * REST);
+        }
+        let is_known =
+            |source: &Source| self.seen.as_ref().is_some_and(|(_, seen)| seen.is(source));
+        let view = match (looked?, &self.seen) {
+            (Some(view), _) => whole(view),
+            (None, Some((seen, _))) if !is_known(&source) => seen.view.clone(),
+            (None, _) => return Ok(Look::Same),
+        };
+        let seen = self.seen.as_ref().map(|(seen, _)| &seen.view);
+        if is_known(&source) && seen.is_some_and(|seen| is_same(seen, &view)) {
+            return Ok(Look::Same);
+        }
+        let world = Arc::new(World {
+            view,
+            guardrails,
+            config: Arc::clone(&self.config),
+            namespace: self.namespace.clone(),
+            texts: BTreeMap::new(),
+            is_of_files: false,
+            problems,
+            parts: Parts::default(),
+        });
+        self.seen = Some((Arc::clone(&world), source));
+        Ok(Look::New(world))
+    }
+
+    /// The guardrails, where they come from, and what is wrong with some.
+    fn guardrails(&self, is_watched: bool) -> (Guardrails, Source, Vec<String>) {
+        if is_watched {
+            let in_use = self.live.guardrails();
+            let stored = in_use.stored().into_iter();
+            let wrong = stored.filter_map(|stored| stored.read.err());
+            let wrong = wrong.map(|why| escape(&why)).collect();
+            let all = in_use.all();
+            return (Guardrails::clone(&all), Source::Watched(all), wrong);
+        }
+        let configured = &self.config.guardrails;
+        match self.live.cluster().guardrails() {
+            Ok(stored) => {
+                let stored: Vec<_> = stored.iter().filter_map(guardrails::stored).collect();
+                let found = guardrails::usable(configured, stored.iter().map(AsRef::as_ref));
+                let texts = stored.iter().map(|text| text.get().to_owned()).collect();
+                (found.usable.clone(), Source::Listed(texts), wrong(&found))
+            }
+            Err(why) => {
+                let line = format!(
+                    "incomplete: the guardrails of the cluster are not judged: they cannot be listed: {why}"
+                );
+                (configured.clone(), Source::Unknown, vec![escape(&line)])
+            }
+        }
+    }
+}
+
+// === impl Source ===
+
+impl Source {
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Watched(one), Self::Watched(other)) => Arc::ptr_eq(one, other),
+            (Self::Listed(one), Self::Listed(other)) => one == other,
+            (Self::Unknown, Self::Unknown) => true,
+            _ => false,
+        }
+    }
+}
+
+/// A view with the objects of its snapshot, if it has none of its own.
+fn whole(mut view: View) -> View {
+    if view.objects.is_empty() {
+        let all = view.snapshot.all();
+        let all = all.filter(|object| object.key.gk != GroupKind::crd());
+        let mut objects: Vec<Object> = all.map(|object| Object::clone(object)).collect();
+        objects.sort_by(|a, b| a.key.cmp(&b.key));
+        view.objects = objects;
+    }
+    view
+}
+
+/// Whether two views of a cluster show the same.
+fn is_same(one: &View, other: &View) -> bool {
+    let objects = one.objects.iter().zip(&other.objects);
+    one.missing == other.missing
+        && one.objects.len() == other.objects.len()
+        && objects
+            .into_iter()
+            .all(|(one, other)| one.is_identical(other))
+        && definitions(one) == definitions(other)
+}
+
+/// The CRDs of a view, by name.
+fn definitions(view: &View) -> BTreeMap<String, Arc<Crd>> {
+    let crds = crds(&view.snapshot).into_iter();
+    crds.map(|crd| (crd.gk.to_string(), crd)).collect()
+}

@@ -1,0 +1,72 @@
+//! Answers that are kept while the state stays the same: several pages, and several parts of one, ask the same.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use jiff::civil::Date;
+
+use super::super::time::today;
+use crate::ui::Question;
+
+/// The most bytes of all answers.
+const MOST: usize = 64 << 20;
+/// The most answers.
+const ANSWERS: usize = 1000;
+
+/// The answers about one generation, on one day.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    of: (u64, Date),
+    answers: HashMap<Question, Bytes>,
+    bytes: usize,
+}
+
+// === impl Kept ===
+
+impl Kept {
+    pub(super) fn get(&self, generation: u64, question: &Question) -> Option<Bytes> {
+        if self.of != (generation, today()) {
+            return None;
+        }
+        self.answers.get(question).cloned()
+    }
+
+    pub(super) fn put(&mut self, generation: u64, question: Question, json: &Bytes) {
+        let of = (generation, today());
+        if !question.is_kept() || of < self.of {
+            return;
+        }
+        if self.of != of {
+            *self = Self {
+                of,
+                ..Self::default()
+            };
+        }
+        if self.bytes + json.len() <= MOST && self.answers.len() < ANSWERS {
+            self.bytes += json.len();
+            self.answers.insert(question, json.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_kept_for_one_generation_and_not_without_limit() {
+        let (mut kept, small) = (Kept::default(), Bytes::from_static(b"{}"));
+        kept.put(1, Question::Graph, &small);
+        assert!(kept.get(1, &Question::Graph).is_some());
+        assert!(kept.get(2, &Question::Graph).is_none());
+        kept.put(2, Question::Kinds, &Bytes::from(vec![b' '; MOST]));
+        kept.put(2, Question::Graph, &small);
+        assert!(kept.get(2, &Question::Graph).is_none());
+        assert!(kept.get(2, &Question::Kinds).is_some());
+        // An answer that took long is older than what is kept.
+        kept.put(1, Question::Graph, &small);
+        assert!(kept.get(2, &Question::Kinds).is_some());
+        kept.put(2, Question::History, &small);
+        assert!(kept.get(2, &Question::History).is_none());
+    }
+}

@@ -1,0 +1,136 @@
+//! A state as the page shows it, read as the commands read it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use attache_guardrails::Guardrails;
+use serde_json::value::RawValue;
+
+use super::super::names::Names;
+use super::super::state::View;
+use super::super::unseen;
+use crate::answer::graph::{Focus, Graph, graph};
+use crate::config::Configuration;
+use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::model::object::{Crd, Node};
+use crate::engine::routing::Matching;
+use crate::engine::state::snapshot::Snapshot;
+
+/// A state, and what belongs to it.
+pub(super) struct World {
+    /// The objects, with their specs.
+    pub(super) view: View,
+    /// The guardrails in use.
+    pub(super) guardrails: Guardrails,
+    /// The configuration.
+    pub(super) config: Arc<Configuration>,
+    /// The namespace of objects that do not name one.
+    pub(super) namespace: String,
+    /// The text of each object of files.
+    pub(super) texts: BTreeMap<ObjectKey, Box<RawValue>>,
+    /// Whether the objects come from files.
+    pub(super) is_of_files: bool,
+    /// What is wrong besides what the view says, one line each.
+    pub(super) problems: Vec<String>,
+    pub(super) parts: Parts,
+}
+
+/// What is computed when it is first asked for.
+#[derive(Default)]
+pub(super) struct Parts {
+    names: OnceLock<Names>,
+    graph: OnceLock<Graph>,
+}
+
+// === impl World ===
+
+impl World {
+    /// The names of its kinds.
+    pub(super) fn names(&self) -> &Names {
+        self.parts.names.get_or_init(|| {
+            let snapshot = &self.view.snapshot;
+            let used = snapshot.policy_kinds().filter(|gk| snapshot.count(gk) > 0);
+            let policies: Vec<&GroupKind> = used.collect();
+            let crds = crds(snapshot);
+            let crds = crds.iter().map(AsRef::as_ref);
+            Names::new(crds, snapshot.known_kinds()).with_policies(policies)
+        })
+    }
+
+    /// Its graph.
+    pub(super) fn graph(&self) -> &Graph {
+        self.parts.graph.get_or_init(|| {
+            let matching = Matching::new(&self.view.snapshot, &self.view.objects);
+            graph(&matching, &Focus::Everything).unwrap_or_default()
+        })
+    }
+
+    /// The object or section that a word names: `KIND[.group]/[NAMESPACE/]NAME[#SECTION]`. Without a namespace it is the
+    /// only object of files with this name, else the one in the usual namespace.
+    ///
+    /// # Errors
+    /// If no kind has this name, or the name is missing.
+    pub(super) fn place(&self, word: &str) -> Result<Place, String> {
+        let (kind, path) = word
+            .split_once('/')
+            .ok_or_else(|| format!("{word:?}: write KIND/NAMESPACE/NAME, or KIND/NAME"))?;
+        let (path, section) = match path.split_once('#') {
+            Some((path, section)) => (path, Some(section)),
+            None => (path, None),
+        };
+        let (namespace, name) = match path.split_once('/') {
+            Some((namespace, name)) => (Some(namespace), name),
+            None => (None, path),
+        };
+        let name = match section {
+            Some(section) => format!("{name}#{section}"),
+            None => name.to_owned(),
+        };
+        let usual = namespace.unwrap_or(&self.namespace);
+        let mut place = self.names().place(kind, &name, usual)?;
+        let wanted = &place.object;
+        if namespace.is_some() && wanted.namespace.is_empty() {
+            return Err(format!(
+                "{kind} is cluster-scoped: write {kind}/{}",
+                wanted.name
+            ));
+        }
+        if namespace.is_none() && self.is_of_files {
+            let all = self.view.objects.iter().map(|object| &object.key);
+            let mut named = all.filter(|key| key.gk == wanted.gk && key.name == wanted.name);
+            if let (Some(one), None) = (named.next(), named.next()) {
+                place.object = one.clone();
+            }
+        }
+        Ok(place)
+    }
+
+    /// Everything that the page cannot know, one line each.
+    pub(super) fn unseen(&self) -> Vec<String> {
+        let view = &self.view;
+        let undefined = view.snapshot.undefined_kinds();
+        let undefined: Vec<&GroupKind> = undefined.filter(|_| self.is_of_files).collect();
+        let mut lines = view.unseen();
+        lines.extend(unseen::undefined(&undefined));
+        lines.extend(self.problems.iter().cloned());
+        lines
+    }
+
+    /// The policy kinds of files that are used, with or without a CRD.
+    pub(super) fn used_kinds(&self) -> Vec<GroupKind> {
+        let snapshot = &self.view.snapshot;
+        let used = snapshot.policy_kinds().filter(|gk| snapshot.count(gk) > 0);
+        used.cloned().collect()
+    }
+}
+
+/// The CRDs of a state.
+pub(super) fn crds(snapshot: &Snapshot) -> Vec<Arc<Crd>> {
+    let kind = GroupKind::crd();
+    let objects = snapshot.objects(&kind);
+    let crds = objects.filter_map(|object| match &object.node {
+        Node::Crd(crd) => Some(Arc::clone(crd)),
+        _ => None,
+    });
+    crds.collect()
+}

@@ -1,0 +1,40 @@
+//! A secret that a URL or a header carries.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::digest::{SHA256, digest};
+use ring::rand::{SecureRandom as _, SystemRandom};
+
+/// Bytes of a token: nobody guesses one.
+const BYTES: usize = 32;
+
+/// A random token. It does not appear in debug output.
+pub(super) struct Token(String);
+
+// === impl Token ===
+
+impl Token {
+    /// # Errors
+    /// If the system has no randomness.
+    pub(super) fn new() -> Result<Self, String> {
+        let mut bytes = [0; BYTES];
+        let filled = SystemRandom::new().fill(&mut bytes);
+        filled.map_err(|_| "the system has no randomness for a token".to_owned())?;
+        Ok(Self(URL_SAFE_NO_PAD.encode(bytes)))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether a text is the token. The comparison of digests takes no time that tells how much of it was right.
+    pub(super) fn is(&self, given: &str) -> bool {
+        digest(&SHA256, given.as_bytes()).as_ref() == digest(&SHA256, self.0.as_bytes()).as_ref()
+    }
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token")
+    }
+}
