@@ -4,7 +4,8 @@
 //!
 //! ```text
 //! main -> cli -> serve -> { cache, http } -> metrics -> engine
-//!         cli -> answer -> engine
+//!         cli, standing -> answer -> engine
+//!         serve -> standing -> cache
 //!          cli, serve -> config
 //!          cli, serve, http -> telemetry -> metrics
 //!          cli, cache -> registration -> engine
@@ -21,6 +22,7 @@
 //! - [`cache`] turns a cluster or a directory into published snapshots.
 //! - [`http`] turns bytes into requests and verdicts into bytes.
 //! - [`ui`] serves the live page: its files, its data and who may ask for them.
+//! - [`standing`] judges the standing state in the background.
 //! - [`serve`] connects `cache` and `http`, which do not import each other.
 
 pub use attache_engine as engine;
@@ -35,5 +37,6 @@ pub mod metrics;
 pub mod reading;
 pub mod registration;
 pub mod serve;
+pub mod standing;
 pub mod telemetry;
 pub mod ui;

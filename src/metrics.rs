@@ -1,8 +1,8 @@
 //! All metrics.
 //!
-//! Labels only have values from closed sets. Names of objects, namespaces and users are never labels: users who may
-//! create objects could otherwise fill the memory of the server and of its scrapers. Kinds are labels if they are built
-//! in, or policy kinds as long as they exist.
+//! Labels only have values from closed sets. Names of objects and users are never labels: users who may create objects
+//! could otherwise fill the memory of the server and of its scrapers. Kinds are labels if they are built in, or policy
+//! kinds as long as they exist. Names of namespaces are labels of one metric, up to a fixed number.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -102,6 +102,12 @@ pub struct Metrics {
     pub unwatched_kinds: IntGaugeVec,
     /// Objects that could not be read and are not in the cache, by `kind`.
     pub skipped_objects: IntGaugeVec,
+    /// Findings that stand, by `code`, `severity` and `namespace`.
+    pub standing_findings: IntGaugeVec,
+    /// Policies by `kind` and `state`.
+    pub policies: IntGaugeVec,
+    /// How long it took to judge the standing state.
+    pub standing_pass: Gauge,
     /// Policies whose controllers and attache disagree, by `kind` and `sort`.
     pub status_disagreements: IntGaugeVec,
     /// Targets of guardrails, by guardrail and result.
@@ -154,6 +160,7 @@ impl Metrics {
         drop_series(&self.cache_last_event, kind);
         drop_series(&self.skipped_objects, kind);
         drop_series(&self.status_disagreements, kind);
+        drop_series(&self.policies, kind);
         drop_series(&self.watch_errors, kind);
         drop_series(&self.snapshot_applies, kind);
         drop_series(&self.requests, kind);

@@ -3,7 +3,6 @@
 //! First it binds and validates, then it starts tasks. If a task stops unexpectedly, the process exits.
 
 mod args;
-mod disagreements;
 mod follow;
 mod state;
 
@@ -20,6 +19,7 @@ use tokio::task::JoinSet;
 
 use crate::cache::directory::Links;
 use crate::config::{Configuration, Text};
+use crate::engine::admission::settings::ReviewSettings;
 use crate::http::admin::{self, Check, Checks};
 use crate::http::admission::App;
 use crate::http::drain::{self, Phase};
@@ -27,12 +27,12 @@ use crate::http::router::{self, Limits};
 use crate::http::server::{Bound, Options, Server};
 use crate::http::tls::{Callers, Certificates, Files, Reload, server_config, server_config_for};
 use crate::metrics::Metrics;
+use crate::standing::Standing;
 use crate::telemetry::panics::message;
 use crate::telemetry::traces::{Settings as TraceSettings, Traces};
 
-use self::disagreements::count_disagreements;
 use self::follow::{Follow, Health, settings};
-use self::state::{Sources, from_cluster, from_directory};
+use self::state::{Sources, State, from_cluster, from_directory};
 
 /// Why the server stopped, for the person at the terminal.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -45,8 +45,9 @@ const ADMIN_CONNECTIONS: usize = 64;
 const TIME_OF_A_PROBE: Duration = Duration::from_millis(10);
 /// How often to check the configuration file.
 const CONFIG_POLL: Duration = Duration::from_secs(2);
-/// How often to count the policies whose controllers and attache disagree.
-const DISAGREEMENTS: Duration = Duration::from_mins(1);
+/// How often to judge the standing state, if something has changed.
+const STANDING: Duration = Duration::from_secs(10);
+
 /// Serves until a signal arrives.
 ///
 /// # Errors
@@ -72,6 +73,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     state.outside.traces = traces.clone();
     let conduct = Arc::new(ArcSwap::from_pointee(settings(&config, &state.guardrails)));
     let health = Health::default();
+    background.spawn(standing(&state, &conduct, &metrics).run());
     let follow = Follow {
         file: args.config.clone(),
         directory: args.from.clone(),
@@ -83,11 +85,6 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
         metrics: metrics.clone(),
     };
     background.spawn(follow.run(CONFIG_POLL));
-    background.spawn(count_disagreements(
-        state.snapshot.clone(),
-        metrics.clone(),
-        DISAGREEMENTS,
-    ));
     announce(&args, &listen, &admin_port);
 
     let options = options(&args);
@@ -133,6 +130,22 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
         traces.end().await;
     };
     until_ended(serving, [&mut tasks, &mut background]).await
+}
+
+/// Judges the state with the settings of reviews.
+fn standing(
+    state: &State,
+    settings: &Arc<ArcSwap<ReviewSettings>>,
+    metrics: &Arc<Metrics>,
+) -> Standing {
+    Standing {
+        snapshot: state.snapshot.clone(),
+        settings: settings.clone(),
+        guardrails: state.guardrails.clone(),
+        sync: state.sources.sync.clone(),
+        metrics: metrics.clone(),
+        every: STANDING,
+    }
 }
 
 fn options(args: &Args) -> Options {

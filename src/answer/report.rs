@@ -14,11 +14,15 @@ mod fingerprint;
 mod judge;
 mod pages;
 mod rules;
+mod standing;
+mod suppressing;
 mod unknown;
 
 pub use judge::{Case, Judge, of_file};
 pub use pages::{address, address_in, page};
 pub use rules::{Rule, rule};
+pub use standing::{Standing, namespace_of};
+pub use suppressing::{Suppressing, annotation_faults};
 
 /// The result of a check: findings and their number.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]

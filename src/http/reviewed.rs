@@ -3,7 +3,7 @@
 
 use super::admission::Call;
 use super::envelope::Envelope;
-use crate::engine::admission::finding::{Code, Finding, Severity};
+use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::admission::staleness::is_staleness_finding;
 use crate::engine::admission::verdict::Verdict;
 use crate::metrics::Metrics;
@@ -58,11 +58,7 @@ impl Reviewed<'_> {
         let findings = &self.verdict.findings;
         for alike in findings.chunk_by(|a, b| (a.code, a.severity) == (b.code, b.severity)) {
             if let (Some(first), Ok(count)) = (alike.first(), u64::try_from(alike.len())) {
-                let severity = match first.severity {
-                    Severity::Deny => "deny",
-                    Severity::Warn => "warn",
-                };
-                let labels = [first.code.as_str(), severity];
+                let labels = [first.code.as_str(), first.severity.as_str()];
                 metrics.findings.with_label_values(&labels).inc_by(count);
             }
         }

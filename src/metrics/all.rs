@@ -32,6 +32,18 @@ const BODY: [f64; 9] = [
     7_340_032.0,
 ];
 
+/// The states of a policy.
+const STATES: [&str; 8] = [
+    "Enforced",
+    "PartiallyEnforced",
+    "Overridden",
+    "Conflicted",
+    "Rejected",
+    "Invalid",
+    "TargetNotFound",
+    "NoEffect",
+];
+
 /// Why a request is not a review.
 const MALFORMED: [&str; 11] = [
     "size",
@@ -140,6 +152,62 @@ impl Metrics {
                 &[Label::mutation()],
                 "Patches that were sent, by each mutation in them.",
                 "after you enable a mutation: how many objects it changes. mutations.md lists the names",
+            )?,
+            standing_findings: m.on(About::Standing).gauges(
+                "standing_findings",
+                &[
+                    Label::code(),
+                    one_of("severity", &["warn", "deny"]),
+                    Label::of(
+                        "namespace",
+                        "the 100 namespaces with the most findings; `(others)` for all other namespaces, and \
+                         `(cluster)` for objects without a namespace",
+                    ),
+                ],
+                "Findings that stand: those of `attache check --cluster`, without notices and suppressed findings.",
+                "always: each is a policy or a route that does not do what it says. `attache check --cluster -n \
+                 NAMESPACE` lists them",
+            )?,
+            policies: m.gauges(
+                "policies",
+                &[
+                    Label::watched(),
+                    one_of("state", &STATES),
+                ],
+                "Policies by state, for each kind that has policies.",
+                "when policies seem to have no effect: `attache policies -A --state STATE` lists them",
+            )?,
+            status_disagreements: m.gauges(
+                "status_disagreements",
+                &[Label::watched(), one_of("sort", &["rejected", "accepted", "not-enforced", "overridden"])],
+                "Policies whose status differs from what attache expects: `rejected` by their controller, \
+                 `accepted` although attache considers them not attached, or accepted and `not-enforced` or \
+                 `overridden`.",
+                "when users report that a policy has no effect: `attache check --cluster --notices` names them",
+            )?,
+            guardrail_targets: m.gauges(
+                "guardrail_targets",
+                &[
+                    Label::of("guardrail", "names of guardrails"),
+                    is(&["fulfilled", "broken", "error", "excepted"]),
+                ],
+                "Targets of each guardrail: those that fulfil it, that break it, for which a rule cannot be evaluated, \
+                 and those with an exception.",
+                "before a guardrail is switched from `audit` to `deny`, and when `broken` rises: `attache guardrails` \
+                 names the targets",
+            )?,
+            guardrail_exceptions: m.gauges(
+                "guardrail_exceptions",
+                &[one_of("state", &["lasting", "ending", "ended"])],
+                "Exceptions from guardrails: those that hold for more than 30 days, that end within them, and that \
+                 have ended and can be removed.",
+                "weekly: `attache check --cluster --notices` names those that end",
+            )?,
+            standing_pass: m.seconds(
+                "standing_pass_seconds",
+                "How long it took to judge the standing state the last time, without the pauses in between.",
+                "when attache uses CPU without reviews: it judges again when something has changed, for at most a \
+                 twentieth of the time",
             )?,
             connections: m.on(About::Server).gauge(
                 "connections",
@@ -285,32 +353,6 @@ impl Metrics {
                 &[Label::watched()],
                 "Objects that attache cannot parse, and treats as missing.",
                 "always: at `debug` the log names them",
-            )?,
-            status_disagreements: m.gauges(
-                "status_disagreements",
-                &[Label::watched(), one_of("sort", &["rejected", "accepted", "not-enforced", "overridden"])],
-                "Policies whose status differs from what attache expects: `rejected` by their controller, \
-                 `accepted` although attache considers them not attached, or accepted and `not-enforced` or \
-                 `overridden`. Counted once a minute, if something has changed.",
-                "when users report that a policy has no effect: `attache check --cluster --notices` names them",
-            )?,
-            guardrail_targets: m.gauges(
-                "guardrail_targets",
-                &[
-                    Label::of("guardrail", "names of guardrails"),
-                    is(&["fulfilled", "broken", "error", "excepted"]),
-                ],
-                "Targets of each guardrail: those that fulfil it, that break it, for which a rule cannot be evaluated, \
-                 and those with an exception. Counted again if something has changed.",
-                "before a guardrail is switched from `audit` to `deny`, and when `broken` rises: `attache guardrails` \
-                 names the targets",
-            )?,
-            guardrail_exceptions: m.gauges(
-                "guardrail_exceptions",
-                &[one_of("state", &["lasting", "ending", "ended"])],
-                "Exceptions from guardrails: those that hold for more than 30 days, that end within them, and that \
-                 have ended and can be removed.",
-                "weekly: `attache check --cluster --notices` names those that end",
             )?,
             stored_guardrails: m.gauges(
                 "stored_guardrails",

@@ -16,6 +16,8 @@ pub enum About {
     Reviews,
     /// Findings and mutations.
     Findings,
+    /// What holds in the cluster or the directory, independent of requests.
+    Standing,
     /// Connections, certificate, configuration, logs and traces.
     Server,
     /// The cache and requests to the API server. Only present with a cluster.
@@ -201,6 +203,17 @@ impl Maker {
     ) -> Made<IntGaugeVec> {
         let opts = self.note(Type::Gauge, name, labels, &[], help, look);
         self.add(IntGaugeVec::new(opts, &names(labels)))
+    }
+
+    /// A gauge of seconds.
+    pub(super) fn seconds(
+        &mut self,
+        name: &str,
+        help: &'static str,
+        look: &'static str,
+    ) -> Made<Gauge> {
+        let opts = self.note(Type::Gauge, name, &[], &[], help, look);
+        self.add(Gauge::with_opts(opts))
     }
 
     /// A gauge of seconds since 1970.

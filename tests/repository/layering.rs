@@ -43,9 +43,11 @@ const LAYERS: &[(&str, &[&str])] = &[
             "metrics",
             "certificates",
             "registration",
+            "standing",
             "engine",
         ],
     ),
+    ("standing", &["cache", "answer", "metrics", "engine"]),
     (
         "cache",
         &[

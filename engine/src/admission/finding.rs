@@ -24,6 +24,18 @@ pub enum Severity {
     Warn,
 }
 
+// === impl Severity ===
+
+impl Severity {
+    /// The name in JSON and in metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::Warn => "warn",
+        }
+    }
+}
+
 /// A field path, in natural order: `a[2]` before `a[10]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldPath(pub String);

@@ -30,7 +30,7 @@ use below::Below;
 use enforce::{combined, cost, enforce, groups_with};
 pub use list::{Condition, conditions};
 pub use lost::Lost;
-pub use reported::{Disagreement, disagreement, disagreements};
+pub use reported::{Disagreement, disagreement};
 pub use targets::{Affected, affected};
 
 /// Whether a policy is attached to a target.

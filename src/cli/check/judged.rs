@@ -1,7 +1,6 @@
 //! Turns the input into a report: checks the objects on all cores and finds the position of each finding.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use super::super::progress::Progress;
 use super::super::time;
@@ -9,15 +8,15 @@ use super::super::unseen;
 use super::input::Input;
 use super::places::{Asked, Places, shown, spot};
 use crate::answer::named::KindName;
-use crate::answer::report::{Case, Report, ReportedFinding, Spot, of_file};
+use crate::answer::report::{
+    Case, Report, ReportedFinding, Spot, Suppressing, annotation_faults, of_file,
+};
 use crate::cache::lists::Unseen;
 use crate::cache::manifest::Problem;
 use crate::cache::parallel::parallel_map;
 use crate::engine::admission::finding::{Code, Finding, Severity};
-use crate::engine::admission::suppress::{Suppressed, Suppressions};
 use crate::engine::admission::validate::is_target_kind;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
-use crate::engine::model::object::Object;
 
 /// How many objects a thread takes at a time.
 const RUN: usize = 64;
@@ -69,22 +68,9 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     let departures = departures.chain(&input.unusable);
     let departures = departures.filter_map(|finding| case.weighed(finding.clone()));
     let mut found: Vec<Found> = Vec::new();
-    let mut suppressions: BTreeMap<ObjectKey, Suppressions> = BTreeMap::new();
+    let mut suppressing = Suppressing::new(&input.after, today, input.refusals);
     for mut finding in judged.into_iter().chain(order).chain(departures) {
-        let key = finding.object.clone();
-        let object = input.after.get(&key);
-        let of_object = || object.map(|object| Suppressions::of(&key, &object.meta.annotations));
-        let own = suppressions
-            .entry(key.clone())
-            .or_insert_with(|| of_object().unwrap_or_default());
-        let suppressed = match own.judge(&finding, today, input.refusals) {
-            Suppressed::Yes(reason) => Some(reason),
-            Suppressed::Remark(remark) => {
-                finding.message.push_str(&remark);
-                None
-            }
-            Suppressed::No => None,
-        };
+        let suppressed = suppressing.judge(&mut finding);
         let raised = finding.may_refuse && input.of_closed_set.contains(&finding.code);
         if suppressed.is_none() && raised {
             finding.severity = Severity::Deny;
@@ -149,9 +135,8 @@ fn order<'a>(judged: &'a [Finding], input: &'a Input) -> impl Iterator<Item = Fi
 
 /// Findings on the annotations that suppress findings.
 fn annotations(input: &Input, case: &Case<'_>) -> Vec<Found> {
-    let objects = input.objects.iter().filter_map(|key| input.after.get(key));
-    let of = |object: &Arc<Object>| Suppressions::of(&object.key, &object.meta.annotations);
-    let faults = objects.flat_map(|object| of(object).faults);
+    let objects = input.objects.iter();
+    let faults = objects.flat_map(|key| annotation_faults(&input.after, key));
     let weighed = faults.filter_map(|finding| case.weighed(finding));
     weighed.map(Found::from).collect()
 }

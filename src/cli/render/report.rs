@@ -2,7 +2,6 @@
 
 use crate::answer::report::{Report, ReportedFinding};
 use crate::cli::unseen;
-use crate::engine::admission::finding::Severity;
 use crate::engine::model::ids::GroupKind;
 
 pub(crate) mod github;
@@ -21,10 +20,10 @@ pub(crate) fn undefined(report: &Report) -> Option<String> {
 
 /// `deny`, `warn`, `notice`.
 fn severity(finding: &ReportedFinding) -> &'static str {
-    match finding.severity {
-        _ if finding.notice => "notice",
-        Severity::Deny => "deny",
-        Severity::Warn => "warn",
+    if finding.notice {
+        "notice"
+    } else {
+        finding.severity.as_str()
     }
 }
 

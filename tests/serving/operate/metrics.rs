@@ -16,15 +16,23 @@ const HEAD: &str = "# Metrics
 `GET /metrics` on the admin port (9090), in the text format of Prometheus. This page is generated from the code:
 `ATTACHE_BLESS=1 cargo test --test serving operate` writes it.
 
-Labels have few values. They never contain names of objects, namespaces or users; they contain a kind as long as attache
-reviews or watches it. Counters whose labels have known values start at 0.
+Labels have few values. They never contain names of users, nor of objects other than guardrails; they contain a kind as long as
+attache reviews or watches it. Only `attache_standing_findings` names namespaces, at most 100. Counters whose labels have known
+values start at 0.
 
 [Monitor attache](../how-to/monitor.md) has the dashboard and the alerts that use these metrics.
 ";
 
-const PARTS: [(About, &str, &str); 5] = [
+const PARTS: [(About, &str, &str); 6] = [
     (About::Reviews, "Reviews", ""),
     (About::Findings, "Findings and mutations", ""),
+    (
+        About::Standing,
+        "The standing state",
+        "What holds now, whoever applied it: `attache check --cluster` finds the same. attache judges it in the background when \
+         something has changed, at most every ten seconds. Every replica has the same numbers, so take their `max`, not \
+         their `sum`.",
+    ),
     (
         About::Cluster,
         "The cluster",
@@ -210,8 +218,10 @@ async fn a_server_that_has_been_asked_has_what_is_documented_and_nothing_else() 
     let known: BTreeSet<String> = described.clone().map(|m| m.name.clone()).collect();
     let strangers: Vec<_> = there.difference(&known).collect();
     assert!(strangers.is_empty(), "not documented: {strangers:?}");
-    // Metrics of watched kinds and of managed configurations are tested with a cluster.
-    let of_cluster = |m: &&Described| m.about != About::Cluster || m.labels.is_empty();
+    // Metrics of watched kinds and of managed configurations are tested with a cluster; those of the standing state are
+    // there when it has been judged.
+    let is_later = |about: About| matches!(about, About::Cluster | About::Standing);
+    let of_cluster = |m: &&Described| !is_later(m.about) || m.labels.is_empty();
     let missing: Vec<_> = described
         .filter(of_cluster)
         .filter(|m| !there.contains(&m.name))

@@ -1,12 +1,6 @@
 //! Differences between the reported status and the status that attache expects.
 
-use std::collections::BTreeMap;
-
-use super::{Accepted, PolicyStatus, State, attachments, status, unattached};
-use crate::effective::Resolver;
-use crate::model::ids::GroupKind;
-use crate::policy::Policy;
-use crate::state::snapshot::Snapshot;
+use super::{Accepted, PolicyStatus, State};
 use crate::status::reports::{ControllerStatus, Opinion, Overridden};
 
 /// How a controller and attache disagree about a policy.
@@ -69,40 +63,6 @@ pub fn disagreement(
         ) => Some(Disagreement::Accepted),
         _ => None,
     }
-}
-
-/// The number of policies about which controllers and attache disagree, by kind and disagreement. The expected state
-/// of a policy is computed only if its status says that it is not in force.
-pub fn disagreements(snapshot: &Snapshot) -> BTreeMap<(GroupKind, Disagreement), usize> {
-    let mut resolver = Resolver::new(snapshot);
-    let mut found = BTreeMap::new();
-    for kind in snapshot.used_kinds() {
-        for policy in snapshot.policies(kind) {
-            if let Some(differs) = of_policy(&mut resolver, policy) {
-                *found.entry((kind.clone(), differs)).or_default() += 1;
-            }
-        }
-    }
-    found
-}
-
-fn of_policy(resolver: &mut Resolver<'_>, policy: &Policy) -> Option<Disagreement> {
-    policy.object.reported.as_ref()?;
-    let said = ControllerStatus::of(resolver.snapshot(), policy);
-    if said.not_enforced.is_some() || said.overridden.is_some() {
-        return status(resolver, policy).disagreement();
-    }
-    let attachments = attachments(resolver, policy);
-    let is_left_out = attachments.iter().any(|at| at.left_out.is_some());
-    let attachments = attachments.into_iter();
-    let accepted: Vec<Accepted> = attachments.map(|at| at.accepted).collect();
-    let is_rejected = |accepted: &Accepted| matches!(accepted, Accepted::Rejected(_));
-    if accepted.iter().any(is_rejected) {
-        return Some(Disagreement::Rejected);
-    }
-    let accepted = accepted.into_iter().min();
-    let accepted = accepted.unwrap_or_else(|| unattached(resolver.snapshot(), policy));
-    unexpected(disagreement(&accepted, None, &said), is_left_out)
 }
 
 /// A rejection is expected if the policy is left out on some sections of a target.

@@ -1,0 +1,83 @@
+//! The findings on all objects of a state: those of `attache check --cluster`, one object after the other, so that the
+//! caller can pause in between.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use attache_guardrails::Guardrails;
+use jiff::civil::Date;
+
+use super::{Case, ReportedFinding, Suppressing, annotation_faults};
+use crate::engine::admission::finding::Finding;
+use crate::engine::admission::severities::Severities;
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::state::snapshot::Snapshot;
+
+/// After this many objects, what was resolved for them is forgotten: it would take more memory than it saves time.
+const RUN: usize = 1_000;
+
+/// A state, and the settings to judge it by.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing<'a> {
+    /// The state.
+    pub snapshot: &'a Snapshot,
+    /// The configured severities of the codes.
+    pub severities: &'a Severities,
+    /// The guardrails.
+    pub guardrails: &'a Guardrails,
+    /// Whether any user may suppress refusals.
+    pub refusals: bool,
+    /// The current date.
+    pub today: Date,
+}
+
+// === impl Standing ===
+
+impl Standing<'_> {
+    /// Passes each finding to `told`, and calls `rest` after each object.
+    pub fn each(&self, mut rest: impl FnMut(), mut told: impl FnMut(ReportedFinding)) {
+        let objects = self.snapshot.all().map(|object| object.key.clone());
+        let objects: BTreeSet<ObjectKey> = objects.collect();
+        let case = Case {
+            before: None,
+            after: self.snapshot,
+            objects: &objects,
+            unseen: false,
+            severities: self.severities,
+            guardrails: self.guardrails,
+            today: self.today,
+        };
+        let mut suppressing = Suppressing::new(self.snapshot, self.today, self.refusals);
+        let mut tell = |suppressing: &mut Suppressing<'_>, mut finding: Finding| {
+            let suppressed = suppressing.judge(&mut finding);
+            told(ReportedFinding::new(&finding, None, suppressed));
+        };
+        let mut judge = case.judge();
+        for (number, key) in objects.iter().enumerate() {
+            if number % RUN == RUN - 1 {
+                judge = case.judge();
+                suppressing.forget();
+            }
+            let faults = annotation_faults(self.snapshot, key).into_iter();
+            let faults = faults.filter_map(|finding| case.weighed(finding));
+            for finding in judge.object(key).into_iter().chain(faults) {
+                tell(&mut suppressing, finding);
+            }
+            rest();
+        }
+        for finding in case.together() {
+            tell(&mut suppressing, finding);
+        }
+    }
+}
+
+/// The namespace that a finding belongs to: that of its object, or the one that its object is. `None` for other
+/// cluster-scoped objects.
+pub fn namespace_of(object: &ObjectKey) -> Option<&Arc<str>> {
+    let namespace = if object.gk.is_core("Namespace") {
+        &object.name
+    } else {
+        &object.namespace
+    };
+    (!namespace.is_empty()).then_some(namespace)
+}

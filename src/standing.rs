@@ -1,0 +1,132 @@
+//! Judges the standing state in the background: what `attache check --cluster` finds, and the states of all policies.
+//! Reviews do not wait for it.
+
+mod counts;
+mod gauges;
+mod pace;
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use attache_guardrails::Guardrails;
+use jiff::civil::Date;
+use tokio::time::sleep;
+
+use crate::cache::Published;
+use crate::cache::guardrails::GuardrailsInUse;
+use crate::cache::sync::SyncState;
+use crate::engine::admission::settings::ReviewSettings;
+use crate::engine::state::snapshot::Snapshot;
+use crate::metrics::Metrics;
+
+use self::counts::Counts;
+use self::gauges::Gauges;
+
+/// How often to look until there are policies.
+const UNTIL_THERE_ARE_POLICIES: Duration = Duration::from_secs(1);
+/// Judging takes at most one part in this many of a core.
+const SHARE: u32 = 20;
+
+/// What is judged, and who learns of it.
+#[derive(Debug)]
+pub struct Standing {
+    /// The state.
+    pub snapshot: Published,
+    /// The settings of reviews.
+    pub settings: Arc<ArcSwap<ReviewSettings>>,
+    /// The guardrails.
+    pub guardrails: Arc<GuardrailsInUse>,
+    /// Whether the state is complete; `None` if it always is.
+    pub sync: Option<Arc<SyncState>>,
+    /// Gets the numbers.
+    pub metrics: Arc<Metrics>,
+    /// The least time between two passes.
+    pub every: Duration,
+}
+
+/// A state and its settings at one moment.
+#[derive(Debug)]
+struct Moment {
+    snapshot: Arc<Snapshot>,
+    settings: Arc<ReviewSettings>,
+    guardrails: Arc<Guardrails>,
+    today: Date,
+}
+
+/// The moment that was judged last. Weak, so as not to keep it in memory.
+#[derive(Default)]
+struct Last {
+    snapshot: Weak<Snapshot>,
+    settings: Weak<ReviewSettings>,
+    guardrails: Weak<Guardrails>,
+    day: Option<Date>,
+}
+
+// === impl Standing ===
+
+impl Standing {
+    /// Judges again whenever something has changed. Does not return unless judging panics.
+    pub async fn run(self) -> String {
+        let mut last = Last::default();
+        let mut gauges = Gauges::default();
+        let mut pause = UNTIL_THERE_ARE_POLICIES.min(self.every);
+        loop {
+            sleep(pause).await;
+            if self.sync.as_ref().is_some_and(|sync| !sync.ready()) {
+                continue;
+            }
+            let moment = self.now();
+            if last.is(&moment) {
+                continue;
+            }
+            last = Last::of(&moment);
+            let counts = match pace::on_own_thread(move |pace| Counts::of(&moment, pace)).await {
+                Ok(Some(counts)) => counts,
+                Ok(None) => return "judging the standing state panicked".to_owned(),
+                Err(error) => {
+                    tracing::warn!(%error, "the standing state is not judged: there is no thread for it");
+                    last = Last::default();
+                    pause = self.every;
+                    continue;
+                }
+            };
+            gauges.show(&self.metrics, &counts);
+            pause = if counts.policies.is_empty() {
+                UNTIL_THERE_ARE_POLICIES.min(self.every)
+            } else {
+                self.every.max(counts.worked * SHARE)
+            };
+        }
+    }
+
+    fn now(&self) -> Moment {
+        let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
+        Moment {
+            snapshot: self.snapshot.load_full(),
+            settings: self.settings.load_full(),
+            guardrails: self.guardrails.all(),
+            today: now.date(),
+        }
+    }
+}
+
+// === impl Last ===
+
+impl Last {
+    fn of(moment: &Moment) -> Self {
+        Self {
+            snapshot: Arc::downgrade(&moment.snapshot),
+            settings: Arc::downgrade(&moment.settings),
+            guardrails: Arc::downgrade(&moment.guardrails),
+            day: Some(moment.today),
+        }
+    }
+
+    fn is(&self, moment: &Moment) -> bool {
+        self.snapshot.as_ptr() == Arc::as_ptr(&moment.snapshot)
+            && self.settings.as_ptr() == Arc::as_ptr(&moment.settings)
+            && self.guardrails.as_ptr() == Arc::as_ptr(&moment.guardrails)
+            && self.day == Some(moment.today)
+    }
+}
