@@ -175,7 +175,7 @@ impl Metrics {
                     one_of("state", &STATES),
                 ],
                 "Policies by state, for each kind that has policies.",
-                "when policies seem to have no effect: `attache policies -A --state STATE` lists them",
+                "when policies seem to have no effect: `attache policies -A --state Conflicted` lists those of a state",
             )?,
             status_disagreements: m.gauges(
                 "status_disagreements",
