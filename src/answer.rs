@@ -14,6 +14,7 @@ pub mod effective;
 pub mod explanation;
 pub mod graph;
 pub mod guardrails;
+pub mod health;
 pub mod impact;
 pub mod kinds;
 pub mod named;

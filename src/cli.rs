@@ -20,6 +20,7 @@ pub mod explain;
 mod find;
 pub mod graph;
 pub mod guardrails;
+pub mod health;
 pub mod help;
 pub mod impact;
 mod jsonpath;
@@ -109,6 +110,9 @@ pub enum Command {
     /// List the policy kinds, with the facts about each and their sources.
     #[command(after_help = examples::KINDS)]
     Kinds(kinds::Args),
+    /// Print health checks for policies: for Argo CD in Lua, for Flux in CEL.
+    #[command(after_help = examples::HEALTH)]
+    Health(health::Args),
     /// Print the webhook configurations and RBAC rules for the policy kinds of a cluster or directory.
     #[command(after_help = examples::MANIFESTS)]
     Manifests(manifests::Args),
@@ -249,6 +253,7 @@ pub fn run(cli: Cli) -> Result<Outcome, Failure> {
         Command::Test(args) => return test::run(&args),
         Command::Ui(args) => ui::run(&args),
         Command::Kinds(args) => kinds::run(&args),
+        Command::Health(args) => health::run(&args),
         Command::Probe(args) => probe::run(&args),
         Command::Help(args) => help::run(&args),
         Command::Manifests(args) => manifests::run(args),

@@ -93,6 +93,13 @@ pub fn kinds(rules: &ProfileRules, crds: &[Arc<Crd>], used: &[GroupKind], all: b
 // === impl Kind ===
 
 impl Kind {
+    /// Whether a word names the kind: by kind, or by kind and group; not case-sensitive.
+    pub fn is_called(&self, word: &str) -> bool {
+        let (name, group) = word.split_once('.').unwrap_or((word, ""));
+        self.kind.eq_ignore_ascii_case(name)
+            && (group.is_empty() || self.group.eq_ignore_ascii_case(group))
+    }
+
     fn new(profile: Profile, crd: Option<&Crd>) -> Self {
         let facts = profile.facts().into_iter().map(|fact| {
             let known = KnownFact {

@@ -52,6 +52,13 @@ Examples:
   Show all facts about one kind, with their sources:
     $ attache kinds BackendTLSPolicy --from deploy";
 
+pub(super) const HEALTH: &str = "\
+Examples:
+  Let Argo CD show the health of the policy kinds of the cluster:
+    $ attache health argocd --cluster | kubectl apply --server-side -f -
+  Let Flux wait for two kinds; put the output into a Kustomization:
+    $ attache health flux SecurityPolicy BackendTrafficPolicy.gateway.envoyproxy.io";
+
 pub(super) const MANIFESTS: &str = "\
 Examples:
   Register attache for every policy kind of the cluster:

@@ -33,7 +33,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let Definitions { rules, crds, used } = args.state.definitions()?;
     let mut found = kinds(&rules, &crds, &used, args.all || args.kind.is_some());
     if let Some(wanted) = &args.kind {
-        found.kinds.retain(|kind| is_named(kind, wanted));
+        found.kinds.retain(|kind| kind.is_called(wanted));
         if found.kinds.is_empty() {
             return Err(format!("{wanted} is not a policy kind that is known here").into());
         }
@@ -54,11 +54,4 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         },
     };
     super::print(&text)
-}
-
-/// Whether a word names the kind: by kind, or by kind and group; not case-sensitive.
-fn is_named(kind: &Kind, wanted: &str) -> bool {
-    let (name, group) = wanted.split_once('.').unwrap_or((wanted, ""));
-    kind.kind.eq_ignore_ascii_case(name)
-        && (group.is_empty() || kind.group.eq_ignore_ascii_case(group))
 }

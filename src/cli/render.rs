@@ -7,6 +7,7 @@ pub(super) mod difference;
 pub(super) mod explain;
 pub(super) mod graph;
 pub(super) mod guardrails;
+pub(super) mod health;
 pub(super) mod impact;
 pub(super) mod kind_names;
 pub(super) mod kinds;

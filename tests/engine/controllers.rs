@@ -13,7 +13,7 @@ mod agreement;
 mod answers;
 mod compare;
 mod disagreements;
-mod recording;
+pub(crate) mod recording;
 mod settings;
 
 use std::fmt::Write as _;

@@ -17,6 +17,7 @@ mod derive;
 mod effective;
 mod fuzz;
 mod guardrails;
+mod health;
 mod precedence;
 mod properties;
 mod review;

@@ -30,6 +30,7 @@ pub use builtin::{builtin, builtin_controllers, short_names};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
+pub use file::IdleCondition;
 pub use ineffective::Ineffective;
 pub use lists::KindNames;
 pub use needs::{Need, NeedFile};
@@ -133,6 +134,12 @@ pub struct Profile {
     pub max_ancestors: Fact<usize>,
     /// Whether its controllers write a condition `Overridden` if other policies override a policy somewhere.
     pub tells_overridden: Fact<bool>,
+    /// Whether its controllers may report nothing about a policy that is in force.
+    pub may_be_empty: Fact<bool>,
+    /// Conditions of its own that are `True` if all is well.
+    pub must_be_true: Fact<Vec<Arc<str>>>,
+    /// Conditions by which its controllers say that a policy has nothing to apply to yet.
+    pub idle: Fact<Vec<IdleCondition>>,
     /// Its strategies.
     pub strategies: Fact<Strategies>,
     /// How policies of the kind merge.

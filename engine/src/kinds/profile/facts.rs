@@ -152,6 +152,9 @@ impl Profile {
             fact("status.shape", &self.status, |v| json!(v)),
             fact("status.maxAncestors", &self.max_ancestors, |v| json!(v)),
             fact("status.overridden", &self.tells_overridden, |v| json!(v)),
+            fact("status.mayBeEmpty", &self.may_be_empty, |v| json!(v)),
+            fact("status.mustBeTrue", &self.must_be_true, |v| json!(v)),
+            fact("status.idle", &self.idle, |v| json!(v)),
         ]
     }
 

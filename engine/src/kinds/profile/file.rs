@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Clash, Class, ConflictScope, CrossNamespace, DictatedBy, Direction, EmptySpec, MergeWith,
@@ -158,6 +158,24 @@ pub struct StatusFile {
     /// Whether controllers write a condition `Overridden` with status `True` if other policies override a policy
     /// somewhere.
     pub overridden: Option<bool>,
+    /// Whether controllers may report nothing about a policy that is in force.
+    pub may_be_empty: Option<bool>,
+    /// Conditions with names of the project's own that are `True` if all is well, and a fault if they are `False`.
+    pub must_be_true: Option<Vec<String>>,
+    /// Conditions by which controllers say that a policy is accepted and has nothing to apply to yet.
+    pub idle: Option<Vec<IdleCondition>>,
+}
+
+/// A condition by which controllers say that a policy has nothing to apply to yet.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IdleCondition {
+    /// The type of the condition; its status is `False`.
+    pub r#type: String,
+    /// Its reason.
+    pub reason: String,
+    /// Its whole message.
+    pub message: String,
 }
 
 /// A group and kind.

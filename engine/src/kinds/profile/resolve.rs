@@ -104,6 +104,11 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
             .or_else(|| first(explicit, |p| p.status.max_ancestors))
             .unwrap_or_else(|| default(MAX_ANCESTORS)),
         tells_overridden: said(explicit, |p| p.status.overridden),
+        may_be_empty: said(explicit, |p| p.status.may_be_empty),
+        must_be_true: said(explicit, |p| {
+            Some(read::texts(p.status.must_be_true.as_ref()?))
+        }),
+        idle: said(explicit, |p| p.status.idle.clone()),
         merging: merging(explicit),
         versions: from_crd(crd.map(|crd| crd.served.clone()))
             .unwrap_or_else(|| said(explicit, |p| Some(read::texts(p.versions.as_ref()?)))),

@@ -13,19 +13,27 @@ use crate::model::ids::{GATEWAY_API, GroupKind, ObjectKey, Place};
 use crate::model::literal;
 
 /// Conditions that report acceptance.
-const ACCEPTANCE: [&str; 3] = ["Accepted", "Attached", "WaypointAccepted"];
+pub const ACCEPTANCE: [&str; 3] = ["Accepted", "Attached", "WaypointAccepted"];
 /// Conditions that report enforcement.
-const ENFORCEMENT: [&str; 2] = ["Enforced", "Programmed"];
+pub const ENFORCEMENT: [&str; 2] = ["Enforced", "Programmed"];
+/// The condition that reports whether references lead to objects.
+pub const RESOLVED: &str = "ResolvedRefs";
+/// Reasons of a condition that does not hold yet.
+pub const WAITING: [&str; 2] = ["Pending", "Reconciling"];
 /// Reasons that do not count as a rejection: the condition does not hold yet, or not because of the object itself.
 const NO_REJECTION: [&str; 5] = [
     "Pending",
     "Reconciling",
-    "Overridden",
-    "Merged",
+    OVERRIDDEN,
+    MERGED,
     "ListenersNotValid",
 ];
 /// The condition, or its reason, by which a controller reports that other policies override a policy.
-const OVERRIDDEN: &str = "Overridden";
+pub const OVERRIDDEN: &str = "Overridden";
+/// The reason by which a controller reports that it merged a policy with others.
+pub const MERGED: &str = "Merged";
+/// The condition, `True` if other policies of the same target take the place of a policy.
+pub const CONFLICTED: &str = "Conflicted";
 /// Longer messages are truncated.
 const LONGEST_MESSAGE: usize = 512;
 
@@ -242,8 +250,8 @@ impl Reader<'_> {
                 };
             }
             let is_bad = match &*name {
-                "Conflicted" | OVERRIDDEN => holds,
-                "ResolvedRefs" => !holds,
+                CONFLICTED | OVERRIDDEN => holds,
+                RESOLVED => !holds,
                 name => (ACCEPTANCE.contains(&name) || ENFORCEMENT.contains(&name)) && !holds,
             };
             if is_bad {
