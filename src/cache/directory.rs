@@ -10,15 +10,15 @@ use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::intern::Interner;
-use crate::engine::model::object::{
-    Crd, Header, Meta, Node, Object, is_gateway_kind, watched_gateway_kinds,
-};
+use crate::engine::model::object::{Crd, Header, Meta, Node, Object, watched_gateway_kinds};
 use crate::engine::model::selector::Labels;
 use crate::engine::state::snapshot::{Change, Snapshot};
 
 mod counts;
+mod scopes;
 
 pub use counts::Counts;
+use scopes::cluster_scoped;
 
 pub(super) use super::files::files;
 pub use super::files::{Links, read, read_as, read_stdin};
@@ -142,6 +142,40 @@ impl Loaded {
         rules: &Arc<ProfileRules>,
         namespace: &str,
     ) -> Self {
+        Self::load(base, base, manifests, rules, namespace)
+    }
+
+    /// Turns manifests into a state of their own, beside that of a cluster: definitions that they lack are those of the
+    /// cluster, and objects that exist there have their age from it.
+    pub fn beside(
+        cluster: &Snapshot,
+        manifests: Manifests,
+        rules: &Arc<ProfileRules>,
+        namespace: &str,
+    ) -> Self {
+        let crd = GroupKind::crd();
+        let definitions = cluster.objects(&crd).cloned();
+        let changes = definitions.map(Change::Applied);
+        let definitions = changes.fold(Snapshot::new(rules.clone()), |snapshot, change| {
+            snapshot.apply(change)
+        });
+        Self::load(
+            Some(&definitions),
+            Some(cluster),
+            manifests,
+            rules,
+            namespace,
+        )
+    }
+
+    /// Applies manifests to a state. Objects in `ages` keep their age.
+    fn load(
+        base: Option<&Snapshot>,
+        ages: Option<&Snapshot>,
+        manifests: Manifests,
+        rules: &Arc<ProfileRules>,
+        namespace: &str,
+    ) -> Self {
         let mut problems = manifests.problems;
         let mut interner = Interner::default();
         let mut found = each(manifests.objects, |interner, manifest| {
@@ -193,7 +227,7 @@ impl Loaded {
             interner.text(&mut header.namespace);
             header.meta.version = Some(version.clone());
             let key = header.key(gk);
-            let known = base.and_then(|base| base.get(&key));
+            let known = ages.and_then(|ages| ages.get(&key));
             let known = known.and_then(|object| object.meta.created);
             let said = header.meta.created.or(known);
             header.meta.created = said.or(Some(age));
@@ -420,42 +454,6 @@ fn definitions(found: &[Found]) -> Vec<Arc<Crd>> {
         _ => None,
     });
     read.collect()
-}
-
-/// Returns a function that says whether a kind is cluster-scoped: by the CRDs in files and in `base`, else by what is
-/// known of Kubernetes' own kinds.
-fn cluster_scoped(
-    base: Option<&Snapshot>,
-    definitions: &[Arc<Crd>],
-) -> impl Fn(&GroupKind) -> bool + use<> {
-    let mut scopes: BTreeMap<GroupKind, bool> = BTreeMap::new();
-    let crd = GroupKind::crd();
-    for object in base.into_iter().flat_map(|base| base.objects(&crd)) {
-        if let Node::Crd(crd) = &object.node {
-            scopes.insert(crd.gk.clone(), !crd.namespaced);
-        }
-    }
-    for crd in definitions {
-        scopes.insert(crd.gk.clone(), !crd.namespaced);
-    }
-    move |gk| match scopes.get(gk) {
-        Some(is_global) => *is_global,
-        None if is_gateway_kind(gk) => gk.is_gateway_api("GatewayClass"),
-        None => matches!(
-            (&*gk.group, &*gk.kind),
-            ("", "Namespace" | "Node" | "PersistentVolume")
-                | ("apiextensions.k8s.io" | "admissionregistration.k8s.io", _)
-                | (
-                    "rbac.authorization.k8s.io",
-                    "ClusterRole" | "ClusterRoleBinding"
-                )
-                | ("attache.dev", "Guardrail")
-                | ("storage.k8s.io", "StorageClass")
-                | ("networking.k8s.io", "IngressClass")
-                | ("scheduling.k8s.io", "PriorityClass")
-                | ("apiregistration.k8s.io", "APIService")
-        ),
-    }
 }
 
 fn problem(gk: &GroupKind, origin: &Origin, raw: &RawObject, why: &str) -> Problem {

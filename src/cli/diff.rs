@@ -17,6 +17,7 @@ use crate::cache::directory::Links;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::wording::plural;
 
+mod definitions;
 mod pair;
 mod read;
 mod source;

@@ -6,6 +6,7 @@
 //! you commit it.
 
 mod around;
+mod compared;
 mod trouble;
 mod users;
 

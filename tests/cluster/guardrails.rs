@@ -1,8 +1,11 @@
 //! Guardrails as objects of the cluster: what is refused, whom they tell, and what their status says.
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 use crate::harness::{Cluster, Said, World, eventually, fixture};
+
+const GITOPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/gitops");
 
 /// One cluster for these tests: guardrails are cluster-scoped, and other tests must not be asked about them.
 static CLUSTER: LazyLock<Option<Cluster>> = LazyLock::new(|| {
@@ -198,4 +201,67 @@ fn the_commands_read_the_guardrails_of_the_cluster() {
     let wanted = "guardrail-commands     deny     1           0        0        0";
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(squeezed(&said.out).contains(&squeezed(wanted)), "{said}");
+}
+
+/// A guardrail that only a policy of the route itself fulfils, and files with a new route and that policy.
+fn strict(name: &str) -> Option<Case> {
+    let case = Case::start(name)?;
+    let text = case.text.replace("retries >= 2", "retries >= 5");
+    case.world.apply_text(&text).ok();
+    case.counts("broken", "1");
+    let files = Path::new(GITOPS).join("guarded");
+    case.world.bring_folder(&files, "guarded");
+    Some(case)
+}
+
+/// Helm sends both at once, so the route may come before the policy that a guardrail requires on it. Helm goes on with
+/// the others, and a second run succeeds.
+#[test]
+fn helm_gets_through_at_the_second_time_with_a_route_and_its_policy() {
+    let (Some(case), Some(helm)) = (strict("guardrail-helm"), Cluster::program("helm")) else {
+        return;
+    };
+    let world = &case.world;
+    let user = world.service_account();
+    let (shop, infra) = (world.namespace("shop"), world.namespace("infra"));
+    let chart = format!("{GITOPS}/guarded-chart");
+    let gateway = format!("--set=gatewayNamespace={infra}");
+    let helm = |args: &[&str]| {
+        let args = args.iter().copied();
+        world.client(&helm, Some(&user), args.chain(["-n", &shop, &gateway]))
+    };
+    let upgrade = ["upgrade", "--install", "news", &chart];
+    helm(&upgrade).fails(1).warns(
+        "guardrail: \"guardrail-helm\" is broken by HTTPRoute shop/news through Gateway infra/edge listener http",
+    );
+    eventually("the policy is known", || helm(&upgrade).succeeded());
+    case.counts("fulfilled", "1");
+    // The route goes first here too.
+    helm(&["uninstall", "news"])
+        .ok()
+        .prints("release \"news\" uninstalled\n");
+}
+
+/// Flux dry-runs both before it applies anything. With the override for its service account and field manager, the
+/// refusal is a warning, and the policy follows.
+#[test]
+fn flux_gets_a_warning_by_an_override_and_does_not_block_itself() {
+    let (Some(case), Some(flux)) = (strict("guardrail-flux"), Cluster::program("flux")) else {
+        return;
+    };
+    let world = &case.world;
+    let user = world.service_account();
+    let files = ["guarded/route.yaml", "guarded/policy.yaml"];
+    let said = world.client(&flux, Some(&user), files).ok();
+    assert_eq!(
+        said.out,
+        "HTTPRoute/shop/news created\nRetryPolicy/shop/news-retries created\n"
+    );
+    said.warns("is broken by HTTPRoute shop/news");
+    case.counts("fulfilled", "1");
+    // A person is refused.
+    world
+        .kubectl(["delete", "-f", "guarded/policy.yaml"])
+        .fails(1)
+        .warns("\"guardrail-flux\" is broken by HTTPRoute shop/news");
 }

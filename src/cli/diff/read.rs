@@ -9,8 +9,8 @@ use super::super::impact::usable;
 use super::super::names::Names;
 use super::super::state::{State, View};
 use super::super::unseen;
-use super::Args;
 use super::source::{Revision, Source};
+use super::{Args, definitions};
 use crate::answer::difference::Side;
 use crate::cache::directory::Loaded;
 use crate::cache::git::{self, Checkout};
@@ -56,10 +56,35 @@ pub(super) fn read(sources: [Source; 2], args: &Args) -> Result<[Read; 2], Failu
     };
     let config_of_a = config(&file, &other_file)?;
     let config_of_b = config(&other_file, &file)?;
-    Ok([
-        one.read(&config_of_a, args)?,
-        other.read(&config_of_b, args)?,
-    ])
+    match (&one.source, &other.source) {
+        // The definitions of a cluster hold for manifests that have none.
+        (_, Source::Cluster(_)) => {
+            let b = other.read_cluster(&config_of_b, args)?;
+            let a = match one.source {
+                Source::Cluster(_) => one.read_cluster(&config_of_a, args)?,
+                _ => {
+                    let manifests = one.manifests(args);
+                    one.read_files(manifests, Some(&b), &config_of_a, args)?
+                }
+            };
+            Ok([a, b])
+        }
+        (Source::Cluster(_), _) => {
+            let a = one.read_cluster(&config_of_a, args)?;
+            let manifests = other.manifests(args);
+            let b = other.read_files(manifests, Some(&a), &config_of_b, args)?;
+            Ok([a, b])
+        }
+        // A definition that only one of them has holds for both.
+        _ => {
+            let (mut of_a, mut of_b) = (one.manifests(args), other.manifests(args));
+            definitions::share(&mut of_a, &mut of_b);
+            Ok([
+                one.read_files(of_a, None, &config_of_a, args)?,
+                other.read_files(of_b, None, &config_of_b, args)?,
+            ])
+        }
+    }
 }
 
 /// Prints to standard error what could not be read, each line once.
@@ -121,20 +146,30 @@ impl Found {
         text.replace(&format!("{top}/"), &name).replace(&top, &name)
     }
 
-    fn read(self, config: &Configuration, args: &Args) -> Result<Read, Failure> {
-        let rules = config.rules()?;
-        let namespace = args.scope.of_files();
-        let manifests = match &self.source {
-            Source::Cluster(context) => {
-                return of_cluster(&self.name, context.as_deref(), config, args);
-            }
-            Source::Stdin => files::read_stdin(),
-            Source::Path(_) | Source::Revision(_) => self.manifests(args),
+    fn read_cluster(self, config: &Configuration, args: &Args) -> Result<Read, Failure> {
+        let context = match &self.source {
+            Source::Cluster(context) => context.as_deref(),
+            _ => None,
         };
+        of_cluster(&self.name, context, config, args)
+    }
+
+    /// Reads files, beside a cluster if the other state is one.
+    fn read_files(
+        self,
+        manifests: Manifests,
+        cluster: Option<&Read>,
+        config: &Configuration,
+        args: &Args,
+    ) -> Result<Read, Failure> {
         if manifests.objects.is_empty() && manifests.problems.is_empty() {
             return Err(format!("there are no objects in {}", self.name).into());
         }
-        let loaded = Loaded::new(manifests, &rules, namespace);
+        let (rules, namespace) = (config.rules()?, args.scope.of_files());
+        let loaded = match cluster {
+            Some(cluster) => Loaded::beside(&cluster.view.snapshot, manifests, &rules, namespace),
+            None => Loaded::new(manifests, &rules, namespace),
+        };
         usable(&loaded, "what cannot be read cannot be compared")
             .map_err(|why| self.shown(&why.to_string()))?;
         Ok(Read {
@@ -145,8 +180,11 @@ impl Found {
         })
     }
 
-    /// The manifests in its file or directory, with kustomizations built.
+    /// The manifests in its file, in its directory with kustomizations built, or on standard input.
     fn manifests(&self, args: &Args) -> Manifests {
+        if matches!(self.source, Source::Stdin) {
+            return files::read_stdin();
+        }
         let found = repository::read(self.path.as_slice(), args.links()).merged();
         let left_out = self.checkout.iter().flat_map(|checkout| &checkout.notes);
         for note in left_out.chain(&found.notes) {

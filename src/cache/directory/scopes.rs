@@ -1,0 +1,44 @@
+//! Which kinds are cluster-scoped.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::engine::model::ids::GroupKind;
+use crate::engine::model::object::{Crd, Node, is_gateway_kind};
+use crate::engine::state::snapshot::Snapshot;
+
+/// Returns a function that says whether a kind is cluster-scoped: by the CRDs in files and in `base`, else by what is
+/// known of Kubernetes' own kinds.
+pub(super) fn cluster_scoped(
+    base: Option<&Snapshot>,
+    definitions: &[Arc<Crd>],
+) -> impl Fn(&GroupKind) -> bool + use<> {
+    let mut scopes: BTreeMap<GroupKind, bool> = BTreeMap::new();
+    let crd = GroupKind::crd();
+    for object in base.into_iter().flat_map(|base| base.objects(&crd)) {
+        if let Node::Crd(crd) = &object.node {
+            scopes.insert(crd.gk.clone(), !crd.namespaced);
+        }
+    }
+    for crd in definitions {
+        scopes.insert(crd.gk.clone(), !crd.namespaced);
+    }
+    move |gk| match scopes.get(gk) {
+        Some(is_global) => *is_global,
+        None if is_gateway_kind(gk) => gk.is_gateway_api("GatewayClass"),
+        None => matches!(
+            (&*gk.group, &*gk.kind),
+            ("", "Namespace" | "Node" | "PersistentVolume")
+                | ("apiextensions.k8s.io" | "admissionregistration.k8s.io", _)
+                | (
+                    "rbac.authorization.k8s.io",
+                    "ClusterRole" | "ClusterRoleBinding"
+                )
+                | ("attache.dev", "Guardrail")
+                | ("storage.k8s.io", "StorageClass")
+                | ("networking.k8s.io", "IngressClass")
+                | ("scheduling.k8s.io", "PriorityClass")
+                | ("apiregistration.k8s.io", "APIService")
+        ),
+    }
+}

@@ -1,0 +1,46 @@
+//! Definitions of kinds that only one of two states of files has.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use crate::cache::manifest::{Manifest, Manifests};
+use crate::engine::model::ids::GroupKind;
+
+#[derive(Deserialize)]
+struct Named {
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    name: String,
+}
+
+/// Gives each state the definitions that only the other one has: a directory often has none, and what a policy kind is does not
+/// differ between two states of the same cluster.
+pub(super) fn share(a: &mut Manifests, b: &mut Manifests) {
+    let (of_a, of_b) = (definitions(a), definitions(b));
+    let names = |of: &[(String, Manifest)]| {
+        let names = of.iter().map(|(name, _)| name.clone());
+        names.collect::<BTreeSet<_>>()
+    };
+    let (in_a, in_b) = (names(&of_a), names(&of_b));
+    let lacking = |of: Vec<(String, Manifest)>, known: &BTreeSet<String>| {
+        let lacking = of.into_iter().filter(|(name, _)| !known.contains(name));
+        lacking.map(|(_, manifest)| manifest).collect::<Vec<_>>()
+    };
+    a.objects.extend(lacking(of_b, &in_a));
+    b.objects.extend(lacking(of_a, &in_b));
+}
+
+/// The definitions with their names.
+fn definitions(manifests: &Manifests) -> Vec<(String, Manifest)> {
+    let crd = GroupKind::crd();
+    let found = manifests.objects.iter().filter(|found| found.gk == crd);
+    let named = found.filter_map(|found| {
+        let named: Named = serde_json::from_str(found.json.get()).ok()?;
+        Some((named.metadata.name, found.clone()))
+    });
+    named.collect()
+}
