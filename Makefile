@@ -165,6 +165,11 @@ ui-check: ## that ui/dist is what ui/src gives
 	$(MAKE) ui
 	diff -r target/ui-dist ui/dist && diff target/ui-licenses.txt ui/LICENSES.txt
 
+.PHONY: pictures
+pictures: ## the pictures of the page in docs/pictures (needs chromedriver and pngquant)
+	cargo build --locked
+	ATTACHE=$(CURDIR)/target/debug/attache node ui/dev/pictures.mjs
+
 .PHONY: pre-commit
 pre-commit: $(PRE_COMMIT) ## what the tests of the hooks run
 

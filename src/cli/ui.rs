@@ -15,6 +15,7 @@ mod follow;
 mod history;
 mod kept;
 mod session;
+mod teams;
 mod text;
 mod world;
 

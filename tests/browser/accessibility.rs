@@ -17,7 +17,7 @@ use super::{BROKEN, QUICKSTART};
 const AXE: &str = "attache/tools/axe-core-4.14.1/node_modules/axe-core/axe.min.js";
 
 /// All rules, those on trial too: one of them compares the name of a button with its text.
-const FAULTS: &str = "const done = arguments[arguments.length - 1];
+pub(crate) const FAULTS: &str = "const done = arguments[arguments.length - 1];
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice', 'experimental'];
     axe.run(document, { resultTypes: ['violations'], runOnly: tags }).then((found) => done(found.violations
       .filter((fault) => ['serious', 'critical'].includes(fault.impact))
@@ -54,7 +54,7 @@ fn there_are_no_serious_faults_of_accessibility() {
     }
 }
 
-fn axe() -> Option<String> {
+pub(crate) fn axe() -> Option<String> {
     let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = cache.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")));
     let found = cache.and_then(|cache| std::fs::read_to_string(cache.join(AXE)).ok());

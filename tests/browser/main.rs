@@ -1,4 +1,4 @@
-//! The page of `attache graph -o html` in a real browser.
+//! The page of `attache graph -o html`, and that of `attache ui`, in a real browser.
 //!
 //! Without Chromium and its driver the tests print SKIPPED and pass; with `ATTACHE_REQUIRE_BROWSER=1`, as in CI, they
 //! fail.
@@ -13,6 +13,7 @@
 
 mod accessibility;
 mod filters;
+mod live;
 mod map;
 mod page;
 mod saving;

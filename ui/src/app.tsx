@@ -1,7 +1,7 @@
 // Starts the page: the state of the server, its events, the keys, and the page that the address names.
 import { render } from 'preact';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
-import type { GraphData, Look, State } from './types';
+import type { State } from './types';
 import { Failure, get, signIn } from './api';
 import { AppContext } from './context';
 import { listenToKeys } from './keys';
@@ -38,20 +38,17 @@ function PageOf({ route }: { route: Route }) {
   }
 }
 
-/** The state of the server, with the looks of states. Asked for again with each generation, and while it cannot be read. */
-function useServer(live: Live, attempt: number) {
+/** The state of the server. Asked for again with each generation, and while it cannot be read. */
+function useServer(generation: number, attempt: number) {
   const [state, setState] = useState<State | null>(null);
-  const [looks, setLooks] = useState<Look[] | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [retry, setRetry] = useState(0);
   useEffect(() => {
+    if (state !== null && state.generation === generation && failure === null) return undefined;
     const control = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const load = async () => {
-      const found = await get<State>('state', control.signal);
-      const own = found.looks ?? looks ?? (await get<GraphData>('graph', control.signal)).looks;
-      setState(found);
-      setLooks(own);
+      setState(await get<State>('state', control.signal));
       setFailure(null);
     };
     load().catch((error: unknown) => {
@@ -64,8 +61,8 @@ function useServer(live: Live, attempt: number) {
       control.abort();
       clearTimeout(timer);
     };
-  }, [live.generation, attempt, retry]);
-  return { state, looks, failure };
+  }, [generation, attempt, retry]);
+  return { state, failure };
 }
 
 function App() {
@@ -75,7 +72,7 @@ function App() {
   const [theme, chooseTheme] = useState(savedTheme);
   const [hasKeys, setKeys] = useState(false);
   const [said, setSaid] = useState('');
-  const { state, looks, failure } = useServer(live, attempt);
+  const { state, failure } = useServer(live.generation, attempt);
   const isKnown = state !== null;
 
   useEffect(() => setTheme(theme), [theme]);
@@ -96,7 +93,8 @@ function App() {
     setSaid('');
     requestAnimationFrame(() => setSaid(words));
   }, []);
-  const app = useMemo(() => (state && looks ? { state, looks, generation: live.generation, say } : null), [state, looks, live.generation]);
+  const generation = live.generation || (state?.generation ?? 0);
+  const app = useMemo(() => (state ? { state, looks: state.looks, generation, say } : null), [state, generation]);
   useEffect(() => { document.title = `${titleOf(route)} · attache · ${state?.source ?? ''}`; }, [route.page, route.parts.join('/'), state?.source]);
 
   if (failure?.wantsToken) return <SignIn message={attempt > 0 ? failure.message : ''} onToken={(token) => { signIn(token); setAttempt((n) => n + 1); }} />;

@@ -57,7 +57,11 @@ export function listenToKeys(actions: { help: () => void; theme: () => void }, s
     const target = event.target as HTMLElement;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (target.matches('input, select, textarea')) {
-      if (event.key === 'Escape') target.blur();
+      if (event.key === 'Escape') {
+        // Not also emptied, as browsers do; the search of the map is.
+        if (target.id !== 'search') event.preventDefault();
+        target.blur();
+      }
       return;
     }
     if (document.querySelector('dialog[open]')) return;

@@ -13,7 +13,7 @@ export interface State {
   generation: number;
   problems: string[];
   commandArguments: string[];
-  looks?: Look[];
+  looks: Look[];
 }
 
 export interface GraphNode {
@@ -95,7 +95,6 @@ export interface OfTarget {
   policies: PolicyOnObject[];
   effective: OnPaths[];
   onRoutes?: OnPaths[];
-  yaml?: string;
 }
 
 export interface Condition { type: string; status: string; reason: string; message: string }
@@ -107,11 +106,11 @@ export interface OfPolicy extends PolicyFacts {
   settings: Record<string, unknown>;
   targets: OnTarget[];
   changes: Change[];
-  yaml?: string;
 }
-export interface OfKind { policyKind: Kind & { class: string; strategies: string[]; versions: string[] }; policies: Listed[]; yaml?: string }
-export interface OfWorkload { object: Ref; services: OfTarget[]; routes: OfTarget[]; yaml?: string }
-export type Description = OfTarget | OfPolicy | OfKind | OfWorkload;
+export interface OfKind { policyKind: Kind & { class: string; strategies: string[]; versions: string[] }; policies: Listed[] }
+export interface OfWorkload { object: Ref; services: OfTarget[]; routes: OfTarget[] }
+/** A description with the object itself, or why that cannot be shown. */
+export type Description = (OfTarget | OfPolicy | OfKind | OfWorkload) & { yaml?: string | null; yamlProblem?: string };
 
 export interface FieldChange { field: string; before: unknown; after: unknown; removed?: boolean; source: Ref | null }
 export interface Change {
@@ -159,7 +158,8 @@ export interface Impact {
 export interface Guarded {
   name: string;
   action: string;
-  policyKind: Kind;
+  /** None: all kinds together. */
+  policyKind?: Kind;
   fulfilled: number;
   broken: number;
   errors: number;

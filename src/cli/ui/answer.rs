@@ -9,9 +9,11 @@ use serde_json::{Value, json};
 use super::super::describe::describe;
 use super::super::explain::Described;
 use super::super::render::graph::html::shown;
+use super::super::render::graph::states::{Look, looks};
 use super::super::time::today;
 use super::change::change;
 use super::session::Numbered;
+use super::teams::with_teams;
 use super::text;
 use super::world::{World, crds};
 use crate::answer;
@@ -50,6 +52,8 @@ struct StateAnswer<'a> {
     generation: u64,
     problems: Vec<String>,
     command_arguments: &'a [String],
+    /// How states are drawn.
+    looks: Vec<Look>,
 }
 
 /// The answer as JSON text. `text` is that of the object in question.
@@ -83,7 +87,10 @@ pub(super) fn answer(
         Question::Object(name) => written(&object(world, name, text)?),
         Question::Explain(asked) => explain(world, asked),
         Question::Change { text, delete } => written(&change(world, text, *delete)?),
-        Question::Guardrails => document(&guardrails(snapshot, &world.guardrails, None, today())),
+        Question::Guardrails => {
+            let report = guardrails(snapshot, &world.guardrails, None, today());
+            written(&with_teams(snapshot, &report)?)
+        }
         Question::Kinds => {
             let used = world.used_kinds();
             document(&kinds(&world.view.rules, &crds(snapshot), &used, false))
@@ -174,6 +181,7 @@ impl<'a> StateAnswer<'a> {
             generation: newest.generation,
             problems,
             command_arguments: &about.arguments,
+            looks: looks(),
         }
     }
 }

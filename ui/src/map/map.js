@@ -220,8 +220,6 @@ export function mount(data, options) {
   function go(number) {
     show(number, true);
     choose(number);
-    const [first] = drawnOf(number);
-    if (first) move.centre(first);
   }
 
   function close() {

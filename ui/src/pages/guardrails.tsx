@@ -59,7 +59,7 @@ function OneGuardrail({ of }: { of: Guarded }) {
         <h2>{of.name}</h2>
         <span class={`state ${isBroken ? 'broken' : 'in-force'}`}>{isBroken ? `${of.broken + of.errors} broken` : 'fulfilled'}</span>
       </div>
-      <Facts of={[['Judges', <KindBadge key="k" {...of.policyKind} />], ['Action', of.action], ['Fulfilled', String(of.fulfilled)], ['Broken', String(of.broken)], ['Exceptions', String(of.excepted)]]} />
+      <Facts of={[['Judges', of.policyKind ? <KindBadge key="k" {...of.policyKind} /> : 'all kinds of policies together'], ['Action', of.action], ['Fulfilled', String(of.fulfilled)], ['Broken', String(of.broken)], ['Exceptions', String(of.excepted)]]} />
       {of.error && <p class="bad">{of.error}</p>}
       {of.faults.length > 0 && <Faults of={of.faults} />}
       {of.broken + of.errors > of.faults.length && <p class="faint">and {of.broken + of.errors - of.faults.length} more. <code>attache guardrails</code> prints all of them.</p>}

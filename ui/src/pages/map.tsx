@@ -25,9 +25,9 @@ export function MapPage() {
   }, [data]);
   return (
     <>
-      {failure && <Failed failure={failure} />}
-      {!data && !failure && <Loading what="the map" />}
-      {data?.graph.nodes.length === 0 && <Empty title="There is nothing to draw here.">Gateways, routes, backends and their policies appear here when they are created.</Empty>}
+      {failure && <div class="padded"><Failed failure={failure} /></div>}
+      {!data && !failure && <div class="padded"><Loading what="the map" /></div>}
+      {data?.graph.nodes.length === 0 && <div class="padded"><Empty title="There is nothing to draw here.">Gateways, routes, backends and their policies appear here when they are created.</Empty></div>}
       <div class="map-page" hidden={!data || data.graph.nodes.length === 0}>{frame}</div>
     </>
   );

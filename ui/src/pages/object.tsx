@@ -1,12 +1,12 @@
 // One object: the policies on it, what is in force, what controllers report, its YAML, commands.
-import type { Description, OfKind, OfTarget, OfWorkload } from '../types';
+import type { Description, OfKind, OfTarget, OfWorkload, Ref } from '../types';
 import { useApp } from '../context';
 import { useData } from '../data';
 import { askedOf, commandsOf, keyOf, labelOf, mapOf } from '../names';
 import type { Route } from '../route';
 import { Commands } from '../parts/copy';
 import { EffectiveByKind } from '../parts/effective';
-import { Facts, KindBadge, ObjectLink, ObjectLinks, SectionLink } from '../parts/links';
+import { Facts, KindBadge, LongList, ObjectLink, ObjectLinks, SectionLink } from '../parts/links';
 import { Await, PageTitle } from '../parts/notice';
 import { PoliciesOnObject } from '../parts/on-object';
 import { StatePill } from '../parts/state';
@@ -25,14 +25,16 @@ function Described({ of }: { of: Description }) {
   const { object } = of;
   return (
     <article>
-      <PageTitle title={<><span class="title-kind">{object.kind}</span>{object.name}{object.section !== undefined && <span class="title-section"> {object.section}</span>}</>}
+      <PageTitle title={<><span class="title-kind">{object.kind}</span>{' '}{object.name}{object.section !== undefined && <>{' '}<span class="title-section">{object.section}</span></>}</>}
         tools={<><a class="tool" href={mapOf(object)}>Show on the map</a>{object.section !== undefined && <ObjectLink to={{ ...object, section: undefined }} class="tool" />}</>}>
         {object.namespace ? <>in namespace <ObjectLink to={{ group: '', kind: 'Namespace', namespace: '', name: object.namespace }} short /></> : 'cluster-scoped'}
         {object.group && <> · {object.group}</>}
       </PageTitle>
       {'settings' in of ? <PolicyObject of={of} /> : 'services' in of ? <WorkloadObject of={of} /> : <TargetObject of={of} />}
       <div class="columns">
-        {of.yaml && <section><h2>The object</h2><Code words={of.yaml} label={`YAML of ${labelOf(object)}`} /></section>}
+        {(of.yaml || of.yamlProblem) && (
+          <section><h2>The object</h2>{of.yaml ? <Code words={of.yaml} label={`YAML of ${labelOf(object)}`} /> : <p class="faint">{of.yamlProblem}</p>}</section>
+        )}
         <section><h2>Commands</h2><Commands of={commandsOf(object, state.commandArguments)} /></section>
       </div>
     </article>
@@ -85,14 +87,12 @@ function factsOf(of: OfTarget): FactList {
 function Problems({ of }: { of: OfTarget }) {
   const broken = of.overview?.brokenRoutes ?? [];
   const own = of.problems ?? [];
-  if (own.length + broken.length === 0) return null;
+  const all: [Ref, string][] = [...own.map((one): [Ref, string] => [one.object, one.reason]), ...broken.flatMap(({ route, problems }) => problems.map((one): [Ref, string] => [route, one.reason]))];
+  if (all.length === 0) return null;
   return (
     <section class="notice bad-notice">
       <h2>Problems</h2>
-      <ul>
-        {own.map((one, i) => <li key={i}><ObjectLink to={one.object} />: {one.reason}</li>)}
-        {broken.flatMap(({ route, problems }) => problems.map((one, i) => <li key={`${keyOf(route)} ${i}`}><ObjectLink to={route} />: {one.reason}</li>))}
-      </ul>
+      <LongList of={all} item={([about, reason]) => <><ObjectLink to={about} />: {reason}</>} />
     </section>
   );
 }

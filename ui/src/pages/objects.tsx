@@ -14,6 +14,7 @@ interface Row {
   node: GraphNode;
   policies: number;
   problem: string;
+  isBad: boolean;
 }
 
 export function ObjectsPage({ route }: { route: Route }) {
@@ -38,7 +39,7 @@ function List({ data, route }: { data: GraphData; route: Route }) {
     return all.filter(({ node }) => (kind === '' || kindOf(node.object) === kind) && (namespace === '' || node.object.namespace === namespace)
       && parts.every((part) => `${kindOf(node.object)} ${nameOf(node.object)} ${(node.hostnames ?? []).join(' ')}`.toLowerCase().includes(part)));
   }, [all, words, kind, namespace]);
-  const order = (a: Row, b: Row) => Number(b.problem !== '') - Number(a.problem !== '') || (a.node.id < b.node.id ? -1 : 1);
+  const order = (a: Row, b: Row) => Number(b.isBad) - Number(a.isBad) || (a.node.id < b.node.id ? -1 : 1);
   if (all.length === 0) return <Empty title="There are no objects here.">Gateways, routes and their policies appear here when they are created.</Empty>;
   return (
     <>
@@ -66,8 +67,8 @@ function rowsOf(data: GraphData, isBad: (state: string) => boolean): Row[] {
   }
   return data.graph.nodes.filter((node) => node.object.section === undefined && node.type !== 'frontend').map((node) => {
     const problem = node.missing ? 'does not exist' : node.unaccepted ?? (node.type === 'route' ? rejected.get(node.id) : undefined)
-      ?? (node.state && isBad(node.state) ? node.reason ?? node.state : '');
-    return { node, policies: policies.get(node.id) ?? 0, problem };
+      ?? (node.state && isBad(node.state) ? node.reason ?? '' : '');
+    return { node, policies: policies.get(node.id) ?? 0, problem, isBad: problem !== '' || Boolean(node.state && isBad(node.state)) };
   });
 }
 
@@ -81,5 +82,5 @@ const COLUMNS: Column<Row>[] = [
   { key: 'policies', title: 'Policies', number: true, by: ({ policies }) => policies, cell: ({ policies }) => policies || '' },
   { key: 'state', title: 'State', by: ({ node }) => node.state ?? '', cell: ({ node }) => node.state && <StatePill state={node.state} /> },
   { key: 'problem', title: 'Problem', by: ({ problem }) => problem, cell: ({ problem }) => problem && <span class="bad">{problem}</span> },
-  { key: 'map', title: '', cell: ({ node }) => <a class="object" href={mapOf(node.object)} aria-label={`Show ${node.object.name} on the map`}>map</a> },
+  { key: 'map', title: 'Where', cell: ({ node }) => <a class="object" href={mapOf(node.object)} aria-label={`Show ${node.object.name} on the map`}>on the map</a> },
 ];

@@ -1,14 +1,32 @@
 // The effective policy on each path: the same values once, and what differs between paths marked.
-import type { Effective, OnPaths } from '../types';
-import { kindOf, labelOf } from '../names';
+import type { Effective, OnPaths, Ref } from '../types';
+import { keyOf, kindOf, labelOf } from '../names';
 import { leavesOf } from '../yaml';
 import { KindBadge, ObjectLink, ObjectLinks } from './links';
 import { SourcedYaml } from './yaml-view';
 
 export function EffectiveByKind({ of }: { of: OnPaths[] }) {
   const kinds = new Map<string, OnPaths[]>();
-  for (const one of of) kinds.set(kindOf(one.policyKind), [...(kinds.get(kindOf(one.policyKind)) ?? []), one]);
+  for (const one of alike(of)) kinds.set(kindOf(one.policyKind), [...(kinds.get(kindOf(one.policyKind)) ?? []), one]);
   return <>{[...kinds].map(([kind, groups]) => <OfKind key={kind} groups={groups} />)}</>;
+}
+
+/** Paths with the same values from the same policies are one. */
+function alike(of: OnPaths[]): OnPaths[] {
+  const found = new Map<string, OnPaths>();
+  for (const one of of) {
+    const { path: _, paths, targets, listeners, ...rest } = one;
+    const key = JSON.stringify(rest);
+    const same = found.get(key);
+    if (same) found.set(key, { ...same, paths: same.paths + paths, targets: [...same.targets, ...targets], listeners: union(same.listeners, listeners) });
+    else found.set(key, one);
+  }
+  return [...found.values()];
+}
+
+function union(a: Ref[], b: Ref[]): Ref[] {
+  const known = new Set(a.map(keyOf));
+  return [...a, ...b.filter((one) => !known.has(keyOf(one)))];
 }
 
 const MOST = 8;
@@ -17,7 +35,7 @@ function OfKind({ groups }: { groups: OnPaths[] }) {
   const [first] = groups;
   if (!first) return null;
   const differing = differingOf(groups);
-  const shown = groups.slice(0, MOST);
+  const shown = [...groups].sort((a, b) => b.paths - a.paths).slice(0, MOST);
   return (
     <section class="kind-section">
       <h3><KindBadge {...first.policyKind} />{groups.length > 1 && <span class="faint">differs between paths: {groups.length} variants; <span class="mark-key">marked lines</span> differ</span>}</h3>
@@ -27,7 +45,7 @@ function OfKind({ groups }: { groups: OnPaths[] }) {
             <p class="variant-title">{one.targets.length > 0 ? <ObjectLinks to={one.targets} most={3} /> : 'all paths'}<PathWords of={one} /></p>
             {one.incomplete || one.spec === null
               ? <p class="faint">Only the controller of this kind knows how these policies merge: <ObjectLinks to={one.mergedOf ?? []} /></p>
-              : <SourcedYaml value={one.spec} sources={one.sources} label={`${one.policyKind.kind} in force on ${one.targets.map(labelOf).join(', ')}`} marked={differing} />}
+              : <SourcedYaml value={one.spec} sources={one.sources} label={`${one.policyKind.kind} in force on ${one.targets.slice(0, 3).map(labelOf).join(', ')}`} marked={differing} />}
             <Removed of={one} />
           </div>
         ))}
@@ -55,6 +73,7 @@ function PathDetails({ of }: { of: OnPaths }) {
   return (
     <details class="path">
       <summary>{of.paths === 1 ? '1 path' : `${of.paths} paths`}</summary>
+      {of.paths > 1 && <p>One of them:</p>}
       <ol>{of.path.map((ref, i) => <li key={i}><ObjectLink to={ref} /></li>)}</ol>
     </details>
   );

@@ -1,5 +1,6 @@
 // Links to objects, and names that break where names may.
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { Ref } from '../types';
 import { kindOf, labelOf, nameOf, pageOf } from '../names';
 
@@ -40,4 +41,17 @@ export function KindBadge({ kind, group }: { kind: string; group: string }) {
 export function Facts({ of }: { of: [string, ComponentChildren][] }) {
   if (of.length === 0) return null;
   return <dl class="facts">{of.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>;
+}
+
+const STEP = 200;
+
+/** A list that shows its first items, and more of them when asked. */
+export function LongList<T>({ of, first = 12, item, class: className }: { of: T[]; first?: number; item: (one: T, i: number) => ComponentChildren; class?: string }) {
+  const [most, setMost] = useState(first);
+  return (
+    <>
+      <ul class={className}>{of.slice(0, most).map((one, i) => <li key={i}>{item(one, i)}</li>)}</ul>
+      {of.length > most && <button type="button" class="plain more-items" onClick={() => setMost(most + STEP)}>Show {Math.min(STEP, of.length - most)} more of {of.length}</button>}
+    </>
+  );
 }

@@ -1,10 +1,10 @@
 // What a change does: lost traffic and protection first, then guardrails, findings, and what else is in force.
 import type { ComponentChildren } from 'preact';
 import type { Finding, Guarded, Impact, Preview } from '../types';
-import { keyOf, kindOf } from '../names';
+import { keyOf } from '../names';
 import { Changes } from './changes';
 import { Findings } from './findings';
-import { KindBadge, ObjectLink, ObjectLinks } from './links';
+import { KindBadge, LongList, ObjectLink, ObjectLinks } from './links';
 import { Empty } from './notice';
 
 export function PreviewResult({ of }: { of: Preview }) {
@@ -17,25 +17,25 @@ export function PreviewResult({ of }: { of: Preview }) {
   return (
     <>
       <div class="figures">
-        <Figure n={lost} words="lose traffic" isBad />
-        <Figure n={impact.lostProtection.length} words="lose protection" isBad />
-        <Figure n={broken.reduce((sum, one) => sum + one.faults.length, 0)} words="break a guardrail" isBad />
-        <Figure n={findings.filter((one) => one.severity === 'deny' && !one.notice).length} words="refused findings" isBad />
+        <Figure n={lost} words="other routes lose traffic" isBad />
+        <Figure n={impact.lostProtection.length} words="objects lose protection" isBad />
+        <Figure n={broken.reduce((sum, one) => sum + one.faults.length, 0)} words="targets break a guardrail" isBad />
+        <Figure n={findings.filter((one) => one.severity === 'deny' && !one.notice).length} words="reasons to refuse it" isBad />
         <Figure n={impact.changes.length} words="changes in force" />
       </div>
       <p class="faint">{impact.applied.length > 0 && <>applies <ObjectLinks to={impact.applied} /></>}{impact.deleted.length > 0 && <>deletes <ObjectLinks to={impact.deleted} /></>}{impact.deletedWith > 0 && ` and ${impact.deletedWith} objects with them`}</p>
       <LostTraffic of={impact} />
       {impact.lostProtection.length > 0 && (
         <section class="notice bad-notice"><h2>Lost protection</h2>
-          <ul>{impact.lostProtection.map((one, i) => <li key={i}><ObjectLink to={one.object} /> loses {one.protection} (<code>{one.settings.join(', ')}</code>) of <ObjectLinks to={one.from} /></li>)}</ul>
+          <LongList of={impact.lostProtection} item={(one) => <><ObjectLink to={one.object} /> loses {one.protection} (<code>{one.settings.join(', ')}</code>) of <ObjectLinks to={one.from} /></>} />
         </section>
       )}
       <GuardrailChanges of={of} />
       {findings.length > 0 && <section><h2>Findings</h2><Findings of={findings} /></section>}
       {others.length > 0 && <details class="card"><summary>{others.length} other findings of the state with this change</summary><Findings of={others} /></details>}
-      {traffic.gained.length > 0 && <section><h2>Gained traffic</h2><ul class="plain-list">{traffic.gained.map((one) => <li key={keyOf(one.route)}><ObjectLink to={one.route} /> on <ObjectLinks to={one.listeners} /></li>)}</ul></section>}
+      {traffic.gained.length > 0 && <section><h2>Gained traffic</h2><LongList class="plain-list" of={traffic.gained} item={(one) => <><ObjectLink to={one.route} /> on <ObjectLinks to={one.listeners} /></>} /></section>}
       {impact.changes.length > 0 && <section><h2>In force, before and after</h2><Changes of={impact.changes} /></section>}
-      {impact.idle.length > 0 && <section><h2>No effect</h2><ul class="plain-list">{impact.idle.map((one) => <li key={keyOf(one.object)}><ObjectLink to={one.object} />: {one.reason}</li>)}</ul></section>}
+      {impact.idle.length > 0 && <section><h2>No effect</h2><LongList class="plain-list" of={impact.idle} item={(one) => <><ObjectLink to={one.object} />: {one.reason}</>} /></section>}
       {nothing && <Empty title="Nothing in force changes.">{findings.length > 0 ? 'See the findings for why.' : 'Traffic, protection, guardrails and policies stay as they are.'}</Empty>}
     </>
   );
@@ -54,17 +54,19 @@ function LostTraffic({ of }: { of: Impact }) {
     ...backends.map((one) => <><ObjectLink to={one.route} /> loses its backend <ObjectLink to={one.backend} />: {one.reason}</>),
   ];
   if (items.length === 0) return null;
-  return <section class="notice bad-notice"><h2>Lost traffic</h2><ul>{items.map((item, i) => <li key={i}>{item}</li>)}</ul></section>;
+  return <section class="notice bad-notice"><h2>Lost traffic</h2><LongList of={items} item={(item) => item} /></section>;
 }
 
 const entry = ({ hostname, port }: { hostname: string | null; port: number }) => `${hostname ?? 'any hostname'} on port ${port}`;
 
-/** The findings of the change itself, and those that the state has in addition. */
+/** The findings about the objects of the change, and those that the state has in addition. */
 function splitFindings({ findings, impact }: Preview): [Finding[], Finding[]] {
   const shown = (one: Finding) => !one.known && !one.suppressed;
   const key = (one: Finding) => `${one.code} ${one.object ? keyOf(one.object) : ''} ${one.field ?? ''} ${one.message}`;
-  const own = new Set(impact.findings.map(key));
-  return [impact.findings.filter(shown), findings.findings.filter((one) => shown(one) && !own.has(key(one)))];
+  const applied = new Set(impact.applied.map(keyOf));
+  const isOwn = (one: Finding) => Boolean(one.object && applied.has(keyOf(one.object)));
+  const own = new Map([...impact.findings, ...findings.findings.filter(isOwn)].filter(shown).map((one) => [key(one), one]));
+  return [[...own.values()], findings.findings.filter((one) => shown(one) && !own.has(key(one)))];
 }
 
 interface Difference { name: string; before: Guarded | undefined; after: Guarded | undefined; faults: Guarded['faults'] }
@@ -95,7 +97,7 @@ function GuardrailChanges({ of }: { of: Preview }) {
           <tbody>
             {changed.map(({ name, before, after, faults }) => (
               <tr key={name}>
-                <td><a class="object row-link strong" href="#/guardrails">{name}</a><br />{after && <KindBadge key={kindOf(after.policyKind)} {...after.policyKind} />}</td>
+                <td><a class="object row-link strong" href="#/guardrails">{name}</a><br />{after?.policyKind && <KindBadge {...after.policyKind} />}</td>
                 <td class="number">{before?.fulfilled ?? 0} → {after?.fulfilled ?? 0}</td>
                 <td class={`number ${faults.length > 0 ? 'bad' : ''}`}>{before?.broken ?? 0} → {after?.broken ?? 0}</td>
                 <td>{faults.map((fault, i) => <div key={i}><ObjectLink to={fault.target} />: {fault.message}</div>)}</td>

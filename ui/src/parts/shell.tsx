@@ -65,7 +65,7 @@ function Status({ connection, problems }: { connection: Connection; problems: st
       <p class={`live ${connection}`} role="status"><span class="dot" aria-hidden="true" />{LIVE_WORDS[connection]}</p>
       {problems.length > 0 && (
         <>
-          <button type="button" class="unread" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>{problems.length === 1 ? '1 thing' : `${problems.length} things`} could not be read</button>
+          <button type="button" class="unread" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>{problems.length === 1 ? '1 problem' : `${problems.length} problems`} while reading</button>
           {isOpen && <ul class="unread-list">{problems.map((words) => <li key={words}>{words}</li>)}</ul>}
         </>
       )}

@@ -37,10 +37,11 @@ export function SourcedYaml({ value, sources, label, marked }: Sourced) {
             {lines.map((line, i) => {
               const source = sourceOf(sources, line.pointer);
               const name = source ? labelOf(source) : '';
-              const isNew = name !== last;
+              const isMarked = marked?.has(line.pointer) ?? false;
+              const isNew = name !== last || isMarked;
               if (name) last = name;
               return (
-                <tr key={i} class={marked?.has(line.pointer) ? 'differs' : undefined}>
+                <tr key={i} class={isMarked ? 'differs' : undefined}>
                   <td><code>{line.text}</code></td>
                   <td>{source && (isNew ? <ObjectLink to={source} short /> : <span class="same" title={name} aria-label={name}>″</span>)}</td>
                 </tr>
