@@ -71,7 +71,7 @@ fn a_definition_that_one_state_has_holds_for_both() {
     let bare = folder.path().to_str().unwrap();
     for [a, b] in [["examples/quickstart", bare], [bare, "examples/quickstart"]] {
         let ran = run(&["diff", a, b, "--exit-code"]);
-        assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+        assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     }
 }
 
