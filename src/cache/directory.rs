@@ -16,9 +16,11 @@ use crate::engine::state::snapshot::{Change, Snapshot};
 
 mod counts;
 mod scopes;
+mod surroundings;
 
 pub use counts::Counts;
 use scopes::cluster_scoped;
+use surroundings::{surroundings, without_absent};
 
 pub(super) use super::files::files;
 pub use super::files::{Links, read, read_as, read_stdin};
@@ -145,27 +147,19 @@ impl Loaded {
         Self::load(base, base, manifests, rules, namespace)
     }
 
-    /// Turns manifests into a state of their own, beside that of a cluster: definitions that they lack are those of the
-    /// cluster, and objects that exist there have their age from it.
+    /// Turns manifests into a state of their own, beside that of a cluster. Objects that exist there have their age from it.
+    /// What manifests usually leave to others is that of the cluster if they lack it: definitions, classes, Namespaces.
+    /// Objects that manifests name and neither of them has do not exist.
     pub fn beside(
         cluster: &Snapshot,
         manifests: Manifests,
         rules: &Arc<ProfileRules>,
         namespace: &str,
     ) -> Self {
-        let crd = GroupKind::crd();
-        let definitions = cluster.objects(&crd).cloned();
-        let changes = definitions.map(Change::Applied);
-        let definitions = changes.fold(Snapshot::new(rules.clone()), |snapshot, change| {
-            snapshot.apply(change)
-        });
-        Self::load(
-            Some(&definitions),
-            Some(cluster),
-            manifests,
-            rules,
-            namespace,
-        )
+        let base = surroundings(cluster, rules);
+        let mut loaded = Self::load(Some(&base), Some(cluster), manifests, rules, namespace);
+        loaded.snapshot = without_absent(&loaded.snapshot, cluster);
+        loaded
     }
 
     /// Applies manifests to a state. Objects in `ages` keep their age.

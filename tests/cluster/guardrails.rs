@@ -228,9 +228,9 @@ fn helm_gets_through_at_the_second_time_with_a_route_and_its_policy() {
     let gateway = format!("--set=gatewayNamespace={infra}");
     let helm = |args: &[&str]| {
         let args = args.iter().copied();
-        world.client(&helm, Some(&user), args.chain(["-n", &shop, &gateway]))
+        world.client(&helm, Some(&user), args.chain(["-n", &shop]))
     };
-    let upgrade = ["upgrade", "--install", "news", &chart];
+    let upgrade = ["upgrade", "--install", "news", &chart, &gateway];
     helm(&upgrade).fails(1).warns(
         "guardrail: \"guardrail-helm\" is broken by HTTPRoute shop/news through Gateway infra/edge listener http",
     );
