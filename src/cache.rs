@@ -88,6 +88,8 @@ pub struct Cluster {
     pub snapshot: Published,
     /// Which kinds have been listed, and why the others have not.
     pub sync: Arc<SyncState>,
+    /// The API resources of the watched kinds.
+    pub resources: Arc<Resources>,
     /// Live reads of single objects.
     pub confirm: Arc<Confirm>,
     /// Whether a user may read an object.
@@ -154,6 +156,7 @@ impl Cluster {
             Arc::clone(&metrics),
         );
         let (tell, watched) = latest::channel(Watched::None);
+        let reached = Arc::clone(&resources);
         let kinds = Kinds::new(source.clone(), changes, rules, settings, resources)
             .telling(tell)
             .sending_guardrails(stored)
@@ -180,6 +183,7 @@ impl Cluster {
         Self {
             snapshot,
             sync,
+            resources: reached,
             confirm,
             access,
             notices,

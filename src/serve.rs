@@ -4,9 +4,11 @@
 
 mod args;
 mod follow;
+mod page;
 mod state;
 
 pub use args::Args;
+pub use page::{Begin, Page, ReadText, Readable};
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -31,7 +33,7 @@ use crate::standing::Standing;
 use crate::telemetry::panics::message;
 use crate::telemetry::traces::{Settings as TraceSettings, Traces};
 
-use self::follow::{Follow, Health, settings};
+use self::follow::{Follow, Health, rules, settings};
 use self::state::{Sources, State, from_cluster, from_directory};
 
 /// Why the server stopped, for the person at the terminal.
@@ -41,6 +43,8 @@ pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 const CERTIFICATE_POLL: Duration = Duration::from_secs(2);
 /// The most connections on the admin port: kubelet and a few scrapers.
 const ADMIN_CONNECTIONS: usize = 64;
+/// How many more with the page: each open page listens on one.
+const PAGE_CONNECTIONS: usize = 256;
 /// How long a new connection there is protected from eviction: there is no handshake, and a probe waits one second.
 const TIME_OF_A_PROBE: Duration = Duration::from_millis(10);
 /// How often to check the configuration file.
@@ -48,16 +52,16 @@ const CONFIG_POLL: Duration = Duration::from_secs(2);
 /// How often to judge the standing state, if something has changed.
 const STANDING: Duration = Duration::from_secs(10);
 
-/// Serves until a signal arrives.
+/// Serves until a signal arrives. `begin` makes the live page of readers, if there is one.
 ///
 /// # Errors
 /// Fails if an address is in use, the configuration is invalid, or a task stops unexpectedly.
-pub async fn serve(args: Args) -> Result<(), Failure> {
+pub async fn serve(args: Args, begin: Begin) -> Result<(), Failure> {
     let (phase, phases) = watch::channel(Phase::Running);
     let signals = drain::on_signals(phase)?;
     let text = Text::find(args.config.as_deref(), args.from.as_deref())?;
     let config = Configuration::of(text.as_ref())?;
-    let (rules, known) = watch::channel(config.rules()?);
+    let (sender, known) = watch::channel(rules(&config, args.ui)?);
     let metrics = Arc::new(Metrics::new()?);
     let listen = bind("--listen", args.listen).await?;
     let admin_port = bind("--admin", args.admin).await?;
@@ -66,6 +70,7 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
     let certificates = certificates(&args, &metrics, &mut background)?;
     let callers = callers(&args, &metrics, &mut background);
     let traces = traces(&metrics)?;
+    let rules_in_use = known.clone();
     let mut state = match &args.from {
         Some(directory) => from_directory(directory, links(&args), known, &metrics).await?,
         None => from_cluster(&args, known, &config, &certificates, &metrics).await?,
@@ -79,12 +84,16 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
         directory: args.from.clone(),
         seen: text,
         settings: conduct.clone(),
-        guardrails: state.guardrails,
-        rules,
+        guardrails: state.guardrails.clone(),
+        retains_specs: args.ui,
+        rules: sender,
         health: health.clone(),
         metrics: metrics.clone(),
     };
     background.spawn(follow.run(CONFIG_POLL));
+    let page = args
+        .ui
+        .then(|| page::router(&state, &conduct, rules_in_use, begin, &mut background));
     announce(&args, &listen, &admin_port);
 
     let options = options(&args);
@@ -104,17 +113,8 @@ pub async fn serve(args: Args) -> Result<(), Failure> {
         &metrics,
     )?;
     let checks = checks(certificates, callers, health, &state.sources);
-    let admin = Server {
-        router: admin::router(checks, metrics.clone(), phases.clone()),
-        tls: None,
-        options: Options {
-            max_connections: ADMIN_CONNECTIONS,
-            time_to_ask: TIME_OF_A_PROBE,
-            ..options
-        },
-        metrics,
-        phase: phases,
-    };
+    let probes = admin::router(checks, metrics.clone(), phases.clone());
+    let admin = admin_server(probes, page.flatten(), options, metrics, phases);
     let mut tasks = state.tasks;
     background.spawn(async {
         signals.await;
@@ -187,6 +187,31 @@ fn webhook(
         metrics: metrics.clone(),
         phase: phases.clone(),
     })
+}
+
+/// The server of the admin port: probes, metrics, and the page, if there is one.
+fn admin_server(
+    probes: axum::Router,
+    page: Option<axum::Router>,
+    options: Options,
+    metrics: Arc<Metrics>,
+    phase: watch::Receiver<Phase>,
+) -> Server {
+    let pages = if page.is_some() { PAGE_CONNECTIONS } else { 0 };
+    Server {
+        router: match page {
+            Some(page) => probes.merge(page),
+            None => probes,
+        },
+        tls: None,
+        options: Options {
+            max_connections: ADMIN_CONNECTIONS + pages,
+            time_to_ask: TIME_OF_A_PROBE,
+            ..options
+        },
+        metrics,
+        phase,
+    }
 }
 
 /// Runs until serving ends, after a signal, or a task stops.

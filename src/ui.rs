@@ -18,6 +18,7 @@ pub mod loopback;
 mod page;
 mod question;
 mod refusal;
+pub mod signed_in;
 mod token;
 
 pub use question::{Asked, Question};

@@ -14,8 +14,9 @@ use tokio::time::timeout;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::object::Object;
 
+use super::api_error::ApiError;
 use super::kinds::Resources;
-use super::lists::pages;
+use super::lists::{pages, text};
 use super::raw::RawObject;
 use super::watch::short;
 
@@ -102,6 +103,19 @@ impl Confirm {
         };
         let answer = self.join(key, resource).await.await;
         Ok(answer?.map(|object| Object::clone(&object)))
+    }
+
+    /// The object as JSON, as it is now; `None` if there is no such object, or its kind is not watched.
+    ///
+    /// # Errors
+    /// Fails if it cannot be read in time.
+    pub async fn text(&self, key: &ObjectKey) -> Result<Option<String>, ApiError> {
+        let Some(resource) = self.resources.get(&key.gk) else {
+            return Ok(None);
+        };
+        let read = text(&self.client, &resource, &key.namespace, &key.name);
+        let read = timeout(LIST, read).await;
+        read.map_err(|_| ApiError::Away(format!("timed out after {} s", LIST.as_secs())))?
     }
 
     /// All objects of a kind as they are now.

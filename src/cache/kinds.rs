@@ -80,6 +80,11 @@ impl Resources {
     pub fn get(&self, gk: &GroupKind) -> Option<ApiResource> {
         self.0.load().get(gk).cloned()
     }
+
+    /// The kinds that are watched, or would be if attache had the right.
+    pub fn kinds(&self) -> Vec<GroupKind> {
+        self.0.load().keys().cloned().collect()
+    }
 }
 
 // === impl Kinds ===

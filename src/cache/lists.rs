@@ -30,8 +30,8 @@ mod around;
 mod fetch;
 mod gathered;
 
-pub(super) use fetch::pages;
 use fetch::{Fetch, ListedKind};
+pub(super) use fetch::{pages, text};
 use gathered::Gathered;
 pub use gathered::{Missing, Unseen};
 

@@ -19,7 +19,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    let ended = runtime.block_on(serve(args));
+    let ended = runtime.block_on(serve(args, super::ui::in_cluster()));
     // A file system that does not answer must not block the exit.
     runtime.shutdown_timeout(LAST_READS);
     ended

@@ -4,6 +4,7 @@ use std::io::{IsTerminal as _, stdout};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread;
+use std::time::Instant;
 
 use super::state::{Scope, State};
 use super::{Failure, escaped, print};
@@ -13,6 +14,7 @@ mod answer;
 mod change;
 mod follow;
 mod history;
+mod in_cluster;
 mod kept;
 mod session;
 mod teams;
@@ -21,7 +23,11 @@ mod world;
 
 use answer::About;
 use follow::{Followed, Look, PAUSE};
+pub(super) use in_cluster::in_cluster;
 use session::{Session, Work};
+
+/// A look is followed by a pause of at least this many times its length.
+const REST: u32 = 3;
 
 /// Arguments of `attache ui`.
 #[derive(Debug, clap::Args)]
@@ -79,9 +85,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 /// Shows each new state, for ever.
 fn follow(followed: &mut Followed, session: &Session) {
     let mut trouble: Option<String> = None;
+    let mut pause = PAUSE;
     loop {
-        thread::sleep(PAUSE);
-        match followed.look() {
+        thread::sleep(pause);
+        let began = Instant::now();
+        let looked = followed.look();
+        // Looking at very many files takes a while; it must not be all that the machine does.
+        pause = PAUSE.max(began.elapsed() * REST);
+        match looked {
             Ok(Look::New(world)) => {
                 trouble = None;
                 session.show(&world);

@@ -81,6 +81,10 @@ pub struct Args {
     /// Update their caBundle from this PEM file; without this option, attache does not write caBundle.
     #[arg(long, value_name = "FILE", requires = "manage_webhooks")]
     pub ca_cert: Option<PathBuf>,
+    /// Also serve the live page on the admin port, below /ui/. Each reader sends a token of the cluster and is shown what
+    /// they may list; requires the permissions in manifests/ui.
+    #[arg(long, conflicts_with = "from")]
+    pub ui: bool,
     /// How long to accept requests after SIGTERM, until the pod is removed from all endpoints; 0s with --from.
     #[arg(long, value_name = "TIME", default_value = "10s", default_value_if("from", ArgPredicate::IsPresent, "0s"), value_parser = duration)]
     pub drain_delay: Duration,

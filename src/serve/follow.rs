@@ -27,6 +27,8 @@ pub(super) struct Follow {
     pub(super) settings: Arc<ArcSwap<ReviewSettings>>,
     /// The guardrails in use.
     pub(super) guardrails: Arc<GuardrailsInUse>,
+    /// Whether whole specs are retained, for the page.
+    pub(super) retains_specs: bool,
     /// Passes new profile rules to the watches.
     pub(super) rules: watch::Sender<Arc<ProfileRules>>,
     /// The state of the check in `/readyz`.
@@ -79,7 +81,7 @@ impl Follow {
 
     fn take(&self, text: Option<&Text>) -> Result<(), ConfigError> {
         let config = Configuration::of(text)?;
-        let rules = config.rules()?;
+        let rules = rules(&config, self.retains_specs)?;
         self.settings
             .store(Arc::new(settings(&config, &self.guardrails)));
         self.rules.send_replace(rules);
@@ -99,6 +101,22 @@ impl Follow {
         }
         self.health.0.store(Arc::new(wrong));
     }
+}
+
+/// The rules of a configuration. `retains_specs` keeps the whole specs of objects, for the page.
+///
+/// # Errors
+/// Fails if a built-in profile is invalid.
+pub(super) fn rules(
+    config: &Configuration,
+    retains_specs: bool,
+) -> Result<Arc<ProfileRules>, ConfigError> {
+    let rules = config.rules()?;
+    Ok(if retains_specs {
+        Arc::new(ProfileRules::clone(&rules).retaining_specs())
+    } else {
+        rules
+    })
 }
 
 /// The review settings of a configuration. Its guardrails are put into use.
@@ -157,6 +175,7 @@ mod tests {
             seen: text,
             settings: conduct.clone(),
             guardrails: Arc::default(),
+            retains_specs: false,
             rules,
             health: health.clone(),
             metrics: metrics.clone(),

@@ -15,6 +15,7 @@ use crate::cache::directory::Links;
 use crate::cache::events::{Notice, Notices};
 use crate::cache::guardrail_status::GuardrailStatus;
 use crate::cache::guardrails::GuardrailsInUse;
+use crate::cache::kinds::Resources;
 use crate::cache::kubeconfig;
 use crate::cache::own_certificates::{Kept as OwnKept, OwnCertificates, OwnState, Serve};
 use crate::cache::reload::{self, Directory};
@@ -44,8 +45,17 @@ pub(super) struct State {
     pub(super) snapshot: Published,
     pub(super) guardrails: Arc<GuardrailsInUse>,
     pub(super) outside: Dependencies,
+    /// The way to the cluster, for the page.
+    pub(super) reach: Option<Reach>,
     pub(super) sources: Sources,
     pub(super) tasks: JoinSet<String>,
+}
+
+/// A cluster, to ask about users and single objects.
+pub(super) struct Reach {
+    pub(super) client: kube::Client,
+    pub(super) resources: Arc<Resources>,
+    pub(super) confirm: Arc<LiveRead>,
 }
 
 /// What the tasks say of themselves, for `/readyz`.
@@ -101,6 +111,7 @@ pub(super) async fn from_directory(
         snapshot,
         guardrails,
         outside: Dependencies::default(),
+        reach: None,
         sources: Sources::default(),
         tasks,
     })
@@ -199,6 +210,11 @@ fn followed(
         every: GUARDRAIL_STATUS,
     };
     cluster.tasks.spawn(status.run());
+    let reach = Reach {
+        client: client.clone(),
+        resources: cluster.resources,
+        confirm: Arc::clone(&cluster.confirm),
+    };
     let webhooks = kept.map(|kept| {
         let webhooks = Webhooks::new(client, kept, cluster.watched, metrics.clone());
         let state = webhooks.state();
@@ -214,6 +230,7 @@ fn followed(
         snapshot: cluster.snapshot,
         guardrails: cluster.guardrails,
         outside,
+        reach: Some(reach),
         sources: Sources {
             sync: Some(cluster.sync),
             webhooks,

@@ -125,7 +125,7 @@ async fn question(what: &str, request: Request) -> Result<Question, Refusal> {
         (false, _) => return Err(Refusal::method("only GET is allowed")),
     }
     let question = match what {
-        "state" => Question::State,
+        "state" => Question::State { user: None },
         "graph" => Question::Graph,
         "details" => Question::Details(given.needed("object", "HTTPRoute/shop/cart")?),
         "policies" => Question::Policies,

@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures::stream;
+use futures::{StreamExt as _, stream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{Answers, Refusal};
 
 /// How often a comment shows that the connection is alive; proxies cut silent ones after a minute.
 const ALIVE: Duration = Duration::from_secs(15);
+/// How long a page listens before it must ask again, when its token and rights are looked at anew.
+const LIFE: Duration = Duration::from_mins(10);
 /// How many pages may listen at the same time.
 const LISTENERS: usize = 256;
 
@@ -45,6 +47,7 @@ impl Listeners {
             let event = Event::default().event("changed").data(data);
             Some((Ok::<_, Infallible>(event), (generations, held)))
         });
+        let events = events.take_until(tokio::time::sleep(LIFE));
         let alive = KeepAlive::new().interval(ALIVE);
         Sse::new(events).keep_alive(alive).into_response()
     }

@@ -6,7 +6,10 @@ use super::refusal::Refusal;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Question {
     /// Which state is shown, and what of it could not be read.
-    State,
+    State {
+        /// Who asks, if that is known by a token.
+        user: Option<String>,
+    },
     /// The topology with the policies.
     Graph,
     /// The details of one node of the graph, by its id.

@@ -17,6 +17,7 @@ pub mod eventually;
 pub mod fuzz;
 pub mod git;
 pub mod load;
+pub mod page;
 pub mod reading;
 pub mod run;
 pub mod serving;

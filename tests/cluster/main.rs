@@ -23,6 +23,7 @@ mod gitops;
 mod guardrails;
 mod kinds;
 mod life;
+mod live_page;
 mod lockout;
 mod manifests;
 mod mutations;

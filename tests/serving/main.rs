@@ -13,6 +13,7 @@
 mod amplification;
 mod determinism;
 mod hostile;
+mod live_page;
 mod operate;
 mod reliability;
 mod wire;

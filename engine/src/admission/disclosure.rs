@@ -76,6 +76,11 @@ impl Levels {
         self.0.is_empty()
     }
 
+    /// Whether no user may learn the settings of the policies of a kind.
+    pub fn restricts(&self, gk: &GroupKind) -> bool {
+        self.0.get(gk).is_some_and(|level| *level < Level::What)
+    }
+
     fn of(&self, policy: &ObjectKey) -> Level {
         self.0.get(&policy.gk).copied().unwrap_or_default()
     }

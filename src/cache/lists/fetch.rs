@@ -85,20 +85,8 @@ impl Fetch {
         kind: &ListedKind,
         key: &ObjectKey,
     ) -> Result<Option<String>, ApiError> {
-        if !is_name(&key.name) || (kind.namespaced && !is_name(&key.namespace)) {
-            return Ok(None);
-        }
-        let namespace = kind.namespaced.then_some(&*key.namespace);
-        let request = Request::new(RawObject::url_path(&kind.resource, namespace));
-        let request = request.get(&key.name, &GetParams::default());
-        let request = request.map_err(|error| ApiError::Failed(error.to_string()))?;
-        match self.client.request_text(request).await {
-            Ok(text) => Ok(Some(text)),
-            Err(error) => match ApiError::of(&error) {
-                ApiError::NotServed => Ok(None),
-                trouble => Err(trouble),
-            },
-        }
+        let namespace = if kind.namespaced { &*key.namespace } else { "" };
+        text(&self.client, &kind.resource, namespace, &key.name).await
     }
 
     /// Gets one object; `None` if it does not exist.
@@ -130,6 +118,30 @@ impl Fetch {
                 trouble => Err(trouble),
             },
         }
+    }
+}
+
+/// The JSON of one object; `None` if it does not exist. A cluster-scoped one has no namespace.
+pub(in crate::cache) async fn text(
+    client: &Client,
+    resource: &ApiResource,
+    namespace: &str,
+    name: &str,
+) -> Result<Option<String>, ApiError> {
+    let namespace = Some(namespace).filter(|namespace| !namespace.is_empty());
+    if !is_name(name) || !namespace.is_none_or(is_name) {
+        // No object can have such a name, and in a URL it would address something else.
+        return Ok(None);
+    }
+    let request = Request::new(RawObject::url_path(resource, namespace));
+    let request = request.get(name, &GetParams::default());
+    let request = request.map_err(|error| ApiError::Failed(error.to_string()))?;
+    match client.request_text(request).await {
+        Ok(text) => Ok(Some(text)),
+        Err(error) => match ApiError::of(&error) {
+            ApiError::NotServed => Ok(None),
+            trouble => Err(trouble),
+        },
     }
 }
 

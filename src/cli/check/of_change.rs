@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 use attache_guardrails::Guardrails;
 
 use super::super::state::View;
-use super::codes::Codes;
 use super::input::Input;
 use crate::cache::manifest::Manifests;
-use crate::config::Configuration;
+use crate::engine::admission::severities::Severities;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::state::snapshot::Snapshot;
 
@@ -16,8 +15,10 @@ use crate::engine::state::snapshot::Snapshot;
 pub(in super::super) struct OfChange<'a> {
     /// The state without the change.
     pub(in super::super) view: &'a View,
-    /// The configuration of the check.
-    pub(in super::super) config: &'a Configuration,
+    /// The severities of findings.
+    pub(in super::super) severities: &'a Severities,
+    /// Whether any user may suppress refusals.
+    pub(in super::super) refusals: bool,
     /// The guardrails in use.
     pub(in super::super) guardrails: &'a Guardrails,
     /// The objects of the change.
@@ -51,13 +52,14 @@ impl Input {
     pub(super) fn of_change(change: OfChange<'_>) -> Self {
         let OfChange {
             view,
-            config,
+            severities,
+            refusals,
             guardrails,
             what,
         } = change;
         let common = Self {
-            severities: Codes::default().severities(config),
-            refusals: config.suppressions.refusals.is_anybody(),
+            severities: severities.clone(),
+            refusals,
             missing: view.missing.clone(),
             guardrails: guardrails.clone(),
             ..Self::default()

@@ -69,7 +69,7 @@ pub(super) fn answer(
     let world = &*newest.world;
     let snapshot = &world.view.snapshot;
     match question {
-        Question::State => written(&StateAnswer::of(about, newest)),
+        Question::State { user } => written(&StateAnswer::of(about, newest, user.as_deref())),
         Question::Graph => written(&shown(world.graph(), &about.arguments)),
         Question::Details(id) => written(&about_node(world, id)?),
         Question::Policies => {
@@ -170,13 +170,13 @@ fn explain(world: &World, asked: &Asked) -> Result<String, Refusal> {
 // === impl StateAnswer ===
 
 impl<'a> StateAnswer<'a> {
-    fn of(about: &'a About, newest: &Numbered) -> Self {
+    fn of(about: &'a About, newest: &Numbered, user: Option<&'a str>) -> Self {
         let mut problems = newest.world.unseen();
         problems.extend(newest.trouble.clone());
         Self {
             mode: about.mode,
             source: &about.source,
-            user: about.user.as_deref(),
+            user: user.or(about.user.as_deref()),
             version: env!("CARGO_PKG_VERSION"),
             generation: newest.generation,
             problems,

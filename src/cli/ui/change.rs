@@ -58,7 +58,8 @@ pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, R
     };
     let report = of_change(OfChange {
         view,
-        config: &world.config,
+        severities: &world.severities,
+        refusals: world.refusals,
         guardrails: known,
         what,
     });

@@ -11,13 +11,13 @@ use super::super::Failure;
 use super::super::guardrails::{self, FromManifests};
 use super::super::state::{Opened, Scope, State, View};
 use super::super::watch::{Files, Live, Query};
-use super::session::ReadText;
 use super::world::{Parts, World, crds};
 use crate::cache::lists::Wants;
 use crate::config::Configuration;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::GroupKind;
 use crate::engine::model::object::{Crd, Object};
+use crate::serve::ReadText;
 
 /// The time between two looks at files or watches.
 pub(super) const PAUSE: Duration = Duration::from_millis(250);
@@ -33,7 +33,7 @@ pub(super) enum Followed {
 /// A cluster that is followed.
 pub(super) struct FollowedCluster {
     live: Live,
-    config: Arc<Configuration>,
+    config: Configuration,
     namespace: String,
     /// What was last seen.
     seen: Option<(Arc<World>, Source)>,
@@ -76,7 +76,7 @@ impl Followed {
             live.guardrails().configure(config.guardrails.clone());
             let cluster = FollowedCluster {
                 live,
-                config: Arc::new(config),
+                config,
                 namespace,
                 seen: None,
                 rested: Instant::now(),
@@ -173,7 +173,8 @@ fn read(state: &State, scope: &Scope) -> Result<World, Failure> {
     Ok(World {
         guardrails: found.usable.clone(),
         problems: wrong(&found),
-        config: Arc::new(config),
+        severities: config.conduct().severities,
+        refusals: config.suppressions.refusals.is_anybody(),
         namespace,
         texts,
         is_of_files: true,
@@ -215,7 +216,8 @@ impl FollowedCluster {
         let world = Arc::new(World {
             view,
             guardrails,
-            config: Arc::clone(&self.config),
+            severities: self.config.conduct().severities,
+            refusals: self.config.suppressions.refusals.is_anybody(),
             namespace: self.namespace.clone(),
             texts: BTreeMap::new(),
             is_of_files: false,

@@ -9,7 +9,7 @@ use super::super::time::today;
 use crate::ui::Question;
 
 /// The most bytes of all answers.
-const MOST: usize = 64 << 20;
+const MOST: usize = 16 << 20;
 /// The most answers.
 const ANSWERS: usize = 1000;
 

@@ -16,7 +16,7 @@ use super::history::History;
 use super::kept::Kept;
 use super::text;
 use super::world::World;
-use crate::engine::model::ids::ObjectKey;
+use crate::serve::ReadText;
 use crate::ui::{Answers, Question, Refusal, Reply};
 
 /// How many answers are computed at the same time; the rest of the machine is for others.
@@ -25,10 +25,6 @@ const AT_ONCE: usize = 2;
 const WAITING: usize = 64;
 /// How long a question waits.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Reads the JSON of an object of a cluster; `None` if it does not exist. An error is a sentence.
-pub(super) type ReadText =
-    Arc<dyn Fn(ObjectKey) -> BoxFuture<'static, Result<Option<String>, String>> + Send + Sync>;
 
 /// A state with its number.
 pub(super) struct Numbered {

@@ -10,7 +10,7 @@ use super::super::names::Names;
 use super::super::state::View;
 use super::super::unseen;
 use crate::answer::graph::{Focus, Graph, graph};
-use crate::config::Configuration;
+use crate::engine::admission::severities::Severities;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::object::{Crd, Node};
 use crate::engine::routing::Matching;
@@ -22,8 +22,10 @@ pub(super) struct World {
     pub(super) view: View,
     /// The guardrails in use.
     pub(super) guardrails: Guardrails,
-    /// The configuration.
-    pub(super) config: Arc<Configuration>,
+    /// The severities of findings.
+    pub(super) severities: Severities,
+    /// Whether any user may suppress refusals.
+    pub(super) refusals: bool,
     /// The namespace of objects that do not name one.
     pub(super) namespace: String,
     /// The text of each object of files.

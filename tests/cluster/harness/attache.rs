@@ -191,6 +191,11 @@ impl Attache {
         fs::read_to_string(&self.ca).expect("ca.crt")
     }
 
+    /// The address of the admin port.
+    pub(crate) fn admin(&self) -> SocketAddr {
+        self.admin.parse().expect("an address")
+    }
+
     /// GET on the admin port: the status code and the rest of the answer.
     pub(crate) fn get(&self, path: &str) -> Result<(u16, String), String> {
         let answer = || -> std::io::Result<String> {

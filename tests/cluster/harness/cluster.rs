@@ -120,6 +120,14 @@ impl Cluster {
         self.dir.join(format!("kubeconfig-{user}"))
     }
 
+    /// The token of a user with a kubeconfig.
+    pub(crate) fn token_of(&self, user: &str) -> String {
+        let text = fs::read_to_string(self.kubeconfig_of(user)).expect("a kubeconfig");
+        let (_, rest) = text.split_once("token: ").expect("a token");
+        let end = rest.find(['}', '\n']).unwrap_or(rest.len());
+        rest[..end].trim().to_owned()
+    }
+
     /// `kubectl` as an admin.
     pub(crate) fn kubectl(&self) -> Kubectl {
         self.client(&self.assets.programs.join("kubectl"), self.kubeconfig())

@@ -26,7 +26,7 @@ const CONFIG: &str = "attache-config";
 const CHECKSUM: &str = "checksum/config";
 
 /// Lists of components of `manifests/`, and the values that give the same.
-const COMPONENTS: [(&[&str], &[&str]); 14] = [
+const COMPONENTS: [(&[&str], &[&str]); 15] = [
     (&["own-certificates"], &[]),
     (&["certificate-files"], &["certificates.from=secret"]),
     (
@@ -73,6 +73,7 @@ const COMPONENTS: [(&[&str], &[&str]); 14] = [
         &["own-certificates", "guardrails"],
         &["guardrails.enabled=true"],
     ),
+    (&["own-certificates", "ui"], &["ui.enabled=true"]),
     (
         &["own-certificates", "monitoring"],
         &["monitoring.enabled=true"],

@@ -1,0 +1,53 @@
+//! The sessions of the page that `attache serve --ui` serves: the same as those of `attache ui`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::super::state::View;
+use super::answer::About;
+use super::session::{Session, Work};
+use super::world::{Parts, World};
+use crate::serve::{Begin, Page, Readable};
+
+/// The namespace of objects of a change that do not name one.
+const NAMESPACE: &str = "default";
+
+/// Makes sessions; together they compute no more than one does.
+pub(in super::super) fn in_cluster() -> Begin {
+    let work = Arc::new(Work::default());
+    Arc::new(move |state, texts| {
+        let about = About {
+            mode: "cluster",
+            source: "the cluster of this page".to_owned(),
+            user: None,
+            arguments: Vec::new(),
+        };
+        let world = Arc::new(World::of(state));
+        Arc::new(Session::new(about, world, Some(texts), Arc::clone(&work)))
+    })
+}
+
+impl Page for Session {
+    fn show(&self, state: Readable) {
+        Session::show(self, &Arc::new(World::of(state)));
+    }
+}
+
+// === impl World ===
+
+impl World {
+    /// What a reader may see.
+    fn of(state: Readable) -> Self {
+        Self {
+            view: View::listed(state.listed, &state.rules),
+            guardrails: state.guardrails,
+            severities: state.settings.severities.clone(),
+            refusals: state.settings.suppressors.is_anybody(),
+            namespace: NAMESPACE.to_owned(),
+            texts: BTreeMap::new(),
+            is_of_files: false,
+            problems: Vec::new(),
+            parts: Parts::default(),
+        }
+    }
+}

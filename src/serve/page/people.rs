@@ -1,0 +1,144 @@
+//! Whose token it is: `TokenReview`, with a short-lived cache of the answers.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec};
+use kube::Api;
+use kube::api::PostParams;
+use ring::digest::{SHA256, digest};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout};
+
+use crate::engine::admission::disclosure::Subject;
+use crate::ui::Refusal;
+
+/// How long an answer is cached: a token that is withdrawn is good for that long.
+const YES: Duration = Duration::from_secs(30);
+const NO: Duration = Duration::from_secs(10);
+/// The most answers to cache.
+const REMEMBERED: usize = 10_000;
+/// How many reviews at a time: whoever reaches the port can send any number of tokens.
+const AT_ONCE: usize = 8;
+/// How long a request waits for a review.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A token is remembered by its digest.
+type Digest = [u8; 32];
+/// A user, or nobody.
+type Person = Option<Arc<Subject>>;
+
+/// Asks the API server whose token it is.
+pub(super) struct People {
+    client: kube::Client,
+    known: Mutex<HashMap<Digest, (Person, Instant)>>,
+    permits: Semaphore,
+}
+
+// === impl People ===
+
+impl People {
+    pub(super) fn new(client: kube::Client) -> Self {
+        Self {
+            client,
+            known: Mutex::default(),
+            permits: Semaphore::new(AT_ONCE),
+        }
+    }
+
+    /// The user with this token.
+    ///
+    /// # Errors
+    /// If the token is nobody's, or the API server does not answer.
+    pub(super) async fn whose(&self, token: &str) -> Result<Arc<Subject>, Refusal> {
+        let refused = || {
+            Refusal::unknown(
+                "the API server does not accept the token: it may have expired; sign in with another",
+            )
+        };
+        let known = self.remembered(&of(token));
+        let person = match known {
+            Some(person) => person,
+            None => self.ask(token).await?,
+        };
+        person.ok_or_else(refused)
+    }
+
+    async fn ask(&self, token: &str) -> Result<Person, Refusal> {
+        let busy = || {
+            Refusal::busy("the API server does not say whose the token is: ask again in a moment")
+        };
+        let permit = timeout(PATIENCE, self.permits.acquire()).await;
+        let _permit = permit.map_err(|_| busy())?.map_err(|_| busy())?;
+        // Another request with the token may have been answered meanwhile.
+        if let Some(person) = self.remembered(&of(token)) {
+            return Ok(person);
+        }
+        let review = TokenReview {
+            spec: TokenReviewSpec {
+                token: token.to_owned(),
+                ..TokenReviewSpec::default()
+            },
+            ..TokenReview::default()
+        };
+        let api: Api<TokenReview> = Api::all(self.client.clone());
+        let params = PostParams::default();
+        let answer = timeout(PATIENCE, api.create(&params, &review)).await;
+        let answer = answer.map_err(|_| busy())?;
+        let review = answer.map_err(|error| {
+            // The message may quote the request, which has the token.
+            if let kube::Error::Api(status) = &error
+                && status.code == 403
+            {
+                return Refusal::busy(
+                    "attache may not ask whose a token is: install the component manifests/ui, which has this right",
+                );
+            }
+            busy()
+        })?;
+        let person = review.status.and_then(person);
+        self.remember(of(token), person.clone());
+        Ok(person)
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<Digest, (Person, Instant)>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remembered(&self, token: &Digest) -> Option<Person> {
+        let known = self.known();
+        let (person, until) = known.get(token)?;
+        (*until > Instant::now()).then(|| person.clone())
+    }
+
+    fn remember(&self, token: Digest, person: Person) {
+        let now = Instant::now();
+        let mut known = self.known();
+        if known.len() >= REMEMBERED {
+            known.retain(|_, (_, until)| *until > now);
+        }
+        if known.len() < REMEMBERED {
+            let life = if person.is_some() { YES } else { NO };
+            known.insert(token, (person, now + life));
+        }
+    }
+}
+
+fn of(token: &str) -> Digest {
+    let mut bytes = [0; 32];
+    bytes.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
+    bytes
+}
+
+/// The user of an answer; `None` if the token was not accepted.
+fn person(status: k8s_openapi::api::authentication::v1::TokenReviewStatus) -> Person {
+    let user = status.user.filter(|_| status.authenticated == Some(true))?;
+    let name = user.username.filter(|name| !name.is_empty())?;
+    Some(Arc::new(Subject {
+        user: name,
+        uid: user.uid.unwrap_or_default(),
+        groups: user.groups.unwrap_or_default(),
+        extra: user.extra.unwrap_or_default(),
+    }))
+}

@@ -1,0 +1,195 @@
+//! What a user may list, kind by kind: everywhere, in some namespaces, or nowhere.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::{StreamExt as _, stream};
+use k8s_openapi::api::authorization::v1::{
+    ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec,
+};
+use kube::Api;
+use kube::api::PostParams;
+use kube::core::ApiResource;
+use tokio::time::{Instant, timeout};
+
+use crate::engine::admission::disclosure::Subject;
+use crate::engine::model::ids::GroupKind;
+use crate::ui::Refusal;
+
+/// How long the rights of a user are cached: a right that is withdrawn holds for that long.
+const LIFE: Duration = Duration::from_secs(30);
+/// How many questions at a time, for each user.
+const AT_ONCE: usize = 16;
+/// The most questions for one user. Kinds and namespaces beyond are left out.
+const QUESTIONS: usize = 2_000;
+/// How long to wait for one answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The most users to remember.
+const REMEMBERED: usize = 1_000;
+
+/// Where a user may list the objects of a kind.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Where {
+    Everywhere,
+    In(BTreeSet<Arc<str>>),
+    Nowhere,
+}
+
+/// What a user may list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Rights(pub(super) BTreeMap<GroupKind, Where>);
+
+/// A kind to ask about, and the namespaces that have objects of it; none for a cluster-scoped kind.
+#[derive(Clone, Debug)]
+pub(super) struct AskedKind {
+    pub(super) gk: GroupKind,
+    pub(super) resource: ApiResource,
+    pub(super) namespaces: BTreeSet<Arc<str>>,
+}
+
+/// Asks the API server what users may list.
+pub(super) struct Readers {
+    client: kube::Client,
+    known: Mutex<HashMap<Arc<Subject>, (Arc<Rights>, Instant)>>,
+}
+
+// === impl Rights ===
+
+impl Rights {
+    /// Where the user may list a kind. What was not asked about is not theirs.
+    pub(super) fn of(&self, gk: &GroupKind) -> &Where {
+        self.0.get(gk).unwrap_or(&Where::Nowhere)
+    }
+}
+
+// === impl Readers ===
+
+impl Readers {
+    pub(super) fn new(client: kube::Client) -> Self {
+        Self {
+            client,
+            known: Mutex::default(),
+        }
+    }
+
+    /// What a user may list, if that was asked a short time ago.
+    pub(super) fn remembered(&self, user: &Subject) -> Option<Arc<Rights>> {
+        let known = self.known();
+        let (rights, until) = known.get(user)?;
+        (*until > Instant::now()).then(|| Arc::clone(rights))
+    }
+
+    /// What a user may list of these kinds.
+    ///
+    /// # Errors
+    /// If the API server does not answer: then nothing is shown.
+    pub(super) async fn rights(
+        &self,
+        user: &Arc<Subject>,
+        asked: Vec<AskedKind>,
+    ) -> Result<Arc<Rights>, Refusal> {
+        let rights = Arc::new(self.ask(user, asked).await?);
+        let now = Instant::now();
+        let mut known = self.known();
+        if known.len() >= REMEMBERED {
+            known.retain(|_, (_, until)| *until > now);
+        }
+        if known.len() < REMEMBERED {
+            known.insert(Arc::clone(user), (Arc::clone(&rights), now + LIFE));
+        }
+        Ok(rights)
+    }
+
+    async fn ask(&self, user: &Arc<Subject>, asked: Vec<AskedKind>) -> Result<Rights, Refusal> {
+        let everywhere = asked.iter().map(|kind| may_list(user, kind, None));
+        let allowed = self.each(everywhere.collect()).await?;
+        let mut rights = Rights::default();
+        let mut rest: Vec<AskedKind> = Vec::new();
+        for (kind, allowed) in asked.into_iter().zip(allowed) {
+            if allowed {
+                rights.0.insert(kind.gk, Where::Everywhere);
+            } else {
+                rest.push(kind);
+            }
+        }
+        let parts = rest.iter().flat_map(|kind| {
+            let namespaces = kind.namespaces.iter();
+            namespaces.map(move |namespace| (kind.gk.clone(), Arc::clone(namespace), kind))
+        });
+        let parts = parts.take(QUESTIONS).map(|(gk, namespace, kind)| {
+            let review = may_list(user, kind, Some(&namespace));
+            ((gk, namespace), review)
+        });
+        let (parts, reviews): (Vec<_>, Vec<_>) = parts.unzip();
+        let allowed = self.each(reviews).await?;
+        let mut within: BTreeMap<GroupKind, BTreeSet<Arc<str>>> = BTreeMap::new();
+        let parts = parts.into_iter().zip(allowed);
+        for ((gk, namespace), _) in parts.filter(|(_, allowed)| *allowed) {
+            within.entry(gk).or_default().insert(namespace);
+        }
+        for kind in rest {
+            let place = match within.remove(&kind.gk) {
+                Some(namespaces) => Where::In(namespaces),
+                None => Where::Nowhere,
+            };
+            rights.0.insert(kind.gk, place);
+        }
+        Ok(rights)
+    }
+
+    /// The answers to questions, in their order.
+    async fn each(&self, reviews: Vec<SubjectAccessReview>) -> Result<Vec<bool>, Refusal> {
+        let api: Api<SubjectAccessReview> = Api::all(self.client.clone());
+        let answers = reviews
+            .into_iter()
+            .map(|review| answer(api.clone(), review));
+        let mut answers = stream::iter(answers).buffered(AT_ONCE);
+        let mut all = Vec::new();
+        while let Some(allowed) = answers.next().await {
+            all.push(allowed?);
+        }
+        Ok(all)
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<Arc<Subject>, (Arc<Rights>, Instant)>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The question whether a user may list a kind, in a namespace or everywhere.
+fn may_list(user: &Subject, kind: &AskedKind, namespace: Option<&str>) -> SubjectAccessReview {
+    let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    SubjectAccessReview {
+        spec: SubjectAccessReviewSpec {
+            user: text(&user.user),
+            uid: text(&user.uid),
+            groups: Some(user.groups.clone()),
+            extra: Some(user.extra.clone()),
+            resource_attributes: Some(ResourceAttributes {
+                verb: Some("list".to_owned()),
+                group: Some(kind.resource.group.clone()),
+                version: Some(kind.resource.version.clone()),
+                resource: Some(kind.resource.plural.clone()),
+                namespace: namespace.and_then(text),
+                ..ResourceAttributes::default()
+            }),
+            ..SubjectAccessReviewSpec::default()
+        },
+        ..SubjectAccessReview::default()
+    }
+}
+
+/// The answer to a question. Without one, nothing is shown.
+async fn answer(
+    api: Api<SubjectAccessReview>,
+    review: SubjectAccessReview,
+) -> Result<bool, Refusal> {
+    let params = PostParams::default();
+    let answer = timeout(PATIENCE, api.create(&params, &review)).await;
+    let answer = answer.ok().and_then(Result::ok);
+    let status = answer.and_then(|review| review.status).ok_or_else(|| {
+        Refusal::busy("the API server does not say what you may read: ask again in a moment")
+    })?;
+    Ok(status.allowed)
+}
