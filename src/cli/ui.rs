@@ -107,7 +107,7 @@ fn follow(followed: &mut Followed, session: &Session) {
                 if trouble.as_ref() != Some(&why) {
                     eprintln!("attache: {why}");
                 }
-                session.fail(&why);
+                session.fail(why.lines().next().unwrap_or_default());
                 trouble = Some(why);
             }
         }

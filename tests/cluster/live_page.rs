@@ -10,6 +10,11 @@ use crate::harness::manifests::{collect_policies, service_account, switched_on};
 use crate::harness::{Attache, Cluster, Kubectl};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_attache");
+/// The configuration of `attache serve`.
+const CONFIGURATION: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/cluster/fixtures/attache.yaml"
+);
 
 /// Routes and policies of two teams; every cluster of the tests has the class. Whoever may not read `infra` must not learn a name that begins with `hidden`.
 const OBJECTS: &str = "
@@ -364,7 +369,8 @@ async fn in_the_cluster_each_reader_sees_what_they_may_list() {
     tells_nothing(&alice, "/ui").await;
 
     // The same as with her own credentials.
-    let with_kubeconfig = page_of(&cluster.kubeconfig_of("alice"), &["-n", "shop"]);
+    let more = ["-n", "shop", "--config", CONFIGURATION];
+    let with_kubeconfig = page_of(&cluster.kubeconfig_of("alice"), &more);
     for path in [
         "policies",
         "object?name=retrypolicy/shop/patience",

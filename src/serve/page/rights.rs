@@ -48,10 +48,13 @@ pub(super) struct AskedKind {
     pub(super) namespaces: BTreeSet<Arc<str>>,
 }
 
+/// The rights of users, and until when they hold.
+type Known = HashMap<Arc<Subject>, (Arc<Rights>, Instant)>;
+
 /// Asks the API server what users may list.
 pub(super) struct Readers {
     client: kube::Client,
-    known: Mutex<HashMap<Arc<Subject>, (Arc<Rights>, Instant)>>,
+    known: Mutex<Known>,
 }
 
 // === impl Rights ===
@@ -152,7 +155,7 @@ impl Readers {
         Ok(all)
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<Arc<Subject>, (Arc<Rights>, Instant)>> {
+    fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
