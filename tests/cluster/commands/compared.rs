@@ -56,9 +56,9 @@ fn a_change_of_a_manifest_is_a_difference_from_the_cluster() {
     let Some(cluster) = &*STATE else {
         return;
     };
-    let changed = manifests(|text| with_defaults(text).replace("retries: 3", "retries: 7"));
+    let changed = manifests(|text| with_defaults(text).replace("retries: 0", "retries: 7"));
     let folder = changed.path().to_str().expect("a path in UTF-8");
     let said = diff(cluster, &["cluster", folder]).fails(1);
     let squeezed = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(squeezed.contains("retries 3 7"), "{said}");
+    assert!(squeezed.contains("retries 0 7"), "{said}");
 }
