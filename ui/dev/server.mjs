@@ -1,5 +1,5 @@
 // A server for work on the page: answers its requests by running `attache … -o json` on a directory of manifests.
-// `node dev/server.mjs DIR [PORT]`; `ATTACHE` names the program.
+// `node dev/server.mjs DIR [PORT]`; `ATTACHE` names the program. With `TOKEN`, it asks for that token as in a cluster.
 import { execFile } from 'node:child_process';
 import { readFileSync, watch, writeFileSync, mkdtempSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -93,6 +93,10 @@ async function answer(request, response) {
   const url = new URL(request.url, 'http://localhost');
   response.setHeader('Content-Security-Policy', POLICY);
   const [, api] = /^\/api\/(\w+)$/.exec(url.pathname) ?? [];
+  if (api && process.env.TOKEN && request.headers['attache-token'] !== process.env.TOKEN) {
+    response.writeHead(401, { 'Content-Type': 'application/json', 'WWW-Authenticate': 'Bearer' });
+    return response.end(JSON.stringify({ error: 'The token is not valid. Make another one.' }));
+  }
   if (api === 'events') return events(response);
   if (api) {
     const chunks = [];

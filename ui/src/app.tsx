@@ -72,6 +72,7 @@ function App() {
   const [theme, chooseTheme] = useState(savedTheme);
   const [hasKeys, setKeys] = useState(false);
   const [said, setSaid] = useState('');
+  const [refusal, setRefusal] = useState<Failure | null>(null);
   const { state, failure } = useServer(live.generation, attempt);
   const isKnown = state !== null;
 
@@ -79,7 +80,7 @@ function App() {
   useEffect(() => {
     if (!isKnown) return undefined;
     const control = new AbortController();
-    void listen((change) => setLive((last) => ({ ...last, ...change })), control.signal);
+    void listen((change) => setLive((last) => ({ ...last, ...change })), control.signal).then(setRefusal);
     return () => control.abort();
   }, [isKnown, attempt]);
   const changeTheme = useCallback(() => chooseTheme((last) => NEXT_THEME[last]), []);
@@ -97,7 +98,15 @@ function App() {
   const app = useMemo(() => (state ? { state, looks: state.looks, generation, say } : null), [state, generation]);
   useEffect(() => { document.title = `${titleOf(route)} · attache · ${state?.source ?? ''}`; }, [route.page, route.parts.join('/'), state?.source]);
 
-  if (failure?.wantsToken) return <SignIn message={attempt > 0 ? failure.message : ''} onToken={(token) => { signIn(token); setAttempt((n) => n + 1); }} />;
+  const refused = refusal ?? (failure?.wantsToken ? failure : null);
+  if (refused) {
+    const onToken = (token: string) => {
+      signIn(token);
+      setRefusal(null);
+      setAttempt((n) => n + 1);
+    };
+    return <SignIn message={attempt > 0 || isKnown ? refused.message : ''} onToken={onToken} />;
+  }
   if (!app) return <main class="start">{failure ? <Failed failure={failure} /> : <Loading what="the state" />}</main>;
   return (
     <AppContext.Provider value={app}>

@@ -1,6 +1,6 @@
 // The events of the server: which generation of the state is the newest. A lost connection is tried again, more slowly
 // each time.
-import { request } from './api';
+import { Failure, request } from './api';
 
 export type Connection = 'connecting' | 'live' | 'lost';
 
@@ -12,8 +12,11 @@ export interface Live {
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 10_000;
 
-/** Calls `tell` with each change of the connection and of the generation, until the signal aborts. */
-export async function listen(tell: (live: Partial<Live>) => void, signal: AbortSignal): Promise<void> {
+/**
+ * Calls `tell` with each change of the connection and of the generation, until the signal aborts. Ends with the failure
+ * if the server no longer takes the token.
+ */
+export async function listen(tell: (live: Partial<Live>) => void, signal: AbortSignal): Promise<Failure | null> {
   let wait = FIRST_WAIT;
   while (!signal.aborted) {
     try {
@@ -24,14 +27,16 @@ export async function listen(tell: (live: Partial<Live>) => void, signal: AbortS
           tell({ connection: 'live', generation });
         });
       }
-    } catch {
-      // Tried again below.
+    } catch (error) {
+      if (error instanceof Failure && error.wantsToken) return error;
+      // Others are tried again below.
     }
-    if (signal.aborted) return;
+    if (signal.aborted) return null;
     tell({ connection: 'lost' });
     await pause(wait, signal);
     wait = Math.min(LONGEST_WAIT, wait * 2);
   }
+  return null;
 }
 
 async function read(body: ReadableStream<Uint8Array>, changed: (generation: number) => void): Promise<void> {

@@ -12,9 +12,9 @@ const isEmpty = (value: object) => Object.keys(value).length === 0;
 
 function scalar(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value) ?? 'null';
-  const isPlain = PLAIN.test(value) && !RESERVED.test(value) && !/: |:$| $|^-|^\.[0-9]/.test(value);
+  const isPlain = PLAIN.test(value) && !RESERVED.test(value) && !/: |:$| $|^\.+$|^\.[0-9]/.test(value);
   // A duration like 30s, as users write it.
-  return isPlain || /^\d+(?:\.\d+)?[A-Za-z%]+$/.test(value) && !/^\d+(?:\.\d+)?e\d*$/i.test(value) ? value : JSON.stringify(value);
+  return isPlain || /^\d+(?:\.\d+)?[A-Za-z%]+$/.test(value) && !/^(?:0[xob]|\d+(?:\.\d+)?e)/i.test(value) ? value : JSON.stringify(value);
 }
 
 export function linesOf(value: unknown): Line[] {

@@ -30,7 +30,7 @@ export function SignIn({ message, onToken }: { message: string; onToken: (token:
         <h1>attache</h1>
         <p>This page shows what you may read in the cluster. Paste a token of yours; it stays in this page only, until you close or reload it.</p>
         <p class="faint">For example: <code>kubectl create token NAME -n NAMESPACE</code></p>
-        <label>Token<textarea rows={4} value={token} autocomplete="off" spellcheck={false} onInput={(event) => setToken(event.currentTarget.value)} /></label>
+        <label>Token<input type="password" value={token} autocomplete="off" spellcheck={false} onInput={(event) => setToken(event.currentTarget.value)} /></label>
         {message && <p class="bad" role="alert">{message}</p>}
         <button type="submit" class="primary">Sign in</button>
       </form>
