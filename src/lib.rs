@@ -3,9 +3,9 @@
 //! The modules. An arrow points to what a module may import; a test enforces it:
 //!
 //! ```text
-//! main -> cli -> serve -> { cache, http } -> metrics -> engine
+//! main -> cli -> serve -> { cache, http, lease } -> metrics -> engine
 //!         cli, standing -> answer -> engine
-//!         serve -> standing -> cache
+//!         serve -> { standing, status_writer } -> cache
 //!          cli, serve -> config
 //!          cli, serve, http -> telemetry -> metrics
 //!          cli, cache -> registration -> engine
@@ -23,6 +23,8 @@
 //! - [`http`] turns bytes into requests and verdicts into bytes.
 //! - [`ui`] serves the live page: its files, its data and who may ask for them.
 //! - [`standing`] judges the standing state in the background.
+//! - [`lease`] chooses one of several replicas.
+//! - [`status_writer`] writes conditions into the status of the objects that policies act on.
 //! - [`serve`] connects `cache` and `http`, which do not import each other.
 
 pub use attache_engine as engine;
@@ -33,10 +35,12 @@ pub mod certificates;
 pub mod cli;
 pub mod config;
 pub mod http;
+pub mod lease;
 pub mod metrics;
 pub mod reading;
 pub mod registration;
 pub mod serve;
 pub mod standing;
+pub mod status_writer;
 pub mod telemetry;
 pub mod ui;

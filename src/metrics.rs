@@ -112,6 +112,10 @@ pub struct Metrics {
     pub status_disagreements: IntGaugeVec,
     /// Targets of guardrails, by guardrail and result.
     pub guardrail_targets: IntGaugeVec,
+    /// Writes of conditions into the status of objects.
+    pub status_writes: IntCounterVec,
+    /// Whether this replica writes them.
+    pub status_writer_leads: IntGauge,
     /// Exceptions from guardrails, by state.
     pub guardrail_exceptions: IntGaugeVec,
     /// `Guardrail` objects, by whether they can be used.

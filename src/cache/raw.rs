@@ -1,6 +1,7 @@
 //! An object of any kind as the API server sends it, parsed leniently so that no object can break a list.
 
 use std::borrow::Cow;
+use std::num::NonZeroI64;
 use std::sync::{Arc, LazyLock};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
@@ -286,7 +287,7 @@ fn read_header(raw: Option<&RawValue>) -> Metadata {
                 created: slim.creation_timestamp.map(|time| time.0),
                 deleting: slim.deletion_timestamp.is_some(),
                 version: None,
-                generation: None,
+                generation: slim.generation.and_then(NonZeroI64::new),
             };
             Metadata {
                 version: slim.resource_version,

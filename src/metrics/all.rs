@@ -360,6 +360,18 @@ impl Metrics {
                 "`Guardrail` objects of the cluster, by whether attache can use them.",
                 "always: an unusable one protects nothing; its status says why",
             )?,
+            status_writes: m.counters(
+                "status_writes_total",
+                &[is(&["written", "removed", "waiting", "failed"])],
+                "Objects whose conditions `<Kind>Affected` were written or removed, that wait for their controller, or that \
+                 the API server did not let attache write; only with `--write-status`.",
+                "when conditions are missing. `failed`: the permissions in manifests/status-writer",
+            )?,
+            status_writer_leads: m.gauge(
+                "status_writer_leads",
+                "1 on the replica that writes these conditions, 0 on the others.",
+                "when nothing is written: one replica must have 1",
+            )?,
             events: m.counters(
                 "events_total",
                 &[is(&["written", "failed"])],

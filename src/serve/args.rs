@@ -85,6 +85,18 @@ pub struct Args {
     /// they may list; requires the permissions in manifests/ui.
     #[arg(long, conflicts_with = "from")]
     pub ui: bool,
+    /// Write conditions `<domain>/<Kind>Affected` into the status of the objects that policies act on; one replica does, by a
+    /// Lease. Requires the permissions in manifests/status-writer.
+    #[arg(long, conflicts_with = "from")]
+    pub write_status: bool,
+    /// The Lease of the replica that writes; by default in the namespace of the pod or of the kubeconfig context.
+    #[arg(
+        long,
+        value_name = "[NAMESPACE/]NAME",
+        default_value = "attache-status-writer",
+        requires = "write_status"
+    )]
+    pub status_lease: String,
     /// How long to accept requests after SIGTERM, until the pod is removed from all endpoints; 0s with --from.
     #[arg(long, value_name = "TIME", default_value = "10s", default_value_if("from", ArgPredicate::IsPresent, "0s"), value_parser = duration)]
     pub drain_delay: Duration,

@@ -27,8 +27,10 @@ use crate::config::Configuration;
 use crate::engine::kinds::profile::ProfileRules;
 use crate::http::admission::{Dependencies, Note};
 use crate::http::tls::Certificates;
+use crate::lease::Lease;
 use crate::metrics::Metrics;
 use crate::registration::Endpoint;
+use crate::status_writer::StatusWriter;
 use crate::telemetry::traces::Traces;
 
 /// How often to check the directory.
@@ -39,6 +41,8 @@ const CACHE_AGE: Duration = Duration::from_mins(5);
 
 /// How often the targets of guardrails are counted, if something has changed.
 const GUARDRAIL_STATUS: Duration = Duration::from_secs(10);
+/// How often to see on which objects policies have started or stopped to act.
+const STATUS: Duration = Duration::from_secs(2);
 
 /// The running source of the state.
 pub(super) struct State {
@@ -140,8 +144,15 @@ pub(super) async fn from_cluster(
             .collect(),
     });
     let mut state = followed(client.clone(), kept, rules, config, metrics);
+    if args.write_status {
+        let lease = Lease {
+            client: client.clone(),
+            name: named(&args.status_lease, &namespace),
+        };
+        write_status(&mut state, lease, metrics);
+    }
     if args.manage_certs {
-        let kept = own_kept(args, namespace);
+        let kept = own_kept(args, &namespace);
         let own = OwnCertificates::new(client, kept, into_service(certificates, metrics));
         state.sources.own_certificates = Some(own.state());
         state.tasks.spawn(own.run());
@@ -149,11 +160,36 @@ pub(super) async fn from_cluster(
     Ok(state)
 }
 
-fn own_kept(args: &Args, own: String) -> OwnKept {
-    let (namespace, secret) = match args.cert_secret.split_once('/') {
-        Some((namespace, secret)) => (namespace.to_owned(), secret.to_owned()),
-        None => (own, args.cert_secret.clone()),
+/// Starts the tasks that write the status of objects.
+fn write_status(state: &mut State, lease: Lease, metrics: &Arc<Metrics>) {
+    let Some((sync, reach)) = state.sources.sync.clone().zip(state.reach.as_ref()) else {
+        return;
     };
+    let (client, resources) = (reach.client.clone(), reach.resources.clone());
+    let (leads, election) = lease.compete();
+    state.tasks.spawn(election);
+    let writer = StatusWriter {
+        client,
+        snapshot: state.snapshot.clone(),
+        sync,
+        resources,
+        leads,
+        metrics: metrics.clone(),
+        every: STATUS,
+    };
+    state.tasks.spawn(writer.run());
+}
+
+/// Namespace and name in `[NAMESPACE/]NAME`.
+fn named(text: &str, own: &str) -> (String, String) {
+    match text.split_once('/') {
+        Some((namespace, name)) => (namespace.to_owned(), name.to_owned()),
+        None => (own.to_owned(), text.to_owned()),
+    }
+}
+
+fn own_kept(args: &Args, own: &str) -> OwnKept {
+    let (namespace, secret) = named(&args.cert_secret, own);
     let mut names = args.cert_names.clone();
     if names.is_empty() {
         names.push(format!("attache.{namespace}.svc"));

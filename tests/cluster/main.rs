@@ -35,6 +35,7 @@ mod reading;
 mod refusals;
 mod registration;
 mod rights;
+mod status_writer;
 mod tutorial;
 mod upgrade;
 mod warnings;

@@ -38,6 +38,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "ui",
             "cache",
             "http",
+            "lease",
+            "status_writer",
             "config",
             "telemetry",
             "metrics",
@@ -48,6 +50,8 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("standing", &["cache", "answer", "metrics", "engine"]),
+    ("status_writer", &["cache", "metrics", "engine"]),
+    ("lease", &[]),
     (
         "cache",
         &[

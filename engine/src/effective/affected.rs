@@ -11,6 +11,7 @@ use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::json_text::JsonText;
 use crate::model::level::Level;
 use crate::model::maps;
+use crate::model::object::{Listener, Node, ParentRef};
 use crate::policy::Policy;
 
 /// A policy attached to the paths through an object, at the object or above it.
@@ -43,20 +44,68 @@ impl Acting {
 /// one of its leaves is in force. It never acts on ancestors or siblings. Only policies that name a Namespace act on
 /// it.
 pub fn attached_at_or_above(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Acting> {
-    policies_at_or_above(resolver, &key.whole(), |_| None)
+    policies_at_or_above(resolver, &key.whole(), |_| true, |_| None)
+}
+
+/// The policies that act on a route for requests through one of its parents.
+pub fn acting_through(
+    resolver: &mut Resolver<'_>,
+    route: &ObjectKey,
+    parent: &ParentRef,
+) -> Vec<Acting> {
+    let listeners = listeners(resolver, parent);
+    let is_parent = |place: &Place| {
+        place.object == parent.object
+            && listeners.as_ref().is_none_or(|names| {
+                let section = place.section.as_ref();
+                section.is_some_and(|name| names.contains(name))
+            })
+    };
+    let leads_through = |group: &PathGroup| {
+        let mut steps = group.paths.steps();
+        steps.any(|step| is_parent(&step.place))
+    };
+    let mut found = policies_at_or_above(resolver, &route.whole(), leads_through, |_| None);
+    found.retain(Acting::acts);
+    found
+}
+
+/// The sections of its object that a reference names; `None` if it names the whole object.
+fn listeners(resolver: &Resolver<'_>, parent: &ParentRef) -> Option<BTreeSet<Arc<str>>> {
+    let object = resolver.snapshot().get(&parent.object);
+    let listeners: &[Listener] = match object.map(|object| &object.node) {
+        Some(Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. }) => listeners,
+        // The port of a Service is no step of its own here.
+        _ => return None,
+    };
+    let named = listeners.iter().filter(|listener| {
+        let is_port = parent.port.is_none_or(|port| port == listener.port);
+        is_port
+            && parent
+                .section
+                .as_ref()
+                .is_none_or(|name| *name == listener.name)
+    });
+    let is_whole = parent.section.is_none() && parent.port.is_none();
+    (!is_whole).then(|| named.map(|listener| listener.name.clone()).collect())
 }
 
 /// The policies that act on an object or are attached to it, which are those reported to its user. A Gateway may have
 /// many others.
 pub fn acting_on_or_attached(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Acting> {
-    policies_at_or_above(resolver, &key.whole(), |all| {
-        let acting = all.iter().flat_map(|told| &told.in_force).cloned();
-        let levels = all.iter().flat_map(|told| told.group.stack.iter());
-        let here = levels.filter(|level| level.step.place.object == *key);
-        let standing = here.flat_map(|level| level.policies.iter());
-        let standing = standing.map(|policy| policy.key().clone());
-        Some(acting.chain(standing).collect::<Keys>())
-    })
+    policies_at_or_above(
+        resolver,
+        &key.whole(),
+        |_| true,
+        |all| {
+            let acting = all.iter().flat_map(|told| &told.in_force).cloned();
+            let levels = all.iter().flat_map(|told| told.group.stack.iter());
+            let here = levels.filter(|level| level.step.place.object == *key);
+            let standing = here.flat_map(|level| level.policies.iter());
+            let standing = standing.map(|policy| policy.key().clone());
+            Some(acting.chain(standing).collect::<Keys>())
+        },
+    )
 }
 
 /// Keys for look-up.
@@ -70,10 +119,11 @@ struct PathPolicies {
     in_force: Keys,
 }
 
-/// The policies chosen by `pick`, kind by kind; all if it returns `None`.
+/// The policies chosen by `pick`, kind by kind; all if it returns `None`. Only paths that `counts` accepts are looked at.
 fn policies_at_or_above(
     resolver: &mut Resolver<'_>,
     place: &Place,
+    counts: impl Fn(&PathGroup) -> bool,
     pick: impl Fn(&[PathPolicies]) -> Option<Keys>,
 ) -> Vec<Acting> {
     let key = &place.object;
@@ -89,7 +139,7 @@ fn policies_at_or_above(
         let is_apart = groups.iter().any(|group| level(group, place).is_some());
         let of_whole = is_direct && !is_apart;
         let whole = key.whole();
-        for group in groups {
+        for group in groups.into_iter().filter(|group| counts(group)) {
             let at = if of_whole { &whole } else { place };
             let ends_there = !of_whole || group.paths.targets().any(|target| *target == whole);
             let Some(level) = level(&group, at).filter(|_| ends_there) else {
@@ -135,7 +185,7 @@ pub fn acting_on(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Acting> {
 
 /// Like [`acting_on`], for one section of an object or for the whole of it.
 pub fn acting_at(resolver: &mut Resolver<'_>, place: &Place) -> Vec<Acting> {
-    let mut found = policies_at_or_above(resolver, place, |_| None);
+    let mut found = policies_at_or_above(resolver, place, |_| true, |_| None);
     found.retain(Acting::acts);
     found
 }

@@ -31,7 +31,7 @@ use enforce::{combined, cost, enforce, groups_with};
 pub use list::{Condition, conditions};
 pub use lost::Lost;
 pub use reported::{Disagreement, disagreement};
-pub use targets::{Affected, affected};
+pub use targets::{Affected, affected, affected_through};
 
 /// Whether a policy is attached to a target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

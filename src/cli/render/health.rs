@@ -3,6 +3,8 @@
 pub(crate) mod argocd;
 pub(crate) mod flux;
 
+use std::fmt::Write as _;
+
 use crate::answer::health::WithoutRule;
 use crate::engine::model::ids::GroupKind;
 
@@ -28,7 +30,7 @@ fn head(title: &str, left_out: &[LeftOut]) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let mut text = format!("# {title} Printed by attache {version}.\n");
     for LeftOut { gk, why } in left_out {
-        text.push_str(&format!("# No check for {gk}: {why}.\n"));
+        let _ = writeln!(text, "# No check for {gk}: {why}.");
     }
     text
 }

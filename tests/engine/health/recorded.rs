@@ -14,8 +14,11 @@ use testing::cases::{nothing, root};
 use super::{Checks, Health, object, real};
 use crate::controllers::recording::{Scenario, read_all};
 
+/// The status of a policy, from the conditions by ancestor and the name of the controller.
+type Shape = fn(&BTreeMap<String, String>, &str) -> Value;
+
 /// The recorded projects, and how their statuses are shaped.
-const PROJECTS: [(&str, fn(&BTreeMap<String, String>, &str) -> Value); 3] = [
+const PROJECTS: [(&str, Shape); 3] = [
     ("envoy-gateway", ancestors),
     ("istio", conditions),
     ("kgateway", ancestors),

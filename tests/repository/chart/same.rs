@@ -26,7 +26,7 @@ const CONFIG: &str = "attache-config";
 const CHECKSUM: &str = "checksum/config";
 
 /// Lists of components of `manifests/`, and the values that give the same.
-const COMPONENTS: [(&[&str], &[&str]); 15] = [
+const COMPONENTS: [(&[&str], &[&str]); 16] = [
     (&["own-certificates"], &[]),
     (&["certificate-files"], &["certificates.from=secret"]),
     (
@@ -75,6 +75,10 @@ const COMPONENTS: [(&[&str], &[&str]); 15] = [
     ),
     (&["own-certificates", "ui"], &["ui.enabled=true"]),
     (
+        &["own-certificates", "status-writer"],
+        &["statusWriter.enabled=true"],
+    ),
+    (
         &["own-certificates", "monitoring"],
         &["monitoring.enabled=true"],
     ),
@@ -86,6 +90,7 @@ const COMPONENTS: [(&[&str], &[&str]); 15] = [
             "client-certificates",
             "fail-closed",
             "manage-webhooks",
+            "status-writer",
             "guardrails",
             "audit",
             "events",
@@ -98,6 +103,7 @@ const COMPONENTS: [(&[&str], &[&str]); 15] = [
             "webhooks.failClosed=true",
             "manageWebhooks.validating=true",
             "manageWebhooks.mutating=true",
+            "statusWriter.enabled=true",
             "guardrails.enabled=true",
             "audit.enabled=true",
             "config.events=true",

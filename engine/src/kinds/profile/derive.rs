@@ -113,6 +113,8 @@ pub struct DerivedMutations {
     pub takes_plural: bool,
     /// Whether the status may contain conditions anywhere, as far as is known.
     pub has_conditions: bool,
+    /// Whether `status.conditions` is a list with one entry per type, so that each writer has its own entries.
+    pub conditions_by_type: bool,
 }
 
 // === impl Derived ===
@@ -138,6 +140,7 @@ impl Derived {
             mending: DerivedMutations {
                 takes_plural: mending::takes_plural(schemas, &mut effort),
                 has_conditions: has_conditions(&schemas.status),
+                conditions_by_type: conditions_by_type(&schemas.status),
             },
             departures: Vec::new(),
             versions: versions::versions(schemas),
@@ -194,6 +197,17 @@ fn has_conditions(status: &Value) -> bool {
     any.is_some()
         || status.get("items").is_some_and(has_conditions)
         || fields.any(|(name, schema)| name == "conditions" || has_conditions(schema))
+}
+
+fn conditions_by_type(status: &Value) -> bool {
+    let Some(conditions) = property(status, "conditions") else {
+        return false;
+    };
+    let keys = conditions.get("x-kubernetes-list-map-keys");
+    conditions
+        .get("x-kubernetes-list-type")
+        .is_some_and(|kind| kind == "map")
+        && keys.is_some_and(|keys| *keys == serde_json::json!(["type"]))
 }
 
 fn property<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {

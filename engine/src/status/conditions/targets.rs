@@ -6,9 +6,9 @@ use std::num::NonZeroI64;
 use std::sync::Arc;
 
 use crate::effective::Resolver;
-use crate::effective::affected::acting_on;
+use crate::effective::affected::{Acting, acting_on, acting_through};
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::object::Node;
+use crate::model::object::{Node, ParentRef};
 use crate::status::reports::controller;
 
 /// One condition of an object, or of one of its listeners.
@@ -36,6 +36,21 @@ impl Affected {
 
 /// The conditions that an object should have, by policy kind; those of listeners come after its own.
 pub fn affected(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Affected> {
+    let acting = acting_on(resolver, key);
+    conditions(resolver, key, &acting)
+}
+
+/// The conditions that the status of a route should have for one of its parents.
+pub fn affected_through(
+    resolver: &mut Resolver<'_>,
+    route: &ObjectKey,
+    parent: &ParentRef,
+) -> Vec<Affected> {
+    let acting = acting_through(resolver, route, parent);
+    conditions(resolver, route, &acting)
+}
+
+fn conditions(resolver: &mut Resolver<'_>, key: &ObjectKey, acting: &[Acting]) -> Vec<Affected> {
     let object = resolver.snapshot().get(key).cloned();
     let observed_generation = object
         .as_ref()
@@ -44,7 +59,7 @@ pub fn affected(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Affected> {
     let has_listeners =
         object.is_some_and(|o| matches!(o.node, Node::Gateway { .. } | Node::ListenerSet { .. }));
     let mut found: BTreeMap<(Option<Arc<str>>, GroupKind), BTreeSet<ObjectKey>> = BTreeMap::new();
-    for acting in acting_on(resolver, key) {
+    for acting in acting {
         for place in &acting.from {
             let own_section = place
                 .section

@@ -21,11 +21,11 @@ const UNREPORTED_AND_FINE: &str =
 /// Where the scripts go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
-    /// The ConfigMap argocd-cm, for `kubectl apply --server-side`.
+    /// The `ConfigMap` argocd-cm, for `kubectl apply --server-side`.
     Configmap,
     /// Values of the Helm chart argo-cd.
     Helm,
-    /// The resource ArgoCD of the Argo CD operator.
+    /// The resource `ArgoCD` of the Argo CD operator.
     Operator,
 }
 

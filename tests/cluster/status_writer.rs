@@ -1,0 +1,456 @@
+//! Which policies act on an object, in its status: beside a controller that writes there too.
+
+mod controller;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use self::controller::{CONTROLLER, Controller};
+use crate::harness::manifests::{collect_policies, service_account};
+use crate::harness::{Attache, Cluster, World, eventually};
+
+const MANIFESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests");
+/// What attache needs, and nothing else.
+const RIGHTS: [&str; 5] = [
+    "base/namespace.yaml",
+    "base/service-account.yaml",
+    "base/rbac.yaml",
+    "base/rbac-policies.yaml",
+    "status-writer/rbac.yaml",
+];
+/// The name of attache in `status.parents`.
+const ATTACHE: &str = "attache.dev/status-writer";
+/// The condition for the policy of edge.yaml.
+const AFFECTED: &str = "example.com/RetryPolicyAffected";
+/// Several passes of attache, in which nothing may be written.
+const PASSES: Duration = Duration::from_secs(8);
+/// A deadline for what takes longer than other things.
+const LONG: Duration = Duration::from_mins(4);
+/// Routes of a large Gateway.
+const ROUTES: usize = 1_000;
+
+/// A cluster in which attache has the rights of the manifests.
+fn cluster(name: &str) -> Option<Cluster> {
+    let cluster = Cluster::own(name)?;
+    let kubectl = cluster.kubectl();
+    for file in RIGHTS {
+        let file = format!("{MANIFESTS}/{file}");
+        kubectl
+            .run([
+                "apply",
+                "--server-side",
+                "-n",
+                "attache-system",
+                "-f",
+                &file,
+            ])
+            .ok();
+    }
+    collect_policies(&kubectl);
+    service_account(&cluster, &kubectl, "attache");
+    Some(cluster)
+}
+
+fn attache(cluster: &Cluster, name: &str) -> Attache {
+    let lease = "--status-lease=attache-system/attache-status-writer";
+    let kubeconfig = cluster.kubeconfig_of("attache");
+    Attache::with(cluster, name, &kubeconfig, &["--write-status", lease])
+}
+
+fn world<'a>(cluster: &'a Cluster, name: &str) -> World<'a> {
+    let world = World::beside(cluster, name, |_| attache(cluster, name));
+    world.create_namespaces();
+    world.apply("class.yaml").ok();
+    world.attache.wait_until_ready();
+    world
+}
+
+/// The metrics about writes, by their labels.
+fn writes(attache: &Attache) -> BTreeMap<String, u64> {
+    let (_, metrics) = attache.get("/metrics").expect("metrics");
+    let lines = metrics.lines().filter_map(|line| {
+        let (labels, number) = line
+            .strip_prefix("attache_status_writes_total{")?
+            .split_once("} ")?;
+        Some((labels.to_owned(), number.parse().ok()?))
+    });
+    lines.collect()
+}
+
+fn leads(attache: &Attache) -> bool {
+    let (_, metrics) = attache.get("/metrics").expect("metrics");
+    metrics.contains("\nattache_status_writer_leads 1")
+}
+
+/// An object as JSON.
+fn get(world: &World<'_>, what: &str, namespace: &str) -> Value {
+    let namespace = world.namespace(namespace);
+    let said = world.kubectl([
+        "get",
+        what,
+        "-n",
+        &namespace,
+        "-o",
+        "json",
+        "--show-managed-fields",
+    ]);
+    serde_json::from_str(&said.ok().out).expect("JSON")
+}
+
+/// The conditions of a writer in the status of a route: type, generation and message.
+fn of(route: &Value, writer: &str) -> Vec<(String, i64, String)> {
+    let parents = route["status"]["parents"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let entries = parents
+        .iter()
+        .filter(|entry| entry["controllerName"] == writer);
+    let conditions =
+        entries.flat_map(|entry| entry["conditions"].as_array().cloned().unwrap_or_default());
+    conditions
+        .map(|condition| {
+            let text = |name: &str| condition[name].as_str().unwrap_or_default().to_owned();
+            let seen = condition["observedGeneration"].as_i64().unwrap_or_default();
+            (text("type"), seen, text("message"))
+        })
+        .collect()
+}
+
+/// Waits until attache has these conditions on the route `cart`.
+fn cart_has(world: &World<'_>, expected: &[(&str, i64, &str)]) -> Value {
+    eventually(&format!("cart has {expected:?}"), || {
+        let route = get(world, "httproute/cart", "shop");
+        let found = of(&route, ATTACHE);
+        let found: Vec<(&str, i64, &str)> = found
+            .iter()
+            .map(|(kind, seen, text)| (&**kind, *seen, &**text))
+            .collect();
+        if found == expected {
+            Ok(route)
+        } else {
+            Err(route["status"].to_string())
+        }
+    })
+}
+
+const INHERITED: &str = "Affected by policies of other namespaces";
+const REPLACED: &str = "Affected by shop/cart-retries";
+const OWN: &str = "
+apiVersion: policies.example.com/v1
+kind: RetryPolicy
+metadata: {name: cart-retries, namespace: shop}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: cart}
+  timeout: 1s
+";
+
+#[test]
+fn attache_and_the_controller_keep_to_their_own_entries() {
+    let Some(cluster) = cluster("status-beside") else {
+        return;
+    };
+    let world = world(&cluster, "status-beside");
+    let controller = Controller::start(&cluster.kubeconfig());
+    world.apply("edge.yaml").ok();
+    world.apply("cart-route.yaml").ok();
+
+    // The policy on the Gateway acts on the route, and the Gateway says so too.
+    let route = cart_has(&world, &[(AFFECTED, 1, INHERITED)]);
+    assert_eq!(of(&route, CONTROLLER).len(), 2, "{route}");
+    let gateway = eventually(
+        "the Gateway has its conditions and those of attache",
+        || {
+            let gateway = get(&world, "gateway/edge", "infra");
+            let text = gateway["status"]["conditions"].to_string();
+            let both = text.contains(AFFECTED) && text.contains("\"Accepted\"");
+            if both { Ok(gateway) } else { Err(text) }
+        },
+    );
+    assert!(
+        gateway["status"]
+            .to_string()
+            .contains("Affected by infra/edge-retries")
+    );
+
+    // While the policies that act stay the same, nothing is written: not after a new value, not after the controller writes.
+    let before = writes(&world.attache);
+    world
+        .apply_text(&world.read("edge.yaml").replace("retries: 3", "retries: 4"))
+        .ok();
+    controller.touch();
+    eventually("the controller has written again", || {
+        let route = get(&world, "httproute/cart", "shop");
+        let text = route["status"].to_string();
+        if text.contains("touched") {
+            Ok(())
+        } else {
+            Err(text)
+        }
+    });
+    sleep(PASSES);
+    let route = cart_has(&world, &[(AFFECTED, 1, INHERITED)]);
+    assert_eq!(writes(&world.attache), before, "{route}");
+    let version = route["metadata"]["resourceVersion"].clone();
+    sleep(PASSES);
+    let route = get(&world, "httproute/cart", "shop");
+    assert_eq!(
+        route["metadata"]["resourceVersion"], version,
+        "somebody writes again and again: {route}"
+    );
+
+    // A new generation of the route is noted when the controller has seen it.
+    let text = world.read("cart-route.yaml");
+    world
+        .apply_text(&text.replace("port: 8080", "port: 8081"))
+        .ok();
+    cart_has(&world, &[(AFFECTED, 2, INHERITED)]);
+
+    // A policy of its own namespace is named, and takes the place of the other one. The last one takes the entry with it.
+    world.apply_text(OWN).ok();
+    cart_has(&world, &[(AFFECTED, 2, REPLACED)]);
+    let (infra, shop) = (world.namespace("infra"), world.namespace("shop"));
+    world
+        .kubectl(["delete", "retrypolicy/cart-retries", "-n", &shop])
+        .ok();
+    world
+        .kubectl(["delete", "retrypolicy/edge-retries", "-n", &infra])
+        .ok();
+    let route = cart_has(&world, &[]);
+    assert_eq!(of(&route, CONTROLLER).len(), 2, "{route}");
+    eventually(
+        "the Gateway has the conditions of its controller alone",
+        || {
+            let gateway = get(&world, "gateway/edge", "infra");
+            let text = gateway["status"]["conditions"].to_string();
+            let gone = !text.contains(AFFECTED) && text.contains("\"Accepted\"");
+            if gone { Ok(()) } else { Err(text) }
+        },
+    );
+    assert_eq!(writes(&world.attache).get("result=\"failed\""), Some(&0));
+}
+
+/// The conditions of other objects have an owner each.
+#[test]
+fn a_namespace_says_which_policies_act_on_it() {
+    let Some(cluster) = cluster("status-namespace") else {
+        return;
+    };
+    let world = world(&cluster, "status-namespace");
+    let (gateway, _) = split(&world.read("edge.yaml"));
+    world.apply_text(&gateway).ok();
+    world.apply("cart-route.yaml").ok();
+    let shop = world.namespace("shop");
+    world
+        .apply_text(&format!(
+            "
+apiVersion: policies.example.com/v1
+kind: RetryPolicy
+metadata: {{name: shop-retries, namespace: shop}}
+spec:
+  targetRef: {{group: \"\", kind: Namespace, name: {shop}}}
+  retries: 3
+"
+        ))
+        .ok();
+    let read = [
+        "get",
+        "namespace",
+        &shop,
+        "-o",
+        "jsonpath={.status.conditions[*].message}",
+    ];
+    eventually("the Namespace says so", || {
+        let said = world.kubectl(read);
+        let is_so = said.out == "Affected by shop/shop-retries";
+        if is_so { Ok(()) } else { Err(said.to_string()) }
+    });
+    // Without its controller, the route says nothing.
+    assert_eq!(of(&get(&world, "httproute/cart", "shop"), ATTACHE), []);
+    let delete = ["delete", "retrypolicy/shop-retries", "-n", &shop];
+    world.kubectl(delete).ok();
+    eventually("the Namespace no longer says so", || {
+        let said = world.kubectl(read);
+        if said.out.is_empty() {
+            Ok(())
+        } else {
+            Err(said.to_string())
+        }
+    });
+}
+
+/// The Gateway and the policy of edge.yaml.
+fn split(text: &str) -> (String, String) {
+    let (gateway, policy) = text.split_once("---").expect("two documents");
+    (gateway.to_owned(), policy.to_owned())
+}
+
+#[test]
+fn a_thousand_routes_are_written_once_and_a_restart_writes_none_again() {
+    let Some(cluster) = cluster("status-burst") else {
+        return;
+    };
+    let mut world = world(&cluster, "status-burst");
+    let _controller = Controller::start(&cluster.kubeconfig());
+    let (gateway, policy) = split(&world.read("edge.yaml"));
+    world.apply_text(&gateway).ok();
+    world.write("routes.yaml", &routes(&world));
+    world.kubectl(["create", "-f", "routes.yaml"]).ok();
+    let shop = world.namespace("shop");
+    let by = |world: &World<'_>, writer: &str| {
+        let path = format!(
+            "jsonpath={{.items[*].status.parents[?(@.controllerName==\"{writer}\")].controllerName}}"
+        );
+        let said = world.kubectl(["get", "httproutes", "-n", &shop, "-o", &path]);
+        said.ok().out.split_whitespace().count()
+    };
+    let all = |count: usize, number: usize| {
+        if count == number {
+            Ok(())
+        } else {
+            Err(format!("{count} of {number}"))
+        }
+    };
+    eventually_long("the controller has written all", || {
+        all(by(&world, CONTROLLER), ROUTES)
+    });
+    sleep(PASSES);
+    assert_eq!(by(&world, ATTACHE), 0);
+
+    // One policy on the Gateway acts on all of them.
+    let started = Instant::now();
+    world.apply_text(&policy).ok();
+    eventually_long("attache has written all", || {
+        all(by(&world, ATTACHE), ROUTES)
+    });
+    let took = started.elapsed();
+    assert!(
+        took >= Duration::from_secs(15),
+        "more than the limit of the client: {took:?}"
+    );
+    let written = writes(&world.attache);
+    assert_eq!(written.get("result=\"failed\""), Some(&0), "{written:?}");
+    // The routes and the Gateway, once each.
+    assert_eq!(
+        written.get("result=\"written\""),
+        Some(&(ROUTES as u64 + 1)),
+        "{written:?}"
+    );
+
+    // Another process finds what is written, and writes nothing.
+    let versions = |world: &World<'_>| {
+        let path = "jsonpath={.items[*].metadata.resourceVersion}";
+        world
+            .kubectl(["get", "httproutes", "-n", &shop, "-o", path])
+            .ok()
+            .out
+    };
+    let before = versions(&world);
+    world.attache.terminate();
+    world.attache = attache(&cluster, "status-burst-again");
+    world.attache.wait_until_ready();
+    eventually_long("it may write", || {
+        if leads(&world.attache) {
+            Ok(())
+        } else {
+            Err("not yet".to_owned())
+        }
+    });
+    sleep(PASSES);
+    assert_eq!(versions(&world), before);
+    let written = writes(&world.attache);
+    assert!(written.values().all(|count| *count == 0), "{written:?}");
+
+    // Without the policy they all go.
+    let infra = world.namespace("infra");
+    world
+        .kubectl(["delete", "retrypolicy/edge-retries", "-n", &infra])
+        .ok();
+    eventually_long("attache has removed all", || all(by(&world, ATTACHE), 0));
+    assert_eq!(by(&world, CONTROLLER), ROUTES);
+}
+
+/// A thousand routes on the Gateway `edge`.
+fn routes(world: &World<'_>) -> String {
+    let route = world.read("cart-route.yaml");
+    let mut text = String::new();
+    for number in 0..ROUTES {
+        let one = route.replace(
+            "name: cart, namespace",
+            &format!("name: cart-{number}, namespace"),
+        );
+        let one = one.replace("cart.example.com", &format!("cart-{number}.example.com"));
+        writeln!(text, "---\n{one}").expect("text");
+    }
+    text
+}
+
+#[test]
+fn one_of_two_replicas_writes_and_the_other_takes_over() {
+    let Some(cluster) = cluster("status-lease") else {
+        return;
+    };
+    let mut world = world(&cluster, "status-lease");
+    let _controller = Controller::start(&cluster.kubeconfig());
+    let other = attache(&cluster, "status-lease-other");
+    other.wait_until_ready();
+    let one = || {
+        eventually_long("one of them leads", || {
+            match (leads(&world.attache), leads(&other)) {
+                (true, false) => Ok(true),
+                (false, true) => Ok(false),
+                both => Err(format!("{both:?}")),
+            }
+        })
+    };
+    let first = one();
+    world.apply("edge.yaml").ok();
+    world.apply("cart-route.yaml").ok();
+    cart_has(&world, &[(AFFECTED, 1, INHERITED)]);
+    let (leader, idle) = if first {
+        (&world.attache, &other)
+    } else {
+        (&other, &world.attache)
+    };
+    assert!(writes(leader).get("result=\"written\"") > Some(&0));
+    assert!(writes(idle).values().all(|count| *count == 0), "two write");
+
+    // The leader ends without a word, and the other one goes on.
+    let rest = if first {
+        let gone = std::mem::replace(&mut world.attache, other);
+        drop(gone);
+        &world.attache
+    } else {
+        drop(other);
+        &world.attache
+    };
+    eventually_long("the other one leads", || {
+        if leads(rest) {
+            Ok(())
+        } else {
+            Err("not yet".to_owned())
+        }
+    });
+    world.apply_text(OWN).ok();
+    cart_has(&world, &[(AFFECTED, 1, REPLACED)]);
+}
+
+/// What takes longer than other things: a Lease that runs out, writes at the limit of the client.
+fn eventually_long<T>(what: &str, mut ask: impl FnMut() -> Result<T, String>) -> T {
+    let started = Instant::now();
+    loop {
+        match ask() {
+            Ok(value) => return value,
+            Err(last) => assert!(
+                started.elapsed() < LONG,
+                "{what}: not within {LONG:?}; at last: {last}"
+            ),
+        }
+        // A question about a thousand routes is no small one.
+        sleep(Duration::from_secs(1));
+    }
+}
