@@ -60,12 +60,11 @@ pub(super) fn read(sources: [Source; 2], args: &Args) -> Result<[Read; 2], Failu
         // The definitions of a cluster hold for manifests that have none.
         (_, Source::Cluster(_)) => {
             let b = other.read_cluster(&config_of_b, args)?;
-            let a = match one.source {
-                Source::Cluster(_) => one.read_cluster(&config_of_a, args)?,
-                _ => {
-                    let manifests = one.manifests(args);
-                    one.read_files(manifests, Some(&b), &config_of_a, args)?
-                }
+            let a = if let Source::Cluster(_) = one.source {
+                one.read_cluster(&config_of_a, args)?
+            } else {
+                let manifests = one.manifests(args);
+                one.read_files(manifests, Some(&b), &config_of_a, args)?
             };
             Ok([a, b])
         }
