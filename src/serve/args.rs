@@ -10,6 +10,7 @@ use crate::registration::Endpoint;
 use crate::telemetry::LogFormat;
 
 /// Arguments of `attache serve`.
+#[allow(clippy::struct_excessive_bools)] // Each is a flag.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Use this directory of manifests instead of a cluster; reloaded when it changes.

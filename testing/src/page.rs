@@ -198,7 +198,7 @@ impl Events {
                     let data = event.lines().find_map(|line| line.strip_prefix("data: "));
                     let data: Option<Value> =
                         data.map(|data| serde_json::from_str(data).expect("JSON"));
-                    self.read = rest.to_owned();
+                    self.read = String::from(rest);
                     if let Some(data) = data {
                         return data["generation"].as_u64().expect("a generation");
                     }
