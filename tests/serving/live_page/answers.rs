@@ -1,5 +1,6 @@
 //! What is answered: the same as the commands print, and never more than a refusal for anything else.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -237,7 +238,7 @@ async fn a_change_is_no_larger_than_the_api_server_takes() {
     let mut bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
     for level in 1..9 {
         let before = vec![format!("*a{}", level - 1); 10].join(",");
-        bomb.push_str(&format!("a{level}: &a{level} [{before}]\n"));
+        writeln!(bomb, "a{level}: &a{level} [{before}]").unwrap();
     }
     let answer = page.send(page.own("POST", "/api/change"), bomb).await;
     assert_eq!(answer.status, 422, "{}", answer.body);
