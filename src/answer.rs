@@ -18,6 +18,7 @@ pub mod health;
 pub mod impact;
 pub mod kinds;
 pub mod named;
+pub mod openreports;
 pub mod policies;
 pub mod problems;
 pub mod report;

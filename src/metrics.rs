@@ -106,7 +106,11 @@ pub struct Metrics {
     pub standing_findings: IntGaugeVec,
     /// Policies by `kind` and `state`.
     pub policies: IntGaugeVec,
-    /// How long it took to judge the standing state.
+    /// 1 if this replica writes reports, by the `api` that is served.
+    pub report_writer: IntGaugeVec,
+    /// Reports written and removed, by `operation` and `result`.
+    pub report_writes: IntCounterVec,
+    /// The CPU time that judging the standing state took.
     pub standing_pass: Gauge,
     /// Policies whose controllers and attache disagree, by `kind` and `sort`.
     pub status_disagreements: IntGaugeVec,

@@ -70,15 +70,15 @@ pub async fn serve(args: Args, begin: Begin) -> Result<(), Failure> {
     let certificates = certificates(&args, &metrics, &mut background)?;
     let callers = callers(&args, &metrics, &mut background);
     let traces = traces(&metrics)?;
-    let rules_in_use = known.clone();
+    let (rules_in_use, ends) = (known.clone(), phases.clone());
     let mut state = match &args.from {
         Some(directory) => from_directory(directory, links(&args), known, &metrics).await?,
-        None => from_cluster(&args, known, &config, &certificates, &metrics).await?,
+        None => from_cluster(&args, known, &config, &certificates, ends, &metrics).await?,
     };
     state.outside.traces = traces.clone();
     let conduct = Arc::new(ArcSwap::from_pointee(settings(&config, &state.guardrails)));
     let health = Health::default();
-    background.spawn(standing(&state, &conduct, &metrics).run());
+    background.spawn(standing(&mut state, &conduct, &metrics).run());
     let follow = Follow {
         file: args.config.clone(),
         directory: args.from.clone(),
@@ -134,7 +134,7 @@ pub async fn serve(args: Args, begin: Begin) -> Result<(), Failure> {
 
 /// Judges the state with the settings of reviews.
 fn standing(
-    state: &State,
+    state: &mut State,
     settings: &Arc<ArcSwap<ReviewSettings>>,
     metrics: &Arc<Metrics>,
 ) -> Standing {
@@ -145,6 +145,7 @@ fn standing(
         sync: state.sources.sync.clone(),
         metrics: metrics.clone(),
         every: STANDING,
+        reports: state.reports.take(),
     }
 }
 

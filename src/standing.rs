@@ -4,6 +4,7 @@
 mod counts;
 mod gauges;
 mod pace;
+pub mod reports;
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use attache_guardrails::Guardrails;
 use jiff::civil::Date;
 use tokio::time::sleep;
 
+use crate::answer::openreports::{Reports, Told};
 use crate::cache::Published;
 use crate::cache::guardrails::GuardrailsInUse;
 use crate::cache::sync::SyncState;
@@ -22,6 +24,8 @@ use crate::metrics::Metrics;
 
 use self::counts::Counts;
 use self::gauges::Gauges;
+use self::pace::Pace;
+use self::reports::Desk;
 
 /// How often to look until there are policies.
 const UNTIL_THERE_ARE_POLICIES: Duration = Duration::from_secs(1);
@@ -43,6 +47,8 @@ pub struct Standing {
     pub metrics: Arc<Metrics>,
     /// The least time between two passes.
     pub every: Duration,
+    /// Where to hand in the findings for reports, if they are written.
+    pub reports: Option<Desk>,
 }
 
 /// A state and its settings at one moment.
@@ -81,8 +87,15 @@ impl Standing {
                 continue;
             }
             last = Last::of(&moment);
-            let counts = match pace::on_own_thread(move |pace| Counts::of(&moment, pace)).await {
-                Ok(Some(counts)) => counts,
+            let told = self.reports.as_ref().map(|desk| desk.told);
+            let judged = pace::on_own_thread(move |pace| judge(&moment, told, pace));
+            let counts = match judged.await {
+                Ok(Some((counts, reports))) => {
+                    if let (Some(desk), Some(reports)) = (&self.reports, reports) {
+                        desk.newest.send_replace(Some(Arc::new(reports)));
+                    }
+                    counts
+                }
                 Ok(None) => return "judging the standing state panicked".to_owned(),
                 Err(error) => {
                     tracing::warn!(%error, "the standing state is not judged: there is no thread for it");
@@ -109,6 +122,18 @@ impl Standing {
             today: now.date(),
         }
     }
+}
+
+/// The numbers of a state, and its reports if they are wanted.
+fn judge(moment: &Moment, told: Option<Told>, pace: &mut Pace) -> (Counts, Option<Reports>) {
+    let (snapshot, levels) = (&moment.snapshot, &moment.settings.levels);
+    let mut reports = told.map(|told| Reports::new(snapshot, told, levels.clone()));
+    let counts = Counts::of(moment, pace, |finding| {
+        if let Some(reports) = &mut reports {
+            reports.add(snapshot, finding);
+        }
+    });
+    (counts, reports)
 }
 
 // === impl Last ===

@@ -17,4 +17,5 @@ pub mod object;
 pub mod printable;
 pub mod section;
 pub mod selector;
+pub mod uid;
 pub mod wording;

@@ -33,6 +33,6 @@ pub use file::{Action, GuardrailFile, OnError};
 pub use guardrail::{Guardrail, GuardrailError, guardrail_kind, is_guardrail};
 pub use guardrails::Guardrails;
 pub use judge::{Fault, Judge, TargetResult};
-pub use report::standing_findings;
+pub use report::{BrokenRule, standing_findings};
 pub use standing::{Standing, targets, unknown_kind};
 pub use status::{Condition, Status};

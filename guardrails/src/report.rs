@@ -14,6 +14,40 @@ use crate::judge::Fault;
 use crate::standing::{Standing, unknown_kind};
 use crate::written::unknown_fields;
 
+/// What a message says of a rule with an error.
+const CANNOT_BE_JUDGED: &str = "cannot be judged";
+
+/// The guardrail and the rule that a finding of [`standing_findings`] is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenRule {
+    /// The name of the guardrail.
+    pub guardrail: String,
+    /// The index of the rule.
+    pub rule: String,
+    /// Whether the rule cannot be judged, instead of being broken.
+    pub is_error: bool,
+}
+
+// === impl BrokenRule ===
+
+impl BrokenRule {
+    /// `None` for other findings: those on guardrails themselves, and on exceptions.
+    pub fn of(finding: &Finding) -> Option<Self> {
+        if finding.code != Code::Guardrail || finding.field.is_some() {
+            return None;
+        }
+        let target = format!(" {}", finding.object);
+        let subject = finding.subject.strip_suffix(&target)?;
+        let (guardrail, rule) = subject.split_once(' ')?;
+        let judged = format!("{guardrail:?} {CANNOT_BE_JUDGED}");
+        Some(Self {
+            is_error: finding.message.starts_with(&judged),
+            guardrail: guardrail.to_owned(),
+            rule: rule.to_owned(),
+        })
+    }
+}
+
 /// The findings on a target: one for each rule that it breaks.
 pub fn standing_findings(
     target: &ObjectKey,
@@ -42,7 +76,7 @@ pub fn standing_findings(
 
 fn finding(target: &ObjectKey, guardrail: &Guardrail, first: &Fault, paths: usize) -> Finding {
     let verb = if first.is_error {
-        "cannot be judged"
+        CANNOT_BE_JUDGED
     } else {
         "is broken"
     };

@@ -17,6 +17,7 @@ use crate::engine::model::object::{
     short_annotations, weigh_metadata,
 };
 use crate::engine::model::selector::Labels;
+use crate::engine::model::uid::Uid;
 
 /// An object of any kind: the metadata that attache uses, and the spec as text. The rest is skipped, since parsed JSON
 /// would take twenty times the memory of the text.
@@ -59,6 +60,8 @@ struct SlimMeta<'a> {
     creation_timestamp: Option<Time>,
     deletion_timestamp: Option<Time>,
     generation: Option<i64>,
+    #[serde(borrow)]
+    uid: Option<Cow<'a, str>>,
 }
 
 /// The fields that identify an object whose other metadata is invalid.
@@ -288,6 +291,7 @@ fn read_header(raw: Option<&RawValue>) -> Metadata {
                 deleting: slim.deletion_timestamp.is_some(),
                 version: None,
                 generation: slim.generation.and_then(NonZeroI64::new),
+                uid: slim.uid.and_then(|uid| Uid::read(&uid)),
             };
             Metadata {
                 version: slim.resource_version,

@@ -23,6 +23,7 @@ mod empty_input;
 mod input;
 mod judged;
 mod of_change;
+mod openreports;
 mod places;
 
 use codes::Codes;
@@ -93,6 +94,8 @@ enum Output {
     Github,
     /// A comment for a pull request, with collapsed details.
     Markdown,
+    /// Reports of openreports.io as YAML, as `attache serve --reports` writes them; for a cluster or directory as it is.
+    Openreports,
 }
 
 /// Severities that cause exit code 1.
@@ -155,6 +158,7 @@ pub fn run(mut args: Args) -> Result<Outcome, Failure> {
         }
         Output::Junit => shown::junit::junit(&report, &objects, args.fail_on == FailOn::Warn),
         Output::Github => shown::github::github(&report),
+        Output::Openreports => openreports::text(args, &inputs)?,
     };
     print(&text)?;
     // Text and JSON contain it themselves.

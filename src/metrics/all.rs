@@ -203,11 +203,28 @@ impl Metrics {
                  have ended and can be removed.",
                 "weekly: `attache check --cluster --notices` names those that end",
             )?,
+            report_writer: m.gauges(
+                "report_writer",
+                &[one_of("api", &["openreports.io", "wgpolicyk8s.io", "none"])],
+                "1 on the replica that writes reports and 0 on the others, with the API that the API server serves; only with \
+                 `--reports`.",
+                "when reports are missing: `none` means that the CRDs of reports are not installed, and one replica must \
+                 have 1",
+            )?,
+            report_writes: m.counters(
+                "report_writes_total",
+                &[
+                    one_of("operation", &["apply", "delete"]),
+                    is(&["done", "failed"]),
+                ],
+                "Reports written and removed, with `--reports`.",
+                "when reports are old: the log has the reason of what failed",
+            )?,
             standing_pass: m.seconds(
                 "standing_pass_seconds",
-                "How long it took to judge the standing state the last time, without the pauses in between.",
-                "when attache uses CPU without reviews: it judges again when something has changed, for at most a \
-                 twentieth of the time",
+                "The CPU time that judging the standing state took the last time.",
+                "when attache uses CPU without reviews: it judges again when something has changed, with at most a \
+                 twentieth of a core",
             )?,
             connections: m.on(About::Server).gauge(
                 "connections",

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::builder::ArgPredicate;
 
+use crate::answer::openreports::Told;
 use crate::registration::Endpoint;
 use crate::telemetry::LogFormat;
 
@@ -76,6 +77,21 @@ pub struct Args {
         conflicts_with = "from"
     )]
     pub manage_webhooks: Vec<Managed>,
+    /// Write the findings that stand as reports (openreports.io, or wgpolicyk8s.io where only that is served); requires the
+    /// permissions in manifests/reports. With `=all`, reports also name policies of other namespaces.
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "own",
+        conflicts_with = "from"
+    )]
+    pub reports: Option<Named>,
+    /// A `ClusterRole` that owns the reports: Kubernetes removes them with it.
+    #[arg(long, value_name = "CLUSTERROLE", requires = "reports")]
+    pub reports_owner: Option<String>,
     /// The name of the webhook configurations.
     #[arg(long, value_name = "NAME", default_value = "attache")]
     pub webhook_name: String,
@@ -118,6 +134,26 @@ pub enum Managed {
     Mutating,
     /// Both.
     Both,
+}
+
+/// Which policies reports name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Named {
+    /// Those of the namespace of the report.
+    Own,
+    /// All.
+    All,
+}
+
+// === impl Named ===
+
+impl From<Named> for Told {
+    fn from(named: Named) -> Self {
+        match named {
+            Named::Own => Self::Own,
+            Named::All => Self::All,
+        }
+    }
 }
 
 // === impl Managed ===

@@ -26,10 +26,12 @@ use crate::certificates::Rotation;
 use crate::config::Configuration;
 use crate::engine::kinds::profile::ProfileRules;
 use crate::http::admission::{Dependencies, Note};
+use crate::http::drain::{self, Phase};
 use crate::http::tls::Certificates;
 use crate::lease::Lease;
 use crate::metrics::Metrics;
 use crate::registration::Endpoint;
+use crate::standing::reports::{self, Desk};
 use crate::status_writer::StatusWriter;
 use crate::telemetry::traces::Traces;
 
@@ -52,6 +54,8 @@ pub(super) struct State {
     /// The way to the cluster, for the page.
     pub(super) reach: Option<Reach>,
     pub(super) sources: Sources,
+    /// Where to hand in findings for reports, if they are written.
+    pub(super) reports: Option<Desk>,
     pub(super) tasks: JoinSet<String>,
 }
 
@@ -117,6 +121,7 @@ pub(super) async fn from_directory(
         outside: Dependencies::default(),
         reach: None,
         sources: Sources::default(),
+        reports: None,
         tasks,
     })
 }
@@ -126,6 +131,7 @@ pub(super) async fn from_cluster(
     rules: watch::Receiver<Arc<ProfileRules>>,
     config: &Configuration,
     certificates: &Arc<Certificates>,
+    mut phases: watch::Receiver<Phase>,
     metrics: &Arc<Metrics>,
 ) -> Result<State, Failure> {
     let reached = kubeconfig::config(args.kubeconfig.as_deref(), args.context.as_deref()).await?;
@@ -150,6 +156,17 @@ pub(super) async fn from_cluster(
             name: named(&args.status_lease, &namespace),
         };
         write_status(&mut state, lease, metrics);
+    }
+    if let Some(named) = args.reports {
+        let settings = reports::Settings {
+            namespace: namespace.clone(),
+            told: named.into(),
+            owner: args.reports_owner.clone(),
+        };
+        let ending = async move { drain::reached(&mut phases, Phase::Draining).await };
+        let (client, metrics) = (client.clone(), metrics.clone());
+        let desk = reports::start(client, settings, metrics, ending, &mut state.tasks);
+        state.reports = Some(desk);
     }
     if args.manage_certs {
         let kept = own_kept(args, &namespace);
@@ -272,6 +289,7 @@ fn followed(
             webhooks,
             own_certificates: None,
         },
+        reports: None,
         tasks: cluster.tasks,
     }
 }

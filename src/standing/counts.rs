@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use super::Moment;
 use super::pace::Pace;
-use crate::answer::report::{self, ReportedFinding, namespace_of};
+use crate::answer::report::{self, namespace_of};
 use crate::answer::state::PolicyState;
-use crate::engine::admission::finding::{Code, Severity};
+use crate::engine::admission::finding::{Code, Finding, Severity};
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::policy::Policy;
@@ -56,40 +56,46 @@ impl Scope {
         }
     }
 
-    fn of(object: Option<&ObjectKey>) -> Self {
-        let namespace = object.and_then(namespace_of);
-        namespace.map_or(Self::Cluster, |name| Self::Namespace(name.clone()))
+    fn of(object: &ObjectKey) -> Self {
+        namespace_of(object).map_or(Self::Cluster, |name| Self::Namespace(name.clone()))
     }
 }
 
 // === impl Counts ===
 
 impl Counts {
-    /// Judges a state.
-    pub(super) fn of(moment: &Moment, pace: &mut Pace) -> Self {
+    /// Judges a state. Each finding is also passed to `told`.
+    pub(super) fn of(moment: &Moment, pace: &mut Pace, told: impl FnMut(Finding)) -> Self {
         let mut counts = Self::default();
-        counts.count_findings(moment, pace);
+        counts.count_findings(moment, pace, told);
         counts.count_policies(&moment.snapshot, pace);
         counts.worked = pace.worked();
         counts
     }
 
-    fn count_findings(&mut self, moment: &Moment, pace: &mut Pace) {
+    fn count_findings(&mut self, moment: &Moment, pace: &mut Pace, mut told: impl FnMut(Finding)) {
         let standing = report::Standing {
             snapshot: &moment.snapshot,
             severities: &moment.settings.severities,
             guardrails: &moment.guardrails,
+            unseen: false,
             refusals: moment.settings.suppressors.is_anybody(),
             today: moment.today,
         };
-        standing.each(|| pace.rest(), |finding| self.add(&finding));
+        standing.each(
+            || pace.rest(),
+            |finding| {
+                self.add(&finding);
+                told(finding);
+            },
+        );
         self.bound();
     }
 
-    fn add(&mut self, finding: &ReportedFinding) {
-        if finding.counts() {
-            let object = finding.object.as_ref().map(|object| &object.0.object);
-            let key = (finding.code, finding.severity, Scope::of(object));
+    fn add(&mut self, finding: &Finding) {
+        if !finding.notice || finding.severity == Severity::Deny {
+            let scope = Scope::of(&finding.object);
+            let key = (finding.code, finding.severity, scope);
             *self.findings.entry(key).or_default() += 1;
         }
     }

@@ -2,8 +2,9 @@
 
 use std::io;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::oneshot;
 
 /// How long to work without a pause.
@@ -16,38 +17,43 @@ const PRIORITY: i32 = 10;
 /// Stack of the thread in bytes, as large as that of the main thread: specs may be deeply nested.
 const STACK: usize = 8 << 20;
 
-/// When the work on a thread pauses, and how long it has taken.
+/// When the work on a thread pauses. It counts CPU time: on a busy machine the thread waits anyway.
 #[derive(Debug)]
 pub(super) struct Pace {
-    since: Instant,
-    worked: Duration,
+    /// The CPU time of the thread at the start, and at the last pause.
+    start: Duration,
+    last: Duration,
 }
 
 // === impl Pace ===
 
 impl Pace {
     fn start() -> Self {
-        Self {
-            since: Instant::now(),
-            worked: Duration::ZERO,
-        }
+        let start = cpu_time();
+        Self { start, last: start }
     }
 
     /// Pauses if there was much work since the last pause.
     pub(super) fn rest(&mut self) {
-        let work = self.since.elapsed();
-        if work < SLICE {
-            return;
+        let now = cpu_time();
+        let work = now.saturating_sub(self.last);
+        if work >= SLICE {
+            thread::sleep(work * IDLE);
+            self.last = now;
         }
-        self.worked += work;
-        thread::sleep(work * IDLE);
-        self.since = Instant::now();
     }
 
-    /// How long it has worked, without the pauses.
+    /// The CPU time that the work has taken so far.
     pub(super) fn worked(&self) -> Duration {
-        self.worked + self.since.elapsed()
+        cpu_time().saturating_sub(self.start)
     }
+}
+
+/// The CPU time of this thread.
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 
 /// Does work on a thread of its own. `None` if it panics.
@@ -70,12 +76,14 @@ pub(super) async fn on_own_thread<T: Send + 'static>(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::on_own_thread;
 
     #[tokio::test]
     async fn work_that_panics_has_no_result() {
         assert_eq!(on_own_thread(|_| 7).await.unwrap(), Some(7));
-        let panics = on_own_thread(|pace| assert!(pace.worked().is_zero(), "not at once"));
+        let panics = on_own_thread(|pace| assert!(pace.worked() > Duration::MAX, "never"));
         assert_eq!(panics.await.unwrap(), None);
     }
 }

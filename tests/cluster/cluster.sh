@@ -139,6 +139,17 @@ copy_channels() {
   chmod -R u+w "$to"
 }
 
+# --- CRDs of reports ----------------------------------------------------------------------------------
+
+# The line of openreports.txt.
+crds_of_openreports() {
+  local version sum from pin
+  pin=$(grep '^v' "$here/openreports.txt")
+  read -r version sum <<<"$pin"
+  from=$(module github.com/openreports/reports-api "$version" "$sum")
+  echo "$from/config/crd"
+}
+
 # --- CRDs of projects --------------------------------------------------------------------------------
 
 # A folder of one's own, else what the project's Go module holds, else stand-ins.
@@ -155,6 +166,8 @@ crds() {
     (cd "$own/$project" && pwd)
   elif [ "$project" = gateway-api ]; then
     crds_of_gateway_api
+  elif [ "$project" = openreports ]; then
+    crds_of_openreports
   elif [ -n "$pin" ]; then
     crds_of_module "$pin"
   elif [ -d "$here/projects/$project/crds" ]; then

@@ -34,6 +34,7 @@ mod projects;
 mod reading;
 mod refusals;
 mod registration;
+mod reports;
 mod rights;
 mod status_writer;
 mod tutorial;

@@ -45,6 +45,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "metrics",
             "certificates",
             "registration",
+            "answer",
             "standing",
             "engine",
         ],

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use crate::kinds::profile::RetainedFields;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::selector::{Labels, Selector};
+use crate::model::uid::Uid;
 
 mod annotations;
 mod bounded_vec;
@@ -70,6 +71,8 @@ pub struct Meta {
     pub version: Option<Arc<str>>,
     /// `metadata.generation`; conditions record the one that they observed.
     pub generation: Option<NonZeroI64>,
+    /// Its UID, if it comes from the API server.
+    pub uid: Option<Uid>,
 }
 
 /// A partly parsed object: typed metadata, spec and status as JSON.

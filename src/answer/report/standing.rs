@@ -7,7 +7,7 @@ use std::sync::Arc;
 use attache_guardrails::Guardrails;
 use jiff::civil::Date;
 
-use super::{Case, ReportedFinding, Suppressing, annotation_faults};
+use super::{Case, Suppressing, annotation_faults};
 use crate::engine::admission::finding::Finding;
 use crate::engine::admission::severities::Severities;
 use crate::engine::model::ids::ObjectKey;
@@ -25,6 +25,8 @@ pub struct Standing<'a> {
     pub severities: &'a Severities,
     /// The guardrails.
     pub guardrails: &'a Guardrails,
+    /// Whether an API server has not validated the objects; if so, its own validation errors are added.
+    pub unseen: bool,
     /// Whether any user may suppress refusals.
     pub refusals: bool,
     /// The current date.
@@ -34,23 +36,24 @@ pub struct Standing<'a> {
 // === impl Standing ===
 
 impl Standing<'_> {
-    /// Passes each finding to `told`, and calls `rest` after each object.
-    pub fn each(&self, mut rest: impl FnMut(), mut told: impl FnMut(ReportedFinding)) {
+    /// Passes each finding that is not suppressed to `told`, and calls `rest` after each object.
+    pub fn each(&self, mut rest: impl FnMut(), mut told: impl FnMut(Finding)) {
         let objects = self.snapshot.all().map(|object| object.key.clone());
         let objects: BTreeSet<ObjectKey> = objects.collect();
         let case = Case {
             before: None,
             after: self.snapshot,
             objects: &objects,
-            unseen: false,
+            unseen: self.unseen,
             severities: self.severities,
             guardrails: self.guardrails,
             today: self.today,
         };
         let mut suppressing = Suppressing::new(self.snapshot, self.today, self.refusals);
         let mut tell = |suppressing: &mut Suppressing<'_>, mut finding: Finding| {
-            let suppressed = suppressing.judge(&mut finding);
-            told(ReportedFinding::new(&finding, None, suppressed));
+            if suppressing.judge(&mut finding).is_none() {
+                told(finding);
+            }
         };
         let mut judge = case.judge();
         for (number, key) in objects.iter().enumerate() {

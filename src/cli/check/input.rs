@@ -17,6 +17,7 @@ use crate::cache::manifest::{Manifests, Origin, Problem};
 use crate::cache::repository::{self, Repository};
 use crate::cache::skipped::Skipped;
 use crate::config::{Configuration, IN_DIRECTORY};
+use crate::engine::admission::disclosure::Levels;
 use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::admission::severities::Severities;
 use crate::engine::admission::verdict::escape;
@@ -66,6 +67,8 @@ pub(super) struct Input {
     pub(super) unusable: Vec<Finding>,
     /// Whether any user may suppress refusals. Only the webhook knows the user.
     pub(super) refusals: bool,
+    /// The most that anybody learns about policies.
+    pub(super) levels: Levels,
 }
 
 // === impl Input ===
@@ -86,6 +89,7 @@ impl Input {
             refusals: config.suppressions.refusals.is_anybody(),
             stdin,
             guardrails: config.guardrails.clone(),
+            levels: config.conduct().levels,
             ..Self::default()
         };
         let labels = repository.labels();
@@ -210,7 +214,7 @@ impl Args {
     }
 
     /// Whether the arguments name no manifests.
-    fn has_no_manifests(&self) -> bool {
+    pub(super) fn has_no_manifests(&self) -> bool {
         self.paths.is_empty() && self.state.rendered.is_empty()
     }
 

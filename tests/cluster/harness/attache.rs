@@ -51,7 +51,7 @@ impl Attache {
         configuration: &Path,
         environment: &[(&str, &str)],
     ) -> Self {
-        let more = ["--manage-webhooks", "--log-format=json"];
+        let more = ["--manage-webhooks", "--log-format=json", "--reports"];
         let kubeconfig = cluster.kubeconfig();
         Self::serve_with(
             cluster,
@@ -224,6 +224,13 @@ impl Attache {
 
     pub(crate) fn wait_until_ready(&self) {
         eventually("attache is ready", || self.answers("/readyz?verbose", 200));
+    }
+
+    /// Kills it, without a chance to give anything up.
+    pub(crate) fn kill(&self) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-s", "KILL", &pid]).status();
+        assert!(sent.expect("kill runs").success());
     }
 
     /// Sends SIGTERM and returns the exit status.

@@ -28,6 +28,10 @@ pub(super) const PROJECTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cl
 pub(super) const QUICKSTART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/quickstart");
 pub(super) const POLICY_KINDS: &str = "10-policy-kinds.yaml";
 
+const POLICY_REPORTS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/cluster/policy-reports/crds.yaml"
+);
 const GUARDRAILS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/guardrails/crd.yaml");
 
 /// The exit code of `cluster.sh` if the machine cannot build a cluster.
@@ -242,6 +246,16 @@ impl Cluster {
         };
         self.install(&crds);
         Some(())
+    }
+
+    /// Installs the CRDs of openreports.io, from their Go module. `None` if this machine cannot get them.
+    pub(crate) fn install_openreports(&self) -> Option<()> {
+        self.install_project("openreports")
+    }
+
+    /// Installs a stand-in for the CRDs of wgpolicyk8s.io.
+    pub(crate) fn install_policy_reports(&self) {
+        self.install(Path::new(POLICY_REPORTS));
     }
 
     /// Installs the CRD of guardrails.

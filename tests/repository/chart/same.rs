@@ -26,7 +26,7 @@ const CONFIG: &str = "attache-config";
 const CHECKSUM: &str = "checksum/config";
 
 /// Lists of components of `manifests/`, and the values that give the same.
-const COMPONENTS: [(&[&str], &[&str]); 16] = [
+const COMPONENTS: [(&[&str], &[&str]); 17] = [
     (&["own-certificates"], &[]),
     (&["certificate-files"], &["certificates.from=secret"]),
     (
@@ -74,6 +74,7 @@ const COMPONENTS: [(&[&str], &[&str]); 16] = [
         &["guardrails.enabled=true"],
     ),
     (&["own-certificates", "ui"], &["ui.enabled=true"]),
+    (&["own-certificates", "reports"], &["reports.enabled=true"]),
     (
         &["own-certificates", "status-writer"],
         &["statusWriter.enabled=true"],
@@ -91,6 +92,7 @@ const COMPONENTS: [(&[&str], &[&str]); 16] = [
             "fail-closed",
             "manage-webhooks",
             "status-writer",
+            "reports",
             "guardrails",
             "audit",
             "events",
@@ -104,6 +106,7 @@ const COMPONENTS: [(&[&str], &[&str]); 16] = [
             "manageWebhooks.validating=true",
             "manageWebhooks.mutating=true",
             "statusWriter.enabled=true",
+            "reports.enabled=true",
             "guardrails.enabled=true",
             "audit.enabled=true",
             "config.events=true",

@@ -195,6 +195,8 @@ pub(super) fn parts(text: &RawValue) -> Result<Incoming<'_>, Unreadable> {
         deleting: json.deletion_timestamp.is_some(),
         version: None,
         generation: json.generation.and_then(NonZeroI64::new),
+        // That of a reviewed object is of no use: reports are about cached ones.
+        uid: None,
     };
     let header = Header {
         namespace: json.namespace.unwrap_or_default(),

@@ -1,0 +1,49 @@
+//! `-o openreports`: the findings on a state as the objects that `attache serve --reports` writes.
+
+use super::super::{Failure, time};
+use super::Args;
+use super::input::Input;
+use crate::answer::openreports::{Api, Reports, Told};
+use crate::answer::report::Standing;
+use crate::engine::admission::finding::Severity;
+
+/// The reports as YAML documents. Without times: the same text for the same state.
+pub(super) fn text(args: &Args, inputs: &[Input]) -> Result<String, Failure> {
+    if !args.has_no_manifests() {
+        return Err(
+            "-o openreports reports what stands, not a change: give --cluster, or --from, without manifests"
+                .into(),
+        );
+    }
+    let mut text = String::new();
+    for input in inputs {
+        let standing = Standing {
+            snapshot: &input.after,
+            severities: &input.severities,
+            guardrails: &input.guardrails,
+            unseen: !input.origins.is_empty(),
+            refusals: input.refusals,
+            today: time::today(),
+        };
+        let mut reports = Reports::new(&input.after, Told::Own, input.levels.clone());
+        standing.each(
+            || (),
+            |mut finding| {
+                if finding.may_refuse && input.of_closed_set.contains(&finding.code) {
+                    finding.severity = Severity::Deny;
+                }
+                let has_object = !finding.object.gk.kind.is_empty();
+                if !has_object || input.objects.contains(&finding.object) {
+                    reports.add(&input.after, finding);
+                }
+            },
+        );
+        for namespace in reports.namespaces() {
+            if let Some(report) = reports.object(Api::OpenReports, namespace, |_| None) {
+                text.push_str("---\n");
+                text.push_str(&serde_saphyr::to_string(&report)?);
+            }
+        }
+    }
+    Ok(text)
+}

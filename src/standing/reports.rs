@@ -1,0 +1,62 @@
+//! Writes the findings that stand as report objects. Of several replicas one writes: the holder of a Lease.
+//!
+//! Only what differs from what is there is written, with server-side apply. Each write carries the resource version that it
+//! is based on, so a replica that has lost the Lease without noticing cannot overwrite what its successor has written.
+
+mod lease;
+mod objects;
+mod writer;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use kube::Client;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::answer::openreports::{Reports, Told};
+use crate::metrics::Metrics;
+
+use self::lease::{Claim, Held};
+use self::writer::Writer;
+
+/// The newest reports.
+pub(super) type Newest = watch::Sender<Option<Arc<Reports>>>;
+
+/// How to write reports.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The namespace of the Lease.
+    pub namespace: String,
+    /// Which policies of other namespaces reports name.
+    pub told: Told,
+    /// A `ClusterRole` that owns the reports: they are removed with it.
+    pub owner: Option<String>,
+}
+
+/// Where to hand the reports in.
+#[derive(Debug)]
+pub struct Desk {
+    pub(super) told: Told,
+    pub(super) newest: Newest,
+}
+
+/// Starts to write the reports that are handed in, until `ending` is done. Then the Lease is given up.
+pub fn start(
+    client: Client,
+    settings: Settings,
+    metrics: Arc<Metrics>,
+    ending: impl Future<Output = ()> + Send + 'static,
+    tasks: &mut JoinSet<String>,
+) -> Desk {
+    let (newest, reports) = watch::channel(None);
+    let held = Held::default();
+    let claim = Claim::new(client.clone(), &settings.namespace, held.clone());
+    tasks.spawn(claim.run(ending));
+    let writer = Writer::new(client, settings.owner, held, metrics);
+    tasks.spawn(writer.run(reports));
+    Desk {
+        told: settings.told,
+        newest,
+    }
+}
