@@ -18,7 +18,6 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
-use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 use crate::cache::Published;
@@ -26,6 +25,7 @@ use crate::cache::kinds::Resources;
 use crate::cache::sync::SyncState;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::state::snapshot::Snapshot;
+use crate::lease::Held;
 use crate::metrics::Metrics;
 
 use self::again::Again;
@@ -57,7 +57,7 @@ pub struct StatusWriter {
     /// The API resources of the kinds.
     pub resources: Arc<Resources>,
     /// Whether this replica is the one that writes.
-    pub leads: watch::Receiver<bool>,
+    pub leads: Held,
     /// Counts what is written.
     pub metrics: Arc<Metrics>,
     /// The least time between two passes.
@@ -80,14 +80,14 @@ struct Known {
 
 impl StatusWriter {
     /// Writes while this replica leads. Does not return unless computing panics.
-    pub async fn run(mut self) -> String {
+    pub async fn run(self) -> String {
         let writer = Writer::new(self.client.clone(), self.resources.clone());
         let mut again = Again::default();
         let mut known: Option<Known> = None;
         let mut pause = self.every;
         loop {
             sleep(pause).await;
-            let leads = *self.leads.borrow_and_update();
+            let leads = self.leads.left().is_some();
             self.metrics.status_writer_leads.set(i64::from(leads));
             if !leads {
                 // Another replica writes; what is known here is no longer true.
@@ -191,7 +191,11 @@ impl StatusWriter {
             Some((next, (due, ticks)))
         });
         let writing = paced.map(|(key, place, marks)| async move {
-            let done = writer.write(&key, place, &marks).await;
+            let done = if self.leads.lasts() {
+                writer.write(&key, place, &marks).await
+            } else {
+                Done::Waiting("another replica holds the Lease")
+            };
             (key, marks, done)
         });
         let mut done = std::pin::pin!(writing.buffer_unordered(AT_A_TIME));

@@ -28,7 +28,7 @@ use crate::engine::kinds::profile::ProfileRules;
 use crate::http::admission::{Dependencies, Note};
 use crate::http::drain::{self, Phase};
 use crate::http::tls::Certificates;
-use crate::lease::Lease;
+use crate::lease::{Claim, Held};
 use crate::metrics::Metrics;
 use crate::registration::Endpoint;
 use crate::standing::reports::{self, Desk};
@@ -151,11 +151,13 @@ pub(super) async fn from_cluster(
     });
     let mut state = followed(client.clone(), kept, rules, config, metrics);
     if args.write_status {
-        let lease = Lease {
-            client: client.clone(),
-            name: named(&args.status_lease, &namespace),
-        };
-        write_status(&mut state, lease, metrics);
+        let (namespace, name) = named(&args.status_lease, &namespace);
+        let mut phases = phases.clone();
+        let ending = async move { drain::reached(&mut phases, Phase::Draining).await };
+        let held = Held::default();
+        let claim = Claim::new(client.clone(), &namespace, &name, held.clone());
+        state.tasks.spawn(claim.run(ending));
+        write_status(&mut state, held, metrics);
     }
     if let Some(named) = args.reports {
         let settings = reports::Settings {
@@ -178,13 +180,11 @@ pub(super) async fn from_cluster(
 }
 
 /// Starts the tasks that write the status of objects.
-fn write_status(state: &mut State, lease: Lease, metrics: &Arc<Metrics>) {
+fn write_status(state: &mut State, leads: Held, metrics: &Arc<Metrics>) {
     let Some((sync, reach)) = state.sources.sync.clone().zip(state.reach.as_ref()) else {
         return;
     };
     let (client, resources) = (reach.client.clone(), reach.resources.clone());
-    let (leads, election) = lease.compete();
-    state.tasks.spawn(election);
     let writer = StatusWriter {
         client,
         snapshot: state.snapshot.clone(),

@@ -3,7 +3,6 @@
 //! Only what differs from what is there is written, with server-side apply. Each write carries the resource version that it
 //! is based on, so a replica that has lost the Lease without noticing cannot overwrite what its successor has written.
 
-mod lease;
 mod objects;
 mod writer;
 
@@ -15,10 +14,13 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::answer::openreports::{Reports, Told};
+use crate::lease::{Claim, Held};
 use crate::metrics::Metrics;
 
-use self::lease::{Claim, Held};
 use self::writer::Writer;
+
+/// The Lease of the replica that writes.
+const LEASE: &str = "attache-reports";
 
 /// The newest reports.
 pub(super) type Newest = watch::Sender<Option<Arc<Reports>>>;
@@ -51,7 +53,7 @@ pub fn start(
 ) -> Desk {
     let (newest, reports) = watch::channel(None);
     let held = Held::default();
-    let claim = Claim::new(client.clone(), &settings.namespace, held.clone());
+    let claim = Claim::new(client.clone(), &settings.namespace, LEASE, held.clone());
     tasks.spawn(claim.run(ending));
     let writer = Writer::new(client, settings.owner, held, metrics);
     tasks.spawn(writer.run(reports));

@@ -50,9 +50,12 @@ const LAYERS: &[(&str, &[&str])] = &[
             "engine",
         ],
     ),
-    ("standing", &["cache", "answer", "metrics", "engine"]),
-    ("status_writer", &["cache", "metrics", "engine"]),
-    ("lease", &[]),
+    (
+        "standing",
+        &["cache", "lease", "answer", "metrics", "engine"],
+    ),
+    ("status_writer", &["cache", "lease", "metrics", "engine"]),
+    ("lease", &["cache"]),
     (
         "cache",
         &[

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-use super::lease::Held;
 use super::objects::{Objects, Place, Stored, content, served};
 use crate::answer::openreports::{Api, Reports};
 use crate::cache::api_error::ApiError;
+use crate::lease::Held;
 use crate::metrics::Metrics;
 
 /// How often to look whether something is left to do.
