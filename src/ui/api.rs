@@ -92,7 +92,8 @@ async fn answer(
 
 /// The tag of all answers of a generation. The day is part of it: exceptions of guardrails end on one.
 fn tag(answers: &dyn Answers, generation: u64) -> HeaderValue {
-    let today = jiff::Zoned::now().date();
+    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
+    let today = now.date();
     let tag = format!("\"{}-{generation}-{today}\"", answers.instance());
     HeaderValue::from_str(&tag).unwrap_or(HeaderValue::from_static("\"\""))
 }
