@@ -32,6 +32,7 @@ pub mod parallel;
 pub mod position;
 pub mod raw;
 pub mod reload;
+pub mod remembered;
 pub mod repository;
 pub mod served;
 pub mod skipped;

@@ -16,4 +16,3 @@ mod reviewed;
 pub mod router;
 pub mod server;
 pub mod tls;
-mod today;

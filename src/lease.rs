@@ -15,6 +15,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use kube::api::{ObjectMeta, PostParams};
 use kube::{Api, Client};
 use tokio::sync::Mutex as Turn;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::cache::api_error::ApiError;
@@ -40,7 +41,7 @@ pub struct Held {
 
 /// The task that holds the Lease, or waits for it.
 #[derive(Debug)]
-pub struct Claim {
+struct Claim {
     api: Api<Lease>,
     name: String,
     identity: String,
@@ -53,6 +54,25 @@ pub struct Claim {
 struct Seen {
     version: Option<String>,
     since: Instant,
+}
+
+/// Starts the task that holds the Lease with this name, or waits for it, until `ending` is done; then it gives the Lease up.
+pub fn hold(
+    client: Client,
+    (namespace, name): (&str, &str),
+    ending: impl Future<Output = ()> + Send + 'static,
+    tasks: &mut JoinSet<String>,
+) -> Held {
+    let held = Held::default();
+    let claim = Claim {
+        api: Api::namespaced(client, namespace),
+        name: name.to_owned(),
+        identity: identity(),
+        held: held.clone(),
+        seen: None,
+    };
+    tasks.spawn(claim.run(ending));
+    held
 }
 
 // === impl Held ===
@@ -86,19 +106,8 @@ impl Held {
 // === impl Claim ===
 
 impl Claim {
-    /// A claim to the Lease with this name.
-    pub fn new(client: Client, namespace: &str, name: &str, held: Held) -> Self {
-        Self {
-            api: Api::namespaced(client, namespace),
-            name: name.to_owned(),
-            identity: identity(),
-            held,
-            seen: None,
-        }
-    }
-
     /// Holds the Lease, or waits for it, until `ending` is done; then gives it up. Does not return.
-    pub async fn run(mut self, ending: impl Future<Output = ()>) -> String {
+    async fn run(mut self, ending: impl Future<Output = ()>) -> String {
         let mut trouble = None;
         tokio::pin!(ending);
         loop {

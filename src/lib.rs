@@ -43,4 +43,5 @@ pub mod serve;
 pub mod standing;
 pub mod status_writer;
 pub mod telemetry;
+pub mod today;
 pub mod ui;

@@ -21,6 +21,7 @@ use crate::cache::sync::SyncState;
 use crate::engine::admission::settings::ReviewSettings;
 use crate::engine::state::snapshot::Snapshot;
 use crate::metrics::Metrics;
+use crate::today::today;
 
 use self::counts::Counts;
 use self::gauges::Gauges;
@@ -114,12 +115,11 @@ impl Standing {
     }
 
     fn now(&self) -> Moment {
-        let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
         Moment {
             snapshot: self.snapshot.load_full(),
             settings: self.settings.load_full(),
             guardrails: self.guardrails.all(),
-            today: now.date(),
+            today: today(),
         }
     }
 }

@@ -13,7 +13,7 @@ mod place;
 mod wanted;
 mod write;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -165,23 +165,18 @@ impl StatusWriter {
         let now = Instant::now();
         let none = Marks::default();
         let objects = known.wanted.keys().chain(known.written.keys());
-        let objects: std::collections::BTreeSet<&ObjectKey> = objects.collect();
-        let due: Vec<(ObjectKey, Marks)> = objects
-            .into_iter()
-            .filter_map(|key| {
-                let wanted = known.wanted.get(key).unwrap_or(&none);
-                let written = known.written.get(key).unwrap_or(&none);
-                (wanted != written && again.is_due(key, now)).then(|| (key.clone(), wanted.clone()))
-            })
-            .collect();
+        let objects: BTreeSet<&ObjectKey> = objects.collect();
         let snapshot = self.snapshot.load_full();
-        let due: Vec<(ObjectKey, Place, Marks)> = due
-            .into_iter()
-            .filter_map(|(key, marks)| {
-                let place = Place::of(&snapshot, &key.gk)?;
-                Some((key, place, marks))
-            })
-            .collect();
+        let due = objects.into_iter().filter_map(|key| {
+            let wanted = known.wanted.get(key).unwrap_or(&none);
+            let written = known.written.get(key).unwrap_or(&none);
+            if wanted == written || !again.is_due(key, now) {
+                return None;
+            }
+            let place = Place::of(&snapshot, &key.gk)?;
+            Some((key.clone(), place, wanted.clone()))
+        });
+        let due: Vec<(ObjectKey, Place, Marks)> = due.collect();
         let pace = Duration::from_secs(1) / WRITES_PER_SECOND;
         let mut ticks = interval(pace);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -10,7 +10,6 @@ use attache_engine::effective::Resolver;
 use attache_engine::effective::impact::touched_by;
 use attache_engine::model::ids::{GroupKind, ObjectKey};
 use attache_engine::model::level::Level;
-use attache_engine::model::object::Node;
 use attache_engine::model::wording;
 use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
@@ -19,7 +18,7 @@ use crate::file::{Action, OnError};
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
 use crate::judge::{Before, Fault, Judge};
-use crate::side::Side;
+use crate::side::{Scope, Side};
 use crate::target_paths::{JudgedPath, by_id, deepest};
 use crate::{values, written};
 
@@ -124,9 +123,6 @@ impl Guardrails {
                 judge
             }
         });
-        // A kind may have its first or its last policy.
-        let end = [change.before, change.after].map(|side| deepest(side, side.used_kinds()));
-        let end = end.into_iter().fold(Level::Rule, Level::max);
         let mut is_cut = false;
         let mut found: BTreeMap<Together<'_>, Targets> = BTreeMap::new();
         for (kind, targets) in &targets {
@@ -143,9 +139,10 @@ impl Guardrails {
                     && guardrails.any(|guardrail| guardrail.matcher.has(change.after, target))
             };
             let targets: Vec<&ObjectKey> = targets.iter().filter(is_asked).collect();
+            let scope = scope(change, kind);
             let mut sides = [
-                Side::new(&mut was, kind, end, &targets),
-                Side::new(&mut is, kind, end, &targets),
+                Side::new(&mut was, scope, &targets),
+                Side::new(&mut is, scope, &targets),
             ];
             for target in targets {
                 judge_target(
@@ -181,6 +178,17 @@ impl Guardrails {
         // What was found before the fuel was used up is true.
         findings.chain(is_cut.then(|| too_much(key))).collect()
     }
+}
+
+/// What guardrails of one kind, or about all, are about.
+fn scope<'k>(change: &GuardedChange<'_>, kind: Option<&'k GroupKind>) -> Scope<'k> {
+    // A kind may have its first or its last policy.
+    let end = || {
+        let sides = [change.before, change.after];
+        let ends = sides.map(|side| deepest(side, side.used_kinds()));
+        ends.into_iter().fold(Level::Rule, Level::max)
+    };
+    kind.map_or_else(|| Scope::All(end()), Scope::Kind)
 }
 
 fn judge_target<'g>(
@@ -316,13 +324,7 @@ fn touched(
 
 /// The policy kinds that the API server serves, or that have policies among manifests.
 fn served_kinds(snapshot: &Snapshot) -> impl Iterator<Item = &GroupKind> {
-    let crd = GroupKind::crd();
-    let definitions = snapshot.objects(&crd);
-    let defined = definitions.filter_map(|object| match &object.node {
-        Node::Crd(crd) => Some(&crd.gk),
-        _ => None,
-    });
-    let defined: HashSet<&GroupKind> = defined.collect();
+    let defined: HashSet<&GroupKind> = snapshot.definitions().map(|crd| &crd.gk).collect();
     snapshot
         .policy_kinds()
         .filter(move |kind| snapshot.count(kind) > 0 || defined.contains(kind))

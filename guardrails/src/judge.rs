@@ -374,7 +374,7 @@ impl<'g> Judge<'g> {
             let fields = settings.fields.iter().flatten();
             let fields = fields.map(|(name, value)| ((*name).to_owned(), value.clone()));
             if by_kind {
-                all.push((values::kind_name(kind), values::map(fields)));
+                all.push((kind.qualified(), values::map(fields)));
             } else if settings.fields.is_some() {
                 all.extend(fields);
             } else {

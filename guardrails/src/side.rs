@@ -10,6 +10,15 @@ use attache_engine::model::object::is_route;
 use crate::judge::is_direct;
 use crate::target_paths::{TargetPaths, kinds};
 
+/// What the guardrails are about.
+#[derive(Clone, Copy)]
+pub(crate) enum Scope<'k> {
+    /// One policy kind.
+    Kind(&'k GroupKind),
+    /// All policy kinds. The paths to routes end at this level, on both sides of a change.
+    All(Level),
+}
+
 /// The paths before or after the change.
 pub(crate) struct Side<'r, 's> {
     pub(crate) resolver: &'r mut Resolver<'s>,
@@ -25,11 +34,9 @@ type ByRoute = HashMap<ObjectKey, Vec<PathGroup>>;
 // === impl Side ===
 
 impl<'r, 's> Side<'r, 's> {
-    /// `end` is where the paths to routes end for guardrails about all kinds: the same on both sides.
     pub(crate) fn new(
         resolver: &'r mut Resolver<'s>,
-        kind: Option<&'r GroupKind>,
-        end: Level,
+        scope: Scope<'r>,
         targets: &[&ObjectKey],
     ) -> Self {
         let snapshot = resolver.snapshot();
@@ -37,10 +44,14 @@ impl<'r, 's> Side<'r, 's> {
         let there = there.filter(|key| is_route(&key.gk) && snapshot.get(key).is_some());
         let mut routes = Routes::default();
         routes.extend(there);
+        let (kind, bare_of_routes) = match scope {
+            Scope::Kind(kind) => (Some(kind), None),
+            Scope::All(end) => {
+                let bare = resolver.bare_paths_over_routes(&routes, end);
+                (None, Some(by_route(bare)))
+            }
+        };
         let kinds = kinds(snapshot, kind);
-        let bare_of_routes = kind
-            .is_none()
-            .then(|| by_route(resolver.bare_paths_over_routes(&routes, end)));
         let of_kind = |kind: GroupKind| {
             let end = snapshot.profile(&kind).map(|profile| profile.end());
             let end = end.filter(|end| !is_direct(snapshot, &kind) && !end.is_upper());

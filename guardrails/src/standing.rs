@@ -1,6 +1,6 @@
 //! Which targets fulfil guardrails now, without a change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use attache_engine::effective::Resolver;
 use attache_engine::model::ids::{GroupKind, ObjectKey};
@@ -43,19 +43,30 @@ impl<'g> Judge<'g> {
         today: Date,
     ) -> Vec<(&'g Guardrail, Standing)> {
         let snapshot = resolver.snapshot();
-        let mut paths: BTreeMap<Option<&GroupKind>, TargetPaths> = BTreeMap::new();
-        let mut gateways = None;
+        let all = guardrails.iter();
+        let applying: Vec<&Guardrail> = all
+            .filter(|guardrail| guardrail.matcher.has(snapshot, key))
+            .collect();
+        if applying.is_empty() {
+            return Vec::new();
+        }
+        let kinds = applying
+            .iter()
+            .map(|guardrail| guardrail.policy_kind.as_ref());
+        let kinds: BTreeSet<Option<&GroupKind>> = kinds.collect();
+        let of_kinds = kinds.into_iter();
+        let of_kinds = of_kinds.map(|kind| (kind, TargetPaths::find(resolver, key, kind)));
+        let of_kinds: Vec<(Option<&GroupKind>, TargetPaths)> = of_kinds.collect();
+        let paths = of_kinds.iter();
+        let paths: BTreeMap<_, _> = paths
+            .map(|(kind, paths)| (*kind, paths.paths(snapshot)))
+            .collect();
+        let gateways = resolver.gateways_of(key);
         let mut found = Vec::new();
-        for guardrail in guardrails.iter() {
-            if !guardrail.matcher.has(snapshot, key) {
-                continue;
-            }
-            let kind = guardrail.policy_kind.as_ref();
-            let find = || TargetPaths::find(resolver, key, kind);
-            let paths = paths.entry(kind).or_insert_with(find);
-            let paths = paths.paths(snapshot);
-            let gateways = gateways.get_or_insert_with(|| resolver.gateways_of(key));
-            let result = self.judge(resolver, guardrail, &paths, gateways, Before::Same);
+        for guardrail in applying {
+            let paths = paths.get(&guardrail.policy_kind.as_ref());
+            let paths = paths.map(Vec::as_slice).unwrap_or_default();
+            let result = self.judge(resolver, guardrail, paths, &gateways, Before::Same);
             if result.paths == 0 {
                 continue;
             }

@@ -97,11 +97,6 @@ pub(crate) fn map<K: Into<String>>(entries: impl IntoIterator<Item = (K, Value)>
     })
 }
 
-/// The key of a policy kind in `effective`: always with its group.
-pub(crate) fn kind_name(kind: &GroupKind) -> String {
-    format!("{}.{}", kind.kind, kind.group)
-}
-
 fn nothing() -> Value {
     map::<String>([])
 }

@@ -1,6 +1,5 @@
 //! Whether a user may read a policy: `SubjectAccessReview`, with a short-lived cache of the answers.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
@@ -10,6 +9,7 @@ use k8s_openapi::api::authorization::v1::{
 };
 use kube::Api;
 use kube::api::PostParams;
+use kube::core::ApiResource;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
@@ -18,6 +18,7 @@ use crate::engine::model::ids::ObjectKey;
 use crate::metrics::Metrics;
 
 use super::kinds::Resources;
+use super::remembered::Remembered;
 use super::watch::unquoted;
 
 /// How long a positive answer is cached.
@@ -39,7 +40,7 @@ pub struct Access {
     /// How many more answers are needed until access reviews count as working again; 0 while they work. This keeps the
     /// log from getting a line for each failure.
     owed: AtomicU32,
-    known: Mutex<HashMap<Question, (bool, Instant)>>,
+    known: Mutex<Remembered<Question, bool>>,
 }
 
 type Question = (Arc<Subject>, ObjectKey);
@@ -60,14 +61,15 @@ impl Access {
             metrics,
             budget,
             owed: AtomicU32::default(),
-            known: Mutex::default(),
+            known: Mutex::new(Remembered::new(REMEMBERED)),
         }
     }
 
     /// Whether the user may `get` the object. An error counts as no and is not cached.
     pub async fn may_get(&self, subject: Arc<Subject>, object: ObjectKey) -> bool {
         let question = (subject, object);
-        if let Some(answer) = self.remembered(&question).await {
+        let known = self.known.lock().await.get(&question);
+        if let Some(answer) = known {
             self.count(answer, true);
             return answer;
         }
@@ -79,46 +81,14 @@ impl Access {
             return false;
         };
         self.count(answer, false);
-        let mut known = self.known.lock().await;
-        if known.len() >= REMEMBERED {
-            let now = Instant::now();
-            known.retain(|_, (_, until)| *until > now);
-        }
-        if known.len() < REMEMBERED {
-            let life = if answer { YES } else { NO };
-            known.insert(question, (answer, Instant::now() + life));
-        }
+        let life = if answer { YES } else { NO };
+        self.known.lock().await.put(question, answer, life);
         answer
-    }
-
-    async fn remembered(&self, question: &Question) -> Option<bool> {
-        let known = self.known.lock().await;
-        let (answer, until) = known.get(question)?;
-        (*until > Instant::now()).then_some(*answer)
     }
 
     async fn ask(&self, (subject, object): &Question) -> Option<bool> {
         let resource = self.resources.get(&object.gk)?;
-        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let review = SubjectAccessReview {
-            spec: SubjectAccessReviewSpec {
-                user: text(&subject.user),
-                uid: text(&subject.uid),
-                groups: Some(subject.groups.clone()),
-                extra: Some(subject.extra.clone()),
-                resource_attributes: Some(ResourceAttributes {
-                    verb: Some("get".to_owned()),
-                    group: Some(resource.group),
-                    version: Some(resource.version),
-                    resource: Some(resource.plural),
-                    namespace: text(&object.namespace),
-                    name: text(&object.name),
-                    ..ResourceAttributes::default()
-                }),
-                ..SubjectAccessReviewSpec::default()
-            },
-            ..SubjectAccessReview::default()
-        };
+        let review = review(subject, "get", &resource, [&object.namespace, &object.name]);
         let api: Api<SubjectAccessReview> = Api::all(self.client.clone());
         let (params, asked) = (PostParams::default(), Instant::now());
         let answer = timeout(self.budget, api.create(&params, &review)).await;
@@ -155,6 +125,36 @@ impl Access {
             if cached { "true" } else { "false" },
         ];
         self.metrics.sar.with_label_values(&labels).inc();
+    }
+}
+
+/// The question whether a user may do something with a resource: in a namespace, or everywhere if it is empty; with the
+/// object of a name, or with all.
+pub fn review(
+    user: &Subject,
+    verb: &str,
+    resource: &ApiResource,
+    [namespace, name]: [&str; 2],
+) -> SubjectAccessReview {
+    let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    SubjectAccessReview {
+        spec: SubjectAccessReviewSpec {
+            user: text(&user.user),
+            uid: text(&user.uid),
+            groups: Some(user.groups.clone()),
+            extra: Some(user.extra.clone()),
+            resource_attributes: Some(ResourceAttributes {
+                verb: Some(verb.to_owned()),
+                group: Some(resource.group.clone()),
+                version: Some(resource.version.clone()),
+                resource: Some(resource.plural.clone()),
+                namespace: text(namespace),
+                name: text(name),
+                ..ResourceAttributes::default()
+            }),
+            ..SubjectAccessReviewSpec::default()
+        },
+        ..SubjectAccessReview::default()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::engine::admission::finding::Finding;
 use crate::engine::admission::validate::{of_spec, served};
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::literal;
-use crate::engine::model::object::{Crd, Node, is_gateway_kind, is_large};
+use crate::engine::model::object::{Crd, is_gateway_kind, is_large};
 use crate::engine::state::snapshot::Snapshot;
 
 /// The CRDs of Gateway API's own kinds, as far as they are known.
@@ -32,12 +32,7 @@ pub(super) struct Judged {
 impl Definitions {
     /// Collects the CRDs of a state and of files. Those of files take precedence.
     pub(super) fn new(base: Option<&Snapshot>, files: impl IntoIterator<Item = Arc<Crd>>) -> Self {
-        let crd = GroupKind::crd();
-        let there = base.into_iter().flat_map(|base| base.objects(&crd));
-        let there = there.filter_map(|object| match &object.node {
-            Node::Crd(crd) => Some(crd.clone()),
-            _ => None,
-        });
+        let there = base.into_iter().flat_map(Snapshot::definitions).cloned();
         let all = there.chain(files).filter(|crd| is_gateway_kind(&crd.gk));
         Self(all.map(|crd| (crd.gk.clone(), crd)).collect())
     }

@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::engine::state::snapshot::Snapshot;
 use crate::metrics::Metrics;
+use crate::today;
 
 use super::Published;
 use super::guardrails::{GuardrailsInUse, StoredGuardrail};
@@ -63,7 +64,7 @@ impl GuardrailStatus {
             sleep(pause).await;
             let (snapshot, guardrails) = (self.snapshot.load_full(), self.in_use.all());
             let now = jiff::Timestamp::now();
-            let today = now.to_zoned(jiff::tz::TimeZone::UTC).date();
+            let today = today::date(now);
             let is_same = last.snapshot.as_ptr() == Arc::as_ptr(&snapshot)
                 && last.guardrails.as_ptr() == Arc::as_ptr(&guardrails)
                 && last.day == Some(today);

@@ -55,6 +55,15 @@ pub struct Listed {
     pub missing: Vec<Missing>,
 }
 
+/// The objects of a state, sorted by key, without definitions.
+pub fn shown(snapshot: &Snapshot) -> Vec<Object> {
+    let all = snapshot.all();
+    let all = all.filter(|object| !matches!(object.node, Node::Crd(_)));
+    let mut objects: Vec<Object> = all.map(|object| Object::clone(object)).collect();
+    objects.sort_by(|a, b| a.key.cmp(&b.key));
+    objects
+}
+
 /// How many single objects are read at the same time.
 const AT_ONCE: usize = 16;
 

@@ -10,7 +10,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::output::{self, Output};
 use super::render::guardrails::table;
 use super::state::{Scope, State};
-use super::{Failure, Outcome, print, time};
+use super::{Failure, Outcome, print};
 use crate::answer;
 use crate::answer::guardrails::guardrails;
 use crate::cache::files;
@@ -21,6 +21,7 @@ use crate::engine::admission::finding::{Code, Finding, Severity};
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::object::plain;
+use crate::today::today;
 
 /// Arguments of `attache guardrails`.
 #[derive(Debug, clap::Args)]
@@ -95,12 +96,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let within = opened.within();
     let view = opened.view(&Wants::Everything);
     view.say_what_is_missing();
-    let report = guardrails(
-        &view.snapshot,
-        &found.usable,
-        within.as_deref(),
-        time::today(),
-    );
+    let report = guardrails(&view.snapshot, &found.usable, within.as_deref(), today());
     let text = match args.output.program(&answer::document(&report))? {
         Some(text) => text,
         None => table(&report, args.output.style()),

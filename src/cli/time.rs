@@ -1,15 +1,6 @@
-//! Times as kubectl reads them, and the current date.
+//! Times as kubectl reads them.
 
 use std::time::Duration;
-
-use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
-
-/// The current date in UTC.
-pub(super) fn today() -> Date {
-    Timestamp::now().to_zoned(TimeZone::UTC).date()
-}
 
 /// Parses `10s`, `1m30s`, or a number of seconds.
 pub(super) fn timeout(text: &str) -> Result<Duration, String> {

@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     ));
     print(&format!("{}\n", page.url()))?;
     if !args.no_open && stdout().is_terminal() {
-        // Whoever has no browser opens the printed URL elsewhere.
+        // Without a browser here, the user opens the printed URL elsewhere.
         let _ = open::that_detached(page.url_to_open());
     }
     let shows = Arc::clone(&session);

@@ -13,7 +13,6 @@ use super::bodies::BodyBudget;
 use super::envelope::{Envelope, Malformed};
 use super::live_reads::LiveReads;
 use super::reviewed::Reviewed;
-use super::today::today;
 use crate::engine::admission::disclosure::{Subject, conceal, policies_named};
 use crate::engine::admission::finding::Finding;
 use crate::engine::admission::mutate::mutate;
@@ -28,6 +27,7 @@ use crate::engine::model::object::{IGNORE, Incoming, Object};
 use crate::engine::state::snapshot::{Snapshot, namespace_key};
 use crate::metrics::{Metrics, requested_kind};
 use crate::telemetry::traces::{SpanKind, Trace, Traces};
+use crate::today::today;
 
 /// The most access reviews in a review: twice the number of warnings that can be shown.
 const MAX_ACCESS: usize = 20;

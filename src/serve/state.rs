@@ -28,7 +28,7 @@ use crate::engine::kinds::profile::ProfileRules;
 use crate::http::admission::{Dependencies, Note};
 use crate::http::drain::{self, Phase};
 use crate::http::tls::Certificates;
-use crate::lease::{Claim, Held};
+use crate::lease::{Held, hold};
 use crate::metrics::Metrics;
 use crate::registration::Endpoint;
 use crate::standing::reports::{self, Desk};
@@ -131,7 +131,7 @@ pub(super) async fn from_cluster(
     rules: watch::Receiver<Arc<ProfileRules>>,
     config: &Configuration,
     certificates: &Arc<Certificates>,
-    mut phases: watch::Receiver<Phase>,
+    phases: watch::Receiver<Phase>,
     metrics: &Arc<Metrics>,
 ) -> Result<State, Failure> {
     let reached = kubeconfig::config(args.kubeconfig.as_deref(), args.context.as_deref()).await?;
@@ -152,11 +152,8 @@ pub(super) async fn from_cluster(
     let mut state = followed(client.clone(), kept, rules, config, metrics);
     if args.write_status {
         let (namespace, name) = named(&args.status_lease, &namespace);
-        let mut phases = phases.clone();
-        let ending = async move { drain::reached(&mut phases, Phase::Draining).await };
-        let held = Held::default();
-        let claim = Claim::new(client.clone(), &namespace, &name, held.clone());
-        state.tasks.spawn(claim.run(ending));
+        let (client, lease) = (client.clone(), (&*namespace, &*name));
+        let held = hold(client, lease, draining(phases.clone()), &mut state.tasks);
         write_status(&mut state, held, metrics);
     }
     if let Some(named) = args.reports {
@@ -165,8 +162,8 @@ pub(super) async fn from_cluster(
             told: named.into(),
             owner: args.reports_owner.clone(),
         };
-        let ending = async move { drain::reached(&mut phases, Phase::Draining).await };
         let (client, metrics) = (client.clone(), metrics.clone());
+        let ending = draining(phases);
         let desk = reports::start(client, settings, metrics, ending, &mut state.tasks);
         state.reports = Some(desk);
     }
@@ -177,6 +174,11 @@ pub(super) async fn from_cluster(
         state.tasks.spawn(own.run());
     }
     Ok(state)
+}
+
+/// Ends when the server begins to drain.
+async fn draining(mut phases: watch::Receiver<Phase>) {
+    drain::reached(&mut phases, Phase::Draining).await;
 }
 
 /// Starts the tasks that write the status of objects.

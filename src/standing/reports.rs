@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::answer::openreports::{Reports, Told};
-use crate::lease::{Claim, Held};
+use crate::lease::hold;
 use crate::metrics::Metrics;
 
 use self::writer::Writer;
@@ -52,9 +52,8 @@ pub fn start(
     tasks: &mut JoinSet<String>,
 ) -> Desk {
     let (newest, reports) = watch::channel(None);
-    let held = Held::default();
-    let claim = Claim::new(client.clone(), &settings.namespace, LEASE, held.clone());
-    tasks.spawn(claim.run(ending));
+    let lease = (&*settings.namespace, LEASE);
+    let held = hold(client.clone(), lease, ending, tasks);
     let writer = Writer::new(client, settings.owner, held, metrics);
     tasks.spawn(writer.run(reports));
     Desk {

@@ -14,6 +14,7 @@ use tower_http::compression::CompressionLayer;
 use super::events::Listeners;
 use super::question::Parameters;
 use super::{Answers, Asked, LARGEST_CHANGE, Question, Refusal, page};
+use crate::today::today;
 
 /// The header with the generation of an answer.
 const GENERATION: HeaderName = HeaderName::from_static("attache-generation");
@@ -92,9 +93,7 @@ async fn answer(
 
 /// The tag of all answers of a generation. The day is part of it: exceptions of guardrails end on one.
 fn tag(answers: &dyn Answers, generation: u64) -> HeaderValue {
-    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
-    let today = now.date();
-    let tag = format!("\"{}-{generation}-{today}\"", answers.instance());
+    let tag = format!("\"{}-{generation}-{}\"", answers.instance(), today());
     HeaderValue::from_str(&tag).unwrap_or(HeaderValue::from_static("\"\""))
 }
 

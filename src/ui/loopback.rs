@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 
 use super::api::{Reader, is_data, router};
 use super::question::Parameters;
-use super::token::Token;
+use super::token::{Token, bearer};
 use super::{Answers, Refusal, cookie, headers};
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -54,7 +54,7 @@ impl Loopback {
     pub async fn bind(address: SocketAddr) -> Result<Self, String> {
         if !address.ip().is_loopback() {
             return Err(format!(
-                "{address} can be reached from other machines, and the page shows what you may read to whoever has its URL: \
+                "{address} can be reached from other machines, and the page shows what you may read to everyone who has its URL: \
                  choose an address of loopback, such as 127.0.0.1:0. For others, attache serve --ui asks each for a token"
             ));
         }
@@ -200,9 +200,8 @@ impl Gate {
 
     /// Whether a request has the token, in the cookie or as a bearer token.
     fn knows(&self, headers: &HeaderMap) -> bool {
-        let bearer = one(headers, &AUTHORIZATION).and_then(|value| value.split_once(' '));
-        let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer"));
-        bearer.is_some_and(|(_, token)| self.token.is(token.trim()))
+        let given = one(headers, &AUTHORIZATION).and_then(bearer);
+        given.is_some_and(|token| self.token.is(token))
             || cookie::values(headers, &self.cookie).any(|value| self.token.is(value))
     }
 

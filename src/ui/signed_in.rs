@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use futures::future::BoxFuture;
 
 use super::api::{Reader, is_data, router};
+use super::token::bearer;
 use super::{Answers, Refusal, headers};
 
 /// Carries the token where `Authorization` does not arrive: the proxy of the API server removes it.
@@ -23,7 +24,7 @@ const LONGEST: usize = 16 * 1024;
 
 /// Knows who asks, and what they are shown.
 pub trait Door: Send + Sync {
-    /// The answers for whoever has a token.
+    /// The answers for the user with this token.
     fn enter(&self, token: String) -> BoxFuture<'_, Result<Arc<dyn Answers>, Refusal>>;
 }
 
@@ -79,10 +80,7 @@ fn token(headers: &HeaderMap) -> Result<String, Refusal> {
     };
     let token = match one(&TOKEN)? {
         Some(token) => Some(token),
-        None => one(&AUTHORIZATION)?
-            .and_then(|value| value.split_once(' '))
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer"))
-            .map(|(_, token)| token),
+        None => one(&AUTHORIZATION)?.and_then(bearer),
     };
     let token = token.map(str::trim);
     let token = token.filter(|token| !token.is_empty() && token.len() <= LONGEST);

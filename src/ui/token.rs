@@ -8,6 +8,12 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 /// Bytes of a token: nobody guesses one.
 const BYTES: usize = 32;
 
+/// The token in the value of `Authorization: Bearer`.
+pub(super) fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("Bearer").then(|| token.trim())
+}
+
 /// A random token. It does not appear in debug output.
 pub(super) struct Token(String);
 

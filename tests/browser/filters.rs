@@ -68,7 +68,7 @@ fn a_namespace_and_a_kind_are_filters() {
 fn problems_alone_are_shown_and_listed() {
     let Some(page) = Page::of(BROKEN) else { return };
     let before = page.drawn().len();
-    page.press("p");
+    page.press(&["p"]);
     eventually("the problems are listed", || {
         page.says("Problems")?;
         page.says("HTTPRoute infra/to-no-listener not attached to Gateway infra/edge")?;

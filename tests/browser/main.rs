@@ -129,11 +129,11 @@ fn it_can_be_used_without_a_mouse() {
     let mut met = Vec::new();
     while met.last() != Some(&json!("Gateway infra/edge")) {
         assert!(met.len() < 30, "{met:?}");
-        page.press(page::TAB);
+        page.press(&[page::TAB]);
         met.push(page.run(chosen));
     }
     assert!(met.contains(&json!("GatewayClass example")), "{met:?}");
-    page.press(page::ENTER);
+    page.press(&[page::ENTER]);
     eventually("the panel tells of it", || {
         page.says("TimeoutPolicy infra/edge-timeouts")
     });
@@ -142,7 +142,7 @@ fn it_can_be_used_without_a_mouse() {
         page.run("return document.querySelector('[aria-pressed=true]').getAttribute('aria-label')"),
         json!("Gateway infra/edge")
     );
-    page.press(page::ESCAPE);
+    page.press(&[page::ESCAPE]);
     eventually("the panel is closed, and one is back where one was", || {
         let closed = page.run("return document.querySelector('#panel').hidden");
         match page.run(chosen) {

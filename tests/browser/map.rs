@@ -36,7 +36,7 @@ fn policies_show_their_state_and_who_overrides_whom() {
     );
     let curves = "return document.querySelectorAll('#view .arc').length";
     assert_eq!(page.run(curves), json!(0));
-    page.press("o");
+    page.press(&["o"]);
     eventually("a curve for each override", || {
         let now = page.run(curves);
         (now == 2).then_some(()).ok_or_else(|| now.to_string())
@@ -108,12 +108,12 @@ fn many_routes_are_counted_by_namespace_until_somebody_opens_one() {
         is_open.then_some(()).ok_or_else(|| format!("{drawn:?}"))
     });
     assert_eq!(page.run(frames).as_array().unwrap().len(), 9);
-    page.press("c");
+    page.press(&["c"]);
     eventually("all are closed", || {
         let count = page.run(frames).as_array().unwrap().len();
         (count == 10).then_some(()).ok_or_else(|| count.to_string())
     });
-    page.press("e");
+    page.press(&["e"]);
     eventually("all are open", || {
         let count = page.drawn().len();
         (count == 302)

@@ -1,5 +1,6 @@
 //! The page of a state in a browser, and user actions on it.
 
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -135,42 +136,6 @@ impl Page {
             .collect()
     }
 
-    /// Runs a script in the page and returns its result.
-    pub(crate) fn run(&self, script: &str) -> Value {
-        self.browser
-            .post("execute/sync", &json!({"script": script, "args": []}))
-    }
-
-    /// Runs a script that calls its last argument when it is done.
-    pub(crate) fn run_later(&self, script: &str) -> Value {
-        self.browser
-            .post("execute/async", &json!({"script": script, "args": []}))
-    }
-
-    pub(crate) fn devtools(&self, command: &str, params: &Value) {
-        let body = json!({"cmd": command, "params": params});
-        self.browser.post("goog/cdp/execute", &body);
-    }
-
-    pub(crate) fn click(&self, selector: &str) {
-        let element = self.element(selector);
-        self.browser
-            .post(&format!("element/{element}/click"), &json!({}));
-    }
-
-    /// Types into an element.
-    pub(crate) fn keys(&self, selector: &str, keys: &str) {
-        let element = self.element(selector);
-        self.browser
-            .post(&format!("element/{element}/value"), &json!({"text": keys}));
-    }
-
-    /// Presses a key, wherever the focus is.
-    pub(crate) fn press(&self, key: &str) {
-        let actions = json!([{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]);
-        self.act(&json!({"type": "key", "id": "keys", "actions": actions}));
-    }
-
     /// Turns the wheel above the centre of the picture.
     pub(crate) fn wheel(&self, by: i32) {
         let canvas = self.canvas();
@@ -189,22 +154,11 @@ impl Page {
         self.act(&json!({"type": "pointer", "id": "mouse", "actions": moves}));
     }
 
-    fn act(&self, source: &Value) {
-        self.browser.post("actions", &json!({"actions": [source]}));
-    }
-
     fn canvas(&self) -> Value {
         self.browser.post(
             "element",
             &json!({"using": "css selector", "value": "#canvas"}),
         )
-    }
-
-    fn element(&self, selector: &str) -> String {
-        let query = json!({"using": "css selector", "value": selector});
-        let found = self.browser.post("element", &query);
-        let (_, id) = found.as_object().unwrap().iter().next().unwrap();
-        id.as_str().unwrap().to_owned()
     }
 
     /// The position and scale in the picture's `transform`.
@@ -273,5 +227,13 @@ impl Page {
             }
         }
         assert_eq!(asked, 1, "the file itself is asked for");
+    }
+}
+
+impl Deref for Page {
+    type Target = Browser;
+
+    fn deref(&self) -> &Browser {
+        &self.browser
     }
 }

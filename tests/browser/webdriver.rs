@@ -92,6 +92,58 @@ impl Browser {
         self.send("POST", &format!("/session/{}/{path}", self.session), body)
     }
 
+    /// Runs a script in the page and returns its result.
+    pub(crate) fn run(&self, script: &str) -> Value {
+        self.post("execute/sync", &json!({"script": script, "args": []}))
+    }
+
+    /// Runs a script that calls its last argument when it is done.
+    pub(crate) fn run_later(&self, script: &str) -> Value {
+        self.post("execute/async", &json!({"script": script, "args": []}))
+    }
+
+    pub(crate) fn devtools(&self, command: &str, params: &Value) {
+        let body = json!({"cmd": command, "params": params});
+        self.post("goog/cdp/execute", &body);
+    }
+
+    pub(crate) fn click(&self, selector: &str) {
+        let element = self.element(selector);
+        self.post(&format!("element/{element}/click"), &json!({}));
+    }
+
+    /// Types into an element.
+    pub(crate) fn keys(&self, selector: &str, keys: &str) {
+        let element = self.element(selector);
+        self.post(&format!("element/{element}/value"), &json!({"text": keys}));
+    }
+
+    /// Presses keys one after another, wherever the focus is.
+    pub(crate) fn press(&self, keys: &[&str]) {
+        let actions: Vec<Value> = keys
+            .iter()
+            .flat_map(|key| {
+                [
+                    json!({"type": "keyDown", "value": key}),
+                    json!({"type": "keyUp", "value": key}),
+                ]
+            })
+            .collect();
+        self.act(&json!({"type": "key", "id": "keys", "actions": actions}));
+    }
+
+    /// Performs the actions of one input device.
+    pub(crate) fn act(&self, source: &Value) {
+        self.post("actions", &json!({"actions": [source]}));
+    }
+
+    fn element(&self, selector: &str) -> String {
+        let query = json!({"using": "css selector", "value": selector});
+        let found = self.post("element", &query);
+        let (_, id) = found.as_object().unwrap().iter().next().unwrap();
+        id.as_str().unwrap().to_owned()
+    }
+
     /// The log entries since the last call.
     pub(crate) fn log(&self, kind: &str) -> Vec<Value> {
         let entries = self.post("se/log", &json!({ "type": kind }));

@@ -16,7 +16,7 @@ const CONFIGURATION: &str = concat!(
     "/tests/cluster/fixtures/attache.yaml"
 );
 
-/// Routes and policies of two teams; every cluster of the tests has the class. Whoever may not read `infra` must not learn a name that begins with `hidden`.
+/// Routes and policies of two teams; every cluster of the tests has the class. A user who may not read `infra` must not learn a name that begins with `hidden`.
 const OBJECTS: &str = "
 apiVersion: v1
 kind: Namespace

@@ -147,7 +147,7 @@ fn a_finding_is_in_the_report_of_its_namespace_as_long_as_it_stands() {
     let summary = &whole["summary"];
     let counted = ["fail", "warn", "error"].map(|key| summary[key].as_u64().unwrap());
     assert_eq!(counted.iter().sum::<u64>(), count as u64, "{whole}");
-    // Whoever reads it may not read the policies of another namespace.
+    // A user who reads it may not read the policies of another namespace.
     let vain = result(&world, REPORTS, "shop", "in-vain").unwrap();
     assert_eq!(vain["policy"], "overridden", "{vain}");
     assert!(!whole.to_string().contains("secret-limits"), "{whole}");

@@ -104,6 +104,15 @@ impl GroupKind {
         KIND.clone()
     }
 
+    /// The kind with its group, also for kinds of the Gateway API: `HTTPRoute.gateway.networking.k8s.io`. Kinds of core
+    /// have none: `Service`.
+    pub fn qualified(&self) -> String {
+        match &*self.group {
+            "" => self.kind.to_string(),
+            group => format!("{}.{group}", self.kind),
+        }
+    }
+
     fn parts(&self) -> [&str; 3] {
         if self.group.is_empty() || &*self.group == GATEWAY_API {
             [&self.kind, "", ""]

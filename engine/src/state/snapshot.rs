@@ -199,24 +199,26 @@ impl Snapshot {
         self.profiles.get(gk)
     }
 
+    /// The definitions of kinds.
+    pub fn definitions(&self) -> impl Iterator<Item = &Arc<Crd>> {
+        let objects = self.kinds.get(&GroupKind::crd()).into_iter();
+        let objects = objects.flat_map(|kind| kind.objects.values());
+        objects.filter_map(|object| match &object.node {
+            Node::Crd(crd) => Some(crd),
+            _ => None,
+        })
+    }
+
     /// The definition of a kind, if there is one.
     pub fn definition(&self, gk: &GroupKind) -> Option<&Crd> {
-        self.objects(&GroupKind::crd())
-            .find_map(|object| match &object.node {
-                Node::Crd(crd) if crd.gk == *gk => Some(&**crd),
-                _ => None,
-            })
+        let mut definitions = self.definitions();
+        let found = definitions.find(|crd| crd.gk == *gk);
+        found.map(|crd| &**crd)
     }
 
     /// Policy kinds that have policies but no definition: only their profiles describe their fields. Sorted.
     pub fn undefined_kinds(&self) -> impl Iterator<Item = &GroupKind> {
-        let crd = GroupKind::crd();
-        let definitions = self.objects(&crd);
-        let defined = definitions.filter_map(|object| match &object.node {
-            Node::Crd(crd) => Some(&crd.gk),
-            _ => None,
-        });
-        let defined: HashSet<&GroupKind> = defined.collect();
+        let defined: HashSet<&GroupKind> = self.definitions().map(|crd| &crd.gk).collect();
         self.used_kinds()
             .filter(move |kind| !defined.contains(kind))
     }
@@ -413,13 +415,8 @@ impl Snapshot {
         let mut kinds: BTreeMap<GroupKind, Option<Arc<Crd>>> = BTreeMap::new();
         let known = self.profiles.keys().chain(self.rules.kinds());
         kinds.extend(known.map(|gk| (gk.clone(), None)));
-        kinds.extend(
-            self.objects(&GroupKind::crd())
-                .filter_map(|o| match &o.node {
-                    Node::Crd(crd) => Some((crd.gk.clone(), Some(crd.clone()))),
-                    _ => None,
-                }),
-        );
+        let defined = self.definitions();
+        kinds.extend(defined.map(|crd| (crd.gk.clone(), Some(crd.clone()))));
         for (gk, crd) in kinds {
             self.set_profile(&gk, crd.as_deref());
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::engine::model::ids::{GroupKind, ObjectKey};
-use crate::engine::model::object::{Node, gateway_versions};
+use crate::engine::model::object::gateway_versions;
 use crate::engine::state::snapshot::Snapshot;
 
 /// An object as an `ObjectReference`.
@@ -30,14 +30,10 @@ pub(super) struct Versions(HashMap<GroupKind, Arc<str>>);
 
 impl Versions {
     pub(super) fn of(snapshot: &Snapshot) -> Self {
-        let crd = GroupKind::crd();
-        let definitions = snapshot
-            .objects(&crd)
-            .filter_map(|object| match &object.node {
-                Node::Crd(crd) => Some((crd.gk.clone(), crd.served.first()?.clone())),
-                _ => None,
-            });
-        Self(definitions.collect())
+        let definitions = snapshot.definitions();
+        let versions =
+            definitions.filter_map(|crd| Some((crd.gk.clone(), crd.served.first()?.clone())));
+        Self(versions.collect())
     }
 
     fn version(&self, gk: &GroupKind) -> &str {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::engine::model::ids::GroupKind;
-use crate::engine::model::object::{Crd, Node, is_gateway_kind};
+use crate::engine::model::object::{Crd, is_gateway_kind};
 use crate::engine::state::snapshot::Snapshot;
 
 /// Returns a function that says whether a kind is cluster-scoped: by the CRDs in files and in `base`, else by what is
@@ -14,13 +14,11 @@ pub(super) fn cluster_scoped(
     definitions: &[Arc<Crd>],
 ) -> impl Fn(&GroupKind) -> bool + use<> {
     let mut scopes: BTreeMap<GroupKind, bool> = BTreeMap::new();
-    let crd = GroupKind::crd();
-    for object in base.into_iter().flat_map(|base| base.objects(&crd)) {
-        if let Node::Crd(crd) = &object.node {
-            scopes.insert(crd.gk.clone(), !crd.namespaced);
-        }
-    }
-    for crd in definitions {
+    for crd in base
+        .into_iter()
+        .flat_map(Snapshot::definitions)
+        .chain(definitions)
+    {
         scopes.insert(crd.gk.clone(), !crd.namespaced);
     }
     move |gk| match scopes.get(gk) {

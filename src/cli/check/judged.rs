@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::super::progress::Progress;
-use super::super::time;
 use super::super::unseen;
 use super::input::Input;
 use super::places::{Asked, Places, shown, spot};
@@ -17,6 +16,7 @@ use crate::cache::parallel::parallel_map;
 use crate::engine::admission::finding::{Code, Finding, Severity};
 use crate::engine::admission::validate::is_target_kind;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::today::today;
 
 /// How many objects a thread takes at a time.
 const RUN: usize = 64;
@@ -40,7 +40,7 @@ struct Found {
 /// Checks all objects.
 pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     progress.say(format!("checking {} objects", input.objects.len()));
-    let today = time::today();
+    let today = today();
     let case = Case {
         before: input.before.as_ref(),
         after: &input.after,

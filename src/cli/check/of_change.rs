@@ -6,6 +6,7 @@ use attache_guardrails::Guardrails;
 
 use super::super::state::View;
 use super::input::Input;
+use crate::cache::directory::Loaded;
 use crate::cache::manifest::Manifests;
 use crate::engine::admission::severities::Severities;
 use crate::engine::model::ids::ObjectKey;
@@ -29,12 +30,12 @@ pub(in super::super) struct OfChange<'a> {
 pub(in super::super) enum What<'a> {
     /// These are applied.
     Applied {
-        /// The objects.
+        /// The objects, as they are written.
         manifests: Manifests,
         /// The text that they were read from.
         text: &'a str,
-        /// The namespace of objects that do not name one.
-        namespace: &'a str,
+        /// The state with them.
+        loaded: Box<Loaded>,
     },
     /// These are deleted.
     Deleted {
@@ -69,14 +70,14 @@ impl Input {
             What::Applied {
                 mut manifests,
                 text,
-                namespace,
+                loaded,
             } => {
                 let skipped = std::mem::take(&mut manifests.skipped);
                 let guarded = common.guarded(&manifests);
                 Self {
                     skipped,
                     stdin: Some(text.to_owned()),
-                    ..guarded.of_files(view.with(manifests, namespace), before)
+                    ..guarded.of_files(*loaded, before)
                 }
             }
             What::Deleted { objects, after } => Self {

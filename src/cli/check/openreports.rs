@@ -1,11 +1,12 @@
 //! `-o openreports`: the findings on a state as the objects that `attache serve --reports` writes.
 
-use super::super::{Failure, time};
+use super::super::Failure;
 use super::Args;
 use super::input::Input;
 use crate::answer::openreports::{Api, Reports, Told};
 use crate::answer::report::Standing;
 use crate::engine::admission::finding::Severity;
+use crate::today::today;
 
 /// The reports as YAML documents. Without times: the same text for the same state.
 pub(super) fn text(args: &Args, inputs: &[Input]) -> Result<String, Failure> {
@@ -23,7 +24,7 @@ pub(super) fn text(args: &Args, inputs: &[Input]) -> Result<String, Failure> {
             guardrails: &input.guardrails,
             unseen: !input.origins.is_empty(),
             refusals: input.refusals,
-            today: time::today(),
+            today: today(),
         };
         let mut reports = Reports::new(&input.after, Told::Own, input.levels.clone());
         standing.each(

@@ -15,7 +15,7 @@ use crate::cache::manifest::{Manifest, Manifests, Problem};
 use crate::cache::raw::RawObject;
 use crate::cache::repository;
 use crate::cli::names::Names;
-use crate::cli::{Failure, check, guardrails as written_guardrails, time};
+use crate::cli::{Failure, check, guardrails as written_guardrails};
 use crate::config::Configuration;
 use crate::engine::admission::settings::{Guard, ReviewSettings};
 use crate::engine::admission::verdict::escape;
@@ -23,6 +23,7 @@ use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::object::Object;
 use crate::engine::state::snapshot::Snapshot;
+use crate::today::today;
 
 /// What the arguments of the command say about all states.
 #[derive(Clone, Debug)]
@@ -101,7 +102,7 @@ impl World {
             guardrails: found.usable,
             settings,
             namespace: how.namespace.clone(),
-            today: time::today(),
+            today: today(),
             standing: OnceCell::new(),
         })
     }

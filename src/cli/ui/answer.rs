@@ -1,6 +1,7 @@
 //! Answers to the questions of the page, by the code behind the commands.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -10,12 +11,11 @@ use super::super::describe::describe;
 use super::super::explain::Described;
 use super::super::render::graph::html::shown;
 use super::super::render::graph::states::{Look, looks};
-use super::super::time::today;
 use super::change::change;
 use super::session::Numbered;
 use super::teams::with_teams;
 use super::text;
-use super::world::{World, crds};
+use super::world::World;
 use crate::answer;
 use crate::answer::Answer;
 use crate::answer::graph::{Graph, details};
@@ -23,9 +23,12 @@ use crate::answer::guardrails::guardrails;
 use crate::answer::kinds::kinds;
 use crate::answer::policies::{Asked as AskedPolicies, Sort, policies};
 use crate::engine::effective::Resolver;
+use crate::engine::model::ids::GroupKind;
+use crate::engine::model::object::Crd;
 use crate::engine::model::printable;
 use crate::engine::model::selector::Selector;
 use crate::engine::routing::Matching;
+use crate::today::today;
 use crate::ui::{Asked, Question, Refusal};
 
 /// What does not change while the page is served.
@@ -92,8 +95,9 @@ pub(super) fn answer(
             written(&with_teams(snapshot, &report)?)
         }
         Question::Kinds => {
-            let used = world.used_kinds();
-            document(&kinds(&world.view.rules, &crds(snapshot), &used, false))
+            let crds: Vec<Arc<Crd>> = snapshot.definitions().cloned().collect();
+            let used: Vec<GroupKind> = snapshot.used_kinds().cloned().collect();
+            document(&kinds(&world.view.rules, &crds, &used, false))
         }
         Question::History => Err(Refusal::fault("the history is not part of a state")),
     }

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::super::check::{OfChange, What, of_change};
 use super::super::guardrails::{among, usable};
 use super::super::impact::{changed, deleted};
-use super::super::time::today;
 use super::answer::value;
 use super::world::World;
 use crate::answer::guardrails::guardrails;
@@ -16,6 +15,7 @@ use crate::cache::files::STDIN;
 use crate::cache::manifest::Manifests;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::state::snapshot::{Change, Snapshot};
+use crate::today::today;
 use crate::ui::Refusal;
 
 /// The effect of applying the objects in a text, or of deleting them.
@@ -48,11 +48,12 @@ pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, R
         };
         (after, known, what)
     } else {
-        let after = view.with(manifests.clone(), namespace).snapshot;
+        let loaded = Box::new(view.with(manifests.clone(), namespace));
+        let after = loaded.snapshot.clone();
         let what = What::Applied {
             manifests,
             text,
-            namespace,
+            loaded,
         };
         (after, &stated.usable, what)
     };

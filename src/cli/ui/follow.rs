@@ -11,12 +11,11 @@ use super::super::Failure;
 use super::super::guardrails::{self, FromManifests};
 use super::super::state::{Opened, Scope, State, View};
 use super::super::watch::{Files, Live, Query};
-use super::world::{Parts, World, crds};
-use crate::cache::lists::Wants;
+use super::world::{Parts, World};
+use crate::cache::lists::{Wants, shown};
 use crate::config::Configuration;
 use crate::engine::admission::verdict::escape;
-use crate::engine::model::ids::GroupKind;
-use crate::engine::model::object::{Crd, Object};
+use crate::engine::model::object::Crd;
 use crate::serve::ReadText;
 
 /// The time between two looks at files or watches.
@@ -272,11 +271,7 @@ impl Source {
 /// A view with the objects of its snapshot, if it has none of its own.
 fn whole(mut view: View) -> View {
     if view.objects.is_empty() {
-        let all = view.snapshot.all();
-        let all = all.filter(|object| object.key.gk != GroupKind::crd());
-        let mut objects: Vec<Object> = all.map(|object| Object::clone(object)).collect();
-        objects.sort_by(|a, b| a.key.cmp(&b.key));
-        view.objects = objects;
+        view.objects = shown(&view.snapshot);
     }
     view
 }
@@ -294,6 +289,6 @@ fn is_same(one: &View, other: &View) -> bool {
 
 /// The CRDs of a view, by name.
 fn definitions(view: &View) -> BTreeMap<String, Arc<Crd>> {
-    let crds = crds(&view.snapshot).into_iter();
-    crds.map(|crd| (crd.gk.to_string(), crd)).collect()
+    let crds = view.snapshot.definitions();
+    crds.map(|crd| (crd.gk.to_string(), crd.clone())).collect()
 }

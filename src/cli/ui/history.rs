@@ -172,10 +172,7 @@ fn difference(old: &Object, new: &Object, [before, after]: [&View; 2]) -> Option
 
 /// `KIND[.group]/[namespace/]name`.
 fn name(key: &ObjectKey) -> String {
-    let kind = match &*key.gk.group {
-        "" => key.gk.kind.to_string(),
-        group => format!("{}.{group}", key.gk.kind),
-    };
+    let kind = key.gk.qualified();
     match &*key.namespace {
         "" => format!("{kind}/{}", key.name),
         namespace => format!("{kind}/{namespace}/{}", key.name),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use jiff::civil::Date;
 
-use super::super::time::today;
+use crate::today::today;
 use crate::ui::Question;
 
 /// The most bytes of all answers.

@@ -92,7 +92,7 @@ impl Session {
 
     /// Shows a new state.
     pub(super) fn show(&self, world: &Arc<World>) {
-        // Whoever asks for the history from now on waits until it has this change.
+        // Requests for the history wait from now on until it has this change.
         let mut history = self.history();
         let before = self.newest.load_full();
         let generation = self.number(Arc::clone(world), None);

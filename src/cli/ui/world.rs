@@ -1,7 +1,7 @@
 //! A state as the page shows it, read as the commands read it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use attache_guardrails::Guardrails;
 use serde_json::value::RawValue;
@@ -12,9 +12,7 @@ use super::super::unseen;
 use crate::answer::graph::{Focus, Graph, graph};
 use crate::engine::admission::severities::Severities;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::model::object::{Crd, Node};
 use crate::engine::routing::Matching;
-use crate::engine::state::snapshot::Snapshot;
 
 /// A state, and what belongs to it.
 pub(super) struct World {
@@ -51,11 +49,8 @@ impl World {
     pub(super) fn names(&self) -> &Names {
         self.parts.names.get_or_init(|| {
             let snapshot = &self.view.snapshot;
-            let used = snapshot.policy_kinds().filter(|gk| snapshot.count(gk) > 0);
-            let policies: Vec<&GroupKind> = used.collect();
-            let crds = crds(snapshot);
-            let crds = crds.iter().map(AsRef::as_ref);
-            Names::new(crds, snapshot.known_kinds()).with_policies(policies)
+            let crds = snapshot.definitions().map(AsRef::as_ref);
+            Names::new(crds, snapshot.known_kinds()).with_policies(snapshot.used_kinds())
         })
     }
 
@@ -117,22 +112,4 @@ impl World {
         lines.extend(self.problems.iter().cloned());
         lines
     }
-
-    /// The policy kinds of files that are used, with or without a CRD.
-    pub(super) fn used_kinds(&self) -> Vec<GroupKind> {
-        let snapshot = &self.view.snapshot;
-        let used = snapshot.policy_kinds().filter(|gk| snapshot.count(gk) > 0);
-        used.cloned().collect()
-    }
-}
-
-/// The CRDs of a state.
-pub(super) fn crds(snapshot: &Snapshot) -> Vec<Arc<Crd>> {
-    let kind = GroupKind::crd();
-    let objects = snapshot.objects(&kind);
-    let crds = objects.filter_map(|object| match &object.node {
-        Node::Crd(crd) => Some(Arc::clone(crd)),
-        _ => None,
-    });
-    crds.collect()
 }

@@ -1,6 +1,5 @@
 //! Whose token it is: `TokenReview`, with a short-lived cache of the answers.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,8 +8,9 @@ use kube::Api;
 use kube::api::PostParams;
 use ring::digest::{SHA256, digest};
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
+use crate::cache::remembered::Remembered;
 use crate::engine::admission::disclosure::Subject;
 use crate::ui::Refusal;
 
@@ -19,7 +19,7 @@ const YES: Duration = Duration::from_secs(30);
 const NO: Duration = Duration::from_secs(10);
 /// The most answers to cache.
 const REMEMBERED: usize = 10_000;
-/// How many reviews at a time: whoever reaches the port can send any number of tokens.
+/// How many reviews at a time: a client that reaches the port can send any number of tokens.
 const AT_ONCE: usize = 8;
 /// How long a request waits for a review.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -32,7 +32,7 @@ type Person = Option<Arc<Subject>>;
 /// Asks the API server whose token it is.
 pub(super) struct People {
     client: kube::Client,
-    known: Mutex<HashMap<Digest, (Person, Instant)>>,
+    known: Mutex<Remembered<Digest, Person>>,
     permits: Semaphore,
 }
 
@@ -42,7 +42,7 @@ impl People {
     pub(super) fn new(client: kube::Client) -> Self {
         Self {
             client,
-            known: Mutex::default(),
+            known: Mutex::new(Remembered::new(REMEMBERED)),
             permits: Semaphore::new(AT_ONCE),
         }
     }
@@ -57,7 +57,7 @@ impl People {
                 "the API server does not accept the token: it may have expired; sign in with another",
             )
         };
-        let known = self.remembered(&of(token));
+        let known = self.known().get(&of(token));
         let person = match known {
             Some(person) => person,
             None => self.ask(token).await?,
@@ -72,7 +72,8 @@ impl People {
         let permit = timeout(PATIENCE, self.permits.acquire()).await;
         let _permit = permit.map_err(|_| busy())?.map_err(|_| busy())?;
         // Another request with the token may have been answered meanwhile.
-        if let Some(person) = self.remembered(&of(token)) {
+        let known = self.known().get(&of(token));
+        if let Some(person) = known {
             return Ok(person);
         }
         let review = TokenReview {
@@ -98,30 +99,13 @@ impl People {
             busy()
         })?;
         let person = review.status.and_then(person);
-        self.remember(of(token), person.clone());
+        let life = if person.is_some() { YES } else { NO };
+        self.known().put(of(token), person.clone(), life);
         Ok(person)
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<Digest, (Person, Instant)>> {
+    fn known(&self) -> MutexGuard<'_, Remembered<Digest, Person>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn remembered(&self, token: &Digest) -> Option<Person> {
-        let known = self.known();
-        let (person, until) = known.get(token)?;
-        (*until > Instant::now()).then(|| person.clone())
-    }
-
-    fn remember(&self, token: Digest, person: Person) {
-        let now = Instant::now();
-        let mut known = self.known();
-        if known.len() >= REMEMBERED {
-            known.retain(|_, (_, until)| *until > now);
-        }
-        if known.len() < REMEMBERED {
-            let life = if person.is_some() { YES } else { NO };
-            known.insert(token, (person, now + life));
-        }
     }
 }
 

@@ -7,11 +7,11 @@ use attache_guardrails::guardrail_kind;
 
 use super::rights::{Rights, Where};
 use crate::cache::api_error::ApiError;
-use crate::cache::lists::{Listed, Missing, Unseen};
+use crate::cache::lists::{Listed, Missing, Unseen, shown};
 use crate::engine::admission::disclosure::Levels;
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::GroupKind;
-use crate::engine::model::object::{Node, Object};
+use crate::engine::model::object::Object;
 use crate::engine::state::snapshot::{Change, Snapshot};
 
 /// The most namespaces that a sentence names.
@@ -90,15 +90,6 @@ pub(super) fn restricted(
     }
 }
 
-/// The objects of a state, sorted by key, without definitions.
-fn shown(snapshot: &Snapshot) -> Vec<Object> {
-    let all = snapshot.all();
-    let all = all.filter(|object| !matches!(object.node, Node::Crd(_)));
-    let mut objects: Vec<Object> = all.map(|object| Object::clone(object)).collect();
-    objects.sort_by(|a, b| a.key.cmp(&b.key));
-    objects
-}
-
 fn left_out(gk: &GroupKind, why: &str) -> Missing {
     Missing {
         what: Unseen::Kind(gk.clone()),
@@ -126,7 +117,7 @@ mod tests {
 
     use super::*;
     use crate::engine::model::ids::ObjectKey;
-    use crate::engine::model::object::Meta;
+    use crate::engine::model::object::{Meta, Node};
 
     fn object(gk: &GroupKind, namespace: &str, name: &str) -> Arc<Object> {
         Arc::new(Object {

@@ -1,18 +1,18 @@
 //! What a user may list, kind by kind: everywhere, in some namespaces, or nowhere.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
-use k8s_openapi::api::authorization::v1::{
-    ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec,
-};
+use k8s_openapi::api::authorization::v1::SubjectAccessReview;
 use kube::Api;
 use kube::api::PostParams;
 use kube::core::ApiResource;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
+use crate::cache::access::review;
+use crate::cache::remembered::Remembered;
 use crate::engine::admission::disclosure::Subject;
 use crate::engine::model::ids::GroupKind;
 use crate::ui::Refusal;
@@ -48,8 +48,8 @@ pub(super) struct AskedKind {
     pub(super) namespaces: BTreeSet<Arc<str>>,
 }
 
-/// The rights of users, and until when they hold.
-type Known = HashMap<Arc<Subject>, (Arc<Rights>, Instant)>;
+/// The rights of users.
+type Known = Remembered<Arc<Subject>, Arc<Rights>>;
 
 /// Asks the API server what users may list.
 pub(super) struct Readers {
@@ -72,15 +72,13 @@ impl Readers {
     pub(super) fn new(client: kube::Client) -> Self {
         Self {
             client,
-            known: Mutex::default(),
+            known: Mutex::new(Remembered::new(REMEMBERED)),
         }
     }
 
     /// What a user may list, if that was asked a short time ago.
-    pub(super) fn remembered(&self, user: &Subject) -> Option<Arc<Rights>> {
-        let known = self.known();
-        let (rights, until) = known.get(user)?;
-        (*until > Instant::now()).then(|| Arc::clone(rights))
+    pub(super) fn remembered(&self, user: &Arc<Subject>) -> Option<Arc<Rights>> {
+        self.known().get(user)
     }
 
     /// What a user may list of these kinds.
@@ -93,19 +91,16 @@ impl Readers {
         asked: Vec<AskedKind>,
     ) -> Result<Arc<Rights>, Refusal> {
         let rights = Arc::new(self.ask(user, asked).await?);
-        let now = Instant::now();
-        let mut known = self.known();
-        if known.len() >= REMEMBERED {
-            known.retain(|_, (_, until)| *until > now);
-        }
-        if known.len() < REMEMBERED {
-            known.insert(Arc::clone(user), (Arc::clone(&rights), now + LIFE));
-        }
+        self.known()
+            .put(Arc::clone(user), Arc::clone(&rights), LIFE);
         Ok(rights)
     }
 
     async fn ask(&self, user: &Arc<Subject>, asked: Vec<AskedKind>) -> Result<Rights, Refusal> {
-        let everywhere = asked.iter().map(|kind| may_list(user, kind, None));
+        let may_list = |kind: &AskedKind, namespace: &str| {
+            review(user, "list", &kind.resource, [namespace, ""])
+        };
+        let everywhere = asked.iter().map(|kind| may_list(kind, ""));
         let allowed = self.each(everywhere.collect()).await?;
         let mut rights = Rights::default();
         let mut rest: Vec<AskedKind> = Vec::new();
@@ -121,7 +116,7 @@ impl Readers {
             namespaces.map(move |namespace| (kind.gk.clone(), Arc::clone(namespace), kind))
         });
         let parts = parts.take(QUESTIONS).map(|(gk, namespace, kind)| {
-            let review = may_list(user, kind, Some(&namespace));
+            let review = may_list(kind, &namespace);
             ((gk, namespace), review)
         });
         let (parts, reviews): (Vec<_>, Vec<_>) = parts.unzip();
@@ -157,29 +152,6 @@ impl Readers {
 
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The question whether a user may list a kind, in a namespace or everywhere.
-fn may_list(user: &Subject, kind: &AskedKind, namespace: Option<&str>) -> SubjectAccessReview {
-    let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    SubjectAccessReview {
-        spec: SubjectAccessReviewSpec {
-            user: text(&user.user),
-            uid: text(&user.uid),
-            groups: Some(user.groups.clone()),
-            extra: Some(user.extra.clone()),
-            resource_attributes: Some(ResourceAttributes {
-                verb: Some("list".to_owned()),
-                group: Some(kind.resource.group.clone()),
-                version: Some(kind.resource.version.clone()),
-                resource: Some(kind.resource.plural.clone()),
-                namespace: namespace.and_then(text),
-                ..ResourceAttributes::default()
-            }),
-            ..SubjectAccessReviewSpec::default()
-        },
-        ..SubjectAccessReview::default()
     }
 }
 

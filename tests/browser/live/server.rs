@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -99,40 +100,22 @@ impl Live {
         fs::write(self.file(name), text.replacen(from, to, 1)).unwrap();
     }
 
-    /// Runs a script in the page and returns its result.
-    pub(super) fn run(&self, script: &str) -> Value {
-        self.browser
-            .post("execute/sync", &json!({"script": script, "args": []}))
-    }
-
-    /// Runs a script that calls its last argument when it is done.
-    pub(super) fn run_later(&self, script: &str) -> Value {
-        self.browser
-            .post("execute/async", &json!({"script": script, "args": []}))
-    }
-
-    pub(super) fn devtools(&self, command: &str, params: &Value) {
-        let body = json!({"cmd": command, "params": params});
-        self.browser.post("goog/cdp/execute", &body);
-    }
-
     /// Light or dark, as the system wants it.
     pub(super) fn scheme(&self, scheme: &str) {
         let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
         self.devtools("Emulation.setEmulatedMedia", &features);
     }
 
+    /// Clicks an element when it is there.
     pub(super) fn click(&self, selector: &str) {
-        let element = self.element(selector);
-        self.browser
-            .post(&format!("element/{element}/click"), &json!({}));
+        eventually("the element is there", || self.has(selector));
+        self.browser.click(selector);
     }
 
-    /// Types into an element.
+    /// Types into an element when it is there.
     pub(super) fn keys(&self, selector: &str, keys: &str) {
-        let element = self.element(selector);
-        self.browser
-            .post(&format!("element/{element}/value"), &json!({"text": keys}));
+        eventually("the element is there", || self.has(selector));
+        self.browser.keys(selector, keys);
     }
 
     /// Replaces the text of a field.
@@ -143,31 +126,6 @@ impl Live {
             "const field = document.querySelector({selector}); field.value = {text}; \
              field.dispatchEvent(new Event('input', {{ bubbles: true }}));"
         ));
-    }
-
-    /// Presses keys one after another, wherever the focus is.
-    pub(super) fn press(&self, keys: &[&str]) {
-        let actions: Vec<Value> = keys
-            .iter()
-            .flat_map(|key| {
-                [
-                    json!({"type": "keyDown", "value": key}),
-                    json!({"type": "keyUp", "value": key}),
-                ]
-            })
-            .collect();
-        let source = json!({"type": "key", "id": "keys", "actions": actions});
-        self.browser.post("actions", &json!({"actions": [source]}));
-    }
-
-    fn element(&self, selector: &str) -> String {
-        let query = json!({"using": "css selector", "value": selector});
-        let found = eventually("the element is there", || {
-            self.has(selector)?;
-            Ok(self.browser.post("element", &query))
-        });
-        let (_, id) = found.as_object().unwrap().iter().next().unwrap();
-        id.as_str().unwrap().to_owned()
     }
 
     pub(super) fn has(&self, selector: &str) -> Result<(), String> {
@@ -238,6 +196,14 @@ impl Live {
                 assert!(is_own, "{url}");
             }
         }
+    }
+}
+
+impl Deref for Live {
+    type Target = Browser;
+
+    fn deref(&self) -> &Browser {
+        &self.browser
     }
 }
 

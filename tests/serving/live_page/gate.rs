@@ -1,4 +1,4 @@
-//! Who gets an answer: whoever has the token, from the page itself.
+//! Only a client with the token gets an answer, from the page itself.
 
 use testing::page::{Answer, Page};
 

@@ -29,7 +29,7 @@ const PARTS: [(About, &str, &str); 6] = [
     (
         About::Standing,
         "The standing state",
-        "What holds now, whoever applied it: `attache check --cluster` finds the same. attache judges it in the background when \
+        "The findings and states of now; `attache check --cluster` finds the same. attache judges it in the background when \
          something has changed, at most every ten seconds. Every replica has the same numbers, so take their `max`, not \
          their `sum`.",
     ),

@@ -1,4 +1,4 @@
-//! What stands, as gauges: without a review, and only as long as it stands.
+//! Gauges of the findings that the cluster has now: without a review, and only while a finding holds.
 
 use std::fs;
 

@@ -16,15 +16,12 @@ const WALL: [&str; 4] = [
     "Zoned::now",
 ];
 /// Files that may: certificates and their checks, metrics, output for users.
-const MAY: [&str; 12] = [
-    // The date on which suppressions expire.
-    "src/http/today.rs",
-    // The date on which exceptions from guardrails end, and the time at which a condition changed.
+const MAY: [&str; 10] = [
+    // The date on which suppressions and exceptions end.
+    "src/today.rs",
+    // The time at which a condition changed.
     "src/cache/guardrail_status.rs",
     "src/cli/",
-    // The date on which exceptions and suppressions end.
-    "src/standing.rs",
-    "src/ui/api.rs",
     // Times that objects carry for people. A Lease expires by how long it has not changed, not by them.
     "src/lease.rs",
     "src/standing/reports/writer.rs",

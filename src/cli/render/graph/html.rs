@@ -14,7 +14,6 @@ use serde::Serialize;
 use super::states::{Look, badges, looks};
 use super::svg::{STYLE, text_of, title};
 use crate::answer::graph::{Details, Graph};
-use crate::engine::model::ids::GroupKind;
 
 const PAGE: &str = include_str!("html/page.html");
 /// Built by `make ui` from `ui/src/map`.
@@ -46,7 +45,9 @@ pub(crate) fn shown<'a>(graph: &'a Graph, from: &'a [String]) -> Shown<'a> {
     Shown {
         graph,
         looks: looks(),
-        badges: badges.map(|(kind, badge)| (whole(&kind), badge)).collect(),
+        badges: badges
+            .map(|(kind, badge)| (kind.qualified(), badge))
+            .collect(),
         from,
     }
 }
@@ -74,14 +75,6 @@ pub(crate) fn html(
         ("script", SCRIPT.to_owned()),
     ];
     Ok(filled(PAGE, &parts))
-}
-
-/// A kind with its group.
-fn whole(kind: &GroupKind) -> String {
-    match &*kind.group {
-        "" => kind.kind.to_string(),
-        group => format!("{}.{group}", kind.kind),
-    }
 }
 
 /// Fills the `{{parts}}` of a template. The inserted text is not expanded again.
