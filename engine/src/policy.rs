@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::kinds::profile::{Direction, Op, Profile, Strategy};
+use crate::kinds::profile::{Direction, Op, Profile, Shape, Strategy};
 use crate::merge::{PolicyStanza, StanzaRef, read_stanzas};
 use crate::model::fuel;
 use crate::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
@@ -133,13 +133,14 @@ impl Policy {
     pub(crate) fn of(object: Arc<Object>, spec: &Value, profile: Arc<Profile>) -> Self {
         let version = object.meta.version.as_deref();
         let schema = profile.schema(version).map(|schema| &schema.spec);
-        let pruned = schema.filter(|schema| schema.drops_something(spec));
-        let pruned = pruned.map(|_| {
+        let differs =
+            |schema: &&Arc<Shape>| schema.drops_something(spec) || schema.lacks_default(spec);
+        let stored = schema.filter(differs).map(|_| {
             let mut spec = spec.clone();
-            profile.prune(version, &mut spec);
+            profile.as_stored(version, &mut spec);
             spec
         });
-        let spec = pruned.as_ref().unwrap_or(spec);
+        let spec = stored.as_ref().unwrap_or(spec);
         // A version that the API server does not serve does not exist.
         let is_served = version.is_none_or(|version| profile.has_version(version));
         let strategies = settings::stanzas(spec, &profile).ok();

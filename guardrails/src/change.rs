@@ -17,9 +17,9 @@ use jiff::civil::Date;
 use crate::file::{Action, OnError};
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
-use crate::judge::{Before, Fault, Judge};
+use crate::judge::{Before, Fault, Judge, SharedPaths};
 use crate::side::{Scope, Side};
-use crate::target_paths::{JudgedPath, by_id, deepest};
+use crate::target_paths::{by_id, deepest};
 use crate::{values, written};
 
 /// A change to judge.
@@ -116,7 +116,7 @@ impl Guardrails {
         let request = values::request(Some((key, change.operation)), change.subject);
         let groups = change.subject.map_or(0, |subject| subject.groups.len());
         let mut judges = [request.clone(), request].map(|request| {
-            let judge = Judge::with(request, groups);
+            let judge = Judge::with(self.functions(), request, groups);
             if change.is_bounded {
                 judge.bounded()
             } else {
@@ -216,14 +216,16 @@ fn judge_target<'g>(
     let (was, is) = (&*was.resolver, &*is.resolver);
     let (old, new) = (old.paths(was.snapshot()), new.paths(is.snapshot()));
     let before = by_id(&old);
+    let mut new = SharedPaths::new(&new, Before::Paths(&before));
+    // The state before is judged as if nothing changed it.
+    let mut old = SharedPaths::new(&old, Before::Same);
     for guardrail in applies {
         let [had, has] = &gateways;
-        let result = now.judge(is, guardrail, &new, has, Before::Paths(&before));
+        let result = now.judge(is, guardrail, &mut new, has);
         if result.faults.is_empty() {
             continue;
         }
-        // The state before is judged as if nothing changed it.
-        let earlier = earlier_faults(earlier, was, guardrail, target, &old, had);
+        let earlier = earlier_faults(earlier, was, guardrail, target, &mut old, had);
         for fault in result.faults {
             let is_old = earlier.iter().any(|old| {
                 (old.rule, old.is_error, &old.id) == (fault.rule, fault.is_error, &fault.id)
@@ -238,13 +240,13 @@ fn earlier_faults<'g>(
     was: &Resolver<'_>,
     guardrail: &'g Guardrail,
     target: &ObjectKey,
-    paths: &[JudgedPath<'_>],
+    paths: &mut SharedPaths<'_, 'g>,
     gateways: &BTreeSet<ObjectKey>,
 ) -> Vec<Fault> {
     if !guardrail.matcher.has(was.snapshot(), target) {
         return Vec::new();
     }
-    let result = judge.judge(was, guardrail, paths, gateways, Before::Same);
+    let result = judge.judge(was, guardrail, paths, gateways);
     result.faults
 }
 

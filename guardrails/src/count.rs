@@ -83,7 +83,7 @@ pub fn each_target<'g>(
     mut found: impl FnMut(&'g Guardrail, &ObjectKey, Standing),
 ) {
     let mut resolver = Resolver::new(snapshot);
-    let mut judge = Judge::standing();
+    let mut judge = Judge::standing(all.functions());
     let mut keys: Vec<ObjectKey> = all
         .iter()
         .flat_map(|guardrail| targets(snapshot, guardrail))

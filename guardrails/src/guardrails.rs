@@ -7,11 +7,15 @@ use serde::Deserialize;
 
 use crate::file::GuardrailFile;
 use crate::guardrail::{Guardrail, GuardrailError};
+use crate::variables::Functions;
 
 /// The guardrails of a configuration, or of files.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(try_from = "Vec<GuardrailFile>")]
-pub struct Guardrails(Arc<[Arc<Guardrail>]>);
+pub struct Guardrails {
+    all: Arc<[Arc<Guardrail>]>,
+    functions: Functions,
+}
 
 // === impl Guardrails ===
 
@@ -39,27 +43,38 @@ impl Guardrails {
             });
         }
         all.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(Self(all.into_iter().map(Arc::new).collect()))
+        Ok(Self {
+            all: all.into_iter().map(Arc::new).collect(),
+            functions: Functions::default(),
+        })
     }
 
     /// These guardrails and others; one of the others replaces one of the same name.
     #[must_use]
     pub fn with(&self, others: impl IntoIterator<Item = Arc<Guardrail>>) -> Self {
         let mut all: BTreeMap<String, Arc<Guardrail>> = BTreeMap::new();
-        for one in self.0.iter().cloned().chain(others) {
+        for one in self.all.iter().cloned().chain(others) {
             all.insert(one.name.clone(), one);
         }
-        Self(all.into_values().collect::<Vec<_>>().into())
+        Self {
+            all: all.into_values().collect(),
+            functions: self.functions.clone(),
+        }
+    }
+
+    /// The functions that their rules may call.
+    pub fn functions(&self) -> &Functions {
+        &self.functions
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     /// All of them, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Guardrail> {
-        self.0.iter().map(AsRef::as_ref)
+        self.all.iter().map(AsRef::as_ref)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -11,42 +10,33 @@ use attache_engine::kinds::profile::Class;
 use attache_engine::merge::Effective;
 use attache_engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache_engine::model::level::Level;
-use attache_engine::model::wording::shortened;
 use attache_engine::state::snapshot::Snapshot;
-use kube_cel::KubeCelExt;
-use kube_cel::cel::{Context, Value};
+use kube_cel::cel::Value;
 
-use crate::cost::{Size, Sizes};
 use crate::expression::Expression;
 use crate::guardrail::{Guardrail, Rule};
 use crate::path::{GuardedPath, PathId};
 use crate::target_paths::JudgedPath;
-use crate::values::{self, Settings};
+use crate::values::Settings;
+use crate::variables::{self, Functions, Variables};
 
-/// The most characters of a message.
-const LONGEST: usize = 200;
 /// Paths looked at per unit of fuel.
 const PATHS: usize = 4;
-/// Steps of an expression per unit of fuel.
-const STEPS: usize = 16;
 /// Units of fuel for the evaluations of one request: enough for a rule that reads the route on ten thousand routes.
 const MOST: usize = 400_000;
-/// The values of a policy as a variable.
-const POLICY: usize = 16;
-/// The values of an object as a variable.
-const OTHER: usize = 32;
+/// The number of paths to a target whose variables are kept for all guardrails.
+const KEPT: usize = 64;
 
 /// Evaluates rules. Paths with the same policies are evaluated once, unless a rule looks at the path itself.
 pub struct Judge<'g> {
-    context: Context<'static>,
-    request: Value,
+    functions: &'g Functions,
+    pub(crate) request: Value,
     /// How many values the request has.
-    request_size: usize,
+    pub(crate) request_size: usize,
     /// The fuel for evaluations that is left; `None` if it is unlimited.
     fuel: Cell<Option<usize>>,
-    settings: HashMap<*const Effective, (Arc<Effective>, Rc<Settings>)>,
+    pub(crate) settings: HashMap<*const Effective, (Arc<Effective>, Rc<Settings>)>,
     known: HashMap<Question, (Held, Rc<Outcome>)>,
-    _rules: PhantomData<&'g Guardrail>,
 }
 
 /// What is known of a target and a guardrail.
@@ -103,37 +93,46 @@ struct Question {
 type Held = Vec<(Rc<Stack>, Arc<Effective>)>;
 
 /// The result of a rule.
-enum Outcome {
+pub(crate) enum Outcome {
     Holds,
     Broken(String),
     Error(String),
 }
 
 /// The objects of a path.
-struct Here<'a> {
-    snapshot: &'a Snapshot,
-    path: GuardedPath<'a>,
-    target: Option<&'a Place>,
-    in_force: &'a InForce<'a>,
+pub(crate) struct Here<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) path: GuardedPath<'a>,
+    pub(crate) target: Option<&'a Place>,
+    pub(crate) in_force: &'a InForce<'a>,
+    /// What was in force on the path before the change, if there was one.
+    pub(crate) earlier: Option<&'a InForce<'a>>,
     /// Whether the guardrail is about all kinds.
-    by_kind: bool,
-    gateway: Option<&'a ObjectKey>,
-    listener: Option<&'a Place>,
+    pub(crate) by_kind: bool,
+    pub(crate) gateway: Option<&'a ObjectKey>,
+    pub(crate) listener: Option<&'a Place>,
+}
+
+/// The paths to a target that requests take. The guardrails on them share the variables of each path.
+pub(crate) struct SharedPaths<'p, 'g> {
+    /// Each with what was in force on it before the change, if there was one.
+    paths: Vec<(&'p JudgedPath<'p>, Option<&'p InForce<'p>>)>,
+    /// Those of the first paths.
+    variables: Vec<Option<Variables<'g>>>,
 }
 
 // === impl Judge ===
 
 impl<'g> Judge<'g> {
     /// A judge for guardrails that outlive it; `request` is the variable.
-    pub(crate) fn with(request: Value, groups: usize) -> Self {
+    pub(crate) fn with(functions: &'g Functions, request: Value, groups: usize) -> Self {
         Self {
-            request_size: OTHER + groups,
+            functions,
+            request_size: variables::OTHER + groups,
             fuel: Cell::new(None),
-            context: Context::default().with_all(),
             request,
             settings: HashMap::new(),
             known: HashMap::new(),
-            _rules: PhantomData,
         }
     }
 
@@ -148,7 +147,7 @@ impl<'g> Judge<'g> {
         self.fuel.get() == Some(0)
     }
 
-    fn spend(&self, units: usize) {
+    pub(crate) fn spend(&self, units: usize) {
         let left = self.fuel.get().map(|left| left.saturating_sub(units));
         self.fuel.set(left);
     }
@@ -158,16 +157,14 @@ impl<'g> Judge<'g> {
         &mut self,
         resolver: &Resolver<'_>,
         guardrail: &'g Guardrail,
-        paths: &[JudgedPath<'_>],
+        shared: &mut SharedPaths<'_, 'g>,
         others: &BTreeSet<ObjectKey>,
-        before: Before<'_>,
     ) -> TargetResult {
         let snapshot = resolver.snapshot();
         let kind = guardrail.policy_kind.as_ref();
         let is_direct = kind.is_some_and(|kind| is_direct(snapshot, kind));
         let mut result = TargetResult::default();
-        // No request takes a path that begins at no listener.
-        for judged in paths.iter().filter(|judged| judged.counts) {
+        for (i, (judged, earlier)) in shared.paths.iter().enumerate() {
             let path = judged.path;
             let gateway = path.gateway(others);
             let is_here = if is_direct {
@@ -193,11 +190,15 @@ impl<'g> Judge<'g> {
                 path,
                 target: judged.target,
                 in_force: &judged.in_force,
+                earlier: *earlier,
                 by_kind: kind.is_none(),
                 gateway,
                 listener: path.at(Level::Listener),
             };
-            self.judge_path(guardrail, &here, judged, before, &mut result);
+            let mut own = None;
+            let variables = shared.variables.get_mut(i).unwrap_or(&mut own);
+            let variables = variables.get_or_insert_with(|| Variables::with(self.functions));
+            self.judge_path(guardrail, &here, judged, variables, &mut result);
         }
         result
     }
@@ -207,17 +208,11 @@ impl<'g> Judge<'g> {
         guardrail: &'g Guardrail,
         here: &Here<'_>,
         judged: &JudgedPath<'_>,
-        before: Before<'_>,
+        variables: &mut Variables<'g>,
         result: &mut TargetResult,
     ) {
-        let earlier = match before {
-            // The state before is the state now.
-            Before::Same => Some(here.in_force),
-            // `None` if the path is new.
-            Before::Paths(paths) => paths.get(&here.path.id()).copied(),
-        };
         for (i, rule) in guardrail.rules.iter().enumerate() {
-            let (is_error, message) = match &*self.outcome(rule, here, earlier) {
+            let (is_error, message) = match &*self.outcome(rule, here, variables) {
                 Outcome::Holds => continue,
                 Outcome::Broken(message) => (false, message.clone()),
                 Outcome::Error(why) => (true, why.clone()),
@@ -239,12 +234,11 @@ impl<'g> Judge<'g> {
         }
     }
 
-    /// `earlier` is what was in force on the path before the change, if there was one.
     fn outcome(
         &mut self,
         rule: &'g Rule,
         here: &Here<'_>,
-        earlier: Option<&InForce<'_>>,
+        variables: &mut Variables<'g>,
     ) -> Rc<Outcome> {
         let uses = |variables: &[&str]| variables.iter().any(|variable| rule.uses(variable));
         let outcomes = |in_force: &InForce<'_>| {
@@ -254,7 +248,7 @@ impl<'g> Judge<'g> {
         let question = Question {
             rule: std::ptr::from_ref(rule),
             after: outcomes(here.in_force),
-            before: earlier.filter(|_| uses(&["before"])).map(outcomes),
+            before: here.earlier.filter(|_| uses(&["before"])).map(outcomes),
             listener: here
                 .listener
                 .filter(|_| uses(&["listener", "path"]))
@@ -269,164 +263,38 @@ impl<'g> Judge<'g> {
         if let Some((_, known)) = self.known.get(&question) {
             return known.clone();
         }
-        let outcome = Rc::new(self.evaluate(rule, here, earlier));
-        let in_force = here.in_force.iter().chain(earlier.into_iter().flatten());
+        let outcome = Rc::new(self.evaluate(rule, here, variables));
+        let in_force = here.in_force.iter();
+        let in_force = in_force.chain(here.earlier.into_iter().flatten());
         let held = in_force.map(|(_, group)| (group.stack.clone(), group.effective.clone()));
         let held = held.collect();
         self.known.insert(question, (held, outcome.clone()));
         outcome
     }
+}
 
-    fn evaluate(&mut self, rule: &Rule, here: &Here<'_>, earlier: Option<&InForce<'_>>) -> Outcome {
-        let needs = |variable: &str| rule.uses(variable);
-        let now = needs("effective").then(|| self.settings_on(here.in_force, here.by_kind));
-        let was = earlier.filter(|_| needs("before"));
-        let was = was.map(|earlier| (earlier, self.settings_on(earlier, here.by_kind)));
-        let mut sizes = Sizes {
-            known: vec![("request", Size::whole(self.request_size))],
-        };
-        let mut scope = self.context.new_inner_scope();
-        if let Some(now) = now {
-            let Some((fields, size)) = now else {
-                return unknown();
+// === impl SharedPaths ===
+
+impl<'p> SharedPaths<'p, '_> {
+    pub(crate) fn new(paths: &'p [JudgedPath<'p>], before: Before<'p>) -> Self {
+        // No request takes a path that begins at no listener.
+        let counting = paths.iter().filter(|judged| judged.counts);
+        let paths = counting.map(|judged| {
+            let earlier: Option<&InForce<'_>> = match before {
+                // The state before is the state now.
+                Before::Same => Some(&judged.in_force),
+                // `None` if the path is new.
+                Before::Paths(paths) => paths.get(&judged.path.id()).copied(),
             };
-            sizes.known.push(("effective", Size::whole(size)));
-            scope.add_variable_from_value("effective", values::map(fields));
-        }
-        if needs("before") {
-            let before = match was {
-                None => Value::Null,
-                Some((_, None)) => return unknown(),
-                Some((in_force, Some((fields, size)))) => {
-                    sizes.known.push(("before", Size::whole(size)));
-                    sizes
-                        .known
-                        .push(("before.policies", size_of_policies(in_force)));
-                    let policies = values::policies(here.snapshot, in_force);
-                    let policies = ("policies".to_owned(), policies);
-                    if here.by_kind {
-                        let effective = ("effective".to_owned(), values::map(fields));
-                        values::map([effective, policies])
-                    } else {
-                        values::map(fields.into_iter().chain([policies]))
-                    }
-                }
-            };
-            scope.add_variable_from_value("before", before);
-        }
-        if needs("policies") {
-            sizes
-                .known
-                .push(("policies", size_of_policies(here.in_force)));
-            let policies = values::policies(here.snapshot, here.in_force);
-            scope.add_variable_from_value("policies", policies);
-        }
-        for variable in ["target", "path", "gateway", "listener", "route", "request"] {
-            if needs(variable) {
-                let values = weight(variable, here);
-                sizes.known.push((variable, Size::whole(values)));
-                scope.add_variable_from_value(variable, self.value(variable, here));
-            }
-        }
-        let steps = rule.require.steps(&sizes);
-        let read = sizes.known.iter().map(|(_, size)| size.each);
-        self.spend(1 + (steps + read.sum::<usize>()) / STEPS);
-        match rule.require.evaluate(&scope, steps) {
-            Ok(Value::Bool(true)) => Outcome::Holds,
-            Ok(Value::Bool(false)) => {
-                Outcome::Broken(message(|units| self.spend(units), rule, &scope, &sizes))
-            }
-            Ok(_) => Outcome::Error("the result is neither true nor false".to_owned()),
-            Err(why) => Outcome::Error(why),
+            (judged, earlier)
+        });
+        let paths: Vec<_> = paths.collect();
+        let kept = paths.len().min(KEPT);
+        Self {
+            paths,
+            variables: (0..kept).map(|_| None).collect(),
         }
     }
-
-    fn value(&self, variable: &str, here: &Here<'_>) -> Value {
-        let snapshot = here.snapshot;
-        match variable {
-            "target" => values::target(snapshot, here.target),
-            "path" => values::path(&here.path),
-            "gateway" => values::of_object(snapshot, here.gateway),
-            "listener" => values::listener(snapshot, here.listener),
-            "route" => {
-                let route = here.path.at(Level::Route);
-                values::of_object(snapshot, route.map(|place| &place.object))
-            }
-            _ => self.request.clone(),
-        }
-    }
-
-    /// The fields of `effective`, and how many values they are; `None` if only the controller of the kind knows them. For a
-    /// guardrail about all kinds each field is a kind, and a kind that only its controller knows has no `spec`.
-    fn settings_on(
-        &mut self,
-        in_force: &InForce<'_>,
-        by_kind: bool,
-    ) -> Option<(Vec<(String, Value)>, usize)> {
-        let mut all = Vec::new();
-        let mut size = 1;
-        for (kind, group) in in_force {
-            if by_kind && group.effective.policies().is_empty() {
-                continue;
-            }
-            let settings = self.settings_of(&group.effective);
-            size += settings.size;
-            let fields = settings.fields.iter().flatten();
-            let fields = fields.map(|(name, value)| ((*name).to_owned(), value.clone()));
-            if by_kind {
-                all.push((kind.qualified(), values::map(fields)));
-            } else if settings.fields.is_some() {
-                all.extend(fields);
-            } else {
-                return None;
-            }
-        }
-        Some((all, size))
-    }
-
-    fn settings_of(&mut self, effective: &Arc<Effective>) -> Rc<Settings> {
-        let known = self.settings.entry(Arc::as_ptr(effective));
-        let (_, settings) =
-            known.or_insert_with(|| (effective.clone(), Rc::new(Settings::of(effective))));
-        settings.clone()
-    }
-}
-
-fn size_of_policies(in_force: &InForce<'_>) -> Size {
-    let levels = in_force.iter().flat_map(|(_, group)| group.stack.iter());
-    Size {
-        elements: levels.map(|level| level.policies.len()).sum(),
-        each: POLICY,
-    }
-}
-
-/// How many values an object on the path has as a variable.
-fn weight(variable: &str, here: &Here<'_>) -> usize {
-    let object = match variable {
-        "target" => here.target.map(|place| &place.object),
-        "gateway" => here.gateway,
-        "route" => here.path.at(Level::Route).map(|place| &place.object),
-        _ => None,
-    };
-    object.map_or(OTHER, |key| values::weight_of(here.snapshot, key))
-}
-
-fn unknown() -> Outcome {
-    Outcome::Error("only the controller of the policy kind knows what is in force".to_owned())
-}
-
-/// The message of a broken rule; the rule itself if there is none.
-fn message(spend: impl FnOnce(usize), rule: &Rule, scope: &Context<'_>, sizes: &Sizes) -> String {
-    let said = rule.message.as_ref().and_then(|message| {
-        let steps = message.steps(sizes);
-        spend(steps / STEPS);
-        match message.evaluate(scope, steps) {
-            Ok(Value::String(text)) => Some(text.to_string()),
-            _ => None,
-        }
-    });
-    let text = said.unwrap_or_else(|| format!("it requires {}", rule.require.text()));
-    shortened(&text, LONGEST).into_owned()
 }
 
 /// Whether policies of a kind act only on their targets.

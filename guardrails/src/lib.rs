@@ -22,6 +22,7 @@ mod standing;
 mod status;
 mod target_paths;
 mod values;
+mod variables;
 mod written;
 
 pub use annotation::EXCEPTIONS;
@@ -36,3 +37,4 @@ pub use judge::{Fault, Judge, TargetResult};
 pub use report::{BrokenRule, standing_findings};
 pub use standing::{Standing, targets, unknown_kind};
 pub use status::{Condition, Status};
+pub use variables::Functions;

@@ -10,9 +10,10 @@ use jiff::civil::Date;
 use crate::exception::Exception;
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
-use crate::judge::{Before, Fault, Judge};
+use crate::judge::{Before, Fault, Judge, SharedPaths};
 use crate::target_paths::TargetPaths;
 use crate::values;
+use crate::variables::Functions;
 
 /// Whether a target fulfils a guardrail.
 #[derive(Clone, Debug)]
@@ -29,8 +30,8 @@ pub enum Standing {
 
 impl<'g> Judge<'g> {
     /// A judge of what is in force now. In rules, the state before is the state now, and the request is empty.
-    pub fn standing() -> Self {
-        Self::with(values::request(None, None), 0)
+    pub fn standing(functions: &'g Functions) -> Self {
+        Self::with(functions, values::request(None, None), 0)
     }
 
     /// The guardrails that apply to an object, and whether it fulfils them. Objects without a path that a guardrail
@@ -58,15 +59,20 @@ impl<'g> Judge<'g> {
         let of_kinds = of_kinds.map(|kind| (kind, TargetPaths::find(resolver, key, kind)));
         let of_kinds: Vec<(Option<&GroupKind>, TargetPaths)> = of_kinds.collect();
         let paths = of_kinds.iter();
-        let paths: BTreeMap<_, _> = paths
+        let paths: Vec<_> = paths
             .map(|(kind, paths)| (*kind, paths.paths(snapshot)))
+            .collect();
+        let mut shared: BTreeMap<_, _> = paths
+            .iter()
+            .map(|(kind, paths)| (*kind, SharedPaths::new(paths, Before::Same)))
             .collect();
         let gateways = resolver.gateways_of(key);
         let mut found = Vec::new();
         for guardrail in applying {
-            let paths = paths.get(&guardrail.policy_kind.as_ref());
-            let paths = paths.map(Vec::as_slice).unwrap_or_default();
-            let result = self.judge(resolver, guardrail, paths, &gateways, Before::Same);
+            let Some(paths) = shared.get_mut(&guardrail.policy_kind.as_ref()) else {
+                continue;
+            };
+            let result = self.judge(resolver, guardrail, paths, &gateways);
             if result.paths == 0 {
                 continue;
             }

@@ -123,7 +123,7 @@ fn broken_now(
 ) -> Option<Finding> {
     let guardrail = one.iter().next()?;
     let mut resolver = Resolver::bounded(snapshot);
-    let mut judge = Judge::standing().bounded();
+    let mut judge = Judge::standing(one.functions()).bounded();
     let mut broken = Vec::new();
     let mut judged = 0_usize;
     for target in targets(snapshot, guardrail) {

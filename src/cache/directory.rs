@@ -63,17 +63,7 @@ pub struct Loaded {
 /// Reads files and directories (recursively, sorted by name) into a snapshot. Objects without a namespace go to
 /// `namespace`, as with kubectl.
 pub fn load(paths: &[PathBuf], rules: &Arc<ProfileRules>, namespace: &str) -> Loaded {
-    load_as(paths, Links::Within, rules, namespace)
-}
-
-/// Like [`load`], but follows the given links.
-pub fn load_as(
-    paths: &[PathBuf],
-    links: Links,
-    rules: &Arc<ProfileRules>,
-    namespace: &str,
-) -> Loaded {
-    Loaded::new(read_as(paths, links), rules, namespace)
+    Loaded::new(read_as(paths, Links::Within), rules, namespace)
 }
 
 /// A manifest that is an object.

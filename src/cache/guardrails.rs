@@ -1,10 +1,10 @@
-//! The guardrails that are in use: those of the configuration, and the `Guardrail` objects of the cluster.
+//! The guardrails that are in use: those of the configuration, and the `Guardrail` objects of the cluster or directory.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use attache_guardrails::{Guardrail, Guardrails, guardrail_kind};
+use attache_guardrails::{Guardrail, Guardrails, guardrail_kind, is_guardrail};
 use jiff::civil::Date;
 use tokio::sync::mpsc;
 
@@ -16,6 +16,7 @@ use crate::engine::model::ids::GroupKind;
 use crate::engine::state::snapshot::Snapshot;
 use crate::metrics::Metrics;
 
+use super::manifest::Manifests;
 use super::raw::RawObject;
 use super::sync::SyncState;
 use super::watch::Event;
@@ -58,6 +59,21 @@ impl StoredGuardrail {
             name,
         }
     }
+
+    fn log(&self) {
+        if let Err(why) = &self.read {
+            let name = &*self.name;
+            tracing::warn!(guardrail = %name, %why, "a guardrail cannot be used");
+        }
+    }
+}
+
+/// The guardrails among manifests. One that is written again replaces the one before.
+pub fn among(manifests: &Manifests) -> Vec<StoredGuardrail> {
+    let objects = manifests.objects.iter();
+    let guardrails = objects.filter(|one| is_guardrail(&one.gk));
+    let read = guardrails.map(|one| StoredGuardrail::of(&RawObject::read(one.json.get())));
+    read.collect()
 }
 
 // === impl GuardrailsInUse ===
@@ -68,7 +84,7 @@ impl GuardrailsInUse {
         self.all.load_full()
     }
 
-    /// The objects of the cluster, by name.
+    /// The objects of the cluster or directory, by name.
     pub fn stored(&self) -> Vec<StoredGuardrail> {
         let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         sources.stored.values().cloned().collect()
@@ -77,6 +93,14 @@ impl GuardrailsInUse {
     /// Uses the guardrails of a configuration.
     pub fn configure(&self, configured: Guardrails) {
         self.change(|sources| sources.configured = configured);
+    }
+
+    /// Uses these objects in the place of those before, and logs which of them cannot be used.
+    pub fn replace(&self, all: Vec<StoredGuardrail>) {
+        for one in &all {
+            one.log();
+        }
+        self.apply(Event::Listed(all));
     }
 
     fn change(&self, change: impl FnOnce(&mut Sources)) {
@@ -134,13 +158,8 @@ pub(super) async fn follow_objects(
     let kind: GroupKind = guardrail_kind();
     while let Some(event) = events.recv().await {
         let is_list = matches!(event, Event::Listed(_));
-        if let Event::Applied(StoredGuardrail {
-            name,
-            read: Err(why),
-            ..
-        }) = &event
-        {
-            tracing::warn!(guardrail = %name, %why, "a guardrail of the cluster cannot be used");
+        if let Event::Applied(guardrail) = &event {
+            guardrail.log();
         }
         in_use.apply(event);
         let stored = in_use.stored();

@@ -14,6 +14,7 @@ use crate::metrics::Metrics;
 
 use super::Published;
 use super::directory::{self, Links, Loaded};
+use super::guardrails::{self, GuardrailsInUse, StoredGuardrail};
 
 /// A directory to follow.
 #[derive(Clone, Debug)]
@@ -28,6 +29,17 @@ pub struct Directory {
     pub rules: Arc<ProfileRules>,
 }
 
+/// What was read of a directory.
+#[derive(Debug)]
+pub struct Reading {
+    /// The state.
+    pub loaded: Loaded,
+    /// The guardrails among the objects.
+    pub guardrails: Vec<StoredGuardrail>,
+    /// The files as they were just before.
+    pub fingerprint: Fingerprint,
+}
+
 /// Distinguishes two states of a directory without reading the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint(Vec<(PathBuf, Option<Stamp>)>);
@@ -40,10 +52,14 @@ type Stamp = (u64, u64, u64, (i64, i64), (i64, i64));
 impl Directory {
     /// Reads the directory once. The fingerprint is taken first, so that a file that changes during the read is read
     /// again.
-    pub fn load(&self) -> (Loaded, Fingerprint) {
+    pub fn load(&self) -> Reading {
         let fingerprint = Fingerprint::of(&self.paths, self.links);
-        let loaded = directory::load_as(&self.paths, self.links, &self.rules, &self.namespace);
-        (loaded, fingerprint)
+        let manifests = directory::read_as(&self.paths, self.links);
+        Reading {
+            guardrails: guardrails::among(&manifests),
+            loaded: Loaded::new(manifests, &self.rules, &self.namespace),
+            fingerprint,
+        }
     }
 
     fn from(&self) -> String {
@@ -88,6 +104,7 @@ pub async fn watch_directory(
     mut rules: watch::Receiver<Arc<ProfileRules>>,
     every: Duration,
     published: Published,
+    in_use: Arc<GuardrailsInUse>,
     metrics: Arc<Metrics>,
 ) -> String {
     let mut directory = Arc::new(directory);
@@ -108,14 +125,15 @@ pub async fn watch_directory(
             (changed || Fingerprint::of(&shared.paths, shared.links) != before)
                 .then(|| shared.load())
         });
-        let (loaded, fingerprint) = match looked.await {
+        let reading = match looked.await {
             Ok(Some(changed)) => changed,
             Ok(None) => continue,
             Err(error) => return format!("reading the directory failed: {error}"),
         };
-        seen = fingerprint;
-        log(&loaded, &directory.from());
-        published.store(Arc::new(loaded.snapshot));
+        seen = reading.fingerprint;
+        log(&reading.loaded, &directory.from());
+        published.store(Arc::new(reading.loaded.snapshot));
+        in_use.replace(reading.guardrails);
         metrics.snapshot_publishes.inc();
     }
 }

@@ -90,23 +90,26 @@ pub(super) async fn from_directory(
         rules: rules.borrow().clone(),
     };
     let reading = directory.clone();
-    let (loaded, seen) = tokio::task::spawn_blocking(move || reading.load()).await?;
+    let reading = tokio::task::spawn_blocking(move || reading.load()).await?;
+    let loaded = reading.loaded;
     for problem in &loaded.problems {
         problem.log();
     }
     say(&loaded.counts.summary(&path.display().to_string()));
     let snapshot: Published = Arc::new(ArcSwap::from_pointee(loaded.snapshot));
+    let guardrails = Arc::<GuardrailsInUse>::default();
+    guardrails.replace(reading.guardrails);
     let mut tasks = JoinSet::new();
     let published = snapshot.clone();
     tasks.spawn(reload::watch_directory(
         directory,
-        seen,
+        reading.fingerprint,
         rules,
         DIRECTORY_POLL,
         published,
+        guardrails.clone(),
         metrics.clone(),
     ));
-    let guardrails = Arc::<GuardrailsInUse>::default();
     let status = GuardrailStatus {
         client: None,
         in_use: guardrails.clone(),

@@ -10,6 +10,7 @@ pub mod amplification;
 pub mod answers;
 pub mod api_server;
 pub mod balancer;
+pub mod browser;
 pub mod cases;
 pub mod client;
 pub mod collector;

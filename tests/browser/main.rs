@@ -17,7 +17,6 @@ mod live;
 mod map;
 mod page;
 mod saving;
-mod webdriver;
 
 use page::{Page, many};
 use serde_json::json;

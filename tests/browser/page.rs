@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::webdriver::Browser;
+use testing::browser::Browser;
 
 /// Keys by their `WebDriver` names.
 pub(crate) const TAB: &str = "\u{e004}";

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use attache::cache::directory::{Links, Loaded, load};
+use attache::cache::guardrails::GuardrailsInUse;
 use attache::cache::reload::{Directory, Fingerprint, watch_directory};
 use attache::engine::kinds::profile::ProfileRules;
 use attache::engine::model::ids::{GroupKind, ObjectKey};
@@ -362,6 +363,18 @@ fn links_are_followed_and_loops_do_not_hang() {
     assert_eq!(problems(&dir, &loaded), Vec::<String>::new());
 }
 
+const GUARDRAIL: &str = "
+apiVersion: attache.dev/v1alpha1
+kind: Guardrail
+metadata: {name: owned}
+spec:
+  match: {kinds: [Gateway]}
+  rules:
+  - require: \"'owner' in target.labels\"
+    message: \"'a Gateway has an owner'\"
+  action: deny
+";
+
 #[tokio::test(start_paused = true)]
 async fn a_changed_directory_is_read_again() {
     let dir = dir(&[("a.yaml", &gateway("a", "")), ("b.yaml", &gateway("b", ""))]);
@@ -371,17 +384,19 @@ async fn a_changed_directory_is_read_again() {
         namespace: "default".to_owned(),
         rules: Arc::new(ProfileRules::default()),
     };
-    let (loaded, seen) = directory.load();
-    let published = Arc::new(ArcSwap::from_pointee(loaded.snapshot));
+    let reading = directory.load();
+    let published = Arc::new(ArcSwap::from_pointee(reading.loaded.snapshot));
+    let guardrails = Arc::<GuardrailsInUse>::default();
     let metrics = Arc::new(Metrics::new().unwrap());
     let second = Duration::from_secs(1);
     let (rules, given) = watch::channel(directory.rules.clone());
     let task = watch_directory(
         directory,
-        seen,
+        reading.fingerprint,
         given,
         second,
         Arc::clone(&published),
+        guardrails.clone(),
         metrics,
     );
     let task = tokio::spawn(task);
@@ -397,6 +412,12 @@ async fn a_changed_directory_is_read_again() {
     write(&dir, "a.yaml", &gateway("a", ""));
     fs::remove_file(dir.path().join("b.yaml")).unwrap();
     eventually("mended", || has("a") && !has("b")).await;
+
+    write(&dir, "guardrails.yaml", GUARDRAIL);
+    eventually("a guardrail", || !guardrails.all().is_empty()).await;
+    assert_eq!(&*guardrails.stored()[0].name, "owned");
+    fs::remove_file(dir.path().join("guardrails.yaml")).unwrap();
+    eventually("no guardrail", || guardrails.all().is_empty()).await;
 
     let profile = "match: {group: example.com, kind: Widget}";
     let profile = serde_saphyr::from_str(profile).unwrap();

@@ -2,8 +2,9 @@
 
 use std::process::Command;
 
-use serde_json::Value;
-use testing::eventually::becomes;
+use serde_json::{Value, json};
+use testing::browser::Browser;
+use testing::eventually::{becomes, eventually};
 use testing::page::{Answer, Page};
 
 use crate::harness::manifests::{collect_policies, service_account, switched_on};
@@ -207,7 +208,8 @@ async fn the_page_follows_the_cluster_and_never_writes() {
     assert!(events.next().await > before);
     until_listed(&page, &["hidden-retries", "late", "patience"]).await;
     let history = page.data("history").await;
-    let created = serde_json::json!({"object": "RetryPolicy.policies.example.com/shop/late", "change": "created"});
+    let created =
+        json!({"object": "RetryPolicy.policies.example.com/shop/late", "change": "created"});
     let entries = history["entries"].as_array().expect("entries");
     let is_it = |entry: &Value| {
         entry["objects"]
@@ -322,6 +324,7 @@ async fn in_the_cluster_each_reader_sees_what_they_may_list() {
     let (alice, bob) = (page("alice"), page("bob"));
 
     without_a_token(&alice).await;
+    signs_in(&alice.url, &cluster.token_of("alice"));
     assert_eq!(policies(&bob).await, ["hidden-retries", "patience"]);
     let state = bob.data("state").await;
     assert_eq!(state["user"], "bob");
@@ -426,6 +429,39 @@ fn served(cluster: &Cluster, kubectl: &Kubectl) -> Attache {
     let attache = Attache::with(cluster, "live-page-served", &kubeconfig, &["--ui"]);
     attache.wait_until_ready();
     attache
+}
+
+/// The page in a browser asks for a token until the API server accepts it, and keeps it until it is loaded again.
+fn signs_in(url: &str, token: &str) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let shows = |words: &str| {
+        eventually(&format!("the page shows “{words}”"), || {
+            let text = browser.run("return document.body.innerText");
+            let text = text.as_str().unwrap_or_default();
+            text.contains(words)
+                .then_some(())
+                .ok_or_else(|| text.to_owned())
+        });
+    };
+    let send = |token: &str| {
+        browser.run("document.querySelector('input[type=password]').value = ''");
+        browser.keys("input[type=password]", token);
+        browser.click("button[type=submit]");
+    };
+    browser.post("url", &json!({"url": format!("{url}#/policies")}));
+    shows("Sign in");
+    send("wrong");
+    shows("the API server does not accept the token");
+    send(token);
+    shows("patience");
+    let text = browser.run("return document.documentElement.outerHTML");
+    assert!(!text.to_string().contains("hidden-retries"));
+    let stored = "return [document.cookie, localStorage.length ? JSON.stringify(localStorage) : '', location.href].join(' ')";
+    assert!(!browser.run(stored).to_string().contains(token));
+    browser.post("refresh", &json!({}));
+    shows("Sign in");
 }
 
 /// The page is there for everybody, its data for nobody without a token.

@@ -56,6 +56,17 @@ fn what_cannot_be_compared_is_refused() {
     holds("diff/errors.txt", &session(&lines));
 }
 
+#[test]
+fn a_default_that_a_file_leaves_out_is_no_difference() {
+    let directory = "tests/commands/diff/defaults";
+    let lines = [
+        format!("describe httproute/cart -n shop --from {directory}/left-out"),
+        format!("diff {directory}/left-out {directory}/written --exit-code"),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    holds("diff/defaults.txt", &session(&lines));
+}
+
 /// A directory often has no CRDs. What a policy kind is does not differ between two states.
 #[test]
 fn a_definition_that_one_state_has_holds_for_both() {

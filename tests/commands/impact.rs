@@ -265,6 +265,7 @@ fn routes_that_lose_traffic_come_first() {
         "check tests/commands/impact/traffic-after/renamed.yaml",
         "impact -f tests/commands/impact/traffic-after/removed.yaml",
         "impact -f tests/commands/impact/traffic-after/moved.yaml",
+        "impact -f tests/commands/impact/traffic-after/route-elsewhere.yaml",
         "check tests/commands/impact/traffic-after/moved.yaml --notices",
         "impact --delete gateway/edge",
         "impact --delete referencegrant/from-web -n data",

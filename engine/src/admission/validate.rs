@@ -36,7 +36,7 @@ pub(crate) fn validate_read(
 ) -> Vec<Finding> {
     let profile = &policy.profile;
     let key = policy.key();
-    let dropped = policy.prune(&mut spec);
+    let dropped = policy.as_stored(&mut spec);
     let mut findings = fields::unknown(policy, &dropped);
     findings.extend(fields::version(policy));
     findings.extend(fields::unmet(policy, &spec));

@@ -39,7 +39,7 @@ pub use parts::{
     StanzaNames, Strategies,
 };
 pub use routes::OnRoutes;
-pub use schema::{Broken, Field, Shape, SpecRule, Step, Unknown, VersionSchema};
+pub use schema::{Broken, Field, FieldDefault, Shape, SpecRule, Step, Unknown, VersionSchema};
 pub use vocabulary::*;
 
 /// The prefix of attache's own annotations.
@@ -347,14 +347,17 @@ impl Profile {
         schemas.find(named).or(self.schemas.last())
     }
 
-    /// Removes the fields that a version does not have, and returns the first of them. Target fields remain
-    /// unchanged.
-    pub fn prune(&self, version: Option<&str>, spec: &mut serde_json::Value) -> Vec<Unknown> {
+    /// Makes of a spec what the API server stores: removes the fields that a version does not have, and fills in its
+    /// defaults. Returns the first of the removed fields. Target fields remain unchanged.
+    pub fn as_stored(&self, version: Option<&str>, spec: &mut serde_json::Value) -> Vec<Unknown> {
         let Some(schema) = self.schema(version) else {
             return Vec::new();
         };
         let refs = self.refs.iter().map(|field| &*field.path);
-        schema.spec.prune(spec, &refs.collect::<Vec<_>>())
+        let refs: Vec<&str> = refs.collect();
+        let unknown = schema.spec.prune(spec, &refs);
+        schema.spec.fill(spec, &refs);
+        unknown
     }
 
     /// Whether a version exists, as far as the versions are known.

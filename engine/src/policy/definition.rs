@@ -10,18 +10,19 @@ use crate::kinds::profile::{Unknown, VersionSchema};
 // === impl Policy ===
 
 impl Policy {
-    /// The spec as the API server stores it: without the fields that the definition does not have.
+    /// The spec as the API server stores it: without the fields that the definition does not have, and with its
+    /// defaults.
     pub fn spec(&self) -> Value {
         let mut spec = spec(&self.object);
-        self.prune(&mut spec);
+        self.as_stored(&mut spec);
         spec
     }
 
-    /// Removes the fields that the definition does not have, and returns the first of them. Fields of targets have
-    /// rules of their own.
-    pub fn prune(&self, spec: &mut Value) -> Vec<Unknown> {
+    /// Makes of a spec what the API server stores: removes the fields that the definition does not have, and fills in
+    /// its defaults. Returns the first of the removed fields. Fields of targets have rules of their own.
+    pub fn as_stored(&self, spec: &mut Value) -> Vec<Unknown> {
         let version = self.object.meta.version.as_deref();
-        self.profile.prune(version, spec)
+        self.profile.as_stored(version, spec)
     }
 
     /// The schema of the version that it is written in.

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::States;
 use crate::answer::named::{Named, named};
+use crate::engine::effective::renames::Renames;
 use crate::engine::effective::traffic;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::state::snapshot::Snapshot;
@@ -82,7 +83,11 @@ pub struct Cut {
 
 /// The effects of a change to these objects on the requests of the routes that stay.
 pub(super) fn of(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Traffic {
-    let lost = traffic::traffic(before, after, objects, usize::MAX);
+    let mut lost = traffic::traffic(before, after, objects, usize::MAX);
+    // A route may detach itself by its own change.
+    let is_detached = |key: &&ObjectKey| traffic::is_detached([before, after], Renames::NONE, key);
+    lost.detached
+        .extend(objects.iter().filter(is_detached).cloned());
     told(&lost, traffic::backends(before, after, objects))
 }
 

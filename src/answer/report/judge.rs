@@ -61,7 +61,8 @@ impl<'a> Case<'a> {
             case: self,
             is: Resolver::new(self.after),
             was: self.before.map(Resolver::new),
-            guards: [(); 2].map(|()| attache_guardrails::Judge::standing()),
+            guards: [(); 2]
+                .map(|()| attache_guardrails::Judge::standing(self.guardrails.functions())),
         }
     }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use testing::eventually::eventually;
 
-use crate::webdriver::Browser;
+use testing::browser::Browser;
 
 /// A Gateway estate with policies in every state, and two guardrails, one of them broken.
 pub(super) const ESTATE: [&str; 2] = ["tests/commands/estate", "tests/browser/live/guardrails"];

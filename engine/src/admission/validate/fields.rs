@@ -14,8 +14,9 @@ use crate::policy::{self, Policy};
 /// Findings by the definition on a policy, for manifests that no API server has checked.
 pub fn of_policy(policy: &Policy) -> Vec<Finding> {
     let mut spec = policy::spec(&policy.object);
+    let dropped = policy.as_stored(&mut spec);
     let mut findings = broken(policy, &spec);
-    findings.extend(unknown(policy, &policy.prune(&mut spec)));
+    findings.extend(unknown(policy, &dropped));
     findings.extend(version(policy));
     findings
 }

@@ -1,13 +1,15 @@
 //! A compact form of a definition's schema of the spec: the names of the fields, and the validation rules.
 //!
-//! A field keeps only its name, whether it has a default, and whether it is a plain string, a whole number or a
-//! boolean. That suffices to find the fields that the API server drops, and to evaluate the rules on an object.
+//! A field keeps only its name, its default, and whether it is a plain string, a whole number or a boolean. That
+//! suffices to find the fields that the API server drops or fills in, and to evaluate the rules on an object.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use crate::kinds::cel::{CelBudget, Rule, Truth};
+
+mod defaults;
 
 /// One version of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,10 +82,21 @@ pub enum Shape {
 pub struct Field {
     /// Its name.
     pub name: Arc<str>,
-    /// Whether the API server fills it in if it is absent.
-    pub has_default: bool,
+    /// What the API server fills in if it is absent.
+    pub default: FieldDefault,
     /// The type of its value.
     pub shape: Arc<Shape>,
+}
+
+/// What the API server fills in for a field that is absent.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FieldDefault {
+    /// Nothing.
+    None,
+    /// This JSON, also in the place of a `null`.
+    Json(Arc<str>),
+    /// Something that is not kept: versions differ in it, a `null` stays, or the definition has too many defaults.
+    Unknown,
 }
 
 /// A field that the definition does not have.
@@ -374,7 +387,7 @@ impl Field {
             // The API server drops or defaults it.
             Some(Value::Null) => Truth::Unknown,
             Some(value) => self.shape.known(value),
-            None if self.has_default => Truth::Unknown,
+            None if self.default != FieldDefault::None => Truth::Unknown,
             None => Truth::Absent,
         }
     }
@@ -382,7 +395,9 @@ impl Field {
     fn or(&self, other: &Shape) -> Self {
         let mut field = self.clone();
         if let Some(other) = other.field(&self.name) {
-            field.has_default |= other.has_default;
+            if field.default != other.default {
+                field.default = FieldDefault::Unknown;
+            }
             field.shape = field.shape.or(&other.shape);
         }
         field

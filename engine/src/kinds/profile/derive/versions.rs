@@ -6,28 +6,32 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Schemas;
-use crate::kinds::profile::{Field, Shape, SpecRule, Step, VersionSchema};
+use crate::kinds::profile::{Field, FieldDefault, Shape, SpecRule, Step, VersionSchema};
 
 /// The maximum number of different parts that are kept of one definition. The largest real definitions have some
 /// hundred.
 const MOST_SHAPES: usize = 20_000;
 /// The maximum size of the rules of one version in bytes; those of the largest real definitions have about 30,000.
 const MOST_RULES: usize = 65_536;
+/// The maximum size of all defaults of one definition in bytes.
+const MOST_DEFAULTS: usize = 65_536;
 /// The number of characters that are shown of a rule without a message.
 const SHOWN: usize = 200;
 
-/// Interned parts of schemas, and names.
+/// Interned parts of schemas, names and defaults.
 #[derive(Default)]
 struct Known {
     shapes: BTreeMap<Key, Arc<Shape>>,
     names: BTreeSet<Arc<str>>,
+    defaults: BTreeSet<Arc<str>>,
+    bytes_of_defaults: usize,
 }
 
 /// The identity of a shape; inner shapes are identified by their addresses.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     sort: u8,
-    fields: Vec<(Arc<str>, bool, usize)>,
+    fields: Vec<(Arc<str>, FieldDefault, usize)>,
 }
 
 /// The schemas of the served versions, the stored one first; if there are several, all of them together come last.
@@ -111,7 +115,7 @@ impl Known {
         if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
             let fields = properties.iter().map(|(name, schema)| Field {
                 name: self.name(name),
-                has_default: schema.get("default").is_some(),
+                default: self.field_default(schema),
                 shape: self.shape(schema),
             });
             let mut fields: Vec<Field> = fields.collect();
@@ -142,6 +146,26 @@ impl Known {
         }
     }
 
+    fn field_default(&mut self, schema: &Value) -> FieldDefault {
+        let Some(default) = schema.get("default") else {
+            return FieldDefault::None;
+        };
+        if schema.get("nullable") == Some(&Value::Bool(true)) {
+            return FieldDefault::Unknown;
+        }
+        let text: Arc<str> = default.to_string().into();
+        if let Some(known) = self.defaults.get(&text) {
+            return FieldDefault::Json(known.clone());
+        }
+        let bytes = self.bytes_of_defaults + text.len();
+        if bytes > MOST_DEFAULTS {
+            return FieldDefault::Unknown;
+        }
+        self.bytes_of_defaults = bytes;
+        self.defaults.insert(text.clone());
+        FieldDefault::Json(text)
+    }
+
     fn name(&mut self, name: &str) -> Arc<str> {
         if let Some(known) = self.names.get(name) {
             return known.clone();
@@ -154,7 +178,7 @@ impl Known {
     fn object(&mut self, fields: Vec<Field>, open: bool) -> Arc<Shape> {
         let address = |field: &Field| {
             let shape = Arc::as_ptr(&field.shape) as usize;
-            (field.name.clone(), field.has_default, shape)
+            (field.name.clone(), field.default.clone(), shape)
         };
         let key = Key {
             sort: 6 + u8::from(open),
@@ -170,7 +194,11 @@ impl Known {
     }
 
     fn of(&mut self, sort: u8, of: Arc<Shape>, shape: fn(Arc<Shape>) -> Shape) -> Arc<Shape> {
-        let fields = vec![(Arc::default(), false, Arc::as_ptr(&of) as usize)];
+        let fields = vec![(
+            Arc::default(),
+            FieldDefault::None,
+            Arc::as_ptr(&of) as usize,
+        )];
         self.keep(Key { sort, fields }, shape(of))
     }
 

@@ -26,7 +26,9 @@ const ARGUMENTS: [&str; 9] = [
     "--window-size=1300,800",
 ];
 
-pub(crate) struct Browser {
+/// A headless browser. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Browser {
     driver: Child,
     port: u16,
     session: String,
@@ -35,7 +37,7 @@ pub(crate) struct Browser {
 
 impl Browser {
     /// Starts a browser. `None` if the machine has none.
-    pub(crate) fn start() -> Option<Self> {
+    pub fn start() -> Option<Self> {
         let chromium = ["chromium", "chromium-browser", "google-chrome"]
             .into_iter()
             .find_map(found);
@@ -88,38 +90,38 @@ impl Browser {
     }
 
     /// Sends a command to the session.
-    pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
+    pub fn post(&self, path: &str, body: &Value) -> Value {
         self.send("POST", &format!("/session/{}/{path}", self.session), body)
     }
 
     /// Runs a script in the page and returns its result.
-    pub(crate) fn run(&self, script: &str) -> Value {
+    pub fn run(&self, script: &str) -> Value {
         self.post("execute/sync", &json!({"script": script, "args": []}))
     }
 
     /// Runs a script that calls its last argument when it is done.
-    pub(crate) fn run_later(&self, script: &str) -> Value {
+    pub fn run_later(&self, script: &str) -> Value {
         self.post("execute/async", &json!({"script": script, "args": []}))
     }
 
-    pub(crate) fn devtools(&self, command: &str, params: &Value) {
+    pub fn devtools(&self, command: &str, params: &Value) {
         let body = json!({"cmd": command, "params": params});
         self.post("goog/cdp/execute", &body);
     }
 
-    pub(crate) fn click(&self, selector: &str) {
+    pub fn click(&self, selector: &str) {
         let element = self.element(selector);
         self.post(&format!("element/{element}/click"), &json!({}));
     }
 
     /// Types into an element.
-    pub(crate) fn keys(&self, selector: &str, keys: &str) {
+    pub fn keys(&self, selector: &str, keys: &str) {
         let element = self.element(selector);
         self.post(&format!("element/{element}/value"), &json!({"text": keys}));
     }
 
     /// Presses keys one after another, wherever the focus is.
-    pub(crate) fn press(&self, keys: &[&str]) {
+    pub fn press(&self, keys: &[&str]) {
         let actions: Vec<Value> = keys
             .iter()
             .flat_map(|key| {
@@ -133,7 +135,7 @@ impl Browser {
     }
 
     /// Performs the actions of one input device.
-    pub(crate) fn act(&self, source: &Value) {
+    pub fn act(&self, source: &Value) {
         self.post("actions", &json!({"actions": [source]}));
     }
 
@@ -145,7 +147,7 @@ impl Browser {
     }
 
     /// The log entries since the last call.
-    pub(crate) fn log(&self, kind: &str) -> Vec<Value> {
+    pub fn log(&self, kind: &str) -> Vec<Value> {
         let entries = self.post("se/log", &json!({ "type": kind }));
         entries.as_array().unwrap().clone()
     }

@@ -1,0 +1,257 @@
+//! The variables of rules on one path, and the evaluation of a rule with them.
+//!
+//! The CEL library copies a value when it becomes a variable, so all rules on a path share one scope. A variable is
+//! added when a rule first uses it.
+
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use attache_engine::merge::Effective;
+use attache_engine::model::level::Level;
+use attache_engine::model::wording::shortened;
+use kube_cel::KubeCelExt as _;
+use kube_cel::cel::{Context, Value};
+
+use crate::cost::{Size, Sizes};
+use crate::expression::VARIABLES;
+use crate::guardrail::Rule;
+use crate::judge::{Here, InForce, Judge, Outcome};
+use crate::values::{self, Settings};
+
+/// The most characters of a message.
+const LONGEST: usize = 200;
+/// Steps of an expression per unit of fuel.
+const STEPS: usize = 16;
+/// The values of a policy as a variable.
+const POLICY: usize = 16;
+/// The values of an object as a variable.
+pub(crate) const OTHER: usize = 32;
+
+/// The functions that rules may call: those of CEL and of Kubernetes.
+#[derive(Clone)]
+pub struct Functions(Arc<Context<'static>>);
+
+/// The variables of one path.
+pub(crate) struct Variables<'f> {
+    scope: Context<'f>,
+    sizes: Sizes,
+    /// Each variable that was asked for, and whether it is known.
+    asked: Vec<(&'static str, bool)>,
+}
+
+// === impl Functions ===
+
+impl Default for Functions {
+    fn default() -> Self {
+        Self(Arc::new(Context::default().with_all()))
+    }
+}
+
+impl fmt::Debug for Functions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Functions").finish_non_exhaustive()
+    }
+}
+
+// === impl Variables ===
+
+impl<'f> Variables<'f> {
+    pub(crate) fn with(functions: &'f Functions) -> Self {
+        Self {
+            scope: functions.0.new_inner_scope(),
+            sizes: Sizes::default(),
+            asked: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, name: &'static str, value: Value, size: Size) {
+        self.sizes.known.push((name, size));
+        self.scope.add_variable_from_value(name, value);
+    }
+
+    /// How many values a rule may read: those in the variables that it uses.
+    fn read_by(&self, rule: &Rule) -> usize {
+        let sizes = self.sizes.known.iter();
+        let used = sizes.filter(|(name, _)| {
+            let variable = name.split('.').next().unwrap_or(name);
+            rule.uses(variable)
+        });
+        used.map(|(_, size)| size.each).sum()
+    }
+}
+
+// === impl Judge ===
+
+impl<'g> Judge<'g> {
+    pub(crate) fn evaluate(
+        &mut self,
+        rule: &Rule,
+        here: &Here<'_>,
+        variables: &mut Variables<'g>,
+    ) -> Outcome {
+        for name in VARIABLES.into_iter().filter(|name| rule.uses(name)) {
+            if !self.has(name, here, variables) {
+                return unknown();
+            }
+        }
+        let (scope, sizes) = (&variables.scope, &variables.sizes);
+        let steps = rule.require.steps(sizes);
+        self.spend(1 + (steps + variables.read_by(rule)) / STEPS);
+        match rule.require.evaluate(scope, steps) {
+            Ok(Value::Bool(true)) => Outcome::Holds,
+            Ok(Value::Bool(false)) => {
+                Outcome::Broken(message(|units| self.spend(units), rule, scope, sizes))
+            }
+            Ok(_) => Outcome::Error("the result is neither true nor false".to_owned()),
+            Err(why) => Outcome::Error(why),
+        }
+    }
+
+    /// Adds a variable, unless that was done before. False if only the controller of the kind knows it.
+    fn has(&mut self, name: &'static str, here: &Here<'_>, variables: &mut Variables<'g>) -> bool {
+        let before = variables.asked.iter().find(|(asked, _)| *asked == name);
+        if let Some((_, is_known)) = before {
+            return *is_known;
+        }
+        let is_known = match name {
+            "effective" => self.add_effective(here, variables),
+            "before" => self.add_before(here, variables),
+            "policies" => {
+                let policies = values::policies(here.snapshot, here.in_force);
+                variables.add(name, policies, size_of_policies(here.in_force));
+                true
+            }
+            "request" => {
+                let size = Size::whole(self.request_size);
+                variables.add(name, self.request.clone(), size);
+                true
+            }
+            _ => {
+                variables.add(name, value(name, here), Size::whole(weight(name, here)));
+                true
+            }
+        };
+        variables.asked.push((name, is_known));
+        is_known
+    }
+
+    fn add_effective(&mut self, here: &Here<'_>, variables: &mut Variables<'g>) -> bool {
+        let now = self.settings_on(here.in_force, here.by_kind);
+        let Some((fields, size)) = now else {
+            return false;
+        };
+        variables.add("effective", values::map(fields), Size::whole(size));
+        true
+    }
+
+    fn add_before(&mut self, here: &Here<'_>, variables: &mut Variables<'g>) -> bool {
+        let Some(earlier) = here.earlier else {
+            variables.add("before", Value::Null, Size::whole(1));
+            return true;
+        };
+        let Some((fields, size)) = self.settings_on(earlier, here.by_kind) else {
+            return false;
+        };
+        let policies = values::policies(here.snapshot, earlier);
+        let policies = ("policies".to_owned(), policies);
+        let before = if here.by_kind {
+            let effective = ("effective".to_owned(), values::map(fields));
+            values::map([effective, policies])
+        } else {
+            values::map(fields.into_iter().chain([policies]))
+        };
+        variables.add("before", before, Size::whole(size));
+        let of_policies = size_of_policies(earlier);
+        variables.sizes.known.push(("before.policies", of_policies));
+        true
+    }
+
+    /// The fields of `effective`, and how many values they are; `None` if only the controller of the kind knows them. For a
+    /// guardrail about all kinds each field is a kind, and a kind that only its controller knows has no `spec`.
+    fn settings_on(
+        &mut self,
+        in_force: &InForce<'_>,
+        by_kind: bool,
+    ) -> Option<(Vec<(String, Value)>, usize)> {
+        let mut all = Vec::new();
+        let mut size = 1;
+        for (kind, group) in in_force {
+            if by_kind && group.effective.policies().is_empty() {
+                continue;
+            }
+            let settings = self.settings_of(&group.effective);
+            size += settings.size;
+            let fields = settings.fields.iter().flatten();
+            let fields = fields.map(|(name, value)| ((*name).to_owned(), value.clone()));
+            if by_kind {
+                all.push((kind.qualified(), values::map(fields)));
+            } else if settings.fields.is_some() {
+                all.extend(fields);
+            } else {
+                return None;
+            }
+        }
+        Some((all, size))
+    }
+
+    fn settings_of(&mut self, effective: &Arc<Effective>) -> Rc<Settings> {
+        let known = self.settings.entry(Arc::as_ptr(effective));
+        let (_, settings) =
+            known.or_insert_with(|| (effective.clone(), Rc::new(Settings::of(effective))));
+        settings.clone()
+    }
+}
+
+fn size_of_policies(in_force: &InForce<'_>) -> Size {
+    let levels = in_force.iter().flat_map(|(_, group)| group.stack.iter());
+    Size {
+        elements: levels.map(|level| level.policies.len()).sum(),
+        each: POLICY,
+    }
+}
+
+/// How many values an object on the path has as a variable.
+fn weight(variable: &str, here: &Here<'_>) -> usize {
+    let object = match variable {
+        "target" => here.target.map(|place| &place.object),
+        "gateway" => here.gateway,
+        "route" => here.path.at(Level::Route).map(|place| &place.object),
+        _ => None,
+    };
+    object.map_or(OTHER, |key| values::weight_of(here.snapshot, key))
+}
+
+fn unknown() -> Outcome {
+    Outcome::Error("only the controller of the policy kind knows what is in force".to_owned())
+}
+
+/// The message of a broken rule; the rule itself if there is none.
+fn message(spend: impl FnOnce(usize), rule: &Rule, scope: &Context<'_>, sizes: &Sizes) -> String {
+    let said = rule.message.as_ref().and_then(|message| {
+        let steps = message.steps(sizes);
+        spend(steps / STEPS);
+        match message.evaluate(scope, steps) {
+            Ok(Value::String(text)) => Some(text.to_string()),
+            _ => None,
+        }
+    });
+    let text = said.unwrap_or_else(|| format!("it requires {}", rule.require.text()));
+    shortened(&text, LONGEST).into_owned()
+}
+
+/// A variable that is an object, or part of one.
+fn value(variable: &str, here: &Here<'_>) -> Value {
+    let snapshot = here.snapshot;
+    match variable {
+        "target" => values::target(snapshot, here.target),
+        "path" => values::path(&here.path),
+        "gateway" => values::of_object(snapshot, here.gateway),
+        "listener" => values::listener(snapshot, here.listener),
+        "route" => {
+            let route = here.path.at(Level::Route);
+            values::of_object(snapshot, route.map(|place| &place.object))
+        }
+        _ => Value::Null,
+    }
+}
