@@ -16,14 +16,13 @@ mod acceptance;
 mod attachment;
 mod conflicts;
 mod hostnames;
+mod isolation;
 mod route_kinds;
 mod route_path;
 mod route_paths;
 
 pub use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
-pub use accept::{
-    OwnListener, Refusal, allows_namespace, fits_service, may_accept, refusal, takes_hostname,
-};
+pub use accept::{OwnListener, Refusal, allows_namespace, fits_service, may_accept, refusal};
 pub use acceptance::{
     ListenerEndpoint, Unaccepted, listener_at, listener_endpoint, listeners, of as listeners_of,
     of_gateway as acceptance_of, unaccepted,
@@ -34,6 +33,7 @@ pub use attachment::{
 };
 pub use conflicts::Carries;
 pub(crate) use hostnames::intersect;
+pub use isolation::ListenerHostname;
 pub use route_kinds::{KeptOut, KeptOutCache, kept_out, may_keep_out, routes_of_other_kind};
 pub use route_path::{RoutePath, Unreached, backend, to_backends, to_route, to_rules, unreached};
 pub use route_paths::RoutePaths;

@@ -56,6 +56,24 @@ fn ports_and_listeners_are_described_by_what_concerns_them() {
     holds("describe/ports.txt", &session(&lines));
 }
 
+/// Of two listeners on one port, the one with the more specific hostname takes the requests that it matches.
+#[test]
+fn a_listener_leaves_requests_to_a_more_specific_one() {
+    let state = "--from tests/commands/describe/isolation -n web";
+    let lines: Vec<String> = [
+        "describe httproute/shop",
+        "describe httproute/by-name",
+        "policies",
+        "explain http://shop.example.com/",
+    ]
+    .iter()
+    .map(|what| format!("{what} {state}"))
+    .chain(["check tests/commands/describe/isolation".to_owned()])
+    .collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    holds("describe/isolation.txt", &session(&lines));
+}
+
 #[test]
 fn what_stands_above_routes_is_described_route_by_route() {
     let lines = [

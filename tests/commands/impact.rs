@@ -257,6 +257,15 @@ fn an_empty_state_is_one_too() {
 }
 
 /// If a listener is renamed or removed, or a Gateway, grant or backend is deleted, the changes to requests come first.
+/// A new listener takes requests from a less specific one, and from its policies.
+#[test]
+fn a_more_specific_listener_takes_requests_from_policies() {
+    let what = "tests/commands/impact/isolation-after/gateway.yaml --from tests/commands/impact/isolation -n web";
+    let lines = [format!("impact -f {what}"), format!("check {what}")];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    holds("impact/isolation.txt", &session(&lines));
+}
+
 #[test]
 fn routes_that_lose_traffic_come_first() {
     let state = "--from tests/commands/impact/traffic -n web";

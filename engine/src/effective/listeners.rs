@@ -4,21 +4,21 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::topology::{AncestorPath, AncestorPaths, takes_hostname};
+use crate::topology::{AncestorPath, AncestorPaths, ListenerHostname};
 
 /// An ancestor path that a route takes if the route shares a hostname with one of its listeners. Several listeners
 /// may have the same name.
 #[derive(Debug)]
 pub(super) struct CandidateListener {
     pub(super) ancestor_path: Rc<AncestorPath>,
-    pub(super) hostnames: Vec<Option<Arc<str>>>,
+    pub(super) hostnames: Vec<ListenerHostname>,
 }
 
 /// Candidate listeners, sorted by path.
 #[derive(Debug, Default)]
 pub(super) struct CandidateListeners {
     each: Vec<CandidateListener>,
-    /// Whether each of them has a listener without a hostname.
+    /// Whether each of them has a listener that takes the requests for every hostname.
     open: bool,
     /// All paths, computed on first use.
     all: OnceCell<AncestorPaths>,
@@ -38,7 +38,7 @@ impl CandidateListeners {
         });
         let open = each
             .iter()
-            .all(|listener| listener.hostnames.contains(&None));
+            .all(|listener| listener.hostnames.iter().any(ListenerHostname::is_open));
         Self {
             each,
             open,
@@ -76,7 +76,7 @@ impl CandidateListeners {
     ) -> impl Iterator<Item = &Rc<AncestorPath>> {
         let takes = |listener: &&CandidateListener| {
             let mut theirs = listener.hostnames.iter();
-            theirs.any(|theirs| takes_hostname(theirs.as_deref(), hostnames))
+            theirs.any(|theirs| theirs.takes(hostnames))
         };
         self.each
             .iter()

@@ -16,8 +16,8 @@ use crate::model::object::{Node, Object, ParentRef, is_route};
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::of_route;
 use crate::topology::{
-    AncestorPath, AncestorPaths, KeptOutCache, Through, fits_service, listeners_of, may_accept,
-    may_keep_out, through_hidden, through_listeners, through_service,
+    AncestorPath, AncestorPaths, KeptOutCache, ListenerHostname, Through, fits_service, listeners,
+    listeners_of, may_accept, may_keep_out, through_hidden, through_listeners, through_service,
 };
 
 /// Routes with their ancestor paths, and objects that may have no route. Routes that are accepted alike share one
@@ -325,7 +325,7 @@ impl<'a> Subgraphs<'a> {
     fn entrances_by(&mut self, route: &Object, reference: &ParentRef) -> Vec<CandidateListener> {
         let free = |way| CandidateListener {
             ancestor_path: way,
-            hostnames: vec![None],
+            hostnames: vec![ListenerHostname::default()],
         };
         let Some(parent) = self.parent(&reference.object) else {
             let hidden = self.snapshot.hides(&reference.object);
@@ -346,17 +346,22 @@ impl<'a> Subgraphs<'a> {
             self.fuel.spend(ways.len() / fuel::GROUPS);
             return ways.into_iter().map(free).collect();
         }
-        let listeners = listeners_of(&parent.object);
+        let own = listeners_of(&parent.object);
         let accepted = parent.ancestor_paths.iter().filter_map(|(index, way)| {
-            let listener = listeners.get((*index)?)?;
-            Some((listener, way))
+            let index = (*index)?;
+            Some((index, own.get(index)?, way))
         });
-        let open = accepted.filter(|(listener, _)| {
+        let open = accepted.filter(|(_, listener, _)| {
             may_accept(self.snapshot, &parent.object, listener, route, reference)
         });
-        let entrances = open.map(|(listener, way)| CandidateListener {
-            ancestor_path: way.clone(),
-            hostnames: vec![listener.hostname.clone()],
+        let all = listeners(self.snapshot, &parent.object);
+        let entrances = open.filter_map(|(index, _, way)| {
+            let all = all.as_ref()?;
+            let hostname = ListenerHostname::of(self.snapshot, &parent.object, all, index);
+            Some(CandidateListener {
+                ancestor_path: way.clone(),
+                hostnames: vec![hostname],
+            })
         });
         entrances.collect()
     }

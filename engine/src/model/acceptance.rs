@@ -2,7 +2,7 @@
 //!
 //! [`topology::acceptance`]: crate::topology::acceptance
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -23,7 +23,13 @@ pub struct Listeners {
     refused: Option<SetRefusal>,
     /// Why each listener is not accepted, in the order of the spec.
     conflicts: Box<[Option<Conflict>]>,
+    /// The narrower hostnames of other listeners on the port of each, in the order of the spec.
+    narrower: Box<[Option<Arc<NarrowerHostnames>>]>,
 }
+
+/// The hostnames of accepted listeners on one port that are narrower than that of another, in lower case.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NarrowerHostnames(BTreeSet<Box<str>>);
 
 /// Why a `ListenerSet` is not part of a Gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,9 +80,15 @@ impl Acceptance {
 
 impl Listeners {
     /// The listeners of an owner that is part of a Gateway, with the conflict of each in the order of the spec.
-    pub(crate) fn new(conflicts: Box<[Option<Conflict>]>) -> Self {
-        let refused = None;
-        Self { refused, conflicts }
+    pub(crate) fn new(
+        conflicts: Box<[Option<Conflict>]>,
+        narrower: Box<[Option<Arc<NarrowerHostnames>>]>,
+    ) -> Self {
+        Self {
+            refused: None,
+            conflicts,
+            narrower,
+        }
     }
 
     /// The listeners, `count` of them, of a `ListenerSet` that is not part of a Gateway.
@@ -84,6 +96,7 @@ impl Listeners {
         Self {
             refused: Some(why),
             conflicts: vec![None; count].into(),
+            narrower: Box::default(),
         }
     }
 
@@ -97,6 +110,11 @@ impl Listeners {
         self.conflicts.get(index).copied().flatten()
     }
 
+    /// The narrower hostnames of other listeners on the port of the listener at an index of the spec.
+    pub fn narrower(&self, index: usize) -> Option<&Arc<NarrowerHostnames>> {
+        self.narrower.get(index)?.as_ref()
+    }
+
     /// Why each listener is not accepted, in the order of the spec.
     pub fn conflicts(&self) -> &[Option<Conflict>] {
         &self.conflicts
@@ -106,6 +124,20 @@ impl Listeners {
     pub fn is_accepted(&self) -> bool {
         let mut each = self.conflicts.iter();
         self.refused.is_none() && (self.conflicts.is_empty() || each.any(Option::is_none))
+    }
+}
+
+// === impl NarrowerHostnames ===
+
+impl NarrowerHostnames {
+    /// Adds a hostname.
+    pub(crate) fn insert(&mut self, name: &str) {
+        self.0.insert(name.into());
+    }
+
+    /// Whether a listener has exactly this hostname, in lower case.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains(name)
     }
 }
 

@@ -147,7 +147,7 @@ impl<'a> Matching<'a> {
     ) -> RequestMatch {
         let host = entry.name_for_routes(request);
         let hosts = Hosts::Count(host.as_deref());
-        let here = attached(self.snapshot, &entry.own());
+        let here = attached(self.snapshot, &entry.own(self.snapshot));
         let choice = self.choose(request, hosts, here.routes.iter().copied());
         let mut lost = choice.others();
         lost.extend(self.kept_out(request, hosts, &entry, &here, choice.hits.first()));
@@ -188,6 +188,7 @@ impl<'a> Matching<'a> {
                 Refusal::Section | Refusal::Port => first.is_none(),
                 Refusal::Kind
                 | Refusal::Hostname
+                | Refusal::Isolated
                 | Refusal::Namespace
                 | Refusal::Unread
                 | Refusal::Conflict(_)
@@ -214,7 +215,7 @@ impl<'a> Matching<'a> {
         let mut seen: BTreeSet<(ObjectKey, usize)> = BTreeSet::new();
         let mut lost = Vec::new();
         for other in others {
-            let there = attached(self.snapshot, &other.own());
+            let there = attached(self.snapshot, &other.own(self.snapshot));
             let choice = self.choose(request, hosts, there.routes.iter().copied());
             let Some(hit) = choice.hits.first() else {
                 continue;

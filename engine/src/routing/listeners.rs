@@ -7,7 +7,9 @@ use super::request::{Request, Scheme};
 use super::{EntryPoint, ListenerEntry};
 use crate::model::object::{Listener, Object};
 use crate::state::snapshot::Snapshot;
-use crate::topology::{Carries, Conflict, OwnListener, acceptance_of, listeners_of};
+use crate::topology::{
+    Carries, Conflict, ListenerHostname, OwnListener, acceptance_of, listeners, listeners_of,
+};
 
 /// A listener and its owner.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +18,8 @@ pub(super) struct Entry<'a> {
     /// The Gateway itself, or a `ListenerSet`.
     pub(super) owner: &'a Arc<Object>,
     pub(super) listener: &'a Listener,
+    /// Its index in the spec of the owner.
+    index: usize,
     /// Why it is not accepted, if so.
     pub(super) conflict: Option<Conflict>,
 }
@@ -44,6 +48,7 @@ pub(super) fn of_gateway<'a>(
             owner,
             listener,
             conflict: accepted.conflict(i),
+            index: i,
         });
         if accepted.refusal().is_none() {
             joined.extend(entries);
@@ -68,11 +73,14 @@ impl<'a> Entry<'a> {
     }
 
     /// The listener in the form that attachment needs.
-    pub(super) fn own(&self) -> OwnListener<'a> {
+    pub(super) fn own(&self, snapshot: &Snapshot) -> OwnListener<'a> {
+        let all = listeners(snapshot, self.owner);
+        let hostname = all.map(|all| ListenerHostname::of(snapshot, self.owner, &all, self.index));
         OwnListener {
             owner: self.owner,
             listener: self.listener,
             conflict: self.conflict,
+            hostname: hostname.unwrap_or_default(),
         }
     }
 

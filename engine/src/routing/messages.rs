@@ -112,6 +112,9 @@ pub(super) fn refused(
         ),
         Refusal::Kind => format!("listener {listener} takes no {}s", route.key.gk.kind),
         Refusal::Hostname => format!("listener {listener} has none of its hostnames"),
+        Refusal::Isolated => format!(
+            "listener {listener} leaves its hostnames to listeners of the port with more specific ones"
+        ),
         Refusal::Namespace => format!(
             "listener {listener} takes no routes of namespace {}",
             route.key.namespace

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::hostnames::intersect;
+use super::isolation::ListenerHostname;
 use crate::model::acceptance::Conflict;
 use crate::model::ids::GroupKind;
 use crate::model::object::{From, Listener, NAMESPACE_NAME, Node, Object, ParentRef};
@@ -23,6 +23,8 @@ pub enum Refusal {
     Kind,
     /// The hostnames do not intersect.
     Hostname,
+    /// Other listeners on the port have more specific hostnames, and take the requests for those of the route.
+    Isolated,
     /// The listener does not allow routes of this namespace.
     Namespace,
     /// The rule that decides whether the listener allows the route cannot be read.
@@ -34,7 +36,7 @@ pub enum Refusal {
 }
 
 /// A listener with its Gateway or `ListenerSet`, and whether it is accepted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct OwnListener<'a> {
     /// The Gateway or `ListenerSet`.
     pub owner: &'a Object,
@@ -42,10 +44,12 @@ pub struct OwnListener<'a> {
     pub listener: &'a Listener,
     /// Why the listener is not accepted.
     pub conflict: Option<Conflict>,
+    /// The requests that it takes.
+    pub hostname: ListenerHostname,
 }
 
 /// Whether a listener of `owner` may accept a route with this reference: section, port, namespace and kind match.
-/// [`takes_hostname`] decides the rest.
+/// [`ListenerHostname::takes`] decides the rest.
 pub fn may_accept(
     snapshot: &Snapshot,
     owner: &Object,
@@ -82,8 +86,11 @@ pub fn refusal(
         Node::Route { hostnames, .. } => &**hostnames,
         _ => &[],
     };
-    if !takes_hostname(listener.hostname.as_deref(), hostnames) {
+    if !here.hostname.intersects(hostnames) {
         return Some(Refusal::Hostname);
+    }
+    if !here.hostname.takes(hostnames) {
+        return Some(Refusal::Isolated);
     }
     let (own, theirs) = (&owner.key.namespace, &route.key.namespace);
     if listener.routes_from == From::Unknown {
@@ -183,12 +190,4 @@ fn fits_protocol(listener: &Listener, route: &GroupKind) -> bool {
         _ => return true,
     };
     kinds.contains(&&*route.kind)
-}
-
-/// Whether the hostname of a listener intersects those of a route; an absent hostname intersects all.
-pub fn takes_hostname(theirs: Option<&str>, ours: &[Arc<str>]) -> bool {
-    let Some(theirs) = theirs else {
-        return true;
-    };
-    ours.is_empty() || ours.iter().any(|ours| intersect(theirs, ours))
 }

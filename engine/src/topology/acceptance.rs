@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::accept::allows_listener_set;
 use super::conflicts::conflicts;
+use super::isolation::{OwnListeners, narrower};
 use super::sets_of;
 use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
 use crate::model::ids::{ObjectKey, Place};
@@ -116,14 +117,22 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
         .partition(|set| allows_listener_set(snapshot, gateway, set));
     let joined: Vec<&Object> = std::iter::once(gateway).chain(joined).collect();
     let conflicts = conflicts(joined.iter().map(|owner| of(owner)));
-    let mut found = Acceptance::default();
-    for (owner, mut conflicts) in joined.into_iter().zip(conflicts) {
+    let with_reported = |(owner, mut conflicts): (&Object, Box<[Option<Conflict>]>)| {
         for (listener, conflict) in of(owner).iter().zip(&mut conflicts) {
             if conflict.is_none() && of_listener(owner, &listener.name).is_some() {
                 *conflict = Some(Conflict::Reported);
             }
         }
-        found.add(&owner.key, Listeners::new(conflicts));
+        conflicts
+    };
+    let conflicts = joined.iter().copied().zip(conflicts).map(with_reported);
+    let conflicts: Vec<Box<[Option<Conflict>]>> = conflicts.collect();
+    let each = joined.iter().zip(&conflicts);
+    let each: Vec<OwnListeners<'_>> = each.map(|(owner, c)| (of(owner), &**c)).collect();
+    let narrower = narrower(&each);
+    let mut found = Acceptance::default();
+    for ((owner, conflicts), narrower) in joined.into_iter().zip(conflicts).zip(narrower) {
+        found.add(&owner.key, Listeners::new(conflicts, narrower));
     }
     for set in outside {
         let refused = Listeners::refused(of(set).len(), SetRefusal::NotAllowed);

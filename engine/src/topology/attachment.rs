@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::accept::{OwnListener, Refusal, fits_service, refusal};
 use super::acceptance::{Unaccepted, listeners, of as listeners_of, unaccepted};
+use super::isolation::ListenerHostname;
 use super::route_kinds::{KeptOutCache, may_keep_out};
 use super::route_path::{Unreached, unreached};
 use crate::model::acceptance::{Conflict, Listeners, SetRefusal};
@@ -108,6 +109,7 @@ fn at_listeners(
             owner,
             listener,
             conflict: accepted.conflict(i),
+            hostname: ListenerHostname::of(one_kind.snapshot(), owner, accepted, i),
         };
         match refusal(one_kind.snapshot(), &here, route, parent) {
             None if may_keep_out(one_kind.snapshot(), owner, &route.key.gk) => {
@@ -252,6 +254,12 @@ fn refused(
         (Refusal::Hostname, ..) => {
             let own = listener.hostname.as_deref().unwrap_or_default();
             format!("listener {name} serves {own}, the route does not")
+        }
+        (Refusal::Isolated, ..) => {
+            let own = listener.hostname.as_deref().unwrap_or("every host");
+            format!(
+                "listener {name} serves {own}, but leaves the hostnames of the route to listeners of its port with more specific ones"
+            )
         }
         (Refusal::Namespace, ..) => format!(
             "listener {name} takes no routes of namespace {}",

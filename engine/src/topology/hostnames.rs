@@ -10,6 +10,15 @@ pub(crate) fn intersect(a: &str, b: &str) -> bool {
     }
 }
 
+/// The parent domains of a name: `b.c` and `c` for `a.b.c` and for `*.b.c`.
+pub(super) fn above(name: &str) -> impl Iterator<Item = &str> {
+    let mut rest = name;
+    std::iter::from_fn(move || {
+        rest = rest.split_once('.')?.1;
+        Some(rest)
+    })
+}
+
 fn under(host: &str, suffix: &str) -> bool {
     let (host, suffix) = (host.as_bytes(), suffix.as_bytes());
     let Some(start) = host.len().checked_sub(suffix.len()) else {

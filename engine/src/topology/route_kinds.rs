@@ -6,8 +6,9 @@ use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
 use super::accept::{OwnListener, refusal};
-use super::acceptance::of as listeners_of;
-use super::hostnames::intersect;
+use super::acceptance::{listeners, of as listeners_of};
+use super::hostnames::{above, intersect};
+use super::isolation::ListenerHostname;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps;
 use crate::model::object::{Listener, Node, Object};
@@ -122,11 +123,13 @@ impl<'a> KeptOutCache<'a> {
             return (known.clone(), 0);
         }
         let found = listeners_of(owner).get(index).map(|listener| {
-            let conflict = None;
+            let all = listeners(self.snapshot, owner);
+            let hostname = all.map(|all| ListenerHostname::of(self.snapshot, owner, &all, index));
             let here = OwnListener {
                 owner,
                 listener,
-                conflict,
+                conflict: None,
+                hostname: hostname.unwrap_or_default(),
             };
             Rc::new(kept_out(self.snapshot, &here))
         });
@@ -199,15 +202,6 @@ impl<'a, 'n> HostnamesOfKind<'a, 'n> {
         let mut rivals = short.filter_map(|name| of_name(name));
         self.every.or_else(|| rivals.next())
     }
-}
-
-/// The parent domains of a name: `b.c` and `c` for `a.b.c` and for `*.b.c`.
-fn above(name: &str) -> impl Iterator<Item = &str> {
-    let mut rest = name;
-    std::iter::from_fn(move || {
-        rest = rest.split_once('.')?.1;
-        Some(rest)
-    })
 }
 
 #[cfg(test)]

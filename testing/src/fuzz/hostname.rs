@@ -3,7 +3,7 @@
 use attache::engine::model::ids::GroupKind;
 use attache::engine::model::object::{Node, Object};
 use attache::engine::state::snapshot::Snapshot;
-use attache::engine::topology::{OwnListener, refusal};
+use attache::engine::topology::{ListenerHostname, OwnListener, refusal};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
@@ -54,6 +54,10 @@ fn takes(listener: &str, route: &[&str]) -> bool {
         owner: &gateway,
         listener: &listeners[0],
         conflict: None,
+        hostname: ListenerHostname {
+            name: listeners[0].hostname.clone(),
+            ..ListenerHostname::default()
+        },
     };
     refusal(&Snapshot::default(), &here, &route, &parents[0]).is_none()
 }

@@ -38,6 +38,20 @@ pub struct ControllerFile {
     /// Whether an `HTTPRoute` may delegate to others, which are its backends and name it as their parent.
     #[serde(default)]
     pub delegation: bool,
+    /// Which requests a listener leaves to others on its port that have a more specific hostname.
+    #[serde(default)]
+    pub listener_isolation: ListenerIsolation,
+}
+
+/// Which requests a listener leaves to others on its port that have a more specific hostname.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ListenerIsolation {
+    /// All that the other hostname matches, as the Gateway API asks.
+    #[default]
+    Full,
+    /// Those of routes whose hostname is exactly that of the other listener.
+    EqualHostnames,
 }
 
 /// One profile. Every field is optional: facts that are left out come from the CRD.

@@ -1,0 +1,202 @@
+//! Listeners of one port, kept apart by hostname: a request goes to the listener with the most specific hostname that
+//! matches it (Gateway API, `Gateway.spec.listeners`, "HTTP Listener Isolation").
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::acceptance::of;
+use super::conflicts::Carries;
+use super::hostnames::{above, intersect};
+use crate::kinds::profile::file::ListenerIsolation;
+use crate::model::acceptance::{Conflict, Listeners, NarrowerHostnames};
+use crate::model::object::{Listener, Object};
+use crate::state::snapshot::Snapshot;
+use crate::status::reports::controller;
+
+/// The listeners of one owner, with the conflict of each.
+pub(super) type OwnListeners<'a> = (&'a [Listener], &'a [Option<Conflict>]);
+
+/// The hostname of a listener, and which of its requests go to other listeners.
+#[derive(Clone, Debug, Default)]
+pub struct ListenerHostname {
+    /// The hostname; every host if absent.
+    pub name: Option<Arc<str>>,
+    /// The hostnames of other listeners on the port that are narrower.
+    pub narrower: Option<Arc<NarrowerHostnames>>,
+    /// Whether a narrower wildcard takes all requests that match it. Otherwise a listener gives up only hostnames that
+    /// another listener has exactly so.
+    pub is_isolated: bool,
+}
+
+/// For each listener, owner by owner, the narrower hostnames of other accepted listeners on its port.
+pub(super) fn narrower(owners: &[OwnListeners<'_>]) -> Vec<Box<[Option<Arc<NarrowerHostnames>>]>> {
+    let each = owners.iter().enumerate().flat_map(|(i, (own, conflicts))| {
+        let accepted = own.iter().zip(*conflicts).enumerate();
+        let accepted = accepted.filter(|(_, (listener, conflict))| {
+            conflict.is_none() && Carries::of(listener).has_hostname()
+        });
+        accepted.map(move |(j, (listener, _))| ((i, j), listener))
+    });
+    let each: Vec<((usize, usize), &Listener)> = each.collect();
+    // Only these can have narrower ones.
+    let mut wide: HashMap<(u16, String), Vec<(usize, usize)>> = HashMap::new();
+    for (place, listener) in &each {
+        let name = listener.hostname.as_deref().unwrap_or("");
+        if let Some(rest) = name.strip_prefix('*').or(name.is_empty().then_some("")) {
+            let known = wide.entry((listener.port, rest.to_ascii_lowercase()));
+            known.or_default().push(*place);
+        }
+    }
+    let mut found: HashMap<(usize, usize), NarrowerHostnames> = HashMap::new();
+    for (_, listener) in each.iter().filter(|_| !wide.is_empty()) {
+        let Some(name) = listener.hostname.as_ref().filter(|name| !name.is_empty()) else {
+            continue;
+        };
+        let name = name.to_ascii_lowercase();
+        let suffixes = above(&name).map(|domain| format!(".{domain}"));
+        for suffix in suffixes.chain([String::new()]) {
+            // A wildcard is not narrower than itself.
+            if name.strip_prefix('*') == Some(&suffix) {
+                continue;
+            }
+            for place in wide.get(&(listener.port, suffix)).into_iter().flatten() {
+                found.entry(*place).or_default().insert(&name);
+            }
+        }
+    }
+    let owners = owners.iter().enumerate().map(|(i, (own, _))| {
+        let of_owner = (0..own.len()).map(|j| found.remove(&(i, j)).map(Arc::new));
+        of_owner.collect()
+    });
+    owners.collect()
+}
+
+/// Whether the controller of a Gateway or `ListenerSet` keeps listeners apart as the Gateway API asks.
+fn is_isolated(snapshot: &Snapshot, owner: &Object) -> bool {
+    let facts = controller(snapshot, &owner.key).and_then(|name| snapshot.controller_facts(name));
+    facts.is_none_or(|facts| facts.listener_isolation == ListenerIsolation::Full)
+}
+
+// === impl ListenerHostname ===
+
+impl ListenerHostname {
+    /// The hostname of the listener at an index of the spec of its owner.
+    pub fn of(snapshot: &Snapshot, owner: &Object, all: &Listeners, index: usize) -> Self {
+        let listener = of(owner).get(index);
+        let narrower = all.narrower(index).cloned();
+        Self {
+            name: listener.and_then(|listener| listener.hostname.clone()),
+            is_isolated: narrower.is_some() && is_isolated(snapshot, owner),
+            narrower,
+        }
+    }
+
+    /// Whether it takes the requests for every hostname.
+    pub fn is_open(&self) -> bool {
+        self.name.is_none() && self.narrower.is_none()
+    }
+
+    /// Whether it has a host in common with a route; an absent hostname has all.
+    pub fn intersects(&self, ours: &[Arc<str>]) -> bool {
+        let Some(theirs) = self.name.as_deref() else {
+            return true;
+        };
+        ours.is_empty() || ours.iter().any(|ours| intersect(theirs, ours))
+    }
+
+    /// Whether a route with these hostnames gets requests through the listener: for one of them at least, no other
+    /// listener takes all.
+    pub fn takes(&self, ours: &[Arc<str>]) -> bool {
+        let Some(narrower) = &self.narrower else {
+            return self.intersects(ours);
+        };
+        let stays = |host: &Arc<str>| {
+            let is_ours = self
+                .name
+                .as_deref()
+                .is_none_or(|theirs| intersect(theirs, host));
+            is_ours && !self.is_given_up(narrower, host)
+        };
+        ours.is_empty() || ours.iter().any(stays)
+    }
+
+    /// Whether all requests for a hostname of a route go to another listener.
+    fn is_given_up(&self, narrower: &NarrowerHostnames, host: &str) -> bool {
+        let host = host.to_ascii_lowercase();
+        // What it has in common with a wider hostname is the listener's own.
+        if self
+            .name
+            .as_deref()
+            .is_some_and(|own| is_within(own, &host))
+        {
+            return false;
+        }
+        narrower.has(&host)
+            || self.is_isolated && above(&host).any(|domain| narrower.has(&format!("*.{domain}")))
+    }
+}
+
+/// Whether a hostname is the same as another in lower case, or below it.
+fn is_within(name: &str, other: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name == other
+        || other
+            .strip_prefix('*')
+            .is_some_and(|suffix| name.ends_with(suffix))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::ListenerHostname;
+    use crate::model::acceptance::NarrowerHostnames;
+
+    fn listener(name: &str, narrower: &[&str], is_isolated: bool) -> ListenerHostname {
+        let mut others = NarrowerHostnames::default();
+        for name in narrower {
+            others.insert(name);
+        }
+        ListenerHostname {
+            name: (!name.is_empty()).then(|| name.into()),
+            narrower: Some(Arc::new(others)),
+            is_isolated,
+        }
+    }
+
+    fn takes(listener: &ListenerHostname, ours: &[&str]) -> bool {
+        let ours: Vec<Arc<str>> = ours.iter().map(|name| (*name).into()).collect();
+        listener.takes(&ours)
+    }
+
+    #[test]
+    fn a_hostname_goes_to_the_listener_that_has_it() {
+        for wide in ["", "*.example.com"] {
+            let wide = listener(wide, &["shop.example.com"], true);
+            assert!(!takes(&wide, &["shop.example.com"]));
+            assert!(!takes(&wide, &["Shop.example.com"]));
+            assert!(takes(&wide, &["blog.example.com"]));
+            assert!(takes(&wide, &["shop.example.com", "blog.example.com"]));
+            assert!(takes(&wide, &["*.example.com"]), "the other hosts");
+            assert!(takes(&wide, &[]), "those of the listener");
+        }
+    }
+
+    #[test]
+    fn a_narrower_wildcard_takes_what_is_below_it_if_listeners_are_isolated() {
+        for (is_isolated, stays) in [(true, false), (false, true)] {
+            let wide = listener("*.example.com", &["*.eu.example.com"], is_isolated);
+            assert_eq!(takes(&wide, &["shop.eu.example.com"]), stays);
+            assert_eq!(takes(&wide, &["*.shop.eu.example.com"]), stays);
+            assert!(!takes(&wide, &["*.eu.example.com"]));
+            assert!(takes(&wide, &["shop.example.com"]));
+        }
+    }
+
+    #[test]
+    fn a_route_for_all_hosts_gets_those_of_the_listener() {
+        let wide = listener("*.example.com", &["shop.example.com"], true);
+        assert!(takes(&wide, &["*.com"]));
+        assert!(takes(&wide, &["*.example.com"]));
+    }
+}
