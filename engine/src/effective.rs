@@ -35,6 +35,7 @@ mod route_path_cache;
 mod routes;
 mod scope;
 mod section_conflicts;
+mod settings_here;
 mod shadows;
 mod stack;
 mod subgraph;
@@ -68,6 +69,8 @@ pub struct PathGroup {
     /// Whether the paths begin at a listener or a mesh Service. Objects outside the topology (Secrets, virtual kinds)
     /// have nothing to be attached to.
     pub attached: bool,
+    /// The port of the listeners, for kinds with settings for single ports.
+    pub port: Option<u16>,
 }
 
 /// Identity of a group's stack and effective policy: equal for groups with the same policies and the same result.

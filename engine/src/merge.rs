@@ -23,6 +23,7 @@ mod level;
 mod outcome;
 mod overriding_values;
 mod path_trie;
+mod ports;
 mod replaced;
 mod stages;
 mod stanza;

@@ -1,6 +1,7 @@
 //! A policy: its targets, strategy and settings, and the order of precedence.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use jiff::Timestamp;
@@ -55,6 +56,8 @@ pub struct Policy {
     length: u32,
     precedence: Precedence,
     is_without_target: bool,
+    /// The port for which it is read, without what does not act there.
+    port: Option<u16>,
 }
 
 /// One target reference.
@@ -129,6 +132,47 @@ impl Policy {
         Self::of(object, &spec, profile)
     }
 
+    /// Its variant under other facts, for the same port.
+    fn under(&self, profile: &Arc<Profile>) -> Self {
+        let policy = Self::read(self.object.clone(), profile.clone());
+        match self.port {
+            Some(port) => policy.on_port(port).unwrap_or(policy),
+            None => policy,
+        }
+    }
+
+    /// Its variant on the listeners of a port, without what does not act there; `None` if it has no settings for single
+    /// ports.
+    pub(crate) fn on_port(&self, port: u16) -> Option<Self> {
+        let ports = self.profile.merging.ports.as_ref()?;
+        let mut spec = self.spec();
+        if ports.ports(&spec).is_empty() {
+            return None;
+        }
+        ports.keep(&mut spec, port);
+        let variant = Self::of(self.object.clone(), &spec, self.profile.clone());
+        Some(Self {
+            port: Some(port),
+            ..variant
+        })
+    }
+
+    /// Whether both have the same settings of one object: neither is a variant for other facts or another port.
+    pub(crate) fn is_same_variant(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.profile, &other.profile) && self.port == other.port
+    }
+
+    /// The ports for which it has settings, if it has no others.
+    pub fn only_ports(&self) -> Option<BTreeSet<u16>> {
+        let spec = self.spec();
+        let ports = self.profile.merging.ports.as_ref()?.ports(&spec);
+        // No listener has port 0.
+        let is_only = self
+            .on_port(0)
+            .is_some_and(|others| others.has_no_effect() || others.is_empty());
+        is_only.then_some(ports)
+    }
+
     /// A policy from its object and the parsed spec.
     pub(crate) fn of(object: Arc<Object>, spec: &Value, profile: Arc<Profile>) -> Self {
         let version = object.meta.version.as_deref();
@@ -164,6 +208,7 @@ impl Policy {
             precedence: Precedence::of_policy(&object, &profile),
             is_without_target: optional && entries(spec, &profile).is_empty(),
             elsewhere: elsewhere(&profile).map(|_| OnceLock::new()).collect(),
+            port: None,
             object,
             profile,
         }
@@ -204,7 +249,7 @@ impl Policy {
     fn elsewhere(&self, place: usize) -> Option<&Arc<Self>> {
         let made = self.elsewhere.get(place)?;
         let profile = elsewhere(&self.profile).nth(place)?;
-        let read = || Arc::new(Self::read(self.object.clone(), profile.clone()));
+        let read = || Arc::new(self.under(profile));
         Some(made.get_or_init(read))
     }
 

@@ -102,7 +102,11 @@ impl PathGroup {
         };
         let stack: Stack = self.stack.iter().filter(counts).cloned().collect();
         let levels = folded_levels(profile, &stack).map(StackLevel::folded);
-        fold_levels(profile, &levels.collect::<Vec<_>>(), None)
+        let effective = fold_levels(profile, &levels.collect::<Vec<_>>(), None);
+        match self.port {
+            Some(_) => effective.on_port(profile),
+            None => effective,
+        }
     }
 
     /// The outcome of a policy attached to these paths.

@@ -63,7 +63,11 @@ impl Resolver<'_> {
         let nothing = self.stacks.nothing();
         ends.map(|steps| {
             let stack = self.stacks.stack(profile, &steps, &PathContext::default());
-            let (stack, effective) = self.stacks.fold(profile, &nothing, &stack, None, None);
+            let port = steps.last();
+            let port = port.and_then(|step| self.stacks.port(profile, &step.place));
+            let (stack, effective) = self
+                .stacks
+                .fold(profile, &nothing, &stack, None, None, port);
             let place = steps.last().map(|step| &step.place);
             let attached = place.is_none_or(|place| unaccepted(self.snapshot, place).is_none());
             let route_path = RoutePath {
@@ -79,6 +83,7 @@ impl Resolver<'_> {
                 effective,
                 complete: true,
                 attached,
+                port,
             }
         })
         .collect()
@@ -115,7 +120,10 @@ impl Resolver<'_> {
         complete: bool,
     ) -> PathGroup {
         let nothing = self.stacks.nothing();
-        let (stack, effective) = self.stacks.fold(profile, &way.stack, &nothing, own, None);
+        let port = way.via.port;
+        let (stack, effective) = self
+            .stacks
+            .fold(profile, &way.stack, &nothing, own, None, port);
         PathGroup {
             paths: PathSet {
                 ancestors: way.ancestor_paths,
@@ -125,6 +133,7 @@ impl Resolver<'_> {
             effective,
             complete,
             attached: way.attached,
+            port,
         }
     }
 
@@ -164,6 +173,7 @@ impl Resolver<'_> {
                         &route_path.stack,
                         own.as_ref(),
                         Some(kind),
+                        via.port,
                     );
                     groups.push(PathGroup {
                         paths: PathSet {
@@ -174,6 +184,7 @@ impl Resolver<'_> {
                         effective,
                         complete: route_path.complete,
                         attached: way.attached,
+                        port: via.port,
                     });
                 }
             }
@@ -234,7 +245,7 @@ impl Resolver<'_> {
                 let own = self.own(profile, loose);
                 let (stack, effective) =
                     self.stacks
-                        .fold(profile, &nothing, &stack, own.as_ref(), None);
+                        .fold(profile, &nothing, &stack, own.as_ref(), None, None);
                 groups.push(PathGroup {
                     complete: route_path.complete,
                     paths: PathSet {
@@ -244,6 +255,7 @@ impl Resolver<'_> {
                     stack,
                     effective,
                     attached: !is_service || !*profile.needs_route,
+                    port: None,
                 });
             }
         }

@@ -8,6 +8,7 @@ use crate::attachment::Attachment;
 use crate::kinds::profile::{CrossNamespace, Profile};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
+use crate::model::object::Node;
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::{Rejected, rejected};
 use crate::topology::AncestorPath;
@@ -19,16 +20,23 @@ pub(super) struct PathContext {
     consumer: Option<Arc<str>>,
     /// Policies that the controller of this path rejects and the controller of another accepts; sorted.
     without: Option<Rc<[ObjectKey]>>,
+    /// The port of the listener, for kinds with settings for single ports.
+    pub(super) port: Option<u16>,
 }
 
 /// Policies of a kind that are rejected on some paths, and the ancestors for which they are rejected.
 type OfKind = Rc<[(ObjectKey, Vec<Place>)]>;
 
-/// Finds which policies are rejected where.
+/// Finds which policies are rejected where, and the ports of listeners.
 #[derive(Debug, Default)]
 pub(super) struct RejectionsByAncestor {
     kinds: HashMap<GroupKind, OfKind>,
+    /// The ports of listeners by their names, of Gateways and `ListenerSets` that were asked for.
+    ports: HashMap<ObjectKey, Ports>,
 }
+
+/// The ports of the listeners of an object, by name.
+type Ports = HashMap<Arc<str>, u16>;
 
 // === impl PathContext ===
 
@@ -58,7 +66,24 @@ impl RejectionsByAncestor {
         PathContext {
             consumer: ancestor_path.consumer.clone().filter(|_| asks),
             without: self.without(snapshot, profile, ancestor_path),
+            port: ancestor_path
+                .last()
+                .and_then(|place| self.port(snapshot, profile, place)),
         }
+    }
+
+    /// The port of a listener, for kinds with settings for single ports.
+    pub(super) fn port(
+        &mut self,
+        snapshot: &Snapshot,
+        profile: &Profile,
+        place: &Place,
+    ) -> Option<u16> {
+        profile.merging.ports.as_ref()?;
+        let name = place.section.as_ref()?;
+        let known = self.ports.entry(place.object.clone());
+        let ports = known.or_insert_with(|| ports(snapshot, &place.object));
+        ports.get(name).copied()
     }
 
     fn without(
@@ -80,6 +105,19 @@ impl RejectionsByAncestor {
         let keys: Rc<[ObjectKey]> = rejected.map(|(key, _)| key.clone()).collect();
         (!keys.is_empty()).then_some(keys)
     }
+}
+
+fn ports(snapshot: &Snapshot, owner: &ObjectKey) -> Ports {
+    let node = snapshot.get(owner).map(|owner| &owner.node);
+    let listeners = match node {
+        Some(Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. }) => &**listeners,
+        _ => &[],
+    };
+    let mut ports = Ports::default();
+    for listener in listeners {
+        ports.entry(listener.name.clone()).or_insert(listener.port);
+    }
+    ports
 }
 
 fn of_kind(snapshot: &Snapshot, kind: &GroupKind) -> OfKind {

@@ -8,13 +8,12 @@ use super::attached::ObjectAttachments;
 use super::gateway_by_label::{is_of, steps_of};
 use super::path_context::{PathContext, RejectionsByAncestor};
 use super::policy_list::PolicyList;
+use super::settings_here::{PoliciesOnPorts, on_routes, without_idle};
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::{Attachment, attached_to, candidates};
-use crate::kinds::profile::{MergeWith, OnRoutes, Profile, ServiceAs};
-use crate::merge::{
-    Effective, TargetFields, contenders, fold_cost, fold_levels, policies_read, winner,
-};
+use crate::kinds::profile::{MergeWith, Profile, ServiceAs};
+use crate::merge::{Effective, TargetFields, fold_cost, fold_levels, policies_read, winner};
 use crate::model::fuel::{self, Fuel};
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::{Level, Step};
@@ -55,14 +54,16 @@ pub(super) struct Stacks<'a> {
     last: Option<(GroupKind, ObjectKey, Rc<Stack>)>,
     folded: maps::HashMap<FoldKey, (Rc<Stack>, Arc<Effective>)>,
     disputes: RejectionsByAncestor,
+    on_ports: PoliciesOnPorts,
     rejections: Rc<RejectionFinder>,
     /// By controller: whether the policy kinds that it acts on are known.
     known_controllers: maps::HashMap<Arc<str>, bool>,
     fuel: Fuel,
 }
 
-/// The addresses of the stacks above and below, and the index of the profile's facts that apply to the route.
-type FoldKey = (usize, usize, Option<usize>);
+/// The addresses of the stacks above and below, the index of the profile's facts that apply to the route, and the port
+/// of the listener.
+type FoldKey = (usize, usize, Option<usize>, Option<u16>);
 
 /// Identity of a stack level. A list belongs to one place; only a list of policies that act on a part of the requests
 /// may belong to several, so it needs the place.
@@ -91,6 +92,7 @@ impl<'a> Stacks<'a> {
             last: None,
             folded: maps::HashMap::default(),
             disputes: RejectionsByAncestor::default(),
+            on_ports: PoliciesOnPorts::default(),
             rejections: clashes,
             known_controllers: maps::HashMap::default(),
             fuel: work,
@@ -187,6 +189,11 @@ impl<'a> Stacks<'a> {
     pub(super) fn via(&mut self, profile: &Profile, ancestor_path: &AncestorPath) -> PathContext {
         self.disputes
             .context_of(self.snapshot, profile, ancestor_path)
+    }
+
+    /// The port of a listener, for kinds with settings for single ports.
+    pub(super) fn port(&mut self, profile: &Profile, place: &Place) -> Option<u16> {
+        self.disputes.port(self.snapshot, profile, place)
     }
 
     /// The stack of the steps through a route whose sections have no policies. Most routes have no policy of their
@@ -325,6 +332,7 @@ impl<'a> Stacks<'a> {
         route_path: &Rc<Stack>,
         own: Option<&TargetFields>,
         route: Option<&GroupKind>,
+        port: Option<u16>,
     ) -> (Rc<Stack>, Arc<Effective>) {
         if self.fuel.is_spent() {
             return (self.nothing.clone(), Arc::default());
@@ -335,6 +343,7 @@ impl<'a> Stacks<'a> {
             Rc::as_ptr(ancestor_path) as usize,
             Rc::as_ptr(route_path) as usize,
             of,
+            port,
         );
         if let (None, Some((stack, effective))) = (own, self.folded.get(&id)) {
             return (stack.clone(), effective.clone());
@@ -351,6 +360,9 @@ impl<'a> Stacks<'a> {
         if !profile.hierarchy.is_empty() {
             stack.sort_by_key(|level| profile.rank(level.step.level));
         }
+        if let Some(port) = port {
+            stack = self.on_ports.stack(stack, port, &self.fuel);
+        }
         let profile = on.map_or(profile, |(_, on)| &on.profile);
         if let Some((place, on)) = on {
             stack = on_routes(stack, place, on);
@@ -358,7 +370,11 @@ impl<'a> Stacks<'a> {
         if !profile.ineffective.is_empty() {
             stack = without_idle(stack, profile);
         }
-        let effective = Arc::new(self.effective(profile, &stack, own));
+        let mut effective = self.effective(profile, &stack, own);
+        if port.is_some() {
+            effective = effective.on_port(profile);
+        }
+        let effective = Arc::new(effective);
         let answer = (Rc::new(stack), effective);
         if own.is_none() {
             self.folded.insert(id, answer.clone());
@@ -406,47 +422,6 @@ impl<'a> Stacks<'a> {
 fn differs_in_unknown(stack: &Stack) -> bool {
     let mut pairs = stack.iter().zip(stack.iter().skip(1));
     pairs.any(|(one, next)| one.unknown != next.unknown)
-}
-
-/// The stack on routes to which other facts apply: each policy with its settings for them, without policies that have
-/// none. A policy that is superseded by an older one stays superseded, whatever the older one sets.
-fn on_routes(stack: Stack, place: usize, on: &OnRoutes) -> Stack {
-    let acts = |level: &StackLevel| on.sections || level.step.level != Level::Rule;
-    let levels = stack.into_iter().filter(acts).filter_map(|level| {
-        let there = contenders(&on.profile, &level.policies).iter();
-        let target = &level.step.place.object.gk;
-        let there = there.filter(|policy| !policy.is_refused_on(target));
-        let there = there.filter_map(|policy| policy.on_routes(place));
-        let there = there.filter(|policy| !policy.has_no_effect());
-        let policies: Vec<Arc<Policy>> = there.cloned().collect();
-        (!policies.is_empty()).then(|| StackLevel {
-            step: level.step,
-            policies: policies.into(),
-            unknown: level.unknown,
-        })
-    });
-    levels.collect()
-}
-
-/// The stack without settings that do nothing at their level, and without policies that have no other settings.
-fn without_idle(stack: Stack, profile: &Profile) -> Stack {
-    let levels = stack.into_iter().filter_map(|mut level| {
-        let at = level.step.level;
-        if profile.idle_at(at).is_some() {
-            let there = level.policies.iter();
-            let there = there.map(|policy| policy.at_level(at).unwrap_or(policy));
-            let there: Vec<Arc<Policy>> = there
-                .filter(|policy| !policy.has_no_effect())
-                .cloned()
-                .collect();
-            if there.is_empty() {
-                return None;
-            }
-            level.policies = there.into();
-        }
-        Some(level)
-    });
-    levels.collect()
 }
 
 /// The levels that are folded. If the more specific policy decides and merges only with policies above the routes,

@@ -20,6 +20,7 @@ mod lists;
 mod narrow;
 mod needs;
 mod parts;
+mod ports;
 mod read;
 mod resolve;
 mod routes;
@@ -38,6 +39,7 @@ pub use parts::{
     Allowed, Annotation, Caveat, Classes, Control, GatewayByLabel, Merging, Protection, RefField,
     StanzaNames, Strategies,
 };
+pub use ports::{PortSettings, PortSettingsFile};
 pub use routes::OnRoutes;
 pub use schema::{Broken, Field, FieldDefault, Shape, SpecRule, Step, Unknown, VersionSchema};
 pub use vocabulary::*;

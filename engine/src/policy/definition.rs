@@ -11,10 +11,13 @@ use crate::kinds::profile::{Unknown, VersionSchema};
 
 impl Policy {
     /// The spec as the API server stores it: without the fields that the definition does not have, and with its
-    /// defaults.
+    /// defaults; without what does not act on a port if it is read for one.
     pub fn spec(&self) -> Value {
         let mut spec = spec(&self.object);
         self.as_stored(&mut spec);
+        if let (Some(port), Some(ports)) = (self.port, self.profile.merging.ports.as_ref()) {
+            ports.keep(&mut spec, port);
+        }
         spec
     }
 

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    Allowed, Classes, Fact, GatewayByLabel, Ineffective, OnRoutes, Profile, Protection, RefField,
-    Source, Strategies, Strategy,
+    Allowed, Classes, Fact, GatewayByLabel, Ineffective, OnRoutes, PortSettings, Profile,
+    Protection, RefField, Source, Strategies, Strategy,
 };
 use crate::model::ids::GroupKind;
 
@@ -110,6 +110,7 @@ impl Profile {
             fact("merge.exclude", &self.exclude, |v| json!(v)),
             fact("merge.onRoutes", &self.on_routes, |v| list(v, on_routes)),
             fact("merge.ineffective", &self.ineffective, |v| list(v, idle)),
+            fact("merge.ports", &merging.ports, |v| port_settings(v.as_ref())),
             fact("merge.stages", &merging.stages, |v| json!(v)),
             fact("merge.final", &merging.lasting, |v| {
                 list(v, |path: &Vec<String>| json!(spec_path(path)))
@@ -245,6 +246,14 @@ fn reference(field: &RefField) -> Value {
 fn idle(idle: &Ineffective) -> Value {
     let settings = idle.settings.iter().map(|name| format!("spec.{name}"));
     json!({"level": idle.level, "settings": settings.collect::<Vec<_>>()})
+}
+
+fn port_settings(ports: Option<&PortSettings>) -> Value {
+    json!(ports.map(|ports| {
+        let replaces = ports.replaces.iter().map(|path| spec_path(path));
+        json!({"list": spec_path(&ports.list), "port": ports.port,
+               "replaces": replaces.collect::<Vec<_>>()})
+    }))
 }
 
 fn on_routes(on: &OnRoutes) -> Value {

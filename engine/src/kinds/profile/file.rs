@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Clash, Class, ConflictScope, CrossNamespace, DictatedBy, Direction, EmptySpec, MergeWith,
-    NameComparison, NeedFile, OnMissing, Only, Op, Parent, PortsBy, SameTarget, SectionNaming,
-    ServiceAs, StatusShape,
+    NameComparison, NeedFile, OnMissing, Only, Op, Parent, PortSettingsFile, PortsBy, SameTarget,
+    SectionNaming, ServiceAs, StatusShape,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -387,6 +387,8 @@ pub struct Merge {
     pub on_routes: Option<Vec<OnRoutesFile>>,
     /// Settings that do nothing if a policy is attached at some levels.
     pub ineffective: Option<Vec<IdleFile>>,
+    /// A list of settings for single ports: each entry acts only on the listeners of its port.
+    pub ports: Option<PortSettingsFile>,
     /// Levels that the controller merges first, before it lays the results over each other. Each level separately by
     /// default.
     pub stages: Option<Vec<Vec<Level>>>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{DictatedBy, Direction, EmptySpec, Fact, MergeWith, Only, Op, Strategy};
+use super::{DictatedBy, Direction, EmptySpec, Fact, MergeWith, Only, Op, PortSettings, Strategy};
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 use crate::policy::guessed_group;
@@ -195,6 +195,8 @@ pub struct Merging {
     /// Fields of the settings of which a policy must have one, or it counts as empty; any field suffices if there are
     /// none.
     pub essential: Fact<Vec<String>>,
+    /// The settings for single ports.
+    pub ports: Fact<Option<PortSettings>>,
     /// Levels that are merged first.
     pub stages: Fact<Vec<Vec<Level>>>,
     /// Settings of one stage that more specific stages do not undo, as paths within the settings.

@@ -8,8 +8,8 @@ use super::file::{Dialect, Number, ProfileFile, StanzasFile};
 use super::narrow;
 use super::read;
 use super::{
-    Allowed, Class, CrossNamespace, DictatedBy, Direction, Fact, Merging, Need, Op, Profile,
-    RefField, SameTarget, Source, StanzaNames, Strategies, Strategy,
+    Allowed, Class, CrossNamespace, DictatedBy, Direction, Fact, Merging, Need, Op, PortSettings,
+    Profile, RefField, SameTarget, Source, StanzaNames, Strategies, Strategy,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -288,6 +288,9 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         list_keys: said(explicit, |p| p.merge.list_keys.clone()),
         append_lists: said(explicit, |p| p.merge.append_lists.clone()),
         empty_spec: said(explicit, |p| p.merge.empty_spec.map(Some)),
+        ports: said(explicit, |p| {
+            Some(p.merge.ports.as_ref().map(PortSettings::read)).filter(Option::is_some)
+        }),
         stages: said(explicit, |p| p.merge.stages.clone()),
         lasting: said(explicit, |p| {
             Some(read::setting_paths(p.merge.lasting.as_ref()?))

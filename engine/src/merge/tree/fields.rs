@@ -36,6 +36,11 @@ impl Fields {
         self.0.get_mut(at).map(|(_, tree)| tree)
     }
 
+    /// Removes a field.
+    pub(super) fn remove(&mut self, key: &str) {
+        self.0.retain(|(known, _)| **known != *key);
+    }
+
     /// Adds a field with a new key.
     pub(super) fn insert(&mut self, key: Arc<str>, tree: Tree) {
         let at = self.0.partition_point(|(known, _)| *known < key);

@@ -1,4 +1,4 @@
-//! Settings taken unchanged from the level above.
+//! Settings taken unchanged from the level above, and settings that are taken away.
 
 use super::{Fields, Tree};
 
@@ -37,6 +37,20 @@ impl Tree {
                 }
             }
             (tree @ Self::Leaf(_), path) => *tree = Self::nested(other, path),
+        }
+    }
+
+    /// Removes the subtree at a path.
+    pub(in crate::merge) fn remove(&mut self, path: &[String]) {
+        match (self, path) {
+            (Self::Instead(tree), path) => tree.remove(path),
+            (Self::Map(map), [key]) => map.remove(key),
+            (Self::Map(map), [key, rest @ ..]) => {
+                if let Some(tree) = map.get_mut(key) {
+                    tree.remove(rest);
+                }
+            }
+            _ => {}
         }
     }
 

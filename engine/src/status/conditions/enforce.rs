@@ -75,7 +75,7 @@ pub(super) fn enforce(
             let sole = group.effective.sole();
             if let Some(other) = sole.filter(|sole| *sole != policy.key()) {
                 let here = group.with_settings_here(policy);
-                if Arc::ptr_eq(&here.profile, &policy.profile) {
+                if here.is_same_variant(policy) {
                     let lost = paths.get_or_insert_with(|| paths_of(policy));
                     record_override(other, group, lost, status);
                 } else {

@@ -1,10 +1,13 @@
 //! Why a policy has no effect on a target.
 
+use std::collections::BTreeSet;
+
 use crate::effective::{PathGroup, follows, gateway_before};
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
 use crate::model::object::Node;
 use crate::model::section::rule_label;
+use crate::model::wording::first;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::controller;
@@ -24,7 +27,9 @@ pub(super) fn idle(
     if let Some(why) = away.or_else(|| delegation(snapshot, target)) {
         return why;
     }
-    let why = idle_on_route(policy, target).or_else(|| idle_at_level(policy, target));
+    let why = idle_on_route(policy, target)
+        .or_else(|| idle_at_level(policy, target))
+        .or_else(|| idle_on_ports(policy, groups, target));
     if let Some(why) = why {
         return why;
     }
@@ -159,6 +164,16 @@ fn idle_at_level(policy: &Policy, target: &Place) -> Option<String> {
     there
         .has_no_effect()
         .then(|| format!("none of its settings applies to {on}"))
+}
+
+/// The reason if all settings of a policy are for ports on which its target has no listener.
+fn idle_on_ports(policy: &Policy, groups: &[&PathGroup], target: &Place) -> Option<String> {
+    let ports = policy.only_ports().filter(|_| groups.is_empty())?;
+    let ports: BTreeSet<String> = ports.iter().map(|port| format!("port {port}")).collect();
+    Some(format!(
+        "all its settings are for {}, where {target} has no listener",
+        first(&ports)
+    ))
 }
 
 /// Why a policy does nothing on a route of a kind that supports few settings.

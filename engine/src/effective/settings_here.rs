@@ -1,0 +1,88 @@
+//! The policies on a path with the settings that act there: not all settings act on every port, route and level.
+
+use std::sync::Arc;
+
+use super::stack::{Stack, StackLevel};
+use crate::kinds::profile::{OnRoutes, Profile};
+use crate::merge::contenders;
+use crate::model::fuel::Fuel;
+use crate::model::level::Level;
+use crate::model::maps::HashMap;
+use crate::policy::Policy;
+
+/// Policies without their settings for other ports; each is made once.
+#[derive(Debug, Default)]
+pub(super) struct PoliciesOnPorts {
+    known: HashMap<(*const Policy, u16), Arc<Policy>>,
+}
+
+// === impl PoliciesOnPorts ===
+
+impl PoliciesOnPorts {
+    /// The stack on the listeners of a port: each policy without its settings for other ports, without policies that
+    /// have no other settings.
+    pub(super) fn stack(&mut self, stack: Stack, port: u16, fuel: &Fuel) -> Stack {
+        let levels = stack.into_iter().filter_map(|level| {
+            let there = level.policies.iter();
+            let there = there.map(|policy| self.policy(policy, port, fuel));
+            let there = there.filter(|policy| !policy.has_no_effect());
+            let policies: Vec<Arc<Policy>> = there.collect();
+            (!policies.is_empty()).then(|| StackLevel {
+                policies: policies.into(),
+                ..level
+            })
+        });
+        levels.collect()
+    }
+
+    fn policy(&mut self, policy: &Arc<Policy>, port: u16, fuel: &Fuel) -> Arc<Policy> {
+        let known = self.known.entry((Arc::as_ptr(policy), port));
+        let made = || {
+            fuel.spend(policy.leaves() + policy.length());
+            let variant = policy.on_port(port).map(Arc::new);
+            variant.unwrap_or_else(|| policy.clone())
+        };
+        known.or_insert_with(made).clone()
+    }
+}
+
+/// The stack on routes to which other facts apply: each policy with its settings for them, without policies that have
+/// none. A policy that is superseded by an older one stays superseded, whatever the older one sets.
+pub(super) fn on_routes(stack: Stack, place: usize, on: &OnRoutes) -> Stack {
+    let acts = |level: &StackLevel| on.sections || level.step.level != Level::Rule;
+    let levels = stack.into_iter().filter(acts).filter_map(|level| {
+        let there = contenders(&on.profile, &level.policies).iter();
+        let target = &level.step.place.object.gk;
+        let there = there.filter(|policy| !policy.is_refused_on(target));
+        let there = there.filter_map(|policy| policy.on_routes(place));
+        let there = there.filter(|policy| !policy.has_no_effect());
+        let policies: Vec<Arc<Policy>> = there.cloned().collect();
+        (!policies.is_empty()).then(|| StackLevel {
+            step: level.step,
+            policies: policies.into(),
+            unknown: level.unknown,
+        })
+    });
+    levels.collect()
+}
+
+/// The stack without settings that do nothing at their level, and without policies that have no other settings.
+pub(super) fn without_idle(stack: Stack, profile: &Profile) -> Stack {
+    let levels = stack.into_iter().filter_map(|mut level| {
+        let at = level.step.level;
+        if profile.idle_at(at).is_some() {
+            let there = level.policies.iter();
+            let there = there.map(|policy| policy.at_level(at).unwrap_or(policy));
+            let there: Vec<Arc<Policy>> = there
+                .filter(|policy| !policy.has_no_effect())
+                .cloned()
+                .collect();
+            if there.is_empty() {
+                return None;
+            }
+            level.policies = there.into();
+        }
+        Some(level)
+    });
+    levels.collect()
+}
