@@ -33,7 +33,7 @@ mod tree;
 pub use atomic::{AtomicLevel, winner};
 pub(crate) use cost::{fold_cost, policies_read};
 pub(crate) use level::contenders;
-use level::{level_stanzas, with_appended_lists};
+use level::{by_age, level_stanzas, with_appended_lists};
 pub use outcome::{PolicyOutcome, field_conflicts, policy_outcome};
 pub use overriding_values::{OverridingValues, ValuesInForce};
 pub use path_trie::PathTrie;
@@ -41,7 +41,7 @@ pub use replaced::replaced;
 pub(crate) use stanza::read_stanzas;
 pub use stanza::{PolicyStanza, StanzaRef};
 pub use target_fields::{TargetFields, is_unset};
-use tree::{MergeUnit, Tree};
+use tree::{ByEntry, MergeUnit, Tree};
 pub use tree::{Setting, SettingPath, is_under};
 
 /// The policy as a whole wins over every more specific one.
@@ -287,6 +287,9 @@ pub fn fold_levels(
 ) -> Effective {
     let merging = &profile.merging;
     let own = own.map(|own| Merged::Settings(own.tree.clone()));
+    let joined = by_age(profile, levels);
+    let joined: Vec<(Level, &[Arc<Policy>])> = joined.iter().map(|(l, p)| (*l, &**p)).collect();
+    let levels = if joined.is_empty() { levels } else { &joined };
     if !merging.stages.is_empty() {
         return stages::merged(profile, levels, own);
     }
@@ -431,7 +434,10 @@ fn fold(
         Op::ByKey => MergeUnit::Entries,
         _ => MergeUnit::Fields,
     };
-    let by_entry = matches!(op, Op::Strategic | Op::ByKey);
+    let by_entry = ByEntry {
+        all: matches!(op, Op::Strategic | Op::ByKey),
+        combined: Some(&profile.merging.combined_lists),
+    };
     let (under, over) = match direction {
         Direction::Defaults => (above, below),
         Direction::Overrides => (below, above),

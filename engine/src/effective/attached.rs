@@ -118,7 +118,8 @@ impl ObjectAttachments {
         let kinds = stands.chunk_by(|a, b| a.policy.key().gk == b.policy.key().gk);
         let mut from = 0;
         for kind in kinds {
-            if let Some(rejected) = SectionConflicts::all(kind) {
+            let rejected = SectionConflicts::all(kind).or_else(|| one_without_target(kind));
+            if let Some(rejected) = rejected {
                 found.resize(stands.len(), None);
                 let there = found.iter_mut().skip(from);
                 there.zip(rejected).for_each(|(to, by)| *to = by);
@@ -127,6 +128,27 @@ impl ObjectAttachments {
         }
         found
     }
+}
+
+/// For each attachment of one kind, the older policy for which it is rejected because neither has a target; `None` if
+/// the kind takes several of these.
+fn one_without_target(attachments: &[Attachment]) -> Option<Vec<Option<ObjectKey>>> {
+    if !*attachments.first()?.policy.profile.one_without_target {
+        return None;
+    }
+    let is_without = |at: &Attachment| at.policy.is_without_target();
+    let oldest = |wide: bool| {
+        let mut here = attachments.iter();
+        here.find(|at| at.all_namespaces == wide && is_without(at))
+            .map(|at| at.policy.key())
+    };
+    let (wide, narrow) = (oldest(true), oldest(false));
+    let rejected = attachments.iter().map(|at| {
+        let oldest = if at.all_namespaces { wide } else { narrow };
+        let other = oldest.filter(|oldest| is_without(at) && *oldest != at.policy.key());
+        other.cloned()
+    });
+    Some(rejected.collect())
 }
 
 /// The policies at each section, by kind, without rejected ones.

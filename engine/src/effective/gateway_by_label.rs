@@ -34,6 +34,11 @@ pub(super) fn steps_of<'s>(
         Some(gateway) => to_gateway(gateway),
         None => Vec::new(),
     };
+    let is_elsewhere =
+        |gateway: &ObjectKey| called.is_some_and(|c| c.namespace != gateway.namespace);
+    if by_label.same_namespace && gateway.is_some_and(|gateway| is_elsewhere(&gateway.key)) {
+        found.retain(|step| step.level != Level::Gateway);
+    }
     let own = called.map(|called| {
         let namespace = namespace_key(&called.namespace).whole();
         Step::new(Level::GatewayNamespace, namespace)

@@ -118,6 +118,8 @@ pub struct Profile {
     pub same_target: Fact<SameTarget>,
     /// Which policies of one object conflict.
     pub conflict_scope: Fact<ConflictScope>,
+    /// Whether only the oldest of the policies without a target in one namespace counts.
+    pub one_without_target: Fact<bool>,
     /// Conditions on other objects under which controllers reject a policy.
     pub clashes: Fact<Vec<Clash>>,
     /// The fields of the settings in which policies of one target conflict; all if empty.

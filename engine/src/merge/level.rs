@@ -3,10 +3,42 @@
 use std::sync::Arc;
 
 use super::stanza::StanzaRef;
-use super::tree::{MergeUnit, Tree};
+use super::tree::{ByEntry, MergeUnit, Tree};
 use crate::attachment::conflict::rejected;
 use crate::kinds::profile::{Profile, SameTarget, Strategy};
+use crate::model::level::Level;
 use crate::policy::Policy;
+
+/// Every list whose entries have an identity is merged entry by entry.
+const EVERY: ByEntry<'static> = ByEntry {
+    all: true,
+    combined: None,
+};
+
+/// The levels with those as one whose policies merge by age; empty if the kind has none of these.
+pub(super) fn by_age(
+    profile: &Profile,
+    levels: &[(Level, &[Arc<Policy>])],
+) -> Vec<(Level, Vec<Arc<Policy>>)> {
+    let merged = &profile.merging.levels_by_age;
+    if merged.is_empty() {
+        return Vec::new();
+    }
+    let is_one = |(one, _): &(Level, _), (next, _): &(Level, _)| {
+        merged.contains(one) && merged.contains(next)
+    };
+    let joined = levels.chunk_by(is_one).filter_map(|chunk| {
+        let (level, _) = chunk.first()?;
+        let policies = chunk.iter().flat_map(|(_, policies)| policies.iter());
+        let mut policies: Vec<Arc<Policy>> = policies.cloned().collect();
+        if chunk.len() > 1 {
+            policies.sort_by(|one, other| one.precedence().cmp(other.precedence()));
+            policies.dedup_by(|one, other| one.key() == other.key());
+        }
+        Some((*level, policies))
+    });
+    joined.collect()
+}
 
 /// The stanzas of one level, the established first. If the oldest or the newest policy wins, it represents the level.
 /// In the legacy dialect the oldest wins field by field, so its defaults come last.
@@ -53,7 +85,7 @@ pub(super) fn with_appended_lists(stanzas: &[StanzaRef<'_>]) -> Option<(Strategy
     let (first, rest) = stanzas.split_first()?;
     let mut tree = first.tree().clone();
     for piece in rest {
-        Arc::make_mut(&mut tree).patch(piece.tree(), MergeUnit::Fields, true);
+        Arc::make_mut(&mut tree).patch(piece.tree(), MergeUnit::Fields, EVERY);
     }
     Some((first.strategy(), tree))
 }

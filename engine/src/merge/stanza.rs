@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 
-use super::tree::{Lists, Setting, SettingPath, Tree, leaves_in};
+use super::tree::{Lists, MergeUnit, Setting, SettingPath, Tree, leaves_in};
 use crate::kinds::profile::{Direction, Op, Profile, Strategy};
 use crate::model::ids::ObjectKey;
 use crate::policy::{self, Policy, Stanza, StanzaPlace};
@@ -62,6 +62,7 @@ pub(crate) fn read_stanzas(
 fn lists<'a>(profile: &'a Profile, of: &'a ObjectKey) -> Lists<'a> {
     Lists {
         keys: &profile.merging.list_keys,
+        combined: &profile.merging.combined_lists,
         adding_up: &profile.merging.append_lists,
         of,
     }
@@ -173,7 +174,10 @@ impl<'a> StanzaRef<'a> {
         };
         let settings = policy::take(spec, piece.stanza.place, &policy.profile);
         let lists = lists(&policy.profile, policy.key());
+        let merging = &policy.profile.merging;
+        let units = MergeUnit::Paths(&merging.atomic_fields);
         let tree = Tree::read(settings, Some(&lists), &setting);
+        let tree = tree.combined(units, &merging.combined_lists);
         if tree.is_empty() {
             // The stanza counts without settings.
             return Tree::Leaf(setting(&Value::Object(Map::new())));
@@ -192,6 +196,8 @@ impl<'a> StanzaRef<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::prelude::{Just, any, prop_assert_eq, prop_oneof, proptest};
     use proptest::{collection, strategy::Strategy};
     use serde_json::json;
@@ -227,7 +233,7 @@ mod tests {
             };
             let keys = [("items".to_owned(), "name".to_owned())].into();
             let (adding_up, of) = (["rules".to_owned()], key());
-            let lists = Lists { keys: &keys, adding_up: &adding_up, of: &of };
+            let lists = Lists { keys: &keys, combined: &BTreeMap::new(), adding_up: &adding_up, of: &of };
             let counted = leaves_in(map.iter(), &lists);
             let setting = |value: &Value| Setting { value: value.into(), policy: key(), strategy: None };
             let tree = Tree::read(Value::Object(map), Some(&lists), &setting);

@@ -1,6 +1,5 @@
 //! Settings as a tree whose leaves know their source.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -14,9 +13,11 @@ use crate::model::maps::HashMap;
 
 mod fields;
 mod final_settings;
+mod lists;
 mod side_by_side;
 
 use fields::Fields;
+pub(super) use lists::{ByEntry, Lists, leaves_in};
 
 /// A value and its source.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,10 +33,10 @@ pub struct Setting {
 /// Keys from the root of the settings to a leaf. An entry of a keyed list is `key=value`.
 pub type SettingPath = Vec<Arc<str>>;
 
-/// Whether a leaf is at a field of the settings or below it.
+/// Whether a leaf is at a field of the settings or below it; `*` stands for any key.
 pub fn is_under(path: &SettingPath, field: &[String]) -> bool {
-    let above = path.iter().map(|key| &**key).take(field.len());
-    above.eq(field.iter().map(String::as_str))
+    let mut keys = field.iter().zip(path);
+    path.len() >= field.len() && keys.all(|(field, key)| field == "*" || **field == **key)
 }
 
 /// A tree of settings.
@@ -43,24 +44,13 @@ pub fn is_under(path: &SettingPath, field: &[String]) -> bool {
 pub(super) enum Tree {
     Leaf(Setting),
     Map(Fields),
-    /// A list whose entries are identified by the value of a key, in order.
+    /// A list whose entries are identified by the value of a key, in order. An entry without a name is not in paths.
     List(Vec<(Arc<str>, Tree)>),
     /// A container that replaced something that was not one, and that replaces whatever it is patched onto: a later
     /// patch must not bring back what a policy removed or replaced.
     Instead(Box<Tree>),
     /// Several settings at one place, each in force, from the least to the most specific.
     Each(Vec<Tree>),
-}
-
-/// Lists whose entries have an identity.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Lists<'a> {
-    /// Lists with entries identified by a key: the name of the field that holds the list, and the key.
-    pub(super) keys: &'a BTreeMap<String, String>,
-    /// Lists with entries identified by their index and their policy: names of fields.
-    pub(super) adding_up: &'a [String],
-    /// The policy.
-    pub(super) of: &'a ObjectKey,
 }
 
 /// The children of a container, by key.
@@ -142,9 +132,9 @@ impl Tree {
         matches!(self, Self::Map(map) if map.is_empty())
     }
 
-    /// Patches `over` onto this tree (RFC 7386, except that a `null` is kept). Lists are replaced as a whole unless
-    /// `by_entry` is set and their entries have an identity.
-    pub(super) fn patch(&mut self, over: &Self, units: MergeUnit<'_>, by_entry: bool) {
+    /// Patches `over` onto this tree (RFC 7386, except that a `null` is kept). Lists are replaced as a whole, except
+    /// those that are merged entry by entry.
+    pub(super) fn patch(&mut self, over: &Self, units: MergeUnit<'_>, by_entry: ByEntry<'_>) {
         self.patch_at(over, units, by_entry, &mut Vec::new());
     }
 
@@ -152,7 +142,7 @@ impl Tree {
         &mut self,
         over: &'a Self,
         units: MergeUnit<'_>,
-        by_entry: bool,
+        by_entry: ByEntry<'_>,
         path: &mut Vec<&'a str>,
     ) {
         if units.end_at(path) {
@@ -167,7 +157,7 @@ impl Tree {
                     path.pop();
                 });
             }
-            (Self::List(under), Self::List(over)) if by_entry => {
+            (Self::List(under), Self::List(over)) if by_entry.applies_to(path) => {
                 let mut places = places(under);
                 for (key, over) in over {
                     path.push(key);
@@ -223,15 +213,17 @@ impl Tree {
         path: &mut SettingPath,
         found: &mut impl FnMut(&SettingPath, &'a Setting),
     ) {
-        let mut below = |key: &Arc<str>, tree: &'a Self| {
-            path.push(key.clone());
+        let mut below = |key: &Arc<str>, tree: &'a Self, is_named: bool| {
+            path.extend(is_named.then(|| key.clone()));
             tree.visit(path, found);
-            path.pop();
+            path.truncate(path.len() - usize::from(is_named));
         };
         match self {
             Self::Leaf(setting) => found(path, setting),
-            Self::Map(map) => map.iter().for_each(|(key, tree)| below(key, tree)),
-            Self::List(list) => list.iter().for_each(|(key, tree)| below(key, tree)),
+            Self::Map(map) => map.iter().for_each(|(key, tree)| below(key, tree, true)),
+            Self::List(list) => list
+                .iter()
+                .for_each(|(key, tree)| below(key, tree, !key.is_empty())),
             Self::Instead(tree) => tree.visit(path, found),
             Self::Each(each) => each.iter().for_each(|tree| tree.visit(path, found)),
         }
@@ -280,18 +272,20 @@ impl Tree {
             return self.visit_in(other, path, found);
         }
         let there = Below::of(other);
-        let mut below = |key: &Arc<str>, tree: &'a Self| {
-            path.push(key.clone());
+        let mut below = |key: &Arc<str>, tree: &'a Self, is_named: bool| {
+            path.extend(is_named.then(|| key.clone()));
             match there.get(key) {
                 Some(other) => tree.visit_in(other, path, found),
                 None => tree.visit(path, &mut |path, setting| found(path, setting, other)),
             }
-            path.pop();
+            path.truncate(path.len() - usize::from(is_named));
         };
         match self {
             Self::Leaf(setting) => found(path, setting, other),
-            Self::Map(map) => map.iter().for_each(|(key, tree)| below(key, tree)),
-            Self::List(list) => list.iter().for_each(|(key, tree)| below(key, tree)),
+            Self::Map(map) => map.iter().for_each(|(key, tree)| below(key, tree, true)),
+            Self::List(list) => list
+                .iter()
+                .for_each(|(key, tree)| below(key, tree, !key.is_empty())),
             Self::Instead(tree) => tree.visit_in(other, path, found),
             Self::Each(each) => each
                 .iter()
@@ -392,19 +386,6 @@ impl<'a> Below<'a> {
     }
 }
 
-// === impl Lists ===
-
-impl Lists<'_> {
-    /// The name that identifies an entry of a list; `None` if entries have no identity.
-    fn name(&self, field: &str, index: usize, entry: &Value) -> Option<String> {
-        if self.adding_up.iter().any(|name| name == field) {
-            return Some(format!("{}={index}", self.of.path()));
-        }
-        let key = self.keys.get(field)?;
-        Some(format!("{key}={}", text(entry.get(key)?)))
-    }
-}
-
 // === impl MergeUnit ===
 
 impl MergeUnit<'_> {
@@ -418,34 +399,6 @@ impl MergeUnit<'_> {
                 unit.len() == path.len() && unit.iter().zip(path).all(same)
             }),
         }
-    }
-}
-
-/// The number of leaves in a tree of these settings; a leaf with a long path counts several times.
-pub(super) fn leaves_in<'a>(
-    settings: impl Iterator<Item = (&'a String, &'a Value)>,
-    lists: &Lists<'_>,
-) -> usize {
-    let each = settings.map(|(key, value)| leaves_at(value, key, lists, bytes_of(key)));
-    each.sum()
-}
-
-fn leaves_at(value: &Value, field: &str, lists: &Lists<'_>, path: usize) -> usize {
-    match value {
-        Value::Object(map) if !map.is_empty() => {
-            let each = map.iter();
-            let each = each.map(|(key, value)| leaves_at(value, key, lists, path + bytes_of(key)));
-            each.sum()
-        }
-        Value::Array(items) if !items.is_empty() => {
-            let leaves = |(i, item): (usize, &Value)| {
-                let name = lists.name(field, i, item)?;
-                Some(leaves_at(item, "", lists, path + bytes_of(&name)))
-            };
-            let each = items.iter().enumerate().map(leaves);
-            each.sum::<Option<usize>>().unwrap_or_else(|| leaf_at(path))
-        }
-        _ => leaf_at(path),
     }
 }
 
@@ -480,13 +433,6 @@ fn same<A, B>(
             (None, None) => return true,
             _ => return false,
         }
-    }
-}
-
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        value => value.to_string(),
     }
 }
 

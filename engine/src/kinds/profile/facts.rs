@@ -74,6 +74,9 @@ impl Profile {
             fact("hierarchy", &self.hierarchy, |v| json!(v)),
             fact("conflict.sameTarget", &self.same_target, |v| json!(v)),
             fact("conflict.scope", &self.conflict_scope, |v| json!(v)),
+            fact("conflict.oneWithoutTarget", &self.one_without_target, |v| {
+                json!(v)
+            }),
             fact("conflict.clashes", &self.clashes, |v| json!(v)),
             fact("conflict.weight", &self.weight, |v| json!(v)),
             fact("conflict.fields", &self.conflict_fields, |v| {
@@ -102,6 +105,7 @@ impl Profile {
                 list(v, |p| json!(p.join(".")))
             }),
             fact("merge.listKeys", &merging.list_keys, |v| json!(v)),
+            fact("merge.combinedLists", &merging.combined_lists, |v| json!(v)),
             fact("merge.appendLists", &merging.append_lists, |v| json!(v)),
             fact("merge.emptySpec", &merging.empty_spec, |v| json!(v)),
             fact("merge.essential", &merging.essential, |v| {
@@ -111,6 +115,7 @@ impl Profile {
             fact("merge.onRoutes", &self.on_routes, |v| list(v, on_routes)),
             fact("merge.ineffective", &self.ineffective, |v| list(v, idle)),
             fact("merge.ports", &merging.ports, |v| port_settings(v.as_ref())),
+            fact("merge.levelsByAge", &merging.levels_by_age, |v| json!(v)),
             fact("merge.stages", &merging.stages, |v| json!(v)),
             fact("merge.final", &merging.lasting, |v| {
                 list(v, |path: &Vec<String>| json!(spec_path(path)))

@@ -115,6 +115,8 @@ pub struct ProfileFile {
 pub struct Conflict {
     /// Which policy wins on one target and section.
     pub same_target: Option<SameTarget>,
+    /// Whether only the oldest of the policies without a target in one namespace counts.
+    pub one_without_target: Option<bool>,
     /// Which policies of one object conflict at all.
     pub scope: Option<ConflictScope>,
     /// Conditions on other objects under which controllers reject a policy.
@@ -254,6 +256,9 @@ pub struct GatewayByLabelFile {
     pub purposes: Vec<String>,
     /// The classes of such Gateways.
     pub classes: ClassesFile,
+    /// Whether policies on such a Gateway act only on objects of its own namespace.
+    #[serde(default)]
+    pub same_namespace: bool,
 }
 
 /// A set of classes of Gateways.
@@ -372,6 +377,9 @@ pub struct Merge {
     pub atomic_fields: Option<Vec<String>>,
     /// Lists merged entry by entry under the operations strategic and by-key: field name to the key of its entries.
     pub list_keys: Option<BTreeMap<String, String>>,
+    /// Lists whose entries are combined field by field, within one policy and with those of other policies, whatever the
+    /// operation: field name to the key that tells entries apart. Entries without the key are combined into one.
+    pub combined_lists: Option<BTreeMap<String, String>>,
     /// Names of list fields that add up if several policies are attached to one target; between levels they are
     /// replaced as a whole.
     pub append_lists: Option<Vec<String>>,
@@ -389,6 +397,8 @@ pub struct Merge {
     pub ineffective: Option<Vec<IdleFile>>,
     /// A list of settings for single ports: each entry acts only on the listeners of its port.
     pub ports: Option<PortSettingsFile>,
+    /// Levels whose policies merge by age, as if they had one target.
+    pub levels_by_age: Option<Vec<Level>>,
     /// Levels that the controller merges first, before it lays the results over each other. Each level separately by
     /// default.
     pub stages: Option<Vec<Vec<Level>>>,

@@ -34,6 +34,8 @@ pub struct GatewayByLabel {
     pub purposes: Vec<Arc<str>>,
     /// The classes of such Gateways.
     pub classes: Classes,
+    /// Whether policies on such a Gateway act only on objects of its own namespace.
+    pub same_namespace: bool,
 }
 
 // === impl GatewayByLabel ===
@@ -188,6 +190,8 @@ pub struct Merging {
     pub fills: Vec<Vec<String>>,
     /// Lists merged entry by entry: field name to the key of its entries.
     pub list_keys: Fact<BTreeMap<String, String>>,
+    /// Lists whose entries are always combined: field name to the key that tells entries apart.
+    pub combined_lists: Fact<BTreeMap<String, String>>,
     /// Names of lists that add up on one target.
     pub append_lists: Fact<Vec<String>>,
     /// The effect of a policy without settings, if any source states it.
@@ -197,6 +201,8 @@ pub struct Merging {
     pub essential: Fact<Vec<String>>,
     /// The settings for single ports.
     pub ports: Fact<Option<PortSettings>>,
+    /// Levels whose policies merge by age.
+    pub levels_by_age: Fact<Vec<Level>>,
     /// Levels that are merged first.
     pub stages: Fact<Vec<Vec<Level>>>,
     /// Settings of one stage that more specific stages do not undo, as paths within the settings.

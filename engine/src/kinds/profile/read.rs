@@ -171,6 +171,7 @@ pub(super) fn gateway_by_label(file: &GatewayByLabelFile) -> GatewayByLabel {
         purpose_label: file.purpose_label.as_str().into(),
         purposes: texts(&file.purposes),
         classes: classes(&file.classes),
+        same_namespace: file.same_namespace,
     }
 }
 

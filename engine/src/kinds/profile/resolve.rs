@@ -60,6 +60,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         needs_route: first(explicit, |p| p.needs_route).unwrap_or_else(|| default(true)),
         parents: said(explicit, |p| p.parents.clone()),
         conflict_scope: said(explicit, |p| p.conflict.scope),
+        one_without_target: said(explicit, |p| p.conflict.one_without_target),
         clashes: said(explicit, |p| p.conflict.clashes.clone()),
         hierarchy: said(explicit, |p| p.hierarchy.clone()),
         service_as: said(explicit, |p| p.targets.service_as),
@@ -286,11 +287,13 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         }),
         fills: Vec::new(),
         list_keys: said(explicit, |p| p.merge.list_keys.clone()),
+        combined_lists: said(explicit, |p| p.merge.combined_lists.clone()),
         append_lists: said(explicit, |p| p.merge.append_lists.clone()),
         empty_spec: said(explicit, |p| p.merge.empty_spec.map(Some)),
         ports: said(explicit, |p| {
             Some(p.merge.ports.as_ref().map(PortSettings::read)).filter(Option::is_some)
         }),
+        levels_by_age: said(explicit, |p| p.merge.levels_by_age.clone()),
         stages: said(explicit, |p| p.merge.stages.clone()),
         lasting: said(explicit, |p| {
             Some(read::setting_paths(p.merge.lasting.as_ref()?))

@@ -18,6 +18,19 @@ impl Fields {
         Self(fields)
     }
 
+    /// The same keys with other trees.
+    pub(super) fn map(self, mut other: impl FnMut(&str, Tree) -> Tree) -> Self {
+        let fields = self.0.into_iter();
+        Self(
+            fields
+                .map(|(key, tree)| {
+                    let tree = other(&key, tree);
+                    (key, tree)
+                })
+                .collect(),
+        )
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -5,14 +5,20 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Lists, MergeUnit, Setting, Tree};
+use super::{ByEntry, Lists, MergeUnit, Setting, Tree};
 use crate::model::ids::{GroupKind, ObjectKey};
+
+const EVERY: ByEntry<'static> = ByEntry {
+    all: true,
+    combined: None,
+};
 
 fn read(value: Value, policy: &str) -> Tree {
     let policy = ObjectKey::new(GroupKind::new("x.io", "Policy"), "a", policy);
     let keys = BTreeMap::from([("items".to_owned(), "name".to_owned())]);
     let lists = Lists {
         keys: &keys,
+        combined: &BTreeMap::new(),
         adding_up: &[],
         of: &policy,
     };
@@ -48,7 +54,7 @@ fn trees() -> Vec<Tree> {
         trees.push(read(value.clone(), "other"));
         let patched = values().into_iter().map(|over| {
             let mut tree = read(value.clone(), "under");
-            tree.patch(&read(over, "over"), MergeUnit::Fields, true);
+            tree.patch(&read(over, "over"), MergeUnit::Fields, EVERY);
             tree
         });
         trees.extend(patched);

@@ -1,0 +1,137 @@
+//! Lists whose entries have an identity, and their number of leaves before they are read.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{MergeUnit, Tree, bytes_of, leaf_at};
+use crate::model::ids::ObjectKey;
+
+/// Lists whose entries have an identity.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::merge) struct Lists<'a> {
+    /// Lists with entries identified by a key: the name of the field that holds the list, and the key.
+    pub(in crate::merge) keys: &'a BTreeMap<String, String>,
+    /// The same for lists whose entries are always combined. An entry without the key has no name.
+    pub(in crate::merge) combined: &'a BTreeMap<String, String>,
+    /// Lists with entries identified by their index and their policy: names of fields.
+    pub(in crate::merge) adding_up: &'a [String],
+    /// The policy.
+    pub(in crate::merge) of: &'a ObjectKey,
+}
+
+/// The lists that are merged entry by entry.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::merge) struct ByEntry<'a> {
+    /// Whether all lists whose entries have an identity are.
+    pub(in crate::merge) all: bool,
+    /// Lists that always are: the names of the fields.
+    pub(in crate::merge) combined: Option<&'a BTreeMap<String, String>>,
+}
+
+// === impl Lists ===
+
+impl Lists<'_> {
+    /// The name that identifies an entry of a list; `None` if entries have no identity.
+    pub(super) fn name(&self, field: &str, index: usize, entry: &Value) -> Option<String> {
+        if self.adding_up.iter().any(|name| name == field) {
+            return Some(format!("{}={index}", self.of.path()));
+        }
+        if let Some(key) = self.combined.get(field) {
+            let entry = entry.as_object().is_some().then_some(entry)?;
+            let value = key.split('.').try_fold(entry, |at, key| at.get(key));
+            let value = value.filter(|value| !value.is_null());
+            return Some(value.map_or_else(String::new, |value| format!("{key}={}", text(value))));
+        }
+        let key = self.keys.get(field)?;
+        Some(format!("{key}={}", text(entry.get(key)?)))
+    }
+}
+
+// === impl ByEntry ===
+
+impl ByEntry<'_> {
+    /// Whether the list in the last field of a path is.
+    pub(super) fn applies_to(self, path: &[&str]) -> bool {
+        let is_combined = |field: &&str| self.combined.is_some_and(|c| c.contains_key(*field));
+        self.all || path.last().is_some_and(is_combined)
+    }
+}
+
+/// The number of leaves in a tree of these settings; a leaf with a long path counts several times.
+pub(in crate::merge) fn leaves_in<'a>(
+    settings: impl Iterator<Item = (&'a String, &'a Value)>,
+    lists: &Lists<'_>,
+) -> usize {
+    let each = settings.map(|(key, value)| leaves_at(value, key, lists, bytes_of(key)));
+    each.sum()
+}
+
+fn leaves_at(value: &Value, field: &str, lists: &Lists<'_>, path: usize) -> usize {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            let each = map.iter();
+            let each = each.map(|(key, value)| leaves_at(value, key, lists, path + bytes_of(key)));
+            each.sum()
+        }
+        Value::Array(items) if !items.is_empty() => {
+            let leaves = |(i, item): (usize, &Value)| {
+                let name = lists.name(field, i, item)?;
+                Some(leaves_at(item, "", lists, path + bytes_of(&name)))
+            };
+            let each = items.iter().enumerate().map(leaves);
+            each.sum::<Option<usize>>().unwrap_or_else(|| leaf_at(path))
+        }
+        _ => leaf_at(path),
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}
+
+// === impl Tree ===
+
+impl Tree {
+    /// Combines entries of the same name in lists whose entries are always combined: the later entry wins.
+    pub(in crate::merge) fn combined(
+        self,
+        units: MergeUnit<'_>,
+        lists: &BTreeMap<String, String>,
+    ) -> Self {
+        if lists.is_empty() {
+            return self;
+        }
+        self.combined_at(units, lists, &[])
+    }
+
+    fn combined_at(
+        self,
+        units: MergeUnit<'_>,
+        lists: &BTreeMap<String, String>,
+        path: &[&str],
+    ) -> Self {
+        match self {
+            Self::Map(map) => Self::Map(map.map(|key, tree| {
+                let path = [path, &[key]].concat();
+                tree.combined_at(units, lists, &path)
+            })),
+            Self::List(entries) if path.last().is_some_and(|field| lists.contains_key(*field)) => {
+                let by_entry = ByEntry {
+                    all: false,
+                    combined: Some(lists),
+                };
+                let mut result = Self::List(Vec::new());
+                for entry in entries {
+                    let one = Self::List(vec![entry]);
+                    result.patch_at(&one, units, by_entry, &mut path.to_vec());
+                }
+                result
+            }
+            other => other,
+        }
+    }
+}
