@@ -15,7 +15,7 @@ use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::Level;
 use crate::model::maps;
 use crate::model::object::is_route;
-use crate::policy::{Policy, TargetRef};
+use crate::policy::{ListenerFacts, Policy, TargetRef};
 use crate::state::snapshot::{Snapshot, namespace_key};
 use crate::topology::AncestorPath;
 
@@ -69,8 +69,8 @@ pub struct PathGroup {
     /// Whether the paths begin at a listener or a mesh Service. Objects outside the topology (Secrets, virtual kinds)
     /// have nothing to be attached to.
     pub attached: bool,
-    /// The port of the listeners, for kinds with settings for single ports.
-    pub port: Option<u16>,
+    /// What policies of the kind depend on of the listeners.
+    pub listener: ListenerFacts,
 }
 
 /// Identity of a group's stack and effective policy: equal for groups with the same policies and the same result.

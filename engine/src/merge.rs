@@ -19,6 +19,7 @@ use crate::policy::Policy;
 
 mod atomic;
 mod cost;
+mod filled;
 mod level;
 mod outcome;
 mod overriding_values;
@@ -293,6 +294,10 @@ pub fn fold_levels(
     if !merging.stages.is_empty() {
         return stages::merged(profile, levels, own);
     }
+    if merging.parent_first {
+        let result = filled::filled(profile, levels);
+        return Effective { result };
+    }
     let levels = levels.iter().map(|(_, level)| *level);
     let layers = layers(profile, levels);
     // Without a policy nothing is in force, whatever the target sets itself.
@@ -374,7 +379,8 @@ pub(crate) fn merged_policies<'a>(
     levels: &[&'a [Arc<Policy>]],
 ) -> Vec<&'a Policy> {
     let decides = *profile.merging.dictated_by == DictatedBy::Challenger;
-    if !decides || !profile.merging.fills.is_empty() {
+    let merging = &profile.merging;
+    if !decides || merging.parent_first || !merging.fills.is_empty() {
         return Vec::new();
     }
     let parts = levels

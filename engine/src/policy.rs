@@ -1,7 +1,6 @@
 //! A policy: its targets, strategy and settings, and the order of precedence.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use jiff::Timestamp;
@@ -19,10 +18,12 @@ use crate::model::selector::Selector;
 mod definition;
 mod empty;
 mod fields;
+mod listeners;
 mod settings;
 mod targets;
 
 pub use fields::fields;
+pub use listeners::ListenerFacts;
 pub(crate) use targets::type_name;
 pub use targets::value_at;
 pub use targets::{Entry, Fault, MOST_ENTRIES, entries, has_unread, hidden, written};
@@ -56,8 +57,8 @@ pub struct Policy {
     length: u32,
     precedence: Precedence,
     is_without_target: bool,
-    /// The port for which it is read, without what does not act there.
-    port: Option<u16>,
+    /// The listeners for which it is read, without what does not act there.
+    at: ListenerFacts,
 }
 
 /// One target reference.
@@ -132,49 +133,24 @@ impl Policy {
         Self::of(object, &spec, profile)
     }
 
-    /// Its variant under other facts, for the same port.
+    /// Its variant under other facts, for the same listeners.
     fn under(&self, profile: &Arc<Profile>) -> Self {
         let policy = Self::read(self.object.clone(), profile.clone());
-        match self.port {
-            Some(port) => policy.on_port(port).unwrap_or(policy),
-            None => policy,
-        }
-    }
-
-    /// Its variant on the listeners of a port, without what does not act there; `None` if it has no settings for single
-    /// ports.
-    pub(crate) fn on_port(&self, port: u16) -> Option<Self> {
-        let ports = self.profile.merging.ports.as_ref()?;
-        let mut spec = self.spec();
-        if ports.ports(&spec).is_empty() {
-            return None;
-        }
-        ports.keep(&mut spec, port);
-        let variant = Self::of(self.object.clone(), &spec, self.profile.clone());
-        Some(Self {
-            port: Some(port),
-            ..variant
-        })
-    }
-
-    /// Whether both have the same settings of one object: neither is a variant for other facts or another port.
-    pub(crate) fn is_same_variant(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.profile, &other.profile) && self.port == other.port
-    }
-
-    /// The ports for which it has settings, if it has no others.
-    pub fn only_ports(&self) -> Option<BTreeSet<u16>> {
-        let spec = self.spec();
-        let ports = self.profile.merging.ports.as_ref()?.ports(&spec);
-        // No listener has port 0.
-        let is_only = self
-            .on_port(0)
-            .is_some_and(|others| others.has_no_effect() || others.is_empty());
-        is_only.then_some(ports)
+        policy.at_listeners(self.at).unwrap_or(policy)
     }
 
     /// A policy from its object and the parsed spec.
     pub(crate) fn of(object: Arc<Object>, spec: &Value, profile: Arc<Profile>) -> Self {
+        Self::of_listeners(object, spec, profile, ListenerFacts::default())
+    }
+
+    /// A policy from its object and the parsed spec, without what does not act on some listeners.
+    fn of_listeners(
+        object: Arc<Object>,
+        spec: &Value,
+        profile: Arc<Profile>,
+        at: ListenerFacts,
+    ) -> Self {
         let version = object.meta.version.as_deref();
         let schema = profile.schema(version).map(|schema| &schema.spec);
         let differs =
@@ -192,7 +168,8 @@ impl Policy {
         let is_there = is_served && profile.unmet(spec).is_none();
         let strategies: Option<Box<[Stanza]>> = strategies.filter(|_| is_there).map(Into::into);
         let stanzas = strategies.as_deref().unwrap_or_default();
-        let pieces = read_stanzas(&object.key, spec, &profile, stanzas);
+        let here = at.acting(spec, &profile);
+        let pieces = read_stanzas(&object.key, &here, &profile, stanzas);
         let leaves = pieces.iter().map(PolicyStanza::leaves).sum();
         let bytes = object.spec.as_deref().map_or(0, str::len);
         let length = settings::values(spec) / fuel::VALUES + bytes / fuel::COPIED_BYTES;
@@ -208,7 +185,7 @@ impl Policy {
             precedence: Precedence::of_policy(&object, &profile),
             is_without_target: optional && entries(spec, &profile).is_empty(),
             elsewhere: elsewhere(&profile).map(|_| OnceLock::new()).collect(),
-            port: None,
+            at,
             object,
             profile,
         }

@@ -103,7 +103,7 @@ impl PathGroup {
         let stack: Stack = self.stack.iter().filter(counts).cloned().collect();
         let levels = folded_levels(profile, &stack).map(StackLevel::folded);
         let effective = fold_levels(profile, &levels.collect::<Vec<_>>(), None);
-        match self.port {
+        match self.listener.port {
             Some(_) => effective.on_port(profile),
             None => effective,
         }

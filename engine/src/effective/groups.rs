@@ -14,6 +14,7 @@ use crate::model::ids::ObjectKey;
 use crate::model::level::{Level, Step};
 use crate::model::maps::{HashMap, HashSet};
 use crate::model::object::{Node, Object};
+use crate::policy::ListenerFacts;
 use crate::topology::{
     AncestorPath, AncestorPaths, RoutePath, RoutePaths, backend, through_service, to_backends,
     to_rules, unaccepted,
@@ -63,11 +64,12 @@ impl Resolver<'_> {
         let nothing = self.stacks.nothing();
         ends.map(|steps| {
             let stack = self.stacks.stack(profile, &steps, &PathContext::default());
-            let port = steps.last();
-            let port = port.and_then(|step| self.stacks.port(profile, &step.place));
+            let listener = steps.last().map_or_else(Default::default, |step| {
+                self.stacks.listener(profile, &step.place)
+            });
             let (stack, effective) = self
                 .stacks
-                .fold(profile, &nothing, &stack, None, None, port);
+                .fold(profile, &nothing, &stack, None, None, listener);
             let place = steps.last().map(|step| &step.place);
             let attached = place.is_none_or(|place| unaccepted(self.snapshot, place).is_none());
             let route_path = RoutePath {
@@ -83,7 +85,7 @@ impl Resolver<'_> {
                 effective,
                 complete: true,
                 attached,
-                port,
+                listener,
             }
         })
         .collect()
@@ -120,10 +122,10 @@ impl Resolver<'_> {
         complete: bool,
     ) -> PathGroup {
         let nothing = self.stacks.nothing();
-        let port = way.via.port;
+        let listener = way.via.listener;
         let (stack, effective) = self
             .stacks
-            .fold(profile, &way.stack, &nothing, own, None, port);
+            .fold(profile, &way.stack, &nothing, own, None, listener);
         PathGroup {
             paths: PathSet {
                 ancestors: way.ancestor_paths,
@@ -133,7 +135,7 @@ impl Resolver<'_> {
             effective,
             complete,
             attached: way.attached,
-            port,
+            listener,
         }
     }
 
@@ -173,7 +175,7 @@ impl Resolver<'_> {
                         &route_path.stack,
                         own.as_ref(),
                         Some(kind),
-                        via.port,
+                        via.listener,
                     );
                     groups.push(PathGroup {
                         paths: PathSet {
@@ -184,7 +186,7 @@ impl Resolver<'_> {
                         effective,
                         complete: route_path.complete,
                         attached: way.attached,
-                        port: via.port,
+                        listener: via.listener,
                     });
                 }
             }
@@ -243,9 +245,14 @@ impl Resolver<'_> {
                     .stacks
                     .stack(profile, &route_path.steps, &PathContext::default());
                 let own = self.own(profile, loose);
-                let (stack, effective) =
-                    self.stacks
-                        .fold(profile, &nothing, &stack, own.as_ref(), None, None);
+                let (stack, effective) = self.stacks.fold(
+                    profile,
+                    &nothing,
+                    &stack,
+                    own.as_ref(),
+                    None,
+                    ListenerFacts::default(),
+                );
                 groups.push(PathGroup {
                     complete: route_path.complete,
                     paths: PathSet {
@@ -255,7 +262,7 @@ impl Resolver<'_> {
                     stack,
                     effective,
                     attached: !is_service || !*profile.needs_route,
-                    port: None,
+                    listener: ListenerFacts::default(),
                 });
             }
         }

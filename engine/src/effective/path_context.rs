@@ -8,10 +8,10 @@ use crate::attachment::Attachment;
 use crate::kinds::profile::{CrossNamespace, Profile};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
-use crate::model::object::Node;
+use crate::policy::ListenerFacts;
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::{Rejected, rejected};
-use crate::topology::AncestorPath;
+use crate::topology::{AncestorPath, listeners_of};
 
 /// The conditions of an ancestor path. Most paths have the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -20,23 +20,23 @@ pub(super) struct PathContext {
     consumer: Option<Arc<str>>,
     /// Policies that the controller of this path rejects and the controller of another accepts; sorted.
     without: Option<Rc<[ObjectKey]>>,
-    /// The port of the listener, for kinds with settings for single ports.
-    pub(super) port: Option<u16>,
+    /// What policies depend on of the listener.
+    pub(super) listener: ListenerFacts,
 }
 
 /// Policies of a kind that are rejected on some paths, and the ancestors for which they are rejected.
 type OfKind = Rc<[(ObjectKey, Vec<Place>)]>;
 
-/// Finds which policies are rejected where, and the ports of listeners.
+/// Finds which policies are rejected where, and what policies depend on of listeners.
 #[derive(Debug, Default)]
 pub(super) struct RejectionsByAncestor {
     kinds: HashMap<GroupKind, OfKind>,
-    /// The ports of listeners by their names, of Gateways and `ListenerSets` that were asked for.
-    ports: HashMap<ObjectKey, Ports>,
+    /// By kind, and by Gateway or `ListenerSet`.
+    listeners: HashMap<(GroupKind, ObjectKey), ByListener>,
 }
 
-/// The ports of the listeners of an object, by name.
-type Ports = HashMap<Arc<str>, u16>;
+/// What policies of a kind depend on of the listeners of an object, by name.
+type ByListener = HashMap<Arc<str>, ListenerFacts>;
 
 // === impl PathContext ===
 
@@ -66,24 +66,27 @@ impl RejectionsByAncestor {
         PathContext {
             consumer: ancestor_path.consumer.clone().filter(|_| asks),
             without: self.without(snapshot, profile, ancestor_path),
-            port: ancestor_path
-                .last()
-                .and_then(|place| self.port(snapshot, profile, place)),
+            listener: ancestor_path.last().map_or_else(Default::default, |place| {
+                self.listener(snapshot, profile, place)
+            }),
         }
     }
 
-    /// The port of a listener, for kinds with settings for single ports.
-    pub(super) fn port(
+    /// What policies of a kind depend on of a listener.
+    pub(super) fn listener(
         &mut self,
         snapshot: &Snapshot,
         profile: &Profile,
         place: &Place,
-    ) -> Option<u16> {
-        profile.merging.ports.as_ref()?;
-        let name = place.section.as_ref()?;
-        let known = self.ports.entry(place.object.clone());
-        let ports = known.or_insert_with(|| ports(snapshot, &place.object));
-        ports.get(name).copied()
+    ) -> ListenerFacts {
+        let name = place.section.as_ref();
+        let Some(name) = name.filter(|_| ListenerFacts::matter_to(profile)) else {
+            return ListenerFacts::default();
+        };
+        let id = (profile.gk.clone(), place.object.clone());
+        let known = self.listeners.entry(id);
+        let of_object = known.or_insert_with(|| listeners(snapshot, profile, &place.object));
+        of_object.get(name).copied().unwrap_or_default()
     }
 
     fn without(
@@ -107,17 +110,14 @@ impl RejectionsByAncestor {
     }
 }
 
-fn ports(snapshot: &Snapshot, owner: &ObjectKey) -> Ports {
-    let node = snapshot.get(owner).map(|owner| &owner.node);
-    let listeners = match node {
-        Some(Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. }) => &**listeners,
-        _ => &[],
-    };
-    let mut ports = Ports::default();
-    for listener in listeners {
-        ports.entry(listener.name.clone()).or_insert(listener.port);
+fn listeners(snapshot: &Snapshot, profile: &Profile, owner: &ObjectKey) -> ByListener {
+    let listeners = snapshot.get(owner).map(|owner| listeners_of(owner));
+    let mut found = ByListener::default();
+    for listener in listeners.unwrap_or_default() {
+        let facts = ListenerFacts::of(profile, listener);
+        found.entry(listener.name.clone()).or_insert(facts);
     }
-    ports
+    found
 }
 
 fn of_kind(snapshot: &Snapshot, kind: &GroupKind) -> OfKind {

@@ -1,4 +1,4 @@
-//! The policies on a path with the settings that act there: not all settings act on every port, route and level.
+//! The policies on a path with the settings that act there: not all settings act on every listener, route and level.
 
 use std::sync::Arc;
 
@@ -8,23 +8,23 @@ use crate::merge::contenders;
 use crate::model::fuel::Fuel;
 use crate::model::level::Level;
 use crate::model::maps::HashMap;
-use crate::policy::Policy;
+use crate::policy::{ListenerFacts, Policy};
 
-/// Policies without their settings for other ports; each is made once.
+/// Policies without their settings that do not act on a listener; each is made once.
 #[derive(Debug, Default)]
-pub(super) struct PoliciesOnPorts {
-    known: HashMap<(*const Policy, u16), Arc<Policy>>,
+pub(super) struct PoliciesAtListeners {
+    known: HashMap<(*const Policy, ListenerFacts), Arc<Policy>>,
 }
 
-// === impl PoliciesOnPorts ===
+// === impl PoliciesAtListeners ===
 
-impl PoliciesOnPorts {
-    /// The stack on the listeners of a port: each policy without its settings for other ports, without policies that
-    /// have no other settings.
-    pub(super) fn stack(&mut self, stack: Stack, port: u16, fuel: &Fuel) -> Stack {
+impl PoliciesAtListeners {
+    /// The stack on listeners where not all settings act: each policy with those that do, without policies that have
+    /// none and do not count then.
+    pub(super) fn stack(&mut self, stack: Stack, at: ListenerFacts, fuel: &Fuel) -> Stack {
         let levels = stack.into_iter().filter_map(|level| {
             let there = level.policies.iter();
-            let there = there.map(|policy| self.policy(policy, port, fuel));
+            let there = there.map(|policy| self.policy(policy, at, fuel));
             let there = there.filter(|policy| !policy.has_no_effect());
             let policies: Vec<Arc<Policy>> = there.collect();
             (!policies.is_empty()).then(|| StackLevel {
@@ -35,11 +35,11 @@ impl PoliciesOnPorts {
         levels.collect()
     }
 
-    fn policy(&mut self, policy: &Arc<Policy>, port: u16, fuel: &Fuel) -> Arc<Policy> {
-        let known = self.known.entry((Arc::as_ptr(policy), port));
+    fn policy(&mut self, policy: &Arc<Policy>, at: ListenerFacts, fuel: &Fuel) -> Arc<Policy> {
+        let known = self.known.entry((Arc::as_ptr(policy), at));
         let made = || {
             fuel.spend(policy.leaves() + policy.length());
-            let variant = policy.on_port(port).map(Arc::new);
+            let variant = policy.at_listeners(at).map(Arc::new);
             variant.unwrap_or_else(|| policy.clone())
         };
         known.or_insert_with(made).clone()

@@ -8,7 +8,7 @@ use super::attached::ObjectAttachments;
 use super::gateway_by_label::{is_of, steps_of};
 use super::path_context::{PathContext, RejectionsByAncestor};
 use super::policy_list::PolicyList;
-use super::settings_here::{PoliciesOnPorts, on_routes, without_idle};
+use super::settings_here::{PoliciesAtListeners, on_routes, without_idle};
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::{Attachment, attached_to, candidates};
@@ -19,7 +19,7 @@ use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::{Level, Step};
 use crate::model::maps;
 use crate::model::object::Object;
-use crate::policy::Policy;
+use crate::policy::{ListenerFacts, Policy};
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::{Rejected, rejected};
 use crate::topology::{AncestorPath, to_route};
@@ -54,16 +54,16 @@ pub(super) struct Stacks<'a> {
     last: Option<(GroupKind, ObjectKey, Rc<Stack>)>,
     folded: maps::HashMap<FoldKey, (Rc<Stack>, Arc<Effective>)>,
     disputes: RejectionsByAncestor,
-    on_ports: PoliciesOnPorts,
+    at_listeners: PoliciesAtListeners,
     rejections: Rc<RejectionFinder>,
     /// By controller: whether the policy kinds that it acts on are known.
     known_controllers: maps::HashMap<Arc<str>, bool>,
     fuel: Fuel,
 }
 
-/// The addresses of the stacks above and below, the index of the profile's facts that apply to the route, and the port
-/// of the listener.
-type FoldKey = (usize, usize, Option<usize>, Option<u16>);
+/// The addresses of the stacks above and below, the index of the profile's facts that apply to the route, and what
+/// policies depend on of the listener.
+type FoldKey = (usize, usize, Option<usize>, ListenerFacts);
 
 /// Identity of a stack level. A list belongs to one place; only a list of policies that act on a part of the requests
 /// may belong to several, so it needs the place.
@@ -92,7 +92,7 @@ impl<'a> Stacks<'a> {
             last: None,
             folded: maps::HashMap::default(),
             disputes: RejectionsByAncestor::default(),
-            on_ports: PoliciesOnPorts::default(),
+            at_listeners: PoliciesAtListeners::default(),
             rejections: clashes,
             known_controllers: maps::HashMap::default(),
             fuel: work,
@@ -191,9 +191,9 @@ impl<'a> Stacks<'a> {
             .context_of(self.snapshot, profile, ancestor_path)
     }
 
-    /// The port of a listener, for kinds with settings for single ports.
-    pub(super) fn port(&mut self, profile: &Profile, place: &Place) -> Option<u16> {
-        self.disputes.port(self.snapshot, profile, place)
+    /// What policies of a kind depend on of a listener.
+    pub(super) fn listener(&mut self, profile: &Profile, place: &Place) -> ListenerFacts {
+        self.disputes.listener(self.snapshot, profile, place)
     }
 
     /// The stack of the steps through a route whose sections have no policies. Most routes have no policy of their
@@ -332,7 +332,7 @@ impl<'a> Stacks<'a> {
         route_path: &Rc<Stack>,
         own: Option<&TargetFields>,
         route: Option<&GroupKind>,
-        port: Option<u16>,
+        listener: ListenerFacts,
     ) -> (Rc<Stack>, Arc<Effective>) {
         if self.fuel.is_spent() {
             return (self.nothing.clone(), Arc::default());
@@ -343,7 +343,7 @@ impl<'a> Stacks<'a> {
             Rc::as_ptr(ancestor_path) as usize,
             Rc::as_ptr(route_path) as usize,
             of,
-            port,
+            listener,
         );
         if let (None, Some((stack, effective))) = (own, self.folded.get(&id)) {
             return (stack.clone(), effective.clone());
@@ -360,8 +360,8 @@ impl<'a> Stacks<'a> {
         if !profile.hierarchy.is_empty() {
             stack.sort_by_key(|level| profile.rank(level.step.level));
         }
-        if let Some(port) = port {
-            stack = self.on_ports.stack(stack, port, &self.fuel);
+        if listener != ListenerFacts::default() {
+            stack = self.at_listeners.stack(stack, listener, &self.fuel);
         }
         let profile = on.map_or(profile, |(_, on)| &on.profile);
         if let Some((place, on)) = on {
@@ -371,7 +371,7 @@ impl<'a> Stacks<'a> {
             stack = without_idle(stack, profile);
         }
         let mut effective = self.effective(profile, &stack, own);
-        if port.is_some() {
+        if listener.port.is_some() {
             effective = effective.on_port(profile);
         }
         let effective = Arc::new(effective);

@@ -16,6 +16,7 @@ mod derive;
 mod facts;
 pub mod file;
 mod ineffective;
+mod listeners;
 mod lists;
 mod narrow;
 mod needs;
@@ -33,6 +34,7 @@ pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
 pub use file::IdleCondition;
 pub use ineffective::Ineffective;
+pub use listeners::{OnListeners, OnListenersFile};
 pub use lists::KindNames;
 pub use needs::{Need, NeedFile};
 pub use parts::{

@@ -11,13 +11,11 @@ use crate::kinds::profile::{Unknown, VersionSchema};
 
 impl Policy {
     /// The spec as the API server stores it: without the fields that the definition does not have, and with its
-    /// defaults; without what does not act on a port if it is read for one.
+    /// defaults; without what does not act on the listeners that it is read for.
     pub fn spec(&self) -> Value {
         let mut spec = spec(&self.object);
         self.as_stored(&mut spec);
-        if let (Some(port), Some(ports)) = (self.port, self.profile.merging.ports.as_ref()) {
-            ports.keep(&mut spec, port);
-        }
+        self.at.take_out(&mut spec, &self.profile);
         spec
     }
 

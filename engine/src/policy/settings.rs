@@ -154,7 +154,8 @@ pub(super) fn values(value: &Value) -> usize {
     }
 }
 
-fn is_excluded(name: &str, profile: &Profile) -> bool {
+/// Whether a field of `spec` is no setting.
+pub(super) fn is_excluded(name: &str, profile: &Profile) -> bool {
     let has = |names: &Vec<String>| names.iter().any(|known| known == name);
     has(&profile.exclude) || profile.only.as_ref().is_some_and(|only| !has(only))
 }

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    Allowed, Classes, Fact, GatewayByLabel, Ineffective, OnRoutes, PortSettings, Profile,
-    Protection, RefField, Source, Strategies, Strategy,
+    Allowed, Classes, Fact, GatewayByLabel, Ineffective, OnListeners, OnRoutes, PortSettings,
+    Profile, Protection, RefField, Source, Strategies, Strategy,
 };
 use crate::model::ids::GroupKind;
 
@@ -114,6 +114,9 @@ impl Profile {
             fact("merge.exclude", &self.exclude, |v| json!(v)),
             fact("merge.onRoutes", &self.on_routes, |v| list(v, on_routes)),
             fact("merge.ineffective", &self.ineffective, |v| list(v, idle)),
+            fact("merge.onListeners", &merging.on_listeners, |v| {
+                list(v, on_listeners)
+            }),
             fact("merge.ports", &merging.ports, |v| port_settings(v.as_ref())),
             fact("merge.levelsByAge", &merging.levels_by_age, |v| json!(v)),
             fact("merge.stages", &merging.stages, |v| json!(v)),
@@ -251,6 +254,11 @@ fn reference(field: &RefField) -> Value {
 fn idle(idle: &Ineffective) -> Value {
     let settings = idle.settings.iter().map(|name| format!("spec.{name}"));
     json!({"level": idle.level, "settings": settings.collect::<Vec<_>>()})
+}
+
+fn on_listeners(on: &OnListeners) -> Value {
+    let settings = on.settings.iter().map(|path| spec_path(path));
+    json!({"protocols": on.protocols, "settings": settings.collect::<Vec<_>>()})
 }
 
 fn port_settings(ports: Option<&PortSettings>) -> Value {

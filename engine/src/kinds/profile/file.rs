@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Clash, Class, ConflictScope, CrossNamespace, DictatedBy, Direction, EmptySpec, MergeWith,
-    NameComparison, NeedFile, OnMissing, Only, Op, Parent, PortSettingsFile, PortsBy, SameTarget,
-    SectionNaming, ServiceAs, StatusShape,
+    NameComparison, NeedFile, OnListenersFile, OnMissing, Only, Op, Parent, PortSettingsFile,
+    PortsBy, SameTarget, SectionNaming, ServiceAs, StatusShape,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -395,6 +395,8 @@ pub struct Merge {
     pub on_routes: Option<Vec<OnRoutesFile>>,
     /// Settings that do nothing if a policy is attached at some levels.
     pub ineffective: Option<Vec<IdleFile>>,
+    /// Listeners on which only some settings act, by their protocol.
+    pub on_listeners: Option<Vec<OnListenersFile>>,
     /// A list of settings for single ports: each entry acts only on the listeners of its port.
     pub ports: Option<PortSettingsFile>,
     /// Levels whose policies merge by age, as if they had one target.

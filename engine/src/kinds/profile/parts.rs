@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{DictatedBy, Direction, EmptySpec, Fact, MergeWith, Only, Op, PortSettings, Strategy};
+use super::{
+    DictatedBy, Direction, EmptySpec, Fact, MergeWith, OnListeners, Only, Op, PortSettings,
+    Strategy,
+};
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 use crate::policy::guessed_group;
@@ -188,6 +191,9 @@ pub struct Merging {
     pub atomic_fields: Fact<Vec<Vec<String>>>,
     /// The units that are replaced as a whole when policies merge by key, if any are given.
     pub fills: Vec<Vec<String>>,
+    /// Whether a policy first merges with the nearest one above the routes, if its strategy says so, and its missing
+    /// settings are filled in then.
+    pub parent_first: bool,
     /// Lists merged entry by entry: field name to the key of its entries.
     pub list_keys: Fact<BTreeMap<String, String>>,
     /// Lists whose entries are always combined: field name to the key that tells entries apart.
@@ -199,6 +205,8 @@ pub struct Merging {
     /// Fields of the settings of which a policy must have one, or it counts as empty; any field suffices if there are
     /// none.
     pub essential: Fact<Vec<String>>,
+    /// Listeners on which only some settings act.
+    pub on_listeners: Fact<Vec<OnListeners>>,
     /// The settings for single ports.
     pub ports: Fact<Option<PortSettings>>,
     /// Levels whose policies merge by age.
@@ -231,7 +239,10 @@ impl Merging {
         let defaults = Strategy::Merge(Direction::Defaults, Op::Atomic);
         match *self.empty_spec {
             Some(EmptySpec::Counts) => true,
-            Some(EmptySpec::Ignored) => false,
+            Some(EmptySpec::Ignored) => {
+                // It still brings in the settings of the policy that it merges with.
+                self.parent_first && matches!(strategy, Strategy::Merge(_, op) if op != Op::ByKey)
+            }
             Some(EmptySpec::IgnoredAsDefault) => strategy != defaults && strategy.is_whole(),
             None => strategy.is_whole() || self.passes_over(),
         }

@@ -8,8 +8,8 @@ use super::file::{Dialect, Number, ProfileFile, StanzasFile};
 use super::narrow;
 use super::read;
 use super::{
-    Allowed, Class, CrossNamespace, DictatedBy, Direction, Fact, Merging, Need, Op, PortSettings,
-    Profile, RefField, SameTarget, Source, StanzaNames, Strategies, Strategy,
+    Allowed, Class, CrossNamespace, DictatedBy, Direction, Fact, Merging, Need, OnListeners, Op,
+    PortSettings, Profile, RefField, SameTarget, Source, StanzaNames, Strategies, Strategy,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -286,10 +286,15 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
             Some(read::paths(p.merge.atomic_fields.as_ref()?))
         }),
         fills: Vec::new(),
+        parent_first: false,
         list_keys: said(explicit, |p| p.merge.list_keys.clone()),
         combined_lists: said(explicit, |p| p.merge.combined_lists.clone()),
         append_lists: said(explicit, |p| p.merge.append_lists.clone()),
         empty_spec: said(explicit, |p| p.merge.empty_spec.map(Some)),
+        on_listeners: said(explicit, |p| {
+            let on_listeners = p.merge.on_listeners.as_ref()?;
+            Some(on_listeners.iter().map(OnListeners::read).collect())
+        }),
         ports: said(explicit, |p| {
             Some(p.merge.ports.as_ref().map(PortSettings::read)).filter(Option::is_some)
         }),

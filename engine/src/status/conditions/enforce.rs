@@ -57,7 +57,8 @@ pub(super) fn enforce(
     groups: &[&PathGroup],
     status: &mut TargetStatus,
 ) {
-    let counts = |group: &&&PathGroup| group.complete && group.attached;
+    let counts =
+        |group: &&&PathGroup| group.complete && group.attached && !is_idle_here(policy, group);
     let mut tally = Tally::default();
     let mut known: maps::HashMap<Outcome, InForce> = maps::HashMap::default();
     // By list of ancestor paths, which many groups share.
@@ -115,6 +116,15 @@ pub(super) fn enforce(
         let idle = || State::NoEffect(idle(snapshot, policy, groups, &status.target));
         tally.state().unwrap_or_else(idle)
     });
+}
+
+/// Whether none of a policy's settings acts on the listeners or routes of a group, and it replaces no other policy there.
+fn is_idle_here(policy: &Policy, group: &PathGroup) -> bool {
+    let here = group.with_settings_here(policy);
+    let is_whole_policy = here.is_same_variant(policy) || policy.is_empty();
+    !is_whole_policy
+        && here.is_empty()
+        && (here.profile.merging.parent_first || !has_others(&group.stack, policy))
 }
 
 /// The settings of a policy, without duplicates: a policy of the legacy dialect may set a field twice.

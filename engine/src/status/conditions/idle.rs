@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::effective::{PathGroup, follows, gateway_before};
+use crate::kinds::profile::OnListeners;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
 use crate::model::object::Node;
 use crate::model::section::rule_label;
 use crate::model::wording::first;
-use crate::policy::Policy;
+use crate::policy::{ListenerFacts, Policy};
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::controller;
 use crate::topology::{KeptOutCache, ParentAttachment, attachment, why_unaccepted};
@@ -29,7 +30,8 @@ pub(super) fn idle(
     }
     let why = idle_on_route(policy, target)
         .or_else(|| idle_at_level(policy, target))
-        .or_else(|| idle_on_ports(policy, groups, target));
+        .or_else(|| idle_on_ports(policy, groups, target))
+        .or_else(|| idle_by_protocol(policy, groups));
     if let Some(why) = why {
         return why;
     }
@@ -176,6 +178,26 @@ fn idle_on_ports(policy: &Policy, groups: &[&PathGroup], target: &Place) -> Opti
     ))
 }
 
+/// The reason if none of a policy's settings acts on listeners with the protocols of its target.
+fn idle_by_protocol(policy: &Policy, groups: &[&PathGroup]) -> Option<String> {
+    let on_listeners = &policy.profile.merging.on_listeners;
+    let facts = groups.iter().map(|group| group.listener);
+    let is_idle = |facts: ListenerFacts| {
+        let here = policy.at_listeners(facts);
+        here.is_some_and(|here| here.has_no_effect() || here.is_empty())
+    };
+    let on = facts.clone().map(|facts| on_listeners.get(facts.on?));
+    let protocols = on.collect::<Option<Vec<&OnListeners>>>()?;
+    let protocols = protocols.iter().flat_map(|on| &on.protocols);
+    let protocols: BTreeSet<String> = protocols.map(ToString::to_string).collect();
+    (!protocols.is_empty() && facts.clone().all(is_idle)).then(|| {
+        format!(
+            "none of its settings applies to listeners with protocol {}",
+            first(&protocols)
+        )
+    })
+}
+
 /// Why a policy does nothing on a route of a kind that supports few settings.
 fn idle_on_route(policy: &Policy, target: &Place) -> Option<String> {
     let (place, on) = policy.profile.on_routes_of(&target.object.gk)?;
@@ -184,7 +206,6 @@ fn idle_on_route(policy: &Policy, target: &Place) -> Option<String> {
         return Some(format!("{own} does not apply to single rules of a {route}"));
     }
     let there = policy.on_routes(place)?;
-    there
-        .has_no_effect()
-        .then(|| format!("none of its settings applies to a {route}"))
+    let is_idle = there.has_no_effect() || (there.is_empty() && !policy.is_empty());
+    is_idle.then(|| format!("none of its settings applies to a {route}"))
 }

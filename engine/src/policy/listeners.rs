@@ -1,0 +1,96 @@
+//! Policies on listeners where not all of their settings act: those of other ports, and those that need another
+//! protocol.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Policy;
+use super::settings::is_excluded;
+use crate::kinds::profile::Profile;
+use crate::model::object::Listener;
+
+/// What policies of a kind depend on of the listener where a path begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ListenerFacts {
+    /// Its port, for kinds with settings for single ports.
+    pub(crate) port: Option<u16>,
+    /// The index of the profile's facts for listeners of its protocol, if it has some.
+    pub(crate) on: Option<usize>,
+}
+
+// === impl ListenerFacts ===
+
+impl ListenerFacts {
+    /// Whether policies of a kind depend on the listener at all.
+    pub(crate) fn matter_to(profile: &Profile) -> bool {
+        let merging = &profile.merging;
+        merging.ports.is_some() || !merging.on_listeners.is_empty()
+    }
+
+    /// What policies of a kind depend on of a listener.
+    pub(crate) fn of(profile: &Profile, listener: &Listener) -> Self {
+        let merging = &profile.merging;
+        let mut protocols = merging.on_listeners.iter();
+        Self {
+            port: merging.ports.as_ref().map(|_| listener.port),
+            on: protocols.position(|on| on.protocols.contains(&listener.protocol)),
+        }
+    }
+
+    /// What acts on such listeners of a spec.
+    pub(super) fn acting<'a>(self, spec: &'a Value, profile: &Profile) -> Cow<'a, Value> {
+        let mut spec = Cow::Borrowed(spec);
+        if self != Self::default() {
+            self.take_out(spec.to_mut(), profile);
+        }
+        spec
+    }
+
+    /// Removes what does not act on such listeners from a spec.
+    pub(super) fn take_out(self, spec: &mut Value, profile: &Profile) {
+        let merging = &profile.merging;
+        if let (Some(port), Some(ports)) = (self.port, merging.ports.as_ref()) {
+            ports.keep(spec, port);
+        }
+        if let Some(on) = self.on.and_then(|on| merging.on_listeners.get(on)) {
+            on.keep(spec, |name| !is_excluded(name, profile));
+        }
+    }
+}
+
+// === impl Policy ===
+
+impl Policy {
+    /// Its variant on listeners, without what does not act there; `None` if all of it acts.
+    pub(crate) fn at_listeners(&self, at: ListenerFacts) -> Option<Self> {
+        if at == ListenerFacts::default() {
+            return None;
+        }
+        let whole = self.spec();
+        let mut spec = whole.clone();
+        at.take_out(&mut spec, &self.profile);
+        (spec != whole)
+            .then(|| Self::of_listeners(self.object.clone(), &whole, self.profile.clone(), at))
+    }
+
+    /// The ports for which it has settings, if it has no others.
+    pub fn only_ports(&self) -> Option<BTreeSet<u16>> {
+        let spec = self.spec();
+        let ports = self.profile.merging.ports.as_ref()?.ports(&spec);
+        // No listener has port 0.
+        let at = ListenerFacts {
+            port: Some(0),
+            on: None,
+        };
+        let elsewhere = self.at_listeners(at)?;
+        (elsewhere.has_no_effect() || elsewhere.is_empty()).then_some(ports)
+    }
+
+    /// Whether both have the same settings of one object: neither is a variant for other facts or other listeners.
+    pub(crate) fn is_same_variant(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.profile, &other.profile) && self.at == other.at
+    }
+}
