@@ -173,7 +173,7 @@ fn attachment(
     rejection: Option<RejectionEffect>,
 ) -> Option<Attachment> {
     let (attached, left_out) = match rejection {
-        None => (policy.clone(), Arc::default()),
+        None | Some(RejectionEffect::InForce) => (policy.clone(), Arc::default()),
         Some(RejectionEffect::NotAttached) => return None,
         Some(RejectionEffect::WithoutSettings) => {
             (Arc::new(policy.without_settings()), Arc::default())

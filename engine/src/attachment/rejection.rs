@@ -45,14 +45,16 @@ pub enum RejectionEffect {
         /// Whether no other section of the target is accepted.
         all: bool,
     },
+    /// It is in force all the same.
+    InForce,
 }
 
 impl Rejection {
-    /// Whether the policy is in force on other sections of its target.
+    /// Whether the policy is in force on its target or on other sections of it.
     pub fn is_partial(&self) -> bool {
         matches!(
             self.effect,
-            RejectionEffect::WithoutSections { all: false, .. }
+            RejectionEffect::WithoutSections { all: false, .. } | RejectionEffect::InForce
         )
     }
 
@@ -60,7 +62,9 @@ impl Rejection {
     pub fn sections(&self) -> &[Arc<str>] {
         match &self.effect {
             RejectionEffect::WithoutSections { sections, .. } => sections,
-            RejectionEffect::NotAttached | RejectionEffect::WithoutSettings => &[],
+            RejectionEffect::NotAttached
+            | RejectionEffect::WithoutSettings
+            | RejectionEffect::InForce => &[],
         }
     }
 
@@ -145,6 +149,7 @@ impl RejectionFinder {
             }
             Clash::PlainListenersSharePort => self.shared_port(snapshot, policy, target),
             Clash::BackendsOfOneRule => self.mixed_rule(snapshot, policy, target),
+            Clash::NamesTargetTwice => named_twice(policy, target),
         })
     }
 
@@ -288,6 +293,19 @@ impl RejectionFinder {
             })
         })
     }
+}
+
+/// The target, if a policy names it twice. What it also selects does not count.
+fn named_twice(policy: &Policy, target: &Place) -> Option<Rejection> {
+    let own = &policy.key().namespace;
+    let entries = policy.targets.iter().filter(|entry| {
+        entry.object(own).as_ref() == Some(&target.object) && entry.section == target.section
+    });
+    (entries.count() > 1).then(|| Rejection {
+        reason: "Conflicted",
+        effect: RejectionEffect::InForce,
+        message: format!("it names {target} twice, and is in force all the same"),
+    })
 }
 
 fn is_reported_accepted(snapshot: &Snapshot, policy: &Policy) -> bool {

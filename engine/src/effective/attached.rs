@@ -118,7 +118,7 @@ impl ObjectAttachments {
         let kinds = stands.chunk_by(|a, b| a.policy.key().gk == b.policy.key().gk);
         let mut from = 0;
         for kind in kinds {
-            let rejected = SectionConflicts::all(kind).or_else(|| one_without_target(kind));
+            let rejected = SectionConflicts::all(kind).or_else(|| one_untargeted(kind));
             if let Some(rejected) = rejected {
                 found.resize(stands.len(), None);
                 let there = found.iter_mut().skip(from);
@@ -132,8 +132,8 @@ impl ObjectAttachments {
 
 /// For each attachment of one kind, the older policy for which it is rejected because neither has a target; `None` if
 /// the kind takes several of these.
-fn one_without_target(attachments: &[Attachment]) -> Option<Vec<Option<ObjectKey>>> {
-    if !*attachments.first()?.policy.profile.one_without_target {
+fn one_untargeted(attachments: &[Attachment]) -> Option<Vec<Option<ObjectKey>>> {
+    if !*attachments.first()?.policy.profile.one_untargeted {
         return None;
     }
     let is_without = |at: &Attachment| at.policy.is_without_target();

@@ -121,7 +121,7 @@ pub struct Profile {
     /// Which policies of one object conflict.
     pub conflict_scope: Fact<ConflictScope>,
     /// Whether only the oldest of the policies without a target in one namespace counts.
-    pub one_without_target: Fact<bool>,
+    pub one_untargeted: Fact<bool>,
     /// Conditions on other objects under which controllers reject a policy.
     pub clashes: Fact<Vec<Clash>>,
     /// The fields of the settings in which policies of one target conflict; all if empty.

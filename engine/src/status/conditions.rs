@@ -70,7 +70,7 @@ pub struct TargetStatus {
     pub target: Place,
     /// Whether the policy is attached to the target.
     pub accepted: Accepted,
-    /// Why its controllers leave it out on some sections of the target, and report that they reject it.
+    /// Why its controllers report that they reject it, though it is in force or left out on some sections alone.
     pub left_out: Option<Box<Rejection>>,
     /// The effect of the policy there; `None` if it is not attached.
     pub state: Option<State>,
@@ -169,10 +169,12 @@ impl TargetStatus {
         }
     }
 
-    /// Notes that its controllers leave it out on some sections of the target: what is enforced on the others is enforced
-    /// in part.
+    /// Notes that its controllers reject it and leave it out on some sections of the target: what is enforced on the
+    /// others is enforced in part.
     fn leave_out(&mut self, rejection: Rejection) {
+        let is_in_force = rejection.effect == RejectionEffect::InForce;
         let states = self.through.values_mut().chain(&mut self.state);
+        let states = states.filter(|_| !is_in_force);
         for state in states.filter(|state| **state == State::Enforced) {
             *state = State::PartiallyEnforced;
         }
@@ -181,7 +183,10 @@ impl TargetStatus {
 
     /// The sections of the target on which its controllers leave it out, and why.
     pub fn left_out(&self) -> Option<String> {
-        let why = self.left_out.as_ref()?;
+        let why = self
+            .left_out
+            .as_ref()
+            .filter(|why| !why.sections().is_empty())?;
         let noun = section_noun(&self.target.object.gk).unwrap_or("section");
         let sections: Vec<String> = why
             .sections()

@@ -74,9 +74,7 @@ impl Profile {
             fact("hierarchy", &self.hierarchy, |v| json!(v)),
             fact("conflict.sameTarget", &self.same_target, |v| json!(v)),
             fact("conflict.scope", &self.conflict_scope, |v| json!(v)),
-            fact("conflict.oneWithoutTarget", &self.one_without_target, |v| {
-                json!(v)
-            }),
+            fact("conflict.oneUntargeted", &self.one_untargeted, |v| json!(v)),
             fact("conflict.clashes", &self.clashes, |v| json!(v)),
             fact("conflict.weight", &self.weight, |v| json!(v)),
             fact("conflict.fields", &self.conflict_fields, |v| {

@@ -6,12 +6,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Clash, Class, ConflictScope, CrossNamespace, DictatedBy, Direction, EmptySpec, MergeWith,
-    NameComparison, NeedFile, OnListenersFile, OnMissing, Only, Op, Parent, PortSettingsFile,
+    Clash, Class, ConflictScope, CrossNamespace, NameComparison, NeedFile, OnMissing, Only, Parent,
     PortsBy, SameTarget, SectionNaming, ServiceAs, StatusShape,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
+
+mod merge;
+
+pub use merge::{
+    Dialect, IdleFile, Merge, Number, OnRoutesFile, StanzasFile, StrategyFile, StrategyValue,
+};
 
 /// A file of profiles.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -116,7 +121,7 @@ pub struct Conflict {
     /// Which policy wins on one target and section.
     pub same_target: Option<SameTarget>,
     /// Whether only the oldest of the policies without a target in one namespace counts.
-    pub one_without_target: Option<bool>,
+    pub one_untargeted: Option<bool>,
     /// Which policies of one object conflict at all.
     pub scope: Option<ConflictScope>,
     /// Conditions on other objects under which controllers reject a policy.
@@ -354,138 +359,6 @@ pub enum Names {
     Many(Vec<String>),
 }
 
-/// How policies merge.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Merge {
-    /// Whether one policy may have defaults and overrides together.
-    pub dialect: Option<Dialect>,
-    /// The field that names the strategy.
-    pub strategy: Option<StrategyFile>,
-    /// Whether `spec.defaults` and `spec.overrides` are strategies; `singular` if they are spelled `spec.default` and
-    /// `spec.override`.
-    pub stanzas: Option<StanzasFile>,
-    /// The values of `strategy` inside a stanza.
-    pub nested_strategies: Option<BTreeMap<String, Op>>,
-    /// The strategy of a policy that names none.
-    pub default: Option<StrategyValue>,
-    /// Which of two policies decides how they merge.
-    pub dictated_by: Option<DictatedBy>,
-    /// The policies above it that a policy merges with, if the challenger decides.
-    pub merge_with: Option<MergeWith>,
-    /// Fields that are replaced as a whole, whatever the operation: `limits.*` is each entry of `limits`.
-    pub atomic_fields: Option<Vec<String>>,
-    /// Lists merged entry by entry under the operations strategic and by-key: field name to the key of its entries.
-    pub list_keys: Option<BTreeMap<String, String>>,
-    /// Lists whose entries are combined field by field, within one policy and with those of other policies, whatever the
-    /// operation: field name to the key that tells entries apart. Entries without the key are combined into one.
-    pub combined_lists: Option<BTreeMap<String, String>>,
-    /// Names of list fields that add up if several policies are attached to one target; between levels they are
-    /// replaced as a whole.
-    pub append_lists: Option<Vec<String>>,
-    /// The effect of a policy without settings. By default it replaces others if policies of the kind replace each
-    /// other as a whole, and does nothing if they merge.
-    pub empty_spec: Option<EmptySpec>,
-    /// Fields of which a policy must have one, or it counts as empty: `spec.rules`.
-    pub essential: Option<Vec<String>>,
-    /// Fields of `spec` that are not settings, in addition to targets and strategy.
-    pub exclude: Option<Vec<String>>,
-    /// Routes on which only some settings act; a setting that a more specific policy does not have is filled in from
-    /// above.
-    pub on_routes: Option<Vec<OnRoutesFile>>,
-    /// Settings that do nothing if a policy is attached at some levels.
-    pub ineffective: Option<Vec<IdleFile>>,
-    /// Listeners on which only some settings act, by their protocol.
-    pub on_listeners: Option<Vec<OnListenersFile>>,
-    /// A list of settings for single ports: each entry acts only on the listeners of its port.
-    pub ports: Option<PortSettingsFile>,
-    /// Levels whose policies merge by age, as if they had one target.
-    pub levels_by_age: Option<Vec<Level>>,
-    /// Levels that the controller merges first, before it lays the results over each other. Each level separately by
-    /// default.
-    pub stages: Option<Vec<Vec<Level>>>,
-    /// Settings of a less specific stage that a more specific one does not undo: `spec.extAuth.disable` keeps
-    /// `extAuth` as it is.
-    #[serde(rename = "final")]
-    pub lasting: Option<Vec<String>>,
-    /// Settings that are in force once per stage, in addition to those of other stages: `spec.extAuth`.
-    pub together: Option<Vec<String>>,
-}
-
-/// Settings that do nothing at some levels.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct IdleFile {
-    /// The levels.
-    pub levels: Vec<Level>,
-    /// The settings: `spec.timeouts`.
-    pub settings: Vec<String>,
-}
-
-/// Facts that differ on routes of some kinds.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct OnRoutesFile {
-    /// Kinds of routes, of the group `gateway.networking.k8s.io`.
-    pub kinds: Vec<String>,
-    /// The settings that act there: `spec.timeout`.
-    pub settings: Vec<String>,
-    /// Whether policies on a rule act.
-    #[serde(default = "yes")]
-    pub sections: bool,
-    /// Whether any other setting makes a policy on such a route invalid.
-    #[serde(default)]
-    pub refuses_others: bool,
-}
-
-/// Whether a kind has stanzas, and how they are spelled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum StanzasFile {
-    /// Whether it has them, spelled as in its CRD or in the plural.
-    Has(bool),
-    /// It has them with this spelling.
-    Written(Number),
-}
-
-/// The spelling of the names of stanzas.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Number {
-    /// `default` and `override`.
-    Singular,
-    /// `defaults` and `overrides`.
-    Plural,
-}
-
-/// The generation of the pattern that a kind follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Dialect {
-    /// Both stanzas in one policy.
-    Legacy,
-}
-
-/// The field that names the strategy.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StrategyFile {
-    /// The path from the root of the object: `spec.mergeStrategy`.
-    pub path: String,
-    /// The strategy for each name.
-    pub values: BTreeMap<String, StrategyValue>,
-}
-
-/// A strategy as direction and operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StrategyValue {
-    /// Who wins.
-    pub direction: Direction,
-    /// The units of merging.
-    pub op: Op,
-}
-
 // === impl Match ===
 
 impl Match {
@@ -508,6 +381,6 @@ impl Names {
     }
 }
 
-fn yes() -> bool {
+pub(super) fn yes() -> bool {
     true
 }

@@ -60,7 +60,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         needs_route: first(explicit, |p| p.needs_route).unwrap_or_else(|| default(true)),
         parents: said(explicit, |p| p.parents.clone()),
         conflict_scope: said(explicit, |p| p.conflict.scope),
-        one_without_target: said(explicit, |p| p.conflict.one_without_target),
+        one_untargeted: said(explicit, |p| p.conflict.one_untargeted),
         clashes: said(explicit, |p| p.conflict.clashes.clone()),
         hierarchy: said(explicit, |p| p.hierarchy.clone()),
         service_as: said(explicit, |p| p.targets.service_as),

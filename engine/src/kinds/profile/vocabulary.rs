@@ -144,6 +144,8 @@ pub enum Clash {
     PlainListenersSharePort,
     /// A rule of an `HTTPRoute` sends requests to a Service that the policy names and to one that it does not name.
     BackendsOfOneRule,
+    /// The policy names its target twice. It conflicts with itself, and is in force all the same.
+    NamesTargetTwice,
 }
 
 // === impl Clash ===
@@ -151,7 +153,7 @@ pub enum Clash {
 impl Clash {
     /// Whether a policy that is rejected for this still has a part in what is in force.
     pub fn leaves_attached(self) -> bool {
-        self == Self::PlainListenersSharePort
+        matches!(self, Self::PlainListenersSharePort | Self::NamesTargetTwice)
     }
 }
 
