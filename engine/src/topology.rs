@@ -6,10 +6,12 @@
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
+use crate::kinds::profile::ControllerFile;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::level::{Level, Step};
 use crate::model::object::{Node, Object, ParentRef};
 use crate::state::snapshot::{Snapshot, class_key, namespace_key};
+use crate::status::reports::controller;
 
 mod accept;
 mod acceptance;
@@ -185,6 +187,15 @@ pub fn gateway_of<'a>(snapshot: &'a Snapshot, owner: &'a ObjectKey) -> &'a Objec
         Some(Node::ListenerSet { parent, .. }) => &parent.object,
         _ => owner,
     }
+}
+
+/// The facts about the controller of a Gateway, or of the Gateway that a `ListenerSet` names. `None` if the controller
+/// is not known, or nothing is known of it.
+pub fn controller_facts<'a>(
+    snapshot: &'a Snapshot,
+    owner: &ObjectKey,
+) -> Option<&'a ControllerFile> {
+    snapshot.controller_facts(controller(snapshot, owner)?)
 }
 
 /// The `ListenerSets` that name a Gateway, whether the Gateway allows them or not.

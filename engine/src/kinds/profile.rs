@@ -12,6 +12,7 @@ use crate::model::object::Crd;
 use crate::model::section::SectionNames;
 
 mod builtin;
+mod controller;
 mod derive;
 mod facts;
 pub mod file;
@@ -29,6 +30,9 @@ mod schema;
 mod vocabulary;
 
 pub use builtin::{builtin, builtin_controllers, short_names};
+pub use controller::{
+    ControllerFile, ExpressionPaths, GrpcMethodAlone, ListenerIsolation, RuleLists, RuleOrder,
+};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
@@ -181,7 +185,7 @@ pub struct ProfileRules {
     builtin: BTreeMap<GroupKind, file::ProfileFile>,
     keeps: RetainedFields,
     /// Facts about controllers, by name.
-    controllers: BTreeMap<String, file::ControllerFile>,
+    controllers: BTreeMap<String, ControllerFile>,
 }
 
 /// The parts of objects that are retained because profiles need them. Dropped parts are only available again once the
@@ -215,8 +219,8 @@ impl ProfileRules {
     #[must_use]
     pub fn with_controllers(
         mut self,
-        config: Vec<file::ControllerFile>,
-        builtin: Vec<file::ControllerFile>,
+        config: Vec<ControllerFile>,
+        builtin: Vec<ControllerFile>,
     ) -> Self {
         let all = builtin.into_iter().chain(config);
         self.controllers = all.map(|facts| (facts.name.clone(), facts)).collect();
@@ -231,7 +235,7 @@ impl ProfileRules {
     }
 
     /// The facts about a controller; `None` if there are none.
-    pub fn controller(&self, name: &str) -> Option<&file::ControllerFile> {
+    pub fn controller(&self, name: &str) -> Option<&ControllerFile> {
         self.controllers.get(name)
     }
 

@@ -7,7 +7,7 @@ use foldhash::quality::RandomState;
 use imbl::{OrdMap, OrdSet};
 use serde_json::Value;
 
-use crate::kinds::profile::{Profile, ProfileRules, file::ControllerFile, is_policy_kind};
+use crate::kinds::profile::{ControllerFile, Profile, ProfileRules, is_policy_kind};
 use crate::model::acceptance::Acceptance;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::HashSet;

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::acceptance::of;
+use super::controller_facts;
 use super::conflicts::Carries;
 use super::hostnames::{above, intersect};
-use crate::kinds::profile::file::ListenerIsolation;
+use crate::kinds::profile::ListenerIsolation;
 use crate::model::acceptance::{Conflict, Listeners, NarrowerHostnames};
 use crate::model::object::{Listener, Object};
 use crate::state::snapshot::Snapshot;
-use crate::status::reports::controller;
 
 /// The listeners of one owner, with the conflict of each.
 pub(super) type OwnListeners<'a> = (&'a [Listener], &'a [Option<Conflict>]);
@@ -71,10 +71,17 @@ pub(super) fn narrower(owners: &[OwnListeners<'_>]) -> Vec<Box<[Option<Arc<Narro
     owners.collect()
 }
 
-/// Whether the controller of a Gateway or `ListenerSet` keeps listeners apart as the Gateway API asks.
-fn is_isolated(snapshot: &Snapshot, owner: &Object) -> bool {
-    let facts = controller(snapshot, &owner.key).and_then(|name| snapshot.controller_facts(name));
-    facts.is_none_or(|facts| facts.listener_isolation == ListenerIsolation::Full)
+/// How the controller of a Gateway or `ListenerSet` keeps a listener apart from others; as the Gateway API asks, if that
+/// is not known.
+fn isolation(snapshot: &Snapshot, owner: &Object, listener: &Listener) -> ListenerIsolation {
+    let facts = controller_facts(snapshot, &owner.key);
+    match facts.and_then(|facts| facts.listener_isolation) {
+        // With TLS, the server name leads to one listener.
+        Some(ListenerIsolation::None) if Carries::of(listener) == Carries::Tls => {
+            ListenerIsolation::Full
+        }
+        known => known.unwrap_or(ListenerIsolation::Full),
+    }
 }
 
 // === impl ListenerHostname ===
@@ -84,10 +91,16 @@ impl ListenerHostname {
     pub fn of(snapshot: &Snapshot, owner: &Object, all: &Listeners, index: usize) -> Self {
         let listener = of(owner).get(index);
         let narrower = all.narrower(index).cloned();
+        // Most listeners are alone, so the controller need not be found.
+        let known = listener.filter(|_| narrower.is_some());
+        let isolation = known.map(|listener| isolation(snapshot, owner, listener));
         Self {
             name: listener.and_then(|listener| listener.hostname.clone()),
-            is_isolated: narrower.is_some() && is_isolated(snapshot, owner),
-            narrower,
+            is_isolated: matches!(
+                isolation,
+                Some(ListenerIsolation::Full | ListenerIsolation::CoveredHostnames)
+            ),
+            narrower: narrower.filter(|_| isolation != Some(ListenerIsolation::None)),
         }
     }
 

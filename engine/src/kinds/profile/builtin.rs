@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use super::file::{ControllerFile, File, ProfileFile};
+use super::ControllerFile;
+use super::file::{File, ProfileFile};
 use super::lists::{KindNames, NamesFile, VersionsFile};
 
 /// The files, by project.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::controller::ControllerFile;
 use super::{
     Clash, Class, ConflictScope, CrossNamespace, NameComparison, NeedFile, OnMissing, Only, Parent,
     PortsBy, SameTarget, SectionNaming, ServiceAs, StatusShape,
@@ -28,35 +29,6 @@ pub struct File {
     /// Facts about controllers of Gateways.
     #[serde(default)]
     pub controllers: Vec<ControllerFile>,
-}
-
-/// Facts about a controller of Gateways that are independent of policies.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ControllerFile {
-    /// The `controllerName` in its `GatewayClasses`.
-    pub name: String,
-    /// Whether it serves an `HTTPRoute` and a `GRPCRoute` on one hostname of a listener. Otherwise it accepts only
-    /// the older one.
-    #[serde(default)]
-    pub http_and_grpc_on_one_hostname: bool,
-    /// Whether an `HTTPRoute` may delegate to others, which are its backends and name it as their parent.
-    #[serde(default)]
-    pub delegation: bool,
-    /// Which requests a listener leaves to others on its port that have a more specific hostname.
-    #[serde(default)]
-    pub listener_isolation: ListenerIsolation,
-}
-
-/// Which requests a listener leaves to others on its port that have a more specific hostname.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum ListenerIsolation {
-    /// All that the other hostname matches, as the Gateway API asks.
-    #[default]
-    Full,
-    /// Those of routes whose hostname is exactly that of the other listener.
-    EqualHostnames,
 }
 
 /// One profile. Every field is optional: facts that are left out come from the CRD.

@@ -1,0 +1,95 @@
+//! Facts about a controller of Gateways that are independent of policies.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Facts about a controller of Gateways that are independent of policies.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ControllerFile {
+    /// The `controllerName` in its `GatewayClasses`.
+    pub name: String,
+    /// Whether it serves an `HTTPRoute` and a `GRPCRoute` on one hostname of a listener. Otherwise it accepts only
+    /// the older one.
+    #[serde(default)]
+    pub http_and_grpc_on_one_hostname: bool,
+    /// Whether an `HTTPRoute` may delegate to others, which are its backends and name it as their parent.
+    #[serde(default)]
+    pub delegation: bool,
+    /// How it keeps HTTP listeners on one port apart. If absent, attache assumes `full` and notes where it matters.
+    pub listener_isolation: Option<ListenerIsolation>,
+    /// The order in which it tries rules that match one request, as far as it differs from that of the Gateway API.
+    #[serde(default)]
+    pub rule_order: RuleOrder,
+}
+
+/// How a controller keeps HTTP listeners on one port of a Gateway apart. With TLS, the server name decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ListenerIsolation {
+    /// The listener with the most specific hostname takes a request, even if it has no route for it.
+    Full,
+    /// A route loses at a listener each hostname that a more specific hostname of another listener covers.
+    CoveredHostnames,
+    /// A route loses at a listener each hostname that equals the hostname of another listener.
+    EqualHostnames,
+    /// Routes keep all their hostnames, whichever listener they are attached to.
+    None,
+}
+
+/// The order in which a controller tries rules that match one request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
+pub struct RuleOrder {
+    /// How it compares rules of several routes. If absent, attache assumes `grpcFirst` and notes where it matters.
+    pub lists: Option<RuleLists>,
+    /// The place of paths by regular expression. If absent, attache assumes `afterPrefixes` and notes where it
+    /// matters.
+    pub expression_paths: Option<ExpressionPaths>,
+    /// Whether the longer of two regular expressions for the path goes first.
+    pub longer_expressions_first: bool,
+    /// Whether the method of a match counts as one more header. Otherwise, a match with a method precedes one without.
+    pub method_counts_as_header: bool,
+    /// Whether, of two matches with equally many headers or query parameters, the one with more exact values goes
+    /// first.
+    pub exact_values_first: bool,
+    /// Whether rules of `HTTPRoutes` precede those of `GRPCRoutes` that are otherwise equal, whatever their age.
+    pub http_routes_win_ties: bool,
+    /// What the method of a gRPC call without a service counts as, if rules of both kinds are compared.
+    pub grpc_method_alone: GrpcMethodAlone,
+}
+
+/// How a controller compares rules of several routes for one hostname.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum RuleLists {
+    /// Rules of `GRPCRoutes` precede those of `HTTPRoutes`.
+    GrpcFirst,
+    /// All in one list: a gRPC call counts as the path `/service/method`.
+    Together,
+    /// One list for each kind of route and each hostname that routes name. The list with the oldest route is tried
+    /// first; rules for all requests are tried last.
+    PerKindAndHostname,
+}
+
+/// The place of paths by regular expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ExpressionPaths {
+    /// After exact paths, before prefixes.
+    BeforePrefixes,
+    /// After exact paths and prefixes.
+    AfterPrefixes,
+}
+
+/// What the method of a gRPC call without a service counts as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum GrpcMethodAlone {
+    /// As a path by regular expression.
+    #[default]
+    Expression,
+    /// As a header.
+    Header,
+}
