@@ -13,10 +13,12 @@ use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::object::{Node, Object};
 use crate::state::snapshot::Snapshot;
 
+mod at_listeners;
 mod attached;
 mod backends;
 mod choose;
 mod cors;
+mod criterion;
 mod filters;
 mod gateways;
 mod holds;
@@ -32,8 +34,8 @@ mod text_match;
 mod url;
 
 pub use backends::{Answer, Backend, Mirrored, State, failure};
+pub use criterion::Criterion;
 pub use path::Path;
-pub use rank::Criterion;
 pub use request::{Request, Scheme, same_header};
 pub use spec::MatchSpec;
 pub use text_match::Text;

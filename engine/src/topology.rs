@@ -34,7 +34,7 @@ pub use attachment::{
     why_not_joined, why_unaccepted,
 };
 pub use conflicts::Carries;
-pub(crate) use hostnames::intersect;
+pub(crate) use hostnames::{in_common, intersect};
 pub use isolation::ListenerHostname;
 pub use route_kinds::{KeptOut, KeptOutCache, kept_out, may_keep_out, routes_of_other_kind};
 pub use route_path::{RoutePath, Unreached, backend, to_backends, to_route, to_rules, unreached};

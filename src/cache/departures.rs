@@ -21,7 +21,8 @@ pub(super) struct Definitions(BTreeMap<GroupKind, Arc<Crd>>);
 pub(super) struct Judged {
     /// A finding for each mismatch.
     pub(super) findings: Vec<Finding>,
-    /// Whether the API server would refuse the object because the CRD does not serve its version.
+    /// Whether the API server would refuse the object, because its version is not served: by the CRD or, without one,
+    /// by any release.
     pub(super) is_refused: bool,
     /// The spec without unknown fields, if it had any.
     pub(super) pruned: Option<Box<RawValue>>,
@@ -46,8 +47,7 @@ impl Definitions {
         if let Some(finding) = served(key, version, definition.map(|crd| &**crd)) {
             return Judged {
                 findings: vec![finding],
-                // Without the CRD of this cluster, what releases serve proves nothing.
-                is_refused: definition.is_some(),
+                is_refused: true,
                 pruned: None,
             };
         }

@@ -343,7 +343,7 @@ impl Loaded {
         }
     }
 
-    /// The objects that the API server would not accept, because their CRDs do not serve their version.
+    /// The objects that the API server would not accept, because their version is not served.
     pub fn refused(&self) -> impl Iterator<Item = Problem> {
         let unserved = self.departures.values().flatten().filter(|finding| {
             let is_there = self.snapshot.get(&finding.object).is_some();

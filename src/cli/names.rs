@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use misspelt::Misspelt;
+
 use crate::cache::directory::Loaded;
 use crate::cache::served::Served;
 use crate::engine::kinds::profile::{builtin, short_names};
@@ -10,6 +12,8 @@ use crate::engine::model::hint::nearest;
 use crate::engine::model::ids::{APIEXTENSIONS, GATEWAY_API, GroupKind, Place};
 use crate::engine::model::object::{Crd, watched_gateway_kinds};
 use crate::engine::policy::is_cluster_scoped;
+
+mod misspelt;
 
 /// The known kinds and their names.
 #[derive(Clone)]
@@ -92,7 +96,9 @@ impl Names {
             let names = names.map(|name| name.to_lowercase()).collect();
             kinds.insert(gk.clone(), Aliases::new(gk, names, kind.namespaced));
         }
-        for gk in watched_gateway_kinds().chain(used.into_iter().cloned()) {
+        let misspelt = Misspelt::new(kinds.keys());
+        let used = used.into_iter().filter(|gk| !misspelt.has(gk));
+        for gk in watched_gateway_kinds().chain(used.cloned()) {
             kinds.entry(gk).or_insert_with_key(|gk| {
                 let short = SHORT.iter().filter(|(kind, _)| gk.is_gateway_api(kind));
                 let short = short.map(|(_, short)| (*short).to_owned());

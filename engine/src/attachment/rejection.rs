@@ -16,7 +16,7 @@ use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::{ControllerStatus, Opinion};
 use crate::topology::{
-    KeptOutCache, ParentAttachment, attachment, attachment_cost, gateway_of, intersect,
+    KeptOutCache, ParentAttachment, attachment, attachment_cost, gateway_of, in_common, intersect,
     listener_at, sets_of,
 };
 
@@ -397,7 +397,7 @@ pub(crate) fn entries(one_kind: &mut KeptOutCache<'_>, route: &Arc<Object>) -> B
                 continue;
             };
             let gateway = gateway_of(snapshot, &place.object);
-            for host in in_common(listener.hostname.as_ref(), hostnames) {
+            for host in all_in_common(listener.hostname.as_ref(), hostnames) {
                 found.insert((gateway.clone(), listener.port, host));
             }
         }
@@ -407,7 +407,7 @@ pub(crate) fn entries(one_kind: &mut KeptOutCache<'_>, route: &Arc<Object>) -> B
 
 /// The hostnames that a listener and a route have in common, the more specific one of each pair; an empty name means
 /// all.
-fn in_common(listener: Option<&Arc<str>>, route: &[Arc<str>]) -> Vec<Arc<str>> {
+fn all_in_common(listener: Option<&Arc<str>>, route: &[Arc<str>]) -> Vec<Arc<str>> {
     let Some(theirs) = listener else {
         return if route.is_empty() {
             vec![Arc::default()]
@@ -418,12 +418,7 @@ fn in_common(listener: Option<&Arc<str>>, route: &[Arc<str>]) -> Vec<Arc<str>> {
     if route.is_empty() {
         return vec![theirs.clone()];
     }
-    let ours = route.iter().filter(|ours| intersect(theirs, ours));
-    let more_specific = |ours: &Arc<str>| match (theirs.starts_with('*'), ours.starts_with('*')) {
-        (true, false) => ours.clone(),
-        (false, true) => theirs.clone(),
-        _ if theirs.len() > ours.len() => theirs.clone(),
-        _ => ours.clone(),
-    };
-    ours.map(more_specific).collect()
+    let ours = route.iter();
+    ours.filter_map(|ours| in_common(theirs, ours).cloned())
+        .collect()
 }

@@ -1,14 +1,18 @@
 //! Chooses among the rules of attached routes the one that serves a request.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::criterion::Criterion;
 use super::holds::{self, Holds, Mismatch};
-use super::hostname::{self, Fit};
+use super::hostname::{self, HostMatch, ListenerHosts};
 use super::messages;
-use super::rank::{Criterion, Rank, RankedRule, kind_of};
+use super::rank::{Rank, RankContext, RankedRule, kind_of};
 use super::request::Request;
 use super::spec::{self, Dialect, MatchSpec, Rule};
 use super::{Matching, NotTaken};
+use crate::kinds::profile::RuleOrder;
+use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object};
 use crate::model::section;
 use crate::policy::Precedence;
@@ -19,7 +23,7 @@ pub(super) struct Hit<'a> {
     pub(super) route: &'a Arc<Object>,
     pub(super) standing: RankedRule,
     pub(super) label: Arc<str>,
-    pub(super) hostname: Option<&'a Arc<str>>,
+    pub(super) hostname: HostMatch<'a>,
     pub(super) wants: MatchSpec,
     pub(super) rule: Rule,
 }
@@ -45,14 +49,19 @@ pub(super) struct Choice<'a> {
     pub(super) misses: Vec<Miss<'a>>,
     /// Routes whose hostnames do not match.
     pub(super) elsewhere: Vec<&'a Arc<Object>>,
+    /// The order in which rules are tried.
+    pub(super) order: RuleOrder,
 }
 
 /// Whether the hostnames of routes matter. In a mesh they do not (GEP-1426).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Hosts<'h> {
-    Count(Option<&'h str>),
+    Count(ListenerHosts<'h>),
     Ignored,
 }
+
+/// The lists of rules that a controller keeps apart, by the kind and the hostname of their routes: the first route of each.
+type Lists<'a> = BTreeMap<(usize, Option<&'a Arc<str>>), Precedence>;
 
 pub(super) fn dialect(route: &Object) -> Dialect {
     if route.key.gk.is_gateway_api("HTTPRoute") {
@@ -72,20 +81,38 @@ impl<'a> Matching<'a> {
         hosts: Hosts<'_>,
         routes: impl IntoIterator<Item = &'a Arc<Object>>,
     ) -> Choice<'a> {
-        let mut choice = Choice::default();
+        let mut choice = Choice {
+            order: hosts.order(),
+            ..Choice::default()
+        };
+        let mut matching = Vec::new();
+        let mut lists: Lists<'a> = BTreeMap::new();
         for route in routes {
             let hostnames = match &route.node {
                 Node::Route { hostnames, .. } => &**hostnames,
                 _ => &[],
             };
-            let fits = match hosts {
-                Hosts::Count(host) => hostname::best(hostnames, host),
-                Hosts::Ignored => Some((Fit::default(), None)),
+            let matched = match hosts {
+                Hosts::Count(at) => hostname::best(hostnames, &at),
+                Hosts::Ignored => Some(HostMatch::default()),
             };
-            match fits {
-                Some((fit, hostname)) => self.rules(request, route, fit, hostname, &mut choice),
-                None => choice.elsewhere.push(route),
+            let Some(matched) = matched else {
+                choice.elsewhere.push(route);
+                continue;
+            };
+            let precedence = Precedence::of(route);
+            let first = lists.entry((kind_of(route), matched.of_route));
+            let first = first.or_insert_with(|| precedence.clone());
+            if precedence < *first {
+                *first = precedence;
             }
+            matching.push((route, matched));
+        }
+        for (route, matched) in matching {
+            let own = lists.get(&(kind_of(route), matched.of_route));
+            let before = lists.values().filter(|first| Some(*first) < own);
+            let list = before.count();
+            self.rules(request, route, &matched, list, &mut choice);
         }
         choice.sort();
         choice
@@ -95,8 +122,8 @@ impl<'a> Matching<'a> {
         &self,
         request: &Request,
         route: &'a Arc<Object>,
-        fit: Fit,
-        hostname: Option<&'a Arc<str>>,
+        hostname: &HostMatch<'a>,
+        list: usize,
         choice: &mut Choice<'a>,
     ) {
         let dialect = dialect(route);
@@ -113,6 +140,12 @@ impl<'a> Matching<'a> {
             }
         };
         let precedence = Precedence::of(route);
+        let context = RankContext {
+            hostname: hostname.fit,
+            kind: kind_of(route),
+            list,
+            order: choice.order,
+        };
         for (index, mut rule) in rules.into_iter().enumerate() {
             let label = section::rule_label(route, index);
             let mut best: Option<(RankedRule, MatchSpec)> = None;
@@ -122,7 +155,7 @@ impl<'a> Matching<'a> {
                 match judged {
                     Ok((None, wants)) => {
                         let here = RankedRule {
-                            rank: Rank::of(fit, kind_of(route), &wants),
+                            rank: Rank::of(&wants, context),
                             precedence: precedence.clone(),
                             rule: index,
                         };
@@ -150,7 +183,7 @@ impl<'a> Matching<'a> {
                     route,
                     standing,
                     label,
-                    hostname,
+                    hostname: hostname.clone(),
                     wants,
                     rule,
                 }),
@@ -193,9 +226,40 @@ fn unread(route: &Object, rule: Option<(usize, Arc<str>)>, why: &str) -> NotTake
     }
 }
 
+// === impl Hosts ===
+
+impl Hosts<'_> {
+    /// The order in which rules are tried. Nothing is known of that of meshes.
+    fn order(self) -> RuleOrder {
+        match self {
+            Self::Count(at) => at.order,
+            Self::Ignored => RuleOrder::default(),
+        }
+    }
+}
+
 // === impl Choice ===
 
 impl Choice<'_> {
+    /// The choice among the routes of several listeners with one order. A route of several of them counts once.
+    pub(super) fn of_all(choices: impl IntoIterator<Item = Self>) -> Self {
+        let mut all = Self::default();
+        for choice in choices {
+            all.hits.extend(choice.hits);
+            all.unknown.extend(choice.unknown);
+            all.misses.extend(choice.misses);
+            all.elsewhere.extend(choice.elsewhere);
+            all.order = choice.order;
+        }
+        all.sort();
+        let mut seen = BTreeSet::new();
+        all.hits.retain(|hit| seen.insert(hit.id()));
+        all.unknown.dedup();
+        all.misses
+            .dedup_by(|a, b| (&a.route.key, &a.label) == (&b.route.key, &b.label));
+        all
+    }
+
     fn sort(&mut self) {
         self.hits.sort_by(|a, b| {
             a.standing
@@ -225,7 +289,8 @@ impl Choice<'_> {
         };
         let behind = hits.map(|hit| {
             let (by, _) = first.standing.compare(&hit.standing);
-            hit.lost(by, messages::behind(by, first, hit))
+            let why = messages::behind(by, first, hit, self.order);
+            hit.lost(by.criterion(), why)
         });
         // A match of the winner that cannot be evaluated makes no difference.
         let wins = |lost: &&NotTaken| {
@@ -240,6 +305,11 @@ impl Choice<'_> {
 // === impl Hit ===
 
 impl Hit<'_> {
+    /// The route, and the index of the rule.
+    pub(super) fn id(&self) -> (ObjectKey, usize) {
+        (self.route.key.clone(), self.standing.rule)
+    }
+
     /// Reports this rule as losing.
     pub(super) fn lost(&self, by: Criterion, why: String) -> NotTaken {
         NotTaken {

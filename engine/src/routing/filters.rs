@@ -81,6 +81,8 @@ pub(super) struct RedirectContext<'a> {
     pub(super) port: u16,
     /// The path of the request.
     pub(super) path: &'a str,
+    /// Its query, without `?`.
+    pub(super) query: &'a str,
     /// The path match of the rule.
     pub(super) wanted: Option<&'a Path>,
     /// The origin of a CORS preflight request; `None` if it is not one.
@@ -157,7 +159,7 @@ impl Redirect {
         self.status_code.unwrap_or(302)
     }
 
-    /// The location of the redirect, without the query, which filters cannot change.
+    /// The location of the redirect. The query of the request stays, unless the filter sets another.
     pub(super) fn location(&self, here: &RedirectContext<'_>) -> String {
         let scheme = self.scheme.as_deref().unwrap_or(here.scheme);
         let host = self.hostname.as_deref().unwrap_or(here.host);
@@ -173,7 +175,13 @@ impl Redirect {
         } else {
             format!(":{port}")
         };
-        format!("{scheme}://{host}{port}{}", self.new_path(here))
+        let path = self.new_path(here);
+        let query = match here.query {
+            "" => String::new(),
+            _ if path.contains('?') => String::new(),
+            query => format!("?{query}"),
+        };
+        format!("{scheme}://{host}{port}{path}{query}")
     }
 
     fn new_path(&self, here: &RedirectContext<'_>) -> String {
@@ -211,6 +219,7 @@ mod tests {
             host: "a.example",
             port,
             path,
+            query: "",
             wanted: Some(&wanted),
             preflight_of: None,
         })
@@ -265,6 +274,38 @@ mod tests {
             location(&full, "http", 80, "/foo/bar"),
             "http://a.example/x"
         );
+    }
+
+    #[test]
+    fn the_query_of_the_request_stays() {
+        let wanted = Path::Prefix("/foo".to_owned());
+        for (redirect, query, to) in [
+            (json!({}), "a=1&b", "http://a.example/foo?a=1&b"),
+            (
+                json!({"path": {"replaceFullPath": "/x"}}),
+                "a=1",
+                "http://a.example/x?a=1",
+            ),
+            (
+                json!({"path": {"replaceFullPath": "/x?b=2"}}),
+                "a=1",
+                "http://a.example/x?b=2",
+            ),
+            (json!({}), "", "http://a.example/foo"),
+        ] {
+            let json = json!([{"type": "RequestRedirect", "requestRedirect": redirect}]);
+            let redirect = Filters::read(Some(json)).redirect.unwrap();
+            let found = redirect.location(&RedirectContext {
+                scheme: "http",
+                host: "a.example",
+                port: 80,
+                path: "/foo",
+                query,
+                wanted: Some(&wanted),
+                preflight_of: None,
+            });
+            assert_eq!(found, to);
+        }
     }
 
     #[test]

@@ -3,20 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::attached::{Attached, attached};
+use super::at_listeners::{AtListeners, ControllerRules};
 use super::backends::{answer, backends, mirrors, of_backend, uncovered};
-use super::choose::{Choice, Hit, Hosts};
+use super::choose::Hit;
 use super::filters::RedirectContext;
 use super::hostname::Fit;
 use super::listeners::{Entry, Socket, of_gateway};
 use super::messages;
-use super::rank::Criterion;
 use super::request::{Request, Scheme};
-use super::{EntryPoint, MatchedRule, Matching, NotTaken, Outcome, RequestMatch, Served, Stage};
+use super::url::to_query;
+use super::{EntryPoint, MatchedRule, Matching, Outcome, RequestMatch, Served, Stage};
+use crate::kinds::profile::ListenerIsolation;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Node, Object};
 use crate::state::snapshot::class_key;
-use crate::topology::{Conflict, Refusal, kept_out_by};
+use crate::topology::{Conflict, controller_facts};
 
 impl<'a> Matching<'a> {
     /// Matches a request at the Gateways that `asked` selects, sorted by key.
@@ -114,7 +115,7 @@ impl<'a> Matching<'a> {
             let there = entries.iter().filter_map(Entry::hostname);
             let there = there.map(ToString::to_string);
             let like = host.as_deref().unwrap_or_default();
-            let why = format!("no listener has the hostname {}", said(request));
+            let why = format!("no listener has the hostname {}", request.host_words());
             let near = messages::likest(there, like);
             return vec![RequestMatch::missed(
                 front,
@@ -123,117 +124,56 @@ impl<'a> Matching<'a> {
                 near,
             )];
         };
+        let rules = self.controller_rules(gateway);
         let (first, others): (Vec<_>, Vec<_>) =
             fitting.into_iter().partition(|(fit, _)| *fit == best);
+        let first: Vec<Entry<'a>> = first.into_iter().map(|(_, entry)| entry).collect();
+        let mut others: Vec<(Fit, Entry<'a>)> = others;
+        others.sort_by(|(one, _), (other, _)| other.cmp(one));
         let others: Vec<Entry<'a>> = others.into_iter().map(|(_, entry)| entry).collect();
-        let ways = first.into_iter().map(|(_, entry)| {
-            let mut way = match misdirected(request, &entry, entries) {
+        let at = |taking: &[Entry<'a>], others: &[Entry<'a>]| {
+            AtListeners::new(self, request, (taking, others), rules).result()
+        };
+        let is_full = rules
+            .isolation
+            .is_none_or(|how| how == ListenerIsolation::Full);
+        // With TLS, the server name decides which listener has the connection.
+        let ways: Vec<RequestMatch> = if is_full || !first.iter().all(Entry::is_plain_http) {
+            let alone = |entry: &Entry<'a>| match misdirected(request, entry, entries) {
                 Some(why) => {
-                    RequestMatch::missed(entry.front(), Stage::ListenerHostname, why, Vec::new())
+                    let (front, stage) = (entry.front(), Stage::ListenerHostname);
+                    Some(RequestMatch::missed(front, stage, why, Vec::new()))
                 }
-                None => self.at_listener(request, entry, &others),
+                None => at(std::slice::from_ref(entry), &others),
             };
+            first.iter().filter_map(alone).collect()
+        } else {
+            let all: Vec<Entry<'a>> = first.into_iter().chain(others).collect();
+            at(&all, &[]).into_iter().collect()
+        };
+        let ways = ways.into_iter().map(|mut way| {
             way.notes.extend(messages::not_accepted(&conflicted));
             way
         });
         ways.collect()
     }
 
-    fn at_listener(
+    /// What is known of the controller of a Gateway.
+    fn controller_rules(&self, gateway: &Object) -> ControllerRules {
+        let facts = controller_facts(self.snapshot, &gateway.key);
+        ControllerRules {
+            isolation: facts.and_then(|facts| facts.listener_isolation),
+            order: facts.map(|facts| facts.rule_order).unwrap_or_default(),
+        }
+    }
+
+    /// The result for a request that a rule of a listener takes.
+    pub(super) fn taken(
         &self,
         request: &Request,
-        entry: Entry<'a>,
-        others: &[Entry<'a>],
+        entry: &Entry<'a>,
+        hit: &Hit<'a>,
     ) -> RequestMatch {
-        let host = entry.name_for_routes(request);
-        let hosts = Hosts::Count(host.as_deref());
-        let here = attached(self.snapshot, &entry.own(self.snapshot));
-        let choice = self.choose(request, hosts, here.routes.iter().copied());
-        let mut lost = choice.others();
-        lost.extend(self.kept_out(request, hosts, &entry, &here, choice.hits.first()));
-        lost.extend(self.less_specific(request, hosts, &entry, others, choice.hits.first()));
-        let mut way = match choice.hits.first() {
-            Some(hit) => self.taken(request, &entry, hit),
-            None => untaken(request, &entry, &here, &choice),
-        };
-        let is_elsewhere = |lost: &NotTaken| lost.by == Criterion::Listener;
-        if !way.is_taken() && lost.iter().any(is_elsewhere) {
-            let note = "not every implementation keeps listeners apart: there the less specific one may serve it";
-            way.notes.push(note.to_owned());
-        }
-        way.notes.extend(messages::path_note(&request.path));
-        way.losing(lost)
-    }
-
-    /// Routes that would take the request, but are not attached to the listener.
-    fn kept_out(
-        &self,
-        request: &Request,
-        hosts: Hosts<'_>,
-        entry: &Entry<'a>,
-        here: &Attached<'a>,
-        first: Option<&Hit<'a>>,
-    ) -> Vec<NotTaken> {
-        let mut lost = Vec::new();
-        for (route, winner) in &here.rejected {
-            if let Some(hit) = self.choose(request, hosts, [*route]).hits.first() {
-                lost.push(hit.lost(Criterion::RouteKind, kept_out_by(winner)));
-            }
-        }
-        for (route, parent, why) in &here.refused {
-            let named = parent.section.as_ref() == Some(&entry.listener.name);
-            // References to other listeners are irrelevant.
-            let meant = match why {
-                Refusal::Protocol => named,
-                Refusal::Section | Refusal::Port => first.is_none(),
-                Refusal::Kind
-                | Refusal::Hostname
-                | Refusal::Isolated
-                | Refusal::Namespace
-                | Refusal::Unread
-                | Refusal::Conflict(_)
-                | Refusal::Reported => true,
-            };
-            if let (true, Some(hit)) = (meant, self.choose(request, hosts, [*route]).hits.first()) {
-                let why = messages::refused(entry, route, parent, *why);
-                lost.push(hit.lost(Criterion::NotAttached, why));
-            }
-        }
-        lost
-    }
-
-    /// The rules that listeners on the same port with less specific hostnames would have chosen.
-    fn less_specific(
-        &self,
-        request: &Request,
-        hosts: Hosts<'_>,
-        entry: &Entry<'a>,
-        others: &[Entry<'a>],
-        first: Option<&Hit<'a>>,
-    ) -> Vec<NotTaken> {
-        let taken = first.map(|hit| (&hit.route.key, hit.standing.rule));
-        let mut seen: BTreeSet<(ObjectKey, usize)> = BTreeSet::new();
-        let mut lost = Vec::new();
-        for other in others {
-            let there = attached(self.snapshot, &other.own(self.snapshot));
-            let choice = self.choose(request, hosts, there.routes.iter().copied());
-            let Some(hit) = choice.hits.first() else {
-                continue;
-            };
-            let known = (hit.route.key.clone(), hit.standing.rule);
-            if taken != Some((&known.0, known.1)) && seen.insert(known) {
-                let why = format!(
-                    "{} is less specific than {}",
-                    other.with_hostname(),
-                    entry.with_hostname()
-                );
-                lost.push(hit.lost(Criterion::Listener, why));
-            }
-        }
-        lost
-    }
-
-    fn taken(&self, request: &Request, entry: &Entry<'a>, hit: &Hit<'a>) -> RequestMatch {
         let scheme = request.scheme.map_or_else(
             || match &*entry.listener.protocol {
                 "HTTPS" => "https",
@@ -243,11 +183,13 @@ impl<'a> Matching<'a> {
         );
         let host = request.hostname().unwrap_or_default();
         let origin = request.preflight_of();
+        let query = to_query(&request.query);
         let here = RedirectContext {
             scheme,
             host: &host,
             port: entry.listener.port,
             path: &request.path,
+            query: &query,
             wanted: hit.wants.path.as_ref(),
             preflight_of: origin.as_deref(),
         };
@@ -285,7 +227,7 @@ impl<'a> Matching<'a> {
             route: route.key.clone(),
             index,
             label: hit.label.clone(),
-            hostname: hit.hostname.cloned(),
+            hostname: hit.hostname.of_route.cloned(),
             wants: hit.wants.clone(),
             filters: hit.rule.filters.types.clone(),
         };
@@ -321,31 +263,6 @@ fn noting<'k>(
     way
 }
 
-/// The result if no rule of a listener serves a request.
-fn untaken(
-    request: &Request,
-    entry: &Entry<'_>,
-    here: &Attached<'_>,
-    choice: &Choice<'_>,
-) -> RequestMatch {
-    let (stage, why, near) = if here.routes.is_empty() {
-        let why = "no route is attached to the listener".to_owned();
-        (Stage::Route, why, Vec::new())
-    } else if choice.says_nothing() {
-        let host = request.hostname().unwrap_or_default();
-        let why = format!(
-            "no route of the listener has the hostname {}",
-            said(request)
-        );
-        let near = messages::hostnames(choice.elsewhere.iter().copied(), &host);
-        (Stage::RouteHostname, why, near)
-    } else {
-        let why = "no rule of the listener's routes takes the request".to_owned();
-        (Stage::Rule, why, messages::near(&choice.misses))
-    };
-    RequestMatch::missed(entry.front(), stage, why, near)
-}
-
 /// The reason if a request arrives on a connection to one listener with the host of another on its port (RFC 9110,
 /// 421).
 fn misdirected(request: &Request, entry: &Entry<'_>, all: &[Entry<'_>]) -> Option<String> {
@@ -363,17 +280,10 @@ fn misdirected(request: &Request, entry: &Entry<'_>, all: &[Entry<'_>]) -> Optio
         format!(
             "the connection is to {} (server name {sni}), and the host {} is that of {}: 421 Misdirected Request",
             entry.words(),
-            said(request),
+            request.host_words(),
             best.1.words()
         )
     })
-}
-
-/// The host of a request, in words.
-fn said(request: &Request) -> String {
-    request
-        .hostname()
-        .unwrap_or_else(|| "of a request without a host".to_owned())
 }
 
 /// The scheme and port of a request, in words.

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::kinds::profile::RuleOrder;
+use crate::topology::{ListenerHostname, in_common};
+
 /// How specific a matching hostname is: hostnames without a wildcard rank first, then longer ones. A missing hostname
 /// matches everything and ranks last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,6 +13,29 @@ pub(super) struct Fit {
     pub(super) exact: usize,
     /// Length of the hostname.
     pub(super) any: usize,
+}
+
+/// The hostnames and facts that decide which routes of a listener match a request, and which of them takes it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ListenerHosts<'h> {
+    /// The host of the request.
+    pub(super) host: Option<&'h str>,
+    /// The hostname of the listener.
+    pub(super) own: Option<&'h Arc<str>>,
+    /// Which hostnames the listener leaves to others; none if absent.
+    pub(super) isolated: Option<&'h ListenerHostname>,
+    /// The order in which the controller tries rules.
+    pub(super) order: RuleOrder,
+}
+
+/// A hostname of a route that matches a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct HostMatch<'a> {
+    pub(super) fit: Fit,
+    /// The hostname, as the route has it; `None` if the route has none.
+    pub(super) of_route: Option<&'a Arc<str>>,
+    /// The hostname of the listener, if it is more specific.
+    pub(super) of_listener: Option<Arc<str>>,
 }
 
 /// Normalizes a host: lower case, without port and trailing dot.
@@ -54,25 +80,70 @@ pub(super) fn fit(pattern: &str, host: &str) -> Option<Fit> {
     })
 }
 
-/// The most specific pattern that matches a host. Without patterns everything matches; a request without a host matches
-/// nothing else.
-pub(super) fn best<'a>(
-    patterns: &'a [Arc<str>],
-    host: Option<&str>,
-) -> Option<(Fit, Option<&'a Arc<str>>)> {
+/// The most specific hostname of a route that matches a request, as far as the listener has it too. A route without
+/// hostnames has that of its listener. A request without a host matches no hostname.
+pub(super) fn best<'a>(patterns: &'a [Arc<str>], at: &ListenerHosts<'_>) -> Option<HostMatch<'a>> {
+    let is_left = |name: &Arc<str>| !at.isolated.is_some_and(|listener| listener.gives_up(name));
     if patterns.is_empty() {
-        return Some((Fit::default(), None));
+        let Some(own) = at.own else {
+            return Some(HostMatch::default());
+        };
+        let fit = fit(own, at.host?)?;
+        return is_left(own).then(|| HostMatch {
+            fit,
+            of_route: None,
+            of_listener: Some(own.clone()),
+        });
     }
-    let host = host?;
-    let fits = patterns
-        .iter()
-        .filter_map(|pattern| Some((fit(pattern, host)?, Some(pattern))));
-    fits.max_by(|(a, x), (b, y)| a.cmp(b).then_with(|| y.cmp(x)))
+    let host = at.host?;
+    let matches = patterns.iter().filter_map(|pattern| {
+        let name = match at.own {
+            Some(own) => in_common(own, pattern)?,
+            None => pattern,
+        };
+        let fit = fit(name, host).filter(|_| is_left(name))?;
+        Some(HostMatch {
+            fit,
+            of_route: Some(pattern),
+            of_listener: (name != pattern).then(|| name.clone()),
+        })
+    });
+    matches.max_by(|a, b| a.fit.cmp(&b.fit).then_with(|| b.of_route.cmp(&a.of_route)))
+}
+
+// === impl HostMatch ===
+
+impl HostMatch<'_> {
+    /// The hostname that the route has at the listener; `None` if that is any.
+    pub(super) fn name(&self) -> Option<&Arc<str>> {
+        self.of_listener.as_ref().or(self.of_route)
+    }
+
+    /// The hostname that the route has at the listener, in words.
+    pub(super) fn words(&self) -> String {
+        match (&self.of_listener, self.of_route) {
+            (Some(name), _) => format!("hostname {name} of its listener"),
+            (None, Some(name)) => format!("hostname {name}"),
+            (None, None) => "no hostname".to_owned(),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{best, covers, fit, normal};
+    use std::sync::Arc;
+
+    use super::{Fit, ListenerHosts, best, covers, fit, normal};
+    use crate::kinds::profile::RuleOrder;
+
+    fn at<'h>(own: Option<&'h Arc<str>>, host: Option<&'h str>) -> ListenerHosts<'h> {
+        ListenerHosts {
+            host,
+            own,
+            isolated: None,
+            order: RuleOrder::default(),
+        }
+    }
 
     #[test]
     fn hosts_compare_without_case_port_and_last_dot() {
@@ -117,15 +188,30 @@ mod tests {
         let order = ["a.test.example.com", "*.test.example.com", "*.example.com"];
         let fits: Vec<_> = order.map(|pattern| fit(pattern, host).unwrap()).into();
         assert!(fits.is_sorted_by(|a, b| a > b), "{fits:?}");
-        assert!(fits.iter().all(|fit| *fit > super::Fit::default()));
-        let all = order.map(std::sync::Arc::from);
-        let (_, chosen) = best(&all, Some(host)).unwrap();
-        assert_eq!(chosen.map(|name| &**name), Some("a.test.example.com"));
+        assert!(fits.iter().all(|fit| *fit > Fit::default()));
+        let all = order.map(Arc::from);
+        let chosen = best(&all, &at(None, Some(host))).unwrap();
+        assert_eq!(
+            chosen.of_route.map(|name| &**name),
+            Some("a.test.example.com")
+        );
     }
 
     #[test]
     fn without_a_host_only_what_names_none_fits() {
-        assert!(best(&[], None).is_some());
-        assert!(best(&["*".into()], None).is_none());
+        assert!(best(&[], &at(None, None)).is_some());
+        assert!(best(&["*".into()], &at(None, None)).is_none());
+    }
+
+    #[test]
+    fn the_listener_narrows_the_hostnames_of_a_route() {
+        let (own, host) = ("shop.example.com".into(), Some("shop.example.com"));
+        let exact = ["shop.example.com".into()];
+        let wild = ["*.example.com".into()];
+        let found = |route: &[Arc<str>]| best(route, &at(Some(&own), host)).map(|of| of.fit);
+        assert!(found(&exact).is_some());
+        assert_eq!(found(&[]), found(&exact));
+        assert_eq!(found(&wild), found(&exact));
+        assert_eq!(found(&["blog.example.com".into()]), None);
     }
 }

@@ -68,6 +68,11 @@ impl<'a> Entry<'a> {
         self.listener.hostname.as_ref().filter(|_| named)
     }
 
+    /// Whether it takes HTTP without TLS.
+    pub(super) fn is_plain_http(&self) -> bool {
+        self.carries() == Carries::Http
+    }
+
     fn carries(&self) -> Carries {
         Carries::of(self.listener)
     }

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use super::backends::{Backend, State};
 use super::choose::{Choice, Hosts};
+use super::criterion::Criterion;
 use super::filters::RedirectContext;
 use super::messages;
-use super::rank::{Criterion, kind_of};
+use super::rank::kind_of;
 use super::request::{Request, Scheme};
+use super::url::to_query;
 use super::{EntryPoint, Matching, NotTaken, Outcome, RequestMatch, Served, Stage};
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object, ParentRef, Port, is_route};
@@ -132,6 +134,7 @@ impl<'a> Matching<'a> {
             lost.extend(self.left_out(request, route, why));
         }
         let mut way = self.outcome(request, at, consumer, &choice, &in_force);
+        way.notes.extend(messages::order_notes(&choice));
         way.notes.extend(others(at, &attached));
         way.notes.extend(messages::path_note(&request.path));
         way.losing(lost)
@@ -174,11 +177,13 @@ impl<'a> Matching<'a> {
             .unwrap_or_else(|| format!("{}.{}", at.service.key.name, at.service.key.namespace));
         let port = at.port.map(|port| port.number).or(request.port);
         let origin = request.preflight_of();
+        let query = to_query(&request.query);
         let here = RedirectContext {
             scheme: request.scheme.map_or("http", Scheme::as_str),
             host: &host,
             port: port.unwrap_or(80),
             path: &request.path,
+            query: &query,
             wanted: hit.wants.path.as_ref(),
             preflight_of: origin.as_deref(),
         };

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use super::choose::{Hit, Miss};
+use super::choose::{Choice, Hit, Miss};
+use super::criterion::Reason;
 use super::listeners::Entry;
 use super::path::Path;
-use super::rank::Criterion;
 use super::request::Request;
 use super::spec::MatchSpec;
 use super::text_match::Text;
+use crate::kinds::profile::RuleOrder;
 use crate::model::object::{Node, Object, ParentRef};
 use crate::topology::{Conflict, Refusal};
 
@@ -16,49 +17,74 @@ use crate::topology::{Conflict, Refusal};
 const SHOWN: usize = 5;
 
 /// Why a rule loses to another.
-pub(super) fn behind(by: Criterion, first: &Hit<'_>, hit: &Hit<'_>) -> String {
+pub(super) fn behind(by: Reason, first: &Hit<'_>, hit: &Hit<'_>, order: RuleOrder) -> String {
     let (wins, loses) = (&first.wants, &hit.wants);
     let counts =
         |what: &str, more: usize, less: usize| format!("{}, not {more}", counted(less, what));
     match by {
-        Criterion::Hostname => format!(
-            "{} is less specific than {}",
-            hostname(hit.hostname),
-            hostname(first.hostname)
+        Reason::Hostname => {
+            let (loses, wins) = (hit.hostname.words(), first.hostname.words());
+            format!("{loses} is less specific than {wins}")
+        }
+        Reason::Everything => "rules that take every request come last".to_owned(),
+        Reason::List => format!(
+            "{} come after {}, of which one is older",
+            list(hit),
+            list(first)
         ),
-        Criterion::RouteKind => format!(
+        Reason::Kind => format!(
             "{}s go before {}s",
             first.route.key.gk.kind, hit.route.key.gk.kind
         ),
-        Criterion::Path => format!("{} is less specific than {}", path(loses), path(wins)),
-        Criterion::GrpcService => format!("{} is shorter than {}", service(loses), service(wins)),
-        Criterion::GrpcMethod => format!("{} is shorter than {}", call(loses), call(wins)),
-        Criterion::Method => "it names no method".to_owned(),
-        Criterion::Headers => counts("header", wins.headers.len(), loses.headers.len()),
-        Criterion::QueryParams => counts("query parameter", wins.params.len(), loses.params.len()),
-        Criterion::Age => format!("it is younger than {}", first.route.key),
-        Criterion::Name => format!("as old as {}, it comes later by name", first.route.key),
-        Criterion::RuleOrder => format!("it comes after {}", rule(&first.label)),
-        Criterion::Listener
-        | Criterion::ListenerConflict
-        | Criterion::Consumer
-        | Criterion::NotAttached
-        | Criterion::NotEvaluated => String::new(),
+        Reason::Path => behind_by_path(wins, loses),
+        Reason::Service => format!("{} is shorter than {}", service(loses), service(wins)),
+        Reason::Call => format!("{} is shorter than {}", call(loses), call(wins)),
+        Reason::Method => "it names no method".to_owned(),
+        Reason::Headers if order.method_counts_as_header => {
+            let all = |wants: &MatchSpec| wants.headers.len() + usize::from(wants.method.is_some());
+            let counts = counts("header", all(wins), all(loses));
+            format!("{counts}; a method counts as a header")
+        }
+        Reason::Headers => counts("header", wins.headers.len(), loses.headers.len()),
+        Reason::Params => counts("query parameter", wins.params.len(), loses.params.len()),
+        Reason::ExactHeaders => "more of its headers are regular expressions".to_owned(),
+        Reason::ExactParams => "more of its query parameters are regular expressions".to_owned(),
+        Reason::Age => format!("it is younger than {}", first.route.key),
+        Reason::Name => format!("as old as {}, it comes later by name", first.route.key),
+        Reason::RuleOrder => format!("it comes after {}", rule(&first.label)),
     }
 }
 
-fn hostname(name: Option<&Arc<str>>) -> String {
-    name.map_or_else(
-        || "no hostname".to_owned(),
-        |name| format!("hostname {name}"),
-    )
+/// The rules that are in one list with a rule, in words.
+fn list(hit: &Hit<'_>) -> String {
+    let kind = &hit.route.key.gk.kind;
+    match hit.hostname.of_route {
+        Some(name) => format!("rules of {kind}s for {name}"),
+        None => format!("rules of {kind}s without hostnames"),
+    }
+}
+
+/// Why the path of a rule ranks behind that of another. Regular expressions have a place of their own.
+fn behind_by_path(wins: &MatchSpec, loses: &MatchSpec) -> String {
+    let is_expression = |wants: &MatchSpec| matches!(wants.path, Some(Path::Expression(_)));
+    let (behind, before) = (path(loses), path(wins));
+    if is_expression(wins) == is_expression(loses) {
+        format!("{behind} is less specific than {before}")
+    } else {
+        format!("{behind} is tried after {before}")
+    }
 }
 
 fn path(wants: &MatchSpec) -> String {
-    let path = wants.path.as_ref();
-    path.map_or_else(String::new, |path| {
-        format!("{} {}", path.kind(), path.value())
-    })
+    if let Some(path) = &wants.path {
+        return format!("{} {}", path.kind(), path.value());
+    }
+    match (&wants.service, &wants.call) {
+        (None, None) => "any gRPC call".to_owned(),
+        (Some(service), None) => format!("gRPC service {}", service.value()),
+        (None, Some(call)) => format!("gRPC method {}", call.value()),
+        (Some(service), Some(call)) => format!("gRPC call {}/{}", service.value(), call.value()),
+    }
 }
 
 fn service(wants: &MatchSpec) -> String {
@@ -141,6 +167,9 @@ pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
         format!(
             "{names}: the protocols on port {port} do not go together, so none of them is accepted"
         )
+    } else if let [one] = entries {
+        let conflict = one.conflict.unwrap_or(Conflict::Same);
+        format!("{names} is not accepted: {conflict}")
     } else {
         format!("{names} have one port, protocol and hostname: none is accepted")
     }
@@ -221,11 +250,40 @@ pub(super) fn notes(hit: &Hit<'_>) -> Vec<String> {
         .chain(&wants.params)
         .map(|(_, text)| text);
     let mut texts = texts.chain(&wants.service).chain(&wants.call);
-    let by_path = matches!(wants.path, Some(Path::Expression(_)));
-    if by_path || texts.any(Text::is_expression) {
+    if has_expression_path(hit) || texts.any(Text::is_expression) {
         notes.push(
-            "how regular expressions are read is up to the implementation; here they must match the whole \
-             value, and paths by expression are tried last"
+            "how regular expressions are read is up to the implementation; here they must match the whole value"
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+fn has_expression_path(hit: &Hit<'_>) -> bool {
+    matches!(hit.wants.path, Some(Path::Expression(_)))
+}
+
+/// Notes where the Gateway API leaves the order of matching rules to the implementation, and nothing is known of it.
+pub(super) fn order_notes(choice: &Choice<'_>) -> Vec<String> {
+    let Some((first, others)) = choice.hits.split_first() else {
+        return Vec::new();
+    };
+    let by = |other: &Hit<'_>| first.standing.compare(&other.standing).0;
+    let decided = |reason: Reason| others.iter().filter(move |other| by(other) == reason);
+    let mut notes = Vec::new();
+    let is_other = |other: &Hit<'_>| has_expression_path(other) != has_expression_path(first);
+    let is_open = choice.order.expression_paths.is_none();
+    if is_open && decided(Reason::Path).any(is_other) {
+        notes.push(
+            "whether paths by regular expression are tried before other paths is up to the implementation; here they \
+             are tried last"
+                .to_owned(),
+        );
+    }
+    if choice.order.lists.is_none() && decided(Reason::Kind).next().is_some() {
+        notes.push(
+            "in which order rules of GRPCRoutes and HTTPRoutes are tried is up to the implementation; here those of \
+             GRPCRoutes go first"
                 .to_owned(),
         );
     }

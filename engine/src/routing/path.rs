@@ -13,18 +13,6 @@ pub enum Path {
     Expression(String),
 }
 
-/// How specific a path match is; the more specific one wins. The rank of regular expressions is
-/// implementation-specific: here they come last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Depth {
-    /// A regular expression.
-    Expression,
-    /// A prefix with this number of characters.
-    Prefix(usize),
-    /// An exact path.
-    Exact,
-}
-
 // === impl Path ===
 
 impl Path {
@@ -56,14 +44,13 @@ impl Path {
         }
     }
 
-    /// How specific it is.
-    pub(super) fn depth(&self) -> Depth {
-        match self {
-            Self::Exact(_) => Depth::Exact,
-            // A trailing slash is ignored.
-            Self::Prefix(value) => Depth::Prefix(elements(value).chars().count()),
-            Self::Expression(_) => Depth::Expression,
-        }
+    /// The number of its characters; a prefix ends without a slash.
+    pub(super) fn length(&self) -> usize {
+        let value = match self {
+            Self::Prefix(value) => elements(value),
+            Self::Exact(value) | Self::Expression(value) => value,
+        };
+        value.chars().count()
     }
 }
 
@@ -110,22 +97,6 @@ mod tests {
             let exact = Path::Exact(value.to_owned());
             assert_eq!(exact.covers(path), Some(covered), "{value} {path}");
         }
-    }
-
-    #[test]
-    fn exact_precedes_prefix_and_expressions_are_last() {
-        let text = str::to_owned;
-        let order = [
-            Path::Exact(text("/a")),
-            Path::Prefix(text("/a/b/c")),
-            Path::Prefix(text("/a/b")),
-            Path::Prefix(text("/")),
-            Path::Expression(text("/a/b/.*")),
-        ];
-        let depths: Vec<_> = order.iter().map(Path::depth).collect();
-        assert!(depths.is_sorted_by(|a, b| a > b), "{depths:?}");
-        let slash = Path::Prefix(text("/a/b/")).depth();
-        assert_eq!(slash, Path::Prefix(text("/a/b")).depth());
     }
 
     #[test]

@@ -1,75 +1,20 @@
-//! Ranks rules that match a request by the criteria of the Gateway API.
+//! Ranks rules that match a request: by the criteria of the Gateway API, or by those of a controller that differs.
 
 use std::cmp::Ordering;
 use std::cmp::Ordering::{Equal, Less};
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
+use super::criterion::Reason;
 use super::hostname::Fit;
-use super::path::Depth;
+use super::path::Path;
 use super::spec::MatchSpec;
+use super::text_match::Text;
+use crate::kinds::profile::{ExpressionPaths, GrpcMethodAlone, RuleLists, RuleOrder};
 use crate::model::object::Object;
 use crate::policy::Precedence;
 
-/// Why a rule loses to the one that takes the request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum Criterion {
-    /// It is attached to a listener whose hostname is less specific.
-    Listener,
-    /// Its listener has the same port, protocol and hostname as another.
-    ListenerConflict,
-    /// Routes of two kinds cannot share a hostname of a listener, or a Service.
-    RouteKind,
-    /// Routes in the namespace of the client take precedence over those in the namespace of the Service.
-    Consumer,
-    /// The hostname is less specific.
-    Hostname,
-    /// The path is less specific.
-    Path,
-    /// The gRPC service has fewer characters.
-    GrpcService,
-    /// The gRPC method has fewer characters.
-    GrpcMethod,
-    /// It does not match on the method.
-    Method,
-    /// It matches on fewer headers.
-    Headers,
-    /// It matches on fewer query parameters.
-    QueryParams,
-    /// The route is younger.
-    Age,
-    /// The route comes later in the order of `namespace/name`.
-    Name,
-    /// The rule comes later in the route.
-    RuleOrder,
-    /// The listener does not accept the route.
-    NotAttached,
-    /// It contains a match that attache cannot evaluate, so it might win.
-    NotEvaluated,
-}
-
-/// How specific a rule is for a request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Rank {
-    /// The hostname.
-    pub(super) hostname: Fit,
-    /// The index of the route's kind in [`KINDS`]; the lower wins.
-    pub(super) kind: usize,
-    /// The path.
-    pub(super) path: Option<Depth>,
-    /// Length of the gRPC service, if it is matched exactly.
-    pub(super) service: usize,
-    /// Length of the gRPC method, if it is matched exactly.
-    pub(super) call: usize,
-    /// Whether the match has a method.
-    pub(super) method: bool,
-    /// The number of headers in the match.
-    pub(super) headers: usize,
-    /// The number of query parameters in the match.
-    pub(super) params: usize,
-}
+/// How specific a rule is for a request: values by the criteria of one order, the larger first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Rank(Vec<(Reason, (usize, usize))>);
 
 /// The rank of a matching rule, with its tie-breakers.
 #[derive(Clone, Debug)]
@@ -80,6 +25,19 @@ pub(super) struct RankedRule {
     pub(super) precedence: Precedence,
     /// The index of the rule in its route.
     pub(super) rule: usize,
+}
+
+/// What decides the rank of a match besides the match itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RankContext {
+    /// How specific the hostname is.
+    pub(super) hostname: Fit,
+    /// The index of the route's kind in [`KINDS`].
+    pub(super) kind: usize,
+    /// The place of the list of rules, if they are in several lists.
+    pub(super) list: usize,
+    /// The order.
+    pub(super) order: RuleOrder,
 }
 
 /// Kinds of routes, in order of precedence: if routes of several kinds are attached to a Service, only those of the
@@ -97,52 +55,126 @@ pub(super) fn kind_of(route: &Object) -> usize {
 
 impl Rank {
     /// The rank of a match.
-    pub(super) fn of(hostname: Fit, kind: usize, wants: &MatchSpec) -> Self {
-        let characters = |text: &Option<super::text_match::Text>| match text {
-            Some(text) if !text.is_expression() => text.value().chars().count(),
-            _ => 0,
-        };
-        Self {
-            hostname,
-            kind,
-            path: wants.path.as_ref().map(super::path::Path::depth),
-            service: characters(&wants.service),
-            call: characters(&wants.call),
-            method: wants.method.is_some(),
-            headers: wants.headers.len(),
-            params: wants.params.len(),
+    pub(super) fn of(wants: &MatchSpec, of: RankContext) -> Self {
+        let order = of.order;
+        let mut all = vec![(Reason::Hostname, (of.hostname.exact, of.hostname.any))];
+        let first = |index: usize| (usize::MAX - index, 0);
+        let mut headers = wants.headers.len();
+        match order.lists {
+            None | Some(RuleLists::GrpcFirst) => {
+                let path = wants.path.as_ref();
+                all.push((Reason::Kind, first(of.kind)));
+                all.push((Reason::Path, path.map_or((0, 0), |path| depth(path, order))));
+                all.push((Reason::Service, (characters(wants.service.as_ref()), 0)));
+                all.push((Reason::Call, (characters(wants.call.as_ref()), 0)));
+            }
+            Some(RuleLists::Together) => {
+                all.push((Reason::Path, any_depth(wants, order)));
+                let is_alone = wants.service.is_none() && is_exact(wants.call.as_ref());
+                let counts = order.grpc_method_alone == GrpcMethodAlone::Header;
+                headers += usize::from(is_alone && counts);
+            }
+            Some(RuleLists::PerKindAndHostname) => {
+                let last = usize::from(!wants.is_everything());
+                all.push((Reason::Everything, (last, 0)));
+                all.push((Reason::List, first(of.list)));
+                all.push((Reason::Path, any_depth(wants, order)));
+            }
         }
+        if order.method_counts_as_header {
+            headers += usize::from(wants.method.is_some());
+        } else {
+            all.push((Reason::Method, (usize::from(wants.method.is_some()), 0)));
+        }
+        all.push((Reason::Headers, (headers, 0)));
+        let exact = |pairs: &[(String, Text)]| {
+            let exact = pairs.iter().filter(|(_, text)| !text.is_expression());
+            (exact.count(), 0)
+        };
+        if order.exact_values_first {
+            let (count, _) = exact(&wants.headers);
+            let method = usize::from(order.method_counts_as_header && wants.method.is_some());
+            all.push((Reason::ExactHeaders, (count + method, 0)));
+        }
+        all.push((Reason::Params, (wants.params.len(), 0)));
+        if order.exact_values_first {
+            all.push((Reason::ExactParams, exact(&wants.params)));
+        }
+        if order.http_routes_win_ties {
+            all.push((Reason::Kind, (of.kind, 0)));
+        }
+        Self(all)
     }
 
-    /// The first criterion by which two ranks differ, and their order: the winner is less.
-    pub(super) fn compare(&self, other: &Self) -> Option<(Criterion, Ordering)> {
-        // More specific values are larger and come first.
-        let criteria = [
-            (Criterion::Hostname, other.hostname.cmp(&self.hostname)),
-            (Criterion::RouteKind, self.kind.cmp(&other.kind)),
-            (Criterion::Path, other.path.cmp(&self.path)),
-            (Criterion::GrpcService, other.service.cmp(&self.service)),
-            (Criterion::GrpcMethod, other.call.cmp(&self.call)),
-            (Criterion::Method, other.method.cmp(&self.method)),
-            (Criterion::Headers, other.headers.cmp(&self.headers)),
-            (Criterion::QueryParams, other.params.cmp(&self.params)),
-        ];
-        criteria.into_iter().find(|(_, order)| *order != Equal)
+    /// The first reason by which two ranks of one order differ, and their order: the winner is less.
+    pub(super) fn compare(&self, other: &Self) -> Option<(Reason, Ordering)> {
+        let pairs = self.0.iter().zip(&other.0);
+        let orders = pairs.map(|((reason, ours), (_, theirs))| (*reason, theirs.cmp(ours)));
+        orders.into_iter().find(|(_, ordering)| *ordering != Equal)
     }
+}
+
+/// How specific a path is: the place of its type, and its length.
+fn depth(path: &Path, order: RuleOrder) -> (usize, usize) {
+    let (expressions, prefixes) = match order.expression_paths {
+        Some(ExpressionPaths::BeforePrefixes) => (2, 1),
+        None | Some(ExpressionPaths::AfterPrefixes) => (1, 2),
+    };
+    match path {
+        Path::Exact(_) => (3, 0),
+        Path::Prefix(_) => (prefixes, path.length()),
+        Path::Expression(_) if order.longer_expressions_first => (expressions, path.length()),
+        Path::Expression(_) => (expressions, 0),
+    }
+}
+
+/// How specific the path of a request is matched, where a gRPC call counts as the path `/service/method`.
+fn any_depth(wants: &MatchSpec, order: RuleOrder) -> (usize, usize) {
+    if let Some(path) = &wants.path {
+        return depth(path, order);
+    }
+    let (service, call) = (wants.service.as_ref(), wants.call.as_ref());
+    let texts = [service, call].into_iter().flatten();
+    let path = texts
+        .clone()
+        .map(Text::value)
+        .fold(String::new(), |path, part| path + "/" + part);
+    let path = match (service, call) {
+        _ if texts.clone().any(Text::is_expression) => Path::Expression(path),
+        (Some(_), Some(_)) => Path::Exact(path),
+        (None, Some(_)) if order.grpc_method_alone == GrpcMethodAlone::Expression => {
+            Path::Expression(path)
+        }
+        // In a list of their own, calls without service and method come after all others.
+        (None, None) if order.lists == Some(RuleLists::PerKindAndHostname) => return (0, 0),
+        (None, _) => Path::Prefix("/".to_owned()),
+        (Some(_), None) => Path::Prefix(path),
+    };
+    depth(&path, order)
+}
+
+fn is_exact(text: Option<&Text>) -> bool {
+    text.is_some_and(|text| !text.is_expression())
+}
+
+/// The number of characters of an exact value.
+fn characters(text: Option<&Text>) -> usize {
+    let exact = text.filter(|text| !text.is_expression());
+    exact.map_or(0, |text| text.value().chars().count())
 }
 
 // === impl RankedRule ===
 
 impl RankedRule {
-    /// The criterion that decides between two rules, and their order: the winner is less.
-    pub(super) fn compare(&self, other: &Self) -> (Criterion, Ordering) {
+    /// The reason that decides between two rules, and their order: the winner is less.
+    pub(super) fn compare(&self, other: &Self) -> (Reason, Ordering) {
         if let Some(decided) = self.rank.compare(&other.rank) {
             return decided;
         }
         match self.precedence.cmp(&other.precedence) {
-            Equal => (Criterion::RuleOrder, self.rule.cmp(&other.rule)),
-            order if self.precedence.same_age(&other.precedence) => (Criterion::Name, order),
-            order => (Criterion::Age, order),
+            Equal => (Reason::RuleOrder, self.rule.cmp(&other.rule)),
+            order if self.precedence.same_age(&other.precedence) => (Reason::Name, order),
+            order => (Reason::Age, order),
         }
     }
 
@@ -153,203 +185,4 @@ impl RankedRule {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::cmp::Ordering::Less;
-
-    use serde_json::json;
-    use serde_json::value::to_raw_value;
-
-    use super::{Criterion, Fit, Rank, RankedRule, kind_of};
-    use crate::model::ids::GroupKind;
-    use crate::model::object::Object;
-    use crate::policy::Precedence;
-    use crate::routing::hostname::fit;
-    use crate::routing::spec::{Dialect, rules};
-
-    fn http(wants: &serde_json::Value) -> Rank {
-        let spec = json!({"rules": [{"matches": [wants]}]}).to_string();
-        let wants = rules(Dialect::Http, &spec)
-            .unwrap()
-            .remove(0)
-            .matches
-            .remove(0);
-        Rank::of(Fit::default(), 1, &wants.unwrap())
-    }
-
-    fn grpc(service: &str, method: &str, headers: &[&str]) -> Rank {
-        let headers: Vec<_> = headers
-            .iter()
-            .map(|h| json!({"name": h, "value": "x"}))
-            .collect();
-        let wants = json!({"method": {"service": service, "method": method}, "headers": headers});
-        let spec = json!({"rules": [{"matches": [wants]}]}).to_string();
-        let wants = rules(Dialect::Grpc, &spec)
-            .unwrap()
-            .remove(0)
-            .matches
-            .remove(0);
-        Rank::of(Fit::default(), 0, &wants.unwrap())
-    }
-
-    fn decides(first: &Rank, second: &Rank, by: Criterion) {
-        assert_eq!(
-            first.compare(second),
-            Some((by, Less)),
-            "{first:?} {second:?}"
-        );
-        assert_eq!(second.compare(first).map(|(by, _)| by), Some(by));
-    }
-
-    /// The order in the definition of `HTTPRoute`: each entry wins against all later ones.
-    #[test]
-    fn http_matches_in_the_order_of_the_specification() {
-        let header = |n: usize| -> Vec<_> {
-            (0..n)
-                .map(|i| json!({"name": format!("h{i}"), "value": "x"}))
-                .collect()
-        };
-        let order = [
-            (
-                json!({"path": {"type": "Exact", "value": "/a"}, "method": "GET"}),
-                Criterion::Method,
-            ),
-            (
-                json!({"path": {"type": "Exact", "value": "/a"}}),
-                Criterion::Path,
-            ),
-            (json!({"path": {"value": "/a/b"}}), Criterion::Path),
-            (
-                json!({"path": {"value": "/a"}, "method": "GET"}),
-                Criterion::Method,
-            ),
-            (
-                json!({"path": {"value": "/a"}, "headers": header(2)}),
-                Criterion::Headers,
-            ),
-            (
-                json!({"path": {"value": "/a"}, "headers": header(1), "queryParams": header(1)}),
-                Criterion::QueryParams,
-            ),
-            (
-                json!({"path": {"value": "/a"}, "headers": header(1)}),
-                Criterion::Headers,
-            ),
-            (
-                json!({"path": {"value": "/a"}, "queryParams": header(3)}),
-                Criterion::QueryParams,
-            ),
-            (
-                json!({"path": {"value": "/a"}, "queryParams": header(2)}),
-                Criterion::Path,
-            ),
-            (json!({"headers": header(5)}), Criterion::Headers),
-            (json!({}), Criterion::Path),
-            (
-                json!({"path": {"type": "RegularExpression", "value": "/a/b/c"}, "method": "GET"}),
-                Criterion::Path,
-            ),
-        ];
-        for pair in order.windows(2) {
-            let [(first, by), (second, _)] = pair else {
-                unreachable!()
-            };
-            decides(&http(first), &http(second), *by);
-        }
-    }
-
-    /// The order in the definition of `GRPCRoute`.
-    #[test]
-    fn grpc_matches_in_the_order_of_the_specification() {
-        let order = [
-            (grpc("shop.Cart", "Add", &["a"]), Criterion::Headers),
-            (grpc("shop.Cart", "Add", &[]), Criterion::GrpcMethod),
-            (grpc("shop.Cart", "", &["a", "b"]), Criterion::GrpcService),
-            (grpc("", "AddEverything", &[]), Criterion::GrpcMethod),
-            (grpc("", "Add", &[]), Criterion::GrpcMethod),
-        ];
-        for pair in order.windows(2) {
-            let [(first, by), (second, _)] = pair else {
-                unreachable!()
-            };
-            decides(first, second, *by);
-        }
-    }
-
-    #[test]
-    fn the_hostname_goes_before_everything_in_a_match() {
-        let host = "a.shop.example.com";
-        let patterns = ["a.shop.example.com", "*.shop.example.com", "*.example.com"];
-        let fits = patterns.map(|pattern| fit(pattern, host).unwrap());
-        let exact_path = http(&json!({"path": {"type": "Exact", "value": "/"}, "method": "GET"}));
-        let with = |hostname| Rank {
-            hostname,
-            ..Rank::default()
-        };
-        decides(
-            &with(fits[0]),
-            &Rank {
-                hostname: fits[1],
-                ..exact_path
-            },
-            Criterion::Hostname,
-        );
-        decides(
-            &with(fits[1]),
-            &Rank {
-                hostname: fits[2],
-                ..exact_path
-            },
-            Criterion::Hostname,
-        );
-        decides(&with(fits[2]), &exact_path, Criterion::Hostname);
-    }
-
-    #[test]
-    fn ties_go_to_the_older_route_then_the_name_then_the_first_rule() {
-        let route = |name: &str, namespace: &str, created: Option<&str>| {
-            let json = json!({"metadata": {"name": name, "namespace": namespace, "creationTimestamp": created}});
-            let gk = GroupKind::gateway_api("HTTPRoute");
-            Object::from_json(&gk, &to_raw_value(&json).unwrap()).unwrap()
-        };
-        let standing = |route: &Object, rule| RankedRule {
-            rank: Rank {
-                kind: kind_of(route),
-                ..Rank::default()
-            },
-            precedence: Precedence::of(route),
-            rule,
-        };
-        let (old, young) = (Some("2024-01-01T00:00:00Z"), Some("2024-01-01T00:00:01Z"));
-        for (first, second, by) in [
-            (
-                standing(&route("z", "z", old), 7),
-                standing(&route("a", "a", young), 0),
-                Criterion::Age,
-            ),
-            (
-                standing(&route("z", "z", old), 7),
-                standing(&route("a", "a", None), 0),
-                Criterion::Age,
-            ),
-            (
-                standing(&route("a", "x", old), 7),
-                standing(&route("b", "x", old), 0),
-                Criterion::Name,
-            ),
-            // Namespace and name are compared as one string: `-` sorts before `/`.
-            (
-                standing(&route("x", "a-b", old), 7),
-                standing(&route("x", "a", old), 0),
-                Criterion::Name,
-            ),
-            (
-                standing(&route("a", "x", old), 1),
-                standing(&route("a", "x", old), 2),
-                Criterion::RuleOrder,
-            ),
-        ] {
-            assert_eq!(first.compare(&second), (by, Less));
-            assert!(first.is_before(&second) && !second.is_before(&first));
-        }
-    }
-}
+mod tests;

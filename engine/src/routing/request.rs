@@ -87,6 +87,12 @@ impl Request {
         host.filter(|host| !host.is_empty())
     }
 
+    /// The host, in words.
+    pub(super) fn host_words(&self) -> String {
+        let host = self.hostname();
+        host.unwrap_or_else(|| "of a request without a host".to_owned())
+    }
+
     /// The normalized TLS server name: by default the host.
     pub fn server_name(&self) -> Option<String> {
         let sni = self.sni.as_deref().map(hostname::normal);

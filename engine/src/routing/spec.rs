@@ -236,6 +236,17 @@ fn pairs(
 // === impl MatchSpec ===
 
 impl MatchSpec {
+    /// Whether it takes every request of its kind.
+    pub(super) fn is_everything(&self) -> bool {
+        let by_path = match &self.path {
+            Some(Path::Exact(_)) => true,
+            Some(Path::Prefix(value)) => value != "/",
+            Some(Path::Expression(value)) => value != ".*",
+            None => self.service.is_some() || self.call.is_some(),
+        };
+        !by_path && self.method.is_none() && self.headers.is_empty() && self.params.is_empty()
+    }
+
     /// The match of a rule without matches.
     fn anything(dialect: Dialect) -> Self {
         let path = (dialect == Dialect::Http).then(|| Path::Prefix("/".to_owned()));

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use percent_encoding::percent_decode_str;
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
 use super::request::Scheme;
 
@@ -65,6 +65,27 @@ pub fn of_path(text: &str) -> (String, Vec<(String, String)>) {
     (path.to_owned(), pairs.collect())
 }
 
+/// Writes query parameters as the query of a URL, without `?`.
+pub(super) fn to_query(pairs: &[(String, String)]) -> String {
+    const VALUE: &AsciiSet = &CONTROLS
+        .add(b' ')
+        .add(b'"')
+        .add(b'#')
+        .add(b'%')
+        .add(b'&')
+        .add(b'+');
+    const NAME: &AsciiSet = &VALUE.add(b'=');
+    let pair = |(name, value): &(String, String)| {
+        let name = utf8_percent_encode(name, NAME);
+        match value.as_str() {
+            "" => name.to_string(),
+            value => format!("{name}={}", utf8_percent_encode(value, VALUE)),
+        }
+    };
+    let pairs: Vec<String> = pairs.iter().map(pair).collect();
+    pairs.join("&")
+}
+
 fn unknown(name: &str) -> String {
     let known: Vec<&str> = Scheme::ALL.map(Scheme::as_str).into();
     format!(
@@ -98,7 +119,7 @@ fn decoded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Scheme, Url, decoded};
+    use super::{Scheme, Url, decoded, of_path, to_query};
 
     #[test]
     fn a_url_says_where_and_what() {
@@ -109,6 +130,21 @@ mod tests {
         assert_eq!(url.path.as_deref(), Some("/cart/%2F"));
         let query = [("x", "1"), ("y", "a b"), ("z", "")];
         assert_eq!(url.query, query.map(|(k, v)| (k.to_owned(), v.to_owned())));
+    }
+
+    #[test]
+    fn a_query_is_written_as_it_was_read() {
+        for query in [
+            "",
+            "a=1",
+            "a=1&b=2&a=3",
+            "flag",
+            "a=b%20c&d%3De=%26",
+            "to=http://x/?y=z",
+        ] {
+            let (_, pairs) = of_path(&format!("/?{query}"));
+            assert_eq!(to_query(&pairs), query);
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Hostnames with wildcards.
 
+use std::sync::Arc;
+
 /// Whether two hostnames have a host in common. `*.` matches one or more labels.
 pub(crate) fn intersect(a: &str, b: &str) -> bool {
     match (a.strip_prefix('*'), b.strip_prefix('*')) {
@@ -19,6 +21,20 @@ pub(super) fn above(name: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The hosts that a hostname of a listener and one of a route have in common: the more specific of the two. `None` if
+/// there are none.
+pub(crate) fn in_common<'n>(theirs: &'n Arc<str>, ours: &'n Arc<str>) -> Option<&'n Arc<str>> {
+    if !intersect(theirs, ours) {
+        return None;
+    }
+    Some(match (theirs.starts_with('*'), ours.starts_with('*')) {
+        (true, false) => ours,
+        (false, true) => theirs,
+        _ if theirs.len() > ours.len() => theirs,
+        _ => ours,
+    })
+}
+
 fn under(host: &str, suffix: &str) -> bool {
     let (host, suffix) = (host.as_bytes(), suffix.as_bytes());
     let Some(start) = host.len().checked_sub(suffix.len()) else {
@@ -32,7 +48,7 @@ fn under(host: &str, suffix: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::intersect;
+    use super::{in_common, intersect};
 
     #[test]
     fn a_wildcard_matches_one_label_or_more() {
@@ -43,5 +59,37 @@ mod tests {
         assert!(!intersect("*.example.com", "example.com"));
         assert!(!intersect("*.example.com", "*.example.org"));
         assert!(!intersect("shop.example.com", "blog.example.com"));
+    }
+
+    #[test]
+    fn a_listener_and_a_route_have_the_more_specific_hostname_in_common() {
+        let common = |theirs: &str, ours: &str| {
+            in_common(&theirs.into(), &ours.into()).map(ToString::to_string)
+        };
+        for (theirs, ours, both) in [
+            (
+                "*.example.com",
+                "shop.example.com",
+                Some("shop.example.com"),
+            ),
+            (
+                "shop.example.com",
+                "*.example.com",
+                Some("shop.example.com"),
+            ),
+            (
+                "*.shop.example.com",
+                "*.example.com",
+                Some("*.shop.example.com"),
+            ),
+            (
+                "*.example.com",
+                "*.shop.example.com",
+                Some("*.shop.example.com"),
+            ),
+            ("shop.example.com", "blog.example.com", None),
+        ] {
+            assert_eq!(common(theirs, ours).as_deref(), both, "{theirs} {ours}");
+        }
     }
 }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::acceptance::of;
-use super::controller_facts;
 use super::conflicts::Carries;
+use super::controller_facts;
 use super::hostnames::{above, intersect};
 use crate::kinds::profile::ListenerIsolation;
 use crate::model::acceptance::{Conflict, Listeners, NarrowerHostnames};
@@ -131,6 +131,12 @@ impl ListenerHostname {
             is_ours && !self.is_given_up(narrower, host)
         };
         ours.is_empty() || ours.iter().any(stays)
+    }
+
+    /// Whether routes of the listener do not get the requests for a hostname, because another listener has it.
+    pub fn gives_up(&self, host: &str) -> bool {
+        let narrower = self.narrower.as_ref();
+        narrower.is_some_and(|narrower| self.is_given_up(narrower, host))
     }
 
     /// Whether all requests for a hostname of a route go to another listener.

@@ -173,7 +173,9 @@ impl World {
                 &route.hostnames
             };
             let fits = hostnames.iter().filter(|name| covers(name, host));
-            let Some(hostname) = fits.map(|name| weight(name)).max().filter(|_| attached) else {
+            // At a listener a route has no wider hostname than the listener's.
+            let at_listener = fits.map(|name| weight(name).max(weight(listener)));
+            let Some(hostname) = at_listener.max().filter(|_| attached) else {
                 continue;
             };
             for (index, rule) in route.rules.iter().enumerate() {

@@ -1,0 +1,264 @@
+//! Matches a request at the listeners of one port whose routes may take it.
+
+use std::collections::BTreeSet;
+
+use super::attached::{Attached, attached};
+use super::choose::{Choice, Hit, Hosts};
+use super::criterion::Criterion;
+use super::hostname::ListenerHosts;
+use super::listeners::Entry;
+use super::messages;
+use super::request::Request;
+use super::{Matching, NotTaken, RequestMatch, Stage};
+use crate::kinds::profile::{ListenerIsolation, RuleOrder};
+use crate::model::ids::ObjectKey;
+use crate::topology::{ListenerHostname, Refusal, intersect, kept_out_by};
+
+/// What is known of the controller of the listeners.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ControllerRules {
+    /// How it keeps them apart, if that is known.
+    pub(super) isolation: Option<ListenerIsolation>,
+    /// The order in which it tries rules.
+    pub(super) order: RuleOrder,
+}
+
+/// The listeners of one port whose routes may take a request.
+pub(super) struct AtListeners<'a, 'm> {
+    matching: &'m Matching<'a>,
+    request: &'m Request,
+    /// Those whose routes may take it, the most specific hostname first.
+    points: Vec<Point<'a>>,
+    /// Those with less specific hostnames, whose routes do not take it.
+    others: Vec<Point<'a>>,
+    rules: ControllerRules,
+}
+
+/// A listener with the routes that refer to it.
+struct Point<'a> {
+    entry: Entry<'a>,
+    /// The host of the request, as routes of the listener see it.
+    host: Option<String>,
+    /// Which hostnames the listener leaves to others.
+    hostname: ListenerHostname,
+    here: Attached<'a>,
+}
+
+// === impl AtListeners ===
+
+impl<'a, 'm> AtListeners<'a, 'm> {
+    /// The listeners `taking` may take a request; `others` do not.
+    pub(super) fn new(
+        matching: &'m Matching<'a>,
+        request: &'m Request,
+        (taking, others): (&[Entry<'a>], &[Entry<'a>]),
+        rules: ControllerRules,
+    ) -> Self {
+        let point = |entry: &Entry<'a>| {
+            let own = entry.own(matching.snapshot());
+            Point {
+                entry: *entry,
+                host: entry.name_for_routes(request),
+                here: attached(matching.snapshot(), &own),
+                hostname: own.hostname,
+            }
+        };
+        Self {
+            matching,
+            request,
+            points: taking.iter().map(point).collect(),
+            others: others.iter().map(point).collect(),
+            rules,
+        }
+    }
+
+    /// The rule that takes the request; `None` if there is no listener.
+    pub(super) fn result(&self) -> Option<RequestMatch> {
+        let points = self.points.iter();
+        let choices = points.map(|point| (point, self.choose(point)));
+        let choices: Vec<(&Point<'a>, Choice<'a>)> = choices.collect();
+        let mut winner: Option<(&Point<'a>, &Hit<'a>)> = None;
+        for (point, choice) in &choices {
+            let hit = choice.hits.first();
+            let wins = |hit: &&Hit<'a>| {
+                winner.is_none_or(|(_, best)| hit.standing.is_before(&best.standing))
+            };
+            if let Some(hit) = hit.filter(wins) {
+                winner = Some((point, hit));
+            }
+        }
+        let taken = winner.map(|(point, hit)| self.matching.taken(self.request, &point.entry, hit));
+        let all = Choice::of_all(choices.into_iter().map(|(_, choice)| choice));
+        let mut way = match taken {
+            Some(way) => way,
+            None => self.untaken(&all)?,
+        };
+        let (apart, known) = self.kept_apart(&all);
+        let mut lost = all.others();
+        lost.extend(self.kept_out(&all, known));
+        lost.extend(apart);
+        way.notes.extend(messages::order_notes(&all));
+        if self.may_be_taken_elsewhere(&all) {
+            let note = "not every implementation keeps listeners apart: there the less specific one may serve it";
+            way.notes.push(note.to_owned());
+        }
+        way.notes.extend(messages::path_note(&self.request.path));
+        Some(way.losing(lost))
+    }
+
+    fn choose(&self, point: &Point<'a>) -> Choice<'a> {
+        let hosts = self.hosts(point, Some(&point.hostname));
+        let routes = point.here.routes.iter().copied();
+        self.matching.choose(self.request, hosts, routes)
+    }
+
+    /// The choice if the listener left no hostname to others.
+    fn choose_alone(&self, point: &Point<'a>) -> Choice<'a> {
+        let isolated = point.here.refused.iter();
+        let isolated = isolated.filter(|(.., why)| *why == Refusal::Isolated);
+        let routes = isolated.map(|(route, ..)| *route);
+        let routes = point.here.routes.iter().copied().chain(routes);
+        let hosts = self.hosts(point, None);
+        self.matching.choose(self.request, hosts, routes)
+    }
+
+    fn hosts<'h>(&self, point: &'h Point<'a>, isolated: Option<&'h ListenerHostname>) -> Hosts<'h> {
+        Hosts::Count(ListenerHosts {
+            host: point.host.as_deref(),
+            own: point.entry.hostname(),
+            isolated,
+            order: self.rules.order,
+        })
+    }
+
+    /// The result if no rule takes the request.
+    fn untaken(&self, choice: &Choice<'_>) -> Option<RequestMatch> {
+        let first = self.points.first()?;
+        let (stage, why, near) = if self.points.iter().all(|p| p.here.routes.is_empty()) {
+            let why = "no route is attached to the listener".to_owned();
+            (Stage::Route, why, Vec::new())
+        } else if choice.says_nothing() {
+            let host = self.request.hostname().unwrap_or_default();
+            let why = format!(
+                "no route of the listener has the hostname {}",
+                self.request.host_words()
+            );
+            let near = messages::hostnames(choice.elsewhere.iter().copied(), &host);
+            (Stage::RouteHostname, why, near)
+        } else {
+            let why = "no rule of the listener's routes takes the request".to_owned();
+            (Stage::Rule, why, messages::near(&choice.misses))
+        };
+        Some(RequestMatch::missed(first.entry.front(), stage, why, near))
+    }
+
+    /// The rules that listeners would have chosen if they were not kept apart, and all rules of which they would have
+    /// chosen one.
+    fn kept_apart(&self, choice: &Choice<'a>) -> (Vec<NotTaken>, BTreeSet<Id>) {
+        let mut known: BTreeSet<Id> = choice.hits.iter().map(Hit::id).collect();
+        let mut lost = Vec::new();
+        for point in &self.points {
+            let all = self.choose_alone(point);
+            let mut limited = all.hits.iter().filter(|hit| !known.contains(&hit.id()));
+            let left = limited.find_map(|hit| Some((hit, self.left_to_another(point, hit)?)));
+            if let Some((hit, why)) = left {
+                lost.push(hit.lost(Criterion::Listener, why));
+            }
+            known.extend(all.hits.iter().map(Hit::id));
+        }
+        let Some(first) = self.points.first() else {
+            return (lost, known);
+        };
+        for other in &self.others {
+            let there = self.choose_alone(other);
+            if let Some(hit) = there.hits.first()
+                && known.insert(hit.id())
+            {
+                let why = format!(
+                    "{} is less specific than {}",
+                    other.entry.with_hostname(),
+                    first.entry.with_hostname()
+                );
+                lost.push(hit.lost(Criterion::Listener, why));
+            }
+            known.extend(there.hits.iter().map(Hit::id));
+        }
+        (lost, known)
+    }
+
+    /// Why a route does not have its hostname at a listener.
+    fn left_to_another(&self, point: &Point<'a>, hit: &Hit<'_>) -> Option<String> {
+        let name = hit.hostname.name()?;
+        let has_it = |other: &&Point<'a>| {
+            let theirs = other.entry.hostname();
+            theirs.is_some_and(|theirs| intersect(theirs, name))
+        };
+        let mut narrower = self.points.iter().take_while(|other| !other.is(point));
+        let other = narrower.find(has_it)?.entry.words();
+        let own = point.entry.words();
+        Some(format!("{own} leaves hostname {name} to {other}"))
+    }
+
+    /// Whether a controller of which this is not known may take the request at a less specific listener.
+    fn may_be_taken_elsewhere(&self, choice: &Choice<'a>) -> bool {
+        let best = choice.hits.first().map(|hit| hit.hostname.fit);
+        let might = |other: &Point<'a>| {
+            let there = self.choose_alone(other);
+            let fit = there.hits.first().map(|hit| hit.hostname.fit);
+            fit.is_some_and(|fit| best.is_none_or(|best| fit >= best))
+        };
+        self.rules.isolation.is_none() && self.others.iter().any(might)
+    }
+
+    /// Routes that would take the request, but are not attached to the listeners. Those `seen` have a better reason.
+    fn kept_out(&self, choice: &Choice<'a>, mut seen: BTreeSet<Id>) -> Vec<NotTaken> {
+        let mut lost = Vec::new();
+        for point in &self.points {
+            let hosts = self.hosts(point, None);
+            let chosen = |route| self.matching.choose(self.request, hosts, [route]);
+            for (route, winner) in &point.here.rejected {
+                if let Some(hit) = chosen(*route).hits.first()
+                    && seen.insert(hit.id())
+                {
+                    lost.push(hit.lost(Criterion::RouteKind, kept_out_by(winner)));
+                }
+            }
+            for (route, parent, why) in &point.here.refused {
+                let named = parent.section.as_ref() == Some(&point.entry.listener.name);
+                // References to other listeners are irrelevant.
+                let meant = match why {
+                    Refusal::Isolated => false,
+                    Refusal::Protocol => named,
+                    Refusal::Section | Refusal::Port => choice.hits.is_empty(),
+                    Refusal::Kind
+                    | Refusal::Hostname
+                    | Refusal::Namespace
+                    | Refusal::Unread
+                    | Refusal::Conflict(_)
+                    | Refusal::Reported => true,
+                };
+                if meant
+                    && let Some(hit) = chosen(*route).hits.first()
+                    && seen.insert(hit.id())
+                {
+                    let why = messages::refused(&point.entry, route, parent, *why);
+                    lost.push(hit.lost(Criterion::NotAttached, why));
+                }
+            }
+        }
+        lost
+    }
+}
+
+/// A route, and the index of a rule.
+type Id = (ObjectKey, usize);
+
+// === impl Point ===
+
+impl Point<'_> {
+    /// Whether both are the same listener.
+    fn is(&self, other: &Self) -> bool {
+        self.entry.owner.key == other.entry.owner.key
+            && self.entry.listener.name == other.entry.listener.name
+    }
+}

@@ -1,0 +1,40 @@
+//! Kinds that nobody serves, because their names have the wrong case.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::engine::kinds::profile::builtin;
+use crate::engine::model::ids::GroupKind;
+use crate::engine::model::object::watched_gateway_kinds;
+
+/// Kinds that differ from an existing one in case only: `HttpRoute`. The API server has no such kind.
+pub(super) struct Misspelt {
+    /// By their names in lower case.
+    existing: BTreeMap<String, BTreeSet<GroupKind>>,
+}
+
+// === impl Misspelt ===
+
+impl Misspelt {
+    /// `served` exist, beside the kinds of Gateway API and those with a built-in profile.
+    pub(super) fn new<'a>(served: impl IntoIterator<Item = &'a GroupKind>) -> Self {
+        let profiles = builtin().unwrap_or_default().into_iter();
+        let known = profiles.map(|profile| profile.matches.gk());
+        let known = known.chain(watched_gateway_kinds());
+        let mut existing: BTreeMap<String, BTreeSet<GroupKind>> = BTreeMap::new();
+        for gk in served.into_iter().cloned().chain(known) {
+            existing.entry(lower(&gk)).or_default().insert(gk);
+        }
+        Self { existing }
+    }
+
+    /// Whether a kind is one of them.
+    pub(super) fn has(&self, gk: &GroupKind) -> bool {
+        let alike = self.existing.get(&lower(gk));
+        alike.is_some_and(|alike| !alike.contains(gk))
+    }
+}
+
+/// The name of a kind in lower case.
+fn lower(gk: &GroupKind) -> String {
+    format!("{}.{}", gk.kind, gk.group).to_lowercase()
+}
