@@ -62,6 +62,7 @@ impl Resolver<'_> {
                 .map(|name| vec![whole.clone(), of_section(name)]),
         );
         let nothing = self.stacks.nothing();
+        let is_run = !self.is_only_behind_others(key, profile);
         ends.map(|steps| {
             let stack = self.stacks.stack(profile, &steps, &PathContext::default());
             let listener = steps.last().map_or_else(Default::default, |step| {
@@ -71,7 +72,8 @@ impl Resolver<'_> {
                 .stacks
                 .fold(profile, &nothing, &stack, None, None, listener);
             let place = steps.last().map(|step| &step.place);
-            let attached = place.is_none_or(|place| unaccepted(self.snapshot, place).is_none());
+            let attached =
+                is_run && place.is_none_or(|place| unaccepted(self.snapshot, place).is_none());
             let route_path = RoutePath {
                 steps,
                 complete: true,
@@ -89,6 +91,18 @@ impl Resolver<'_> {
             }
         })
         .collect()
+    }
+
+    /// Whether requests reach an object, and all of them through Gateways whose controllers do not act on the kind.
+    fn is_only_behind_others(&mut self, key: &ObjectKey, profile: &Profile) -> bool {
+        if profile.controllers.is_empty() {
+            return false;
+        }
+        let region = self.region(key);
+        let routes = region.routes.iter().flat_map(|(_, ways)| ways.iter());
+        let ways = routes.chain(&region.ancestor_paths);
+        let mut ways = ways.filter(|way| !way.steps.is_empty()).peekable();
+        ways.peek().is_some() && ways.all(|way| self.stacks.is_run_by_others(profile, &way.steps))
     }
 
     pub(super) fn ending_above(

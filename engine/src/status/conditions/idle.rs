@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::effective::{PathGroup, follows, gateway_before};
+use crate::kinds::profile::Class;
 use crate::kinds::profile::OnListeners;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
@@ -58,6 +59,9 @@ pub(super) fn idle(
         let kind = &policy.key().gk.kind;
         return format!("{kind} does not apply to requests through {parent}");
     }
+    if let Some(why) = behind_others(policy, groups, target) {
+        return why;
+    }
     if groups
         .iter()
         .any(|group| !group.attached && !group.paths.routes.is_empty())
@@ -87,6 +91,22 @@ fn run_by_others(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option
         format!(
             "{controller} runs {} and does not implement {kind}",
             target.object
+        )
+    })
+}
+
+/// The reason if requests reach the target only through Gateways whose controllers do not act on the kind.
+fn behind_others(policy: &Policy, groups: &[&PathGroup], target: &Place) -> Option<String> {
+    let mut ancestors = groups.iter().flat_map(|group| group.paths.ancestors.iter());
+    // The paths of a direct kind are the target alone.
+    let is_reached = *policy.profile.class == Class::Direct
+        || ancestors.any(|ancestor_path| !ancestor_path.steps.is_empty());
+    let is_run = policy.profile.controllers.is_empty() || groups.iter().any(|group| group.attached);
+    (is_reached && !is_run).then(|| {
+        format!(
+            "no controller of a Gateway through which requests reach {} implements {}",
+            target.object,
+            policy.key().gk.kind
         )
     })
 }
