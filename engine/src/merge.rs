@@ -20,6 +20,7 @@ use crate::policy::Policy;
 mod atomic;
 mod cost;
 mod filled;
+mod in_force;
 mod level;
 mod outcome;
 mod overriding_values;
@@ -33,6 +34,7 @@ mod tree;
 
 pub use atomic::{AtomicLevel, winner};
 pub(crate) use cost::{fold_cost, policies_read};
+pub use in_force::InForce;
 pub(crate) use level::contenders;
 use level::{by_age, level_stanzas, with_appended_lists};
 pub use outcome::{PolicyOutcome, field_conflicts, policy_outcome};

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::kinds::profile::{Direction, Op, Profile, Shape, Strategy};
+use crate::kinds::profile::{Direction, Op, Profile, Strategy};
 use crate::merge::{PolicyStanza, StanzaRef, read_stanzas};
 use crate::model::fuel;
 use crate::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
@@ -15,6 +15,7 @@ use crate::model::literal;
 use crate::model::object::{From, Meta, Object, ROUTES};
 use crate::model::selector::Selector;
 
+mod caveats;
 mod definition;
 mod empty;
 mod fields;
@@ -152,10 +153,8 @@ impl Policy {
         at: ListenerFacts,
     ) -> Self {
         let version = object.meta.version.as_deref();
-        let schema = profile.schema(version).map(|schema| &schema.spec);
-        let differs =
-            |schema: &&Arc<Shape>| schema.drops_something(spec) || schema.lacks_default(spec);
-        let stored = schema.filter(differs).map(|_| {
+        let differs = profile.is_stored_differently(version, spec);
+        let stored = differs.then(|| {
             let mut spec = spec.clone();
             profile.as_stored(version, &mut spec);
             spec
@@ -167,7 +166,11 @@ impl Policy {
         // Neither does a policy that is rejected.
         let is_there = is_served && profile.unmet(spec).is_none();
         let strategies: Option<Box<[Stanza]>> = strategies.filter(|_| is_there).map(Into::into);
-        let stanzas = strategies.as_deref().unwrap_or_default();
+        let is_applied = empty::not_applied(&object, &profile).is_none();
+        let stanzas = strategies
+            .as_deref()
+            .filter(|_| is_applied)
+            .unwrap_or_default();
         let here = at.acting(spec, &profile);
         let pieces = read_stanzas(&object.key, &here, &profile, stanzas);
         let leaves = pieces.iter().map(PolicyStanza::leaves).sum();

@@ -128,7 +128,7 @@ pub struct PolicyOnObject {
     pub reason: Option<String>,
     /// The policies that override it here, or with which it conflicts.
     pub by: Vec<Named>,
-    /// Behavior of its controllers that attache does not model.
+    /// Settings that protect less than they seem to, and behavior of its controllers that attache does not model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
     /// What its status reports.
@@ -165,7 +165,7 @@ pub struct OfPolicy {
     pub reason: Option<String>,
     /// The policies that override it somewhere, or with which it conflicts.
     pub by: Vec<Named>,
-    /// Behavior of its controllers that attache does not model.
+    /// Settings that protect less than they seem to, and behavior of its controllers that attache does not model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
     /// What its status reports.

@@ -283,7 +283,7 @@ pub struct PolicyOnRequest {
     /// Why its controllers reject it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Behavior of its controllers that attache does not model.
+    /// Settings that protect less than they seem to, and behavior of its controllers that attache does not model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
 }

@@ -91,6 +91,10 @@ fn no_longer_pending(
 
 /// The finding on a policy without settings. The policies that it replaces are added later.
 fn empty(policy: &Policy) -> Option<Finding> {
+    // A dry run has settings.
+    if policy.why_not_applied().is_some() {
+        return None;
+    }
     let message = if policy.adds_nothing() {
         "it has no settings, so it has no effect"
     } else if policy.replaces_by_nothing() {

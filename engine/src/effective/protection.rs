@@ -1,7 +1,7 @@
 //! Protections that a change removes: authentication, rate limits and the like, as the profiles of kinds define them.
 //!
-//! A path loses a protection if a setting that provides it was in force before the change, and none is in force after
-//! it.
+//! A path loses a protection if settings that provide it for all or some requests were in force before the change, and
+//! those in force after it provide it for fewer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,13 +10,18 @@ use crate::effective::impact::EffectiveChange;
 use crate::effective::renames::Renames;
 use crate::effective::traffic::is_detached;
 use crate::kinds::profile::{Class, Profile, Protection};
-use crate::merge::{Effective, SettingPath, StanzaRef, is_under};
+use crate::merge::{SettingPath, StanzaRef, is_under};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::json_text::JsonText;
 use crate::model::level::{Level, Step};
 use crate::model::maps::HashMap;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
+
+mod given;
+
+pub use given::Extent;
+use given::Given;
 
 /// The name of the protection by allowed origins in profiles.
 pub const CORS: &str = "CORS rules";
@@ -34,6 +39,10 @@ pub struct Loss {
     pub by: BTreeSet<ObjectKey>,
     /// The policies of the kind that are in force there after the change.
     pub now: BTreeSet<ObjectKey>,
+    /// What remains of it: for some requests, or for none on at least one of the paths.
+    pub remains: Extent,
+    /// Why what is in force after the change provides no more, as sentences for users.
+    pub reasons: BTreeSet<Arc<str>>,
 }
 
 /// The protections of a kind that a change removes; `states` are the snapshots before and after it. Paths that appear
@@ -119,6 +128,8 @@ impl<'a> Losing<'a> {
                 settings: BTreeMap::new(),
                 by: BTreeSet::new(),
                 now: BTreeSet::new(),
+                remains: Extent::Some,
+                reasons: BTreeSet::new(),
             },
         }
     }
@@ -127,17 +138,20 @@ impl<'a> Losing<'a> {
         let id = (shifted.before.address(), shifted.after.address());
         let known = self.known.get(&id).copied();
         let is_lost = known.unwrap_or_else(|| {
-            let had = self.given(before, &shifted.before);
-            let has = self.given(after, &shifted.after);
-            let is_lost = !had.is_empty() && has.is_empty();
+            let (profile, protection) = (self.profile, self.protection);
+            let had = Given::by(before, profile, protection, &shifted.before);
+            let has = Given::by(after, profile, protection, &shifted.after);
+            let is_lost = has.extent < had.extent;
             if is_lost {
-                for (by, setting) in had {
+                for (by, setting) in had.sources {
                     self.loss.by.insert(by);
                     if let Some((path, value)) = setting.filter(|(path, _)| !path.is_empty()) {
                         self.note(path, value);
                     }
                 }
                 self.loss.now.extend(shifted.after.policies());
+                self.loss.remains = self.loss.remains.min(has.extent);
+                self.loss.reasons.extend(has.weaknesses);
             }
             self.known.insert(id, is_lost);
             is_lost
@@ -153,35 +167,5 @@ impl<'a> Losing<'a> {
         if known.is_none_or(|known| value.text() < known.text()) {
             self.loss.settings.insert(path, value);
         }
-    }
-
-    /// The part of a result that provides the protection: policies, and the settings if they are known.
-    fn given(
-        &self,
-        snapshot: &Snapshot,
-        effective: &Effective,
-    ) -> Vec<(ObjectKey, Option<(SettingPath, JsonText)>)> {
-        if effective.is_opaque() {
-            // Only the controller knows the result, so the settings of each policy count.
-            let policies = effective.policies().into_iter();
-            let found = policies.filter(|key| {
-                let policy = snapshot.policy(key).into_iter();
-                let mut paths = policy.flat_map(|p| p.parts()).flat_map(StanzaRef::paths);
-                paths.any(|path| self.gives(&path))
-            });
-            return found.map(|key| (key, None)).collect();
-        }
-        let leaves = effective.leaves().into_iter();
-        let leaves = leaves.filter(|(path, leaf)| !leaf.value.is_null() && self.gives(path));
-        let found =
-            leaves.map(|(path, leaf)| (leaf.policy.clone(), Some((path, leaf.value.clone()))));
-        found.collect()
-    }
-
-    /// Whether a setting provides the protection, and does not switch it off.
-    fn gives(&self, path: &SettingPath) -> bool {
-        let under = |setting: &Vec<String>| is_under(path, setting);
-        let mut settings = self.protection.settings.iter();
-        settings.any(under) && !self.profile.switched_off_by.iter().any(under)
     }
 }

@@ -302,6 +302,9 @@ impl<'a> Stacks<'a> {
         let Some(class) = classes.next().map(|step| &step.place.object) else {
             return false;
         };
+        if profile.classes.contains(&class.name) {
+            return false;
+        }
         let controller = self.snapshot.get(class).and_then(|c| c.node.controller());
         let Some(controller) = controller.filter(|name| profile.is_run_without(name)) else {
             return false;

@@ -12,6 +12,8 @@ use crate::model::object::Crd;
 use crate::model::section::SectionNames;
 
 mod builtin;
+mod caveats;
+mod condition;
 mod controller;
 mod derive;
 mod facts;
@@ -28,8 +30,11 @@ mod resolve;
 mod routes;
 mod schema;
 mod vocabulary;
+mod weakness;
 
 pub use builtin::{builtin, builtin_controllers, short_names};
+pub use caveats::Caveat;
+pub use condition::Condition;
 pub use controller::{
     ControllerFile, ExpressionPaths, GrpcMethodAlone, ListenerIsolation, RuleLists, RuleOrder,
 };
@@ -42,13 +47,14 @@ pub use listeners::{OnListeners, OnListenersFile};
 pub use lists::KindNames;
 pub use needs::{Need, NeedFile};
 pub use parts::{
-    Allowed, Annotation, Caveat, Classes, Control, GatewayByLabel, Merging, Protection, RefField,
+    Allowed, Annotation, Classes, Control, GatewayByLabel, Merging, Protection, RefField,
     StanzaNames, Strategies,
 };
 pub use ports::{PortSettings, PortSettingsFile};
 pub use routes::OnRoutes;
 pub use schema::{Broken, Field, FieldDefault, Shape, SpecRule, Step, Unknown, VersionSchema};
 pub use vocabulary::*;
+pub use weakness::{Weakness, WeaknessResult};
 
 /// The prefix of attache's own annotations.
 const OWN_ANNOTATIONS: &str = "attache.dev/";
@@ -136,6 +142,8 @@ pub struct Profile {
     pub controls: Fact<Vec<Control>>,
     /// Names of the controllers that act on the kind, if any source states them.
     pub controllers: Fact<Vec<Arc<str>>>,
+    /// Names of the classes on whose Gateways the kind acts too, whichever controller runs them.
+    pub classes: Fact<Vec<Arc<str>>>,
     /// The domain of conditions, if any source states it.
     pub domain: Fact<Option<Arc<str>>>,
     /// The location of its status; `None` if no source states it.
@@ -172,6 +180,14 @@ pub struct Profile {
     pub caveats: Fact<Vec<Caveat>>,
     /// Settings that switch a protection off, as paths within the settings.
     pub switched_off_by: Fact<Vec<Vec<String>>>,
+    /// Lists that provide a protection even if they are empty, as paths within the settings.
+    pub protects_if_empty: Fact<Vec<Vec<String>>>,
+    /// Values with which settings protect only some requests, or none.
+    pub weakened_by: Fact<Vec<Weakness>>,
+    /// The policies of which any may let a request pass; none if there is no condition.
+    pub alternatives: Fact<Option<Condition>>,
+    /// Whether the API server drops every `null` in its settings.
+    pub drops_nulls: Fact<bool>,
     /// Facts that differ on routes of some kinds.
     pub on_routes: Fact<Vec<OnRoutes>>,
     /// Settings that do nothing at some levels.
@@ -293,6 +309,10 @@ impl RetainedFields {
             keeps
                 .annotations
                 .extend(caveats.flat_map(|caveat| caveat.annotations.clone()));
+            let weaknesses = profile.weakened_by.iter().flatten();
+            keeps
+                .annotations
+                .extend(weaknesses.flat_map(|weakness| weakness.annotated.keys().cloned()));
             let controlled = profile.controls.iter().map(|c| c.target.gk());
             keeps.specs.extend(controlled);
         }
@@ -357,15 +377,31 @@ impl Profile {
         schemas.find(named).or(self.schemas.last())
     }
 
-    /// Makes of a spec what the API server stores: removes the fields that a version does not have, and fills in its
-    /// defaults. Returns the first of the removed fields. Target fields remain unchanged.
+    /// Whether the API server stores another spec than this one.
+    pub fn is_stored_differently(&self, version: Option<&str>, spec: &serde_json::Value) -> bool {
+        match self.schema(version) {
+            Some(schema) => {
+                let shape = &schema.spec;
+                let drops = shape.drops_something(spec) || shape.drops_null(spec);
+                drops || shape.lacks_default(spec)
+            }
+            None => *self.drops_nulls && schema::has_null(spec),
+        }
+    }
+
+    /// Makes of a spec what the API server stores: removes the fields that a version does not have, and each `null` that
+    /// cannot be stored, and fills in the defaults. Returns the first of the removed fields. Target fields remain unchanged.
     pub fn as_stored(&self, version: Option<&str>, spec: &mut serde_json::Value) -> Vec<Unknown> {
-        let Some(schema) = self.schema(version) else {
-            return Vec::new();
-        };
         let refs = self.refs.iter().map(|field| &*field.path);
         let refs: Vec<&str> = refs.collect();
+        let Some(schema) = self.schema(version) else {
+            if *self.drops_nulls {
+                schema::drop_all_nulls(spec, &refs);
+            }
+            return Vec::new();
+        };
         let unknown = schema.spec.prune(spec, &refs);
+        schema.spec.drop_nulls(spec, &refs);
         schema.spec.fill(spec, &refs);
         unknown
     }

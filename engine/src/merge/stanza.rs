@@ -64,6 +64,7 @@ fn lists<'a>(profile: &'a Profile, of: &'a ObjectKey) -> Lists<'a> {
         keys: &profile.merging.list_keys,
         combined: &profile.merging.combined_lists,
         adding_up: &profile.merging.append_lists,
+        by_policy: &profile.merging.lists_by_policy,
         of,
     }
 }
@@ -233,7 +234,7 @@ mod tests {
             };
             let keys = [("items".to_owned(), "name".to_owned())].into();
             let (adding_up, of) = (["rules".to_owned()], key());
-            let lists = Lists { keys: &keys, combined: &BTreeMap::new(), adding_up: &adding_up, of: &of };
+            let lists = Lists { keys: &keys, combined: &BTreeMap::new(), adding_up: &adding_up, by_policy: &[], of: &of };
             let counted = leaves_in(map.iter(), &lists);
             let setting = |value: &Value| Setting { value: value.into(), policy: key(), strategy: None };
             let tree = Tree::read(Value::Object(map), Some(&lists), &setting);

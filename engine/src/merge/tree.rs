@@ -17,6 +17,7 @@ mod lists;
 mod side_by_side;
 
 use fields::Fields;
+use lists::FieldPlace;
 pub(super) use lists::{ByEntry, Lists, leaves_in};
 
 /// A value and its source.
@@ -88,27 +89,27 @@ impl Tree {
 
     fn node(
         value: Value,
-        field: Option<&str>,
+        place: Option<FieldPlace<'_>>,
         lists: Option<&Lists<'_>>,
         setting: &impl Fn(&Value) -> Setting,
     ) -> Self {
         match value {
             // An empty object at the root is an empty map; below the root it is a value.
-            Value::Object(map) if !map.is_empty() || field.is_none() => {
+            Value::Object(map) if !map.is_empty() || place.is_none() => {
                 let below = map.into_iter().map(|(key, value)| {
-                    let tree = Self::node(value, Some(&key), lists, setting);
+                    let tree = Self::node(value, Some(FieldPlace::of(place, &key)), lists, setting);
                     (Arc::from(key), tree)
                 });
                 Self::Map(Fields::of(below))
             }
             Value::Array(items) => {
-                let name = |(i, item): (usize, &Value)| lists?.name(field?, i, item);
+                let name = |(i, item): (usize, &Value)| lists?.name(place?, i, item);
                 let names: Option<Vec<String>> = items.iter().enumerate().map(name).collect();
                 let Some(names) = names.filter(|names| !names.is_empty()) else {
                     return Self::Leaf(setting(&Value::Array(items)));
                 };
                 let entries = names.into_iter().zip(items);
-                let read = |item| Self::node(item, Some(""), lists, setting);
+                let read = |item| Self::node(item, Some(FieldPlace::NONE), lists, setting);
                 Self::List(
                     entries
                         .map(|(name, item)| (name.into(), read(item)))

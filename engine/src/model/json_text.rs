@@ -43,6 +43,11 @@ impl JsonText {
         self.text() == "null"
     }
 
+    /// Whether it is an empty list.
+    pub fn is_empty_list(&self) -> bool {
+        self.text() == "[]"
+    }
+
     /// Whether it is an empty object.
     pub fn is_empty_object(&self) -> bool {
         self.text() == "{}"

@@ -10,8 +10,8 @@ use crate::kinds::profile::{Unknown, VersionSchema};
 // === impl Policy ===
 
 impl Policy {
-    /// The spec as the API server stores it: without the fields that the definition does not have, and with its
-    /// defaults; without what does not act on the listeners that it is read for.
+    /// The spec as the API server stores it: without the fields that the definition does not have and the nulls that
+    /// cannot be stored, and with its defaults; without what does not act on the listeners that it is read for.
     pub fn spec(&self) -> Value {
         let mut spec = spec(&self.object);
         self.as_stored(&mut spec);
@@ -19,8 +19,8 @@ impl Policy {
         spec
     }
 
-    /// Makes of a spec what the API server stores: removes the fields that the definition does not have, and fills in
-    /// its defaults. Returns the first of the removed fields. Fields of targets have rules of their own.
+    /// Makes of a spec what the API server stores: removes the fields that the definition does not have and the nulls
+    /// that cannot be stored, and fills in the defaults. Returns the first of the removed fields. Fields of targets have rules of their own.
     pub fn as_stored(&self, spec: &mut Value) -> Vec<Unknown> {
         let version = self.object.meta.version.as_deref();
         self.profile.as_stored(version, spec)

@@ -1,50 +1,13 @@
-//! Policies without settings, and behaviour of controllers that differs from the model of attache.
+//! Policies without settings.
 
 use std::sync::Arc;
 
 use super::{Policy, Stanza};
-use crate::kinds::profile::{Caveat, Op, Strategy};
-use crate::merge::{PolicyStanza, StanzaRef, is_under};
-use crate::model::ids::GroupKind;
-use crate::model::object::gateway_kinds;
-use crate::state::snapshot::Snapshot;
+use crate::kinds::profile::{Op, Profile, Strategy, WeaknessResult};
+use crate::merge::{PolicyStanza, StanzaRef};
+use crate::model::object::Object;
 
 impl Policy {
-    /// Behaviour of its controllers that is not modelled.
-    pub fn caveats<'a>(&'a self, snapshot: &'a Snapshot) -> impl Iterator<Item = &'a str> {
-        let is_backend = |kind: &Arc<str>| {
-            let kind = GroupKind::gateway_api(kind);
-            let mut objects = snapshot.objects(&kind);
-            objects.any(|object| snapshot.using(&object.key).next().is_some())
-        };
-        let is_annotated = |key: &Arc<str>| {
-            let mut kinds = gateway_kinds().filter(|kind| !kind.is_gateway_api("GatewayClass"));
-            kinds.any(|kind| {
-                let mut objects = snapshot.objects(&kind);
-                objects.any(|object| object.meta.annotations.get(key).is_some())
-            })
-        };
-        let applies = move |caveat: &&Caveat| {
-            let mut targets = self.targets.iter().map(|target| &target.gk.kind);
-            let by_target =
-                caveat.targets.is_empty() || targets.any(|kind| caveat.targets.contains(kind));
-            let sets = |setting: &Vec<String>| {
-                let mut paths = self.parts().flat_map(StanzaRef::paths);
-                paths.any(|path| is_under(&path, setting))
-            };
-            let by_settings = caveat.settings.is_empty() || caveat.settings.iter().any(sets);
-            let by_backend = caveat.backends.is_empty() || caveat.backends.iter().any(is_backend);
-            let by_annotation =
-                caveat.annotations.is_empty() || caveat.annotations.iter().any(is_annotated);
-            by_target && by_settings && by_backend && by_annotation
-        };
-        self.profile
-            .caveats
-            .iter()
-            .filter(applies)
-            .map(|caveat| &*caveat.text)
-    }
-
     /// The policy as its controllers treat it when they reject it and it still replaces policies above it: it has no
     /// settings.
     pub(crate) fn without_settings(&self) -> Self {
@@ -53,6 +16,11 @@ impl Policy {
             length: 0,
             ..self.clone()
         }
+    }
+
+    /// Why its controllers do not apply it, if an annotation says so: a dry run.
+    pub fn why_not_applied(&self) -> Option<&Arc<str>> {
+        not_applied(&self.object, &self.profile)
     }
 
     /// Whether it has no settings and does not count.
@@ -80,4 +48,19 @@ impl Policy {
         let mut parts = self.parts();
         !self.stanzas.is_empty() && self.is_empty() && parts.all(StanzaRef::is_whole)
     }
+}
+
+/// Why controllers do not apply a policy, if an annotation says so.
+pub(super) fn not_applied<'a>(object: &Object, profile: &'a Profile) -> Option<&'a Arc<str>> {
+    let mut weaknesses = profile.weakened_by.iter();
+    let found = weaknesses.find(|weakness| {
+        let is_whole = weakness.settings.iter().any(Vec::is_empty);
+        let condition = &weakness.condition;
+        let by_annotation = condition.reads_annotations() && !condition.reads_fields();
+        is_whole
+            && by_annotation
+            && weakness.result == WeaknessResult::NotApplied
+            && condition.holds_for(Some(&object.meta))
+    });
+    found?.text.as_ref()
 }

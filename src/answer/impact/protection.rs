@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::States;
 use crate::answer::named::{KindName, Named, named};
 use crate::engine::effective::impact::{Changed, EffectiveChange};
-use crate::engine::effective::protection::lost;
+use crate::engine::effective::protection::{Extent, lost};
 use crate::engine::model::ids::GroupKind;
 use crate::engine::model::wording;
 
@@ -27,6 +27,23 @@ pub struct LostProtection {
     pub from: Vec<Named>,
     /// The settings that provided it; empty if only the controller of the kind knows them.
     pub settings: Vec<String>,
+    /// Whether some requests keep it.
+    pub partly: bool,
+    /// Why the settings that are in force after the change do not provide it, or only for some requests.
+    pub reasons: Vec<String>,
+}
+
+// === impl LostProtection ===
+
+impl LostProtection {
+    /// What is lost: `authentication`, or `part of authentication` if some requests keep it.
+    pub fn what(&self) -> String {
+        if self.partly {
+            format!("part of {}", self.protection)
+        } else {
+            self.protection.clone()
+        }
+    }
 }
 
 /// The protections that the changed paths lose, sorted.
@@ -60,6 +77,8 @@ pub(in crate::answer) fn lost_protection(
                 policy_kind: KindName::from(kind),
                 from: named(&loss.by),
                 settings: settings.clone(),
+                partly: loss.remains > Extent::None,
+                reasons: loss.reasons.iter().map(ToString::to_string).collect(),
             });
             all.extend(each);
         }

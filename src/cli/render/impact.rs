@@ -82,13 +82,18 @@ pub(super) fn lost_protection(lost: &[LostProtection], kinds: &Kinds, style: Sty
         let from: Vec<String> = from.collect();
         table.row([
             kinds.place(&lost.object.0).into(),
-            Cell::toned(lost.protection.clone(), Tone::Bad),
+            Cell::toned(lost.what(), Tone::Bad),
             from.join(", ").into(),
             lost.settings.join(", ").into(),
         ]);
     }
     let title = line(style, Tone::Bad, "Protection lost");
-    format!("{title}{}\n", table.show(style, "  "))
+    let reasons: BTreeSet<&String> = lost.iter().flat_map(|lost| &lost.reasons).collect();
+    let reasons = reasons
+        .into_iter()
+        .map(|reason| paragraph(style, Tone::Warning, "  ", reason, "    "));
+    let reasons: String = reasons.collect();
+    format!("{title}{}{reasons}\n", table.show(style, "  "))
 }
 
 /// The changes to requests. Empty if there are none.

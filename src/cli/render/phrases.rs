@@ -60,7 +60,7 @@ pub(crate) fn caveats<'a>(
     }
     let mut text = String::new();
     for (caveat, names) in about {
-        let title = (Some(Tone::Heading), "NOT MODELLED ".to_owned());
+        let title = (Some(Tone::Heading), "NOTE ".to_owned());
         let line = (Some(Tone::Warning), format!("{}: {caveat}", list(names)));
         let hanging = format!("{indent}  ");
         text.push('\n');

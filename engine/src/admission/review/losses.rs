@@ -2,19 +2,22 @@
 //! replaces.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
 
 use super::change;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
-use crate::effective::protection::lost;
+use crate::effective::protection::{Extent, Loss, lost};
 use crate::effective::renames::Renames;
 use crate::kinds::profile::{DictatedBy, Op, Strategy};
 use crate::merge::{SettingPath, StanzaRef};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::json_text::JsonText;
 use crate::model::maps::HashMap;
-use crate::model::object::is_route;
+use crate::model::object::{Object, is_route};
 use crate::model::wording;
 use crate::policy::Policy;
 use crate::state::snapshot::{Change, Snapshot};
@@ -36,16 +39,21 @@ pub(super) fn losses_by(is: &mut Resolver<'_>, policy: &Policy) -> Losses {
         let id = (shifted.before.address(), shifted.after.address());
         shifted.stays && *known.entry(id).or_insert_with(|| takes_away(shifted, key))
     };
-    let mut taken = Vec::new();
+    let (mut taken, mut beside) = (Vec::new(), Vec::new());
     for shifted in changed {
         if loses(&shifted) {
             taken.push(shifted);
+        } else if shifted.stays && policy.profile.alternatives.is_some() {
+            beside.push(shifted);
         }
     }
-    if taken.is_empty() {
+    if !taken.is_empty() {
+        return Losses::These(Box::new(before), taken);
+    }
+    if beside.is_empty() {
         return Losses::Nothing;
     }
-    Losses::These(Box::new(before), taken)
+    Losses::Weakened(Box::new(before), beside)
 }
 
 /// The effect of a policy at the expense of others.
@@ -54,6 +62,8 @@ pub(super) enum Losses {
     Nothing,
     /// The snapshot without it, and the paths on which others lose something.
     These(Box<Snapshot>, Vec<EffectiveChange>),
+    /// It takes nothing, but it may let requests pass that others keep out: the paths on which it stands beside them.
+    Weakened(Box<Snapshot>, Vec<EffectiveChange>),
     /// The work exceeds the fuel of a request.
     TooMuch,
 }
@@ -66,7 +76,7 @@ impl Losses {
         let key = policy.key();
         let mut findings = self.protections(is, policy);
         match self {
-            Self::Nothing => {}
+            Self::Nothing | Self::Weakened(..) => {}
             Self::TooMuch => findings.push(change::too_much(key, "what this policy takes away")),
             Self::These(_, all) => findings.push(change::effect(is, key, &key.gk, &all)),
         }
@@ -78,7 +88,9 @@ impl Losses {
         let key = policy.key();
         match self {
             Self::Nothing | Self::TooMuch => Vec::new(),
-            Self::These(before, all) => protections([before, is.snapshot()], key, &key.gk, all),
+            Self::These(before, all) | Self::Weakened(before, all) => {
+                protections([before, is.snapshot()], key, &key.gk, all)
+            }
         }
     }
 
@@ -91,7 +103,7 @@ impl Losses {
         };
         match self {
             Self::TooMuch => {}
-            Self::Nothing => {
+            Self::Nothing | Self::Weakened(..) => {
                 "it has no settings, and there is no policy of its kind that it replaces"
                     .clone_into(&mut empty.message);
             }
@@ -143,12 +155,18 @@ pub(super) fn protections(
     all: &[EffectiveChange],
 ) -> Vec<Finding> {
     let lost = lost(states, Renames::NONE, kind, &all.iter());
+    let remedies = if lost.is_empty() {
+        Vec::new()
+    } else {
+        remedies(states, key, kind)
+    };
     let findings = lost.into_iter().map(|loss| {
         let by: Vec<String> = loss.by.iter().map(ObjectKey::text).collect();
-        let verb = if loss.objects.len() == 1 {
-            "loses"
-        } else {
-            "lose"
+        let verb = match (loss.remains, loss.objects.len()) {
+            (Extent::None, 1) => "loses",
+            (Extent::None, _) => "lose",
+            (_, 1) => "keeps only part of",
+            _ => "keep only part of",
         };
         let name = &loss.protection;
         let message = format!(
@@ -159,7 +177,9 @@ pub(super) fn protections(
         let mut finding =
             Finding::new(Code::ProtectionLost, key, message).about(format!("{kind} {name}"));
         finding.settings = wording::settings(&loss.settings).into();
-        finding.source = remedy(states, key, kind).unwrap_or_default();
+        let remedy = remedies.iter().find(|remedy| remedy.keeps(name));
+        let reasons = || loss.reasons.iter().cloned().collect::<Vec<_>>().join("; ");
+        finding.source = remedy.map_or_else(reasons, |remedy| remedy.text.clone());
         let told = loss.by.into_iter().chain(loss.now);
         finding.mentions = told.filter(|policy| policy != key).collect();
         finding
@@ -167,23 +187,78 @@ pub(super) fn protections(
     findings.collect()
 }
 
-/// How to write the policy so that nothing is lost, if the more specific policy decides how it merges and this one
-/// replaces the policies above it.
-fn remedy([_, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKind) -> Option<String> {
-    let policy = after
-        .policy(key)
-        .filter(|policy| policy.key().gk == *kind)?;
+/// How the policy can be written so that less is lost.
+struct Remedy {
+    text: String,
+    /// The protections that are lost nevertheless.
+    lost: Vec<Loss>,
+}
+
+// === impl Remedy ===
+
+impl Remedy {
+    fn keeps(&self, protection: &str) -> bool {
+        self.lost.iter().all(|loss| *loss.protection != *protection)
+    }
+}
+
+/// The strategies under which the policy may lose less, if the more specific policy decides how it merges, and this one
+/// replaces the policies above it. Each is tried out: what is lost may not stand above the policy, or not be what the
+/// policy merges with.
+fn remedies([before, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKind) -> Vec<Remedy> {
+    let policy = after.policy(key);
+    let Some(policy) = policy.filter(|policy| policy.key().gk == *kind) else {
+        return Vec::new();
+    };
     let profile = &policy.profile;
-    let field = profile.strategies.path.as_ref()?;
+    let Some(field) = &profile.strategies.path else {
+        return Vec::new();
+    };
     let on_routes = policy.targets.iter().all(|target| is_route(&target.gk));
     let replaces = policy.parts().all(StanzaRef::is_whole);
     if *profile.merging.dictated_by != DictatedBy::Challenger || !on_routes || !replaces {
-        return None;
+        return Vec::new();
     }
     let named = |wanted: Op| {
         let mut values = profile.strategies.values.iter();
         values.find(|(_, strategy)| matches!(strategy, Strategy::Merge(_, op) if *op == wanted))
     };
-    let (name, _) = named(Op::Strategic).or_else(|| named(Op::Patch))?;
-    Some(format!("spec.{field}: {name} keeps it"))
+    let strategies = [Op::Strategic, Op::Patch].into_iter().filter_map(named);
+    let remedies = strategies.filter_map(|(name, _)| {
+        let merging = after.with_change(Change::Applied(with_strategy(policy, field, name)));
+        let mut was = Resolver::bounded(before);
+        let mut is = Resolver::bounded(&merging);
+        let changed = diff(&mut was, &mut is, std::slice::from_ref(key));
+        let of_kind: Vec<EffectiveChange> = changed
+            .into_iter()
+            .filter(|changed| changed.kind == *kind)
+            .collect();
+        let is_known = !was.is_spent() && !is.is_spent();
+        is_known.then(|| Remedy {
+            text: format!("spec.{field}: {name} keeps it"),
+            lost: lost([before, &merging], Renames::NONE, kind, &of_kind.iter()),
+        })
+    });
+    remedies.collect()
+}
+
+/// The object of a policy, with this strategy in this field of its spec.
+fn with_strategy(policy: &Policy, field: &str, name: &str) -> Arc<Object> {
+    let mut object = (*policy.object).clone();
+    let mut spec = policy.spec();
+    let mut keys = field.split('.').peekable();
+    let mut place = &mut spec;
+    while let Some(key) = keys.next() {
+        if !place.is_object() {
+            *place = Value::Object(Map::new());
+        }
+        let Value::Object(map) = place else { break };
+        place = map.entry(key).or_insert(Value::Null);
+        if keys.peek().is_none() {
+            *place = Value::String(name.to_owned());
+        }
+    }
+    object.spec = Some(spec.to_string().into());
+    object.reported = None;
+    Arc::new(object)
 }

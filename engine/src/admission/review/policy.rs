@@ -10,7 +10,7 @@ use crate::effective::Resolver;
 use crate::kinds::profile::{ConflictScope, SameTarget};
 use crate::merge::{StanzaRef, field_conflicts};
 use crate::model::ids::ObjectKey;
-use crate::model::object::Object;
+use crate::model::object::{Node, Object};
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::status::conditions::{Accepted, PolicyStatus, State, TargetStatus, Winner, status};
@@ -139,7 +139,7 @@ fn other_controllers(
     for target in &status.targets {
         for gateway in resolver.gateways_of(&target.target.object) {
             let controller = controller(resolver.snapshot(), &gateway)?.clone();
-            if ours.contains(&controller) {
+            if ours.contains(&controller) || is_of_class(resolver.snapshot(), policy, &gateway) {
                 return None;
             }
             others.insert(controller);
@@ -156,6 +156,13 @@ fn other_controllers(
     );
     (!others.is_empty())
         .then(|| Finding::new(Code::ControllerMismatch, policy.key(), message).about("controllers"))
+}
+
+/// Whether the kind acts on a Gateway because of its class, whichever controller runs it.
+fn is_of_class(snapshot: &Snapshot, policy: &Policy, gateway: &ObjectKey) -> bool {
+    let node = snapshot.get(gateway).map(|gateway| &gateway.node);
+    let classes = &policy.profile.classes;
+    matches!(node, Some(Node::Gateway { class, .. }) if classes.contains(class))
 }
 
 fn listed<'a>(names: impl IntoIterator<Item = &'a Arc<str>>) -> String {

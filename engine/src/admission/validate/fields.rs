@@ -111,9 +111,13 @@ fn broken_by(key: &ObjectKey, of: &str, schema: &VersionSchema, spec: &Value) ->
     findings.collect()
 }
 
-/// The finding on a missing field without which the policy is rejected.
+/// The finding on a missing field without which the policy is rejected. A definition may have a rule that says the
+/// same.
 pub(super) fn unmet(policy: &Policy, spec: &Value) -> Option<Finding> {
     let needs = policy.profile.unmet(spec)?;
+    if !broken(policy, spec).is_empty() {
+        return None;
+    }
     let kind = &policy.profile.gk.kind;
     let finding = Finding::new(Code::FieldInvalid, policy.key(), format!("{kind} {needs}"));
     Some(finding.at("spec").about(needs))

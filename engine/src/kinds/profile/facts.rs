@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     Allowed, Classes, Fact, GatewayByLabel, Ineffective, OnListeners, OnRoutes, PortSettings,
-    Profile, Protection, RefField, Source, Strategies, Strategy,
+    Profile, Protection, RefField, Source, Strategies, Strategy, Weakness,
 };
 use crate::model::ids::GroupKind;
 
@@ -104,6 +104,9 @@ impl Profile {
             }),
             fact("merge.listKeys", &merging.list_keys, |v| json!(v)),
             fact("merge.combinedLists", &merging.combined_lists, |v| json!(v)),
+            fact("merge.listsByPolicy", &merging.lists_by_policy, |v| {
+                list(v, |list| json!(list.join(".")))
+            }),
             fact("merge.appendLists", &merging.append_lists, |v| json!(v)),
             fact("merge.emptySpec", &merging.empty_spec, |v| json!(v)),
             fact("merge.essential", &merging.essential, |v| {
@@ -148,6 +151,14 @@ impl Profile {
             fact("switchedOffBy", &self.switched_off_by, |v| {
                 list(v, |path: &Vec<String>| json!(spec_path(path)))
             }),
+            fact("weakenedBy", &self.weakened_by, |v| list(v, weakness)),
+            fact("protectsIfEmpty", &self.protects_if_empty, |v| {
+                list(v, |path: &Vec<String>| json!(spec_path(path)))
+            }),
+            fact("alternatives", &self.alternatives, |v| {
+                json!(v.is_some().then_some(true))
+            }),
+            fact("dropsNulls", &self.drops_nulls, |v| json!(v)),
             fact("caveats", &self.caveats, |v| {
                 list(v, |caveat| json!(caveat.text))
             }),
@@ -155,6 +166,7 @@ impl Profile {
                 json!(super::needs::shown(&self.needs))
             }),
             fact("controllers", &self.controllers, |v| json!(v)),
+            fact("classes", &self.classes, |v| json!(v)),
             fact("domain", &self.domain, |v| json!(v)),
             fact("status.shape", &self.status, |v| json!(v)),
             fact("status.maxAncestors", &self.max_ancestors, |v| json!(v)),
@@ -247,6 +259,11 @@ fn reference(field: &RefField) -> Value {
     ];
     add(&mut said, parts);
     said
+}
+
+fn weakness(weakness: &Weakness) -> Value {
+    let settings = list(&weakness.settings, |path| json!(spec_path(path)));
+    json!({"settings": settings, "result": weakness.result, "text": weakness.text})
 }
 
 fn idle(idle: &Ineffective) -> Value {

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::caveats::CaveatFile;
 use super::controller::ControllerFile;
+use super::weakness::{AlternativesFile, WeaknessFile};
 use super::{
     Clash, Class, ConflictScope, CrossNamespace, NameComparison, NeedFile, OnMissing, Only, Parent,
     PortsBy, SameTarget, SectionNaming, ServiceAs, StatusShape,
@@ -75,10 +77,22 @@ pub struct ProfileFile {
     pub needs: Option<Vec<NeedFile>>,
     /// Settings that switch such a protection off: `spec.extAuth.disable`.
     pub switched_off_by: Option<Vec<String>>,
+    /// Values with which settings protect only some requests, or none.
+    pub weakened_by: Option<Vec<WeaknessFile>>,
+    /// Lists that provide a protection even if they are empty: `spec.authorization.rules`, if no rule means that
+    /// nothing passes. Other empty lists provide none.
+    pub protects_if_empty: Option<Vec<String>>,
+    /// Policies of which any may let a request pass: if one of them lets all requests pass, the others protect nothing.
+    pub alternatives: Option<AlternativesFile>,
+    /// Whether no field of the settings may be `null`, so that the API server drops every `null`. A CRD takes
+    /// precedence.
+    pub drops_nulls: Option<bool>,
     /// Behaviour of the controllers of the kind that attache does not model.
     pub caveats: Option<Vec<CaveatFile>>,
     /// Names of the controllers that act on the kind, as in `controllerName` of a `GatewayClass`.
     pub controllers: Option<Vec<String>>,
+    /// Names of `GatewayClass`es on whose Gateways the kind acts too, whichever controller runs them.
+    pub classes: Option<Vec<String>>,
     /// The domain in the type of conditions: `<domain>/<Kind>Affected`.
     pub domain: Option<String>,
     /// The status of policies.
@@ -118,26 +132,6 @@ pub struct ControlFile {
     /// Whether `false`, 0 and the empty string in the target count as unset, like an absent field.
     #[serde(default)]
     pub zero_is_unset: bool,
-}
-
-/// Behaviour of the controller that attache does not model. It is shown with every policy that it applies to.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CaveatFile {
-    /// One sentence for users.
-    pub text: String,
-    /// Kinds of targets: it applies to policies that name one of these. To all policies by default.
-    #[serde(default)]
-    pub targets: Vec<String>,
-    /// Paths of settings: it applies to policies that set one of these. To all policies by default.
-    #[serde(default)]
-    pub settings: Vec<String>,
-    /// Kinds of Gateway API: it applies if routes send requests to objects of one of these. Always by default.
-    #[serde(default)]
-    pub backends: Vec<String>,
-    /// Annotations: it applies if a Gateway, a `ListenerSet` or a route has one of these. Always by default.
-    #[serde(default)]
-    pub annotations: Vec<String>,
 }
 
 /// The status of policies.

@@ -164,22 +164,6 @@ pub struct Protection {
     pub settings: Vec<Vec<String>>,
 }
 
-/// Behaviour of the controllers of a kind that is not modelled: statements about a policy that it applies to may be
-/// wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Caveat {
-    /// One sentence for users.
-    pub text: Arc<str>,
-    /// Applies to policies with a target of these kinds; to all policies if empty.
-    pub targets: Vec<Arc<str>>,
-    /// Applies to policies with a setting at or below one of these paths; to all policies if empty.
-    pub settings: Vec<Vec<String>>,
-    /// Applies if routes send requests to objects of these kinds of Gateway API; always if empty.
-    pub backends: Vec<Arc<str>>,
-    /// Applies if a Gateway, a `ListenerSet` or a route has one of these annotations; always if empty.
-    pub annotations: Vec<Arc<str>>,
-}
-
 /// How the policies of a kind merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merging {
@@ -198,6 +182,9 @@ pub struct Merging {
     pub list_keys: Fact<BTreeMap<String, String>>,
     /// Lists whose entries are always combined: field name to the key that tells entries apart.
     pub combined_lists: Fact<BTreeMap<String, String>>,
+    /// Lists that add up between levels under the operation strategic: the names of the field above them and of their
+    /// own.
+    pub lists_by_policy: Fact<Vec<[String; 2]>>,
     /// Names of lists that add up on one target.
     pub append_lists: Fact<Vec<String>>,
     /// The effect of a policy without settings, if any source states it.

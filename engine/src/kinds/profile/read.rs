@@ -8,7 +8,7 @@ use super::file::{
     RefFile, StrategyValue,
 };
 use super::{
-    Allowed, Annotation, Caveat, Classes, Control, GatewayByLabel, Ineffective, OnRoutes, Profile,
+    Allowed, Annotation, Classes, Control, GatewayByLabel, Ineffective, OnRoutes, Profile,
     Protection, RefField, Strategy,
 };
 use crate::model::ids::GroupKind;
@@ -128,21 +128,6 @@ pub(super) fn protections(profile: &ProfileFile) -> Option<Vec<Protection>> {
     Some(protection.collect())
 }
 
-pub(super) fn caveats(profile: &ProfileFile) -> Option<Vec<Caveat>> {
-    let caveats = profile.caveats.as_ref()?.iter().map(|caveat| Caveat {
-        text: caveat.text.as_str().into(),
-        targets: texts(&caveat.targets),
-        backends: texts(&caveat.backends),
-        annotations: texts(&caveat.annotations),
-        settings: caveat
-            .settings
-            .iter()
-            .map(|path| setting_path(path))
-            .collect(),
-    });
-    Some(caveats.collect())
-}
-
 /// `spec.jwt` as a path within the settings; empty for `spec` alone.
 pub(super) fn setting_path(dotted: &str) -> Vec<String> {
     match dotted {
@@ -173,6 +158,13 @@ pub(super) fn gateway_by_label(file: &GatewayByLabelFile) -> GatewayByLabel {
         classes: classes(&file.classes),
         same_namespace: file.same_namespace,
     }
+}
+
+/// The last field of a path, after the one above it.
+pub(super) fn last_two(dotted: &str) -> [String; 2] {
+    let (above, field) = dotted.rsplit_once('.').unwrap_or(("", dotted));
+    let above = above.rsplit('.').next().unwrap_or_default();
+    [above.to_owned(), field.to_owned()]
 }
 
 pub(super) fn paths(dotted: &[String]) -> Vec<Vec<String>> {

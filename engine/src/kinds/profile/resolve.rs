@@ -8,8 +8,9 @@ use super::file::{Dialect, Number, ProfileFile, StanzasFile};
 use super::narrow;
 use super::read;
 use super::{
-    Allowed, Class, CrossNamespace, DictatedBy, Direction, Fact, Merging, Need, OnListeners, Op,
-    PortSettings, Profile, RefField, SameTarget, Source, StanzaNames, Strategies, Strategy,
+    Allowed, Caveat, Class, CrossNamespace, DictatedBy, Direction, Fact, Merging, Need,
+    OnListeners, Op, PortSettings, Profile, RefField, SameTarget, Source, StanzaNames, Strategies,
+    Strategy, Weakness,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -85,7 +86,9 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
             Some(Some(p.conflict.weight.as_deref()?.into()))
         }),
         controls: said(explicit, read::controls),
-        caveats: said(explicit, read::caveats),
+        caveats: said(explicit, |p| {
+            Some(p.caveats.as_ref()?.iter().map(Caveat::read).collect())
+        }),
         needs: said(explicit, |p| {
             Some(p.needs.as_ref()?.iter().map(Need::read).collect())
         }),
@@ -93,7 +96,18 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         switched_off_by: said(explicit, |p| {
             Some(read::setting_paths(p.switched_off_by.as_ref()?))
         }),
+        protects_if_empty: said(explicit, |p| {
+            Some(read::setting_paths(p.protects_if_empty.as_ref()?))
+        }),
+        weakened_by: said(explicit, |p| {
+            Some(p.weakened_by.as_ref()?.iter().map(Weakness::read).collect())
+        }),
+        alternatives: said(explicit, |p| {
+            Some(Some(p.alternatives.as_ref()?.condition()))
+        }),
+        drops_nulls: said(explicit, |p| p.drops_nulls),
         controllers: said(explicit, |p| Some(read::texts(p.controllers.as_ref()?))),
+        classes: said(explicit, |p| Some(read::texts(p.classes.as_ref()?))),
         domain: said(explicit, |p| Some(Some(p.domain.as_deref()?.into()))),
         status: first(explicit, |p| p.status.shape)
             .or_else(|| from_crd(derived.and_then(|d| d.status)))
@@ -289,6 +303,10 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         parent_first: false,
         list_keys: said(explicit, |p| p.merge.list_keys.clone()),
         combined_lists: said(explicit, |p| p.merge.combined_lists.clone()),
+        lists_by_policy: said(explicit, |p| {
+            let lists = p.merge.lists_by_policy.as_ref()?.iter();
+            Some(lists.map(|list| read::last_two(list)).collect())
+        }),
         append_lists: said(explicit, |p| p.merge.append_lists.clone()),
         empty_spec: said(explicit, |p| p.merge.empty_spec.map(Some)),
         on_listeners: said(explicit, |p| {

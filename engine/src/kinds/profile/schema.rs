@@ -10,6 +10,9 @@ use serde_json::{Map, Value};
 use crate::kinds::cel::{CelBudget, Rule, Truth};
 
 mod defaults;
+mod nulls;
+
+pub(in crate::kinds::profile) use nulls::{drop_all_nulls, has_null};
 
 /// One version of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +70,12 @@ pub enum Shape {
     /// A list of values.
     List(Arc<Shape>),
     /// A map from any names to values.
-    Map(Arc<Shape>),
+    Map {
+        /// The type of the values.
+        of: Arc<Shape>,
+        /// Whether they may be `null`.
+        nullable: bool,
+    },
     /// An object.
     Object {
         /// Its fields, sorted by name.
@@ -82,6 +90,8 @@ pub enum Shape {
 pub struct Field {
     /// Its name.
     pub name: Arc<str>,
+    /// Whether its value may be `null`.
+    pub nullable: bool,
     /// What the API server fills in if it is absent.
     pub default: FieldDefault,
     /// The type of its value.
@@ -176,7 +186,7 @@ fn each(
                 each(of, item, rest, &format!("{path}[{i}]"), tell);
             }
         }
-        (Step::Values, Shape::Map(of), Value::Object(map)) => {
+        (Step::Values, Shape::Map { of, .. }, Value::Object(map)) => {
             for (name, value) in map {
                 each(of, value, rest, &format!("{path}.{name}"), tell);
             }
@@ -206,7 +216,7 @@ impl Shape {
         for name in path.split('.') {
             shape = match shape {
                 Self::Any => return Some(shape),
-                Self::Map(of) => of,
+                Self::Map { of, .. } => of,
                 Self::Object { open, .. } => match shape.field(name) {
                     Some(field) => &field.shape,
                     None if *open => return Some(&Self::Any),
@@ -224,7 +234,7 @@ impl Shape {
             (Self::List(of), Value::Array(items)) => {
                 items.iter().any(|item| of.drops_something(item))
             }
-            (Self::Map(of), Value::Object(map)) => {
+            (Self::Map { of, .. }, Value::Object(map)) => {
                 map.values().any(|item| of.drops_something(item))
             }
             (Self::Object { open, .. }, Value::Object(map)) => {
@@ -244,7 +254,7 @@ impl Shape {
         for name in path {
             at = format!("{at}.{name}");
             shape = match shape {
-                Self::Map(of) => of,
+                Self::Map { of, .. } => of,
                 Self::Object { fields, open } => match shape.field(name) {
                     Some(field) => &field.shape,
                     None if *open => return None,
@@ -289,7 +299,7 @@ impl Shape {
                     of.take_unknown(item, &format!("{path}[{i}]"), kept, found);
                 }
             }
-            (Self::Map(of), Value::Object(map)) => {
+            (Self::Map { of, .. }, Value::Object(map)) => {
                 for (name, item) in map.iter_mut() {
                     of.take_unknown(item, &format!("{path}.{name}"), kept, found);
                 }
@@ -329,7 +339,7 @@ impl Shape {
             (Self::List(of), Value::Array(items)) => {
                 Truth::List(items.iter().map(|item| of.known(item)).collect())
             }
-            (Self::Map(of), Value::Object(map)) => {
+            (Self::Map { of, .. }, Value::Object(map)) => {
                 let fields = map.iter();
                 let fields = fields.map(|(name, item)| (name.as_str().into(), of.known(item)));
                 Truth::Map {
@@ -355,7 +365,16 @@ impl Shape {
         }
         Arc::new(match (&**self, &**other) {
             (Self::List(a), Self::List(b)) => Self::List(a.or(b)),
-            (Self::Map(a), Self::Map(b)) => Self::Map(a.or(b)),
+            (
+                Self::Map { of, nullable },
+                Self::Map {
+                    of: other,
+                    nullable: other_nullable,
+                },
+            ) => Self::Map {
+                of: of.or(other),
+                nullable: *nullable || *other_nullable,
+            },
             (
                 Self::Object { fields, open },
                 Self::Object {
@@ -398,6 +417,7 @@ impl Field {
             if field.default != other.default {
                 field.default = FieldDefault::Unknown;
             }
+            field.nullable |= other.nullable;
             field.shape = field.shape.or(&other.shape);
         }
         field

@@ -16,8 +16,17 @@ pub(in crate::merge) struct Lists<'a> {
     pub(in crate::merge) combined: &'a BTreeMap<String, String>,
     /// Lists with entries identified by their index and their policy: names of fields.
     pub(in crate::merge) adding_up: &'a [String],
+    /// Such lists that add up between levels only: the names of the field above them and of their own.
+    pub(in crate::merge) by_policy: &'a [[String; 2]],
     /// The policy.
     pub(in crate::merge) of: &'a ObjectKey,
+}
+
+/// The place of a value: its field, and the field above that.
+#[derive(Clone, Copy)]
+pub(super) struct FieldPlace<'a> {
+    above: &'a str,
+    field: &'a str,
 }
 
 /// The lists that are merged entry by entry.
@@ -33,8 +42,17 @@ pub(in crate::merge) struct ByEntry<'a> {
 
 impl Lists<'_> {
     /// The name that identifies an entry of a list; `None` if entries have no identity.
-    pub(super) fn name(&self, field: &str, index: usize, entry: &Value) -> Option<String> {
-        if self.adding_up.iter().any(|name| name == field) {
+    pub(super) fn name(
+        &self,
+        place: FieldPlace<'_>,
+        index: usize,
+        entry: &Value,
+    ) -> Option<String> {
+        let FieldPlace { above, field } = place;
+        let mut by_policy = self.by_policy.iter();
+        if self.adding_up.iter().any(|name| name == field)
+            || by_policy.any(|[one, name]| one == above && name == field)
+        {
             return Some(format!("{}={index}", self.of.path()));
         }
         if let Some(key) = self.combined.get(field) {
@@ -45,6 +63,21 @@ impl Lists<'_> {
         }
         let key = self.keys.get(field)?;
         Some(format!("{key}={}", text(entry.get(key)?)))
+    }
+}
+
+// === impl FieldPlace ===
+
+impl<'a> FieldPlace<'a> {
+    /// The place of the root, and of an entry of a list.
+    pub(super) const NONE: Self = Self {
+        above: "",
+        field: "",
+    };
+
+    pub(super) fn of(above: Option<FieldPlace<'a>>, field: &'a str) -> Self {
+        let above = above.unwrap_or(Self::NONE).field;
+        Self { above, field }
     }
 }
 
@@ -63,21 +96,30 @@ pub(in crate::merge) fn leaves_in<'a>(
     settings: impl Iterator<Item = (&'a String, &'a Value)>,
     lists: &Lists<'_>,
 ) -> usize {
-    let each = settings.map(|(key, value)| leaves_at(value, key, lists, bytes_of(key)));
+    let each = settings
+        .map(|(key, value)| leaves_at(value, FieldPlace::of(None, key), lists, bytes_of(key)));
     each.sum()
 }
 
-fn leaves_at(value: &Value, field: &str, lists: &Lists<'_>, path: usize) -> usize {
+fn leaves_at(value: &Value, place: FieldPlace<'_>, lists: &Lists<'_>, path: usize) -> usize {
     match value {
         Value::Object(map) if !map.is_empty() => {
             let each = map.iter();
-            let each = each.map(|(key, value)| leaves_at(value, key, lists, path + bytes_of(key)));
+            let each = each.map(|(key, value)| {
+                let place = FieldPlace::of(Some(place), key);
+                leaves_at(value, place, lists, path + bytes_of(key))
+            });
             each.sum()
         }
         Value::Array(items) if !items.is_empty() => {
             let leaves = |(i, item): (usize, &Value)| {
-                let name = lists.name(field, i, item)?;
-                Some(leaves_at(item, "", lists, path + bytes_of(&name)))
+                let name = lists.name(place, i, item)?;
+                Some(leaves_at(
+                    item,
+                    FieldPlace::NONE,
+                    lists,
+                    path + bytes_of(&name),
+                ))
             };
             let each = items.iter().enumerate().map(leaves);
             each.sum::<Option<usize>>().unwrap_or_else(|| leaf_at(path))

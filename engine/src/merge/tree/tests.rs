@@ -20,6 +20,7 @@ fn read(value: Value, policy: &str) -> Tree {
         keys: &keys,
         combined: &BTreeMap::new(),
         adding_up: &[],
+        by_policy: &[],
         of: &policy,
     };
     Tree::read(value, Some(&lists), &|value| Setting {

@@ -111,7 +111,8 @@ pub(super) fn enforce(
     let by_gateway = by_gateway.filter_map(|(key, tally)| Some((key, tally.state()?)));
     status.through = by_gateway.collect();
     status.state = Some(if policy.adds_nothing() {
-        State::NoEffect("it sets nothing".to_owned())
+        let why = policy.why_not_applied().map(ToString::to_string);
+        State::NoEffect(why.unwrap_or_else(|| "it sets nothing".to_owned()))
     } else {
         let idle = || State::NoEffect(idle(snapshot, policy, groups, &status.target));
         tally.state().unwrap_or_else(idle)

@@ -86,7 +86,10 @@ pub(super) fn idle(
 fn run_by_others(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
     let controller = controller(snapshot, &target.object)?;
     let kind = &policy.key().gk.kind;
-    let others = policy.profile.is_run_without(controller);
+    let node = snapshot.get(&target.object).map(|object| &object.node);
+    let classes = &policy.profile.classes;
+    let is_ours = matches!(node, Some(Node::Gateway { class, .. }) if classes.contains(class));
+    let others = policy.profile.is_run_without(controller) && !is_ours;
     (others && snapshot.knows_controller(controller)).then(|| {
         format!(
             "{controller} runs {} and does not implement {kind}",

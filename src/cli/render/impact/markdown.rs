@@ -37,12 +37,16 @@ pub(in crate::cli::render) fn protection(
     comment.paragraph("**Protection lost**");
     let lost = lost.iter().map(|lost| {
         let from: Vec<String> = lost.from.iter().map(|by| kinds.place(&by.0)).collect();
-        format!(
+        let mut line = format!(
             "{}: loses {}, which was set by {}",
             text(&kinds.place(&lost.object.0)),
-            text(&lost.protection),
+            text(&lost.what()),
             text(&from.join(", "))
-        )
+        );
+        if !lost.reasons.is_empty() {
+            line = format!("{line}: {}", text(&lost.reasons.join("; ")));
+        }
+        line
     });
     comment.list(lost);
 }

@@ -31,7 +31,7 @@ struct Known {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     sort: u8,
-    fields: Vec<(Arc<str>, FieldDefault, usize)>,
+    fields: Vec<(Arc<str>, bool, FieldDefault, usize)>,
 }
 
 /// The schemas of the served versions, the stored one first; if there are several, all of them together come last.
@@ -99,6 +99,10 @@ fn add_rules(schema: &Value, at: &mut Vec<Step>, left: &mut usize, found: &mut V
     }
 }
 
+fn is_nullable(schema: &Value) -> bool {
+    schema.get("nullable") == Some(&Value::Bool(true))
+}
+
 // === impl Known ===
 
 impl Known {
@@ -115,6 +119,7 @@ impl Known {
         if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
             let fields = properties.iter().map(|(name, schema)| Field {
                 name: self.name(name),
+                nullable: is_nullable(schema),
                 default: self.field_default(schema),
                 shape: self.shape(schema),
             });
@@ -130,12 +135,13 @@ impl Known {
             .get("additionalProperties")
             .filter(|of| of.is_object())
         {
+            let nullable = is_nullable(of);
             let of = self.shape(of);
-            return self.of(1, of, Shape::Map);
+            return self.of(1, nullable, of, |of| Shape::Map { of, nullable });
         }
         if let Some(of) = schema.get("items") {
             let of = self.shape(of);
-            return self.of(2, of, Shape::List);
+            return self.of(2, false, of, Shape::List);
         }
         let plain = schema.get("format").is_none();
         match schema.get("type").and_then(Value::as_str) {
@@ -150,7 +156,7 @@ impl Known {
         let Some(default) = schema.get("default") else {
             return FieldDefault::None;
         };
-        if schema.get("nullable") == Some(&Value::Bool(true)) {
+        if is_nullable(schema) {
             return FieldDefault::Unknown;
         }
         let text: Arc<str> = default.to_string().into();
@@ -178,7 +184,12 @@ impl Known {
     fn object(&mut self, fields: Vec<Field>, open: bool) -> Arc<Shape> {
         let address = |field: &Field| {
             let shape = Arc::as_ptr(&field.shape) as usize;
-            (field.name.clone(), field.default.clone(), shape)
+            (
+                field.name.clone(),
+                field.nullable,
+                field.default.clone(),
+                shape,
+            )
         };
         let key = Key {
             sort: 6 + u8::from(open),
@@ -193,9 +204,16 @@ impl Known {
         self.keep(Key { sort, fields }, shape)
     }
 
-    fn of(&mut self, sort: u8, of: Arc<Shape>, shape: fn(Arc<Shape>) -> Shape) -> Arc<Shape> {
+    fn of(
+        &mut self,
+        sort: u8,
+        nullable: bool,
+        of: Arc<Shape>,
+        shape: impl FnOnce(Arc<Shape>) -> Shape,
+    ) -> Arc<Shape> {
         let fields = vec![(
             Arc::default(),
+            nullable,
             FieldDefault::None,
             Arc::as_ptr(&of) as usize,
         )];

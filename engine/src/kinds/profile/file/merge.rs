@@ -34,6 +34,9 @@ pub struct Merge {
     pub atomic_fields: Option<Vec<String>>,
     /// Lists merged entry by entry under the operations strategic and by-key: field name to the key of its entries.
     pub list_keys: Option<BTreeMap<String, String>>,
+    /// Lists whose entries add up under the operations strategic and by-key, because their entries have names of each
+    /// policy's own: `global.rules`, the field above the list and the list.
+    pub lists_by_policy: Option<Vec<String>>,
     /// Lists whose entries are combined field by field, within one policy and with those of other policies, whatever the
     /// operation: field name to the key that tells entries apart. Entries without the key are combined into one.
     pub combined_lists: Option<BTreeMap<String, String>>,

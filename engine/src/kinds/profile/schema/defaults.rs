@@ -18,7 +18,9 @@ impl Shape {
             (Self::List(of), Value::Array(items)) => {
                 items.iter().any(|item| of.lacks_default(item))
             }
-            (Self::Map(of), Value::Object(map)) => map.values().any(|item| of.lacks_default(item)),
+            (Self::Map { of, .. }, Value::Object(map)) => {
+                map.values().any(|item| of.lacks_default(item))
+            }
             (Self::Object { fields, .. }, Value::Object(map)) => {
                 fields.iter().any(|field| match map.get(&*field.name) {
                     None | Some(Value::Null) => field.json().is_some(),
@@ -45,7 +47,7 @@ impl Shape {
                     of.fill_at(item, path, kept, left);
                 }
             }
-            (Self::Map(of), Value::Object(map)) => {
+            (Self::Map { of, .. }, Value::Object(map)) => {
                 for (name, item) in map.iter_mut() {
                     of.fill_at(item, &below(path, name), kept, left);
                 }
@@ -67,7 +69,7 @@ impl Shape {
     }
 }
 
-fn below(path: &str, name: &str) -> String {
+pub(super) fn below(path: &str, name: &str) -> String {
     match path {
         "" => name.to_owned(),
         _ => format!("{path}.{name}"),
@@ -110,6 +112,7 @@ mod tests {
     fn field(name: &str, default: &str, shape: Shape) -> Field {
         Field {
             name: name.into(),
+            nullable: false,
             default: match default {
                 "" => FieldDefault::None,
                 "?" => FieldDefault::Unknown,
@@ -166,7 +169,14 @@ mod tests {
         let named = || object([field("weight", "1", Shape::Int)]);
         let shape = object([
             field("list", "", Shape::List(Arc::new(named()))),
-            field("map", "", Shape::Map(Arc::new(named()))),
+            field(
+                "map",
+                "",
+                Shape::Map {
+                    of: Arc::new(named()),
+                    nullable: false,
+                },
+            ),
             field("targetRef", "", named()),
         ]);
         assert_eq!(

@@ -1,0 +1,209 @@
+//! What provides a protection in an effective policy, and for how many requests.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::kinds::profile::{Profile, Protection, Weakness, WeaknessResult};
+use crate::merge::{Effective, InForce, Setting, SettingPath, StanzaRef, is_under};
+use crate::model::ids::ObjectKey;
+use crate::model::json_text::JsonText;
+use crate::state::snapshot::Snapshot;
+
+/// The requests for which a protection holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Extent {
+    /// For none.
+    None,
+    /// For some: others pass without it.
+    Some,
+    /// For all.
+    All,
+}
+
+/// A policy that provides a protection, and the setting if it is known.
+pub(super) type Source = (ObjectKey, Option<(SettingPath, JsonText)>);
+
+/// What provides a protection.
+pub(super) struct Given {
+    /// For which requests.
+    pub(super) extent: Extent,
+    /// The policies, and their settings if these are known.
+    pub(super) sources: Vec<Source>,
+    /// Why it does not hold for all requests, as sentences for users.
+    pub(super) weaknesses: BTreeSet<Arc<str>>,
+}
+
+/// What one of several policies that stand side by side provides.
+struct OfOne {
+    given: Given,
+    /// Whether its settings let every request pass.
+    lets_all_pass: bool,
+    /// Whether any other such policy may let a request pass, too.
+    is_alternative: bool,
+}
+
+/// Looks at settings for one protection.
+#[derive(Clone, Copy)]
+struct Look<'a> {
+    snapshot: &'a Snapshot,
+    profile: &'a Profile,
+    protection: &'a Protection,
+}
+
+// === impl Given ===
+
+impl Given {
+    fn nothing() -> Self {
+        Self {
+            extent: Extent::None,
+            sources: Vec::new(),
+            weaknesses: BTreeSet::new(),
+        }
+    }
+
+    /// What provides a protection in a result.
+    pub(super) fn by(
+        snapshot: &Snapshot,
+        profile: &Profile,
+        protection: &Protection,
+        effective: &Effective,
+    ) -> Self {
+        let look = Look {
+            snapshot,
+            profile,
+            protection,
+        };
+        if effective.is_opaque() {
+            // Only the controller knows the result, so the settings of each policy count.
+            let policies = effective.policies().into_iter();
+            let policies = policies.filter_map(|key| snapshot.policy(&key));
+            let mut parts = Vec::new();
+            for policy in policies {
+                parts.extend(policy.parts().map(StanzaRef::as_in_force));
+            }
+            let mut given = look.together(parts.into_iter());
+            given.sources.iter_mut().for_each(|source| source.1 = None);
+            given.sources.dedup();
+            return given;
+        }
+        look.together(effective.in_force())
+    }
+
+    /// The most that any of them provides, for which those that provide less are no reason.
+    fn sum(each: Vec<Self>) -> Self {
+        let extent = each.iter().map(|given| given.extent).max();
+        let mut sum = Self {
+            extent: extent.unwrap_or(Extent::None),
+            ..Self::nothing()
+        };
+        for given in each {
+            if given.extent == sum.extent {
+                sum.weaknesses.extend(given.weaknesses);
+            }
+            sum.sources.extend(given.sources);
+        }
+        sum
+    }
+}
+
+// === impl Look ===
+
+impl<'a> Look<'a> {
+    /// What policies provide together. If any of them may let a request pass, and one lets all pass, these protect
+    /// nothing.
+    fn together(self, parts: impl Iterator<Item = InForce<'a>>) -> Given {
+        let parts: Vec<OfOne> = parts.map(|part| self.of_one(part)).collect();
+        let mut alternatives = parts.iter().filter(|part| part.is_alternative);
+        let is_open = alternatives.any(|part| part.lets_all_pass);
+        let mut each = Vec::new();
+        for mut part in parts {
+            if is_open && part.is_alternative {
+                part.given.extent = Extent::None;
+                part.given.sources.clear();
+            }
+            if is_open && !part.lets_all_pass {
+                part.given.weaknesses.clear();
+            }
+            each.push(part.given);
+        }
+        Given::sum(each)
+    }
+
+    fn of_one(self, part: InForce<'a>) -> OfOne {
+        let leaves = part.leaves();
+        let weaknesses = self.weaknesses(part, &leaves);
+        let mut given = Given::nothing();
+        for (path, setting) in &leaves {
+            let extent = self.extent_of(path, &setting.value, &weaknesses);
+            given.extent = given.extent.max(extent);
+            if extent > Extent::None {
+                let known = Some((path.clone(), setting.value.clone()));
+                given.sources.push((setting.policy.clone(), known));
+            }
+        }
+        let has = |result| weaknesses.iter().any(|weakness| weakness.result == result);
+        let is_alternative = self.profile.alternatives.as_ref().is_some_and(|condition| {
+            !has(WeaknessResult::NotApplied)
+                && (!condition.reads_fields() || condition.holds_in(&part.json()))
+        });
+        let texts = weaknesses.iter().filter_map(|weak| weak.text.clone());
+        given.weaknesses = texts.collect();
+        OfOne {
+            given,
+            lets_all_pass: has(WeaknessResult::AllPass),
+            is_alternative,
+        }
+    }
+
+    /// The weaknesses of these settings, of those that concern the protection.
+    fn weaknesses(
+        self,
+        part: InForce<'a>,
+        leaves: &[(SettingPath, &Setting)],
+    ) -> Vec<&'a Weakness> {
+        let mut json: Option<Value> = None;
+        let all = self.profile.weakened_by.iter();
+        let apply = all.filter(|weakness| {
+            let mut leaves = leaves.iter();
+            let meets = |setting: &Vec<String>| {
+                let mut provided = self.protection.settings.iter();
+                provided.any(|path| path.starts_with(setting) || setting.starts_with(path))
+            };
+            let concerned = |(path, setting): &(SettingPath, &Setting)| {
+                let mut settings = weakness.settings.iter();
+                let object = self.snapshot.get(&setting.policy);
+                settings.any(|field| is_under(path, field))
+                    && weakness
+                        .condition
+                        .holds_for(object.map(|object| &object.meta))
+            };
+            weakness.settings.iter().any(meets)
+                && leaves.any(concerned)
+                && (!weakness.condition.reads_fields()
+                    || weakness
+                        .condition
+                        .holds_in(json.get_or_insert_with(|| part.json())))
+        });
+        apply.collect()
+    }
+
+    /// For which requests a setting provides the protection.
+    fn extent_of(self, path: &SettingPath, value: &JsonText, weak: &[&Weakness]) -> Extent {
+        let under = |setting: &Vec<String>| is_under(path, setting);
+        let is = |setting: &Vec<String>| is_under(path, setting) && path.len() == setting.len();
+        let counts_if_empty = || self.profile.protects_if_empty.iter().any(is);
+        let sets_nothing = value.is_null() || (value.is_empty_list() && !counts_if_empty());
+        let provides = self.protection.settings.iter().any(under);
+        if sets_nothing || !provides || self.profile.switched_off_by.iter().any(under) {
+            return Extent::None;
+        }
+        let here = weak.iter().filter(|weak| weak.settings.iter().any(under));
+        let least = here.map(|weak| match weak.result {
+            WeaknessResult::SomePass => Extent::Some,
+            WeaknessResult::AllPass | WeaknessResult::NotApplied => Extent::None,
+        });
+        least.min().unwrap_or(Extent::All)
+    }
+}

@@ -1,0 +1,78 @@
+//! Behaviour of controllers that is not modelled.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::condition::{Condition, ValuesFile};
+use super::read::{setting_paths, texts};
+
+/// Behaviour of the controller that attache does not model. It is shown with every policy that it applies to.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CaveatFile {
+    /// One sentence for users.
+    pub text: String,
+    /// Kinds of targets: it applies to policies that name one of these. To all policies by default.
+    #[serde(default)]
+    pub targets: Vec<String>,
+    /// Paths of settings: it applies to policies that set one of these. To all policies by default.
+    #[serde(default)]
+    pub settings: Vec<String>,
+    /// Kinds of Gateway API: it applies if routes send requests to objects of one of these. Always by default.
+    #[serde(default)]
+    pub backends: Vec<String>,
+    /// Annotations: it applies if a Gateway, a `ListenerSet` or a route has one of these. Always by default.
+    #[serde(default)]
+    pub annotations: Vec<String>,
+    /// Kinds of Gateway API: it applies if there are objects of one of these. Always by default.
+    #[serde(default)]
+    pub objects: Vec<String>,
+    /// It applies if two Gateways of one class have plain HTTP listeners on one port.
+    #[serde(default)]
+    pub shared_ports: bool,
+    /// It applies if each of these fields has one of these values: `spec.mergeType: [StrategicMerge]`. Paths and values
+    /// are those of `weakenedBy`.
+    #[serde(default)]
+    pub when: ValuesFile,
+}
+
+/// Behaviour of the controllers of a kind that is not modelled: statements about a policy that it applies to may be
+/// wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caveat {
+    /// One sentence for users.
+    pub text: Arc<str>,
+    /// Applies to policies with a target of these kinds; to all policies if empty.
+    pub targets: Vec<Arc<str>>,
+    /// Applies to policies with a setting at or below one of these paths; to all policies if empty.
+    pub settings: Vec<Vec<String>>,
+    /// Applies if routes send requests to objects of these kinds of Gateway API; always if empty.
+    pub backends: Vec<Arc<str>>,
+    /// Applies if a Gateway, a `ListenerSet` or a route has one of these annotations; always if empty.
+    pub annotations: Vec<Arc<str>>,
+    /// Applies if there are objects of these kinds of Gateway API; always if empty.
+    pub objects: Vec<Arc<str>>,
+    /// Applies only if two Gateways of one class have plain HTTP listeners on one port.
+    pub shared_ports: bool,
+    /// Applies to policies whose spec fulfils this.
+    pub condition: Condition,
+}
+
+// === impl Caveat ===
+
+impl Caveat {
+    pub(super) fn read(file: &CaveatFile) -> Self {
+        Self {
+            text: file.text.as_str().into(),
+            targets: texts(&file.targets),
+            settings: setting_paths(&file.settings),
+            backends: texts(&file.backends),
+            annotations: texts(&file.annotations),
+            objects: texts(&file.objects),
+            shared_ports: file.shared_ports,
+            condition: Condition::read(&file.when, &ValuesFile::new()),
+        }
+    }
+}

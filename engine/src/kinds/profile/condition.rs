@@ -1,0 +1,217 @@
+//! Conditions on the values in a policy, for facts that depend on what a policy sets.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::read::{setting_path, texts};
+use crate::model::object::Meta;
+
+/// Values by field, as people write them: a field is a path from the root of the object.
+///
+/// `*` in a path stands for any item of a list, or for any field of a map. Among the values, `null` means that the field
+/// is absent, and `<any>` that it is not. `{}` and `[]` are the empty ones; any other object stands for all objects with
+/// such fields.
+pub(super) type ValuesFile = BTreeMap<String, Vec<Value>>;
+
+/// Conditions on a policy: all of them must hold. Without any it always holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Condition {
+    when: Vec<FieldValues>,
+    unless: Vec<FieldValues>,
+    annotated: Vec<(Arc<str>, Vec<Arc<str>>)>,
+}
+
+/// A field and some values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FieldValues {
+    /// Keys within the settings; `*` is any of them.
+    path: Vec<String>,
+    values: Vec<Value>,
+}
+
+/// Any key of a map, or any item of a list.
+const ANY_KEY: &str = "*";
+/// Any value but `null`.
+const ANY_VALUE: &str = "<any>";
+
+// === impl Condition ===
+
+impl Condition {
+    pub(super) fn read(when: &ValuesFile, unless: &ValuesFile) -> Self {
+        let fields = |file: &ValuesFile| {
+            let fields = file.iter();
+            let fields = fields.map(|(path, values)| FieldValues {
+                path: setting_path(path),
+                values: values.clone(),
+            });
+            fields.collect()
+        };
+        Self {
+            when: fields(when),
+            unless: fields(unless),
+            annotated: Vec::new(),
+        }
+    }
+
+    #[must_use]
+    pub(super) fn with_annotations(mut self, annotated: &BTreeMap<String, Vec<String>>) -> Self {
+        let annotated = annotated.iter();
+        let annotated = annotated.map(|(key, values)| (key.as_str().into(), texts(values)));
+        self.annotated = annotated.collect();
+        self
+    }
+
+    /// Whether it depends on the values of fields.
+    pub fn reads_fields(&self) -> bool {
+        !(self.when.is_empty() && self.unless.is_empty())
+    }
+
+    /// Whether it depends on annotations.
+    pub fn reads_annotations(&self) -> bool {
+        !self.annotated.is_empty()
+    }
+
+    /// Whether the part about annotations holds for an object.
+    pub fn holds_for(&self, meta: Option<&Meta>) -> bool {
+        self.annotated.iter().all(|(key, values)| {
+            let value = meta.and_then(|meta| meta.annotations.get(key));
+            value.is_some_and(|value| values.contains(value))
+        })
+    }
+
+    /// Whether the part about fields holds for these settings.
+    pub fn holds_in(&self, settings: &Value) -> bool {
+        let holds = |field: &FieldValues| field.holds_in(settings);
+        self.when.iter().all(holds) && !self.unless.iter().any(holds)
+    }
+}
+
+// === impl FieldValues ===
+
+impl FieldValues {
+    fn holds_in(&self, settings: &Value) -> bool {
+        let mut found = Vec::new();
+        collect(settings, &self.path, &mut found);
+        let is_one = |value: &Value| self.values.iter().any(|wanted| matches(wanted, value));
+        if found.is_empty() {
+            return is_one(&Value::Null);
+        }
+        found.into_iter().any(is_one)
+    }
+}
+
+/// Adds the values at a path. Several settings may be in force at one place; then they are a list.
+fn collect<'a>(value: &'a Value, path: &[String], found: &mut Vec<&'a Value>) {
+    let Some((key, rest)) = path.split_first() else {
+        found.push(value);
+        return;
+    };
+    match value {
+        Value::Object(map) if key == ANY_KEY => {
+            for value in map.values() {
+                collect(value, rest, found);
+            }
+        }
+        Value::Object(map) => {
+            if let Some(value) = map.get(key) {
+                collect(value, rest, found);
+            }
+        }
+        Value::Array(items) => {
+            let rest = if key == ANY_KEY { rest } else { path };
+            for item in items {
+                collect(item, rest, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a value is as wanted.
+fn matches(wanted: &Value, value: &Value) -> bool {
+    match (wanted, value) {
+        (Value::String(any), value) if any == ANY_VALUE => !value.is_null(),
+        (Value::Object(wanted), Value::Object(value)) if !wanted.is_empty() => {
+            let nothing = Value::Null;
+            let mut fields = wanted.iter();
+            fields.all(|(key, wanted)| matches(wanted, value.get(key).unwrap_or(&nothing)))
+        }
+        (wanted, value) => wanted == value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Condition, ValuesFile};
+
+    fn holds(condition: &Value, settings: &Value) -> bool {
+        let values = |name: &str| -> ValuesFile {
+            let values = condition.get(name).cloned().unwrap_or(json!({}));
+            serde_json::from_value(values).unwrap()
+        };
+        Condition::read(&values("when"), &values("unless")).holds_in(settings)
+    }
+
+    #[test]
+    fn a_field_has_one_of_the_values_or_is_absent() {
+        let audit = json!({"when": {"spec.action": ["AUDIT"]}});
+        assert!(holds(&audit, &json!({"action": "AUDIT"})));
+        assert!(!holds(&audit, &json!({"action": "DENY"})));
+        assert!(!holds(&audit, &json!({})));
+        let allow = json!({"when": {"spec.action": ["ALLOW", null]}});
+        assert!(holds(&allow, &json!({})));
+        assert!(holds(&allow, &json!({"action": null})));
+    }
+
+    #[test]
+    fn any_item_of_a_list_and_any_field_of_a_map_may_have_it() {
+        let deny = json!({"when": {"spec.rules.*.action": ["Deny"]}});
+        let rules = json!({"rules": [{"action": "Allow"}, {"action": "Deny"}]});
+        assert!(holds(&deny, &rules));
+        assert!(!holds(&deny, &json!({"rules": []})));
+        let anonymous = json!({"when": {"spec.authentication.*.anonymous": ["<any>"]}});
+        let by_name = json!({"authentication": {"public": {"anonymous": {}}}});
+        assert!(holds(&anonymous, &by_name));
+        let keys = json!({"authentication": {"keys": {"apiKey": {"selector": {}}}}});
+        assert!(!holds(&anonymous, &keys));
+    }
+
+    #[test]
+    fn the_fields_of_one_item_can_be_asked_together() {
+        let always = json!({"when": {"spec.rules.*": [{"anonymous": "<any>", "when": null}]}});
+        let sometimes = json!({"rules": {"a": {"anonymous": {}, "when": []}, "b": {"apiKey": {}}}});
+        assert!(!holds(&always, &sometimes));
+        assert!(holds(&always, &json!({"rules": {"a": {"anonymous": {}}}})));
+    }
+
+    #[test]
+    fn an_empty_object_is_no_other_object() {
+        let open = json!({"when": {"spec.rules.*": [{}]}});
+        assert!(holds(&open, &json!({"rules": [{"from": []}, {}]})));
+        assert!(!holds(&open, &json!({"rules": [{"from": []}]})));
+    }
+
+    #[test]
+    fn unless_excludes() {
+        let open = json!({
+            "when": {"spec.defaultAction": ["Allow"]},
+            "unless": {"spec.rules.*.action": ["Deny"]},
+        });
+        assert!(holds(&open, &json!({"defaultAction": "Allow"})));
+        let some = json!({"defaultAction": "Allow", "rules": [{"action": "Deny"}]});
+        assert!(!holds(&open, &some));
+    }
+
+    #[test]
+    fn settings_beside_each_other_are_looked_at_one_by_one() {
+        let disabled = json!({"when": {"spec.extAuth.disable": ["<any>"]}});
+        assert!(holds(
+            &disabled,
+            &json!({"extAuth": [{"extensionRef": {}}, {"disable": {}}]})
+        ));
+    }
+}

@@ -1,0 +1,93 @@
+//! Values with which settings protect less than they seem to: an authentication that is optional, a rule that allows
+//! everything, a limit that is only counted.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::condition::{Condition, ValuesFile};
+use super::read::setting_paths;
+
+/// Values with which settings protect only some requests, or none.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WeaknessFile {
+    /// The settings that protect less: `spec.jwt`. `spec` alone means all of them.
+    pub settings: Vec<String>,
+    /// Only if each of these fields has one of these values: `spec.jwt.optional: [true]`. `*` in a path stands for any
+    /// item of a list or any field of a map. Among the values, `null` means that the field is absent, `<any>` that it is
+    /// not, and `{}` an empty object; any other object stands for all objects with such fields.
+    #[serde(default)]
+    pub when: ValuesFile,
+    /// Only if none of these fields has one of these values.
+    #[serde(default)]
+    pub unless: ValuesFile,
+    /// Only if each of these annotations of the policy has one of these values. With the settings `spec`, no other
+    /// condition and the result `not-applied`, such a policy has no effect at all.
+    #[serde(default)]
+    pub annotated: BTreeMap<String, Vec<String>>,
+    /// What becomes of requests.
+    pub result: WeaknessResult,
+    /// One sentence for users, shown with the policy.
+    pub text: Option<String>,
+}
+
+/// What becomes of requests to which weak settings apply.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum WeaknessResult {
+    /// Some requests pass that should not.
+    SomePass,
+    /// Every request passes.
+    AllPass,
+    /// The settings decide nothing: they are only counted or logged.
+    NotApplied,
+}
+
+/// Policies of a kind of which any may let a request pass: if one of them lets all requests pass, the others protect
+/// nothing.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AlternativesFile {
+    /// Only policies with one of these values in each of these fields; all by default.
+    #[serde(default)]
+    pub when: ValuesFile,
+}
+
+/// Values with which settings protect only some requests, or none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Weakness {
+    /// Paths within the settings.
+    pub settings: Vec<Vec<String>>,
+    /// When it applies.
+    pub condition: Condition,
+    /// What becomes of requests.
+    pub result: WeaknessResult,
+    /// One sentence for users, unless the settings speak for themselves.
+    pub text: Option<Arc<str>>,
+}
+
+// === impl Weakness ===
+
+impl Weakness {
+    pub(super) fn read(file: &WeaknessFile) -> Self {
+        Self {
+            settings: setting_paths(&file.settings),
+            condition: Condition::read(&file.when, &file.unless).with_annotations(&file.annotated),
+            result: file.result,
+            text: file.text.as_deref().map(Into::into),
+        }
+    }
+}
+
+// === impl AlternativesFile ===
+
+impl AlternativesFile {
+    pub(super) fn condition(&self) -> Condition {
+        Condition::read(&self.when, &ValuesFile::new())
+    }
+}

@@ -1,0 +1,49 @@
+//! Settings that are in force as a whole: a merged result, or one policy of several that stand side by side.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::tree::{Setting, SettingPath, Tree};
+use super::{Effective, Merged, StanzaRef};
+
+/// Settings that are in force as a whole.
+#[derive(Clone, Copy, Debug)]
+pub struct InForce<'a>(&'a Arc<Tree>);
+
+// === impl InForce ===
+
+impl<'a> InForce<'a> {
+    /// The leaves, in the order of their paths; a leaf that removes something has the value `null`.
+    pub fn leaves(self) -> Vec<(SettingPath, &'a Setting)> {
+        let mut found = Vec::new();
+        let mut keep = |path: &SettingPath, setting| found.push((path.clone(), setting));
+        self.0.visit(&mut Vec::new(), &mut keep);
+        found
+    }
+
+    /// The settings as JSON, without removed ones.
+    pub fn json(self) -> Value {
+        let settings = self.0.json("", &mut |_, _| {});
+        settings.unwrap_or_else(|| Value::Object(Map::new()))
+    }
+}
+
+// === impl Effective ===
+
+impl Effective {
+    /// The settings that are in force as a whole: one result, or one for each policy. None if the result is opaque.
+    pub fn in_force(&self) -> impl Iterator<Item = InForce<'_>> {
+        let trees = self.result.iter().flat_map(Merged::trees);
+        trees.map(InForce)
+    }
+}
+
+// === impl StanzaRef ===
+
+impl<'a> StanzaRef<'a> {
+    /// Its settings, as if they were in force alone.
+    pub fn as_in_force(self) -> InForce<'a> {
+        InForce(self.tree())
+    }
+}

@@ -1,0 +1,87 @@
+//! What users should know about a policy beyond its settings: behaviour of controllers that differs from the model of
+//! attache, and settings that protect less than they seem to.
+
+use std::sync::Arc;
+
+use super::Policy;
+use crate::kinds::profile::{Caveat, Weakness};
+use crate::merge::{StanzaRef, is_under};
+use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::maps::HashMap;
+use crate::model::object::{Node, gateway_kinds};
+use crate::state::snapshot::Snapshot;
+
+// === impl Policy ===
+
+impl Policy {
+    /// The settings that protect less than they seem to, and behaviour of its controllers that is not modelled.
+    pub fn caveats<'a>(&'a self, snapshot: &'a Snapshot) -> impl Iterator<Item = &'a str> {
+        let weaknesses = self.profile.weakened_by.iter();
+        let weaknesses = weaknesses.filter(|weakness| self.has_weakness(weakness));
+        let caveats = self.profile.caveats.iter();
+        let caveats = caveats.filter(move |caveat| self.has_caveat(caveat, snapshot));
+        let weaknesses = weaknesses.filter_map(|weakness| weakness.text.as_deref());
+        weaknesses.chain(caveats.map(|caveat| &*caveat.text))
+    }
+
+    /// Whether its own settings protect less than they seem to.
+    fn has_weakness(&self, weakness: &Weakness) -> bool {
+        let condition = &weakness.condition;
+        condition.holds_for(Some(&self.object.meta))
+            && self.sets_one(&weakness.settings)
+            && self.parts().any(|part| {
+                !condition.reads_fields() || condition.holds_in(&part.as_in_force().json())
+            })
+    }
+
+    fn has_caveat(&self, caveat: &Caveat, snapshot: &Snapshot) -> bool {
+        let is_backend = |kind: &Arc<str>| {
+            let kind = GroupKind::gateway_api(kind);
+            let mut objects = snapshot.objects(&kind);
+            objects.any(|object| snapshot.using(&object.key).next().is_some())
+        };
+        let is_annotated = |key: &Arc<str>| {
+            let mut kinds = gateway_kinds().filter(|kind| !kind.is_gateway_api("GatewayClass"));
+            kinds.any(|kind| {
+                let mut objects = snapshot.objects(&kind);
+                objects.any(|object| object.meta.annotations.get(key).is_some())
+            })
+        };
+        let exists = |kind: &Arc<str>| snapshot.count(&GroupKind::gateway_api(kind)) > 0;
+        let named = |kinds: &Vec<Arc<str>>| {
+            let mut targets = self.targets.iter().map(|target| &target.gk.kind);
+            targets.any(|kind| kinds.contains(kind))
+        };
+        (caveat.targets.is_empty() || named(&caveat.targets))
+            && (caveat.settings.is_empty() || self.sets_one(&caveat.settings))
+            && (caveat.backends.is_empty() || caveat.backends.iter().any(is_backend))
+            && (caveat.annotations.is_empty() || caveat.annotations.iter().any(is_annotated))
+            && (caveat.objects.is_empty() || caveat.objects.iter().any(exists))
+            && (!caveat.shared_ports || has_shared_ports(snapshot))
+            && (!caveat.condition.reads_fields() || caveat.condition.holds_in(&self.spec()))
+    }
+
+    /// Whether it has a setting at or below one of these paths.
+    fn sets_one(&self, settings: &[Vec<String>]) -> bool {
+        let mut paths = self.parts().flat_map(StanzaRef::paths);
+        paths.any(|path| settings.iter().any(|setting| is_under(&path, setting)))
+    }
+}
+
+/// Whether two Gateways of one class have plain HTTP listeners on one port.
+fn has_shared_ports(snapshot: &Snapshot) -> bool {
+    let mut known: HashMap<(&Arc<str>, u16), &ObjectKey> = HashMap::default();
+    let kind = GroupKind::gateway_api("Gateway");
+    let gateways = snapshot.objects(&kind);
+    let mut plain = gateways.flat_map(|gateway| {
+        let (class, listeners) = match &gateway.node {
+            Node::Gateway {
+                class, listeners, ..
+            } => (Some(class), &**listeners),
+            _ => (None, &[][..]),
+        };
+        let plain = listeners.iter().filter(|one| &*one.protocol == "HTTP");
+        plain.filter_map(move |one| Some((class?, one.port, &gateway.key)))
+    });
+    plain.any(|(class, port, gateway)| *known.entry((class, port)).or_insert(gateway) != gateway)
+}
