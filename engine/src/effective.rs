@@ -14,13 +14,13 @@ use crate::model::fuel::{self, Fuel};
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::Level;
 use crate::model::maps;
-use crate::model::object::is_route;
 use crate::policy::{ListenerFacts, Policy, TargetRef};
 use crate::state::snapshot::{Snapshot, namespace_key};
 use crate::topology::AncestorPath;
 
 pub mod affected;
 mod attached;
+mod delegations;
 mod gateway_by_label;
 mod group;
 mod groups;
@@ -38,6 +38,7 @@ mod section_conflicts;
 mod settings_here;
 mod shadows;
 mod stack;
+mod stack_level;
 mod subgraph;
 mod target_fields;
 pub mod traffic;
@@ -51,7 +52,7 @@ pub use routes::Routes;
 pub use scope::PathScope;
 use shadows::Shadows;
 use stack::Stacks;
-pub use stack::{Stack, StackLevel};
+pub use stack_level::{Stack, StackLevel};
 use subgraph::{Subgraph, Subgraphs};
 use target_fields::TargetFieldsCache;
 
@@ -222,7 +223,8 @@ impl<'a> Resolver<'a> {
         }
         let mut lists: maps::HashSet<*const Rc<AncestorPath>> = maps::HashSet::default();
         for (route, ways) in &region.routes {
-            if is_backend || is_route(&key.gk) {
+            // Of the routes that a route delegates to, only what is above them is above it.
+            if is_backend || route.key == *key {
                 self.add_kinds(&route.key, &mut seen, &mut kinds);
                 self.add_kinds(&namespace_key(&route.key.namespace), &mut seen, &mut kinds);
             }

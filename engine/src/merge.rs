@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::admission::projected::token;
-use crate::kinds::profile::{DictatedBy, Direction, MergeWith, Op, Profile, Strategy};
+use crate::kinds::profile::{DictatedBy, Direction, Inheritance, MergeWith, Op, Profile, Strategy};
 use crate::model::ids::ObjectKey;
 use crate::model::level::Level;
 use crate::policy::Policy;
@@ -21,6 +21,7 @@ mod atomic;
 mod cost;
 mod filled;
 mod in_force;
+mod inherited;
 mod level;
 mod outcome;
 mod overriding_values;
@@ -54,6 +55,19 @@ const REPLACES_WHOLE: [Strategy; 2] = [
     Strategy::None,
     Strategy::Merge(Direction::Defaults, Op::Atomic),
 ];
+
+/// The policies of one level of a path, the established first.
+#[derive(Clone, Copy, Debug)]
+pub struct MergeLevel<'a> {
+    /// The level.
+    pub level: Level,
+    /// The policies.
+    pub policies: &'a [Arc<Policy>],
+    /// The number of delegations of routes below it.
+    pub delegations: u8,
+    /// How they merge with the policies below that number of delegations.
+    pub inheritance: Option<&'a Inheritance>,
+}
 
 /// The effective policy on one path.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -283,16 +297,23 @@ fn policies_by(tree: &Tree, counts: &dyn Fn(&Setting) -> bool) -> BTreeSet<Objec
 /// Folds the policies of one kind along a path. `levels` run from the least to the most specific, each with the
 /// established policy first. `own` are the fields that the target sets itself, of those that the kind controls: they
 /// rank between overrides and defaults.
-pub fn fold_levels(
+pub fn fold_levels<'a>(
     profile: &Profile,
-    levels: &[(Level, &[Arc<Policy>])],
+    levels: &[impl Into<MergeLevel<'a>> + Copy],
     own: Option<&TargetFields>,
 ) -> Effective {
     let merging = &profile.merging;
     let own = own.map(|own| Merged::Settings(own.tree.clone()));
-    let joined = by_age(profile, levels);
-    let joined: Vec<(Level, &[Arc<Policy>])> = joined.iter().map(|(l, p)| (*l, &**p)).collect();
-    let levels = if joined.is_empty() { levels } else { &joined };
+    let levels: Vec<MergeLevel<'a>> = levels.iter().map(|level| (*level).into()).collect();
+    let joined = by_age(profile, &levels);
+    let joined = joined.iter();
+    let joined = joined.map(|(level, policies)| MergeLevel { policies, ..*level });
+    let joined: Vec<MergeLevel<'_>> = joined.collect();
+    let levels = if joined.is_empty() {
+        &*levels
+    } else {
+        &*joined
+    };
     if !merging.stages.is_empty() {
         return stages::merged(profile, levels, own);
     }
@@ -300,7 +321,6 @@ pub fn fold_levels(
         let result = filled::filled(profile, levels);
         return Effective { result };
     }
-    let levels = levels.iter().map(|(_, level)| *level);
     let layers = layers(profile, levels);
     // Without a policy nothing is in force, whatever the target sets itself.
     if layers.is_empty() {
@@ -309,18 +329,15 @@ pub fn fold_levels(
     let result = if *merging.dictated_by == DictatedBy::Challenger {
         downward(profile, &layers)
     } else {
-        upward(profile, &layers, own)
+        inherited::merged(profile, levels, own)
     };
     Effective { result }
 }
 
-fn layers<'a>(
-    profile: &Profile,
-    levels: impl Iterator<Item = &'a [Arc<Policy>]>,
-) -> Vec<Layer<'a>> {
+fn layers<'a>(profile: &Profile, levels: &[MergeLevel<'a>]) -> Vec<Layer<'a>> {
     let mut layers: Vec<Layer<'a>> = Vec::new();
     for level in levels {
-        let here = level_stanzas(profile, level);
+        let here = level_stanzas(profile, level.policies);
         if profile.merging.append_lists.is_empty() {
             layers.extend(here.into_iter().map(Layer::Of));
         } else {
@@ -392,6 +409,19 @@ pub(crate) fn merged_policies<'a>(
     match counted(profile, &parts, |part| part.strategy()) {
         merged @ [_, _, ..] => merged.iter().map(|part| part.policy()).collect(),
         _ => Vec::new(),
+    }
+}
+
+// === impl MergeLevel ===
+
+impl<'a> From<(Level, &'a [Arc<Policy>])> for MergeLevel<'a> {
+    fn from((level, policies): (Level, &'a [Arc<Policy>])) -> Self {
+        Self {
+            level,
+            policies,
+            delegations: 0,
+            inheritance: None,
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
+use crate::model::level::Step;
 use crate::model::object::{Node, Object};
 use crate::state::snapshot::Snapshot;
 
@@ -19,6 +20,7 @@ mod backends;
 mod choose;
 mod cors;
 mod criterion;
+mod delegated;
 mod filters;
 mod gateways;
 mod holds;
@@ -144,6 +146,8 @@ pub struct MatchedRule {
     pub wants: MatchSpec,
     /// The types of its filters.
     pub filters: Vec<String>,
+    /// The routes that delegate to the route, and their rules, from the top down; empty if none does.
+    pub above: Vec<Step>,
 }
 
 /// A route or rule that does not serve a request although it might have.

@@ -17,6 +17,8 @@ mod accept;
 mod acceptance;
 mod attachment;
 mod conflicts;
+mod delegated_paths;
+pub mod delegation;
 mod hostnames;
 mod isolation;
 mod route_kinds;
@@ -30,10 +32,11 @@ pub use acceptance::{
     of_gateway as acceptance_of, unaccepted,
 };
 pub use attachment::{
-    ParentAttachment, attachment, attachment_cost, kept_out_by, not_there, not_usable, unusable,
-    why_not_joined, why_unaccepted,
+    Entrance, ParentAttachment, attachment, attachment_cost, delegated, kept_out_by, not_there,
+    not_usable, unusable, why_not_joined, why_unaccepted,
 };
 pub use conflicts::Carries;
+pub use delegated_paths::{DelegatedPaths, OwnPaths};
 pub(crate) use hostnames::{in_common, intersect};
 pub use isolation::ListenerHostname;
 pub use route_kinds::{KeptOut, KeptOutCache, kept_out, may_keep_out, routes_of_other_kind};
@@ -60,9 +63,21 @@ impl AncestorPath {
         self.steps.iter().any(|step| step.place.object == *key)
     }
 
-    /// Its most specific place.
+    /// Its most specific place above the routes: the listener, unless the Gateway has none.
     pub fn last(&self) -> Option<&Place> {
-        self.steps.last().map(|step| &step.place)
+        let above = self.steps.iter().rev().find(|step| step.level.is_upper());
+        above.map(|step| &step.place)
+    }
+
+    /// The rules on it that delegate, from the top down.
+    pub fn delegating(&self) -> Vec<&Place> {
+        let rules = self.steps.iter().filter(|step| step.level == Level::Rule);
+        rules.map(|step| &step.place).collect()
+    }
+
+    /// Whether routes on it delegate to the route below.
+    pub fn is_delegated(&self) -> bool {
+        self.steps.last().is_some_and(|step| !step.level.is_upper())
     }
 }
 

@@ -82,6 +82,9 @@ pub struct Step {
     /// The rule of the route.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Named>,
+    /// The rules of other routes that delegate to the route, from the top down.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub delegated_by: Vec<Named>,
     /// The index of the rule, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule_index: Option<usize>,

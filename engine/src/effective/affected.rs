@@ -9,7 +9,7 @@ use crate::kinds::profile::Class;
 use crate::merge::SettingPath;
 use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::json_text::JsonText;
-use crate::model::level::Level;
+use crate::model::level::{Position, Step};
 use crate::model::maps;
 use crate::model::object::{Listener, Node, ParentRef};
 use crate::policy::Policy;
@@ -114,8 +114,8 @@ type Keys = HashSet<ObjectKey, PrehashedBuildHasher>;
 /// Paths with the same policies.
 struct PathPolicies {
     group: PathGroup,
-    /// The level of the place that was asked for.
-    level: Level,
+    /// The position of the place that was asked for.
+    position: Position,
     in_force: Keys,
 }
 
@@ -131,25 +131,25 @@ fn policies_at_or_above(
     for kind in resolver.kinds_through(key) {
         // Paths with the same policies are reported once.
         let mut all: Vec<PathPolicies> = Vec::new();
-        let mut known: maps::HashSet<(Outcome, Level)> = maps::HashSet::default();
+        let mut known: maps::HashSet<(Outcome, Position)> = maps::HashSet::default();
         let groups = resolver.paths_through(key, &kind);
         let profile = resolver.snapshot().profile(&kind);
         let is_direct = profile.is_some_and(|profile| profile.class.value == Class::Direct);
         // A direct policy on the whole object keeps the sections that have no policy of their own.
-        let is_apart = groups.iter().any(|group| level(group, place).is_some());
+        let is_apart = groups.iter().any(|group| position(group, place).is_some());
         let of_whole = is_direct && !is_apart;
         let whole = key.whole();
         for group in groups.into_iter().filter(|group| counts(group)) {
             let at = if of_whole { &whole } else { place };
             let ends_there = !of_whole || group.paths.targets().any(|target| *target == whole);
-            let Some(level) = level(&group, at).filter(|_| ends_there) else {
+            let Some(position) = position(&group, at).filter(|_| ends_there) else {
                 continue;
             };
-            if known.insert((group.outcome(), level)) {
+            if known.insert((group.outcome(), position)) {
                 let in_force = group.effective.policies().into_iter().collect();
                 all.push(PathPolicies {
                     group,
-                    level,
+                    position,
                     in_force,
                 });
             }
@@ -167,13 +167,13 @@ fn policies_at_or_above(
 /// The policies found so far, by key.
 type Found = HashMap<ObjectKey, Acting, PrehashedBuildHasher>;
 
-/// The level of a place on the paths of a group; `None` if it is not on them.
-fn level(group: &PathGroup, place: &Place) -> Option<Level> {
+/// The position of a place on the paths of a group; `None` if it is not on them.
+fn position(group: &PathGroup, place: &Place) -> Option<Position> {
     if place.section.is_none() {
-        return group.level(&place.object);
+        return group.position(&place.object);
     }
     let here = group.paths.steps().filter(|step| step.place == *place);
-    here.map(|step| step.level).max()
+    here.map(Step::position).max()
 }
 
 /// The policies that act on an object, by policy. Warnings, conditions and counts use this.
@@ -195,7 +195,7 @@ fn note(key: &ObjectKey, told: &PathPolicies, picked: Option<&Keys>, found: &mut
     let is_namespace = key.gk.is_core("Namespace");
     let over = group.stack.iter().filter(|above| {
         let names_it = above.step.place.object == *key;
-        names_it || (!is_namespace && above.step.level <= told.level)
+        names_it || (!is_namespace && above.step.position() <= told.position)
     });
     let is_picked =
         |policy: &Arc<Policy>| picked.is_none_or(|picked| picked.contains(policy.key()));

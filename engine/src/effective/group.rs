@@ -3,12 +3,13 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::stack::{Stack, StackLevel, folded_levels};
+use super::stack::folded_levels;
+use super::stack_level::{Stack, StackLevel};
 use super::{Outcome, PathGroup, PathSet};
 use crate::kinds::profile::Profile;
 use crate::merge::{self, Effective, PolicyOutcome, fold_levels};
 use crate::model::ids::{ObjectKey, Place};
-use crate::model::level::{Level, Step};
+use crate::model::level::{Level, Position, Step};
 use crate::policy::Policy;
 use crate::topology::places;
 
@@ -55,8 +56,8 @@ impl PathGroup {
         ancestor_path.map_or_else(Vec::new, |ancestor_path| places(ancestor_path, route_path))
     }
 
-    /// The level of an object, including its sections, on the paths; `None` if the object is not on them.
-    pub fn level(&self, key: &ObjectKey) -> Option<Level> {
+    /// The position of an object, including its sections, on the paths; `None` if the object is not on them.
+    pub fn position(&self, key: &ObjectKey) -> Option<Position> {
         let is_it = |step: &&Step| step.place.object == *key;
         let PathSet {
             ancestors: ancestor_paths,
@@ -70,8 +71,8 @@ impl PathGroup {
         };
         let route_paths = route_paths.iter().flat_map(|l| &l.steps).filter(is_it);
         let (above, below) = (
-            ancestor_paths.map(|step| step.level),
-            route_paths.map(|step| step.level),
+            ancestor_paths.map(Step::position),
+            route_paths.map(Step::position),
         );
         if key.gk.is_core("Namespace") {
             // A Namespace takes one place on a path, the higher one.
@@ -91,14 +92,14 @@ impl PathGroup {
     pub fn down_to(&self, profile: &Profile, place: &Place) -> Effective {
         let profile = self.facts().unwrap_or(profile);
         let here = self.paths.steps().filter(|step| step.place == *place);
-        let Some(level) = here.map(|step| step.level).min() else {
+        let Some(position) = here.map(Step::position).min() else {
             return Effective::default();
         };
         let whole = place.object.whole();
         let counts = |above: &&StackLevel| {
             let other = &above.step.place;
             let is_here = other == place || *other == whole;
-            is_here || (other.object != place.object && above.step.level < level)
+            is_here || (other.object != place.object && above.step.position() < position)
         };
         let stack: Stack = self.stack.iter().filter(counts).cloned().collect();
         let levels = folded_levels(profile, &stack).map(StackLevel::folded);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::delegations::{RulesReached, delegating, reaching};
 use super::path_context::PathContext;
 use super::subgraph::Subgraph;
 use super::{PathGroup, PathSet, Resolver, Stack};
@@ -17,7 +18,7 @@ use crate::model::object::{Node, Object};
 use crate::policy::ListenerFacts;
 use crate::topology::{
     AncestorPath, AncestorPaths, RoutePath, RoutePaths, backend, through_service, to_backends,
-    to_rules, unaccepted,
+    to_route, to_rules, unaccepted,
 };
 
 /// Ancestor paths that carry the same policies.
@@ -30,6 +31,8 @@ struct AncestorGroup {
     stack: Rc<Stack>,
     has: bool,
     attached: bool,
+    /// The rules of the route that its requests reach, if not all.
+    reached: RulesReached,
 }
 
 /// Route paths that carry the same policies.
@@ -166,6 +169,12 @@ impl Resolver<'_> {
         let mut known: HashMap<*const Rc<AncestorPath>, Rc<Vec<AncestorGroup>>> =
             HashMap::default();
         let mut ends: Vec<RouteGroup> = Vec::new();
+        let delegates = self.snapshot.delegations().next().is_some();
+        let delegating = if delegates {
+            delegating(region)
+        } else {
+            HashSet::default()
+        };
         for (route, ways) in &region.routes {
             if self.is_spent() {
                 return;
@@ -173,14 +182,24 @@ impl Resolver<'_> {
             let had = groups.len();
             let stacked = || Rc::new(self.stacked_ways(focus, profile, ways));
             let ways = known.entry(ways.as_ptr()).or_insert_with(stacked).clone();
+            let ways = if delegates {
+                self.by_rules_reached(route, ways)
+            } else {
+                ways
+            };
             let (own, kind) = (self.own(profile, &route.key), &route.key.gk);
-            let mut of: Option<&PathContext> = None;
+            let mut of: Option<(&PathContext, &RulesReached)> = None;
             for way in ways.iter() {
-                let via = &way.via;
-                if of != Some(via) {
+                let to = (&way.via, &way.reached);
+                // The routes that it delegates to have its paths.
+                let ends_nowhere = way.reached.as_ref().is_some_and(Vec::is_empty);
+                if ends_nowhere && delegating.contains(&route.key) {
+                    continue;
+                }
+                if of != Some(to) {
                     ends.clear();
-                    self.stacked_lowers((focus, via), profile, route, end, &mut ends);
-                    of = Some(via);
+                    self.stacked_lowers((focus, to), profile, route, end, &mut ends);
+                    of = Some(to);
                 }
                 for route_path in ends.iter().filter(|route_path| way.has || route_path.has) {
                     let (stack, effective) = self.stacks.fold(
@@ -189,7 +208,7 @@ impl Resolver<'_> {
                         &route_path.stack,
                         own.as_ref(),
                         Some(kind),
-                        via.listener,
+                        way.via.listener,
                     );
                     groups.push(PathGroup {
                         paths: PathSet {
@@ -200,7 +219,7 @@ impl Resolver<'_> {
                         effective,
                         complete: route_path.complete,
                         attached: way.attached,
-                        listener: via.listener,
+                        listener: way.via.listener,
                     });
                 }
             }
@@ -354,6 +373,7 @@ impl Resolver<'_> {
                     via,
                     stack,
                     has,
+                    reached: None,
                 };
                 found.push((way, Vec::new()));
                 found.len() - 1
@@ -369,10 +389,41 @@ impl Resolver<'_> {
         ways.collect()
     }
 
-    /// Adds the route paths through a route, grouped by the policies attached to them.
+    /// Splits groups of ancestor paths whose requests reach different rules of a route because of delegation.
+    fn by_rules_reached(
+        &self,
+        route: &Arc<Object>,
+        groups: Rc<Vec<AncestorGroup>>,
+    ) -> Rc<Vec<AncestorGroup>> {
+        let reached = |path| self.subgraphs.rules_reached(path, route);
+        let mut paths = groups.iter().flat_map(|group| group.ancestor_paths.iter());
+        if paths.all(|path| reached(path).is_none()) {
+            return groups;
+        }
+        let mut found: Vec<AncestorGroup> = Vec::new();
+        for group in groups.iter() {
+            let mut parts: Vec<(RulesReached, Vec<Rc<AncestorPath>>)> = Vec::new();
+            for path in group.ancestor_paths.iter() {
+                let rules = reached(path);
+                match parts.iter_mut().find(|(known, _)| *known == rules) {
+                    Some((_, paths)) => paths.push(path.clone()),
+                    None => parts.push((rules, vec![path.clone()])),
+                }
+            }
+            found.extend(parts.into_iter().map(|(reached, paths)| AncestorGroup {
+                ancestor_paths: paths.into(),
+                reached,
+                ..group.clone()
+            }));
+        }
+        Rc::new(found)
+    }
+
+    /// Adds the route paths through a route to the rules that requests reach, grouped by the policies attached to
+    /// them.
     fn stacked_lowers(
         &mut self,
-        (focus, via): (Option<&ObjectKey>, &PathContext),
+        (focus, (via, reached)): (Option<&ObjectKey>, (&PathContext, &RulesReached)),
         profile: &Profile,
         route: &Arc<Object>,
         end: Level,
@@ -384,7 +435,7 @@ impl Resolver<'_> {
             return;
         }
         let namespace = self.route_path_cache.namespace(route);
-        if end <= Level::Rule && !at.has_section_policies(profile) {
+        if end <= Level::Rule && !at.has_section_policies(profile) && reached.is_none() {
             // Then every rule carries the policies on the whole route.
             let lowers = self.route_path_cache.to_rules(&namespace, route);
             let through = (&namespace, &**route);
@@ -400,6 +451,10 @@ impl Resolver<'_> {
             to_rules(&namespace, route)
         } else {
             to_backends(self.snapshot, &namespace, route)
+        };
+        let ways = match reached {
+            Some(rules) => reaching(ways, rules, to_route(&namespace, route)),
+            None => ways,
         };
         self.spend(ways.len());
         let mut found: Vec<(RouteGroup, Vec<Rc<RoutePath>>)> = Vec::new();

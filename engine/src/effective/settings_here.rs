@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::stack::{Stack, StackLevel};
+use super::stack_level::{Stack, StackLevel};
 use crate::kinds::profile::{OnRoutes, Profile};
 use crate::merge::contenders;
 use crate::model::fuel::Fuel;
@@ -61,6 +61,7 @@ pub(super) fn on_routes(stack: Stack, place: usize, on: &OnRoutes) -> Stack {
             step: level.step,
             policies: policies.into(),
             unknown: level.unknown,
+            inheritance: level.inheritance,
         })
     });
     levels.collect()

@@ -1,5 +1,6 @@
 //! The policies of one kind along a path, and the effective policy that they fold to.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use super::gateway_by_label::{is_of, steps_of};
 use super::path_context::{PathContext, RejectionsByAncestor};
 use super::policy_list::PolicyList;
 use super::settings_here::{PoliciesAtListeners, on_routes, without_idle};
+use super::stack_level::{Stack, StackLevel, inheritance};
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::{Attachment, attached_to, candidates};
@@ -16,27 +18,13 @@ use crate::kinds::profile::{MergeWith, Profile, ServiceAs};
 use crate::merge::{Effective, TargetFields, fold_cost, fold_levels, policies_read, winner};
 use crate::model::fuel::{self, Fuel};
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
-use crate::model::level::{Level, Step};
+use crate::model::level::{Level, Position, Step};
 use crate::model::maps;
 use crate::model::object::Object;
 use crate::policy::{ListenerFacts, Policy};
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::{Rejected, rejected};
 use crate::topology::{AncestorPath, to_route};
-
-/// Policies of one kind at one place, the established first.
-#[derive(Clone, Debug)]
-pub struct StackLevel {
-    /// The place.
-    pub step: Step,
-    /// Members of their targets whose meaning is unknown.
-    pub unknown: Option<Arc<str>>,
-    /// The policies.
-    pub policies: PolicyList,
-}
-
-/// All policies of one kind along a path, from the least to the most specific.
-pub type Stack = Vec<StackLevel>;
 
 /// Looks up each place once and folds each distinct stack once.
 #[derive(Debug)]
@@ -67,16 +55,7 @@ type FoldKey = (usize, usize, Option<usize>, ListenerFacts);
 
 /// Identity of a stack level. A list belongs to one place; only a list of policies that act on a part of the requests
 /// may belong to several, so it needs the place.
-type Name = (Level, *const Arc<Policy>, Option<Place>);
-
-// === impl StackLevel ===
-
-impl StackLevel {
-    /// Its level and its policies.
-    pub(super) fn folded(&self) -> (Level, &[Arc<Policy>]) {
-        (self.step.level, &self.policies)
-    }
-}
+type Name = (Position, *const Arc<Policy>, Option<Place>);
 
 // === impl Stacks ===
 
@@ -243,6 +222,13 @@ impl<'a> Stacks<'a> {
             if apart && step.level == Level::GatewayNamespace {
                 continue;
             }
+            // The Namespace of a route that delegates may be that of the Gateway, too.
+            let is_there = |(above, ..): &(&Step, _, _)| {
+                above.place == step.place && above.level != step.level
+            };
+            if step.delegations > 0 && found.iter().any(is_there) {
+                continue;
+            }
             let at = self.at(&step.place.object);
             if self.fuel.is_spent() {
                 return self.nothing.clone();
@@ -263,7 +249,7 @@ impl<'a> Stacks<'a> {
                 if !(policies.is_empty() || place.wide && has_wide) {
                     let unknown = place.unknown.clone();
                     let place = at.asks.then(|| step.place.clone());
-                    name.push((step.level, policies.as_ptr(), place));
+                    name.push((step.position(), policies.as_ptr(), place));
                     found.push((step, unknown, policies));
                 }
             }
@@ -274,6 +260,7 @@ impl<'a> Stacks<'a> {
         }
         let stacked = || {
             let level = |(step, unknown, policies): (&Step, _, _)| StackLevel {
+                inheritance: inheritance(self.snapshot, profile, step),
                 step: step.clone(),
                 unknown,
                 policies,
@@ -354,14 +341,24 @@ impl<'a> Stacks<'a> {
         let mut stack: Stack = (**ancestor_path).clone();
         for level in route_path.iter() {
             let elsewhere = |above: &StackLevel| {
-                above.step.place == level.step.place && above.step.level != level.step.level
+                above.step.place == level.step.place
+                    && above.step.position() != level.step.position()
             };
             if !stack.iter().any(elsewhere) {
                 stack.push(level.clone());
             }
         }
         if !profile.hierarchy.is_empty() {
-            stack.sort_by_key(|level| profile.rank(level.step.level));
+            // Routes that delegate stay above those that they delegate to.
+            let delegations = |level: &StackLevel| Reverse(level.step.delegations);
+            let most = stack.iter().map(delegations).min();
+            stack.sort_by_key(|level| {
+                let is_upper = level.step.level.is_upper();
+                let part = most
+                    .filter(|_| is_upper)
+                    .unwrap_or_else(|| delegations(level));
+                (part, profile.rank(level.step.level))
+            });
         }
         if listener != ListenerFacts::default() {
             stack = self.at_listeners.stack(stack, listener, &self.fuel);
@@ -395,8 +392,10 @@ impl<'a> Stacks<'a> {
         let here = part.clone().map(|level| &level.policies);
         let levels = || here.clone().map(|here| &**here).collect::<Vec<_>>();
         // Fields that the target sets itself are merged with the policies.
+        let is_plain = stack.iter().all(|level| level.inheritance.is_none());
         let won = match own {
             Some(_) => None,
+            None if !is_plain => None,
             None => winner(here.clone().map(|here| (&**here, here.atomic()))),
         };
         if self.fuel.is_limited() {

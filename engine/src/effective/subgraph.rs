@@ -15,9 +15,11 @@ use crate::model::maps;
 use crate::model::object::{Node, Object, ParentRef, is_route};
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::of_route;
+use crate::topology::delegation::delegated_to;
 use crate::topology::{
-    AncestorPath, AncestorPaths, KeptOutCache, ListenerHostname, Through, fits_service, listeners,
-    listeners_of, may_accept, may_keep_out, through_hidden, through_listeners, through_service,
+    AncestorPath, AncestorPaths, DelegatedPaths, KeptOutCache, ListenerHostname, Through,
+    fits_service, listeners, listeners_of, may_accept, may_keep_out, through_hidden,
+    through_listeners, through_service,
 };
 
 /// Routes with their ancestor paths, and objects that may have no route. Routes that are accepted alike share one
@@ -35,7 +37,8 @@ pub(super) struct Subgraph {
 /// Finds subgraphs and caches their parts.
 #[derive(Debug)]
 pub(super) struct Subgraphs<'a> {
-    snapshot: &'a Snapshot,
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) delegated: DelegatedPaths,
     parents: HashMap<ObjectKey, Rc<Parent>, PrehashedBuildHasher>,
     candidates: maps::HashMap<AcceptanceKey, Rc<CandidateListeners>>,
     /// Equal lists are shared, however they came about.
@@ -46,7 +49,7 @@ pub(super) struct Subgraphs<'a> {
     consumers: HashMap<ObjectKey, Rc<[Arc<str>]>, PrehashedBuildHasher>,
     kept_out: KeptOutCache<'a>,
     rejections: Rc<RejectionFinder>,
-    fuel: Fuel,
+    pub(super) fuel: Fuel,
 }
 
 /// A Gateway or `ListenerSet`, with the ancestor paths through it.
@@ -92,6 +95,7 @@ impl<'a> Subgraphs<'a> {
     pub(super) fn new(snapshot: &'a Snapshot, clashes: Rc<RejectionFinder>, work: Fuel) -> Self {
         Self {
             snapshot,
+            delegated: DelegatedPaths::default(),
             parents: HashMap::default(),
             candidates: maps::HashMap::default(),
             lists: maps::HashMap::default(),
@@ -167,6 +171,11 @@ impl<'a> Subgraphs<'a> {
                 .ancestor_paths
                 .extend(ways.map(|(_, way)| way.clone()));
         }
+        if !Level::is_of_backend(&key.gk) {
+            let below = delegated_to(snapshot, &routes, usize::MAX);
+            let below = below.into_iter();
+            routes.extend(below.filter(|route| met.insert(Arc::as_ptr(route))));
+        }
         region.ancestor_paths.sort();
         region.routes = self.with_ways(routes.into_iter());
         region
@@ -219,10 +228,12 @@ impl<'a> Subgraphs<'a> {
             return known.clone();
         }
         let closed = self.closed(route);
-        let taken = if !closed.is_empty() {
+        let delegated = self.delegated_paths(route);
+        let taken = if !(closed.is_empty() && delegated.is_empty()) {
             let ways = entrances.fitting(hostnames);
             let ways: Vec<&Rc<AncestorPath>> = ways
                 .filter(|way| !closed.contains(&Rc::as_ptr(way)))
+                .chain(&delegated)
                 .collect();
             self.list(&ways)
         } else if let Some(all) = entrances.all(hostnames, |ways| self.list(ways)) {
@@ -248,7 +259,7 @@ impl<'a> Subgraphs<'a> {
 
     /// Ancestor paths that a route does not take because their listeners keep it out for older routes of another
     /// kind.
-    fn closed(&mut self, route: &Arc<Object>) -> maps::HashSet<*const AncestorPath> {
+    pub(super) fn closed(&mut self, route: &Arc<Object>) -> maps::HashSet<*const AncestorPath> {
         let mut closed = maps::HashSet::default();
         let Node::Route { parents, .. } = &route.node else {
             return closed;
@@ -289,7 +300,7 @@ impl<'a> Subgraphs<'a> {
     }
 
     /// The candidate listeners of routes like this one, sorted.
-    fn entrances(&mut self, route: &Object) -> Rc<CandidateListeners> {
+    pub(super) fn entrances(&mut self, route: &Object) -> Rc<CandidateListeners> {
         let Node::Route { parents, .. } = &route.node else {
             return Rc::default();
         };

@@ -9,9 +9,10 @@ use crate::model::grants::routes_into;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::{Node, Object, is_route};
 use crate::state::snapshot::Snapshot;
+use crate::topology::delegation::delegated_to;
 use crate::topology::{
-    KeptOutCache, ListenerEndpoint, ParentAttachment, attachment, gateway_of, listener_endpoint,
-    not_usable, sets_of, unreached,
+    KeptOutCache, ListenerEndpoint, ParentAttachment, attachment, delegated, gateway_of,
+    listener_endpoint, not_usable, sets_of, unreached,
 };
 
 /// The effect of a change on the requests of routes that remain.
@@ -236,7 +237,8 @@ fn cut_off(
 }
 
 /// Adds the routes whose attachment may depend on an object: those that name it or one of its `ListenerSets`. For a
-/// Namespace: the routes in it, and those of the `ListenerSets` in it.
+/// Namespace: the routes in it, and those of the `ListenerSets` in it. With the routes that these delegate to; for a
+/// route, these alone.
 fn add_routes<'a>(
     snapshot: &'a Snapshot,
     key: &ObjectKey,
@@ -245,17 +247,26 @@ fn add_routes<'a>(
 ) {
     let is_namespace = key.gk.is_core("Namespace");
     let is_parent = key.gk.is_gateway_api("Gateway") || key.gk.is_listener_set();
-    if !is_parent && !is_namespace {
-        return;
+    let mut found: Vec<&'a Arc<Object>> = Vec::new();
+    if is_route(&key.gk) {
+        found.extend(snapshot.get(key));
+    } else if is_parent || is_namespace {
+        // `ListenerSets` of one Gateway compete for ports.
+        let top = gateway_of(snapshot, key);
+        let sets = sets_of(snapshot, top);
+        let owners: BTreeSet<&ObjectKey> = sets.map(|set| &set.key).chain([top, key]).collect();
+        for owner in owners {
+            let here = snapshot.below(owner).filter(|o| is_route(&o.key.gk));
+            let room = most
+                .saturating_add(1)
+                .saturating_sub(routes.len() + found.len());
+            found.extend(here.take(room));
+        }
+        routes.extend(found.iter().map(|route| &route.key));
     }
-    // `ListenerSets` of one Gateway compete for ports.
-    let top = gateway_of(snapshot, key);
-    let sets = sets_of(snapshot, top);
-    let owners: BTreeSet<&ObjectKey> = sets.map(|set| &set.key).chain([top, key]).collect();
-    for owner in owners {
-        let here = snapshot.below(owner).filter(|o| is_route(&o.key.gk));
-        let room = most.saturating_add(1).saturating_sub(routes.len());
-        routes.extend(here.take(room).map(|route| &route.key));
+    let room = most.saturating_add(1).saturating_sub(routes.len());
+    for route in delegated_to(snapshot, found, room) {
+        routes.extend(snapshot.get(&route.key).map(|route| &route.key));
     }
 }
 
@@ -272,12 +283,18 @@ fn doors(
         let places = match attachment(one_kind, route, parent) {
             ParentAttachment::Attached(places) => places,
             ParentAttachment::Unknown(_) => vec![parent.object.whole()],
-            ParentAttachment::Refused { .. } => continue,
+            ParentAttachment::Delegated(_) | ParentAttachment::Refused { .. } => continue,
         };
         for place in places {
             let endpoint = listener_endpoint(one_kind.snapshot(), &place);
             let nameless = || (place.object.clone(), 0, None);
             found.insert(endpoint.unwrap_or_else(nameless), place);
+        }
+    }
+    for entrance in delegated(one_kind, route) {
+        let place = entrance.listener;
+        if let Some(endpoint) = listener_endpoint(one_kind.snapshot(), &place) {
+            found.entry(endpoint).or_insert(place);
         }
     }
     found

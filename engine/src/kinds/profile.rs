@@ -15,6 +15,7 @@ mod builtin;
 mod caveats;
 mod condition;
 mod controller;
+mod delegation;
 mod derive;
 mod facts;
 pub mod file;
@@ -38,6 +39,7 @@ pub use condition::Condition;
 pub use controller::{
     ControllerFile, ExpressionPaths, GrpcMethodAlone, ListenerIsolation, RuleLists, RuleOrder,
 };
+pub use delegation::{DelegationFile, Inheritance, InheritanceFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
@@ -208,7 +210,8 @@ pub struct ProfileRules {
 /// objects are listed again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RetainedFields {
-    /// Annotations by which policies are attached, and those with the weight of a policy.
+    /// Annotations by which policies are attached, those with the weight of a policy, and those of routes that
+    /// delegate.
     annotations: BTreeSet<String>,
     /// Kinds with fields that policies control; their whole spec is retained.
     specs: BTreeSet<GroupKind>,
@@ -239,6 +242,12 @@ impl ProfileRules {
         builtin: Vec<ControllerFile>,
     ) -> Self {
         let all = builtin.into_iter().chain(config);
+        let all: Vec<ControllerFile> = all.collect();
+        let delegation = all.iter().filter_map(|facts| facts.delegation.as_ref());
+        let annotations = delegation.filter_map(|facts| facts.inherit_matches.as_ref());
+        let annotations = annotations.map(|annotation| annotation.key.clone());
+        self.keeps.annotations.extend(annotations);
+        let all = all.into_iter();
         self.controllers = all.map(|facts| (facts.name.clone(), facts)).collect();
         self
     }
@@ -253,6 +262,12 @@ impl ProfileRules {
     /// The facts about a controller; `None` if there are none.
     pub fn controller(&self, name: &str) -> Option<&ControllerFile> {
         self.controllers.get(name)
+    }
+
+    /// How controllers follow routes that delegate to others, of each controller that does.
+    pub fn delegations(&self) -> impl Iterator<Item = &DelegationFile> {
+        let controllers = self.controllers.values();
+        controllers.filter_map(|facts| facts.delegation.as_ref())
     }
 
     /// Kinds that are policy kinds regardless of their CRD.
@@ -305,6 +320,10 @@ impl RetainedFields {
             let annotation = profile.targets.annotation.as_ref();
             keeps.annotations.extend(annotation.map(|a| a.key.clone()));
             keeps.annotations.extend(profile.conflict.weight.clone());
+            let inheritance = profile.merge.inheritance.as_ref();
+            keeps
+                .annotations
+                .extend(inheritance.map(|by| by.annotation.clone()));
             let caveats = profile.caveats.iter().flatten();
             keeps
                 .annotations

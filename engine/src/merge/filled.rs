@@ -1,19 +1,16 @@
 //! Settings that are filled in one by one, as some controllers do on routes of some kinds: the most specific policy comes
 //! first, and each policy after it adds the settings that are still missing.
 
-use std::sync::Arc;
-
-use super::{Layer, Merged, fold, level_stanzas};
+use super::{Layer, MergeLevel, Merged, fold, level_stanzas};
 use crate::kinds::profile::Profile;
 use crate::model::level::Level;
-use crate::policy::Policy;
 
 /// Implements [`super::fold_levels`] for such kinds. A policy of the route whose strategy says so is merged with the
 /// nearest policy above the routes before it is its turn: what comes from there precedes the policies between.
-pub(super) fn filled(profile: &Profile, levels: &[(Level, &[Arc<Policy>])]) -> Option<Merged> {
-    let layers = levels.iter().flat_map(|(level, policies)| {
-        let stanzas = level_stanzas(profile, policies).into_iter();
-        stanzas.map(|stanza| (*level, Layer::Of(stanza)))
+pub(super) fn filled(profile: &Profile, levels: &[MergeLevel<'_>]) -> Option<Merged> {
+    let layers = levels.iter().flat_map(|at| {
+        let stanzas = level_stanzas(profile, at.policies).into_iter();
+        stanzas.map(|stanza| (at.level, Layer::Of(stanza)))
     });
     let layers: Vec<(Level, Layer<'_>)> = layers.collect();
     let parent = layers.iter().rfind(|(level, _)| level.is_upper());

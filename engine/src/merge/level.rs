@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use super::MergeLevel;
 use super::stanza::StanzaRef;
 use super::tree::{ByEntry, MergeUnit, Tree};
 use crate::attachment::conflict::rejected;
 use crate::kinds::profile::{Profile, SameTarget, Strategy};
-use crate::model::level::Level;
 use crate::policy::Policy;
 
 /// Every list whose entries have an identity is merged entry by entry.
@@ -16,26 +16,25 @@ const EVERY: ByEntry<'static> = ByEntry {
 };
 
 /// The levels with those as one whose policies merge by age; empty if the kind has none of these.
-pub(super) fn by_age(
+pub(super) fn by_age<'a>(
     profile: &Profile,
-    levels: &[(Level, &[Arc<Policy>])],
-) -> Vec<(Level, Vec<Arc<Policy>>)> {
+    levels: &[MergeLevel<'a>],
+) -> Vec<(MergeLevel<'a>, Vec<Arc<Policy>>)> {
     let merged = &profile.merging.levels_by_age;
     if merged.is_empty() {
         return Vec::new();
     }
-    let is_one = |(one, _): &(Level, _), (next, _): &(Level, _)| {
-        merged.contains(one) && merged.contains(next)
+    let is_one = |one: &MergeLevel<'_>, next: &MergeLevel<'_>| {
+        merged.contains(&one.level) && merged.contains(&next.level)
     };
     let joined = levels.chunk_by(is_one).filter_map(|chunk| {
-        let (level, _) = chunk.first()?;
-        let policies = chunk.iter().flat_map(|(_, policies)| policies.iter());
+        let policies = chunk.iter().flat_map(|level| level.policies);
         let mut policies: Vec<Arc<Policy>> = policies.cloned().collect();
         if chunk.len() > 1 {
             policies.sort_by(|one, other| one.precedence().cmp(other.precedence()));
             policies.dedup_by(|one, other| one.key() == other.key());
         }
-        Some((*level, policies))
+        Some((*chunk.first()?, policies))
     });
     joined.collect()
 }

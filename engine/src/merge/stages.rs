@@ -6,23 +6,20 @@
 
 use std::sync::Arc;
 
-use super::{Effective, Merged, Tree, fold, layers, upward};
+use super::{Effective, MergeLevel, Merged, Tree, fold, inherited, layers};
 use crate::kinds::profile::Profile;
-use crate::model::level::Level;
-use crate::policy::Policy;
 
 /// Implements [`super::fold_levels`] for levels that are merged in stages.
 pub(super) fn merged(
     profile: &Profile,
-    levels: &[(Level, &[Arc<Policy>])],
+    levels: &[MergeLevel<'_>],
     own: Option<Merged>,
 ) -> Effective {
-    let stage = |(level, _): &(Level, &[Arc<Policy>])| profile.merging.stage(*level);
+    let stage = |level: &MergeLevel<'_>| profile.merging.stage(level.level);
     let stages = levels.chunk_by(|one, next| stage(one) == stage(next));
     let stages = stages.filter_map(|stage| {
-        let layers = layers(profile, stage.iter().map(|(_, level)| *level));
-        let strategy = layers.first()?.strategy();
-        Some((strategy, upward(profile, &layers, None)?))
+        let strategy = layers(profile, stage).first()?.strategy();
+        Some((strategy, inherited::merged(profile, stage, None)?))
     });
     let mut stages: Vec<_> = stages.collect();
     let Some((_, last)) = stages.pop() else {
@@ -42,7 +39,9 @@ pub(super) fn merged(
         if let (Merged::Settings(result), Merged::Settings(above), Merged::Settings(below)) =
             (&mut result, &kept, &under)
         {
-            lay_over(profile, Arc::make_mut(result), above, below);
+            let lasting: Vec<&Vec<String>> = profile.merging.lasting.iter().collect();
+            let kept = (&**profile.merging.together, &*lasting);
+            lay_over(kept, Arc::make_mut(result), above, below);
         }
         result
     });
@@ -51,20 +50,26 @@ pub(super) fn merged(
     }
 }
 
-/// Adds the settings of the upper stage that remain in force regardless of the lower one.
-fn lay_over(profile: &Profile, result: &mut Tree, above: &Tree, below: &Tree) {
+/// Adds the settings of the upper part that remain in force regardless of the lower one: those that are in force for
+/// both, and those that nothing below undoes.
+pub(super) fn lay_over(
+    (together, lasting): (&[Vec<String>], &[&Vec<String>]),
+    result: &mut Tree,
+    above: &Tree,
+    below: &Tree,
+) {
     let is_off = |tree: &Tree, setting: &[String]| {
-        let mut lasting = profile.merging.lasting.iter();
+        let mut lasting = lasting.iter();
         lasting.any(|path| path.starts_with(setting) && tree.at(path).is_some())
     };
-    for setting in profile.merging.together.iter() {
+    for setting in together {
         if let (Some(ancestor_path), Some(route_path)) = (above.at(setting), below.at(setting))
             && !is_off(below, setting)
         {
             result.copy_from(&ancestor_path.clone().beside(route_path.clone()), setting);
         }
     }
-    for path in profile.merging.lasting.iter() {
+    for path in lasting {
         let setting = path.split_last().map_or(&[][..], |(_, setting)| setting);
         if let (Some(_), Some(ancestor_path)) = (above.at(path), above.at(setting)) {
             result.copy_from(ancestor_path, setting);

@@ -100,6 +100,7 @@ impl Interner {
                 rules,
                 paths,
                 matches,
+                rule_matches: _,
             } => {
                 parents.iter_mut().for_each(|parent| self.parent(parent));
                 hostnames.iter_mut().for_each(|name| self.text(name));

@@ -41,8 +41,21 @@ pub enum Level {
 pub struct Step {
     /// Its level.
     pub level: Level,
+    /// The number of delegations below it: 1 for a route that delegates to the last route of the path, and for the
+    /// rule that does; 0 for the last route, and for everything that is no route.
+    pub delegations: u8,
     /// The place.
     pub place: Place,
+}
+
+/// The position of a step on a path: a smaller one is less specific. Routes that delegate are above those that they
+/// delegate to, at the same levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// 0 above the routes; then it counts delegations.
+    part: u8,
+    /// The level.
+    pub level: Level,
 }
 
 // === impl Level ===
@@ -100,6 +113,34 @@ impl Level {
 impl Step {
     /// A place at a level.
     pub fn new(level: Level, place: Place) -> Self {
-        Self { level, place }
+        Self {
+            level,
+            delegations: 0,
+            place,
+        }
+    }
+
+    /// The same place on a path that has one more delegation below it.
+    #[must_use]
+    pub fn above_delegation(&self) -> Self {
+        Self {
+            level: self.level,
+            delegations: self
+                .delegations
+                .saturating_add(u8::from(!self.level.is_upper())),
+            place: self.place.clone(),
+        }
+    }
+
+    /// Its position on the path.
+    pub fn position(&self) -> Position {
+        Position {
+            part: if self.level.is_upper() {
+                0
+            } else {
+                u8::MAX - self.delegations
+            },
+            level: self.level,
+        }
     }
 }

@@ -24,6 +24,7 @@ mod matches;
 mod outline;
 mod paths;
 pub mod reported;
+mod rule_matches;
 mod same;
 mod unreadable;
 mod weight;
@@ -37,6 +38,7 @@ pub use kinds::{
 pub use matches::Matches;
 pub use paths::Paths;
 pub use reported::Reported;
+pub use rule_matches::{Condition, RequestMatch, RuleMatches};
 pub use unreadable::{Unreadable, plain};
 pub use weight::is_bearable;
 pub use weight::{is_large, weigh_metadata};
@@ -140,6 +142,8 @@ pub enum Node {
         paths: Paths,
         /// The complete matches of its rules.
         matches: Matches,
+        /// The matches of each rule in full, if it may take part in delegation.
+        rule_matches: RuleMatches,
     },
     /// A Service.
     Service {

@@ -108,8 +108,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
 
     fn choose(&self, point: &Point<'a>) -> Choice<'a> {
         let hosts = self.hosts(point, Some(&point.hostname));
-        let routes = point.here.routes.iter().copied();
-        self.matching.choose(self.request, hosts, routes)
+        self.matching.choose_at(self.request, hosts, &point.here)
     }
 
     /// The choice if the listener left no hostname to others.

@@ -2,14 +2,21 @@
 
 use std::sync::Arc;
 
+use super::delegated::{DelegatedRoute, delegated_at, facts_at};
+use crate::kinds::profile::DelegationFile;
 use crate::model::object::{Object, ParentRef, is_route};
 use crate::policy::Precedence;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{OwnListener, Refusal, kept_out, refusal};
 
 /// The routes that refer to the owner of a listener, from the point of view of this listener.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Attached<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    /// How the controller of the listener follows delegation, if it does.
+    pub(super) facts: Option<&'a DelegationFile>,
+    /// Routes that those attached delegate to.
+    pub(super) delegated: Vec<DelegatedRoute<'a>>,
     /// Attached routes, the oldest first.
     pub(super) routes: Vec<&'a Arc<Object>>,
     /// Routes that the listener refuses, each with the parent reference that comes closest.
@@ -20,7 +27,14 @@ pub(super) struct Attached<'a> {
 
 /// Sorts the routes that refer to the owner of a listener.
 pub(super) fn attached<'a>(snapshot: &'a Snapshot, here: &OwnListener<'_>) -> Attached<'a> {
-    let mut found = Attached::default();
+    let mut found = Attached {
+        snapshot,
+        facts: facts_at(snapshot, here),
+        delegated: Vec::new(),
+        routes: Vec::new(),
+        refused: Vec::new(),
+        rejected: Vec::new(),
+    };
     let kept_out = kept_out(snapshot, here);
     let routes = snapshot.below(&here.owner.key);
     for route in routes.filter(|o| is_route(&o.key.gk)) {
@@ -49,5 +63,8 @@ pub(super) fn attached<'a>(snapshot: &'a Snapshot, here: &OwnListener<'_>) -> At
     found
         .rejected
         .sort_by_cached_key(|(route, _)| Precedence::of(route));
+    if found.facts.is_some() {
+        found.delegated = delegated_at(snapshot, here, &found.routes);
+    }
     found
 }

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::attached::Attached;
 use super::criterion::Criterion;
+use super::delegated::DelegatedRoute;
 use super::holds::{self, Holds, Mismatch};
 use super::hostname::{self, HostMatch, ListenerHosts};
 use super::messages;
@@ -13,6 +15,7 @@ use super::spec::{self, Dialect, MatchSpec, Rule};
 use super::{Matching, NotTaken};
 use crate::kinds::profile::RuleOrder;
 use crate::model::ids::ObjectKey;
+use crate::model::level::Step;
 use crate::model::object::{Node, Object};
 use crate::model::section;
 use crate::policy::Precedence;
@@ -26,6 +29,10 @@ pub(super) struct Hit<'a> {
     pub(super) hostname: HostMatch<'a>,
     pub(super) wants: MatchSpec,
     pub(super) rule: Rule,
+    /// The routes that delegate to the route, and their rules, from the top down.
+    pub(super) above: Vec<Step>,
+    /// Whether the rule delegates, and a backend of it stands for no route that takes its requests.
+    pub(super) is_dead_end: bool,
 }
 
 /// A rule without a match for the request, and the first failed condition of its closest match.
@@ -51,6 +58,17 @@ pub(super) struct Choice<'a> {
     pub(super) elsewhere: Vec<&'a Arc<Object>>,
     /// The order in which rules are tried.
     pub(super) order: RuleOrder,
+}
+
+/// A route whose rules are evaluated.
+struct Candidate<'a, 'b> {
+    route: &'a Arc<Object>,
+    /// The attached route: this one, or one that delegates to it.
+    root: &'a Arc<Object>,
+    /// The requests that reach each of its rules, if routes delegate to it, and these routes.
+    below: Option<&'b DelegatedRoute<'a>>,
+    /// The listener, if its controller follows delegation.
+    at: Option<&'b Attached<'a>>,
 }
 
 /// Whether the hostnames of routes matter. In a mesh they do not (GEP-1426).
@@ -81,14 +99,55 @@ impl<'a> Matching<'a> {
         hosts: Hosts<'_>,
         routes: impl IntoIterator<Item = &'a Arc<Object>>,
     ) -> Choice<'a> {
+        let candidates = routes.into_iter().map(|route| Candidate {
+            route,
+            root: route,
+            below: None,
+            at: None,
+        });
+        self.among(request, hosts, candidates)
+    }
+
+    /// Evaluates the rules of the routes of a listener for a request, and of those that they delegate to.
+    pub(super) fn choose_at(
+        &self,
+        request: &Request,
+        hosts: Hosts<'_>,
+        here: &Attached<'a>,
+    ) -> Choice<'a> {
+        let at = here.facts.map(|_| here);
+        let attached = here.routes.iter().map(|route| Candidate {
+            route,
+            root: route,
+            below: None,
+            at,
+        });
+        let delegated = here.delegated.iter().map(|below| Candidate {
+            route: below.route,
+            root: below.root,
+            below: Some(below),
+            at,
+        });
+        self.among(request, hosts, attached.chain(delegated))
+    }
+
+    fn among<'b>(
+        &self,
+        request: &Request,
+        hosts: Hosts<'_>,
+        candidates: impl Iterator<Item = Candidate<'a, 'b>>,
+    ) -> Choice<'a>
+    where
+        'a: 'b,
+    {
         let mut choice = Choice {
             order: hosts.order(),
             ..Choice::default()
         };
         let mut matching = Vec::new();
         let mut lists: Lists<'a> = BTreeMap::new();
-        for route in routes {
-            let hostnames = match &route.node {
+        for candidate in candidates {
+            let hostnames = match &candidate.root.node {
                 Node::Route { hostnames, .. } => &**hostnames,
                 _ => &[],
             };
@@ -97,22 +156,22 @@ impl<'a> Matching<'a> {
                 Hosts::Ignored => Some(HostMatch::default()),
             };
             let Some(matched) = matched else {
-                choice.elsewhere.push(route);
+                choice.elsewhere.push(candidate.route);
                 continue;
             };
-            let precedence = Precedence::of(route);
-            let first = lists.entry((kind_of(route), matched.of_route));
+            let precedence = Precedence::of(candidate.root);
+            let first = lists.entry((kind_of(candidate.root), matched.of_route));
             let first = first.or_insert_with(|| precedence.clone());
             if precedence < *first {
                 *first = precedence;
             }
-            matching.push((route, matched));
+            matching.push((candidate, matched));
         }
-        for (route, matched) in matching {
-            let own = lists.get(&(kind_of(route), matched.of_route));
+        for (candidate, matched) in matching {
+            let own = lists.get(&(kind_of(candidate.root), matched.of_route));
             let before = lists.values().filter(|first| Some(*first) < own);
             let list = before.count();
-            self.rules(request, route, &matched, list, &mut choice);
+            self.rules(request, &candidate, (&matched, list), &mut choice);
         }
         choice.sort();
         choice
@@ -121,11 +180,11 @@ impl<'a> Matching<'a> {
     fn rules(
         &self,
         request: &Request,
-        route: &'a Arc<Object>,
-        hostname: &HostMatch<'a>,
-        list: usize,
+        candidate: &Candidate<'a, '_>,
+        (hostname, list): (&HostMatch<'a>, usize),
         choice: &mut Choice<'a>,
     ) {
+        let route = candidate.route;
         let dialect = dialect(route);
         let spec = self.specs.get(&route.key).copied();
         let rules = match spec.map(|spec| spec::rules(dialect, spec)) {
@@ -139,7 +198,7 @@ impl<'a> Matching<'a> {
                     .push(unread(route, None, "its spec is not known"));
             }
         };
-        let precedence = Precedence::of(route);
+        let (precedence, own) = (Precedence::of(candidate.root), Precedence::of(route));
         let context = RankContext {
             hostname: hostname.fit,
             kind: kind_of(route),
@@ -148,37 +207,28 @@ impl<'a> Matching<'a> {
         };
         for (index, mut rule) in rules.into_iter().enumerate() {
             let label = section::rule_label(route, index);
-            let mut best: Option<(RankedRule, MatchSpec)> = None;
-            let mut nearest: Option<(Mismatch, usize)> = None;
-            for wants in std::mem::take(&mut rule.matches) {
-                let judged = wants.and_then(|wants| Ok((holds(dialect, &wants, request)?, wants)));
-                match judged {
-                    Ok((None, wants)) => {
-                        let here = RankedRule {
-                            rank: Rank::of(&wants, context),
-                            precedence: precedence.clone(),
-                            rule: index,
-                        };
-                        if best.as_ref().is_none_or(|(known, _)| here.is_before(known)) {
-                            best = Some((here, wants));
-                        }
-                    }
-                    Ok((Some(against), wants)) => {
-                        let alike = messages::alike(&wants, request);
-                        let nearer = nearest.as_ref().is_none_or(|(known, before)| {
-                            (known.at, *before) < (against.at, alike)
-                        });
-                        if nearer {
-                            nearest = Some((against, alike));
-                        }
-                    }
-                    Err(why) => {
-                        let at = Some((index, label.clone()));
-                        choice.unknown.push(unread(route, at, &why));
-                    }
-                }
+            let hands_on = candidate.hands_on(index, &label);
+            if hands_on == Some(true) {
+                continue;
             }
-            match (best, nearest) {
+            if let Some(below) = candidate.below {
+                let matches = below.matches.get(index).into_iter().flatten();
+                rule.matches = matches.map(MatchSpec::of_request).collect();
+            }
+            let ranked = |wants: &MatchSpec| RankedRule {
+                rank: Rank::of(wants, context),
+                precedence: precedence.clone(),
+                own: own.clone(),
+                rule: index,
+            };
+            let matches = std::mem::take(&mut rule.matches);
+            let judged = judge(dialect, matches, request, ranked);
+            let unknown = judged.unknown.iter();
+            choice.unknown.extend(unknown.map(|why| {
+                let at = Some((index, label.clone()));
+                unread(route, at, why)
+            }));
+            match (judged.best, judged.nearest) {
                 (Some((standing, wants)), _) => choice.hits.push(Hit {
                     route,
                     standing,
@@ -186,6 +236,10 @@ impl<'a> Matching<'a> {
                     hostname: hostname.clone(),
                     wants,
                     rule,
+                    above: candidate
+                        .below
+                        .map_or_else(Vec::new, |below| below.above.clone()),
+                    is_dead_end: hands_on == Some(false),
                 }),
                 (None, Some((against, alike))) => choice.misses.push(Miss {
                     route,
@@ -197,6 +251,63 @@ impl<'a> Matching<'a> {
             }
         }
     }
+}
+
+// === impl Candidate ===
+
+impl Candidate<'_, '_> {
+    /// Whether a rule hands its requests on to other routes; `None` if it does not delegate.
+    fn hands_on(&self, index: usize, label: &Arc<str>) -> Option<bool> {
+        let Node::Route { rules, .. } = &self.route.node else {
+            return None;
+        };
+        let above = self.below.map_or(&[][..], |below| &below.above);
+        let place = self.route.key.section(label.clone());
+        self.at?.hands_on(rules.get(index)?, &place, above)
+    }
+}
+
+/// What the matches of a rule have for and against a request.
+#[derive(Default)]
+struct Judged {
+    /// The best match that takes it.
+    best: Option<(RankedRule, MatchSpec)>,
+    /// The first failed condition of the closest match that does not.
+    nearest: Option<(Mismatch, usize)>,
+    /// Why other matches cannot be evaluated.
+    unknown: Vec<String>,
+}
+
+fn judge(
+    dialect: Dialect,
+    matches: Vec<Result<MatchSpec, String>>,
+    request: &Request,
+    ranked: impl Fn(&MatchSpec) -> RankedRule,
+) -> Judged {
+    let mut found = Judged::default();
+    for wants in matches {
+        let judged = wants.and_then(|wants| Ok((holds(dialect, &wants, request)?, wants)));
+        match judged {
+            Ok((None, wants)) => {
+                let here = ranked(&wants);
+                let best = found.best.as_ref();
+                if best.is_none_or(|(known, _)| here.is_before(known)) {
+                    found.best = Some((here, wants));
+                }
+            }
+            Ok((Some(against), wants)) => {
+                let alike = messages::alike(&wants, request);
+                let nearest = found.nearest.as_ref();
+                let nearer =
+                    nearest.is_none_or(|(known, before)| (known.at, *before) < (against.at, alike));
+                if nearer {
+                    found.nearest = Some((against, alike));
+                }
+            }
+            Err(why) => found.unknown.push(why),
+        }
+    }
+    found
 }
 
 /// What a match has against a request; `None` if it takes it. An error says what cannot be read.

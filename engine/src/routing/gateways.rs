@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::at_listeners::{AtListeners, ControllerRules};
-use super::backends::{answer, backends, mirrors, of_backend, uncovered};
+use super::backends::{Answer, answer, backends, mirrors, of_backend, uncovered};
 use super::choose::Hit;
 use super::filters::RedirectContext;
 use super::hostname::Fit;
@@ -205,12 +205,24 @@ impl<'a> Matching<'a> {
         in_mesh: bool,
     ) -> RequestMatch {
         let (route, index) = (hit.route, hit.standing.rule);
-        let mut backends = backends(self.snapshot, route, index, &hit.rule.backends, in_mesh);
+        let mut backends = if hit.is_dead_end {
+            Vec::new()
+        } else {
+            backends(self.snapshot, route, index, &hit.rule.backends, in_mesh)
+        };
         for (backend, spec) in backends.iter_mut().zip(&hit.rule.backends) {
             backend.answer = of_backend(backend, &spec.filters, here);
         }
         let mirrors = mirrors(self.snapshot, route, &hit.rule, in_mesh);
-        let answer = answer(route, &hit.rule.filters, &backends, here);
+        let answer = if hit.is_dead_end {
+            Some(Answer {
+                status: Some("500".to_owned()),
+                location: None,
+                why: "the rule delegates to other routes, and not each of its backends stands for one that takes its requests".to_owned(),
+            })
+        } else {
+            answer(route, &hit.rule.filters, &backends, here)
+        };
         let in_place = hit.rule.filters.cors.is_some() && here.preflight_of.is_some();
         let by_backend = answer.is_some() && backends.iter().any(|b| b.answer.is_some());
         let (backends, mirrors) = if in_place || by_backend {
@@ -230,6 +242,7 @@ impl<'a> Matching<'a> {
             hostname: hit.hostname.of_route.cloned(),
             wants: hit.wants.clone(),
             filters: hit.rule.filters.types.clone(),
+            above: hit.above.clone(),
         };
         let taken = Served {
             rule: Some(rule),

@@ -21,8 +21,10 @@ pub(super) struct Rank(Vec<(Reason, (usize, usize))>);
 pub(super) struct RankedRule {
     /// How specific it is.
     pub(super) rank: Rank,
-    /// The age and name of its route.
+    /// The age and name of its route, or of the attached route that delegates to it.
     pub(super) precedence: Precedence,
+    /// The age and name of its route.
+    pub(super) own: Precedence,
     /// The index of the rule in its route.
     pub(super) rule: usize,
 }
@@ -171,10 +173,15 @@ impl RankedRule {
         if let Some(decided) = self.rank.compare(&other.rank) {
             return decided;
         }
-        match self.precedence.cmp(&other.precedence) {
-            Equal => (Reason::RuleOrder, self.rule.cmp(&other.rule)),
-            order if self.precedence.same_age(&other.precedence) => (Reason::Name, order),
-            order => (Reason::Age, order),
+        let pairs = [
+            (&self.precedence, &other.precedence),
+            (&self.own, &other.own),
+        ];
+        let mut differ = pairs.into_iter().filter(|(one, other)| one != other);
+        match differ.next() {
+            None => (Reason::RuleOrder, self.rule.cmp(&other.rule)),
+            Some((one, other)) if one.same_age(other) => (Reason::Name, one.cmp(other)),
+            Some((one, other)) => (Reason::Age, one.cmp(other)),
         }
     }
 

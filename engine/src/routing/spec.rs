@@ -1,13 +1,14 @@
 //! Parses the rules of routes from their specs. An invalid part is reported and does not affect the rest.
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::filters::Filters;
 use super::path::Path;
 use super::request::same_header;
 use super::text_match::Text;
 use crate::model::literal;
+use crate::model::object::{Condition, RequestMatch};
 
 /// A rule of a route.
 #[derive(Clone, Debug, Default)]
@@ -245,6 +246,25 @@ impl MatchSpec {
             None => self.service.is_some() || self.call.is_some(),
         };
         !by_path && self.method.is_none() && self.headers.is_empty() && self.params.is_empty()
+    }
+
+    /// A match that is known in full.
+    ///
+    /// # Errors
+    /// Fails if the type of a condition is unknown.
+    pub(super) fn of_request(of: &RequestMatch) -> Result<Self, String> {
+        let conditions = |all: &[Condition]| -> Vec<Value> {
+            let json = |c: &Condition| json!({"name": *c.name, "type": *c.kind, "value": *c.value});
+            all.iter().map(json).collect()
+        };
+        let path = json!({"type": *of.path_type, "value": *of.path});
+        let json = json!({
+            "path": path,
+            "method": of.method.as_deref(),
+            "headers": conditions(&of.headers),
+            "queryParams": conditions(&of.query),
+        });
+        wants(Dialect::Http, json)
     }
 
     /// The match of a rule without matches.

@@ -7,7 +7,9 @@ use foldhash::quality::RandomState;
 use imbl::{OrdMap, OrdSet};
 use serde_json::Value;
 
-use crate::kinds::profile::{ControllerFile, Profile, ProfileRules, is_policy_kind};
+use crate::kinds::profile::{
+    ControllerFile, DelegationFile, Profile, ProfileRules, is_policy_kind,
+};
 use crate::model::acceptance::Acceptance;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::HashSet;
@@ -166,7 +168,7 @@ impl Snapshot {
     }
 
     /// The objects of a kind, in no particular order.
-    pub fn objects(&self, gk: &GroupKind) -> impl Iterator<Item = &Arc<Object>> {
+    pub fn objects(&self, gk: &GroupKind) -> impl Iterator<Item = &Arc<Object>> + use<'_> {
         self.kinds
             .get(gk)
             .into_iter()
@@ -270,7 +272,7 @@ impl Snapshot {
     }
 
     /// The objects that name `key` as their class, parent or Namespace; sorted.
-    pub fn below(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Object>> {
+    pub fn below(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Object>> + use<'_> {
         self.edges.below(key).filter_map(|key| self.get(key))
     }
 
@@ -304,9 +306,25 @@ impl Snapshot {
         self.rules.controller(name)
     }
 
-    /// The routes that send requests to an object; sorted.
+    /// How controllers follow routes that delegate to others, of each controller that does; none if no route has a
+    /// backend that may stand for routes.
+    pub fn delegations(&self) -> impl Iterator<Item = &DelegationFile> {
+        let supposed = || self.supposed.iter().flat_map(|object| object.backends());
+        let all = self.rules.delegations();
+        all.filter(move |facts| {
+            let mut kinds = self.edges.backend_kinds();
+            kinds.any(|kind| facts.has_kind(kind))
+                || supposed().any(|backend| facts.has_kind(&backend.object.gk))
+        })
+    }
+
+    /// The routes that send requests to an object, sorted; a route that is assumed to exist comes last.
     pub fn using(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Object>> {
-        self.edges.using(key).filter_map(|key| self.get(key))
+        let supposed = self.supposed.as_ref();
+        let others = self.edges.using(key).filter_map(|key| self.get(key));
+        let others = others.filter(move |o| supposed.is_none_or(|supposed| supposed.key != o.key));
+        let names = |route: &&Arc<Object>| route.backends().any(|b| b.object == *key);
+        others.chain(supposed.filter(names))
     }
 
     /// The `ReferenceGrants` of a namespace; sorted.

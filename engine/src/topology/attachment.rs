@@ -1,25 +1,33 @@
 //! Where each parentRef of a route attaches, and if it does not, why.
 
+use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::accept::{OwnListener, Refusal, fits_service, refusal};
 use super::acceptance::{Unaccepted, listeners, of as listeners_of, unaccepted};
+use super::delegation::{self, Unfollowed};
 use super::isolation::ListenerHostname;
 use super::route_kinds::{KeptOutCache, may_keep_out};
 use super::route_path::{Unreached, unreached};
+use super::{AncestorPath, OwnPaths, through_listeners};
+use crate::kinds::profile::DelegationFile;
 use crate::model::acceptance::{Conflict, Listeners, SetRefusal};
 use crate::model::fuel;
 use crate::model::hint::nearest;
 use crate::model::ids::{ObjectKey, Place};
+use crate::model::level::Level;
 use crate::model::object::{BackendRef, Listener, Node, Object, ParentRef, is_route};
 use crate::state::snapshot::Snapshot;
-use crate::status::reports::{controller, of_listener, of_route};
+use crate::status::reports::{of_listener, of_route};
 
 /// The result of a parentRef.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParentAttachment {
     /// The listeners, or the mesh Service, that accept the route.
     Attached(Vec<Place>),
+    /// Another route delegates to the route.
+    Delegated(Vec<Entrance>),
     /// The parent may exist, but nothing is known of it.
     Unknown(String),
     /// Nothing accepts the route.
@@ -29,6 +37,15 @@ pub enum ParentAttachment {
         /// The reason.
         why: String,
     },
+}
+
+/// How requests reach a route that another one delegates to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entrance {
+    /// The rule that delegates.
+    pub rule: Place,
+    /// The listener at which the requests arrive.
+    pub listener: Place,
 }
 
 /// Resolves a parentRef of a route.
@@ -56,9 +73,7 @@ pub fn attachment(
             ParentAttachment::Attached(vec![key.whole()])
         }
         Node::Service { .. } => refused(format!("{key} has no such port")),
-        Node::Route { .. } if may_delegate(snapshot, owner) => ParentAttachment::Unknown(format!(
-            "attache does not follow whether {key} delegates to it"
-        )),
+        Node::Route { .. } => below_route(one_kind, route, owner),
         Node::Gateway { .. } | Node::ListenerSet { .. } => {
             let Some(accepted) = listeners(snapshot, owner) else {
                 return refused(no_parent(key));
@@ -92,6 +107,70 @@ pub fn attachment_cost(snapshot: &Snapshot, route: &Object) -> usize {
         compared / fuel::HOSTNAMES + others / fuel::GROUPS
     };
     owners.map(of_one).sum()
+}
+
+/// The entrances of a route to which others delegate, sorted.
+pub fn delegated(one_kind: &mut KeptOutCache<'_>, route: &Arc<Object>) -> Vec<Entrance> {
+    let mut search = std::mem::take(&mut one_kind.delegated);
+    let paths = search.of(one_kind, route);
+    one_kind.delegated = search;
+    let entrances = paths.iter().filter_map(|path| {
+        Some(Entrance {
+            rule: path.steps.last()?.place.clone(),
+            listener: path.last()?.clone(),
+        })
+    });
+    let entrances: BTreeSet<Entrance> = entrances.collect();
+    entrances.into_iter().collect()
+}
+
+impl OwnPaths for KeptOutCache<'_> {
+    fn snapshot(&self) -> &Snapshot {
+        KeptOutCache::snapshot(self)
+    }
+
+    fn own_paths(&mut self, route: &Arc<Object>) -> Vec<Rc<AncestorPath>> {
+        let mut found = Vec::new();
+        for parent in route.parents() {
+            let snapshot = KeptOutCache::snapshot(self);
+            let owner = snapshot.get(&parent.object);
+            let owner = owner.filter(|owner| Level::is_above_routes(&owner.key.gk));
+            if let Some(owner) = owner
+                && let ParentAttachment::Attached(places) = attachment(self, route, parent)
+            {
+                let paths = through_listeners(snapshot, owner).into_iter();
+                let paths = paths.map(|(_, path)| path);
+                found.extend(paths.filter(|p| p.last().is_some_and(|at| places.contains(at))));
+            }
+        }
+        found
+    }
+}
+
+/// Whether a route delegates to another that names it as its parent.
+fn below_route(
+    one_kind: &mut KeptOutCache<'_>,
+    route: &Arc<Object>,
+    parent: &Arc<Object>,
+) -> ParentAttachment {
+    let snapshot = one_kind.snapshot();
+    let above = &parent.key;
+    let refused = |why| ParentAttachment::Refused {
+        at: above.whole(),
+        why,
+    };
+    let mut entrances = delegated(one_kind, route);
+    entrances.retain(|entrance| entrance.rule.object == *above);
+    if !entrances.is_empty() {
+        return ParentAttachment::Delegated(entrances);
+    }
+    match delegation::unfollowed(snapshot, parent) {
+        Some(Unfollowed::NoDelegation) => refused(no_parent(above)),
+        Some(Unfollowed::UnknownController) => ParentAttachment::Unknown(format!(
+            "which controller runs the Gateway of {above} is not known"
+        )),
+        None => refused(delegation::why_not(snapshot, parent, route)),
+    }
 }
 
 fn at_listeners(
@@ -283,13 +362,24 @@ fn refused(
 /// Why a backend gets no requests from a route; `None` if it may. In a mesh, a reference to another namespace needs
 /// no grant (GEP-1426).
 pub fn unusable(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Unreached> {
+    if let Some(facts) = delegation::facts_of(snapshot, route) {
+        if facts.has_kind(&reference.object.gk) {
+            return dead_end(snapshot, facts, route, reference);
+        }
+        if delegation::is_beside(facts, route, reference) {
+            return Some(Unreached::BesideDelegation);
+        }
+    }
     let why = unreached(snapshot, route, reference)?;
     let Node::Route { parents, .. } = &route.node else {
         return Some(why);
     };
     let in_mesh = !parents.is_empty() && parents.iter().all(|p| p.object.gk.is_core("Service"));
     match why {
-        Unreached::Kind if is_route(&reference.object.gk) && may_delegate(snapshot, route) => None,
+        Unreached::Kind if is_route(&reference.object.gk) => {
+            let unfollowed = delegation::unfollowed(snapshot, route);
+            (unfollowed == Some(Unfollowed::NoDelegation)).then_some(why)
+        }
         Unreached::NotGranted if in_mesh => snapshot
             .lacks(&reference.object)
             .then_some(Unreached::Missing),
@@ -297,16 +387,20 @@ pub fn unusable(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> 
     }
 }
 
-/// Whether a route may delegate to others: a controller allows it, or one is not known.
-fn may_delegate(snapshot: &Snapshot, route: &Object) -> bool {
-    let mut parents = route.parents().iter();
-    let allows = |parent: &ParentRef| {
-        controller(snapshot, &parent.object).is_none_or(|name| {
-            let facts = snapshot.controller_facts(name);
-            facts.is_some_and(|facts| facts.delegation)
-        })
-    };
-    route.parents().is_empty() || parents.any(allows)
+/// Why no route gets the requests that a rule delegates by a reference; `None` if one may.
+fn dead_end(
+    snapshot: &Snapshot,
+    facts: &DelegationFile,
+    route: &Object,
+    reference: &BackendRef,
+) -> Option<Unreached> {
+    let key = &reference.object;
+    let is_named = key.gk.is_gateway_api("HTTPRoute") && !matches!(&*key.name, "" | "*");
+    if is_named && snapshot.get(key).is_none() {
+        return snapshot.lacks(key).then_some(Unreached::Missing);
+    }
+    let takes = delegation::takes_requests(snapshot, facts, route, reference);
+    (!takes).then_some(Unreached::NotDelegated)
 }
 
 /// A message that a backend reference of a route does not resolve.
@@ -314,6 +408,10 @@ pub fn not_usable(why: Unreached, route: &ObjectKey, backend: &ObjectKey) -> Str
     match why {
         Unreached::Kind => format!("{} cannot be a backend", backend.gk),
         Unreached::Missing => format!("{backend} does not exist"),
+        Unreached::NotDelegated => format!(
+            "{route} delegates to {backend}, and no route there takes requests of the rule: it has to name {route} as its parent or none, must not have hostnames, and needs matches within those of the rule"
+        ),
+        Unreached::BesideDelegation => "its rule delegates all requests to routes".to_owned(),
         Unreached::NotGranted => format!(
             "no ReferenceGrant in namespace {} covers {}s of namespace {}",
             backend.namespace, route.gk.kind, route.namespace

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
+use super::DelegatedPaths;
 use super::accept::{OwnListener, refusal};
 use super::acceptance::{listeners, of as listeners_of};
 use super::hostnames::{above, intersect};
@@ -92,10 +93,11 @@ pub fn kept_out(snapshot: &Snapshot, here: &OwnListener<'_>) -> KeptOut {
     one_kind(here.listener, &routes)
 }
 
-/// Caches which routes listeners keep out, since many routes ask for each listener.
+/// Caches which routes listeners keep out, since many routes ask for each listener, and paths through delegation.
 #[derive(Debug)]
 pub struct KeptOutCache<'a> {
     snapshot: &'a Snapshot,
+    pub(super) delegated: DelegatedPaths,
     /// By owner and index of the listener.
     known: maps::HashMap<(ObjectKey, usize), Rc<KeptOut>>,
 }
@@ -107,6 +109,7 @@ impl<'a> KeptOutCache<'a> {
     pub fn new(snapshot: &'a Snapshot) -> Self {
         Self {
             snapshot,
+            delegated: DelegatedPaths::default(),
             known: maps::HashMap::default(),
         }
     }

@@ -140,6 +140,10 @@ pub enum Unreached {
     Missing,
     /// No `ReferenceGrant` covers the reference.
     NotGranted,
+    /// It stands for routes, and none of them takes the requests of the rule.
+    NotDelegated,
+    /// Another backend of the rule stands for routes, which get all its requests.
+    BesideDelegation,
 }
 
 /// Why a backend reference of a route does not resolve; `None` if it does. Backends of kinds that are not watched are

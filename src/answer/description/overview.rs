@@ -13,7 +13,10 @@ use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::object::{Node, Object, is_route};
 use crate::engine::state::snapshot::Snapshot;
-use crate::engine::topology::{KeptOutCache, ParentAttachment, attachment, listeners_of};
+use crate::engine::topology::delegation::delegated_to;
+use crate::engine::topology::{
+    KeptOutCache, ParentAttachment, attachment, delegated, listeners_of,
+};
 
 /// Listeners and routes of a `GatewayClass`, Gateway, `ListenerSet` or Namespace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -88,6 +91,8 @@ pub(super) fn overview(resolver: &mut Resolver<'_>, place: &Place) -> Option<Ove
                 entrances.extend(places);
             }
         }
+        let delegated = delegated(&mut one_kind, &route).into_iter();
+        entrances.extend(delegated.map(|entrance| entrance.listener));
         if !owners.is_empty() {
             entrances.retain(|entrance| owners.contains(&entrance.object));
         }
@@ -138,9 +143,15 @@ fn routes(snapshot: &Snapshot, object: &Object, owners: &BTreeSet<ObjectKey>) ->
     } else {
         let below = owners.iter().flat_map(|owner| snapshot.below(owner));
         let routes = below.filter(|below| is_route(&below.key.gk));
-        routes
-            .map(|route| (route.key.clone(), route.clone()))
-            .collect()
+        let below: Vec<&Arc<Object>> = routes.collect();
+        let all = below
+            .iter()
+            .map(|route| (route.key.clone(), (*route).clone()));
+        let mut all: BTreeMap<ObjectKey, Arc<Object>> = all.collect();
+        for route in delegated_to(snapshot, below, usize::MAX) {
+            all.insert(route.key.clone(), route);
+        }
+        all
     };
     all.into_values().collect()
 }

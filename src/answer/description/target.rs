@@ -186,14 +186,14 @@ fn of_place(
 /// Adds the policies of these path groups that are attached at the place or above it.
 fn over(snapshot: &Snapshot, place: &Place, groups: &[PathGroup], found: &mut Found) {
     for group in groups {
-        let Some(own) = group.level(&place.object) else {
+        let Some(own) = group.position(&place.object) else {
             continue;
         };
         for above in group.stack.iter() {
             let stands = &above.step.place;
             let here = stands.object == place.object;
             let of_namespace = place.object.gk.is_core("Namespace");
-            if !here && (of_namespace || above.step.level > own) {
+            if !here && (of_namespace || above.step.position() > own) {
                 continue;
             }
             if here && place.section.is_some() && stands.section.is_some() && stands != place {

@@ -5,6 +5,7 @@ use super::{
     WantedPath,
 };
 use crate::answer::Named;
+use crate::engine::model::level::Level;
 use crate::engine::routing::{
     self, EntryPoint, MatchSpec, MatchedRule, Missed, NotTaken, Outcome, Path, Request,
     RequestMatch, Scheme, Served, Text, failure,
@@ -63,6 +64,7 @@ pub(super) fn step(way: &RequestMatch, taken: &Served) -> Step {
         entered_at: entrance(&way.front),
         route: rule.map(|rule| Named::from(&rule.route)),
         rule: rule.map(|rule| Named(rule.route.section(rule.label.clone()))),
+        delegated_by: rule.map_or_else(Vec::new, delegated_by),
         rule_index: rule.map(|rule| rule.index),
         matched: rule.map(matched),
         filters: rule.map_or_else(Vec::new, |rule| rule.filters.clone()),
@@ -75,6 +77,12 @@ pub(super) fn step(way: &RequestMatch, taken: &Served) -> Step {
         effective: Vec::new(),
         policies: Vec::new(),
     }
+}
+
+/// The rules that delegate to the route of a rule, from the top down.
+fn delegated_by(rule: &MatchedRule) -> Vec<Named> {
+    let rules = rule.above.iter().filter(|step| step.level == Level::Rule);
+    rules.map(|step| Named::from(&step.place)).collect()
 }
 
 /// A request that is not served, and why.

@@ -74,6 +74,7 @@ impl Path {
         let Some(route) = snapshot.get(&rule.route) else {
             return path;
         };
+        path.above.steps.extend(rule.above.iter().cloned());
         let namespace = namespace_key(&route.key.namespace);
         let all = to_backends(snapshot, &namespace, route);
         path.route_paths = all
@@ -94,7 +95,10 @@ impl Path {
     fn comes(&self, ancestor_path: &AncestorPath, end: Option<&RoutePath>) -> bool {
         match (&self.rule, end) {
             (None, Some(_)) => ancestor_path.steps.is_empty(),
-            _ => ancestor_path.last() == self.above.last(),
+            _ => {
+                ancestor_path.last() == self.above.last()
+                    && ancestor_path.delegating() == self.above.delegating()
+            }
         }
     }
 

@@ -8,8 +8,10 @@ use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::object::{Node, Object, ParentRef, Rule, gateway_kinds};
 use crate::engine::model::section;
 use crate::engine::state::snapshot::class_key;
+use crate::engine::topology::delegation::{delegates, facts_of};
 use crate::engine::topology::{
-    KeptOutCache, ParentAttachment, attachment, not_usable, unaccepted, unreached, why_not_joined,
+    KeptOutCache, ParentAttachment, attachment, delegated, not_usable, unaccepted, unreached,
+    unusable, why_not_joined,
 };
 
 /// Adds every object of the Gateway API and the objects that they refer to.
@@ -28,6 +30,12 @@ pub(super) fn draw(sketch: &mut Sketch<'_>) {
                 Node::Route { parents, rules, .. } => {
                     for parent in parents {
                         attach(sketch, &mut one_kind, object, node, parent);
+                    }
+                    let mut entrances = delegated(&mut one_kind, object);
+                    entrances.dedup_by(|one, other| one.rule == other.rule);
+                    for entrance in entrances {
+                        let above = sketch.place(&entrance.rule, false);
+                        sketch.line(above, node, Link::Parent, None);
                     }
                     for (i, rule) in rules.iter().enumerate() {
                         send(sketch, object, i, rule);
@@ -66,6 +74,8 @@ fn attach(
             }
             return;
         }
+        // Its rules are drawn with those of parents that the route does not name.
+        ParentAttachment::Delegated(_) => return,
         ParentAttachment::Unknown(why) => (parent.object.whole(), why),
         ParentAttachment::Refused { at, why } => (at, why),
     };
@@ -78,8 +88,18 @@ fn send(sketch: &mut Sketch<'_>, route: &Object, index: usize, rule: &Rule) {
     let from = sketch.place(&route.key.section(label), false);
     for reference in &rule.backends {
         let key: &ObjectKey = &reference.object;
+        let snapshot = sketch.snapshot;
+        let facts = facts_of(snapshot, route).filter(|facts| delegates(facts, rule));
+        let stands_for_routes = facts.is_some_and(|facts| facts.has_kind(&key.gk));
+        let reason = match facts {
+            Some(_) => unusable(snapshot, route, reference),
+            None => unreached(snapshot, route, reference),
+        };
+        // The routes that it stands for have edges from the rule.
+        if stands_for_routes && reason.is_none() {
+            continue;
+        }
         let to = sketch.object(key, false);
-        let reason = unreached(sketch.snapshot, route, reference);
         let reason = reason.map(|why| not_usable(why, &route.key, key));
         join(sketch, from, to, Link::Backend, reason);
     }

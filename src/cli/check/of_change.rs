@@ -42,7 +42,7 @@ pub(in super::super) enum What<'a> {
         /// The objects.
         objects: BTreeSet<ObjectKey>,
         /// The state without them.
-        after: Snapshot,
+        after: Box<Snapshot>,
     },
 }
 
@@ -82,7 +82,7 @@ impl Input {
             }
             What::Deleted { objects, after } => Self {
                 before,
-                after,
+                after: *after,
                 objects,
                 ..common
             },

@@ -98,6 +98,15 @@ fn request(asked: &Asked) -> String {
 fn way(step: &Step, style: Style) -> String {
     let mut table = Table::new(&[]);
     entrance(&step.entered_at, &mut table);
+    for Named(rule) in &step.delegated_by {
+        let route = rule.object.to_string();
+        table.row([
+            "Via".into(),
+            route.into(),
+            rule_name(rule).into(),
+            "delegates".into(),
+        ]);
+    }
     if let (Some(Named(route)), Some(Named(rule))) = (&step.route, &step.rule) {
         table.row([
             "Route".into(),

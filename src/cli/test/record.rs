@@ -132,6 +132,14 @@ fn on_target(
                 is_all = false;
             }
         }
+        // A test of a route is about the routes that it delegates to, too; they have tests of their own.
+        let is_elsewhere =
+            |one: &OnSome| is_route(&one.target.object.gk) && one.target.object != place.object;
+        if is_route(&place.object.gk) && !found.iter().all(is_elsewhere) {
+            let all = found.len();
+            found.retain(|one| !is_elsewhere(one));
+            is_all &= found.len() == all;
+        }
         // A test of the whole object is about its sections too, so it cannot say what holds outside of them.
         let is_section = |one: &OnSome| one.target.section.is_some();
         let is_same = found

@@ -44,7 +44,7 @@ pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, R
         let after = without(before, &objects);
         let what = What::Deleted {
             objects,
-            after: after.clone(),
+            after: Box::new(after.clone()),
         };
         (after, known, what)
     } else {

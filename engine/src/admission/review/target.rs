@@ -7,7 +7,7 @@ use crate::attachment::rejection::RejectionFinder;
 use crate::effective::affected::{Acting, acting_on_or_attached};
 use crate::effective::{Resolver, names_same_gateway};
 use crate::model::ids::ObjectKey;
-use crate::model::object::{Node, Object};
+use crate::model::object::{Node, Object, is_route};
 use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::{Change, Snapshot};
 
@@ -73,13 +73,15 @@ pub(super) fn findings(
 }
 
 /// Whether the difference between two versions of a target cannot change any effective policy: the engine reads the
-/// same from both, both name the same Gateway by label, no policy selects the target by labels or annotations, and no policy
-/// controls fields of it.
+/// same from both, both name the same Gateway by label, no policy selects the target by labels or annotations, no policy
+/// controls fields of it, and it is no route whose labels or annotations matter because routes delegate to each other.
 fn alters_nothing(snapshot: &Snapshot, old: &Object, new: &Object) -> bool {
     let selects = |policy: &Arc<Policy>| policy.targets.iter().any(TargetRef::selects);
+    let delegates = |snapshot: &Snapshot| snapshot.delegations().next().is_some();
     // For a Namespace, the labels matter to listeners.
     !matches!(new.node, Node::Other)
         && old.node == new.node
+        && !(is_route(&new.key.gk) && old.meta != new.meta && delegates(snapshot))
         && names_same_gateway(snapshot, &old.meta, &new.meta)
         && !snapshot.policies_naming(&new.key).any(selects)
         && snapshot.controls(&new.key.gk).next().is_none()

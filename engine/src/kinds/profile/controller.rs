@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::DelegationFile;
+
 /// Facts about a controller of Gateways that are independent of policies.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -13,9 +15,8 @@ pub struct ControllerFile {
     /// the older one.
     #[serde(default)]
     pub http_and_grpc_on_one_hostname: bool,
-    /// Whether an `HTTPRoute` may delegate to others, which are its backends and name it as their parent.
-    #[serde(default)]
-    pub delegation: bool,
+    /// How it follows an `HTTPRoute` that delegates to others. By default it does not: a route is no backend.
+    pub delegation: Option<DelegationFile>,
     /// How it keeps HTTP listeners on one port apart. If absent, attache assumes `full` and notes where it matters.
     pub listener_isolation: Option<ListenerIsolation>,
     /// The order in which it tries rules that match one request, as far as it differs from that of the Gateway API.

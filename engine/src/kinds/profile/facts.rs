@@ -127,6 +127,9 @@ impl Profile {
             fact("merge.together", &merging.together, |v| {
                 list(v, |path: &Vec<String>| json!(spec_path(path)))
             }),
+            fact("merge.inheritance", &merging.inheritance, |v| {
+                json!(v.as_deref())
+            }),
         ]
     }
 

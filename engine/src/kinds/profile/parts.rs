@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::delegation::InheritanceFile;
 use super::{
     DictatedBy, Direction, EmptySpec, Fact, MergeWith, OnListeners, Only, Op, PortSettings,
     Strategy,
@@ -204,6 +205,8 @@ pub struct Merging {
     pub lasting: Fact<Vec<Vec<String>>>,
     /// Settings that are in force once per stage, as paths within the settings.
     pub together: Fact<Vec<Vec<String>>>,
+    /// How policies of a route that delegates merge with those of the routes that it delegates to, if it may say so.
+    pub inheritance: Fact<Option<Arc<InheritanceFile>>>,
 }
 
 /// The names of the stanzas of a kind: `defaults` and `overrides`, or the singular.

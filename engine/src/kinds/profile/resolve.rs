@@ -2,6 +2,7 @@
 //! of the CRD narrows a built-in profile.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::derive::{Derived, REF_FIELDS};
 use super::file::{Dialect, Number, ProfileFile, StanzasFile};
@@ -323,6 +324,9 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         }),
         together: said(explicit, |p| {
             Some(read::setting_paths(p.merge.together.as_ref()?))
+        }),
+        inheritance: said(explicit, |p| {
+            Some(Some(Arc::new(p.merge.inheritance.clone()?)))
         }),
         essential: said(explicit, |p| {
             let fields = p.merge.essential.as_ref()?;

@@ -10,9 +10,10 @@ use serde_json::value::RawValue;
 use super::bounded_vec::{BoundedVec, MOST_HOSTNAMES};
 use super::matches::Matches;
 use super::paths::Paths;
+use super::rule_matches::RuleMatches;
 use super::{
     BackendRef, From, GrantFrom, GrantTo, Header, Incoming, Listener, Meta, Node, ParentRef, Port,
-    ROUTES, Rule, Unreadable, annotations, crd, unreadable, weight,
+    ROUTES, Rule, Unreadable, annotations, crd, is_route, unreadable, weight,
 };
 use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, ObjectKey};
 use crate::model::selector::Labels;
@@ -239,10 +240,18 @@ pub(super) fn node(
         (GATEWAY_API, kind) if ROUTES.contains(&kind) => {
             let spec: RouteSpec<'_> = parse("spec", text)?;
             let rules = spec.rules.iter().flat_map(|few| &few.0);
+            let matches = rules.clone().map(|rule| rule.matches);
+            let parents = all(spec.parent_refs, |p| parent(p, header));
+            let may_delegate = kind == "HTTPRoute" && may_delegate(&parents, rules);
             Node::Route {
-                matches: Matches::of(rules.clone().map(|rule| rule.matches)),
-                paths: Paths::of(rules.map(|rule| rule.matches)),
-                parents: all(spec.parent_refs, |p| parent(p, header)),
+                rule_matches: if may_delegate {
+                    RuleMatches::of(matches.clone())
+                } else {
+                    RuleMatches::default()
+                },
+                matches: Matches::of(matches.clone()),
+                paths: Paths::of(matches),
+                parents,
                 hostnames: all(spec.hostnames, |host| host),
                 rules: all(spec.rules, |r| rule(r, header)),
             }
@@ -381,6 +390,18 @@ pub(super) fn parent(json: ParentJson, header: &Header) -> ParentRef {
         port: port(json.port),
         section: said(json.section_name),
     }
+}
+
+/// Whether a route may delegate to others, as far as its references show, or be delegated to.
+fn may_delegate<'a>(
+    parents: &[ParentRef],
+    mut rules: impl Iterator<Item = &'a RuleJson<'a>>,
+) -> bool {
+    let is_foreign = |backend: &ParentJson| backend.group.as_ref().is_some_and(|g| !g.is_empty());
+    let mut backends = rules.by_ref().flat_map(|rule| &rule.backend_refs);
+    parents.is_empty()
+        || parents.iter().any(|parent| is_route(&parent.object.gk))
+        || backends.any(|few| few.0.iter().any(is_foreign))
 }
 
 pub(super) fn rule(json: RuleJson<'_>, header: &Header) -> Rule {

@@ -20,32 +20,32 @@ pub struct Matches(
 /// One entry of `matches`. An entry that cannot be read makes the whole route incomparable.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
-struct MatchJson {
-    path: Option<TypedJson>,
-    method: Option<MethodJson>,
-    headers: Option<BoundedVec<PairJson>>,
-    query_params: Option<BoundedVec<PairJson>>,
+pub(super) struct MatchJson {
+    pub(super) path: Option<TypedJson>,
+    pub(super) method: Option<MethodJson>,
+    pub(super) headers: Option<BoundedVec<PairJson>>,
+    pub(super) query_params: Option<BoundedVec<PairJson>>,
 }
 
 /// A string for an `HTTPRoute`; a service and its method for a `GRPCRoute`.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum MethodJson {
+pub(super) enum MethodJson {
     Http(String),
     Grpc(CallJson),
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TypedJson {
+pub(super) struct TypedJson {
     #[serde(rename = "type")]
-    kind: Option<String>,
-    value: Option<String>,
+    pub(super) kind: Option<String>,
+    pub(super) value: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CallJson {
+pub(super) struct CallJson {
     #[serde(rename = "type")]
     kind: Option<String>,
     service: Option<String>,
@@ -54,11 +54,11 @@ struct CallJson {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PairJson {
-    name: String,
+pub(super) struct PairJson {
+    pub(super) name: String,
     #[serde(rename = "type")]
-    kind: Option<String>,
-    value: String,
+    pub(super) kind: Option<String>,
+    pub(super) value: String,
 }
 
 // === impl Matches ===

@@ -12,7 +12,8 @@ use super::json::{
     self, ListenerJson, MOST_PORTS, ParentJson, RuleJson, grant_from, grant_to, service_port,
 };
 use super::{
-    From, Header, Listener, Matches, Node, Object, ParentRef, Paths, ROUTES, Rule, Unreadable,
+    From, Header, Listener, Matches, Node, Object, ParentRef, Paths, ROUTES, Rule, RuleMatches,
+    Unreadable,
 };
 use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind};
 
@@ -109,6 +110,7 @@ fn route(header: &Header, spec: &str) -> Node {
         // Its rules may match anything.
         matches: Matches::of(std::iter::once(unreadable)),
         paths: Paths::of(std::iter::empty()),
+        rule_matches: RuleMatches::default(),
     }
 }
 

@@ -297,6 +297,7 @@ fn ties_go_to_the_older_route_then_the_name_then_the_first_rule() {
         RankedRule {
             rank: Rank::of(&MatchSpec::default(), context),
             precedence: Precedence::of(route),
+            own: Precedence::of(route),
             rule,
         }
     };

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
+use imbl::OrdMap;
+
 use super::object_map::ObjectMap;
 use super::small_set::SmallSet;
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -16,6 +18,8 @@ pub(super) struct Edges {
     below: Sets,
     /// Routes by backend.
     using: Sets,
+    /// The number of backends of routes by kind, without Services.
+    backends: OrdMap<GroupKind, usize>,
 }
 
 impl Edges {
@@ -26,6 +30,9 @@ impl Edges {
         }
         for backend in object.backends() {
             add(&mut self.using, backend.object.clone(), object.key.clone());
+            if !backend.object.gk.is_core("Service") {
+                *self.backends.entry(backend.object.gk.clone()).or_default() += 1;
+            }
         }
     }
 
@@ -36,11 +43,12 @@ impl Edges {
         }
         for backend in object.backends() {
             forget(&mut self.using, &backend.object, &object.key);
+            self.forget_backend(&backend.object.gk);
         }
     }
 
     /// The objects that name `key` as their class, parent or Namespace; sorted.
-    pub(super) fn below(&self, key: &ObjectKey) -> impl Iterator<Item = &ObjectKey> {
+    pub(super) fn below(&self, key: &ObjectKey) -> impl Iterator<Item = &ObjectKey> + use<'_> {
         self.below.get(key).into_iter().flat_map(SmallSet::iter)
     }
 
@@ -56,6 +64,23 @@ impl Edges {
         from.into_iter()
             .flatten()
             .take_while(move |found| found.gk == *kind)
+    }
+
+    fn forget_backend(&mut self, gk: &GroupKind) {
+        if gk.is_core("Service") {
+            return;
+        }
+        if let Some(count) = self.backends.get_mut(gk) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.backends.remove(gk);
+            }
+        }
+    }
+
+    /// The kinds of the backends of routes, without Service; sorted.
+    pub(super) fn backend_kinds(&self) -> impl Iterator<Item = &GroupKind> {
+        self.backends.keys()
     }
 
     /// The routes that send requests to an object; sorted.

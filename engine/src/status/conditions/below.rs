@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use crate::effective::{PathGroup, PathSet};
 use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher, dedup_consecutive};
-use crate::model::level::Level;
+use crate::model::level::Position;
 
 /// Paths through a target, by whether some of a policy is in force on them. Most answers do not need the objects on
 /// them.
@@ -16,11 +16,11 @@ pub(super) struct Below {
     lost: Vec<Paths>,
 }
 
-/// Paths, and the level of the target on them.
+/// Paths, and the position of the target on them.
 #[derive(Clone, Debug)]
 struct Paths {
     ends: PathSet,
-    level: Level,
+    position: Position,
     /// The sections of the target to which other policies are attached.
     taken: Vec<Place>,
 }
@@ -33,7 +33,7 @@ impl Below {
         if let Some(here) = here.find(|level| level.step.place == *target) {
             let paths = Paths {
                 ends: group.paths.clone(),
-                level: here.step.level,
+                position: here.step.position(),
                 taken: taken(group, target),
             };
             let side = if survives {
@@ -90,7 +90,10 @@ impl Paths {
 
     /// Objects below the target, without Namespaces and without consecutive duplicates.
     fn below<'a>(&'a self, target: &'a Place) -> impl Iterator<Item = &'a ObjectKey> {
-        let below = self.ends.steps().filter(|step| step.level > self.level);
+        let below = self
+            .ends
+            .steps()
+            .filter(|step| step.position() > self.position);
         dedup_consecutive(below.map(|step| &step.place.object))
             .filter(|object| **object != target.object && !object.gk.is_core("Namespace"))
     }

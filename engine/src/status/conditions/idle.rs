@@ -7,13 +7,18 @@ use crate::kinds::profile::Class;
 use crate::kinds::profile::OnListeners;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
-use crate::model::object::Node;
+use crate::model::object::{Node, Rule};
 use crate::model::section::rule_label;
 use crate::model::wording::first;
 use crate::policy::{ListenerFacts, Policy};
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::controller;
-use crate::topology::{KeptOutCache, ParentAttachment, attachment, why_unaccepted};
+use crate::topology::delegation::{
+    Unfollowed, delegates, facts_of, parents_of, unfollowed, why_not,
+};
+use crate::topology::{
+    KeptOutCache, ParentAttachment, attachment, delegated, not_usable, unusable, why_unaccepted,
+};
 
 /// The reason why a policy reaches no effective target: first, why no request reaches its target; then, what the
 /// policy lacks.
@@ -128,29 +133,46 @@ fn no_gateway_before(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Op
     ))
 }
 
-/// The delegation, if a route or a rule sends all its requests to other routes, or gets them from one.
+/// Why no route gets the requests of a rule that delegates, or of a route all of whose rules do; or why a route does
+/// not get those of the route above it.
 fn delegation(snapshot: &Snapshot, target: &Place) -> Option<String> {
     let route = snapshot.get(&target.object)?;
     let Node::Route { rules, .. } = &route.node else {
         return None;
     };
-    let delegates = match &target.section {
-        None => route.delegates(),
-        Some(section) => {
-            let mut rules = rules.iter().enumerate();
-            rules.any(|(i, rule)| rule.delegates() && rule_label(route, i) == *section)
-        }
-    };
-    if delegates {
+    if unfollowed(snapshot, route) == Some(Unfollowed::UnknownController)
+        && rules.iter().any(Rule::delegates)
+    {
         return Some(format!(
-            "{target} delegates to other routes, which attache does not follow"
+            "{target} delegates to other routes, and whether the controller of its Gateway follows that is not known"
         ));
     }
-    let parent = snapshot.using(&target.object).next()?;
-    Some(format!(
-        "{} delegates to {}, which attache does not follow",
-        parent.key, target.object
-    ))
+    if let Some(facts) = facts_of(snapshot, route) {
+        let is_meant = |i: usize| {
+            let section = target.section.as_ref();
+            section.is_none_or(|section| rule_label(route, i) == *section)
+        };
+        let mut meant = rules.iter().enumerate().filter(|(i, _)| is_meant(*i));
+        let first = meant.clone().next();
+        if let Some((_, rule)) = first
+            && meant.all(|(_, rule)| delegates(facts, rule))
+        {
+            let mut backends = rule.backends.iter();
+            return backends.find_map(|reference| {
+                let why = unusable(snapshot, route, reference)?;
+                Some(not_usable(why, &route.key, &reference.object))
+            });
+        }
+    }
+    let is_reached = || !delegated(&mut KeptOutCache::new(snapshot), route).is_empty();
+    let parents = parents_of(snapshot, route);
+    let parent = parents.first().filter(|_| !is_reached())?;
+    let is_attached = |reference| {
+        let found = attachment(&mut KeptOutCache::new(snapshot), route, reference);
+        matches!(found, ParentAttachment::Attached(_))
+    };
+    let nowhere = !route.parents().iter().any(is_attached);
+    nowhere.then(|| why_not(snapshot, parent, route))
 }
 
 /// Why a route is not attached, according to its first parentRef.
@@ -161,7 +183,9 @@ fn not_attached(snapshot: &Snapshot, target: &Place) -> Option<String> {
     };
     match attachment(&mut KeptOutCache::new(snapshot), route, parents.first()?) {
         ParentAttachment::Refused { why, .. } => Some(why),
-        ParentAttachment::Attached(_) | ParentAttachment::Unknown(_) => None,
+        ParentAttachment::Attached(_)
+        | ParentAttachment::Delegated(_)
+        | ParentAttachment::Unknown(_) => None,
     }
 }
 

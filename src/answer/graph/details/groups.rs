@@ -52,8 +52,10 @@ pub(super) fn relevant<'a>(
 /// The level of a place on the paths of a group; else the level of its object.
 pub(super) fn level(group: &PathGroup, place: &Place) -> Option<Level> {
     let here = group.paths.steps().find(|step| step.place == *place);
-    here.map(|step| step.level)
-        .or_else(|| group.level(&place.object))
+    here.map(|step| step.level).or_else(|| {
+        let position = group.position(&place.object);
+        position.map(|position| position.level)
+    })
 }
 
 /// The first path of a group that contains a place. For a place above the routes, only the part down to it.

@@ -117,12 +117,14 @@ func (p proxy) onHost(
 }
 
 type rule struct {
-	place, suffix string
-	parents       list
-	namespace     string
+	place string
+	// What the name of its Envoy routes has.
+	parts     []string
+	parents   list
+	namespace string
 }
 
-// Every rule of the state, and what the name of its Envoy routes has.
+// Every rule of the state.
 func (p proxy) rules() (all []rule) {
 	for _, o := range p.state {
 		kind := o["kind"].(string)
@@ -138,9 +140,15 @@ func (p proxy) rules() (all []rule) {
 			if name, ok := r["name"].(string); ok {
 				place = route + "#" + name
 			}
+			// The number is that among the rules which a rule that delegates hands requests on to; the name is the rule's own.
+			prefix := fmt.Sprintf("-%s-%s-%s-", strings.ToLower(kind), meta["name"], meta["namespace"])
+			part, name := fmt.Sprintf("%s%d-", prefix, i), "-matcher-"
+			if named, ok := r["name"].(string); ok {
+				part, name = prefix, "-"+named+name
+			}
 			all = append(all, rule{
 				place:     place,
-				suffix:    fmt.Sprintf("-%s-%s-%s-%d-", strings.ToLower(kind), meta["name"], meta["namespace"], i),
+				parts:     []string{part, name},
 				parents:   parents,
 				namespace: meta["namespace"].(string),
 			})
@@ -151,7 +159,7 @@ func (p proxy) rules() (all []rule) {
 
 func (p proxy) rule(envoyRoute string) (string, bool) {
 	for _, r := range p.rules() {
-		if strings.Contains(envoyRoute, r.suffix) {
+		if strings.Contains(envoyRoute, r.parts[0]) && strings.Contains(envoyRoute, r.parts[1]) {
 			return r.place, true
 		}
 	}

@@ -9,6 +9,7 @@ func themes() []theme {
 	return []theme{
 		edges("edges"),
 		delegation("delegation", 6),
+		delegationEdges("delegation-edges"),
 		traffic("traffic", 20),
 		listenersOf("http-listener", "HTTPListenerPolicy", 2),
 		listenersOf("listener", "ListenerPolicy", 2),

@@ -10,7 +10,7 @@ use crate::effective::{Outcome, Resolver};
 use crate::kinds::profile::{Class, Control, Direction, Profile, Strategy};
 use crate::merge::{Effective, Setting, is_unset};
 use crate::model::ids::ObjectKey;
-use crate::model::level::Level;
+use crate::model::level::Position;
 use crate::model::maps::HashSet;
 use crate::policy::Precedence;
 
@@ -57,9 +57,9 @@ pub(super) fn claims(
     key: &ObjectKey,
 ) -> Vec<ProjectedField> {
     let mut common: Option<BTreeMap<Vec<String>, ProjectedField>> = None;
-    let mut known: HashSet<(Outcome, Option<Level>)> = HashSet::default();
+    let mut known: HashSet<(Outcome, Option<Position>)> = HashSet::default();
     for group in resolver.paths_through(key, &profile.gk) {
-        if !known.insert((group.outcome(), group.level(key))) {
+        if !known.insert((group.outcome(), group.position(key))) {
             continue;
         }
         let effective = group.down_to(profile, &key.whole());

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::{
-    DictatedBy, Direction, EmptySpec, MergeWith, OnListenersFile, Op, PortSettingsFile,
+    DictatedBy, Direction, EmptySpec, InheritanceFile, MergeWith, OnListenersFile, Op,
+    PortSettingsFile,
 };
 use super::yes;
 use crate::model::level::Level;
@@ -70,6 +71,8 @@ pub struct Merge {
     pub lasting: Option<Vec<String>>,
     /// Settings that are in force once per stage, in addition to those of other stages: `spec.extAuth`.
     pub together: Option<Vec<String>>,
+    /// How policies of a route that delegates merge with those of the routes that it delegates to.
+    pub inheritance: Option<InheritanceFile>,
 }
 
 /// Settings that do nothing at some levels.

@@ -1,0 +1,95 @@
+//! Delegation of routes in the subgraph around an object.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::subgraph::{Subgraph, Subgraphs};
+use crate::model::fuel;
+use crate::model::ids::ObjectKey;
+use crate::model::level::{Level, Step};
+use crate::model::maps::HashSet;
+use crate::model::object::{Node, Object};
+use crate::state::snapshot::Snapshot;
+use crate::topology::{AncestorPath, OwnPaths, RoutePath};
+
+/// The labels of the rules of a route that requests reach, if delegation keeps some of them away.
+pub(super) type RulesReached = Option<Vec<Arc<str>>>;
+
+impl OwnPaths for Subgraphs<'_> {
+    fn snapshot(&self) -> &Snapshot {
+        self.snapshot
+    }
+
+    fn own_paths(&mut self, route: &Arc<Object>) -> Vec<Rc<AncestorPath>> {
+        let Node::Route { hostnames, .. } = &route.node else {
+            return Vec::new();
+        };
+        if self.fuel.is_spent() {
+            return Vec::new();
+        }
+        let entrances = self.entrances(route);
+        let closed = self.closed(route);
+        let compared = entrances.hostnames() * hostnames.len().max(1);
+        self.fuel.spend(1 + compared / fuel::HOSTNAMES);
+        let paths = entrances.fitting(hostnames);
+        let open = paths.filter(|path| !closed.contains(&Rc::as_ptr(path)));
+        open.cloned().collect()
+    }
+}
+
+impl Subgraphs<'_> {
+    /// The ancestor paths of a route through routes that delegate to it.
+    pub(super) fn delegated_paths(&mut self, route: &Arc<Object>) -> Vec<Rc<AncestorPath>> {
+        let mut delegated = std::mem::take(&mut self.delegated);
+        let found = delegated.of(self, route);
+        self.delegated = delegated;
+        self.fuel.spend(found.len() / fuel::GROUPS);
+        found
+    }
+
+    /// The rules of a route that requests on an ancestor path reach.
+    pub(super) fn rules_reached(
+        &self,
+        path: &Rc<AncestorPath>,
+        route: &Arc<Object>,
+    ) -> RulesReached {
+        self.delegated.rules_reached(self.snapshot, path, route)
+    }
+}
+
+/// The routes that delegate to others on the paths of a subgraph.
+pub(super) fn delegating(region: &Subgraph) -> HashSet<ObjectKey> {
+    let mut lists: HashSet<*const Rc<AncestorPath>> = HashSet::default();
+    let ways = region.routes.iter().map(|(_, ways)| ways);
+    let ways = ways.filter(|ways| lists.insert(ways.as_ptr()));
+    let paths = ways
+        .flat_map(|ways| ways.iter())
+        .filter(|path| path.is_delegated());
+    let rules = paths.flat_map(|path| path.delegating());
+    rules.map(|rule| rule.object.clone()).collect()
+}
+
+/// The route paths that lead to one of these rules; if none does, one that ends at the route.
+pub(super) fn reaching(
+    paths: Vec<RoutePath>,
+    rules: &[Arc<str>],
+    to_route: Vec<Step>,
+) -> Vec<RoutePath> {
+    let is_reached = |path: &RoutePath| {
+        let mut sections = path.steps.iter().filter(|step| step.level == Level::Rule);
+        sections.any(|step| {
+            step.place
+                .section
+                .as_ref()
+                .is_some_and(|rule| rules.contains(rule))
+        })
+    };
+    let mut paths: Vec<RoutePath> = paths.into_iter().filter(is_reached).collect();
+    if paths.is_empty() {
+        paths.push(RoutePath {
+            steps: to_route,
+            complete: false,
+        });
+    }
+    paths
+}

@@ -1,0 +1,112 @@
+//! Facts about the delegation of an `HTTPRoute` to others: how a controller finds the routes, and how policies of the
+//! routes merge.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Direction, Op, Strategy, read};
+use crate::model::ids::GroupKind;
+use crate::model::object::Object;
+
+/// How a controller follows `HTTPRoutes` that delegate to others: the others are backends of their rules, by name or,
+/// with the name `*`, all of a namespace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DelegationFile {
+    /// How a backend selects routes by a label, if it can.
+    pub by_label: Option<ByLabelFile>,
+    /// The annotation by which a route adds the matches of the rule that delegates to it to its own, if there is one.
+    pub inherit_matches: Option<AnnotationFile>,
+}
+
+/// A backend that selects routes by a label, with its name as the value.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ByLabelFile {
+    /// The group of the backend.
+    pub group: String,
+    /// The kind of the backend.
+    pub kind: String,
+    /// The label of the routes.
+    pub label: String,
+    /// The namespace of the backend that means all namespaces, if there is one.
+    pub any_namespace: Option<String>,
+}
+
+/// An annotation that switches something on.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AnnotationFile {
+    /// Its key.
+    pub key: String,
+    /// The values that switch it on, in lower case.
+    pub values: Vec<String>,
+}
+
+/// How policies of a route that delegates merge with those of the routes below, by an annotation of that route.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct InheritanceFile {
+    /// The key of the annotation.
+    pub annotation: String,
+    /// By value of the annotation. Without a known value, the policies merge like those of other levels.
+    #[schemars(with = "BTreeMap<String, Inheritance>")]
+    pub values: BTreeMap<String, Arc<Inheritance>>,
+}
+
+/// How the policies of a route that delegates merge with the result of those below, field by field.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Inheritance {
+    /// Which of them wins.
+    pub direction: Direction,
+    /// Settings that are in force for both: `spec.extAuth`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub together: Vec<String>,
+}
+
+// === impl DelegationFile ===
+
+impl DelegationFile {
+    /// Whether a backend of a kind stands for routes.
+    pub fn has_kind(&self, gk: &GroupKind) -> bool {
+        let by_label = self.by_label.as_ref();
+        gk.is_gateway_api("HTTPRoute")
+            || by_label.is_some_and(|by| *by.group == *gk.group && *by.kind == *gk.kind)
+    }
+
+    /// Whether a route adds the matches of the rule that delegates to it to its own.
+    pub fn inherits_matches(&self, route: &Object) -> bool {
+        self.inherit_matches.as_ref().is_some_and(|annotation| {
+            let value = route.meta.annotations.get(annotation.key.as_str());
+            value.is_some_and(|value| annotation.values.contains(&value.to_ascii_lowercase()))
+        })
+    }
+}
+
+// === impl InheritanceFile ===
+
+impl InheritanceFile {
+    /// How the policies of a route merge with those of the routes that it delegates to, if it says so.
+    pub fn of(&self, route: &Object) -> Option<&Arc<Inheritance>> {
+        let value = route.meta.annotations.get(self.annotation.as_str())?;
+        self.values.get(&**value)
+    }
+}
+
+// === impl Inheritance ===
+
+impl Inheritance {
+    /// The strategy by which the policies of the route merge as one.
+    pub fn strategy(&self) -> Strategy {
+        Strategy::Merge(self.direction, Op::ByKey)
+    }
+
+    /// The settings that are in force for both, as paths within the settings.
+    pub fn together(&self) -> Vec<Vec<String>> {
+        read::setting_paths(&self.together)
+    }
+}

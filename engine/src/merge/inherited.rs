@@ -1,0 +1,48 @@
+//! Merges the policies of routes that delegate with those of the routes below, as annotations of these routes say.
+
+use std::sync::Arc;
+
+use super::stages::lay_over;
+use super::{Layer, MergeLevel, Merged, fold, layers, upward};
+use crate::kinds::profile::{Inheritance, Profile};
+
+/// Folds levels upward, each policy by its strategy; those of a route with an annotation are merged first, and their
+/// result is merged by the annotation.
+pub(super) fn merged(
+    profile: &Profile,
+    levels: &[MergeLevel<'_>],
+    own: Option<Merged>,
+) -> Option<Merged> {
+    if levels.iter().all(|level| level.inheritance.is_none()) {
+        return upward(profile, &layers(profile, levels), own);
+    }
+    let routes = levels.chunk_by(|one, next| one.delegations == next.delegations);
+    let routes: Vec<&[MergeLevel<'_>]> = routes.collect();
+    routes.into_iter().rev().fold(own, |below, route| {
+        let layers = layers(profile, route);
+        let inheritance = route.first().and_then(|level| level.inheritance);
+        match (below, inheritance) {
+            (Some(below), Some(inheritance)) => Some(by(profile, inheritance, &layers, below)),
+            (below, _) => upward(profile, &layers, below),
+        }
+    })
+}
+
+/// The policies of a route that delegates, and the result of those below it, by an annotation of the route.
+fn by(profile: &Profile, inheritance: &Inheritance, layers: &[Layer<'_>], below: Merged) -> Merged {
+    let Some(above) = upward(profile, layers, None) else {
+        return below;
+    };
+    let together = inheritance.together();
+    let (kept, under) = (above.clone(), below.clone());
+    let mut result = fold(profile, inheritance.strategy(), || above, || below);
+    if let (Merged::Settings(result), Merged::Settings(above), Merged::Settings(below)) =
+        (&mut result, &kept, &under)
+    {
+        let is_together = |path: &&Vec<String>| together.iter().any(|t| path.starts_with(t));
+        let lasting: Vec<&Vec<String>> =
+            profile.merging.lasting.iter().filter(is_together).collect();
+        lay_over((&together, &lasting), Arc::make_mut(result), above, below);
+    }
+    result
+}

@@ -1,0 +1,99 @@
+//! The matches of each rule in full, of routes that may delegate to other routes or be delegated to.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use super::bounded_vec::BoundedVec;
+use super::matches::{MatchJson, MethodJson, PairJson, TypedJson};
+
+/// The matches of each rule of an `HTTPRoute`, with defaults filled in. A match that cannot be read, and with it its
+/// rule, matches nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuleMatches(
+    /// `None` for routes that cannot take part in delegation: there are many routes.
+    Option<Arc<[Box<[RequestMatch]>]>>,
+);
+
+/// One entry of `matches`: a request has to meet all conditions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestMatch {
+    /// The type of the path.
+    pub path_type: Arc<str>,
+    /// The path.
+    pub path: Arc<str>,
+    /// The method, if it has to be a certain one.
+    pub method: Option<Arc<str>>,
+    /// Conditions on headers.
+    pub headers: Vec<Condition>,
+    /// Conditions on query parameters.
+    pub query: Vec<Condition>,
+}
+
+/// A condition on a header or a query parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Its name.
+    pub name: Arc<str>,
+    /// How the value is compared.
+    pub kind: Arc<str>,
+    /// The value.
+    pub value: Arc<str>,
+}
+
+// === impl RuleMatches ===
+
+impl RuleMatches {
+    /// Reads the `matches` of all rules.
+    pub(super) fn of<'a>(rules: impl Iterator<Item = Option<&'a RawValue>>) -> Self {
+        Self(Some(rules.map(of_rule).collect()))
+    }
+
+    /// The matches of the rule with this index.
+    pub fn of_rule(&self, index: usize) -> &[RequestMatch] {
+        let rules = self.0.as_deref().unwrap_or_default();
+        rules.get(index).map_or(&[], |matches| matches)
+    }
+}
+
+fn of_rule(matches: Option<&RawValue>) -> Box<[RequestMatch]> {
+    let matches = matches.filter(|matches| matches.get() != "null");
+    let matches = matches.map(|matches| serde_json::from_str(matches.get()));
+    match matches {
+        None => Box::from([RequestMatch::of(MatchJson::default())]),
+        Some(Ok(BoundedVec::<MatchJson>(matches))) if matches.is_empty() => of_rule(None),
+        Some(Ok(BoundedVec(matches))) => matches.into_iter().map(RequestMatch::of).collect(),
+        Some(Err(_)) => Box::default(),
+    }
+}
+
+// === impl RequestMatch ===
+
+impl RequestMatch {
+    fn of(json: MatchJson) -> Self {
+        let path = json.path.unwrap_or(TypedJson {
+            kind: None,
+            value: None,
+        });
+        Self {
+            path_type: path.kind.as_deref().unwrap_or("PathPrefix").into(),
+            path: path.value.as_deref().unwrap_or("/").into(),
+            method: match json.method {
+                Some(MethodJson::Http(method)) => Some(method.into()),
+                Some(MethodJson::Grpc(_)) | None => None,
+            },
+            headers: conditions(json.headers),
+            query: conditions(json.query_params),
+        }
+    }
+}
+
+fn conditions(pairs: Option<BoundedVec<PairJson>>) -> Vec<Condition> {
+    let pairs = pairs.map(|pairs| pairs.0).unwrap_or_default();
+    let condition = |pair: PairJson| Condition {
+        name: pair.name.into(),
+        kind: pair.kind.as_deref().unwrap_or("Exact").into(),
+        value: pair.value.into(),
+    };
+    pairs.into_iter().map(condition).collect()
+}

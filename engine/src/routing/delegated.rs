@@ -1,0 +1,91 @@
+//! Routes that get requests of a listener because other routes delegate to them.
+
+use std::sync::Arc;
+
+use super::attached::Attached;
+use crate::kinds::profile::DelegationFile;
+use crate::model::ids::Place;
+use crate::model::level::{Level, Step};
+use crate::model::object::{Object, RequestMatch, Rule};
+use crate::state::snapshot::Snapshot;
+use crate::status::reports::controller;
+use crate::topology::delegation::{delegated_to, delegates, is_dead_end};
+use crate::topology::{DelegatedPaths, KeptOutCache, OwnListener};
+
+/// A route on one way of requests through routes that delegate.
+#[derive(Debug)]
+pub(super) struct DelegatedRoute<'a> {
+    /// The route that is attached to the listener: its hostnames and its age count.
+    pub(super) root: &'a Arc<Object>,
+    /// The route.
+    pub(super) route: &'a Arc<Object>,
+    /// The routes above it, and their rules that delegate, from the root down.
+    pub(super) above: Vec<Step>,
+    /// The requests that reach each of its rules.
+    pub(super) matches: Vec<Vec<RequestMatch>>,
+}
+
+/// How the controller of a listener follows delegation, if it does.
+pub(super) fn facts_at<'a>(
+    snapshot: &'a Snapshot,
+    here: &OwnListener<'_>,
+) -> Option<&'a DelegationFile> {
+    snapshot.delegations().next()?;
+    let controller = controller(snapshot, &here.owner.key)?;
+    snapshot.controller_facts(controller)?.delegation.as_ref()
+}
+
+/// The routes that those attached to a listener delegate to, once for each way; sorted.
+pub(super) fn delegated_at<'a>(
+    snapshot: &'a Snapshot,
+    here: &OwnListener<'_>,
+    attached: &[&'a Arc<Object>],
+) -> Vec<DelegatedRoute<'a>> {
+    let listener = here.owner.key.section(here.listener.name.clone());
+    let mut children = delegated_to(snapshot, attached.iter().copied(), usize::MAX);
+    children.sort_by(|a, b| a.key.cmp(&b.key));
+    let (mut own, mut search) = (KeptOutCache::new(snapshot), DelegatedPaths::default());
+    let mut found = Vec::new();
+    for child in &children {
+        let Some(route) = snapshot.get(&child.key) else {
+            continue;
+        };
+        for path in search.of(&mut own, route) {
+            let steps = path.steps.iter().filter(|step| !step.level.is_upper());
+            let above: Vec<Step> = steps.cloned().collect();
+            let root = above.iter().find(|step| step.level == Level::Route);
+            let root = root.and_then(|step| snapshot.get(&step.place.object));
+            if let Some(root) = root.filter(|_| path.last() == Some(&listener)) {
+                let matches = search.requests(snapshot, &path, route);
+                found.push(DelegatedRoute {
+                    root,
+                    route,
+                    above,
+                    matches,
+                });
+            }
+        }
+    }
+    found
+}
+
+impl Attached<'_> {
+    /// Whether a rule hands its requests on to other routes; `None` if it does not delegate. If it cannot for some of
+    /// them, requests get an error. `above` are the routes above its own.
+    pub(super) fn hands_on(&self, rule: &Rule, place: &Place, above: &[Step]) -> Option<bool> {
+        let facts = self.facts.filter(|facts| delegates(facts, rule))?;
+        let below = self.delegated.iter().filter(|below| {
+            let mut steps = below.above.iter().rev();
+            let through = steps.next().is_some_and(|step| step.place == *place);
+            let places = |steps: &[Step]| -> Vec<Place> {
+                let rules = steps.iter().filter(|step| step.level == Level::Rule);
+                rules.map(|step| step.place.clone()).collect()
+            };
+            let mut chain = places(&below.above);
+            chain.pop();
+            through && chain == places(above)
+        });
+        let routes: Vec<&Arc<Object>> = below.map(|below| below.route).collect();
+        Some(!is_dead_end(self.snapshot, facts, rule, &routes))
+    }
+}

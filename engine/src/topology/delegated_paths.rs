@@ -1,0 +1,254 @@
+//! The ancestor paths of routes that other routes delegate to: those of the other route, down to the rule that
+//! delegates.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::delegation::{
+    MOST_DELEGATIONS, delegates, handed_on, has_hostnames, leads_to, parents_of, reports_refusal,
+};
+use super::{AncestorPath, to_route};
+use crate::kinds::profile::DelegationFile;
+use crate::model::level::{Level, Step};
+use crate::model::maps;
+use crate::model::object::{Node, Object, RequestMatch};
+use crate::model::section::rule_label;
+use crate::state::snapshot::{Snapshot, namespace_key};
+
+/// The largest number of paths through delegation to one route that are followed. Of a route with more, none is.
+const MOST_PATHS: usize = 1024;
+/// The largest number of routes visited to find the paths to one route, if routes delegate to each other in a cycle.
+const MOST_VISITED: usize = 4096;
+
+/// The ancestor paths of a route through the parents that are no routes.
+pub trait OwnPaths {
+    /// The state.
+    fn snapshot(&self) -> &Snapshot;
+
+    /// The ancestor paths of a route; none if it is attached to no listener.
+    fn own_paths(&mut self, route: &Arc<Object>) -> Vec<Rc<AncestorPath>>;
+}
+
+/// An ancestor path, and the rule of a route that delegates.
+type Through = (*const AncestorPath, *const Object, usize);
+
+/// Ancestor paths, kept because their addresses are the names of others.
+type Paths = Rc<[Rc<AncestorPath>]>;
+
+/// Finds the ancestor paths through rules that delegate, and caches them.
+#[derive(Debug, Default)]
+pub struct DelegatedPaths {
+    /// All paths by route, those through delegation last, and how many these are.
+    known: maps::HashMap<*const Object, (Paths, usize)>,
+    /// `None` if no request takes the path.
+    through: maps::HashMap<Through, Option<Rc<AncestorPath>>>,
+    /// The requests on each path through delegation.
+    matches: maps::HashMap<*const AncestorPath, Rc<[RequestMatch]>>,
+    /// The routes whose paths are being looked for, from the first one up.
+    climbed: Vec<*const Object>,
+    /// Whether a cycle, or a limit, cut off some paths since the search began.
+    is_cut: bool,
+    visited: usize,
+    /// Paths that other paths name by their address.
+    kept: Vec<Paths>,
+}
+
+// === impl DelegatedPaths ===
+
+impl DelegatedPaths {
+    /// The ancestor paths of a route through delegation, sorted.
+    pub fn of(&mut self, source: &mut impl OwnPaths, route: &Arc<Object>) -> Vec<Rc<AncestorPath>> {
+        let snapshot = source.snapshot();
+        let follows = snapshot.delegations().next().is_some();
+        if !follows || has_hostnames(route) || parents_of(snapshot, route).is_empty() {
+            return Vec::new();
+        }
+        self.climbed.clear();
+        (self.is_cut, self.visited) = (false, 0);
+        let (paths, delegated) = self.find(source, route);
+        let own = paths.len() - delegated;
+        paths.get(own..).unwrap_or_default().to_vec()
+    }
+
+    /// All ancestor paths of a route, and how many of them, the last ones, lead through delegation.
+    fn find(&mut self, source: &mut impl OwnPaths, route: &Arc<Object>) -> (Paths, usize) {
+        let name = Arc::as_ptr(route);
+        if let Some((paths, delegated)) = self.known.get(&name) {
+            return (paths.clone(), *delegated);
+        }
+        self.visited += 1;
+        let returns = self.climbed.contains(&name);
+        if returns || self.climbed.len() > MOST_DELEGATIONS || self.visited > MOST_VISITED {
+            self.is_cut = true;
+            return (Rc::from([]), 0);
+        }
+        let mut found: Vec<Rc<AncestorPath>> = Vec::new();
+        self.climbed.push(name);
+        let parents = if has_hostnames(route) {
+            Vec::new()
+        } else {
+            parents_of(source.snapshot(), route)
+        };
+        for parent in &parents {
+            for path in self.find(source, parent).0.iter() {
+                self.add_through(source.snapshot(), (path, parent), route, &mut found);
+            }
+        }
+        self.climbed.pop();
+        found.sort();
+        found.dedup();
+        if found.len() > MOST_PATHS || self.visited > MOST_VISITED {
+            found.clear();
+        }
+        let delegated = found.len();
+        let mut paths = source.own_paths(route);
+        paths.extend(found);
+        let paths: Paths = paths.into();
+        if self.is_cut && !self.climbed.is_empty() {
+            self.kept.push(paths.clone());
+        } else {
+            self.known.insert(name, (paths.clone(), delegated));
+        }
+        (paths, delegated)
+    }
+
+    /// Adds the paths through each rule of a route that delegates to another one.
+    fn add_through(
+        &mut self,
+        snapshot: &Snapshot,
+        (path, parent): (&Rc<AncestorPath>, &Arc<Object>),
+        route: &Arc<Object>,
+        found: &mut Vec<Rc<AncestorPath>>,
+    ) {
+        let (Some(facts), Node::Route { rules, .. }) = (facts_of(snapshot, path), &parent.node)
+        else {
+            return;
+        };
+        if reports_refusal(snapshot, route, parent) {
+            return;
+        }
+        let routes = path.steps.iter().filter(|step| step.level == Level::Route);
+        let chain = routes.filter_map(|step| snapshot.get(&step.place.object));
+        let chain: Vec<&Arc<Object>> = chain.collect();
+        if chain.len() >= MOST_DELEGATIONS {
+            return;
+        }
+        for (i, rule) in rules.iter().enumerate() {
+            if !leads_to(facts, (parent, rule), &chain, route) {
+                continue;
+            }
+            if let Some(through) = self.through_rule(facts, path, parent, i)
+                && !self
+                    .handed_on(facts, &through, route)
+                    .iter()
+                    .all(Vec::is_empty)
+            {
+                found.push(through);
+            }
+        }
+    }
+
+    /// The ancestor path through a rule that delegates; `None` if no request takes it.
+    fn through_rule(
+        &mut self,
+        facts: &DelegationFile,
+        path: &Rc<AncestorPath>,
+        parent: &Arc<Object>,
+        index: usize,
+    ) -> Option<Rc<AncestorPath>> {
+        let name = (Rc::as_ptr(path), Arc::as_ptr(parent), index);
+        if let Some(known) = self.through.get(&name) {
+            return known.clone();
+        }
+        let matches = if path.is_delegated() {
+            let all = self.handed_on(facts, path, parent);
+            all.into_iter().nth(index).unwrap_or_default()
+        } else {
+            match &parent.node {
+                Node::Route { rule_matches, .. } => rule_matches.of_rule(index).to_vec(),
+                _ => Vec::new(),
+            }
+        };
+        let through = (!matches.is_empty()).then(|| Rc::new(below(path, parent, index)));
+        if let Some(through) = &through {
+            self.matches.insert(Rc::as_ptr(through), matches.into());
+        }
+        self.through.insert(name, through.clone());
+        through
+    }
+
+    /// The requests on an ancestor path through delegation, by the rules of a route below.
+    fn handed_on(
+        &self,
+        facts: &DelegationFile,
+        path: &Rc<AncestorPath>,
+        route: &Object,
+    ) -> Vec<Vec<RequestMatch>> {
+        let above = self.matches.get(&Rc::as_ptr(path));
+        handed_on(facts, above.map_or(&[][..], |above| above), route)
+    }
+
+    /// The requests on an ancestor path through delegation that reach each rule of a route.
+    pub fn requests(
+        &self,
+        snapshot: &Snapshot,
+        path: &Rc<AncestorPath>,
+        route: &Object,
+    ) -> Vec<Vec<RequestMatch>> {
+        let facts = facts_of(snapshot, path);
+        facts.map_or_else(Vec::new, |facts| self.handed_on(facts, path, route))
+    }
+
+    /// The labels of the rules of a route that requests on an ancestor path reach and that do not delegate themselves;
+    /// `None` if delegation changes nothing there.
+    pub fn rules_reached(
+        &self,
+        snapshot: &Snapshot,
+        path: &Rc<AncestorPath>,
+        route: &Arc<Object>,
+    ) -> Option<Vec<Arc<str>>> {
+        let facts = facts_of(snapshot, path)?;
+        let Node::Route { rules, .. } = &route.node else {
+            return None;
+        };
+        let is_delegated = path.is_delegated();
+        if !(is_delegated || rules.iter().any(|rule| delegates(facts, rule))) {
+            return None;
+        }
+        let reached = is_delegated.then(|| self.handed_on(facts, path, route));
+        let is_reached = |i: usize| {
+            let reached = reached.as_ref().map(|all| all.get(i));
+            reached.is_none_or(|matches| matches.is_some_and(|matches| !matches.is_empty()))
+        };
+        let rules = rules.iter().enumerate();
+        let ends = rules.filter(|(i, rule)| !delegates(facts, rule) && is_reached(*i));
+        Some(ends.map(|(i, _)| rule_label(route, i)).collect())
+    }
+}
+
+/// An ancestor path that goes on through a rule of a route.
+fn below(path: &AncestorPath, route: &Object, rule: usize) -> AncestorPath {
+    let mut steps: Vec<Step> = path.steps.iter().map(Step::above_delegation).collect();
+    let mut own = to_route(&namespace_key(&route.key.namespace), route);
+    let rule = route.key.section(rule_label(route, rule));
+    own.push(Step::new(Level::Rule, rule));
+    for step in own.iter().map(Step::above_delegation) {
+        // A Namespace takes one place on a path.
+        let is_there =
+            |above: &Step| above.level == Level::RouteNamespace && above.place == step.place;
+        if !steps.iter().any(is_there) {
+            steps.push(step);
+        }
+    }
+    AncestorPath {
+        steps,
+        consumer: path.consumer.clone(),
+    }
+}
+
+/// How the controller at the beginning of an ancestor path follows routes that delegate, if it does.
+fn facts_of<'a>(snapshot: &'a Snapshot, path: &AncestorPath) -> Option<&'a DelegationFile> {
+    let class = path.steps.first()?;
+    let controller = snapshot.get(&class.place.object)?.node.controller()?;
+    snapshot.controller_facts(controller)?.delegation.as_ref()
+}

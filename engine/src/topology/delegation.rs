@@ -1,0 +1,434 @@
+//! Delegation of an `HTTPRoute` to others, which some controllers allow: which routes a rule delegates to, and which
+//! requests it hands on.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::kinds::profile::DelegationFile;
+use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::maps::HashSet;
+use crate::model::object::{
+    BackendRef, Condition, Node, Object, ParentRef, RequestMatch, Rule, is_route,
+};
+use crate::state::snapshot::{Snapshot, namespace_key};
+use crate::status::reports::{controller, of_route};
+
+/// The longest chain of routes that delegate to each other that is followed.
+pub const MOST_DELEGATIONS: usize = 16;
+
+/// Whether a rule delegates: then all its requests go to other routes.
+pub fn delegates(facts: &DelegationFile, rule: &Rule) -> bool {
+    let mut backends = rule.backends.iter();
+    backends.any(|backend| facts.has_kind(&backend.object.gk))
+}
+
+/// Whether a backend of a rule stands for a route.
+pub fn selects(facts: &DelegationFile, reference: &BackendRef, child: &Object) -> bool {
+    let of = &reference.object;
+    if !child.key.gk.is_gateway_api("HTTPRoute") {
+        return false;
+    }
+    if of.gk.is_gateway_api("HTTPRoute") {
+        let fits_name = matches!(&*of.name, "" | "*") || of.name == child.key.name;
+        return fits_name && of.namespace == child.key.namespace;
+    }
+    facts.by_label.as_ref().is_some_and(|by| {
+        let is_there = of.namespace == child.key.namespace
+            || by.any_namespace.as_deref() == Some(&*of.namespace);
+        let label = child.meta.labels.get(by.label.as_str());
+        is_there && facts.has_kind(&of.gk) && label.is_some_and(|value| *value == of.name)
+    })
+}
+
+/// Whether a route lets another delegate to it: it names it as a parent, or has no parents.
+pub fn accepts_parent(child: &Object, parent: &ObjectKey) -> bool {
+    child.parents().is_empty() || child.parents_to(parent).next().is_some()
+}
+
+/// Whether a route serves its own hostnames, so that none can delegate to it.
+pub fn has_hostnames(route: &Object) -> bool {
+    matches!(&route.node, Node::Route { hostnames, .. } if !hostnames.is_empty())
+}
+
+/// Whether a rule of `parent` delegates to a route, on a path on which the routes of `chain` delegate down to
+/// `parent`. A backend that stands for one of these, too, would be a cycle: then it stands for no route.
+pub fn leads_to(
+    facts: &DelegationFile,
+    (parent, rule): (&Object, &Rule),
+    chain: &[&Arc<Object>],
+    child: &Object,
+) -> bool {
+    let may_be_child = |object: &Object| accepts_parent(object, &parent.key);
+    let mut references = rule.backends.iter();
+    may_be_child(child)
+        && references.any(|reference| {
+            let returns = |above: &Object| selects(facts, reference, above) && may_be_child(above);
+            selects(facts, reference, child)
+                && !returns(parent)
+                && !chain.iter().any(|above| returns(above))
+        })
+}
+
+/// Why it is not known, or known not to be the case, that a route delegates to others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfollowed {
+    /// The controllers of its Gateways do not follow delegation.
+    NoDelegation,
+    /// The controller of a Gateway is not known.
+    UnknownController,
+}
+
+/// Whether the controllers of a route are known to follow no delegation, or not known; `None` if one follows it, or
+/// may because the route is below other routes.
+pub fn unfollowed(snapshot: &Snapshot, route: &Object) -> Option<Unfollowed> {
+    if facts_of(snapshot, route).is_some() || route.parents().is_empty() {
+        return None;
+    }
+    let mut parents = route.parents().iter();
+    let is_known = parents.all(|parent| controller(snapshot, &parent.object).is_some());
+    Some(if is_known {
+        Unfollowed::NoDelegation
+    } else {
+        Unfollowed::UnknownController
+    })
+}
+
+/// How a controller of a route follows delegation: one of its Gateways, or any if other routes may delegate to it.
+pub fn facts_of<'a>(snapshot: &'a Snapshot, route: &Object) -> Option<&'a DelegationFile> {
+    let mut all = snapshot.delegations().peekable();
+    all.peek()?;
+    let mut parents = route.parents().iter().map(|parent| &parent.object);
+    if route.parents().is_empty() || parents.any(|parent| is_route(&parent.gk)) {
+        return all.next();
+    }
+    let parents = route.parents().iter();
+    let controllers = parents.filter_map(|parent| controller(snapshot, &parent.object));
+    let mut facts = controllers.filter_map(|name| snapshot.controller_facts(name));
+    facts.find_map(|facts| facts.delegation.as_ref())
+}
+
+/// Whether a backend is in a rule that delegates, and does not stand for routes itself.
+pub fn is_beside(facts: &DelegationFile, route: &Object, reference: &BackendRef) -> bool {
+    let mut rules = rules_of(route).iter();
+    let has = |rule: &Rule| rule.backends.iter().any(|own| std::ptr::eq(own, reference));
+    rules.any(|rule| has(rule) && delegates(facts, rule)) && !facts.has_kind(&reference.object.gk)
+}
+
+/// Whether some route may take the requests of a rule that delegates by a reference.
+pub fn takes_requests(
+    snapshot: &Snapshot,
+    facts: &DelegationFile,
+    parent: &Object,
+    reference: &BackendRef,
+) -> bool {
+    let children = selected(snapshot, facts, reference);
+    let mut children = children.into_iter().filter(|child| {
+        accepts_parent(child, &parent.key) && !has_hostnames(child) && child.key != parent.key
+    });
+    children.any(|child| {
+        let mut rules = rules_of(parent).iter().enumerate();
+        rules.any(|(i, rule)| {
+            rule.backends.contains(reference) && is_within_rule(facts, parent, i, child)
+        })
+    })
+}
+
+/// Whether a rule that delegates answers with an error where no route below takes the requests: some of its backends
+/// stand for no route, or for none of those that take requests of it.
+pub fn is_dead_end(
+    snapshot: &Snapshot,
+    facts: &DelegationFile,
+    rule: &Rule,
+    below: &[&Arc<Object>],
+) -> bool {
+    let mut backends = rule.backends.iter();
+    let mut takes = false;
+    backends.any(|reference| {
+        if !facts.has_kind(&reference.object.gk) {
+            return false;
+        }
+        // The routes of earlier backends count, too.
+        takes |= below.iter().any(|route| selects(facts, reference, route));
+        !takes || selected(snapshot, facts, reference).is_empty()
+    })
+}
+
+/// Whether requests of a rule reach some rule of a route below, as far as these two decide it.
+fn is_within_rule(facts: &DelegationFile, parent: &Object, rule: usize, child: &Object) -> bool {
+    let Node::Route { rule_matches, .. } = &parent.node else {
+        return false;
+    };
+    // The matches of a route that takes over those above are only known with them.
+    facts.inherits_matches(parent)
+        || handed_on(facts, rule_matches.of_rule(rule), child)
+            .iter()
+            .any(|matches| !matches.is_empty())
+}
+
+/// Why a route does not get requests from another one that it names as its parent.
+pub fn why_not(snapshot: &Snapshot, parent: &Object, child: &Object) -> String {
+    let (above, route) = (&parent.key, &child.key);
+    let Some(facts) = facts_of(snapshot, parent) else {
+        return format!("no rule of {above} delegates to {route}");
+    };
+    let rules: Vec<(usize, &Rule)> = rules_of(parent).iter().enumerate().collect();
+    let leads = |(_, rule): &&(usize, &Rule)| {
+        let mut backends = rule.backends.iter();
+        backends.any(|reference| selects(facts, reference, child))
+    };
+    let leading: Vec<&(usize, &Rule)> = rules.iter().filter(leads).collect();
+    if leading.is_empty() {
+        return format!("no rule of {above} delegates to {route}");
+    }
+    if has_hostnames(child) {
+        return format!("{route} has hostnames: it can only have those of {above}");
+    }
+    if !leading
+        .iter()
+        .any(|(i, _)| is_within_rule(facts, parent, *i, child))
+    {
+        return format!(
+            "no match of {route} is within those of the rules of {above} that delegate to it"
+        );
+    }
+    if parent.parents().is_empty() {
+        return format!("no route delegates to {above}");
+    }
+    format!("{above} is not attached itself, or leads back to a route that delegates to it")
+}
+
+fn rules_of(route: &Object) -> &[Rule] {
+    match &route.node {
+        Node::Route { rules, .. } => rules,
+        _ => &[],
+    }
+}
+
+/// Whether the status of a route says that it does not get the requests of another route that delegates.
+pub fn reports_refusal(snapshot: &Snapshot, child: &Object, parent: &Object) -> bool {
+    let unnamed = ParentRef {
+        object: parent.key.clone(),
+        section: None,
+        port: None,
+    };
+    let reports = |reference: &ParentRef| of_route(snapshot, child, reference).is_some();
+    match child.parents() {
+        [] => reports(&unnamed),
+        _ => child.parents_to(&parent.key).all(reports),
+    }
+}
+
+/// Whether requests may reach a route through a controller that follows delegation.
+fn may_delegate(snapshot: &Snapshot, route: &Object) -> bool {
+    let mut parents = route.parents().iter().map(|parent| &parent.object);
+    let follows = |parent: &ObjectKey| {
+        let facts = controller(snapshot, parent).and_then(|name| snapshot.controller_facts(name));
+        is_route(&parent.gk) || facts.is_some_and(|facts| facts.delegation.is_some())
+    };
+    route.parents().is_empty() || parents.any(follows)
+}
+
+/// The routes that may delegate to a route, by any facts; each once.
+pub fn parents_of(snapshot: &Snapshot, child: &Object) -> Vec<Arc<Object>> {
+    let mut found: Vec<Arc<Object>> = Vec::new();
+    if !child.key.gk.is_gateway_api("HTTPRoute") {
+        return found;
+    }
+    for facts in snapshot.delegations() {
+        let (gk, namespace) = (&child.key.gk, &child.key.namespace);
+        let mut keys = vec![child.key.clone()];
+        keys.extend(["*", ""].map(|all| ObjectKey::new(gk.clone(), namespace.clone(), all)));
+        if let Some(by) = &facts.by_label
+            && let Some(value) = child.meta.labels.get(by.label.as_str())
+        {
+            let kind = GroupKind::new(by.group.as_str(), by.kind.as_str());
+            let anywhere = by.any_namespace.as_deref().map(Arc::from);
+            let namespaces = std::iter::once(namespace.clone()).chain(anywhere);
+            let key = |namespace| ObjectKey::new(kind.clone(), namespace, value.clone());
+            keys.extend(namespaces.map(key));
+        }
+        for parent in keys.iter().flat_map(|key| snapshot.using(key)) {
+            let is_route = parent.key.gk.is_gateway_api("HTTPRoute");
+            let is_known = found.iter().any(|known| known.key == parent.key);
+            if is_route && !is_known && accepts_parent(child, &parent.key) {
+                found.push(parent.clone());
+            }
+        }
+    }
+    found
+}
+
+/// The routes that the rules of a route may delegate to, by any facts; each once.
+fn children_of<'a>(snapshot: &'a Snapshot, parent: &Object) -> Vec<&'a Arc<Object>> {
+    let mut found: Vec<&'a Arc<Object>> = Vec::new();
+    if !parent.key.gk.is_gateway_api("HTTPRoute") {
+        return found;
+    }
+    for facts in snapshot.delegations() {
+        for reference in parent.backends().filter(|b| facts.has_kind(&b.object.gk)) {
+            for child in selected(snapshot, facts, reference) {
+                let is_known = found.iter().any(|known| known.key == child.key);
+                if !is_known && accepts_parent(child, &parent.key) {
+                    found.push(child);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The routes that some routes may delegate to, that these may delegate to, and so on: at most `most`, without the
+/// first ones.
+pub fn delegated_to<'a>(
+    snapshot: &'a Snapshot,
+    routes: impl IntoIterator<Item = &'a Arc<Object>>,
+    most: usize,
+) -> Vec<Arc<Object>> {
+    let mut found: Vec<Arc<Object>> = Vec::new();
+    if snapshot.delegations().next().is_none() {
+        return found;
+    }
+    let mut open: VecDeque<&Arc<Object>> = routes.into_iter().collect();
+    let mut met: HashSet<*const Object> = open.iter().map(|route| Arc::as_ptr(route)).collect();
+    while let Some(parent) = open.pop_front() {
+        if !may_delegate(snapshot, parent) {
+            continue;
+        }
+        for child in children_of(snapshot, parent) {
+            if found.len() >= most {
+                return found;
+            }
+            if met.insert(Arc::as_ptr(child)) {
+                found.push(child.clone());
+                open.push_back(child);
+            }
+        }
+    }
+    found
+}
+
+/// The routes that a backend stands for.
+fn selected<'a>(
+    snapshot: &'a Snapshot,
+    facts: &DelegationFile,
+    reference: &BackendRef,
+) -> Vec<&'a Arc<Object>> {
+    let of = &reference.object;
+    let is_named = of.gk.is_gateway_api("HTTPRoute") && !matches!(&*of.name, "" | "*");
+    if is_named {
+        return snapshot.get(of).into_iter().collect();
+    }
+    let kind = GroupKind::gateway_api("HTTPRoute");
+    let by_label = facts.by_label.as_ref().filter(|_| of.gk != kind);
+    let anywhere = by_label.and_then(|by| by.any_namespace.as_deref());
+    let namespace = namespace_key(&of.namespace);
+    let mut routes: Vec<&'a Arc<Object>> = if anywhere == Some(&*of.namespace) {
+        let all = snapshot.objects(&kind);
+        all.filter(|route| selects(facts, reference, route))
+            .collect()
+    } else {
+        let there = snapshot.below(&namespace);
+        there
+            .filter(|route| selects(facts, reference, route))
+            .collect()
+    };
+    routes.sort_by(|a, b| a.key.cmp(&b.key));
+    routes
+}
+
+/// The matches by which requests reach each rule of a route, of the requests that reach the rule that delegates to it.
+/// A rule that none of them reaches has none.
+pub fn handed_on(
+    facts: &DelegationFile,
+    above: &[RequestMatch],
+    child: &Object,
+) -> Vec<Vec<RequestMatch>> {
+    let Node::Route {
+        rules,
+        rule_matches,
+        ..
+    } = &child.node
+    else {
+        return Vec::new();
+    };
+    let inherits = facts.inherits_matches(child);
+    let of_rule = |i: usize| {
+        let own = rule_matches.of_rule(i).iter();
+        let pairs = own.flat_map(|own| above.iter().map(move |above| (above, own)));
+        let found = pairs.filter_map(|(above, own)| {
+            if inherits {
+                Some(own.joined_to(above))
+            } else {
+                own.is_within(above).then(|| own.clone())
+            }
+        });
+        found.fold(Vec::new(), |mut found: Vec<RequestMatch>, one| {
+            if !found.contains(&one) {
+                found.push(one);
+            }
+            found
+        })
+    };
+    (0..rules.len()).map(of_rule).collect()
+}
+
+// === impl RequestMatch ===
+
+impl RequestMatch {
+    /// Whether a rule that delegates with the match `above` hands on the requests of this one: the path begins with
+    /// the prefix above, and it has each condition above.
+    fn is_within(&self, above: &Self) -> bool {
+        let has_all = |above: &[Condition], own: &[Condition]| {
+            above.iter().all(|condition| own.contains(condition))
+        };
+        *above.path_type == *"PathPrefix"
+            && self.path.starts_with(&*above.path)
+            && has_all(&above.headers, &self.headers)
+            && has_all(&above.query, &self.query)
+            && (above.method.is_none() || above.method == self.method)
+    }
+
+    /// This match below another: the path continues that above, the conditions of both count, and of two on one name
+    /// that above.
+    fn joined_to(&self, above: &Self) -> Self {
+        let both = |above: &[Condition], own: &[Condition]| {
+            let is_above = |name: &str| above.iter().any(|condition| *condition.name == *name);
+            let own = own.iter().filter(|condition| !is_above(&condition.name));
+            above.iter().chain(own).cloned().collect()
+        };
+        Self {
+            path_type: self.path_type.clone(),
+            path: joined(&above.path, &self.path).into(),
+            method: above.method.clone().or_else(|| self.method.clone()),
+            headers: both(&above.headers, &self.headers),
+            query: both(&above.query, &self.query),
+        }
+    }
+}
+
+/// Two paths as one, without empty parts, `.` and `..`.
+fn joined(above: &str, below: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in above.split('/').chain(below.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::joined;
+
+    #[test]
+    fn a_path_continues_the_one_above() {
+        assert_eq!(joined("/shop", "/cart"), "/shop/cart");
+        assert_eq!(joined("/shop/", "cart/"), "/shop/cart");
+        assert_eq!(joined("/shop", "/"), "/shop");
+        assert_eq!(joined("/", "/"), "/");
+        assert_eq!(joined("/shop", "/../admin"), "/admin");
+    }
+}
