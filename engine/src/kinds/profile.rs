@@ -30,6 +30,7 @@ mod read;
 mod resolve;
 mod routes;
 mod schema;
+mod stored;
 mod vocabulary;
 mod weakness;
 
@@ -387,47 +388,6 @@ impl Profile {
     /// Whether a controller does not act on the kind, if those that do are known.
     pub fn is_run_without(&self, controller: &Arc<str>) -> bool {
         !self.controllers.is_empty() && !self.controllers.contains(controller)
-    }
-
-    /// The schema of a version; that of all versions together if the version is unknown.
-    pub fn schema(&self, version: Option<&str>) -> Option<&VersionSchema> {
-        let named = |schema: &&VersionSchema| version == Some(&*schema.name);
-        let mut schemas = self.schemas.iter();
-        schemas.find(named).or(self.schemas.last())
-    }
-
-    /// Whether the API server stores another spec than this one.
-    pub fn is_stored_differently(&self, version: Option<&str>, spec: &serde_json::Value) -> bool {
-        match self.schema(version) {
-            Some(schema) => {
-                let shape = &schema.spec;
-                let drops = shape.drops_something(spec) || shape.drops_null(spec);
-                drops || shape.lacks_default(spec)
-            }
-            None => *self.drops_nulls && schema::has_null(spec),
-        }
-    }
-
-    /// Makes of a spec what the API server stores: removes the fields that a version does not have, and each `null` that
-    /// cannot be stored, and fills in the defaults. Returns the first of the removed fields. Target fields remain unchanged.
-    pub fn as_stored(&self, version: Option<&str>, spec: &mut serde_json::Value) -> Vec<Unknown> {
-        let refs = self.refs.iter().map(|field| &*field.path);
-        let refs: Vec<&str> = refs.collect();
-        let Some(schema) = self.schema(version) else {
-            if *self.drops_nulls {
-                schema::drop_all_nulls(spec, &refs);
-            }
-            return Vec::new();
-        };
-        let unknown = schema.spec.prune(spec, &refs);
-        schema.spec.drop_nulls(spec, &refs);
-        schema.spec.fill(spec, &refs);
-        unknown
-    }
-
-    /// Whether a version exists, as far as the versions are known.
-    pub fn has_version(&self, version: &str) -> bool {
-        self.versions.is_empty() || self.versions.iter().any(|known| **known == *version)
     }
 
     /// The profile of a kind of which nothing is known.

@@ -1,0 +1,50 @@
+//! What the API server stores of a spec, by the definition of its kind.
+
+use serde_json::Value;
+
+use super::{Profile, Unknown, VersionSchema, schema};
+
+// === impl Profile ===
+
+impl Profile {
+    /// The schema of a version; that of all versions together if the version is unknown.
+    pub fn schema(&self, version: Option<&str>) -> Option<&VersionSchema> {
+        let named = |schema: &&VersionSchema| version == Some(&*schema.name);
+        let mut schemas = self.schemas.iter();
+        schemas.find(named).or(self.schemas.last())
+    }
+
+    /// Whether the API server stores another spec than this one.
+    pub fn is_stored_differently(&self, version: Option<&str>, spec: &Value) -> bool {
+        match self.schema(version) {
+            Some(schema) => {
+                let shape = &schema.spec;
+                let drops = shape.drops_something(spec) || shape.drops_null(spec);
+                drops || shape.lacks_default(spec)
+            }
+            None => *self.drops_nulls && schema::has_null(spec),
+        }
+    }
+
+    /// Makes of a spec what the API server stores: removes the fields that a version does not have, and each `null` that
+    /// cannot be stored, and fills in the defaults. Returns the first of the removed fields. Target fields remain unchanged.
+    pub fn as_stored(&self, version: Option<&str>, spec: &mut Value) -> Vec<Unknown> {
+        let refs = self.refs.iter().map(|field| &*field.path);
+        let refs: Vec<&str> = refs.collect();
+        let Some(schema) = self.schema(version) else {
+            if *self.drops_nulls {
+                schema::drop_all_nulls(spec, &refs);
+            }
+            return Vec::new();
+        };
+        let unknown = schema.spec.prune(spec, &refs);
+        schema.spec.drop_nulls(spec, &refs);
+        schema.spec.fill(spec, &refs);
+        unknown
+    }
+
+    /// Whether a version exists, as far as the versions are known.
+    pub fn has_version(&self, version: &str) -> bool {
+        self.versions.is_empty() || self.versions.iter().any(|known| **known == *version)
+    }
+}
