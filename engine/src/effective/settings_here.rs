@@ -60,8 +60,7 @@ pub(super) fn on_routes(stack: Stack, place: usize, on: &OnRoutes) -> Stack {
         (!policies.is_empty()).then(|| StackLevel {
             step: level.step,
             policies: policies.into(),
-            unknown: level.unknown,
-            inheritance: level.inheritance,
+            rare: level.rare,
         })
     });
     levels.collect()

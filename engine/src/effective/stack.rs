@@ -10,7 +10,7 @@ use super::gateway_by_label::{is_of, steps_of};
 use super::path_context::{PathContext, RejectionsByAncestor};
 use super::policy_list::PolicyList;
 use super::settings_here::{PoliciesAtListeners, on_routes, without_idle};
-use super::stack_level::{Stack, StackLevel, inheritance};
+use super::stack_level::{Rare, Stack, StackLevel, inheritance};
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::{Attachment, attached_to, candidates};
@@ -260,9 +260,8 @@ impl<'a> Stacks<'a> {
         }
         let stacked = || {
             let level = |(step, unknown, policies): (&Step, _, _)| StackLevel {
-                inheritance: inheritance(self.snapshot, profile, step),
+                rare: Rare::of(unknown, inheritance(self.snapshot, profile, step)),
                 step: step.clone(),
-                unknown,
                 policies,
             };
             Rc::new(found.into_iter().map(level).collect())
@@ -392,7 +391,7 @@ impl<'a> Stacks<'a> {
         let here = part.clone().map(|level| &level.policies);
         let levels = || here.clone().map(|here| &**here).collect::<Vec<_>>();
         // Fields that the target sets itself are merged with the policies.
-        let is_plain = stack.iter().all(|level| level.inheritance.is_none());
+        let is_plain = stack.iter().all(|level| level.inheritance().is_none());
         let won = match own {
             Some(_) => None,
             None if !is_plain => None,
@@ -423,7 +422,7 @@ impl<'a> Stacks<'a> {
 /// have in common, and how the policies combine.
 fn differs_in_unknown(stack: &Stack) -> bool {
     let mut pairs = stack.iter().zip(stack.iter().skip(1));
-    pairs.any(|(one, next)| one.unknown != next.unknown)
+    pairs.any(|(one, next)| one.unknown() != next.unknown())
 }
 
 /// The levels that are folded. If the more specific policy decides and merges only with policies above the routes,

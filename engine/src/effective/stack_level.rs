@@ -13,12 +13,36 @@ use crate::state::snapshot::Snapshot;
 pub struct StackLevel {
     /// The place.
     pub step: Step,
-    /// Members of their targets whose meaning is unknown.
-    pub unknown: Option<Arc<str>>,
     /// The policies.
     pub policies: PolicyList,
-    /// How they merge with the policies of the routes below, for a route that delegates and says so.
-    pub inheritance: Option<Arc<Inheritance>>,
+    /// What few levels have; there are many levels.
+    pub(super) rare: Option<Box<Rare>>,
+}
+
+/// What few levels have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Rare {
+    /// Members of the targets whose meaning is unknown.
+    unknown: Option<Arc<str>>,
+    /// How the policies merge with those of the routes below, for a route that delegates and says so.
+    inheritance: Option<Arc<Inheritance>>,
+}
+
+// === impl Rare ===
+
+impl Rare {
+    pub(super) fn of(
+        unknown: Option<Arc<str>>,
+        inheritance: Option<Arc<Inheritance>>,
+    ) -> Option<Box<Self>> {
+        let has_some = unknown.is_some() || inheritance.is_some();
+        has_some.then(|| {
+            Box::new(Self {
+                unknown,
+                inheritance,
+            })
+        })
+    }
 }
 
 /// All policies of one kind along a path, from the least to the most specific.
@@ -33,8 +57,18 @@ impl StackLevel {
             level: self.step.level,
             policies: &self.policies,
             delegations: self.step.delegations,
-            inheritance: self.inheritance.as_deref(),
+            inheritance: self.inheritance(),
         }
+    }
+
+    /// Members of the targets whose meaning is unknown.
+    pub(super) fn unknown(&self) -> Option<&Arc<str>> {
+        self.rare.as_ref()?.unknown.as_ref()
+    }
+
+    /// How its policies merge with those of the routes below.
+    pub(super) fn inheritance(&self) -> Option<&Inheritance> {
+        self.rare.as_ref()?.inheritance.as_deref()
     }
 }
 

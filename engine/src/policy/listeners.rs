@@ -17,8 +17,9 @@ use crate::model::object::Listener;
 pub struct ListenerFacts {
     /// Its port, for kinds with settings for single ports.
     pub(crate) port: Option<u16>,
-    /// The index of the profile's facts for listeners of its protocol, if it has some.
-    pub(crate) on: Option<usize>,
+    /// The index of the profile's facts for listeners of its protocol, if it has some. It is small, because every group
+    /// of paths has one.
+    pub(crate) on: Option<u8>,
 }
 
 // === impl ListenerFacts ===
@@ -36,7 +37,9 @@ impl ListenerFacts {
         let mut protocols = merging.on_listeners.iter();
         Self {
             port: merging.ports.as_ref().map(|_| listener.port),
-            on: protocols.position(|on| on.protocols.contains(&listener.protocol)),
+            on: protocols
+                .position(|on| on.protocols.contains(&listener.protocol))
+                .and_then(|on| u8::try_from(on).ok()),
         }
     }
 
@@ -55,7 +58,8 @@ impl ListenerFacts {
         if let (Some(port), Some(ports)) = (self.port, merging.ports.as_ref()) {
             ports.keep(spec, port);
         }
-        if let Some(on) = self.on.and_then(|on| merging.on_listeners.get(on)) {
+        let on = self.on.map(usize::from);
+        if let Some(on) = on.and_then(|on| merging.on_listeners.get(on)) {
             on.keep(spec, |name| !is_excluded(name, profile));
         }
     }

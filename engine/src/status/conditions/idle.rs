@@ -233,7 +233,9 @@ fn idle_by_protocol(policy: &Policy, groups: &[&PathGroup]) -> Option<String> {
         let here = policy.at_listeners(facts);
         here.is_some_and(|here| here.has_no_effect() || here.is_empty())
     };
-    let on = facts.clone().map(|facts| on_listeners.get(facts.on?));
+    let on = facts
+        .clone()
+        .map(|facts| on_listeners.get(usize::from(facts.on?)));
     let protocols = on.collect::<Option<Vec<&OnListeners>>>()?;
     let protocols = protocols.iter().flat_map(|on| &on.protocols);
     let protocols: BTreeSet<String> = protocols.map(ToString::to_string).collect();
