@@ -329,7 +329,7 @@ pub fn fold_levels<'a>(
     let result = if *merging.dictated_by == DictatedBy::Challenger {
         downward(profile, &layers)
     } else {
-        inherited::merged(profile, levels, own)
+        inherited::merged(profile, levels, &layers, own)
     };
     Effective { result }
 }
@@ -472,9 +472,9 @@ fn fold(
         Op::ByKey => MergeUnit::Entries,
         _ => MergeUnit::Fields,
     };
-    let by_entry = ByEntry {
-        all: matches!(op, Op::Strategic | Op::ByKey),
-        combined: Some(&profile.merging.combined_lists),
+    let by_entry = match op {
+        Op::Strategic | Op::ByKey => ByEntry::All,
+        _ => ByEntry::Combined(&profile.merging.combined_lists),
     };
     let (under, over) = match direction {
         Direction::Defaults => (above, below),

@@ -182,13 +182,12 @@ impl Guardrails {
 
 /// What guardrails of one kind, or about all, are about.
 fn scope<'k>(change: &GuardedChange<'_>, kind: Option<&'k GroupKind>) -> Scope<'k> {
+    if let Some(kind) = kind {
+        return Scope::Kind(kind);
+    }
     // A kind may have its first or its last policy.
-    let end = || {
-        let sides = [change.before, change.after];
-        let ends = sides.map(|side| deepest(side, side.used_kinds()));
-        ends.into_iter().fold(Level::Rule, Level::max)
-    };
-    kind.map_or_else(|| Scope::All(end()), Scope::Kind)
+    let ends = [change.before, change.after].map(|side| deepest(side, side.used_kinds()));
+    Scope::All(ends.into_iter().fold(Level::Rule, Level::max))
 }
 
 fn judge_target<'g>(

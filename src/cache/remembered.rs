@@ -16,7 +16,7 @@ pub struct Remembered<Q, A> {
 // === impl Remembered ===
 
 impl<Q: Eq + Hash, A: Clone> Remembered<Q, A> {
-    /// Nothing is remembered yet; `most` answers are at a time.
+    /// Remembers nothing yet, and later at most `most` answers at a time.
     pub fn new(most: usize) -> Self {
         Self {
             answers: HashMap::new(),

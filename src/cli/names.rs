@@ -7,6 +7,7 @@ use misspelt::Misspelt;
 
 use crate::cache::directory::Loaded;
 use crate::cache::served::Served;
+use crate::engine::kinds::profile::file::ProfileFile;
 use crate::engine::kinds::profile::{builtin, short_names};
 use crate::engine::model::hint::nearest;
 use crate::engine::model::ids::{APIEXTENSIONS, GATEWAY_API, GroupKind, Place};
@@ -96,7 +97,8 @@ impl Names {
             let names = names.map(|name| name.to_lowercase()).collect();
             kinds.insert(gk.clone(), Aliases::new(gk, names, kind.namespaced));
         }
-        let misspelt = Misspelt::new(kinds.keys());
+        let profiles = builtin().unwrap_or_default();
+        let misspelt = Misspelt::new(kinds.keys(), &profiles);
         let used = used.into_iter().filter(|gk| !misspelt.has(gk));
         for gk in watched_gateway_kinds().chain(used.cloned()) {
             kinds.entry(gk).or_insert_with_key(|gk| {
@@ -106,7 +108,7 @@ impl Names {
                 Aliases::new(gk, names, !is_cluster_scoped(gk))
             });
         }
-        add_known(&mut kinds);
+        add_known(&mut kinds, &profiles);
         Self { kinds, later: None }
     }
 
@@ -276,9 +278,9 @@ impl Aliases {
 }
 
 /// Adds the policy kinds with a built-in profile, and the short names of all policy kinds.
-fn add_known(kinds: &mut BTreeMap<GroupKind, Aliases>) {
+fn add_known(kinds: &mut BTreeMap<GroupKind, Aliases>, profiles: &[ProfileFile]) {
     let short = short_names().unwrap_or_default();
-    for profile in builtin().unwrap_or_default() {
+    for profile in profiles {
         if profile.policy == Some(false) {
             continue;
         }

@@ -11,6 +11,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::eventually::eventually;
+
 /// The timeout of a request to a busy browser on a slow machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 /// Headless, and without requests to its vendor.
@@ -139,7 +141,31 @@ impl Browser {
         self.post("actions", &json!({"actions": [source]}));
     }
 
+    /// `Ok` if the page has an element.
+    pub fn has(&self, selector: &str) -> Result<(), String> {
+        let script = format!(
+            "return document.querySelector({}) !== null",
+            json!(selector)
+        );
+        let is_there = self.run(&script) == json!(true);
+        is_there
+            .then_some(())
+            .ok_or_else(|| format!("no {selector} in: {}", self.text("body")))
+    }
+
+    /// The text of an element, with single spaces.
+    pub fn text(&self, selector: &str) -> String {
+        let script = format!(
+            "return document.querySelector({})?.innerText ?? ''",
+            json!(selector)
+        );
+        let text = self.run(&script);
+        let words: Vec<&str> = text.as_str().unwrap().split_whitespace().collect();
+        words.join(" ")
+    }
+
     fn element(&self, selector: &str) -> String {
+        eventually("the element is there", || self.has(selector));
         let query = json!({"using": "css selector", "value": selector});
         let found = self.post("element", &query);
         let (_, id) = found.as_object().unwrap().iter().next().unwrap();

@@ -18,7 +18,7 @@ fn quick(arguments: &[&str]) -> String {
         .iter()
         .map(|arguments| format!("describe {arguments} --from {QUICKSTART}"))
         .collect();
-    session(&lines.iter().map(String::as_str).collect::<Vec<_>>())
+    session(&lines)
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn targets_are_described() {
 #[test]
 fn ports_and_listeners_are_described_by_what_concerns_them() {
     let state = "--from tests/commands/describe/ports.yaml -n ns";
-    let told: Vec<String> = [
+    let lines: Vec<String> = [
         "httproute/cart",
         "svc/cart#http",
         "svc/cart#admin",
@@ -52,7 +52,6 @@ fn ports_and_listeners_are_described_by_what_concerns_them() {
     .iter()
     .map(|what| format!("describe {what} {state}"))
     .collect();
-    let lines: Vec<&str> = told.iter().map(String::as_str).collect();
     holds("describe/ports.txt", &session(&lines));
 }
 
@@ -70,7 +69,6 @@ fn a_listener_leaves_requests_to_a_more_specific_one() {
     .map(|what| format!("{what} {state}"))
     .chain(["check tests/commands/describe/isolation".to_owned()])
     .collect();
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     holds("describe/isolation.txt", &session(&lines));
 }
 
@@ -86,7 +84,6 @@ fn what_stands_above_routes_is_described_route_by_route() {
         "gatewayclass/eg",
     ]
     .map(|what| format!("describe {what} --from tests/commands/estate"));
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     holds("describe/gateways.txt", &session(&lines));
 }
 

@@ -28,7 +28,6 @@ fn directories_are_compared() {
         format!("diff {BEFORE} {AFTER} -o name"),
         format!("diff {BEFORE} {AFTER} {MAP} -o markdown"),
     ];
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     holds("diff/directories.txt", &session(&lines));
 }
 
@@ -52,7 +51,6 @@ fn what_cannot_be_compared_is_refused() {
         format!("diff {BEFORE} {AFTER} --map GatewayClass/x/envoy=GatewayClass/envoy-next"),
         format!("diff {BEFORE} {AFTER} --map HTTPRoute/shop/cart=HTTPRoute/shop/catalog"),
     ];
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     holds("diff/errors.txt", &session(&lines));
 }
 
@@ -63,7 +61,6 @@ fn a_default_that_a_file_leaves_out_is_no_difference() {
         format!("describe httproute/cart -n shop --from {directory}/left-out"),
         format!("diff {directory}/left-out {directory}/written --exit-code"),
     ];
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     holds("diff/defaults.txt", &session(&lines));
 }
 

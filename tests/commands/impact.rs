@@ -32,7 +32,6 @@ fn the_quickstart_before_and_after() {
     .iter()
     .map(|arguments| quick(arguments))
     .collect();
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     holds("impact/quickstart-delete.txt", &session(&lines));
 }
 
@@ -182,7 +181,6 @@ fn an_unanswerable_question_is_an_error() {
     .iter()
     .map(|arguments| quick(arguments))
     .collect();
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     holds("impact/errors.txt", &session(&lines));
     let both = run(&["impact", "--from", "-", "-f", "-"]).failure();
     assert!(both.contains("cannot both read standard input"), "{both}");
@@ -256,20 +254,19 @@ fn an_empty_state_is_one_too() {
     );
 }
 
-/// If a listener is renamed or removed, or a Gateway, grant or backend is deleted, the changes to requests come first.
 /// A new listener takes requests from a less specific one, and from its policies.
 #[test]
 fn a_more_specific_listener_takes_requests_from_policies() {
     let what = "tests/commands/impact/isolation-after/gateway.yaml --from tests/commands/impact/isolation -n web";
     let lines = [format!("impact -f {what}"), format!("check {what}")];
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     holds("impact/isolation.txt", &session(&lines));
 }
 
+/// If a listener is renamed or removed, or a Gateway, grant or backend is deleted, the changes to requests come first.
 #[test]
 fn routes_that_lose_traffic_come_first() {
     let state = "--from tests/commands/impact/traffic -n web";
-    let told: Vec<String> = [
+    let lines: Vec<String> = [
         "impact -f tests/commands/impact/traffic-after/renamed.yaml",
         "check tests/commands/impact/traffic-after/renamed.yaml",
         "impact -f tests/commands/impact/traffic-after/removed.yaml",
@@ -289,7 +286,6 @@ fn routes_that_lose_traffic_come_first() {
         }
     })
     .collect();
-    let lines: Vec<&str> = told.iter().map(String::as_str).collect();
     holds("impact/traffic.txt", &session(&lines));
 }
 

@@ -82,7 +82,6 @@ fn the_quickstart_is_listed() {
     .iter()
     .map(|arguments| quick(arguments))
     .collect();
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     holds("policies/quickstart.txt", &session(&lines));
 }
 
@@ -110,7 +109,6 @@ fn an_unanswerable_question_is_an_error() {
     .iter()
     .map(|arguments| quick(arguments))
     .collect();
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     holds("policies/errors.txt", &session(&lines));
 }
 

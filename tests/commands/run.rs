@@ -94,12 +94,13 @@ pub(crate) fn holds(name: &str, said: &str) {
 }
 
 /// Runs each line as typed by a user; returns the lines, each with its output.
-pub(crate) fn session(lines: &[&str]) -> String {
-    let told = lines.iter().map(|line| {
+pub(crate) fn session(lines: &[impl AsRef<str>]) -> String {
+    let said = lines.iter().map(|line| {
+        let line = line.as_ref();
         let words: Vec<&str> = line.split_whitespace().collect();
         format!("$ attache {line}\n{}", run(&words).all())
     });
-    told.collect::<Vec<String>>().join("\n")
+    said.collect::<Vec<String>>().join("\n")
 }
 
 /// Checks a document against its schema.

@@ -23,7 +23,6 @@ fn a_policy_rejected_by_its_controller_is_not_in_force_in_any_command() {
     .iter()
     .map(|arguments| format!("{arguments} --from {STATE}"))
     .collect();
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     holds("status/session.txt", &session(&lines));
 }
 
@@ -39,7 +38,6 @@ fn what_is_reported_of_one_target_does_not_hold_for_the_others() {
     .iter()
     .map(|arguments| format!("{arguments} --from {OF_TARGETS}"))
     .collect();
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     holds("status/targets.txt", &session(&lines));
 }
 

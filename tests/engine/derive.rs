@@ -100,13 +100,13 @@ fn the_facts_of_every_real_kind() {
             if let Some(derived) = alone.profile(&crd.gk, Some(&crd)) {
                 let said = facts(&derived, &[Source::Crd]);
                 found.derived += said.len();
-                derived_alone.insert(format!("{}.{}", crd.gk.kind, crd.gk.group), said);
+                derived_alone.insert(crd.gk.qualified(), said);
             }
             let Some(profile) = with_profiles.profile(&crd.gk, Some(&crd)) else {
                 continue;
             };
             let said = facts(&profile, &[Source::Builtin, Source::Crd]);
-            kinds.insert(format!("{}.{}", crd.gk.kind, crd.gk.group), said);
+            kinds.insert(crd.gk.qualified(), said);
         }
     }
     let count = format!("{} facts derived without a profile\n", found.derived);

@@ -3,6 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::Resolver;
+use super::groups::AncestorGroup;
 use super::subgraph::{Subgraph, Subgraphs};
 use crate::model::fuel;
 use crate::model::ids::ObjectKey;
@@ -54,6 +56,37 @@ impl Subgraphs<'_> {
         route: &Arc<Object>,
     ) -> RulesReached {
         self.delegated.rules_reached(self.snapshot, path, route)
+    }
+}
+
+impl Resolver<'_> {
+    /// Splits groups of ancestor paths whose requests reach different rules of a route because of delegation.
+    pub(super) fn by_rules_reached(
+        &self,
+        route: &Arc<Object>,
+        groups: Rc<Vec<AncestorGroup>>,
+    ) -> Rc<Vec<AncestorGroup>> {
+        let reached = |path| self.subgraphs.rules_reached(path, route);
+        let mut found: Vec<AncestorGroup> = Vec::new();
+        for group in groups.iter() {
+            let mut parts: Vec<(RulesReached, Vec<Rc<AncestorPath>>)> = Vec::new();
+            for path in group.ancestor_paths.iter() {
+                let rules = reached(path);
+                match parts.iter_mut().find(|(known, _)| *known == rules) {
+                    Some((_, paths)) => paths.push(path.clone()),
+                    None => parts.push((rules, vec![path.clone()])),
+                }
+            }
+            found.extend(parts.into_iter().map(|(reached, paths)| AncestorGroup {
+                ancestor_paths: paths.into(),
+                reached,
+                ..group.clone()
+            }));
+        }
+        if found.iter().all(|group| group.reached.is_none()) {
+            return groups;
+        }
+        Rc::new(found)
     }
 }
 

@@ -8,7 +8,7 @@ use super::delegations::{RulesReached, delegating, reaching};
 use super::path_context::PathContext;
 use super::subgraph::Subgraph;
 use super::{PathGroup, PathSet, Resolver, Stack};
-use crate::kinds::profile::{Parent, Profile, ServiceAs};
+use crate::kinds::profile::{DelegationFile, Parent, Profile, ServiceAs};
 use crate::merge::TargetFields;
 use crate::model::fuel;
 use crate::model::ids::ObjectKey;
@@ -16,23 +16,24 @@ use crate::model::level::{Level, Step};
 use crate::model::maps::{HashMap, HashSet};
 use crate::model::object::{Node, Object};
 use crate::policy::ListenerFacts;
+use crate::topology::delegation::{delegates, rules_of};
 use crate::topology::{
-    AncestorPath, AncestorPaths, RoutePath, RoutePaths, backend, through_service, to_backends,
-    to_route, to_rules, unaccepted,
+    AncestorPath, AncestorPaths, RoutePath, RoutePaths, backend, gateway_of, through_service,
+    to_backends, to_gateway, to_route, to_rules, unaccepted,
 };
 
 /// Ancestor paths that carry the same policies.
 #[derive(Clone, Debug)]
-struct AncestorGroup {
-    ancestor_paths: AncestorPaths,
+pub(super) struct AncestorGroup {
+    pub(super) ancestor_paths: AncestorPaths,
     /// The conditions for policies further down the path: where requests come from, and which policies are rejected
     /// there.
-    via: PathContext,
-    stack: Rc<Stack>,
-    has: bool,
-    attached: bool,
+    pub(super) via: PathContext,
+    pub(super) stack: Rc<Stack>,
+    pub(super) has: bool,
+    pub(super) attached: bool,
     /// The rules of the route that its requests reach, if not all.
-    reached: RulesReached,
+    pub(super) reached: RulesReached,
 }
 
 /// Route paths that carry the same policies.
@@ -101,6 +102,11 @@ impl Resolver<'_> {
         if profile.controllers.is_empty() {
             return false;
         }
+        // The class of a Gateway decides, whatever other Gateways its routes are attached to.
+        let gateway = self.snapshot.get(gateway_of(self.snapshot, key));
+        if let Some(gateway) = gateway.filter(|gateway| gateway.key.gk.is_gateway_api("Gateway")) {
+            return self.stacks.is_run_by_others(profile, &to_gateway(gateway));
+        }
         let region = self.region(key);
         let routes = region.routes.iter().flat_map(|(_, ways)| ways.iter());
         let ways = routes.chain(&region.ancestor_paths);
@@ -166,23 +172,35 @@ impl Resolver<'_> {
     ) {
         groups.reserve(region.routes.len());
         // Routes that are accepted alike share their list of ancestor paths, and so its stacks.
-        let mut known: HashMap<*const Rc<AncestorPath>, Rc<Vec<AncestorGroup>>> =
+        // The second value is whether routes delegate on some of the paths.
+        let mut known: HashMap<*const Rc<AncestorPath>, (Rc<Vec<AncestorGroup>>, bool)> =
             HashMap::default();
         let mut ends: Vec<RouteGroup> = Vec::new();
-        let delegates = self.snapshot.delegations().next().is_some();
-        let delegating = if delegates {
-            delegating(region)
-        } else {
+        let followed: Vec<&DelegationFile> = self.snapshot.delegations().collect();
+        let delegating = if followed.is_empty() {
             HashSet::default()
+        } else {
+            delegating(region)
         };
         for (route, ways) in &region.routes {
             if self.is_spent() {
                 return;
             }
             let had = groups.len();
-            let stacked = || Rc::new(self.stacked_ways(focus, profile, ways));
-            let ways = known.entry(ways.as_ptr()).or_insert_with(stacked).clone();
-            let ways = if delegates {
+            let stacked = || {
+                let is_delegated = ways.iter().any(|path| path.is_delegated());
+                (
+                    Rc::new(self.stacked_ways(focus, profile, ways)),
+                    is_delegated,
+                )
+            };
+            let known = known.entry(ways.as_ptr()).or_insert_with(stacked);
+            let (ways, is_delegated) = (known.0.clone(), known.1);
+            let delegates = |facts: &&DelegationFile| {
+                let mut rules = rules_of(route).iter();
+                rules.any(|rule| delegates(facts, rule))
+            };
+            let ways = if is_delegated || followed.iter().any(delegates) {
                 self.by_rules_reached(route, ways)
             } else {
                 ways
@@ -387,36 +405,6 @@ impl Resolver<'_> {
             ..way
         });
         ways.collect()
-    }
-
-    /// Splits groups of ancestor paths whose requests reach different rules of a route because of delegation.
-    fn by_rules_reached(
-        &self,
-        route: &Arc<Object>,
-        groups: Rc<Vec<AncestorGroup>>,
-    ) -> Rc<Vec<AncestorGroup>> {
-        let reached = |path| self.subgraphs.rules_reached(path, route);
-        let mut paths = groups.iter().flat_map(|group| group.ancestor_paths.iter());
-        if paths.all(|path| reached(path).is_none()) {
-            return groups;
-        }
-        let mut found: Vec<AncestorGroup> = Vec::new();
-        for group in groups.iter() {
-            let mut parts: Vec<(RulesReached, Vec<Rc<AncestorPath>>)> = Vec::new();
-            for path in group.ancestor_paths.iter() {
-                let rules = reached(path);
-                match parts.iter_mut().find(|(known, _)| *known == rules) {
-                    Some((_, paths)) => paths.push(path.clone()),
-                    None => parts.push((rules, vec![path.clone()])),
-                }
-            }
-            found.extend(parts.into_iter().map(|(reached, paths)| AncestorGroup {
-                ancestor_paths: paths.into(),
-                reached,
-                ..group.clone()
-            }));
-        }
-        Rc::new(found)
     }
 
     /// Adds the route paths through a route to the rules that requests reach, grouped by the policies attached to

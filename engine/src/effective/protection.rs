@@ -17,6 +17,7 @@ use crate::model::level::{Level, Step};
 use crate::model::maps::HashMap;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
+use crate::topology::KeptOutCache;
 
 mod given;
 
@@ -57,6 +58,7 @@ pub fn lost<'a>(
     let Some(profile) = after.profile(kind).or_else(|| before.profile(kind)) else {
         return Vec::new();
     };
+    let mut one_kind = states.map(KeptOutCache::new);
     let losses = profile.protects.iter().map(|protection| {
         let mut losing = Losing::of(profile, protection);
         let stay = changes.clone().filter(|shifted| shifted.stays);
@@ -66,7 +68,7 @@ pub fn lost<'a>(
         if *profile.class == Class::Direct {
             // Their paths are the object alone, whether it is attached or not.
             let objects = &mut losing.loss.objects;
-            objects.retain(|object| !is_detached(states, renames, object));
+            objects.retain(|object| !is_detached(&mut one_kind, renames, object));
         }
         losing.loss
     });

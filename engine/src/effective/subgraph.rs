@@ -57,6 +57,8 @@ pub(super) struct Subgraphs<'a> {
 pub(super) struct Parent {
     object: Arc<Object>,
     ancestor_paths: Vec<Through>,
+    /// Of each listener, in the order of the spec.
+    hostnames: Vec<ListenerHostname>,
 }
 
 /// Everything but hostnames that acceptance depends on: routes that are equal in this have the same candidate
@@ -82,9 +84,15 @@ impl Parent {
             Node::Service { .. } => Vec::new(),
             _ => return None,
         };
+        let hostnames = listeners(snapshot, object).map_or_else(Vec::new, |all| {
+            let indexes = 0..listeners_of(object).len();
+            let hostname = |i| ListenerHostname::of(snapshot, object, &all, i);
+            indexes.map(hostname).collect()
+        });
         Some(Self {
             object: object.clone(),
             ancestor_paths: ways,
+            hostnames,
         })
     }
 }
@@ -365,10 +373,8 @@ impl<'a> Subgraphs<'a> {
         let open = accepted.filter(|(_, listener, _)| {
             may_accept(self.snapshot, &parent.object, listener, route, reference)
         });
-        let all = listeners(self.snapshot, &parent.object);
         let entrances = open.filter_map(|(index, _, way)| {
-            let all = all.as_ref()?;
-            let hostname = ListenerHostname::of(self.snapshot, &parent.object, all, index);
+            let hostname = parent.hostnames.get(index)?.clone();
             Some(CandidateListener {
                 ancestor_path: way.clone(),
                 hostnames: vec![hostname],

@@ -127,14 +127,19 @@ fn routes_in(snapshot: &Snapshot) -> impl Iterator<Item = (&ObjectKey, &Arc<Obje
     routes.map(|route| (&route.key, route))
 }
 
-/// Whether a route was attached before a change, to a listener or to a Service of a mesh, and is not after it.
-pub fn is_detached([before, after]: [&Snapshot; 2], renames: &Renames, key: &ObjectKey) -> bool {
+/// Whether a route was attached before a change, to a listener or to a Service of a mesh, and is not after it. The caches
+/// are those of the states before and after it.
+pub fn is_detached(
+    [before, after]: &mut [KeptOutCache<'_>; 2],
+    renames: &Renames,
+    key: &ObjectKey,
+) -> bool {
     if !is_route(&key.gk) {
         return false;
     }
-    let has_doors = |snapshot, key: &ObjectKey| {
-        let route: Option<&Arc<Object>> = Snapshot::get(snapshot, key);
-        route.map(|route| !doors(&mut KeptOutCache::new(snapshot), route).is_empty())
+    let has_doors = |one_kind: &mut KeptOutCache<'_>, key: &ObjectKey| {
+        let route = one_kind.snapshot().get(key);
+        route.map(|route| !doors(one_kind, route).is_empty())
     };
     let had = renames.former(key).and_then(|key| has_doors(before, &key));
     (had, has_doors(after, key)) == (Some(true), Some(false))

@@ -1,20 +1,19 @@
 //! Merges the policies of routes that delegate with those of the routes below, as annotations of these routes say.
 
-use std::sync::Arc;
-
-use super::stages::lay_over;
-use super::{Layer, MergeLevel, Merged, fold, layers, upward};
+use super::stages::fold_over;
+use super::{Layer, MergeLevel, Merged, layers, upward};
 use crate::kinds::profile::{Inheritance, Profile};
 
 /// Folds levels upward, each policy by its strategy; those of a route with an annotation are merged first, and their
-/// result is merged by the annotation.
+/// result is merged by the annotation. `here` are the layers of all levels.
 pub(super) fn merged(
     profile: &Profile,
     levels: &[MergeLevel<'_>],
+    here: &[Layer<'_>],
     own: Option<Merged>,
 ) -> Option<Merged> {
     if levels.iter().all(|level| level.inheritance.is_none()) {
-        return upward(profile, &layers(profile, levels), own);
+        return upward(profile, here, own);
     }
     let routes = levels.chunk_by(|one, next| one.delegations == next.delegations);
     let routes: Vec<&[MergeLevel<'_>]> = routes.collect();
@@ -34,15 +33,8 @@ fn by(profile: &Profile, inheritance: &Inheritance, layers: &[Layer<'_>], below:
         return below;
     };
     let together = inheritance.together();
-    let (kept, under) = (above.clone(), below.clone());
-    let mut result = fold(profile, inheritance.strategy(), || above, || below);
-    if let (Merged::Settings(result), Merged::Settings(above), Merged::Settings(below)) =
-        (&mut result, &kept, &under)
-    {
-        let is_together = |path: &&Vec<String>| together.iter().any(|t| path.starts_with(t));
-        let lasting: Vec<&Vec<String>> =
-            profile.merging.lasting.iter().filter(is_together).collect();
-        lay_over((&together, &lasting), Arc::make_mut(result), above, below);
-    }
-    result
+    let is_together = |path: &&Vec<String>| together.iter().any(|t| path.starts_with(t));
+    let lasting: Vec<&Vec<String>> = profile.merging.lasting.iter().filter(is_together).collect();
+    let kept = (&*together, &*lasting);
+    fold_over(profile, inheritance.strategy(), above, below, kept)
 }

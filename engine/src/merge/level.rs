@@ -9,12 +9,6 @@ use crate::attachment::conflict::rejected;
 use crate::kinds::profile::{Profile, SameTarget, Strategy};
 use crate::policy::Policy;
 
-/// Every list whose entries have an identity is merged entry by entry.
-const EVERY: ByEntry<'static> = ByEntry {
-    all: true,
-    combined: None,
-};
-
 /// The levels with those as one whose policies merge by age; empty if the kind has none of these.
 pub(super) fn by_age<'a>(
     profile: &Profile,
@@ -84,7 +78,7 @@ pub(super) fn with_appended_lists(stanzas: &[StanzaRef<'_>]) -> Option<(Strategy
     let (first, rest) = stanzas.split_first()?;
     let mut tree = first.tree().clone();
     for piece in rest {
-        Arc::make_mut(&mut tree).patch(piece.tree(), MergeUnit::Fields, EVERY);
+        Arc::make_mut(&mut tree).patch(piece.tree(), MergeUnit::Fields, ByEntry::All);
     }
     Some((first.strategy(), tree))
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::{Effective, MergeLevel, Merged, Tree, fold, inherited, layers};
-use crate::kinds::profile::Profile;
+use crate::kinds::profile::{Profile, Strategy};
 
 /// Implements [`super::fold_levels`] for levels that are merged in stages.
 pub(super) fn merged(
@@ -18,8 +18,9 @@ pub(super) fn merged(
     let stage = |level: &MergeLevel<'_>| profile.merging.stage(level.level);
     let stages = levels.chunk_by(|one, next| stage(one) == stage(next));
     let stages = stages.filter_map(|stage| {
-        let strategy = layers(profile, stage).first()?.strategy();
-        Some((strategy, inherited::merged(profile, stage, None)?))
+        let here = layers(profile, stage);
+        let strategy = here.first()?.strategy();
+        Some((strategy, inherited::merged(profile, stage, &here, None)?))
     });
     let mut stages: Vec<_> = stages.collect();
     let Some((_, last)) = stages.pop() else {
@@ -29,35 +30,45 @@ pub(super) fn merged(
         Some(own) => fold(profile, *profile.default_strategy, || last, || own),
         None => last,
     };
-    let is_plain = profile.merging.together.is_empty() && profile.merging.lasting.is_empty();
-    let result = stages.into_iter().rev().fold(last, |below, (by, above)| {
-        if is_plain {
-            return fold(profile, by, || above, || below);
-        }
-        let (kept, under) = (above.clone(), below.clone());
-        let mut result = fold(profile, by, || above, || below);
-        if let (Merged::Settings(result), Merged::Settings(above), Merged::Settings(below)) =
-            (&mut result, &kept, &under)
-        {
-            let lasting: Vec<&Vec<String>> = profile.merging.lasting.iter().collect();
-            let kept = (&**profile.merging.together, &*lasting);
-            lay_over(kept, Arc::make_mut(result), above, below);
-        }
-        result
+    let lasting: Vec<&Vec<String>> = profile.merging.lasting.iter().collect();
+    let kept = (&**profile.merging.together, &*lasting);
+    let stages = stages.into_iter().rev();
+    let result = stages.fold(last, |below, (by, above)| {
+        fold_over(profile, by, above, below, kept)
     });
     Effective {
         result: Some(result),
     }
 }
 
+/// Settings that stay in force for a part whatever the part below it sets: those that are in force for both, and those
+/// that nothing below undoes.
+pub(super) type Kept<'a> = (&'a [Vec<String>], &'a [&'a Vec<String>]);
+
+/// Folds two parts, and lays the settings of the upper one that stay over the result.
+pub(super) fn fold_over(
+    profile: &Profile,
+    by: Strategy,
+    above: Merged,
+    below: Merged,
+    kept: Kept<'_>,
+) -> Merged {
+    if kept.0.is_empty() && kept.1.is_empty() {
+        return fold(profile, by, || above, || below);
+    }
+    let (over, under) = (above.clone(), below.clone());
+    let mut result = fold(profile, by, || above, || below);
+    if let (Merged::Settings(result), Merged::Settings(over), Merged::Settings(under)) =
+        (&mut result, &over, &under)
+    {
+        lay_over(kept, Arc::make_mut(result), over, under);
+    }
+    result
+}
+
 /// Adds the settings of the upper part that remain in force regardless of the lower one: those that are in force for
 /// both, and those that nothing below undoes.
-pub(super) fn lay_over(
-    (together, lasting): (&[Vec<String>], &[&Vec<String>]),
-    result: &mut Tree,
-    above: &Tree,
-    below: &Tree,
-) {
+fn lay_over((together, lasting): Kept<'_>, result: &mut Tree, above: &Tree, below: &Tree) {
     let is_off = |tree: &Tree, setting: &[String]| {
         let mut lasting = lasting.iter();
         lasting.any(|path| path.starts_with(setting) && tree.at(path).is_some())

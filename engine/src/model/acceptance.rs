@@ -29,7 +29,10 @@ pub struct Listeners {
 
 /// The hostnames of accepted listeners on one port that are narrower than that of another, in lower case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NarrowerHostnames(BTreeSet<Box<str>>);
+pub struct NarrowerHostnames(
+    /// A wildcard without its star: `.example.com`. No other hostname begins with a dot.
+    BTreeSet<Box<str>>,
+);
 
 /// Why a `ListenerSet` is not part of a Gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,15 +133,25 @@ impl Listeners {
 // === impl NarrowerHostnames ===
 
 impl NarrowerHostnames {
-    /// Adds a hostname.
+    /// Adds a hostname, in lower case.
     pub(crate) fn insert(&mut self, name: &str) {
-        self.0.insert(name.into());
+        self.0.insert(without_star(name).into());
     }
 
     /// Whether a listener has exactly this hostname, in lower case.
     pub fn has(&self, name: &str) -> bool {
-        self.0.contains(name)
+        self.0.contains(without_star(name))
     }
+
+    /// Whether a listener has a wildcard that matches all hosts of this hostname, in lower case.
+    pub fn has_above(&self, name: &str) -> bool {
+        let mut domains = name.match_indices('.').filter_map(|(at, _)| name.get(at..));
+        domains.any(|domain| self.0.contains(domain))
+    }
+}
+
+fn without_star(name: &str) -> &str {
+    name.strip_prefix('*').unwrap_or(name)
 }
 
 // === impl Conflict ===

@@ -29,9 +29,9 @@ impl Policy {
         let condition = &weakness.condition;
         condition.holds_for(Some(&self.object.meta))
             && self.sets_one(&weakness.settings)
-            && self.parts().any(|part| {
-                !condition.reads_fields() || condition.holds_in(&part.as_in_force().json())
-            })
+            && self
+                .parts()
+                .any(|part| condition.holds_in_made(|| part.as_in_force().json()))
     }
 
     fn has_caveat(&self, caveat: &Caveat, snapshot: &Snapshot) -> bool {
@@ -58,7 +58,7 @@ impl Policy {
             && (caveat.annotations.is_empty() || caveat.annotations.iter().any(is_annotated))
             && (caveat.objects.is_empty() || caveat.objects.iter().any(exists))
             && (!caveat.shared_ports || has_shared_ports(snapshot))
-            && (!caveat.condition.reads_fields() || caveat.condition.holds_in(&self.spec()))
+            && caveat.condition.holds_in_made(|| self.spec())
     }
 
     /// Whether it has a setting at or below one of these paths.

@@ -8,9 +8,8 @@ use crate::model::ids::Place;
 use crate::model::level::{Level, Step};
 use crate::model::object::{Object, RequestMatch, Rule};
 use crate::state::snapshot::Snapshot;
-use crate::status::reports::controller;
 use crate::topology::delegation::{delegated_to, delegates, is_dead_end};
-use crate::topology::{DelegatedPaths, KeptOutCache, OwnListener};
+use crate::topology::{DelegatedPaths, KeptOutCache, OwnListener, controller_facts};
 
 /// A route on one way of requests through routes that delegate.
 #[derive(Debug)]
@@ -31,8 +30,8 @@ pub(super) fn facts_at<'a>(
     here: &OwnListener<'_>,
 ) -> Option<&'a DelegationFile> {
     snapshot.delegations().next()?;
-    let controller = controller(snapshot, &here.owner.key)?;
-    snapshot.controller_facts(controller)?.delegation.as_ref()
+    let facts = controller_facts(snapshot, &here.owner.key)?;
+    facts.delegation.as_ref()
 }
 
 /// The routes that those attached to a listener delegate to, once for each way; sorted.

@@ -86,11 +86,13 @@ pub fn refusal(
         Node::Route { hostnames, .. } => &**hostnames,
         _ => &[],
     };
-    if !here.hostname.intersects(hostnames) {
-        return Some(Refusal::Hostname);
-    }
     if !here.hostname.takes(hostnames) {
-        return Some(Refusal::Isolated);
+        let is_common = here.hostname.intersects(hostnames);
+        return Some(if is_common {
+            Refusal::Isolated
+        } else {
+            Refusal::Hostname
+        });
     }
     let (own, theirs) = (&owner.key.namespace, &route.key.namespace);
     if listener.routes_from == From::Unknown {

@@ -395,8 +395,7 @@ fn dead_end(
     reference: &BackendRef,
 ) -> Option<Unreached> {
     let key = &reference.object;
-    let is_named = key.gk.is_gateway_api("HTTPRoute") && !matches!(&*key.name, "" | "*");
-    if is_named && snapshot.get(key).is_none() {
+    if delegation::names_one(key) && snapshot.get(key).is_none() {
         return snapshot.lacks(key).then_some(Unreached::Missing);
     }
     let takes = delegation::takes_requests(snapshot, facts, route, reference);

@@ -58,6 +58,9 @@ pub struct DelegatedPaths {
 impl DelegatedPaths {
     /// The ancestor paths of a route through delegation, sorted.
     pub fn of(&mut self, source: &mut impl OwnPaths, route: &Arc<Object>) -> Vec<Rc<AncestorPath>> {
+        if let Some((paths, delegated)) = self.known.get(&Arc::as_ptr(route)) {
+            return last_of(paths, *delegated);
+        }
         let snapshot = source.snapshot();
         let follows = snapshot.delegations().next().is_some();
         if !follows || has_hostnames(route) || parents_of(snapshot, route).is_empty() {
@@ -66,8 +69,7 @@ impl DelegatedPaths {
         self.climbed.clear();
         (self.is_cut, self.visited) = (false, 0);
         let (paths, delegated) = self.find(source, route);
-        let own = paths.len() - delegated;
-        paths.get(own..).unwrap_or_default().to_vec()
+        last_of(&paths, delegated)
     }
 
     /// All ancestor paths of a route, and how many of them, the last ones, lead through delegation.
@@ -224,6 +226,12 @@ impl DelegatedPaths {
         let ends = rules.filter(|(i, rule)| !delegates(facts, rule) && is_reached(*i));
         Some(ends.map(|(i, _)| rule_label(route, i)).collect())
     }
+}
+
+/// The last paths of a list.
+fn last_of(paths: &Paths, number: usize) -> Vec<Rc<AncestorPath>> {
+    let from = paths.len().saturating_sub(number);
+    paths.get(from..).unwrap_or_default().to_vec()
 }
 
 /// An ancestor path that goes on through a rule of a route.

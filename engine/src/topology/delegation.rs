@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::controller_facts;
 use crate::kinds::profile::DelegationFile;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::HashSet;
@@ -101,17 +102,16 @@ pub fn facts_of<'a>(snapshot: &'a Snapshot, route: &Object) -> Option<&'a Delega
     if route.parents().is_empty() || parents.any(|parent| is_route(&parent.gk)) {
         return all.next();
     }
-    let parents = route.parents().iter();
-    let controllers = parents.filter_map(|parent| controller(snapshot, &parent.object));
-    let mut facts = controllers.filter_map(|name| snapshot.controller_facts(name));
-    facts.find_map(|facts| facts.delegation.as_ref())
+    let mut parents = route.parents().iter();
+    let facts = |parent: &ParentRef| controller_facts(snapshot, &parent.object);
+    parents.find_map(|parent| facts(parent)?.delegation.as_ref())
 }
 
-/// Whether a backend is in a rule that delegates, and does not stand for routes itself.
+/// Whether a backend, which does not stand for routes itself, is in a rule that delegates.
 pub fn is_beside(facts: &DelegationFile, route: &Object, reference: &BackendRef) -> bool {
     let mut rules = rules_of(route).iter();
     let has = |rule: &Rule| rule.backends.iter().any(|own| std::ptr::eq(own, reference));
-    rules.any(|rule| has(rule) && delegates(facts, rule)) && !facts.has_kind(&reference.object.gk)
+    rules.any(|rule| has(rule) && delegates(facts, rule))
 }
 
 /// Whether some route may take the requests of a rule that delegates by a reference.
@@ -197,7 +197,8 @@ pub fn why_not(snapshot: &Snapshot, parent: &Object, child: &Object) -> String {
     format!("{above} is not attached itself, or leads back to a route that delegates to it")
 }
 
-fn rules_of(route: &Object) -> &[Rule] {
+/// The rules of a route; none for other objects.
+pub(crate) fn rules_of(route: &Object) -> &[Rule] {
     match &route.node {
         Node::Route { rules, .. } => rules,
         _ => &[],
@@ -222,8 +223,8 @@ pub fn reports_refusal(snapshot: &Snapshot, child: &Object, parent: &Object) -> 
 fn may_delegate(snapshot: &Snapshot, route: &Object) -> bool {
     let mut parents = route.parents().iter().map(|parent| &parent.object);
     let follows = |parent: &ObjectKey| {
-        let facts = controller(snapshot, parent).and_then(|name| snapshot.controller_facts(name));
-        is_route(&parent.gk) || facts.is_some_and(|facts| facts.delegation.is_some())
+        is_route(&parent.gk)
+            || controller_facts(snapshot, parent).is_some_and(|facts| facts.delegation.is_some())
     };
     route.parents().is_empty() || parents.any(follows)
 }
@@ -285,13 +286,19 @@ pub fn delegated_to<'a>(
     most: usize,
 ) -> Vec<Arc<Object>> {
     let mut found: Vec<Arc<Object>> = Vec::new();
-    if snapshot.delegations().next().is_none() {
+    let followed: Vec<&DelegationFile> = snapshot.delegations().collect();
+    if followed.is_empty() {
         return found;
     }
+    let names_routes = |reference: &BackendRef| {
+        let mut facts = followed.iter();
+        facts.any(|facts| facts.has_kind(&reference.object.gk))
+    };
     let mut open: VecDeque<&Arc<Object>> = routes.into_iter().collect();
     let mut met: HashSet<*const Object> = open.iter().map(|route| Arc::as_ptr(route)).collect();
     while let Some(parent) = open.pop_front() {
-        if !may_delegate(snapshot, parent) {
+        // Few routes have such a backend, so the controller is not asked for the others.
+        if !parent.backends().any(names_routes) || !may_delegate(snapshot, parent) {
             continue;
         }
         for child in children_of(snapshot, parent) {
@@ -307,6 +314,11 @@ pub fn delegated_to<'a>(
     found
 }
 
+/// Whether a backend that stands for routes names a single one.
+pub(super) fn names_one(backend: &ObjectKey) -> bool {
+    backend.gk.is_gateway_api("HTTPRoute") && !matches!(&*backend.name, "" | "*")
+}
+
 /// The routes that a backend stands for.
 fn selected<'a>(
     snapshot: &'a Snapshot,
@@ -314,8 +326,7 @@ fn selected<'a>(
     reference: &BackendRef,
 ) -> Vec<&'a Arc<Object>> {
     let of = &reference.object;
-    let is_named = of.gk.is_gateway_api("HTTPRoute") && !matches!(&*of.name, "" | "*");
-    if is_named {
+    if names_one(of) {
         return snapshot.get(of).into_iter().collect();
     }
     let kind = GroupKind::gateway_api("HTTPRoute");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::acceptance::of;
 use super::conflicts::Carries;
 use super::controller_facts;
-use super::hostnames::{above, intersect};
+use super::hostnames::{above, in_common};
 use crate::kinds::profile::ListenerIsolation;
 use crate::model::acceptance::{Conflict, Listeners, NarrowerHostnames};
 use crate::model::object::{Listener, Object};
@@ -111,57 +111,31 @@ impl ListenerHostname {
 
     /// Whether it has a host in common with a route; an absent hostname has all.
     pub fn intersects(&self, ours: &[Arc<str>]) -> bool {
-        let Some(theirs) = self.name.as_deref() else {
-            return true;
-        };
-        ours.is_empty() || ours.iter().any(|ours| intersect(theirs, ours))
+        ours.is_empty() || ours.iter().any(|host| self.shared(host).is_some())
     }
 
     /// Whether a route with these hostnames gets requests through the listener: for one of them at least, no other
     /// listener takes all.
     pub fn takes(&self, ours: &[Arc<str>]) -> bool {
-        let Some(narrower) = &self.narrower else {
-            return self.intersects(ours);
-        };
-        let stays = |host: &Arc<str>| {
-            let is_ours = self
-                .name
-                .as_deref()
-                .is_none_or(|theirs| intersect(theirs, host));
-            is_ours && !self.is_given_up(narrower, host)
-        };
+        let stays = |host: &Arc<str>| self.shared(host).is_some_and(|host| !self.gives_up(host));
         ours.is_empty() || ours.iter().any(stays)
     }
 
-    /// Whether routes of the listener do not get the requests for a hostname, because another listener has it.
+    /// The hosts that it has in common with a hostname of a route.
+    fn shared<'n>(&'n self, ours: &'n Arc<str>) -> Option<&'n Arc<str>> {
+        let own = self.name.as_ref();
+        own.map_or(Some(ours), |own| in_common(own, ours))
+    }
+
+    /// Whether routes of the listener do not get the requests for a hostname that they have in common with it, because
+    /// another listener has it.
     pub fn gives_up(&self, host: &str) -> bool {
-        let narrower = self.narrower.as_ref();
-        narrower.is_some_and(|narrower| self.is_given_up(narrower, host))
-    }
-
-    /// Whether all requests for a hostname of a route go to another listener.
-    fn is_given_up(&self, narrower: &NarrowerHostnames, host: &str) -> bool {
-        let host = host.to_ascii_lowercase();
-        // What it has in common with a wider hostname is the listener's own.
-        if self
-            .name
-            .as_deref()
-            .is_some_and(|own| is_within(own, &host))
-        {
+        let Some(narrower) = &self.narrower else {
             return false;
-        }
-        narrower.has(&host)
-            || self.is_isolated && above(&host).any(|domain| narrower.has(&format!("*.{domain}")))
+        };
+        let host = host.to_ascii_lowercase();
+        narrower.has(&host) || (self.is_isolated && narrower.has_above(&host))
     }
-}
-
-/// Whether a hostname is the same as another in lower case, or below it.
-fn is_within(name: &str, other: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    name == other
-        || other
-            .strip_prefix('*')
-            .is_some_and(|suffix| name.ends_with(suffix))
 }
 
 #[cfg(test)]

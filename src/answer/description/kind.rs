@@ -8,7 +8,7 @@ use crate::answer::kinds::kinds;
 use crate::answer::policies::{Asked, Sort, policies};
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
-use crate::engine::model::object::{Crd, Node};
+use crate::engine::model::object::Crd;
 use crate::engine::model::selector::Selector;
 use crate::engine::state::snapshot::Snapshot;
 
@@ -20,14 +20,8 @@ pub fn kind(
     gk: &GroupKind,
     undated: &BTreeSet<ObjectKey>,
 ) -> Option<OfKind> {
-    let crd = GroupKind::crd();
-    let definitions = snapshot.objects(&crd);
-    let crds: Vec<Arc<Crd>> = definitions
-        .filter_map(|object| match &object.node {
-            Node::Crd(crd) if crd.gk == *gk => Some(crd.clone()),
-            _ => None,
-        })
-        .collect();
+    let definitions = snapshot.definitions().filter(|crd| crd.gk == *gk);
+    let crds: Vec<Arc<Crd>> = definitions.cloned().collect();
     let found = kinds(rules, &crds, std::slice::from_ref(gk), false);
     let policy_kind = found.kinds.into_iter().next()?;
     let asked = Asked {

@@ -135,24 +135,21 @@ fn owners(snapshot: &Snapshot, object: &Arc<Object>) -> BTreeSet<ObjectKey> {
 
 /// The routes with one of the owners as parent; without owners, the routes in the Namespace. Sorted.
 fn routes(snapshot: &Snapshot, object: &Object, owners: &BTreeSet<ObjectKey>) -> Vec<Arc<Object>> {
-    let all: BTreeMap<ObjectKey, Arc<Object>> = if owners.is_empty() {
-        let below = snapshot.below(&object.key);
-        let own = below.filter(|below| is_route(&below.key.gk));
-        own.map(|route| (route.key.clone(), route.clone()))
-            .collect()
+    let above: Vec<&ObjectKey> = if owners.is_empty() {
+        vec![&object.key]
     } else {
-        let below = owners.iter().flat_map(|owner| snapshot.below(owner));
-        let routes = below.filter(|below| is_route(&below.key.gk));
-        let below: Vec<&Arc<Object>> = routes.collect();
-        let all = below
-            .iter()
-            .map(|route| (route.key.clone(), (*route).clone()));
-        let mut all: BTreeMap<ObjectKey, Arc<Object>> = all.collect();
-        for route in delegated_to(snapshot, below, usize::MAX) {
-            all.insert(route.key.clone(), route);
-        }
-        all
+        owners.iter().collect()
     };
+    let own = above.into_iter().flat_map(|key| snapshot.below(key));
+    let own: Vec<&Arc<Object>> = own.filter(|below| is_route(&below.key.gk)).collect();
+    let delegated = if owners.is_empty() {
+        Vec::new()
+    } else {
+        delegated_to(snapshot, own.iter().copied(), usize::MAX)
+    };
+    let all = own.into_iter().cloned().chain(delegated);
+    let all: BTreeMap<ObjectKey, Arc<Object>> =
+        all.map(|route| (route.key.clone(), route)).collect();
     all.into_values().collect()
 }
 

@@ -86,10 +86,10 @@ fn attach(
 fn send(sketch: &mut Sketch<'_>, route: &Object, index: usize, rule: &Rule) {
     let label: Arc<str> = section::rule_label(route, index);
     let from = sketch.place(&route.key.section(label), false);
+    let snapshot = sketch.snapshot;
+    let facts = facts_of(snapshot, route).filter(|facts| delegates(facts, rule));
     for reference in &rule.backends {
         let key: &ObjectKey = &reference.object;
-        let snapshot = sketch.snapshot;
-        let facts = facts_of(snapshot, route).filter(|facts| delegates(facts, rule));
         let stands_for_routes = facts.is_some_and(|facts| facts.has_kind(&key.gk));
         let reason = match facts {
             Some(_) => unusable(snapshot, route, reference),

@@ -12,6 +12,7 @@ use crate::engine::effective::renames::Renames;
 use crate::engine::effective::traffic;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::state::snapshot::Snapshot;
+use crate::engine::topology::KeptOutCache;
 
 /// The effect of a change on requests to the remaining routes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -85,7 +86,8 @@ pub struct Cut {
 pub(super) fn of(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Traffic {
     let mut lost = traffic::traffic(before, after, objects, usize::MAX);
     // A route may detach itself by its own change.
-    let is_detached = |key: &&ObjectKey| traffic::is_detached([before, after], Renames::NONE, key);
+    let mut one_kind = [before, after].map(KeptOutCache::new);
+    let is_detached = |key: &&ObjectKey| traffic::is_detached(&mut one_kind, Renames::NONE, key);
     lost.detached
         .extend(objects.iter().filter(is_detached).cloned());
     told(&lost, traffic::backends(before, after, objects))

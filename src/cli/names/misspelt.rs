@@ -1,8 +1,8 @@
-//! Kinds that nobody serves, because their names have the wrong case.
+//! Kinds whose names differ from an existing kind in case only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::engine::kinds::profile::builtin;
+use crate::engine::kinds::profile::file::ProfileFile;
 use crate::engine::model::ids::GroupKind;
 use crate::engine::model::object::watched_gateway_kinds;
 
@@ -15,10 +15,12 @@ pub(super) struct Misspelt {
 // === impl Misspelt ===
 
 impl Misspelt {
-    /// `served` exist, beside the kinds of Gateway API and those with a built-in profile.
-    pub(super) fn new<'a>(served: impl IntoIterator<Item = &'a GroupKind>) -> Self {
-        let profiles = builtin().unwrap_or_default().into_iter();
-        let known = profiles.map(|profile| profile.matches.gk());
+    /// The kinds in `served`, those of Gateway API and those with a built-in profile exist.
+    pub(super) fn new<'a>(
+        served: impl IntoIterator<Item = &'a GroupKind>,
+        profiles: &[ProfileFile],
+    ) -> Self {
+        let known = profiles.iter().map(|profile| profile.matches.gk());
         let known = known.chain(watched_gateway_kinds());
         let mut existing: BTreeMap<String, BTreeSet<GroupKind>> = BTreeMap::new();
         for gk in served.into_iter().cloned().chain(known) {
@@ -36,5 +38,5 @@ impl Misspelt {
 
 /// The name of a kind in lower case.
 fn lower(gk: &GroupKind) -> String {
-    format!("{}.{}", gk.kind, gk.group).to_lowercase()
+    gk.qualified().to_lowercase()
 }

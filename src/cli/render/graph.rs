@@ -122,7 +122,7 @@ impl<'a> Picture<'a> {
         match (self.ambiguous.contains(&*gk.kind), &*gk.group) {
             (false, _) => gk.kind.to_string(),
             (true, "") => format!("{}.core", gk.kind),
-            (true, group) => format!("{}.{group}", gk.kind),
+            (true, _) => gk.qualified(),
         }
     }
 }

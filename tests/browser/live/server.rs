@@ -106,18 +106,6 @@ impl Live {
         self.devtools("Emulation.setEmulatedMedia", &features);
     }
 
-    /// Clicks an element when it is there.
-    pub(super) fn click(&self, selector: &str) {
-        eventually("the element is there", || self.has(selector));
-        self.browser.click(selector);
-    }
-
-    /// Types into an element when it is there.
-    pub(super) fn keys(&self, selector: &str, keys: &str) {
-        eventually("the element is there", || self.has(selector));
-        self.browser.keys(selector, keys);
-    }
-
     /// Replaces the text of a field.
     pub(super) fn fill(&self, selector: &str, text: &str) {
         eventually("the field is there", || self.has(selector));
@@ -126,28 +114,6 @@ impl Live {
             "const field = document.querySelector({selector}); field.value = {text}; \
              field.dispatchEvent(new Event('input', {{ bubbles: true }}));"
         ));
-    }
-
-    pub(super) fn has(&self, selector: &str) -> Result<(), String> {
-        let script = format!(
-            "return document.querySelector({}) !== null",
-            json!(selector)
-        );
-        let is_there = self.run(&script) == json!(true);
-        is_there
-            .then_some(())
-            .ok_or_else(|| format!("no {selector} in: {}", self.text("body")))
-    }
-
-    /// The text of an element, with single spaces.
-    pub(super) fn text(&self, selector: &str) -> String {
-        let script = format!(
-            "return document.querySelector({})?.innerText ?? ''",
-            json!(selector)
-        );
-        let text = self.run(&script);
-        let words: Vec<&str> = text.as_str().unwrap().split_whitespace().collect();
-        words.join(" ")
     }
 
     /// `Ok` if the page contains these words.

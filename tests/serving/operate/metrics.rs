@@ -29,7 +29,7 @@ const PARTS: [(About, &str, &str); 6] = [
     (
         About::Standing,
         "The standing state",
-        "The findings and states of now; `attache check --cluster` finds the same. attache judges it in the background when \
+        "The findings and states that hold in the cluster now; `attache check --cluster` finds the same. attache computes them in the background when \
          something has changed, at most every ten seconds. Every replica has the same numbers, so take their `max`, not \
          their `sum`.",
     ),

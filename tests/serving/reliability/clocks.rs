@@ -22,7 +22,7 @@ const MAY: [&str; 10] = [
     // The time at which a condition changed.
     "src/cache/guardrail_status.rs",
     "src/cli/",
-    // Times that objects carry for people. A Lease expires by how long it has not changed, not by them.
+    // Times in objects, for users to read. A Lease counts as expired once it has not changed for some time, whatever they say.
     "src/lease.rs",
     "src/standing/reports/writer.rs",
     "src/status_writer/write.rs",

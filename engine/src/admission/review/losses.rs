@@ -239,7 +239,16 @@ fn remedies([before, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKind) 
             lost: lost([before, &merging], Renames::NONE, kind, &of_kind.iter()),
         })
     });
-    remedies.collect()
+    // The second strategy is not tried out if nothing is lost under the first.
+    let mut found: Vec<Remedy> = Vec::new();
+    for remedy in remedies {
+        let keeps_all = remedy.lost.is_empty();
+        found.push(remedy);
+        if keeps_all {
+            break;
+        }
+    }
+    found
 }
 
 /// The object of a policy, with this strategy in this field of its spec.

@@ -145,8 +145,7 @@ impl<'a> Look<'a> {
         }
         let has = |result| weaknesses.iter().any(|weakness| weakness.result == result);
         let is_alternative = self.profile.alternatives.as_ref().is_some_and(|condition| {
-            !has(WeaknessResult::NotApplied)
-                && (!condition.reads_fields() || condition.holds_in(&part.json()))
+            !has(WeaknessResult::NotApplied) && condition.holds_in_made(|| part.json())
         });
         let texts = weaknesses.iter().filter_map(|weak| weak.text.clone());
         given.weaknesses = texts.collect();
@@ -181,10 +180,9 @@ impl<'a> Look<'a> {
             };
             weakness.settings.iter().any(meets)
                 && leaves.any(concerned)
-                && (!weakness.condition.reads_fields()
-                    || weakness
-                        .condition
-                        .holds_in(json.get_or_insert_with(|| part.json())))
+                && weakness
+                    .condition
+                    .holds_in_made(|| &*json.get_or_insert_with(|| part.json()))
         });
         apply.collect()
     }

@@ -1,5 +1,6 @@
 //! Conditions on the values in a policy, for facts that depend on what a policy sets.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -34,7 +35,7 @@ struct FieldValues {
 /// Any key of a map, or any item of a list.
 const ANY_KEY: &str = "*";
 /// Any value but `null`.
-const ANY_VALUE: &str = "<any>";
+pub(super) const ANY_VALUE: &str = "<any>";
 
 // === impl Condition ===
 
@@ -79,6 +80,11 @@ impl Condition {
             let value = meta.and_then(|meta| meta.annotations.get(key));
             value.is_some_and(|value| values.contains(value))
         })
+    }
+
+    /// Whether the part about fields holds for settings, which are only made if it reads fields.
+    pub fn holds_in_made<V: Borrow<Value>>(&self, made: impl FnOnce() -> V) -> bool {
+        !self.reads_fields() || self.holds_in(made().borrow())
     }
 
     /// Whether the part about fields holds for these settings.

@@ -19,7 +19,7 @@ pub struct DelegationFile {
     /// How a backend selects routes by a label, if it can.
     pub by_label: Option<ByLabelFile>,
     /// The annotation by which a route adds the matches of the rule that delegates to it to its own, if there is one.
-    pub inherit_matches: Option<AnnotationFile>,
+    pub inherit_matches: Option<AnnotationSwitchFile>,
 }
 
 /// A backend that selects routes by a label, with its name as the value.
@@ -39,7 +39,7 @@ pub struct ByLabelFile {
 /// An annotation that switches something on.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AnnotationFile {
+pub struct AnnotationSwitchFile {
     /// Its key.
     pub key: String,
     /// The values that switch it on, in lower case.

@@ -6,12 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::condition::ANY_VALUE;
 use super::read::setting_path;
 use super::{Fact, Profile};
 use crate::policy::{Entry, entries};
-
-/// Any value.
-const ANY: &str = "<any>";
 
 /// Fields of which a policy needs at least one, or the kinds of its targets.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -56,7 +54,7 @@ impl Need {
             let is = |text: &String| value.and_then(Value::as_str) == Some(text);
             texts
                 .iter()
-                .any(|text| is(text) || (text == ANY && is_set(value)))
+                .any(|text| is(text) || (text == ANY_VALUE && is_set(value)))
         });
         let any_of = || self.any_of.iter().any(|path| is_set(value_at(spec, path)));
         let is_target = |entry: &Entry<'_>| {
@@ -78,7 +76,7 @@ impl Need {
         let when = self.when.iter();
         let when: Vec<String> = when
             .map(|(path, texts)| match texts.as_slice() {
-                [any] if any == ANY => format!("{} is set", path.join(".")),
+                [any] if any == ANY_VALUE => format!("{} is set", path.join(".")),
                 texts => format!("{} is {}", path.join("."), texts.join(" or ")),
             })
             .collect();

@@ -228,20 +228,20 @@ impl Shape {
         Some(shape)
     }
 
-    /// Whether a value has a field that the API server drops.
-    pub fn drops_something(&self, value: &Value) -> bool {
+    /// Whether the API server stores another value: it drops fields and nulls, and fills in defaults.
+    pub fn stores_differently(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::List(of), Value::Array(items)) => {
-                items.iter().any(|item| of.drops_something(item))
+                items.iter().any(|item| of.stores_differently(item))
             }
-            (Self::Map { of, .. }, Value::Object(map)) => {
-                map.values().any(|item| of.drops_something(item))
+            (Self::Map { of, nullable }, Value::Object(map)) => {
+                let mut values = map.values();
+                values.any(|value| (value.is_null() && !nullable) || of.stores_differently(value))
             }
-            (Self::Object { open, .. }, Value::Object(map)) => {
-                map.iter().any(|(name, item)| match self.field(name) {
-                    Some(field) => field.shape.drops_something(item),
-                    None => !open,
-                })
+            (Self::Object { fields, open }, Value::Object(map)) => {
+                let mut names = map.keys();
+                fields.iter().any(|field| field.stores_differently(map))
+                    || (!open && names.any(|name| self.field(name).is_none()))
             }
             _ => false,
         }
@@ -286,7 +286,7 @@ impl Shape {
     /// `kept`, from `spec`, remain unchanged.
     pub fn prune(&self, value: &mut Value, kept: &[&str]) -> Vec<Unknown> {
         let mut found = Vec::new();
-        if self.drops_something(value) {
+        if self.stores_differently(value) {
             self.take_unknown(value, "spec", kept, &mut found);
         }
         found
@@ -324,6 +324,43 @@ impl Shape {
                 }
                 true
             }),
+            _ => {}
+        }
+    }
+
+    /// Calls `change` for each map in a value, with each field that it may have, or without one for a map of any
+    /// names. The values at the paths in `kept`, from `spec`, remain unchanged.
+    fn each_field(
+        &self,
+        value: &mut Value,
+        path: &str,
+        kept: &[&str],
+        change: &mut impl FnMut(&Self, Option<&Field>, &mut Map<String, Value>),
+    ) {
+        match (self, value) {
+            (Self::List(of), Value::Array(items)) => {
+                for item in items {
+                    of.each_field(item, path, kept, change);
+                }
+            }
+            (Self::Map { of, .. }, Value::Object(map)) => {
+                change(self, None, map);
+                for (name, item) in map.iter_mut() {
+                    of.each_field(item, &below(path, name), kept, change);
+                }
+            }
+            (Self::Object { fields, .. }, Value::Object(map)) => {
+                for field in fields {
+                    let path = below(path, &field.name);
+                    if kept.contains(&path.as_str()) {
+                        continue;
+                    }
+                    change(self, Some(field), map);
+                    if let Some(value) = map.get_mut(&*field.name) {
+                        field.shape.each_field(value, &path, kept, change);
+                    }
+                }
+            }
             _ => {}
         }
     }
@@ -398,9 +435,25 @@ impl Shape {
     }
 }
 
+/// The path of a field, from `spec`.
+fn below(path: &str, name: &str) -> String {
+    match path {
+        "" => name.to_owned(),
+        _ => format!("{path}.{name}"),
+    }
+}
+
 // === impl Field ===
 
 impl Field {
+    fn stores_differently(&self, of: &Map<String, Value>) -> bool {
+        match of.get(&*self.name) {
+            None => self.json().is_some(),
+            Some(Value::Null) => self.json().is_some() || !self.keeps_null(),
+            Some(value) => self.shape.stores_differently(value),
+        }
+    }
+
     fn known(&self, of: &Map<String, Value>) -> Truth {
         match of.get(&*self.name) {
             // The API server drops or defaults it.

@@ -17,11 +17,7 @@ impl Profile {
     /// Whether the API server stores another spec than this one.
     pub fn is_stored_differently(&self, version: Option<&str>, spec: &Value) -> bool {
         match self.schema(version) {
-            Some(schema) => {
-                let shape = &schema.spec;
-                let drops = shape.drops_something(spec) || shape.drops_null(spec);
-                drops || shape.lacks_default(spec)
-            }
+            Some(schema) => schema.spec.stores_differently(spec),
             None => *self.drops_nulls && schema::has_null(spec),
         }
     }
@@ -29,12 +25,13 @@ impl Profile {
     /// Makes of a spec what the API server stores: removes the fields that a version does not have, and each `null` that
     /// cannot be stored, and fills in the defaults. Returns the first of the removed fields. Target fields remain unchanged.
     pub fn as_stored(&self, version: Option<&str>, spec: &mut Value) -> Vec<Unknown> {
+        if !self.is_stored_differently(version, spec) {
+            return Vec::new();
+        }
         let refs = self.refs.iter().map(|field| &*field.path);
         let refs: Vec<&str> = refs.collect();
         let Some(schema) = self.schema(version) else {
-            if *self.drops_nulls {
-                schema::drop_all_nulls(spec, &refs);
-            }
+            schema::drop_all_nulls(spec, &refs);
             return Vec::new();
         };
         let unknown = schema.spec.prune(spec, &refs);

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{MergeUnit, Tree, bytes_of, leaf_at};
 use crate::model::ids::ObjectKey;
+use crate::policy::value_at;
 
 /// Lists whose entries have an identity.
 #[derive(Clone, Copy, Debug)]
@@ -31,11 +32,11 @@ pub(super) struct FieldPlace<'a> {
 
 /// The lists that are merged entry by entry.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::merge) struct ByEntry<'a> {
-    /// Whether all lists whose entries have an identity are.
-    pub(in crate::merge) all: bool,
-    /// Lists that always are: the names of the fields.
-    pub(in crate::merge) combined: Option<&'a BTreeMap<String, String>>,
+pub(in crate::merge) enum ByEntry<'a> {
+    /// All whose entries have an identity.
+    All,
+    /// Those that always are: the names of the fields.
+    Combined(&'a BTreeMap<String, String>),
 }
 
 // === impl Lists ===
@@ -57,7 +58,7 @@ impl Lists<'_> {
         }
         if let Some(key) = self.combined.get(field) {
             let entry = entry.as_object().is_some().then_some(entry)?;
-            let value = key.split('.').try_fold(entry, |at, key| at.get(key));
+            let value = value_at(entry, key);
             let value = value.filter(|value| !value.is_null());
             return Some(value.map_or_else(String::new, |value| format!("{key}={}", text(value))));
         }
@@ -86,8 +87,10 @@ impl<'a> FieldPlace<'a> {
 impl ByEntry<'_> {
     /// Whether the list in the last field of a path is.
     pub(super) fn applies_to(self, path: &[&str]) -> bool {
-        let is_combined = |field: &&str| self.combined.is_some_and(|c| c.contains_key(*field));
-        self.all || path.last().is_some_and(is_combined)
+        match self {
+            Self::All => true,
+            Self::Combined(lists) => path.last().is_some_and(|field| lists.contains_key(*field)),
+        }
     }
 }
 
@@ -162,10 +165,7 @@ impl Tree {
                 tree.combined_at(units, lists, &path)
             })),
             Self::List(entries) if path.last().is_some_and(|field| lists.contains_key(*field)) => {
-                let by_entry = ByEntry {
-                    all: false,
-                    combined: Some(lists),
-                };
+                let by_entry = ByEntry::Combined(lists);
                 let mut result = Self::List(Vec::new());
                 for entry in entries {
                     let one = Self::List(vec![entry]);

@@ -8,10 +8,7 @@ use serde_json::{Value, json};
 use super::{ByEntry, Lists, MergeUnit, Setting, Tree};
 use crate::model::ids::{GroupKind, ObjectKey};
 
-const EVERY: ByEntry<'static> = ByEntry {
-    all: true,
-    combined: None,
-};
+const EVERY: ByEntry<'static> = ByEntry::All;
 
 fn read(value: Value, policy: &str) -> Tree {
     let policy = ObjectKey::new(GroupKind::new("x.io", "Policy"), "a", policy);

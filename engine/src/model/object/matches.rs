@@ -61,6 +61,23 @@ pub(super) struct PairJson {
     pub(super) value: String,
 }
 
+/// The entries of the `matches` of a rule; one that matches every request if there are none. `None` if they cannot be
+/// read.
+pub(super) fn read(matches: Option<&RawValue>) -> Option<Vec<MatchJson>> {
+    let mut all = match matches.filter(|matches| matches.get() != "null") {
+        None => Vec::new(),
+        Some(matches) => {
+            serde_json::from_str::<BoundedVec<MatchJson>>(matches.get())
+                .ok()?
+                .0
+        }
+    };
+    if all.is_empty() {
+        all.push(MatchJson::default());
+    }
+    Some(all)
+}
+
 // === impl Matches ===
 
 impl Matches {
@@ -69,18 +86,9 @@ impl Matches {
         let everything = MatchJson::default().hashed();
         let mut hashes: Vec<u64> = Vec::new();
         for matches in rules {
-            let Some(matches) = matches.filter(|matches| matches.get() != "null") else {
-                hashes.push(everything);
-                continue;
-            };
-            let Ok(BoundedVec(matches)) =
-                serde_json::from_str::<BoundedVec<MatchJson>>(matches.get())
-            else {
+            let Some(matches) = read(matches) else {
                 return Self(Some(Arc::default()));
             };
-            if matches.is_empty() {
-                hashes.push(everything);
-            }
             hashes.extend(matches.into_iter().map(MatchJson::hashed));
         }
         hashes.sort_unstable();

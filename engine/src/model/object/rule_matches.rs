@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::bounded_vec::BoundedVec;
-use super::matches::{MatchJson, MethodJson, PairJson, TypedJson};
+use super::matches::{MatchJson, MethodJson, PairJson, TypedJson, read};
 
 /// The matches of each rule of an `HTTPRoute`, with defaults filled in. A match that cannot be read, and with it its
 /// rule, matches nothing.
@@ -57,14 +57,8 @@ impl RuleMatches {
 }
 
 fn of_rule(matches: Option<&RawValue>) -> Box<[RequestMatch]> {
-    let matches = matches.filter(|matches| matches.get() != "null");
-    let matches = matches.map(|matches| serde_json::from_str(matches.get()));
-    match matches {
-        None => Box::from([RequestMatch::of(MatchJson::default())]),
-        Some(Ok(BoundedVec::<MatchJson>(matches))) if matches.is_empty() => of_rule(None),
-        Some(Ok(BoundedVec(matches))) => matches.into_iter().map(RequestMatch::of).collect(),
-        Some(Err(_)) => Box::default(),
-    }
+    let matches = read(matches).unwrap_or_default();
+    matches.into_iter().map(RequestMatch::of).collect()
 }
 
 // === impl RequestMatch ===

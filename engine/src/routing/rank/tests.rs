@@ -19,22 +19,27 @@ fn wants(dialect: Dialect, wants: &serde_json::Value) -> MatchSpec {
     rules.remove(0).matches.remove(0).unwrap()
 }
 
-fn http_by(order: RuleOrder, of: &serde_json::Value) -> Rank {
-    let kind = 1;
+fn by(dialect: Dialect, order: RuleOrder, of: &serde_json::Value) -> Rank {
+    // HTTPRoutes come after GRPCRoutes.
+    let kind = usize::from(dialect == Dialect::Http);
     let context = RankContext {
         kind,
         order,
         ..RankContext::default()
     };
-    Rank::of(&wants(Dialect::Http, of), context)
+    Rank::of(&wants(dialect, of), context)
+}
+
+fn http_by(order: RuleOrder, of: &serde_json::Value) -> Rank {
+    by(Dialect::Http, order, of)
 }
 
 fn grpc_by(order: RuleOrder, of: &serde_json::Value) -> Rank {
-    let context = RankContext {
-        order,
-        ..RankContext::default()
-    };
-    Rank::of(&wants(Dialect::Grpc, of), context)
+    by(Dialect::Grpc, order, of)
+}
+
+fn path(kind: &str, value: &str) -> serde_json::Value {
+    json!({"path": {"type": kind, "value": value}})
 }
 
 fn http(of: &serde_json::Value) -> Rank {
@@ -145,7 +150,6 @@ fn grpc_matches_in_the_order_of_the_specification() {
 #[test]
 fn envoy_gateway_has_one_list_and_counts_methods_as_headers() {
     let order = order_of("gateway.envoyproxy.io/gatewayclass-controller");
-    let path = |kind: &str, value: &str| json!({"path": {"type": kind, "value": value}});
     let call =
         |service: &str, method: &str| json!({"method": {"service": service, "method": method}});
     let named = |kind: &str, name: &str| json!({"type": kind, "name": name, "value": "x"});
@@ -217,7 +221,6 @@ fn envoy_gateway_has_one_list_and_counts_methods_as_headers() {
 #[test]
 fn kgateway_has_one_list_with_the_method_before_headers() {
     let order = order_of("kgateway.dev/kgateway");
-    let path = |kind: &str, value: &str| json!({"path": {"type": kind, "value": value}});
     let expression = http_by(order, &path("RegularExpression", "/a.*"));
     let other = http_by(order, &path("RegularExpression", "/.*"));
     let prefix = http_by(order, &path("PathPrefix", "/a.B"));

@@ -57,16 +57,18 @@ pub(super) fn enforce(
     groups: &[&PathGroup],
     status: &mut TargetStatus,
 ) {
-    let counts =
-        |group: &&&PathGroup| group.complete && group.attached && !is_idle_here(policy, group);
+    let counts = |group: &&&PathGroup| group.complete && group.attached;
     let mut tally = Tally::default();
-    let mut known: maps::HashMap<Outcome, InForce> = maps::HashMap::default();
+    let mut known: maps::HashMap<Outcome, Option<InForce>> = maps::HashMap::default();
     // By list of ancestor paths, which many groups share.
     let mut through: maps::HashMap<*const Rc<AncestorPath>, (&PathGroup, Tally)> =
         maps::HashMap::default();
     let mut paths: Option<Arc<[SettingPath]>> = None;
     for group in groups.iter().filter(counts) {
         let in_force = *known.entry(group.outcome()).or_insert_with(|| {
+            if is_idle_here(policy, group) {
+                return None;
+            }
             let merged = group.merged_policies();
             if merged.iter().any(|with| with.key() == policy.key()) {
                 let others = merged.iter().map(|with| with.key());
@@ -82,14 +84,17 @@ pub(super) fn enforce(
                 } else {
                     record_override(other, group, &paths_of(here), status);
                 }
-                return InForce::Not;
+                return Some(InForce::Not);
             }
             let outcome = group.outcome_of(policy);
             let in_force = InForce::of(&outcome);
             status.meets_others |= outcome.survives && has_others(&group.stack, policy);
             found(policy, group, outcome, status);
-            in_force
+            Some(in_force)
         });
+        let Some(in_force) = in_force else {
+            continue;
+        };
         tally.count(in_force);
         let (_, ways) = through
             .entry(group.paths.ancestors.as_ptr())

@@ -164,11 +164,14 @@ fn delegation(snapshot: &Snapshot, target: &Place) -> Option<String> {
             });
         }
     }
-    let is_reached = || !delegated(&mut KeptOutCache::new(snapshot), route).is_empty();
     let parents = parents_of(snapshot, route);
-    let parent = parents.first().filter(|_| !is_reached())?;
+    let parent = parents.first()?;
+    let mut one_kind = KeptOutCache::new(snapshot);
+    if !delegated(&mut one_kind, route).is_empty() {
+        return None;
+    }
     let is_attached = |reference| {
-        let found = attachment(&mut KeptOutCache::new(snapshot), route, reference);
+        let found = attachment(&mut one_kind, route, reference);
         matches!(found, ParentAttachment::Attached(_))
     };
     let nowhere = !route.parents().iter().any(is_attached);

@@ -12,74 +12,22 @@ const MOST_FILLED: usize = 1 << 20;
 // === impl Shape ===
 
 impl Shape {
-    /// Whether the API server fills something in.
-    pub fn lacks_default(&self, value: &Value) -> bool {
-        match (self, value) {
-            (Self::List(of), Value::Array(items)) => {
-                items.iter().any(|item| of.lacks_default(item))
-            }
-            (Self::Map { of, .. }, Value::Object(map)) => {
-                map.values().any(|item| of.lacks_default(item))
-            }
-            (Self::Object { fields, .. }, Value::Object(map)) => {
-                fields.iter().any(|field| match map.get(&*field.name) {
-                    None | Some(Value::Null) => field.json().is_some(),
-                    Some(value) => field.shape.lacks_default(value),
-                })
-            }
-            _ => false,
-        }
-    }
-
     /// Fills in the known defaults of absent fields, also in what a default adds. The values at the paths in `kept`,
     /// from `spec`, remain unchanged.
     pub fn fill(&self, spec: &mut Value, kept: &[&str]) {
-        if self.lacks_default(spec) {
-            let mut left = MOST_FILLED;
-            self.fill_at(spec, "", kept, &mut left);
-        }
-    }
-
-    fn fill_at(&self, value: &mut Value, path: &str, kept: &[&str], left: &mut usize) {
-        match (self, value) {
-            (Self::List(of), Value::Array(items)) => {
-                for item in items {
-                    of.fill_at(item, path, kept, left);
-                }
+        let mut left = MOST_FILLED;
+        self.each_field(spec, "", kept, &mut |_, field, map| {
+            if let Some(field) = field {
+                field.fill(map, &mut left);
             }
-            (Self::Map { of, .. }, Value::Object(map)) => {
-                for (name, item) in map.iter_mut() {
-                    of.fill_at(item, &below(path, name), kept, left);
-                }
-            }
-            (Self::Object { fields, .. }, Value::Object(map)) => {
-                for field in fields {
-                    let path = below(path, &field.name);
-                    if kept.contains(&path.as_str()) {
-                        continue;
-                    }
-                    field.fill(map, left);
-                    if let Some(value) = map.get_mut(&*field.name) {
-                        field.shape.fill_at(value, &path, kept, left);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-pub(super) fn below(path: &str, name: &str) -> String {
-    match path {
-        "" => name.to_owned(),
-        _ => format!("{path}.{name}"),
+        });
     }
 }
 
 // === impl Field ===
 
 impl Field {
-    fn json(&self) -> Option<&str> {
+    pub(super) fn json(&self) -> Option<&str> {
         match &self.default {
             FieldDefault::Json(text) => Some(text),
             FieldDefault::None | FieldDefault::Unknown => None,

@@ -1,63 +1,35 @@
 //! Drops the nulls that cannot be stored. The API server removes a `null` from a field that is not nullable and has no
 //! default, so it does not remove what other policies set.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::defaults::below;
-use super::{Field, FieldDefault, Shape};
+use super::{Field, FieldDefault, Shape, below};
 
 // === impl Shape ===
 
 impl Shape {
-    /// Whether a value has a `null` that the API server drops.
-    pub fn drops_null(&self, value: &Value) -> bool {
-        match (self, value) {
-            (Self::List(of), Value::Array(items)) => items.iter().any(|item| of.drops_null(item)),
-            (Self::Map { of, nullable }, Value::Object(map)) => {
-                let mut values = map.values();
-                values.any(|value| (value.is_null() && !nullable) || of.drops_null(value))
-            }
-            (Self::Object { fields, .. }, Value::Object(map)) => {
-                fields.iter().any(|field| match map.get(&*field.name) {
-                    Some(Value::Null) => !field.keeps_null(),
-                    Some(value) => field.shape.drops_null(value),
-                    None => false,
-                })
-            }
-            _ => false,
-        }
-    }
-
     /// Drops these nulls. The values at the paths in `kept`, from `spec`, remain unchanged.
     pub fn drop_nulls(&self, spec: &mut Value, kept: &[&str]) {
-        if self.drops_null(spec) {
-            self.drop_nulls_at(spec, "", kept);
-        }
-    }
-
-    fn drop_nulls_at(&self, value: &mut Value, path: &str, kept: &[&str]) {
-        match (self, value) {
-            (Self::List(of), Value::Array(items)) => {
-                for item in items {
-                    of.drop_nulls_at(item, path, kept);
-                }
-            }
-            (Self::Map { of, nullable }, Value::Object(map)) => {
-                map.retain(|_, value| *nullable || !value.is_null());
-                for (name, value) in map.iter_mut() {
-                    of.drop_nulls_at(value, &below(path, name), kept);
-                }
-            }
-            (Self::Object { fields, .. }, Value::Object(map)) => {
-                for field in fields {
-                    let path = below(path, &field.name);
-                    if !kept.contains(&path.as_str()) {
-                        field.drop_null(map, &path, kept);
+        self.each_field(
+            spec,
+            "",
+            kept,
+            &mut |shape, field, map| match (shape, field) {
+                (_, Some(field)) => {
+                    let name = &*field.name;
+                    if !field.keeps_null() && map.get(name) == Some(&Value::Null) {
+                        map.remove(name);
                     }
                 }
-            }
-            _ => {}
-        }
+                (
+                    Self::Map {
+                        nullable: false, ..
+                    },
+                    None,
+                ) => map.retain(|_, value| !value.is_null()),
+                _ => {}
+            },
+        );
     }
 }
 
@@ -65,18 +37,8 @@ impl Shape {
 
 impl Field {
     /// Whether a `null` stays, or gives way to a default.
-    fn keeps_null(&self) -> bool {
+    pub(super) fn keeps_null(&self) -> bool {
         self.nullable || self.default != FieldDefault::None
-    }
-
-    fn drop_null(&self, map: &mut Map<String, Value>, path: &str, kept: &[&str]) {
-        match map.get_mut(&*self.name) {
-            Some(Value::Null) if !self.keeps_null() => {
-                map.remove(&*self.name);
-            }
-            Some(value) => self.shape.drop_nulls_at(value, path, kept),
-            None => {}
-        }
     }
 }
 
