@@ -51,6 +51,7 @@ use route_path_cache::RoutePathCache;
 pub use routes::Routes;
 pub use scope::PathScope;
 use shadows::Shadows;
+pub use shadows::TakenBy;
 use stack::Stacks;
 pub use stack_level::{Stack, StackLevel};
 use subgraph::{Subgraph, Subgraphs};

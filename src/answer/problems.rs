@@ -2,6 +2,7 @@
 //! that are not accepted.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +10,7 @@ use serde::Serialize;
 use super::named::Named;
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{ObjectKey, Place};
-use crate::engine::model::object::Node;
+use crate::engine::model::object::{Node, Object};
 use crate::engine::model::section;
 use crate::engine::topology::{
     KeptOutCache, ParentAttachment, attachment, listeners_of, not_usable, unusable, why_unaccepted,
@@ -20,7 +21,7 @@ use crate::engine::topology::{
 pub struct Problem {
     /// What it is about.
     pub what: What,
-    /// The parent, the backend or the listener.
+    /// The parent, the backend, the listener, the other route, or the rule of this one.
     pub object: Named,
     /// Why.
     pub reason: String,
@@ -39,6 +40,8 @@ pub enum What {
     Listener,
     /// Another route, which takes all requests that the route matches.
     Route,
+    /// A rule of the route. Other rules take all requests that it matches.
+    Rule,
 }
 
 /// The problems of an object or section.
@@ -80,9 +83,15 @@ pub(super) fn of_object(
             }
         }
         Node::Route { parents, rules, .. } => {
-            if let Some(other) = resolver.route_taking_all_requests_of(&object.key) {
-                let why = format!("{other} matches the same and goes first");
-                found.insert(problem(What::Route, other.whole(), why));
+            if let Some(by) = resolver.taken_by(&object.key.whole()) {
+                let route = by.routes.first().unwrap_or(&object.key);
+                found.insert(problem(What::Route, route.whole(), by.why()));
+            } else {
+                for rule in asked_rules(object, place) {
+                    if let Some(by) = resolver.taken_by(&rule) {
+                        found.insert(problem(What::Rule, rule, by.why()));
+                    }
+                }
             }
             for parent in parents {
                 if let ParentAttachment::Refused { why, .. } = attachment(one_kind, object, parent)
@@ -111,4 +120,12 @@ pub(super) fn of_object(
         _ => {}
     }
     found.into_iter().collect()
+}
+
+/// The rules of a route, or the one that was asked for.
+fn asked_rules(route: &Object, place: &Place) -> Vec<Place> {
+    let labels = section::labels(route).into_iter();
+    let asked = |label: &Arc<str>| place.section.as_ref().is_none_or(|asked| asked == label);
+    let labels = labels.filter(asked);
+    labels.map(|label| route.key.section(label)).collect()
 }

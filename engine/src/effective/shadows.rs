@@ -1,86 +1,174 @@
-//! Routes that get no request, because other routes match the same requests and take precedence.
+//! Rules that get no request, because other rules match the same requests and take precedence.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::Resolver;
 use crate::attachment::rejection::{Entry, entries, routes_of};
-use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
-use crate::model::object::{Node, Object};
+use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
+use crate::model::object::{Node, Object, is_route};
+use crate::model::section;
+use crate::model::wording;
 use crate::policy::Precedence;
 use crate::topology::KeptOutCache;
 
-/// The routes that take precedence at the Gateways that were asked for, by the entry at which requests arrive and by match.
+/// The rules that take precedence at the Gateways that were asked for, by the entry at which requests arrive and by match.
 #[derive(Debug, Default)]
 pub(super) struct Shadows {
     gateways: HashMap<ObjectKey, HashMap<Entry, First>, PrehashedBuildHasher>,
 }
 
-/// The oldest route, by kind and match.
-type First = HashMap<(GroupKind, u64), Arc<Object>>;
+/// The rule that takes precedence, by kind of route and match.
+type First = HashMap<(GroupKind, u64), Taker>;
+
+/// A rule of a route, by its index.
+#[derive(Clone, Debug)]
+struct Taker {
+    route: Arc<Object>,
+    rule: usize,
+}
+
+/// The rules that take all requests which a route or one of its rules matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenBy {
+    /// The rules.
+    pub rules: BTreeSet<Place>,
+    /// The routes that have them.
+    pub routes: BTreeSet<ObjectKey>,
+}
+
+// === impl TakenBy ===
+
+impl TakenBy {
+    /// Why no request takes the route or the rule.
+    pub fn why(&self) -> String {
+        let (names, count) = match self.rules.len() {
+            1 => (self.rules.iter().map(Place::to_string).collect(), 1),
+            _ => (wording::named(&self.routes), self.routes.len()),
+        };
+        match count {
+            1 => format!("{names} matches the same and goes first"),
+            _ => format!("{names} match the same and go first"),
+        }
+    }
+}
+
+// === impl Taker ===
+
+impl Taker {
+    /// The rule; the route if it has no other rule.
+    fn place(&self) -> Place {
+        match &self.route.node {
+            Node::Route { rules, .. } if rules.len() > 1 => {
+                let label = section::rule_label(&self.route, self.rule);
+                self.route.key.section(label)
+            }
+            _ => self.route.key.whole(),
+        }
+    }
+}
 
 impl Resolver<'_> {
-    /// The route, if there is a single one, that takes all requests which `key` matches too: of two routes with the
-    /// same match on one hostname the older takes precedence (Gateway API, `HTTPRouteRule.matches`). Routes without a
-    /// hostname and without a match are ignored: they are drafts.
+    /// The rules that take all requests which a route or one of its rules matches. Of two rules with the same match on one
+    /// hostname the one of the older route takes precedence, and of two rules of one route the first (Gateway API,
+    /// `HTTPRouteRule.matches`). `None` if requests may reach the place.
     ///
-    /// Returns `None` in a limited resolver, because it reads all routes of a Gateway.
-    pub fn route_taking_all_requests_of(&mut self, key: &ObjectKey) -> Option<ObjectKey> {
+    /// Rules without a match of routes without a hostname are ignored: they are drafts.
+    ///
+    /// A limited resolver compares the rules of the route alone, because there may be thousands of routes.
+    pub fn taken_by(&mut self, place: &Place) -> Option<TakenBy> {
+        let route = self.snapshot.get(&place.object)?.clone();
+        let Node::Route { rules, .. } = &route.node else {
+            return None;
+        };
+        let asked = |index: &usize| {
+            let section = place.section.as_ref();
+            section.is_none_or(|asked| *asked == section::rule_label(&route, *index))
+        };
+        // A route without rules matches everything.
+        let asked: Vec<usize> = (0..rules.len().max(1)).filter(asked).collect();
+        if asked.iter().any(|index| is_draft(&route, *index)) {
+            return None;
+        }
+        let mut found: Vec<Taker> = Vec::new();
+        let mut others: Vec<usize> = Vec::new();
+        for index in asked {
+            match earlier(&route, index) {
+                Some(takers) => found.extend(takers),
+                None => others.push(index),
+            }
+        }
+        if !others.is_empty() {
+            found.extend(self.taken_by_others(&route, &others)?);
+        }
+        // A rule takes the requests of another one of its route only if it gets them.
+        let takers = found.iter();
+        let takers = takers.filter(|taker| place.section.is_some() || taker.route.key != route.key);
+        let takers: Vec<&Taker> = takers.collect();
+        if takers.is_empty() {
+            return None;
+        }
+        Some(TakenBy {
+            rules: takers.iter().map(|taker| taker.place()).collect(),
+            routes: takers.iter().map(|taker| taker.route.key.clone()).collect(),
+        })
+    }
+
+    /// The rules that take all requests of these rules at every entry of the route.
+    fn taken_by_others(&mut self, route: &Arc<Object>, asked: &[usize]) -> Option<Vec<Taker>> {
         if self.is_limited() {
             return None;
         }
-        let is_http = key.gk.is_gateway_api("HTTPRoute") || key.gk.is_gateway_api("GRPCRoute");
-        let route = self.snapshot.get(key).filter(|_| is_http)?.clone();
         let Node::Route {
-            parents,
-            hostnames,
-            matches,
-            ..
+            parents, matches, ..
         } = &route.node
         else {
             return None;
         };
         // In a mesh the Service identifies the requests.
-        let wants_nothing = hostnames.is_empty() && matches.is_everything();
-        let mesh = parents
-            .iter()
-            .any(|parent| parent.object.gk.is_core("Service"));
-        let wanted = matches.each();
-        if mesh || wants_nothing || wanted.is_empty() {
+        let mut parents = parents.iter();
+        if parents.any(|parent| parent.object.gk.is_core("Service")) {
             return None;
         }
         let mut one_kind = KeptOutCache::new(self.snapshot);
-        let mine = Precedence::of(&route);
-        let mut first = None;
-        for entry in entries(&mut one_kind, &route) {
+        let mine = Precedence::of(route);
+        let mut found = Vec::new();
+        for entry in entries(&mut one_kind, route) {
             let here = self.first_at(&mut one_kind, &entry)?;
-            for one in &wanted {
-                let by = here.get(&(key.gk.clone(), *one))?;
-                if Precedence::of(by) >= mine {
+            for index in asked {
+                let wanted = matches.of_rule(*index);
+                if wanted.is_empty() {
                     return None;
                 }
-                first.get_or_insert_with(|| by.key.clone());
+                for one in wanted {
+                    let by = here.get(&(route.key.gk.clone(), one))?;
+                    let before = (Precedence::of(&by.route), by.rule) < (mine.clone(), *index);
+                    if !before {
+                        return None;
+                    }
+                    found.push(by.clone());
+                }
             }
         }
-        first
+        Some(found)
     }
 
-    /// The routes that take precedence at an entry.
+    /// The rules that take precedence at an entry.
     fn first_at(&mut self, one_kind: &mut KeptOutCache<'_>, entry: &Entry) -> Option<&First> {
         let (gateway, ..) = entry;
         if !self.shadows.gateways.contains_key(gateway) {
             let mut all: HashMap<Entry, First> = HashMap::new();
             let mut routes: Vec<&Arc<Object>> = routes_of(self.snapshot, gateway).collect();
             routes.sort_by_cached_key(|route| Precedence::of(route));
-            for route in routes {
-                let Node::Route { matches, .. } = &route.node else {
-                    continue;
-                };
+            for route in routes.into_iter().filter(|route| is_route(&route.key.gk)) {
                 for entry in entries(one_kind, route) {
                     let first = all.entry(entry).or_default();
-                    for one in matches.each() {
+                    for (rule, one) in matches_of(route) {
                         let here = first.entry((route.key.gk.clone(), one));
-                        here.or_insert_with(|| route.clone());
+                        here.or_insert_with(|| Taker {
+                            route: route.clone(),
+                            rule,
+                        });
                     }
                 }
             }
@@ -88,4 +176,48 @@ impl Resolver<'_> {
         }
         self.shadows.gateways.get(gateway)?.get(entry)
     }
+}
+
+/// Whether a rule of an `HTTPRoute` or a `GRPCRoute` matches everything on every hostname. Routes of other kinds have no
+/// matches.
+fn is_draft(route: &Object, index: usize) -> bool {
+    let gk = &route.key.gk;
+    let has_matches = gk.is_gateway_api("HTTPRoute") || gk.is_gateway_api("GRPCRoute");
+    match &route.node {
+        Node::Route {
+            hostnames, matches, ..
+        } => has_matches && hostnames.is_empty() && matches.is_everything_in(index),
+        _ => false,
+    }
+}
+
+/// The earlier rules of the route that take all requests of one of its rules.
+fn earlier(route: &Arc<Object>, index: usize) -> Option<Vec<Taker>> {
+    let Node::Route { matches, .. } = &route.node else {
+        return None;
+    };
+    let wanted = matches.of_rule(index);
+    if wanted.is_empty() {
+        return None;
+    }
+    let first = |one: u64| (0..index).find(|rule| matches.of_rule(*rule).contains(&one));
+    let takers = wanted.into_iter().map(|one| {
+        Some(Taker {
+            route: route.clone(),
+            rule: first(one)?,
+        })
+    });
+    takers.collect()
+}
+
+/// The matches of a route, with the index of their rule.
+fn matches_of(route: &Object) -> Vec<(usize, u64)> {
+    let Node::Route { rules, matches, .. } = &route.node else {
+        return Vec::new();
+    };
+    let each = (0..rules.len().max(1)).flat_map(|rule| {
+        let of_rule = matches.of_rule(rule).into_iter();
+        of_rule.map(move |one| (rule, one))
+    });
+    each.collect()
 }

@@ -379,8 +379,8 @@ fn on_target(
         }
         if !resolver.is_spent() {
             enforce(resolver.snapshot(), policy, &mine, &mut status);
-            let route = status.target.object.clone();
-            shadowed(resolver, &route, &mut status);
+            let target = status.target.clone();
+            shadowed(resolver, &target, &mut status);
         }
         let snapshot = resolver.snapshot();
         let object = &status.target.object;
@@ -409,17 +409,14 @@ fn is_rejected_for_some(snapshot: &Snapshot, policy: &Policy, target: &Place) ->
     }
 }
 
-/// Sets the state of a policy in force on a route to no effect if no request takes the route.
-pub fn shadowed(resolver: &mut Resolver<'_>, route: &ObjectKey, status: &mut TargetStatus) {
+/// Sets the state of a policy in force on a route or a rule to no effect if no request takes it.
+pub fn shadowed(resolver: &mut Resolver<'_>, place: &Place, status: &mut TargetStatus) {
     let in_force = matches!(
         status.state,
         Some(State::Enforced | State::PartiallyEnforced)
     );
-    if let Some(by) = in_force
-        .then(|| resolver.route_taking_all_requests_of(route))
-        .flatten()
-    {
-        let why = format!("no request takes {route}: {by} matches the same and goes first");
+    if let Some(by) = in_force.then(|| resolver.taken_by(place)).flatten() {
+        let why = format!("no request takes {place}: {}", by.why());
         *status = TargetStatus {
             state: Some(State::NoEffect(why)),
             ..TargetStatus::new(status.target.clone(), Accepted::Accepted)

@@ -66,7 +66,9 @@ pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) 
         effective.extend(groups.iter().map(|group| OnPaths::from((&kind, group))));
     }
     for over in found.values_mut() {
-        shadowed(resolver, key, &mut over.status);
+        let target = over.status.target.clone();
+        let own = if target.object == *key { &target } else { place };
+        shadowed(resolver, own, &mut over.status);
     }
     refused(resolver, place, &mut found);
     let object = resolver.snapshot().get(key).cloned();

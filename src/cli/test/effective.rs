@@ -89,6 +89,12 @@ fn paths(
             "no request reaches {shown}, so no policy is in force on it; attache describe shows why"
         )));
     }
+    if let Some(by) = resolver.taken_by(target) {
+        return Err(TestFailure::because(format!(
+            "no request takes {shown}, so no policy is in force on it: {}",
+            escape(&by.why())
+        )));
+    }
     let Some(via) = via else {
         return Ok(groups);
     };

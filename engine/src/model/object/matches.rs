@@ -1,4 +1,4 @@
-//! The matches of the rules of a route, to find routes that match the same requests.
+//! The matches of the rules of a route, to find rules that match the same requests.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -8,16 +8,17 @@ use serde_json::value::RawValue;
 
 use super::bounded_vec::BoundedVec;
 
-/// The `matches` of all rules of an `HTTPRoute` or a `GRPCRoute`, with defaults filled in.
+/// The `matches` of each rule of an `HTTPRoute` or a `GRPCRoute`, with defaults filled in.
 ///
-/// They are kept as sorted hashes: there are many routes, and matches are only compared for equality.
+/// They are kept as hashes: there are many routes, and matches are only compared for equality.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matches(
-    /// `None` for a single match of everything, which is the usual case; empty if one of them cannot be read.
+    /// For each rule the number of its matches and then the hash of each; 0 if one of them cannot be read. `None` if
+    /// every rule matches everything, which is the usual case.
     Option<Arc<[u64]>>,
 );
 
-/// One entry of `matches`. An entry that cannot be read makes the whole route incomparable.
+/// One entry of `matches`. An entry that cannot be read makes its rule incomparable.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct MatchJson {
@@ -84,19 +85,18 @@ impl Matches {
     /// Reads the `matches` of all rules.
     pub(super) fn of<'a>(rules: impl Iterator<Item = Option<&'a RawValue>>) -> Self {
         let everything = MatchJson::default().hashed();
-        let mut hashes: Vec<u64> = Vec::new();
+        let mut is_everything = true;
+        let mut numbers: Vec<u64> = Vec::new();
         for matches in rules {
-            let Some(matches) = read(matches) else {
-                return Self(Some(Arc::default()));
-            };
-            hashes.extend(matches.into_iter().map(MatchJson::hashed));
+            let matches = read(matches).unwrap_or_default();
+            let mut hashes: Vec<u64> = matches.into_iter().map(MatchJson::hashed).collect();
+            hashes.sort_unstable();
+            hashes.dedup();
+            is_everything &= *hashes == [everything];
+            numbers.push(u64::try_from(hashes.len()).unwrap_or_default());
+            numbers.extend(hashes);
         }
-        hashes.sort_unstable();
-        hashes.dedup();
-        if hashes.is_empty() || *hashes == [everything] {
-            return Self(None);
-        }
-        Self(Some(hashes.into()))
+        Self((!is_everything).then(|| numbers.into()))
     }
 
     /// The hashes, for an interner.
@@ -104,26 +104,29 @@ impl Matches {
         self.0.as_mut()
     }
 
-    /// Whether all rules match every request.
-    pub fn is_everything(&self) -> bool {
-        self.0.is_none()
+    /// Whether the rule with this index matches every request.
+    pub fn is_everything_in(&self, index: usize) -> bool {
+        self.0.is_none() || *self.of_rule(index) == [MatchJson::default().hashed()]
     }
 
-    /// The hash of each match; empty if one of them cannot be read.
-    pub fn each(&self) -> Vec<u64> {
-        match &self.0 {
-            None => vec![MatchJson::default().hashed()],
-            Some(hashes) => hashes.to_vec(),
-        }
+    /// The hash of each match of the rule with this index. Empty if one of them cannot be read: the rule may match
+    /// anything then.
+    pub fn of_rule(&self, index: usize) -> Vec<u64> {
+        let Some(numbers) = &self.0 else {
+            return vec![MatchJson::default().hashed()];
+        };
+        by_rule(numbers).nth(index).unwrap_or_default().to_vec()
     }
+}
 
-    /// Whether it contains a match with this hash.
-    pub fn has(&self, one: u64) -> bool {
-        match &self.0 {
-            None => one == MatchJson::default().hashed(),
-            Some(hashes) => hashes.binary_search(&one).is_ok(),
-        }
-    }
+/// The hashes of each rule.
+fn by_rule(mut numbers: &[u64]) -> impl Iterator<Item = &[u64]> {
+    std::iter::from_fn(move || {
+        let (count, rest) = numbers.split_first()?;
+        let (hashes, rest) = rest.split_at_checked(usize::try_from(*count).ok()?)?;
+        numbers = rest;
+        Some(hashes)
+    })
 }
 
 // === impl MatchJson ===
@@ -203,9 +206,22 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_compared_with_nothing() {
+    fn each_rule_has_its_own_matches() {
+        let (a, b) = (r#"[{"path": {"value": "/a"}}]"#, r#"[{"path": {"value": "/b"}}]"#);
+        let both = r#"[{"path": {"value": "/a"}}, {"path": {"value": "/b"}}]"#;
+        let all = of(&[Some(a), Some(both), None]);
+        assert_eq!(all.of_rule(0), of(&[Some(a)]).of_rule(0));
+        let mut each = [of(&[Some(a)]).of_rule(0), of(&[Some(b)]).of_rule(0)].concat();
+        each.sort_unstable();
+        assert_eq!(all.of_rule(1), each);
+        assert_eq!(all.of_rule(2), of(&[None]).of_rule(0));
+        assert!(all.of_rule(3).is_empty());
+    }
+
+    #[test]
+    fn a_rule_that_cannot_be_read_is_compared_with_nothing() {
         let odd = of(&[Some(r#"[{"cookies": []}]"#), None]);
-        assert!(odd.each().is_empty());
-        assert!(!odd.has(of(&[None]).each()[0]));
+        assert!(odd.of_rule(0).is_empty());
+        assert_eq!(odd.of_rule(1), of(&[None]).of_rule(0));
     }
 }

@@ -128,5 +128,6 @@ pub(super) fn said(problem: &Problem) -> String {
         What::Backend => format!("no requests to {}: {reason}", problem.object.0),
         What::Listener => reason.clone(),
         What::Route => format!("no request takes it: {reason}"),
+        What::Rule => format!("no request takes {}: {reason}", problem.object.0),
     }
 }
