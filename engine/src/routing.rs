@@ -3,7 +3,9 @@
 //! A request arrives at a Gateway, or at a Service of a mesh. It may have several matches ([`RequestMatch`]) if it leaves
 //! something open: two Gateways serve its host, or it does not specify a port.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -31,6 +33,7 @@ mod messages;
 mod path;
 mod rank;
 mod request;
+mod samples;
 mod spec;
 mod text_match;
 mod url;
@@ -39,6 +42,7 @@ pub use backends::{Answer, Backend, Mirrored, State, failure};
 pub use criterion::Criterion;
 pub use path::Path;
 pub use request::{Request, Scheme, same_header};
+pub use samples::SampleRequest;
 pub use spec::MatchSpec;
 pub use text_match::Text;
 pub use url::{Url, of_path};
@@ -52,7 +56,12 @@ pub struct Matching<'a> {
     snapshot: &'a Snapshot,
     /// The specs of routes, because a snapshot does not keep their matches.
     specs: HashMap<&'a ObjectKey, &'a str, PrehashedBuildHasher>,
+    /// The rules of the routes that were asked for.
+    rules: RefCell<HashMap<ObjectKey, Rules, PrehashedBuildHasher>>,
 }
+
+/// The rules of a route, or why they cannot be read.
+type Rules = Rc<Result<Vec<spec::Rule>, String>>;
 
 /// The result of matching a request at one Gateway, listener or Service.
 #[derive(Clone, Debug)]
@@ -211,17 +220,30 @@ impl<'a> Matching<'a> {
         Self {
             snapshot,
             specs: specs.collect(),
+            rules: RefCell::default(),
         }
+    }
+
+    /// The rules of a route, or why they cannot be read.
+    fn rules_of(&self, route: &Object) -> Rules {
+        if let Some(known) = self.rules.borrow().get(&route.key) {
+            return known.clone();
+        }
+        let spec = self.specs.get(&route.key).copied();
+        let spec = spec.ok_or_else(|| "its spec is not known".to_owned());
+        let rules = spec.and_then(|spec| spec::rules(choose::dialect(route), spec));
+        let rules = Rc::new(rules);
+        let mut known = self.rules.borrow_mut();
+        known.insert(route.key.clone(), rules.clone());
+        rules
     }
 
     /// The matches of each rule of a route, or an error for a match that cannot be parsed. Empty if the spec of the
     /// route is unknown.
     pub fn wants(&self, route: &Object) -> Vec<Vec<Result<MatchSpec, String>>> {
-        let Some(spec) = self.specs.get(&route.key) else {
-            return Vec::new();
-        };
-        let rules = spec::rules(choose::dialect(route), spec).unwrap_or_default();
-        rules.into_iter().map(|rule| rule.matches).collect()
+        let rules = self.rules_of(route);
+        let rules = rules.as_deref().unwrap_or_default();
+        rules.iter().map(|rule| rule.matches.clone()).collect()
     }
 
     /// The state.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Answer;
+use super::impact::requests::{Requests, requests};
 use super::impact::{
     Change, LostProtection, States, Summary, Traffic, changes, protection, traffic,
 };
@@ -14,7 +15,7 @@ use crate::engine::effective::impact::impact_renamed;
 use crate::engine::effective::renames::Renames;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::object::is_route;
-use crate::engine::state::snapshot::Snapshot;
+use crate::engine::routing::Matching;
 
 /// The difference between what is in force in state A and in state B. A is the state before, B the one after. Objects
 /// have the names that they have in B.
@@ -73,8 +74,8 @@ impl Answer for Difference {
 pub struct Side<'a> {
     /// As the user named it.
     pub name: &'a str,
-    /// Its objects.
-    pub snapshot: &'a Snapshot,
+    /// Its objects, and the requests that its routes take.
+    pub matching: &'a Matching<'a>,
 }
 
 /// What is left out of a comparison.
@@ -95,17 +96,18 @@ pub fn difference(
     limits: Limits,
 ) -> Difference {
     let states = States {
-        before: a.snapshot,
-        after: b.snapshot,
+        before: a.matching.snapshot(),
+        after: b.matching.snapshot(),
         renames,
     };
     // Ages differ with every state and decide between policies, so every object counts as changed.
-    let former = a.snapshot.all().map(|object| renames.later(&object.key));
+    let (before, after) = (states.before, states.after);
+    let former = before.all().map(|object| renames.later(&object.key));
     let objects: BTreeSet<ObjectKey> = former
-        .chain(b.snapshot.all().map(|object| object.key.clone()))
+        .chain(after.all().map(|object| object.key.clone()))
         .collect();
     let objects: Vec<ObjectKey> = objects.into_iter().collect();
-    let mut found = impact_renamed(a.snapshot, b.snapshot, renames, &objects);
+    let mut found = impact_renamed(before, after, renames, &objects);
     let hidden: BTreeSet<&GroupKind> = limits
         .not_compared
         .iter()
@@ -122,7 +124,9 @@ pub fn difference(
         !hidden.contains(&changed.shifted.kind) && is_within(&changed.target.object)
     });
     let (changes, policies) = changes::changes(&states, &found);
+    let requests = compared(a, b, renames, &objects);
     let mut lost_protection = protection::lost_protection(&states, &found);
+    protection::add(&mut lost_protection, requests.lost);
     lost_protection.retain(|lost| is_within(&lost.object.0.object));
     let targets: BTreeSet<&ObjectKey> = changes.iter().map(|c| &c.object.0.object).collect();
     let (only_in_a, only_in_b) = only(&states, &objects, &targets);
@@ -134,7 +138,12 @@ pub fn difference(
         only_in_a: within(only_in_a),
         only_in_b: within(only_in_b),
         lost_protection,
-        traffic: traffic::between(&states).within(is_within),
+        traffic: Traffic {
+            rerouted: requests.rerouted,
+            not_compared: requests.not_compared,
+            ..traffic::between(&states)
+        }
+        .within(is_within),
         summary: Summary {
             objects: targets.len(),
             policies: policies.len(),
@@ -142,6 +151,20 @@ pub fn difference(
         changes,
         not_compared: limits.not_compared,
     }
+}
+
+/// The requests of routes that differ. They name Gateways and rules, so states in which these have other names are not compared.
+fn compared(a: Side<'_>, b: Side<'_>, renames: &Renames, objects: &[ObjectKey]) -> Requests {
+    if !renames.is_empty() {
+        return Requests::default();
+    }
+    let (before, after) = (a.matching.snapshot(), b.matching.snapshot());
+    let differs = |key: &&ObjectKey| match (before.get(key), after.get(key)) {
+        (Some(old), Some(new)) => old.node != new.node,
+        _ => true,
+    };
+    let differing: Vec<ObjectKey> = objects.iter().filter(differs).cloned().collect();
+    requests([a.matching, b.matching], &differing)
 }
 
 /// The objects that are in one state only, and get requests or are targets.

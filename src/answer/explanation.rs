@@ -1,11 +1,15 @@
 //! `attache explain`: the path that a request takes, and every setting in force on it.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Answer, Effective, Named};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::protection::CORS;
+use crate::engine::kinds::profile::Profile;
+use crate::engine::merge::Effective as InForce;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::routing::{Criterion, Matching, Outcome, Request, RequestMatch, Stage, State};
 use crate::engine::state::snapshot::Snapshot;
@@ -377,6 +381,19 @@ pub fn at_service(
     };
     let is_preflight = request.preflight_of().is_some();
     explained(matching, asked, is_preflight, from, &ways)
+}
+
+/// The effective policies of a kind for a request, one for each backend that the kind tells apart. Empty if nothing takes it.
+pub(super) fn effective_at(
+    resolver: &mut Resolver<'_>,
+    taken: &RequestMatch,
+    profile: &Profile,
+) -> Vec<Arc<InForce>> {
+    let Outcome::Taken(served) = &taken.outcome else {
+        return Vec::new();
+    };
+    let path = in_force::Path::new(resolver.snapshot(), &taken.front, served, None);
+    path.effective(resolver, profile)
 }
 
 fn explained(

@@ -13,6 +13,7 @@ use crate::engine::effective::impact::impact as differences;
 use crate::engine::effective::renames::Renames;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::object::Node;
+use crate::engine::routing::Matching;
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::{KeptOutCache, ParentAttachment, attachment};
 
@@ -20,10 +21,12 @@ pub(super) mod changes;
 mod fields;
 mod idle;
 pub(super) mod protection;
+pub(super) mod requests;
 pub(super) mod traffic;
 
 pub use fields::Field;
 pub use protection::LostProtection;
+pub use requests::Rerouted;
 pub use traffic::{Cut, Entry, Gained, Moved, Reduced, Traffic};
 
 /// The effect of a change on effective policies.
@@ -147,18 +150,37 @@ pub struct Effect {
     pub with_them: BTreeSet<ObjectKey>,
 }
 
-/// Compares the states before and after a change.
+/// Compares the states before and after a change, and which rules take requests.
+pub fn impact_on_requests(states: [&Matching<'_>; 2], doing: &Effect) -> Impact {
+    let [before, after] = states.map(Matching::snapshot);
+    let mut impact = impact(before, after, doing);
+    let requests = requests::requests(states, &differing(before, after, doing));
+    impact.traffic.rerouted = requests.rerouted;
+    impact.traffic.not_compared = requests.not_compared;
+    protection::add(&mut impact.lost_protection, requests.lost);
+    impact
+}
+
+/// The protections that requests lose because another rule takes them after the change, and that no changed path loses.
+pub fn lost_by_requests(states: [&Matching<'_>; 2], doing: &Effect) -> Vec<LostProtection> {
+    let [before, after] = states.map(Matching::snapshot);
+    let differing = differing(before, after, doing);
+    let lost = requests::requests(states, &differing).lost;
+    if lost.is_empty() {
+        return lost;
+    }
+    let found = differences(before, after, &differing);
+    let known = protection::lost_protection(&States::same_names(before, after), &found);
+    protection::unknown(&known, lost)
+}
+
+/// Compares the states before and after a change, without requests: their matches are not in snapshots.
 pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Impact {
-    let touched: Vec<ObjectKey> = doing.all().cloned().collect();
-    let differs = |key: &&ObjectKey| match (before.get(key), after.get(key)) {
-        (Some(old), Some(new)) => !old.is_same(new),
-        _ => true,
-    };
-    let differing: Vec<ObjectKey> = touched.iter().filter(differs).cloned().collect();
+    let differing = differing(before, after, doing);
     let states = States::same_names(before, after);
     let found = differences(before, after, &differing);
     let (changes, policies) = changes::changes(&states, &found);
-    let alone = changes.is_empty() && touched.len() == 1;
+    let alone = changes.is_empty() && doing.all().count() == 1;
     let idle = idle::idle(before, after, doing, &policies, alone);
     let objects = changes.iter().map(|change| &change.object.0.object);
     let objects: BTreeSet<&ObjectKey> = objects.collect();
@@ -179,6 +201,15 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Impact {
         changes,
         idle,
     }
+}
+
+/// The objects of a change that differ.
+fn differing(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Vec<ObjectKey> {
+    let differs = |key: &&ObjectKey| match (before.get(key), after.get(key)) {
+        (Some(old), Some(new)) => !old.is_same(new),
+        _ => true,
+    };
+    doing.all().filter(differs).cloned().collect()
 }
 
 /// Counts the deleted routes that were attached to a parent.

@@ -25,6 +25,7 @@ mod judged;
 mod of_change;
 mod openreports;
 mod places;
+mod requests;
 
 use codes::Codes;
 use input::Input;

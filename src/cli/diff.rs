@@ -11,7 +11,7 @@ use super::state::Scope;
 use super::time::timeout;
 use super::{Failure, Outcome, print};
 use crate::answer;
-use crate::answer::difference::{Limits, NotCompared, difference};
+use crate::answer::difference::{Limits, NotCompared, Side, difference};
 use crate::answer::named::{KindName, Named};
 use crate::cache::directory::Links;
 use crate::engine::admission::verdict::escape;
@@ -107,7 +107,13 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     };
     let pairs = pair::pairs(&args.map, [&a, &b])?;
     let renames = pair::renames(&pairs, [&a, &b])?;
-    let found = difference(a.side(), b.side(), &pairs, &renames, limits);
+    let matching = [&a, &b].map(Read::matching);
+    let [had, has] = &matching;
+    let [a, b] = [(&a, had), (&b, has)].map(|(read, matching)| Side {
+        name: &read.name,
+        matching,
+    });
+    let found = difference(a, b, &pairs, &renames, limits);
     let style = args.output.style().full(args.full);
     let shown = match args.output.program(&answer::document(&found))? {
         Some(text) => text,

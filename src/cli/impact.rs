@@ -13,7 +13,7 @@ use super::render::phrases::names_of;
 use super::state::{Opened, Scope, State, View, read_repository};
 use super::{Failure, Outcome, complete, find, print};
 use crate::answer;
-use crate::answer::impact::{Effect, Impact, impact, with_them};
+use crate::answer::impact::{Effect, Impact, impact_on_requests, with_them};
 use crate::answer::named::Named;
 use crate::answer::report::{ReportedFinding, Spot};
 use crate::cache::directory;
@@ -22,6 +22,7 @@ use crate::cache::manifest::Manifests;
 use crate::engine::admission::validate;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::ObjectKey;
+use crate::engine::routing::Matching;
 use crate::engine::state::snapshot::{Change, Snapshot};
 
 /// The path of standard input.
@@ -131,9 +132,13 @@ pub(super) fn changed(
         loaded.snapshot,
         doing.deleted.iter().chain(&doing.with_them),
     );
+    let stays = view.objects.iter();
+    let stays = stays.filter(|object| !doing.applied.contains(&object.key));
+    let had = Matching::new(before, &view.objects);
+    let has = Matching::new(&after, stays.chain(&loaded.objects));
     Ok(Impact {
         findings,
-        ..impact(before, &after, &doing)
+        ..impact_on_requests([&had, &has], &doing)
     })
 }
 
@@ -180,7 +185,9 @@ pub(super) fn deleted(
     };
     let gone = doing.deleted.iter().chain(&doing.with_them);
     let after = without(before.clone(), gone);
-    Ok(impact(before, &after, &doing))
+    let had = Matching::new(before, &view.objects);
+    let has = Matching::new(&after, &view.objects);
+    Ok(impact_on_requests([&had, &has], &doing))
 }
 
 fn without<'a>(state: Snapshot, gone: impl Iterator<Item = &'a ObjectKey>) -> Snapshot {

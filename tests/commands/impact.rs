@@ -262,6 +262,23 @@ fn a_more_specific_listener_takes_requests_from_policies() {
     holds("impact/isolation.txt", &session(&lines));
 }
 
+/// A rule without a policy that takes requests of a rule with one takes its protection away.
+#[test]
+fn requests_that_another_rule_takes_lose_its_protection() {
+    let state = "tests/commands/impact/requests";
+    let lines: Vec<String> = ["another-route", "exact"]
+        .map(|name| format!("tests/commands/impact/requests-after/{name}.yaml"))
+        .iter()
+        .flat_map(|file| {
+            [
+                format!("impact -f {file} --from {state} -n web"),
+                format!("check {file} --from {state} -n web"),
+            ]
+        })
+        .collect();
+    holds("impact/requests.txt", &session(&lines));
+}
+
 /// If a listener is renamed or removed, or a Gateway, grant or backend is deleted, the changes to requests come first.
 #[test]
 fn routes_that_lose_traffic_come_first() {

@@ -142,12 +142,14 @@ export interface Impact {
   deletedWith: number;
   deletedRoutes: number;
   findings: Finding[];
-  lostProtection: { object: Ref; policyKind: Kind; protection: string; settings: string[]; from: Ref[] }[];
+  lostProtection: { object: Ref; policyKind: Kind; protection: string; settings: string[]; from: Ref[]; partly: boolean; reasons: string[] }[];
   traffic: {
     detached: Ref[];
     reduced: { route: Ref; listeners: Ref[] }[];
     moved: { listener: Ref; before: { hostname: string | null; port: number }; after: { hostname: string | null; port: number }; change: string; routes: Ref[] }[];
     gained: { route: Ref; listeners: Ref[] }[];
+    rerouted: { to: Ref; from: Ref; requests: string[] }[];
+    notCompared: number;
     backends: { route: Ref; backend: Ref; reason: string }[];
   };
   changes: Change[];

@@ -20,9 +20,11 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::KeptOutCache;
 
 mod given;
+mod provided;
 
 pub use given::Extent;
 use given::Given;
+pub use provided::{Provided, provided};
 
 /// The name of the protection by allowed origins in profiles.
 pub const CORS: &str = "CORS rules";

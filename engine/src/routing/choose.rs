@@ -11,7 +11,7 @@ use super::hostname::{self, HostMatch, ListenerHosts};
 use super::messages;
 use super::rank::{Rank, RankContext, RankedRule, kind_of};
 use super::request::Request;
-use super::spec::{self, Dialect, MatchSpec, Rule};
+use super::spec::{Dialect, MatchSpec, Rule};
 use super::{Matching, NotTaken};
 use crate::kinds::profile::RuleOrder;
 use crate::model::ids::ObjectKey;
@@ -186,17 +186,10 @@ impl<'a> Matching<'a> {
     ) {
         let route = candidate.route;
         let dialect = dialect(route);
-        let spec = self.specs.get(&route.key).copied();
-        let rules = match spec.map(|spec| spec::rules(dialect, spec)) {
-            Some(Ok(rules)) => rules,
-            Some(Err(why)) => {
-                return choice.unknown.push(unread(route, None, &why));
-            }
-            None => {
-                return choice
-                    .unknown
-                    .push(unread(route, None, "its spec is not known"));
-            }
+        let rules = self.rules_of(route);
+        let rules = match &*rules {
+            Ok(rules) => rules,
+            Err(why) => return choice.unknown.push(unread(route, None, why)),
         };
         let (precedence, own) = (Precedence::of(candidate.root), Precedence::of(route));
         let context = RankContext {
@@ -205,23 +198,23 @@ impl<'a> Matching<'a> {
             list,
             order: choice.order,
         };
-        for (index, mut rule) in rules.into_iter().enumerate() {
+        for (index, rule) in rules.iter().enumerate() {
             let label = section::rule_label(route, index);
             let hands_on = candidate.hands_on(index, &label);
             if hands_on == Some(true) {
                 continue;
             }
-            if let Some(below) = candidate.below {
+            let delegated = candidate.below.map(|below| {
                 let matches = below.matches.get(index).into_iter().flatten();
-                rule.matches = matches.map(MatchSpec::of_request).collect();
-            }
+                matches.map(MatchSpec::of_request).collect::<Vec<_>>()
+            });
             let ranked = |wants: &MatchSpec| RankedRule {
                 rank: Rank::of(wants, context),
                 precedence: precedence.clone(),
                 own: own.clone(),
                 rule: index,
             };
-            let matches = std::mem::take(&mut rule.matches);
+            let matches = delegated.as_deref().unwrap_or(&rule.matches);
             let judged = judge(dialect, matches, request, ranked);
             let unknown = judged.unknown.iter();
             choice.unknown.extend(unknown.map(|why| {
@@ -235,7 +228,7 @@ impl<'a> Matching<'a> {
                     label,
                     hostname: hostname.clone(),
                     wants,
-                    rule,
+                    rule: rule.clone(),
                     above: candidate
                         .below
                         .map_or_else(Vec::new, |below| below.above.clone()),
@@ -280,23 +273,24 @@ struct Judged {
 
 fn judge(
     dialect: Dialect,
-    matches: Vec<Result<MatchSpec, String>>,
+    matches: &[Result<MatchSpec, String>],
     request: &Request,
     ranked: impl Fn(&MatchSpec) -> RankedRule,
 ) -> Judged {
     let mut found = Judged::default();
     for wants in matches {
-        let judged = wants.and_then(|wants| Ok((holds(dialect, &wants, request)?, wants)));
+        let judged = wants.as_ref().map_err(Clone::clone);
+        let judged = judged.and_then(|wants| Ok((holds(dialect, wants, request)?, wants)));
         match judged {
             Ok((None, wants)) => {
-                let here = ranked(&wants);
+                let here = ranked(wants);
                 let best = found.best.as_ref();
                 if best.is_none_or(|(known, _)| here.is_before(known)) {
-                    found.best = Some((here, wants));
+                    found.best = Some((here, wants.clone()));
                 }
             }
             Ok((Some(against), wants)) => {
-                let alike = messages::alike(&wants, request);
+                let alike = messages::alike(wants, request);
                 let nearest = found.nearest.as_ref();
                 let nearer =
                     nearest.is_none_or(|(known, before)| (known.at, *before) < (against.at, alike));

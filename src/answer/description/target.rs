@@ -67,7 +67,11 @@ pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) 
     }
     for over in found.values_mut() {
         let target = over.status.target.clone();
-        let own = if target.object == *key { &target } else { place };
+        let own = if target.object == *key {
+            &target
+        } else {
+            place
+        };
         shadowed(resolver, own, &mut over.status);
     }
     refused(resolver, place, &mut found);

@@ -11,7 +11,7 @@ use crate::engine::attachment::rejection::{Rejection, RejectionFinder};
 use crate::engine::attachment::{explains_report, permission};
 use crate::engine::effective::{PathGroup, Resolver};
 use crate::engine::kinds::profile::{Class, Profile, ServiceAs};
-use crate::engine::merge::SettingPath;
+use crate::engine::merge::{Effective as InForce, SettingPath};
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::level::{Level, Step};
 use crate::engine::model::wording;
@@ -129,6 +129,22 @@ impl Path {
         )
     }
 
+    /// The effective policies of a kind on this path, one for each of its ends.
+    pub(super) fn effective(
+        &self,
+        resolver: &mut Resolver<'_>,
+        profile: &Profile,
+    ) -> Vec<Arc<InForce>> {
+        if profile.class.value == Class::Direct {
+            let groups = self.acting(resolver, profile).into_iter();
+            return groups.map(|group| group.effective).collect();
+        }
+        let groups = self.groups(resolver, &profile.gk);
+        let ends = self.ends();
+        let held = ends.filter_map(|end| self.one_of(&groups, end));
+        held.map(|(group, ..)| group.effective.clone()).collect()
+    }
+
     fn steps(&self) -> impl Iterator<Item = &Step> {
         let lowers = self
             .route_paths
@@ -137,14 +153,10 @@ impl Path {
         self.above.steps.iter().chain(lowers)
     }
 
-    /// Direct policies act only on their target: each object and section of the path is resolved on its own.
-    fn direct(
-        &self,
-        resolver: &mut Resolver<'_>,
-        profile: &Profile,
-        found: &mut Vec<Effective>,
-        standings: &mut Standings,
-    ) {
+    /// The path groups of a kind with direct policies. These act only on their target: each object and section of the
+    /// path is resolved on its own.
+    fn acting(&self, resolver: &mut Resolver<'_>, profile: &Profile) -> Vec<PathGroup> {
+        let mut found = Vec::new();
         let mut seen: Vec<&ObjectKey> = Vec::new();
         for step in self.steps() {
             let object = &step.place.object;
@@ -176,17 +188,36 @@ impl Path {
             } else {
                 of_sections
             };
-            for group in chosen {
-                if !group.stack.is_empty() {
-                    found.push(Effective::along(
-                        &profile.gk,
-                        &group.path(),
-                        &group.effective,
-                    ));
-                    note(group, standings);
-                }
-            }
+            let chosen = chosen.into_iter().filter(|group| !group.stack.is_empty());
+            found.extend(chosen.cloned());
         }
+        found
+    }
+
+    /// Direct policies on the objects and sections of the path.
+    fn direct(
+        &self,
+        resolver: &mut Resolver<'_>,
+        profile: &Profile,
+        found: &mut Vec<Effective>,
+        standings: &mut Standings,
+    ) {
+        for group in self.acting(resolver, profile) {
+            found.push(Effective::along(
+                &profile.gk,
+                &group.path(),
+                &group.effective,
+            ));
+            note(&group, standings);
+        }
+    }
+
+    /// The ends of the path. A request to a Service without routes, or to no backend that can be used, has none below the
+    /// listener.
+    fn ends(&self) -> impl Iterator<Item = Option<&RoutePath>> {
+        let entrance = (self.route_paths.is_empty() || self.rule.is_none()).then_some(None);
+        let below = self.route_paths.iter().map(Some);
+        entrance.into_iter().chain(below)
     }
 
     /// Inherited policies merge along the path; one effective policy for each of its ends.
@@ -198,12 +229,8 @@ impl Path {
         standings: &mut Standings,
     ) {
         let groups = self.groups(resolver, kind);
-        let entrance = (self.route_paths.is_empty() || self.rule.is_none()).then_some(None);
-        let ends = entrance
-            .into_iter()
-            .chain(self.route_paths.iter().map(Some));
         let mut told: Vec<Vec<Place>> = Vec::new();
-        for end in ends {
+        for end in self.ends() {
             let Some((group, ancestor_path, route_path)) = self.one_of(&groups, end) else {
                 continue;
             };

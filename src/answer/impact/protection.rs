@@ -46,6 +46,29 @@ impl LostProtection {
     }
 }
 
+/// Adds what requests lose that another rule takes, unless the object that takes them is known to lose it.
+pub(in crate::answer) fn add(known: &mut Vec<LostProtection>, requests: Vec<LostProtection>) {
+    let new = unknown(known, requests);
+    known.extend(new);
+    known.sort();
+}
+
+/// Those of objects that are not known to lose the same protection.
+pub(super) fn unknown(
+    known: &[LostProtection],
+    mut requests: Vec<LostProtection>,
+) -> Vec<LostProtection> {
+    requests.retain(|lost| {
+        let mut known = known.iter();
+        !known.any(|other| {
+            other.object.0.object == lost.object.0.object
+                && other.protection == lost.protection
+                && other.policy_kind == lost.policy_kind
+        })
+    });
+    requests
+}
+
 /// The protections that the changed paths lose, sorted.
 pub(in crate::answer) fn lost_protection(
     states: &States<'_>,

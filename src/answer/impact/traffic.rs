@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::States;
+use super::{Rerouted, States};
 use crate::answer::named::{Named, named};
 use crate::engine::effective::renames::Renames;
 use crate::engine::effective::traffic;
@@ -16,6 +16,7 @@ use crate::engine::topology::KeptOutCache;
 
 /// The effect of a change on requests to the remaining routes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Traffic {
     /// Routes that lose their only listener and get no more requests.
     pub detached: Vec<Named>,
@@ -25,6 +26,10 @@ pub struct Traffic {
     pub moved: Vec<Moved>,
     /// Routes that get requests through listeners that they were not attached to.
     pub gained: Vec<Gained>,
+    /// Requests that another rule takes.
+    pub rerouted: Vec<Rerouted>,
+    /// The number of matches whose requests were not compared, because there are too many.
+    pub not_compared: usize,
     /// Backends that lose the requests of a route.
     pub backends: Vec<Cut>,
 }
@@ -131,6 +136,8 @@ fn told(lost: &traffic::Traffic, cut: BTreeSet<(ObjectKey, ObjectKey, String)>) 
         reduced: reduced.collect(),
         moved: moved.collect(),
         gained: gained.collect(),
+        rerouted: Vec::new(),
+        not_compared: 0,
         backends: cut.collect(),
     }
 }
@@ -143,6 +150,7 @@ impl Traffic {
         self.detached.retain(&is_within);
         self.reduced.retain(|reduced| is_within(&reduced.route));
         self.gained.retain(|gained| is_within(&gained.route));
+        self.rerouted.retain(|rerouted| is_within(&rerouted.to));
         self.backends.retain(|cut| is_within(&cut.route));
         for moved in &mut self.moved {
             moved.routes.retain(&is_within);
@@ -157,6 +165,7 @@ impl Traffic {
             && self.reduced.is_empty()
             && self.moved.is_empty()
             && self.gained.is_empty()
+            && self.rerouted.is_empty()
             && self.backends.is_empty()
     }
 }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::super::Failure;
 use super::super::guardrails;
 use super::super::state::View;
-use super::Args;
+use super::{Args, requests};
 use crate::cache::directory::{Links, Loaded};
 use crate::cache::files;
 use crate::cache::lists::{Missing, Wants};
@@ -43,6 +43,8 @@ pub(super) struct Input {
     pub(super) origins: BTreeMap<ObjectKey, Origin>,
     /// Findings on Gateway API objects that do not match their CRDs.
     pub(super) departures: Vec<Finding>,
+    /// Findings on requests that another rule takes after the change.
+    pub(super) rerouted: Vec<Finding>,
     /// Objects from files without a creation time.
     pub(super) undated: BTreeSet<ObjectKey>,
     /// Objects that are defined twice.
@@ -139,7 +141,7 @@ impl Input {
                 skipped,
                 missing: missing.clone(),
                 ..guarded
-                    .of_files(loaded, Some(view.snapshot.clone()))
+                    .of_files(loaded, Some(&view))
                     .within(args.scope.namespace.as_deref())
             }
         }))
@@ -159,9 +161,12 @@ impl Input {
         }
     }
 
-    pub(super) fn of_files(&self, loaded: Loaded, before: Option<Snapshot>) -> Self {
+    /// Manifests, and the state that they are applied to, if there is one.
+    pub(super) fn of_files(&self, loaded: Loaded, before: Option<&View>) -> Self {
+        let rerouted = before.map(|view| requests::of_applied(view, &loaded));
         Self {
-            before,
+            before: before.map(|view| view.snapshot.clone()),
+            rerouted: rerouted.unwrap_or_default(),
             after: loaded.snapshot,
             objects: loaded.origins.keys().cloned().collect(),
             origins: loaded.origins,

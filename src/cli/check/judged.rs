@@ -61,7 +61,8 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
         },
     );
     let together = case.together();
-    let judged: Vec<Finding> = judged.into_iter().flatten().chain(together).collect();
+    let mut judged: Vec<Finding> = judged.into_iter().flatten().chain(together).collect();
+    judged.extend(rerouted(&judged, input, &case));
     let order = order(&judged, input);
     let order: Vec<Finding> = order.filter_map(|told| case.weighed(told)).collect();
     let departures = input.departures.iter();
@@ -103,6 +104,19 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
         objects: objects.collect(),
         policies,
     }
+}
+
+/// The findings on requests that another rule takes, unless the object is known to lose the same.
+fn rerouted(judged: &[Finding], input: &Input, case: &Case<'_>) -> Vec<Finding> {
+    let is_known = |new: &&Finding| {
+        let mut known = judged.iter();
+        known.any(|known| {
+            (known.code, &known.object, &known.subject) == (new.code, &new.object, &new.subject)
+        })
+    };
+    let new = input.rerouted.iter().filter(|new| !is_known(new));
+    new.filter_map(|finding| case.weighed(finding.clone()))
+        .collect()
 }
 
 /// Policy kinds without a CRD. Empty if CRDs could not be read.

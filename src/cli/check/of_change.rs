@@ -6,6 +6,7 @@ use attache_guardrails::Guardrails;
 
 use super::super::state::View;
 use super::input::Input;
+use super::requests;
 use crate::cache::directory::Loaded;
 use crate::cache::manifest::Manifests;
 use crate::engine::admission::severities::Severities;
@@ -65,7 +66,6 @@ impl Input {
             guardrails: guardrails.clone(),
             ..Self::default()
         };
-        let before = Some(view.snapshot.clone());
         match what {
             What::Applied {
                 mut manifests,
@@ -77,11 +77,12 @@ impl Input {
                 Self {
                     skipped,
                     stdin: Some(text.to_owned()),
-                    ..guarded.of_files(*loaded, before)
+                    ..guarded.of_files(*loaded, Some(view))
                 }
             }
             What::Deleted { objects, after } => Self {
-                before,
+                before: Some(view.snapshot.clone()),
+                rerouted: requests::of_deleted(view, &after, &objects),
                 after: *after,
                 objects,
                 ..common

@@ -11,7 +11,6 @@ use super::super::state::{State, View};
 use super::super::unseen;
 use super::source::{Revision, Source};
 use super::{Args, definitions};
-use crate::answer::difference::Side;
 use crate::cache::directory::Loaded;
 use crate::cache::git::{self, Checkout};
 use crate::cache::lists::{Missing, Unseen, Wants};
@@ -20,6 +19,7 @@ use crate::cache::{files, repository};
 use crate::config::Configuration;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::GroupKind;
+use crate::engine::routing::Matching;
 
 /// A state that was read.
 pub(super) struct Read {
@@ -230,11 +230,9 @@ fn of_cluster(
 // === impl Read ===
 
 impl Read {
-    pub(super) fn side(&self) -> Side<'_> {
-        Side {
-            name: &self.name,
-            snapshot: &self.view.snapshot,
-        }
+    /// The requests that its routes take.
+    pub(super) fn matching(&self) -> Matching<'_> {
+        Matching::new(&self.view.snapshot, &self.view.objects)
     }
 
     /// Whether a kind is a policy kind in this state.

@@ -165,11 +165,29 @@ pub(super) fn lost_traffic(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
         lines.push(format!("{listener} takes requests to {routes} {change}"));
     }
     lines.extend(gained(traffic, kinds));
+    lines.extend(rerouted(traffic, kinds));
     for cut in &traffic.backends {
         let (route, backend) = (kinds.place(&cut.route.0), kinds.place(&cut.backend.0));
         lines.push(format!(
             "{route} no longer reaches {backend}: {}",
             cut.reason
+        ));
+    }
+    lines
+}
+
+/// The requests that another rule takes, and how many were not compared.
+fn rerouted(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
+    let lines = traffic.rerouted.iter().map(|rerouted| {
+        let requests: BTreeSet<String> = rerouted.requests.iter().cloned().collect();
+        let (to, from) = (kinds.place(&rerouted.to.0), kinds.place(&rerouted.from.0));
+        format!("{to} takes {} from {from}", wording::first(&requests))
+    });
+    let mut lines: Vec<String> = lines.collect();
+    if traffic.not_compared > 0 {
+        lines.push(format!(
+            "the requests of {} more matches of routes were not compared",
+            traffic.not_compared
         ));
     }
     lines

@@ -98,6 +98,10 @@ fn on_target(
     tests: &mut Vec<Recorded>,
     unknown: &mut BTreeSet<String>,
 ) {
+    // Nothing is in force where no request comes.
+    if resolver.taken_by(place).is_some() {
+        return;
+    }
     let kinds: BTreeSet<GroupKind> = resolver.snapshot().used_kinds().cloned().collect();
     for kind in kinds {
         let profile = resolver.snapshot().profile(&kind);

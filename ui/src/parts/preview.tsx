@@ -13,7 +13,7 @@ export function PreviewResult({ of }: { of: Preview }) {
   const lost = traffic.detached.length + traffic.reduced.length + traffic.moved.length + traffic.backends.length;
   const broken = newlyBroken(of);
   const [findings, others] = splitFindings(of);
-  const nothing = lost + impact.lostProtection.length + broken.length + impact.changes.length + traffic.gained.length === 0;
+  const nothing = lost + impact.lostProtection.length + broken.length + impact.changes.length + traffic.gained.length + traffic.rerouted.length === 0;
   return (
     <>
       <div class="figures">
@@ -27,13 +27,15 @@ export function PreviewResult({ of }: { of: Preview }) {
       <LostTraffic of={impact} />
       {impact.lostProtection.length > 0 && (
         <section class="notice bad-notice"><h2>Lost protection</h2>
-          <LongList of={impact.lostProtection} item={(one) => <><ObjectLink to={one.object} /> loses {one.protection} (<code>{one.settings.join(', ')}</code>) of <ObjectLinks to={one.from} /></>} />
+          <LongList of={impact.lostProtection} item={(one) => <><ObjectLink to={one.object} /> {one.partly ? 'keeps only part of' : 'loses'} {one.protection} (<code>{one.settings.join(', ')}</code>) of <ObjectLinks to={one.from} />{one.reasons.length > 0 && `: ${one.reasons.join('; ')}`}</>} />
         </section>
       )}
       <GuardrailChanges of={of} />
       {findings.length > 0 && <section><h2>Findings</h2><Findings of={findings} /></section>}
       {others.length > 0 && <details class="card"><summary>{others.length} other findings of the state with this change</summary><Findings of={others} /></details>}
       {traffic.gained.length > 0 && <section><h2>Gained traffic</h2><LongList class="plain-list" of={traffic.gained} item={(one) => <><ObjectLink to={one.route} /> on <ObjectLinks to={one.listeners} /></>} /></section>}
+      {traffic.rerouted.length > 0 && <section><h2>Requests that another rule takes</h2><LongList class="plain-list" of={traffic.rerouted} item={(one) => <><ObjectLink to={one.to} /> takes <code>{one.requests.join(', ')}</code> from <ObjectLink to={one.from} /></>} /></section>}
+      {traffic.notCompared > 0 && <p class="faint">The requests of {traffic.notCompared} more matches of routes were not compared.</p>}
       {impact.changes.length > 0 && <section><h2>In force, before and after</h2><Changes of={impact.changes} /></section>}
       {impact.idle.length > 0 && <section><h2>No effect</h2><LongList class="plain-list" of={impact.idle} item={(one) => <><ObjectLink to={one.object} />: {one.reason}</>} /></section>}
       {nothing && <Empty title="Nothing in force changes.">{findings.length > 0 ? 'See the findings for why.' : 'Traffic, protection, guardrails and policies stay as they are.'}</Empty>}

@@ -207,7 +207,10 @@ mod tests {
 
     #[test]
     fn each_rule_has_its_own_matches() {
-        let (a, b) = (r#"[{"path": {"value": "/a"}}]"#, r#"[{"path": {"value": "/b"}}]"#);
+        let (a, b) = (
+            r#"[{"path": {"value": "/a"}}]"#,
+            r#"[{"path": {"value": "/b"}}]"#,
+        );
         let both = r#"[{"path": {"value": "/a"}}, {"path": {"value": "/b"}}]"#;
         let all = of(&[Some(a), Some(both), None]);
         assert_eq!(all.of_rule(0), of(&[Some(a)]).of_rule(0));

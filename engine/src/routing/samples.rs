@@ -1,0 +1,212 @@
+//! Requests that meet the matches of a route and no more, to see which rule takes them.
+
+use super::Matching;
+use super::choose::dialect;
+use super::path::Path;
+use super::request::{Request, Scheme};
+use super::spec::{Dialect, MatchSpec};
+use super::text_match::Text;
+use crate::attachment::rejection::entries;
+use crate::model::ids::ObjectKey;
+use crate::topology::KeptOutCache;
+
+/// A host of no route, for routes that serve any host.
+const ANY_HOST: &str = "any-host.invalid";
+/// The last element of a path below a prefix.
+const ANY_PATH: &str = "any-path";
+
+/// The header by which a gRPC call is known.
+const CONTENT_TYPE: &str = "content-type";
+
+/// A request that meets a match of a route and no more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SampleRequest {
+    /// The Gateway that it arrives at.
+    pub gateway: ObjectKey,
+    /// The request.
+    pub request: Request,
+    /// The hostname that its host stands for: `*.example.com`, or `*` for any.
+    pub hostname: String,
+}
+
+impl Matching<'_> {
+    /// Requests for each match, hostname and port of a route: for a prefix of paths, the prefix itself and a path below it. None for matches with regular expressions, and for a route that
+    /// is not attached to a Gateway.
+    pub fn samples(&self, route: &ObjectKey) -> Vec<SampleRequest> {
+        let Some(route) = self.snapshot.get(route) else {
+            return Vec::new();
+        };
+        let matches = self.wants(route).into_iter().flatten();
+        let dialect = dialect(route);
+        let requests = matches
+            .filter_map(Result::ok)
+            .flat_map(|wants| meeting(dialect, &wants));
+        let requests: Vec<Request> = requests.collect();
+        let mut one_kind = KeptOutCache::new(self.snapshot);
+        let mut found = Vec::new();
+        for (gateway, port, hostname) in entries(&mut one_kind, route) {
+            for request in &requests {
+                let (host, hostname) = match hostname.strip_prefix('*') {
+                    Some(rest) => (format!("any-host{rest}"), hostname.to_string()),
+                    None if hostname.is_empty() => (ANY_HOST.to_owned(), "*".to_owned()),
+                    None => (hostname.to_string(), hostname.to_string()),
+                };
+                found.push(SampleRequest {
+                    gateway: gateway.clone(),
+                    request: Request {
+                        host: Some(host),
+                        port: Some(port),
+                        ..request.clone()
+                    },
+                    hostname,
+                });
+            }
+        }
+        found
+    }
+}
+
+/// Requests that meet a match; none if an expression decides.
+fn meeting(dialect: Dialect, wants: &MatchSpec) -> Vec<Request> {
+    let Some((path, request)) = parts(dialect, wants) else {
+        return Vec::new();
+    };
+    let below = match &wants.path {
+        Some(Path::Prefix(prefix)) => Some(format!("{}/{ANY_PATH}", prefix.trim_end_matches('/'))),
+        _ => None,
+    };
+    let paths = std::iter::once(path).chain(below);
+    let requests = paths.map(|path| Request {
+        path,
+        ..request.clone()
+    });
+    requests.collect()
+}
+
+/// The path of a match, and a request that meets its other conditions.
+fn parts(dialect: Dialect, wants: &MatchSpec) -> Option<(String, Request)> {
+    let exact = |text: &Text| match text {
+        Text::Exact(value) => Some(value.clone()),
+        Text::Expression(_) => None,
+    };
+    let pairs = |all: &[(String, Text)]| {
+        let pairs = all
+            .iter()
+            .map(|(name, text)| Some((name.clone(), exact(text)?)));
+        pairs.collect::<Option<Vec<_>>>()
+    };
+    let mut headers = pairs(&wants.headers)?;
+    let path = match (&wants.path, dialect) {
+        (Some(Path::Expression(_)), _) => return None,
+        (Some(Path::Exact(value) | Path::Prefix(value)), _) => value.clone(),
+        (None, Dialect::Grpc) => {
+            headers.push((CONTENT_TYPE.to_owned(), "application/grpc".to_owned()));
+            let part = |text: Option<&Text>| text.map_or(Some("Any".to_owned()), exact);
+            let (service, call) = (part(wants.service.as_ref())?, part(wants.call.as_ref())?);
+            format!("/{service}/{call}")
+        }
+        (None, Dialect::Http | Dialect::None) => "/".to_owned(),
+    };
+    let request = Request {
+        method: match dialect {
+            Dialect::Grpc => Some("POST".to_owned()),
+            Dialect::Http | Dialect::None => wants.method.clone(),
+        },
+        query: pairs(&wants.params)?,
+        headers,
+        ..Request::default()
+    };
+    Some((path, request))
+}
+
+// === impl SampleRequest ===
+
+impl SampleRequest {
+    /// The request in words: `POST shop.example.com/admin?a=b with header x-stage: test`.
+    pub fn words(&self) -> String {
+        let request = &self.request;
+        let method = request.method.iter().map(|method| format!("{method} "));
+        let usual = [Scheme::Http, Scheme::Https].map(Scheme::port);
+        let is_usual = usual.contains(&request.port);
+        let port = request.port.filter(|_| !is_usual).into_iter();
+        let port = port.map(|port| format!(":{port}"));
+        let path = match request.path.strip_suffix(ANY_PATH) {
+            Some(prefix) => format!("{prefix}*"),
+            None => request.path.clone(),
+        };
+        let query = joined("?", "&", request.query.iter(), "=");
+        let headers = request.headers.iter();
+        let headers = headers.filter(|(name, _)| name != CONTENT_TYPE);
+        let headers = joined(" with header ", ", ", headers, ": ");
+        let host = self.hostname.clone();
+        let parts = method.chain([host]).chain(port);
+        parts.chain([path, query, headers]).collect()
+    }
+}
+
+/// Names and values, after a text if there are any.
+fn joined<'a>(
+    before: &str,
+    between: &str,
+    pairs: impl Iterator<Item = &'a (String, String)>,
+    is: &str,
+) -> String {
+    let pairs: Vec<String> = pairs
+        .map(|(name, value)| format!("{name}{is}{value}"))
+        .collect();
+    if pairs.is_empty() {
+        return String::new();
+    }
+    format!("{before}{}", pairs.join(between))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::spec::{Dialect, rules};
+    use super::{SampleRequest, meeting};
+    use crate::model::ids::{GroupKind, ObjectKey};
+
+    fn words(dialect: Dialect, wants: &Value) -> Vec<String> {
+        let spec = json!({"rules": [{"matches": [wants]}]}).to_string();
+        let rule = rules(dialect, &spec).unwrap().remove(0);
+        let requests = meeting(dialect, rule.matches[0].as_ref().unwrap()).into_iter();
+        let samples = requests.map(|request| SampleRequest {
+            gateway: ObjectKey::new(GroupKind::gateway_api("Gateway"), "a", "b"),
+            request,
+            hostname: "*.example.com".to_owned(),
+        });
+        samples.map(|sample| sample.words()).collect()
+    }
+
+    #[test]
+    fn a_request_meets_the_match_and_no_more() {
+        let exact = json!({"type": "Exact", "value": "/"});
+        let headers = json!([{"name": "X-A", "value": "1"}]);
+        let params = json!([{"name": "q", "value": "2"}]);
+        let both = json!({"path": exact, "headers": headers, "queryParams": params});
+        let cases = [
+            (json!({}), vec!["*.example.com/", "*.example.com/*"]),
+            (
+                json!({"path": {"value": "/a/"}, "method": "PUT"}),
+                vec!["PUT *.example.com/a/", "PUT *.example.com/a/*"],
+            ),
+            (both, vec!["*.example.com/?q=2 with header X-A: 1"]),
+        ];
+        for (wants, expected) in cases {
+            assert_eq!(words(Dialect::Http, &wants), expected);
+        }
+        let call = json!({"method": {"service": "shop.Cart"}});
+        let expected = ["POST *.example.com/shop.Cart/Any"];
+        assert_eq!(words(Dialect::Grpc, &call), expected);
+    }
+
+    #[test]
+    fn no_request_is_made_up_for_an_expression() {
+        let path = json!({"path": {"type": "RegularExpression", "value": "/a.*"}});
+        assert!(words(Dialect::Http, &path).is_empty());
+        let header = json!({"headers": [{"name": "a", "type": "RegularExpression", "value": "b"}]});
+        assert!(words(Dialect::Http, &header).is_empty());
+    }
+}

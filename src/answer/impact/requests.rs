@@ -1,0 +1,272 @@
+//! Requests that another rule takes after a change, and the protections that they lose with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::LostProtection;
+use crate::answer::explanation::effective_at;
+use crate::answer::named::{KindName, Named, named};
+use crate::engine::effective::Resolver;
+use crate::engine::effective::protection::{Extent, Provided, provided};
+use crate::engine::kinds::profile::Profile;
+use crate::engine::merge::Effective;
+use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::model::object::is_route;
+use crate::engine::model::{section, wording};
+use crate::engine::routing::{EntryPoint, Matching, Outcome, RequestMatch, SampleRequest};
+use crate::engine::state::snapshot::Snapshot;
+
+/// The most requests that are compared.
+const MOST: usize = 500;
+/// The most routes that all these requests are matched against: a request is matched against all routes of its Gateway.
+const MOST_ROUTES: usize = 200_000;
+
+/// Requests that another rule takes after the change.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Rerouted {
+    /// The rule that takes them after the change.
+    pub to: Named,
+    /// The rule that takes them before.
+    pub from: Named,
+    /// One request for each match, in words: `shop.example.com/admin`.
+    pub requests: Vec<String>,
+}
+
+/// What becomes of the requests that the matches of routes describe.
+#[derive(Debug, Default)]
+pub(in crate::answer) struct Requests {
+    /// Those that another rule takes.
+    pub(in crate::answer) rerouted: Vec<Rerouted>,
+    /// What they lose.
+    pub(in crate::answer) lost: Vec<LostProtection>,
+    /// How many more were not compared, because there are too many.
+    pub(in crate::answer) not_compared: usize,
+}
+
+/// The listener and the rule that take a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Taker {
+    listener: Place,
+    rule: Place,
+}
+
+/// A state with the requests of its routes.
+struct Side<'m, 'a> {
+    matching: &'m Matching<'a>,
+    resolver: Resolver<'a>,
+}
+
+/// Compares which rules take the requests of routes before and after a change of `objects`.
+pub(in crate::answer) fn requests(
+    [before, after]: [&Matching<'_>; 2],
+    objects: &[ObjectKey],
+) -> Requests {
+    let (samples, not_compared) = samples([before, after], objects);
+    let mut was = Side::new(before);
+    let mut is = Side::new(after);
+    let mut rerouted: BTreeMap<(Place, Place), BTreeSet<String>> = BTreeMap::new();
+    let mut lost: BTreeMap<LostKey, BTreeMap<Place, BTreeSet<String>>> = BTreeMap::new();
+    for sample in samples {
+        let (Some((old, taken_before)), Some((new, taken_after))) =
+            (was.taker(&sample), is.taker(&sample))
+        else {
+            continue;
+        };
+        if old == new {
+            continue;
+        }
+        let words = sample.words();
+        for loss in losses(&mut was, &taken_before, &mut is, &taken_after) {
+            let from = lost.entry((new.rule.clone(), loss)).or_default();
+            let requests = from.entry(old.rule.clone()).or_default();
+            requests.insert(words.clone());
+        }
+        if old.rule != new.rule && !is_renamed([before, after], &old.rule, &new.rule) {
+            let pair = rerouted.entry((new.rule, old.rule)).or_default();
+            pair.insert(words);
+        }
+    }
+    let rerouted = rerouted.into_iter().map(|((to, from), requests)| Rerouted {
+        to: Named::from(&to),
+        from: Named::from(&from),
+        requests: requests.into_iter().collect(),
+    });
+    let lost = lost
+        .into_iter()
+        .map(|((object, loss), from)| loss.told(&object, &from));
+    Requests {
+        rerouted: rerouted.collect(),
+        lost: lost.collect(),
+        not_compared,
+    }
+}
+
+/// A request for each match of the routes that the change concerns, in either state, and how many more there are.
+fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequest>, usize) {
+    let mut found: Vec<SampleRequest> = Vec::new();
+    let (mut work, mut left_out) = (0_usize, 0_usize);
+    for matching in states {
+        let snapshot = matching.snapshot();
+        let mut routes_of: BTreeMap<ObjectKey, usize> = BTreeMap::new();
+        for route in concerned(snapshot, objects) {
+            for sample in matching.samples(&route) {
+                if found.contains(&sample) {
+                    continue;
+                }
+                let routes = routes_of.entry(sample.gateway.clone());
+                let count = || snapshot.below(&sample.gateway).count();
+                let cost = *routes.or_insert_with(count);
+                if found.len() >= MOST || work.saturating_add(cost) > MOST_ROUTES {
+                    left_out += 1;
+                    continue;
+                }
+                work += cost;
+                found.push(sample);
+            }
+        }
+    }
+    (found, left_out)
+}
+
+/// The changed routes, and those of changed Gateways and `ListenerSets`.
+fn concerned(snapshot: &Snapshot, objects: &[ObjectKey]) -> Vec<ObjectKey> {
+    let (routes, others): (Vec<&ObjectKey>, Vec<_>) =
+        objects.iter().partition(|key| is_route(&key.gk));
+    let has_listeners =
+        |key: &ObjectKey| key.gk.is_gateway_api("Gateway") || key.gk.is_listener_set();
+    let owners = others.into_iter().filter(|key| has_listeners(key));
+    let below = owners.flat_map(|key| snapshot.below(key).map(|object| object.key.clone()));
+    let below = below.filter(|key| is_route(&key.gk));
+    routes.into_iter().cloned().chain(below).collect()
+}
+
+/// Whether the change only renames the rule: the old name is gone, and the new one was not there.
+fn is_renamed([before, after]: [&Matching<'_>; 2], old: &Place, new: &Place) -> bool {
+    let has = |snapshot: &Snapshot, place: &Place| {
+        let route = snapshot.get(&place.object);
+        let labels = route
+            .map(|route| section::labels(route))
+            .unwrap_or_default();
+        labels
+            .iter()
+            .any(|label| Some(label) == place.section.as_ref())
+    };
+    old.object == new.object && !has(after.snapshot(), old) && !has(before.snapshot(), new)
+}
+
+// === impl Side ===
+
+impl<'m, 'a> Side<'m, 'a> {
+    fn new(matching: &'m Matching<'a>) -> Self {
+        Self {
+            matching,
+            resolver: Resolver::new(matching.snapshot()),
+        }
+    }
+
+    /// What takes a request at its Gateway; `None` if nothing does.
+    fn taker(&self, sample: &SampleRequest) -> Option<(Taker, RequestMatch)> {
+        let is_it = |gateway: &ObjectKey| *gateway == sample.gateway;
+        let all = self.matching.at_gateways(&sample.request, is_it);
+        all.into_iter().find_map(|one| {
+            let Outcome::Taken(served) = &one.outcome else {
+                return None;
+            };
+            let EntryPoint::Listener(listener) = &one.front else {
+                return None;
+            };
+            let rule = served.rule.as_ref()?;
+            let taker = Taker {
+                listener: listener.place.clone(),
+                rule: rule.route.section(rule.label.clone()),
+            };
+            Some((taker, one))
+        })
+    }
+
+    /// The protections of a kind on a request.
+    fn provided(&mut self, kind: &GroupKind, taken: &RequestMatch) -> Vec<Provided> {
+        let snapshot = self.matching.snapshot();
+        let Some(profile) = snapshot.profile(kind) else {
+            return Vec::new();
+        };
+        let effective: Vec<Arc<Effective>> = effective_at(&mut self.resolver, taken, profile);
+        provided(snapshot, profile, &effective)
+    }
+}
+
+/// A protection that a request loses.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Loss {
+    protection: String,
+    kind: GroupKind,
+    by: BTreeSet<ObjectKey>,
+    settings: Vec<String>,
+    is_partial: bool,
+}
+
+/// The rule that takes requests after the change, and what they lose.
+type LostKey = (Place, Loss);
+
+/// The protections that a request has before a change, and not or only partly after it.
+fn losses(
+    was: &mut Side<'_, '_>,
+    before: &RequestMatch,
+    is: &mut Side<'_, '_>,
+    after: &RequestMatch,
+) -> Vec<Loss> {
+    let snapshot = was.matching.snapshot();
+    let protects = |kind: &&GroupKind| {
+        let profile: Option<&Arc<Profile>> = snapshot.profile(kind);
+        profile.is_some_and(|profile| !profile.protects.is_empty())
+    };
+    let kinds: Vec<GroupKind> = snapshot.used_kinds().filter(protects).cloned().collect();
+    let mut found = Vec::new();
+    for kind in kinds {
+        let had = was.provided(&kind, before);
+        if had.iter().all(|had| had.extent == Extent::None) {
+            continue;
+        }
+        let has = is.provided(&kind, after);
+        for had in had {
+            let mut has = has.iter();
+            let has = has.find(|has| has.protection == had.protection);
+            let extent = has.map_or(Extent::None, |has| has.extent);
+            if extent < had.extent {
+                let settings = had.settings.iter();
+                found.push(Loss {
+                    protection: had.protection.to_string(),
+                    kind: kind.clone(),
+                    by: had.by,
+                    settings: settings.map(|path| wording::field(path)).collect(),
+                    is_partial: extent > Extent::None,
+                });
+            }
+        }
+    }
+    found
+}
+
+// === impl Loss ===
+
+impl Loss {
+    /// The loss of a rule that takes requests of other rules.
+    fn told(self, rule: &Place, from: &BTreeMap<Place, BTreeSet<String>>) -> LostProtection {
+        let reasons = from.iter().map(|(rule, requests)| {
+            format!("{rule} took {} before the change", wording::first(requests))
+        });
+        LostProtection {
+            object: Named::from(rule),
+            protection: self.protection,
+            policy_kind: KindName::from(&self.kind),
+            from: named(&self.by),
+            settings: self.settings,
+            partly: self.is_partial,
+            reasons: reasons.collect(),
+        }
+    }
+}

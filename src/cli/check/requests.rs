@@ -1,0 +1,70 @@
+//! Findings on requests that another rule takes after the change, without a protection that they had.
+
+use std::collections::BTreeSet;
+
+use super::super::state::View;
+use crate::answer::impact::{Effect, LostProtection, lost_by_requests};
+use crate::cache::directory::Loaded;
+use crate::engine::admission::finding::{Code, Finding};
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::object::is_route;
+use crate::engine::routing::Matching;
+use crate::engine::state::snapshot::Snapshot;
+
+/// The findings on manifests that are applied to a state.
+pub(super) fn of_applied(view: &View, loaded: &Loaded) -> Vec<Finding> {
+    let applied: BTreeSet<ObjectKey> = loaded.origins.keys().cloned().collect();
+    let stays = view.objects.iter();
+    let stays = stays.filter(|object| !applied.contains(&object.key));
+    let before = Matching::new(&view.snapshot, &view.objects);
+    let after = Matching::new(&loaded.snapshot, stays.chain(&loaded.objects));
+    let doing = Effect {
+        applied,
+        ..Effect::default()
+    };
+    findings([&before, &after], &doing)
+}
+
+/// The findings on objects that are deleted from a state.
+pub(super) fn of_deleted(
+    view: &View,
+    after: &Snapshot,
+    objects: &BTreeSet<ObjectKey>,
+) -> Vec<Finding> {
+    let before = Matching::new(&view.snapshot, &view.objects);
+    let after = Matching::new(after, &view.objects);
+    let doing = Effect {
+        deleted: objects.clone(),
+        ..Effect::default()
+    };
+    findings([&before, &after], &doing)
+}
+
+fn findings(states: [&Matching<'_>; 2], doing: &Effect) -> Vec<Finding> {
+    let lost = lost_by_requests(states, doing);
+    lost.iter().map(|lost| finding(lost, doing)).collect()
+}
+
+/// The finding is about the route that takes the requests, or about the object by which it gets them.
+fn finding(lost: &LostProtection, doing: &Effect) -> Finding {
+    let taker = &lost.object.0;
+    let mut changed = doing.applied.iter().chain(&doing.deleted);
+    let by_change = changed.find(|key| {
+        is_route(&key.gk) || key.gk.is_gateway_api("Gateway") || key.gk.is_listener_set()
+    });
+    let is_changed = doing.applied.contains(&taker.object);
+    let object = by_change.filter(|_| !is_changed).unwrap_or(&taker.object);
+    let from: Vec<String> = lost.from.iter().map(|named| named.0.to_string()).collect();
+    let message = format!(
+        "requests that {taker} takes lose the {} of {}: {}",
+        lost.protection,
+        from.join(", "),
+        lost.reasons.join("; ")
+    );
+    let kind = &lost.policy_kind.0;
+    let mut finding = Finding::new(Code::ProtectionLost, object, message)
+        .about(format!("{kind} {}", lost.protection));
+    let policies = lost.from.iter().map(|named| named.0.object.clone());
+    finding.mentions = policies.collect();
+    finding
+}
