@@ -33,6 +33,7 @@ pub mod protection;
 pub mod renames;
 mod route_path_cache;
 mod routes;
+mod rule_renames;
 mod scope;
 mod section_conflicts;
 mod settings_here;

@@ -215,7 +215,7 @@ fn judge_target<'g>(
     let (was, is) = (&*was.resolver, &*is.resolver);
     let (old, new) = (old.paths(was.snapshot()), new.paths(is.snapshot()));
     let before = by_id(&old);
-    let mut new = SharedPaths::new(&new, Before::Paths(&before));
+    let mut new = SharedPaths::new(&new, Before::Paths(&before, was.snapshot()));
     // The state before is judged as if nothing changed it.
     let mut old = SharedPaths::new(&old, Before::Same);
     for guardrail in applies {

@@ -8,8 +8,9 @@ use kube_cel::cel::{Context, ExecutionError, Program, Value};
 use crate::cost::{self, Sizes};
 
 /// The variables of rules and messages.
-pub(crate) const VARIABLES: [&str; 9] = [
+pub(crate) const VARIABLES: [&str; 10] = [
     "effective",
+    "protections",
     "policies",
     "target",
     "path",

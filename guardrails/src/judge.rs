@@ -36,8 +36,13 @@ pub struct Judge<'g> {
     /// The fuel for evaluations that is left; `None` if it is unlimited.
     fuel: Cell<Option<usize>>,
     pub(crate) settings: HashMap<*const Effective, (Arc<Effective>, Rc<Settings>)>,
+    /// The names of the protections for all requests.
+    pub(crate) protections: HashMap<*const Effective, NamesOf>,
     known: HashMap<Question, (Held, Rc<Outcome>)>,
 }
+
+/// The names of the protections of an effective policy.
+pub(crate) type NamesOf = (Arc<Effective>, Rc<[Arc<str>]>);
 
 /// What is known of a target and a guardrail.
 #[derive(Clone, Debug, Default)]
@@ -74,8 +79,8 @@ pub(crate) type InForce<'a> = [(&'a GroupKind, &'a PathGroup)];
 pub(crate) enum Before<'a> {
     /// There is no change.
     Same,
-    /// What was in force on each path before it.
-    Paths(&'a BTreeMap<PathId, &'a InForce<'a>>),
+    /// What was in force on each path before it, and the state before it.
+    Paths(&'a BTreeMap<PathId, &'a InForce<'a>>, &'a Snapshot),
 }
 
 /// What decides the result of a rule.
@@ -107,6 +112,8 @@ pub(crate) struct Here<'a> {
     pub(crate) in_force: &'a InForce<'a>,
     /// What was in force on the path before the change, if there was one.
     pub(crate) earlier: Option<&'a InForce<'a>>,
+    /// The state before the change.
+    pub(crate) earlier_snapshot: &'a Snapshot,
     /// Whether the guardrail is about all kinds.
     pub(crate) by_kind: bool,
     pub(crate) gateway: Option<&'a ObjectKey>,
@@ -117,6 +124,8 @@ pub(crate) struct Here<'a> {
 pub(crate) struct SharedPaths<'p, 'g> {
     /// Each with what was in force on it before the change, if there was one.
     paths: Vec<(&'p JudgedPath<'p>, Option<&'p InForce<'p>>)>,
+    /// The state before the change, if there was one.
+    before: Option<&'p Snapshot>,
     /// Those of the first paths.
     variables: Vec<Option<Variables<'g>>>,
 }
@@ -132,6 +141,7 @@ impl<'g> Judge<'g> {
             fuel: Cell::new(None),
             request,
             settings: HashMap::new(),
+            protections: HashMap::new(),
             known: HashMap::new(),
         }
     }
@@ -191,6 +201,7 @@ impl<'g> Judge<'g> {
                 target: judged.target,
                 in_force: &judged.in_force,
                 earlier: *earlier,
+                earlier_snapshot: shared.before.unwrap_or(snapshot),
                 by_kind: kind.is_none(),
                 gateway,
                 listener: path.at(Level::Listener),
@@ -218,7 +229,7 @@ impl<'g> Judge<'g> {
                 Outcome::Error(why) => (true, why.clone()),
             };
             let tells = |expression: &Expression| {
-                ["effective", "policies", "before"]
+                ["effective", "protections", "policies", "before"]
                     .iter()
                     .any(|variable| expression.uses(variable))
             };
@@ -284,14 +295,19 @@ impl<'p> SharedPaths<'p, '_> {
                 // The state before is the state now.
                 Before::Same => Some(&judged.in_force),
                 // `None` if the path is new.
-                Before::Paths(paths) => paths.get(&judged.path.id()).copied(),
+                Before::Paths(paths, _) => paths.get(&judged.path.id()).copied(),
             };
             (judged, earlier)
         });
         let paths: Vec<_> = paths.collect();
         let kept = paths.len().min(KEPT);
+        let before = match before {
+            Before::Same => None,
+            Before::Paths(_, snapshot) => Some(snapshot),
+        };
         Self {
             paths,
+            before,
             variables: (0..kept).map(|_| None).collect(),
         }
     }

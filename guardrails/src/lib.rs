@@ -13,6 +13,7 @@ mod expression;
 mod file;
 mod guardrail;
 mod guardrails;
+mod in_force;
 mod judge;
 mod matching;
 mod path;

@@ -56,6 +56,13 @@ impl<'a> GuardedPath<'a> {
         self.ancestors.consumer.as_ref()
     }
 
+    /// Whether requests begin at a listener or at a Service of a mesh, and reach the target through a route where it is
+    /// one.
+    pub(crate) fn takes_requests(&self) -> bool {
+        let calls_service = self.at(Level::Frontend).is_some();
+        !self.ancestors.steps.is_empty() && (!calls_service || self.at(Level::Route).is_some())
+    }
+
     /// The effective target.
     pub(crate) fn target(&self) -> Option<&'a Place> {
         let below = self.below.and_then(|below| below.target());

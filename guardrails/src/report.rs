@@ -83,6 +83,7 @@ fn finding(target: &ObjectKey, guardrail: &Guardrail, first: &Fault, paths: usiz
     let through = match (&first.through, paths) {
         (None, _) => String::new(),
         (Some(through), 1) => format!(" through {through}"),
+        (Some(through), 2) => format!(" through {through} and on 1 more path"),
         (Some(through), more) => format!(" through {through} and on {} more paths", more - 1),
     };
     let name = &guardrail.name;

@@ -7,6 +7,7 @@ use attache_engine::model::ids::{GroupKind, ObjectKey};
 use attache_engine::model::level::Level;
 use attache_engine::model::object::is_route;
 
+use crate::in_force::acting;
 use crate::judge::is_direct;
 use crate::target_paths::{TargetPaths, kinds};
 
@@ -79,7 +80,7 @@ impl<'r, 's> Side<'r, 's> {
                 Some(found) => found.remove(target).unwrap_or_default(),
                 None => self.resolver.paths_even_without_policies(target, kind),
             };
-            of_kinds.push((kind.clone(), groups));
+            of_kinds.push((kind.clone(), acting(snapshot, groups)));
         }
         let bare = self.bare_of_routes.as_mut();
         TargetPaths {

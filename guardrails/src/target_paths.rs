@@ -12,6 +12,7 @@ use attache_engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache_engine::model::level::Level;
 use attache_engine::state::snapshot::Snapshot;
 
+use crate::in_force::acting;
 use crate::judge::is_direct;
 use crate::path::{GuardedPath, PathId, paths_of};
 
@@ -73,7 +74,7 @@ impl TargetPaths {
         let kinds = kinds(snapshot, kind);
         let of_kinds = kinds.into_iter().map(|kind| {
             let groups = resolver.paths_even_without_policies(target, &kind);
-            (kind, groups)
+            (kind, acting(snapshot, groups))
         });
         let of_kinds: Vec<_> = of_kinds.collect();
         let end = deepest(snapshot, of_kinds.iter().map(|(kind, _)| kind));
@@ -99,7 +100,7 @@ impl TargetPaths {
                     path,
                     target: path.target(),
                     in_force: vec![(kind, path.group)],
-                    counts: path.group.attached || self.is_direct,
+                    counts: path.group.attached || self.is_direct || path.takes_requests(),
                 });
                 judged.collect()
             }

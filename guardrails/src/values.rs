@@ -105,6 +105,10 @@ pub(crate) fn string(text: &str) -> Value {
     Value::String(Arc::new(text.to_owned()))
 }
 
+pub(crate) fn names(names: &BTreeSet<Arc<str>>) -> Value {
+    Value::List(Arc::new(names.iter().map(|name| string(name)).collect()))
+}
+
 fn labels(labels: &Labels) -> Value {
     map(labels.iter().map(|(key, value)| (&**key, string(value))))
 }

@@ -3,13 +3,16 @@
 //! The CEL library copies a value when it becomes a variable, so all rules on a path share one scope. A variable is
 //! added when a rule first uses it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use attache_engine::effective::protection::{Extent, provided};
 use attache_engine::merge::Effective;
 use attache_engine::model::level::Level;
 use attache_engine::model::wording::shortened;
+use attache_engine::state::snapshot::Snapshot;
 use kube_cel::KubeCelExt as _;
 use kube_cel::cel::{Context, Value};
 
@@ -117,6 +120,12 @@ impl<'g> Judge<'g> {
         let is_known = match name {
             "effective" => self.add_effective(here, variables),
             "before" => self.add_before(here, variables),
+            "protections" => {
+                let names = self.protections_on(here.snapshot, here.in_force);
+                let size = Size::whole(names.len() + 1);
+                variables.add(name, values::names(&names), size);
+                true
+            }
             "policies" => {
                 let policies = values::policies(here.snapshot, here.in_force);
                 variables.add(name, policies, size_of_policies(here.in_force));
@@ -155,11 +164,14 @@ impl<'g> Judge<'g> {
         };
         let policies = values::policies(here.snapshot, earlier);
         let policies = ("policies".to_owned(), policies);
+        let protections = self.protections_on(here.earlier_snapshot, earlier);
+        let protections = ("protections".to_owned(), values::names(&protections));
+        let others = [policies, protections];
         let before = if here.by_kind {
             let effective = ("effective".to_owned(), values::map(fields));
-            values::map([effective, policies])
+            values::map([effective].into_iter().chain(others))
         } else {
-            values::map(fields.into_iter().chain([policies]))
+            values::map(fields.into_iter().chain(others))
         };
         variables.add("before", before, Size::whole(size));
         let of_policies = size_of_policies(earlier);
@@ -193,6 +205,32 @@ impl<'g> Judge<'g> {
             }
         }
         Some((all, size))
+    }
+
+    /// The names of the protections that hold for all requests, by a policy of any of the kinds.
+    fn protections_on(
+        &mut self,
+        snapshot: &Snapshot,
+        in_force: &InForce<'_>,
+    ) -> BTreeSet<Arc<str>> {
+        let mut names = BTreeSet::new();
+        for (kind, group) in in_force {
+            let Some(profile) = snapshot.profile(kind) else {
+                continue;
+            };
+            let effective = &group.effective;
+            let id = Arc::as_ptr(effective);
+            if !self.protections.contains_key(&id) {
+                self.spend(1 + effective.leaves().len() / STEPS);
+            }
+            let (_, known) = self.protections.entry(id).or_insert_with(|| {
+                let all = provided(snapshot, profile, std::slice::from_ref(effective));
+                let all = all.into_iter().filter(|one| one.extent == Extent::All);
+                (effective.clone(), all.map(|one| one.protection).collect())
+            });
+            names.extend(known.iter().cloned());
+        }
+        names
     }
 
     fn settings_of(&mut self, effective: &Arc<Effective>) -> Rc<Settings> {

@@ -20,6 +20,7 @@ use crate::engine::topology::{KeptOutCache, ParentAttachment, attachment};
 pub(super) mod changes;
 mod fields;
 mod idle;
+mod orphaned;
 pub(super) mod protection;
 pub(super) mod requests;
 pub(super) mod traffic;
@@ -27,7 +28,7 @@ pub(super) mod traffic;
 pub use fields::Field;
 pub use protection::LostProtection;
 pub use requests::Rerouted;
-pub use traffic::{Cut, Entry, Gained, Moved, Reduced, Traffic};
+pub use traffic::{Cut, Entry, Gained, Moved, Reduced, Traffic, Unserved};
 
 /// The effect of a change on effective policies.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -50,6 +51,8 @@ pub struct Impact {
     pub traffic: Traffic,
     /// The changes, by effective target.
     pub changes: Vec<Change>,
+    /// Policies that the change does not touch and that lose their only target.
+    pub orphaned: Vec<Named>,
     /// Objects in the change that change nothing, and why.
     pub idle: Vec<NoEffect>,
     /// The number of changes.
@@ -180,12 +183,14 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Impact {
     let states = States::same_names(before, after);
     let found = differences(before, after, &differing);
     let (changes, policies) = changes::changes(&states, &found);
-    let alone = changes.is_empty() && doing.all().count() == 1;
+    let lost_protection = protection::lost_protection(&states, &found);
+    let orphaned = orphaned::orphaned(before, after, &differing);
+    let is_nothing = changes.is_empty() && lost_protection.is_empty() && orphaned.is_empty();
+    let alone = is_nothing && doing.all().count() == 1;
     let idle = idle::idle(before, after, doing, &policies, alone);
     let objects = changes.iter().map(|change| &change.object.0.object);
     let objects: BTreeSet<&ObjectKey> = objects.collect();
     let traffic = traffic::of(before, after, &differing);
-    let lost_protection = protection::lost_protection(&states, &found);
     Impact {
         applied: named(&doing.applied),
         deleted: named(&doing.deleted),
@@ -199,6 +204,7 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Impact {
         },
         traffic,
         changes,
+        orphaned: named(&orphaned),
         idle,
     }
 }
@@ -253,6 +259,18 @@ pub fn with_them(snapshot: &Snapshot, deleted: &BTreeSet<ObjectKey>) -> BTreeSet
         (held || kinds.contains(&key.gk)) && !deleted.contains(*key)
     };
     all.filter(goes).cloned().collect()
+}
+
+// === impl Impact ===
+
+impl Impact {
+    /// Whether nothing in force changes, and no request.
+    pub fn is_without_effect(&self) -> bool {
+        self.changes.is_empty()
+            && self.traffic.is_empty()
+            && self.lost_protection.is_empty()
+            && self.orphaned.is_empty()
+    }
 }
 
 // === impl States ===

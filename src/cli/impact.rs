@@ -100,9 +100,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     };
     print(&shown)?;
     Ok(match args.fail_on {
-        Some(FailOn::Change) if !(found.changes.is_empty() && found.traffic.is_empty()) => {
-            Outcome::Findings
-        }
+        Some(FailOn::Change) if !found.is_without_effect() => Outcome::Findings,
         _ => Outcome::Clean,
     })
 }

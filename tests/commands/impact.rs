@@ -279,6 +279,44 @@ fn requests_that_another_rule_takes_lose_its_protection() {
     holds("impact/requests.txt", &session(&lines));
 }
 
+/// A protection that all requests had is lost, too, if requests come by a new path without it.
+#[test]
+fn a_new_path_without_a_protection_is_a_loss() {
+    let state = "--from tests/commands/impact/new-paths -n web";
+    let after = "tests/commands/impact/new-paths-after";
+    holds(
+        "impact/new-paths.txt",
+        &session(&[
+            &format!("impact -f {after}/route.yaml {state}"),
+            &format!("impact -f {after}/route.yaml {state} -o markdown"),
+            &format!("check {after}/route.yaml {state} --deny protection-lost"),
+            &format!("impact -f {after}/set.yaml {state}"),
+            &format!("check {after}/set.yaml {state}"),
+        ]),
+    );
+}
+
+/// If a class is deleted, no controller serves its Gateways; if a Namespace is deleted, policies elsewhere may lose their
+/// target.
+#[test]
+fn deletions_say_what_is_left_behind() {
+    let state = "--from tests/commands/impact/left-behind";
+    holds(
+        "impact/left-behind.txt",
+        &session(&[
+            &format!("impact --delete gatewayclass/eg {state}"),
+            &format!("impact --delete namespace/web {state}"),
+        ]),
+    );
+}
+
+/// A policy may take the place of others without setting anything else than before.
+#[test]
+fn a_policy_that_replaces_others_changes_something() {
+    let what = "impact -f tests/commands/impact/replaces-after.yaml --from tests/commands/impact/replaces -n web";
+    holds("impact/replaces.txt", &session(&[what]));
+}
+
 /// If a listener is renamed or removed, or a Gateway, grant or backend is deleted, the changes to requests come first.
 #[test]
 fn routes_that_lose_traffic_come_first() {

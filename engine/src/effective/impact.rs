@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::attachment::rejection;
 use crate::effective::renames::Renames;
+use crate::effective::rule_renames::with_rules;
 use crate::effective::{PathScope, PathSet, Resolver, Routes};
 use crate::merge::Effective;
 use crate::model::fuel;
@@ -21,6 +22,7 @@ use crate::topology::{
     AncestorPath, RoutePaths, listener_endpoint, places, routes_of_other_kind, sets_of,
 };
 
+mod alike_listeners;
 mod extent;
 mod paths;
 
@@ -44,7 +46,15 @@ pub struct EffectiveChange {
     pub stays: bool,
     /// Whether requests reached the effective targets before, and reach them on no path after.
     pub detached: bool,
+    /// Whether requests take these paths no longer, and no others that the change adds in their place.
+    pub gone: bool,
+    /// For paths by which requests come only after the change, while others came by other paths before: the effective
+    /// policies on these other paths. `None` if nothing was in force on one of them, or the same as on the new paths.
+    pub beside: Option<Beside>,
 }
+
+/// Effective policies, each once. The same for all paths that appear beside paths with these.
+pub type Beside = Rc<[Arc<Effective>]>;
 
 /// One path with a change.
 #[derive(Clone, Debug)]
@@ -60,6 +70,12 @@ pub struct Changed {
 // === impl EffectiveChange ===
 
 impl EffectiveChange {
+    /// Whether settings come into force, go out of it or have another value. They do not on a path that appears and on
+    /// which nothing is in force.
+    pub fn alters_settings(&self) -> bool {
+        self.beside.is_none() || !self.before.same_settings(&self.after)
+    }
+
     /// The number of paths.
     pub fn count(&self) -> usize {
         self.ends.ancestors.len() * self.ends.routes.len()
@@ -138,7 +154,8 @@ pub fn diff(
     diff_renamed(was, is, Renames::NONE, objects)
 }
 
-/// Like [`diff`], with objects that the change renames. All names are those after the change.
+/// Like [`diff`], with objects that the change renames. All names are those after the change. The names of rules are those
+/// of the rules with the same match after it.
 pub fn diff_renamed(
     was: &mut Resolver<'_>,
     is: &mut Resolver<'_>,
@@ -146,6 +163,7 @@ pub fn diff_renamed(
     objects: &[ObjectKey],
 ) -> Vec<EffectiveChange> {
     let (before, after) = (was.snapshot(), is.snapshot());
+    let renames = &*with_rules(renames, [before, after], objects);
     let kinds = affected(was, is, renames, objects);
     // A route that leaves a listener by its own edit changes no policy; a route that others keep out does.
     let by_itself = objects.iter().any(|key| is_route(&key.gk));

@@ -10,11 +10,11 @@ use crate::effective::impact::EffectiveChange;
 use crate::effective::renames::Renames;
 use crate::effective::traffic::is_detached;
 use crate::kinds::profile::{Class, Profile, Protection};
-use crate::merge::{SettingPath, StanzaRef, is_under};
-use crate::model::ids::{GroupKind, ObjectKey};
+use crate::merge::{Effective, SettingPath, StanzaRef, is_under};
+use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::json_text::JsonText;
 use crate::model::level::{Level, Step};
-use crate::model::maps::HashMap;
+use crate::model::maps::{HashMap, HashSet};
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::topology::KeptOutCache;
@@ -36,6 +36,16 @@ pub struct Loss {
     pub protection: Arc<str>,
     /// The effective targets of these paths.
     pub objects: BTreeSet<ObjectKey>,
+    /// The listeners, the Services, or the rules that delegate, by which requests to them come only after the change,
+    /// without the protection, while those that came before had it. Empty if paths lose it that were there before.
+    pub opened: BTreeSet<Place>,
+    /// What was lost, and to what.
+    pub lost: Lost,
+}
+
+/// What provided a protection that is lost, and what is in its place.
+#[derive(Clone, Debug)]
+pub struct Lost {
     /// The settings that provided it; empty if only the kind's own controller knows them.
     pub settings: BTreeMap<SettingPath, JsonText>,
     /// The policies that provided it.
@@ -48,33 +58,75 @@ pub struct Loss {
     pub reasons: BTreeSet<Arc<str>>,
 }
 
-/// The protections of a kind that a change removes; `states` are the snapshots before and after it. Paths that appear
-/// or disappear with the change lose nothing, and neither do targets that no request reaches any more.
+/// The protections of a kind that a change removes; `states` are the snapshots before and after it. A target that is new
+/// or gone loses nothing, and neither does a path that no request takes any more. A target that was there loses a protection
+/// by a new path without it, if all of its paths had it before.
 pub fn lost<'a>(
     states: [&Snapshot; 2],
     renames: &Renames,
     kind: &GroupKind,
     changes: &(impl Iterator<Item = &'a EffectiveChange> + Clone),
 ) -> Vec<Loss> {
+    losses(states, renames, kind, changes, |_| ())
+}
+
+/// Like [`lost`], object by object.
+pub fn lost_by_object<'a>(
+    states: [&Snapshot; 2],
+    renames: &Renames,
+    kind: &GroupKind,
+    changes: &(impl Iterator<Item = &'a EffectiveChange> + Clone),
+) -> Vec<Loss> {
+    losses(states, renames, kind, changes, ObjectKey::clone)
+}
+
+/// The losses, those of objects with the same part together.
+fn losses<'a, P: Ord>(
+    states: [&Snapshot; 2],
+    renames: &Renames,
+    kind: &GroupKind,
+    changes: &(impl Iterator<Item = &'a EffectiveChange> + Clone),
+    part: impl Fn(&ObjectKey) -> P,
+) -> Vec<Loss> {
     let [before, after] = states;
     let Some(profile) = after.profile(kind).or_else(|| before.profile(kind)) else {
         return Vec::new();
     };
     let mut one_kind = states.map(KeptOutCache::new);
-    let losses = profile.protects.iter().map(|protection| {
+    let mut found = Vec::new();
+    for protection in profile.protects.iter() {
         let mut losing = Losing::of(profile, protection);
-        let stay = changes.clone().filter(|shifted| shifted.stays);
+        let mut losses: BTreeMap<(bool, P), (Loss, HashSet<Compared>)> = BTreeMap::new();
+        let stay = changes
+            .clone()
+            .filter(|shifted| !shifted.gone && (shifted.stays || shifted.beside.is_some()));
         for shifted in stay.filter(|shifted| !is_cut_off(after, shifted)) {
-            losing.add(states, shifted);
+            let id = compared(shifted);
+            let Some(taken) = losing.lost(states, shifted, id) else {
+                continue;
+            };
+            for object in shifted.ends.objects() {
+                let opens = shifted.beside.is_some();
+                let loss = losses.entry((opens, part(object)));
+                let (loss, known) =
+                    loss.or_insert_with(|| (Loss::of(protection), HashSet::default()));
+                loss.add(object, shifted);
+                if known.insert(id) {
+                    loss.lost.add(taken);
+                }
+            }
         }
-        if *profile.class == Class::Direct {
-            // Their paths are the object alone, whether it is attached or not.
-            let objects = &mut losing.loss.objects;
+        found.extend(losses.into_values().map(|(loss, _)| loss));
+    }
+    if *profile.class == Class::Direct {
+        // Their paths are the object alone, whether it is attached or not.
+        for loss in &mut found {
+            let objects = &mut loss.objects;
             objects.retain(|object| !is_detached(&mut one_kind, renames, object));
         }
-        losing.loss
-    });
-    losses.filter(|loss| !loss.objects.is_empty()).collect()
+        found.retain(|loss| !loss.objects.is_empty());
+    }
+    found
 }
 
 /// Whether a change leaves the effective targets of these paths without requests. An unknown parent may send some.
@@ -114,8 +166,18 @@ impl Policy {
 struct Losing<'a> {
     profile: &'a Profile,
     protection: &'a Protection,
-    known: HashMap<(*const (), *const ()), bool>,
-    loss: Loss,
+    known: HashMap<Compared, Option<Lost>>,
+}
+
+/// Identifies the results before and after a change.
+type Compared = (*const (), *const ());
+
+fn compared(shifted: &EffectiveChange) -> Compared {
+    let had = match &shifted.beside {
+        Some(beside) => beside.as_ptr().cast(),
+        None => shifted.before.address(),
+    };
+    (had, shifted.after.address())
 }
 
 // === impl Losing ===
@@ -126,50 +188,103 @@ impl<'a> Losing<'a> {
             profile,
             protection,
             known: HashMap::default(),
-            loss: Loss {
-                protection: protection.name.clone(),
-                objects: BTreeSet::new(),
-                settings: BTreeMap::new(),
-                by: BTreeSet::new(),
-                now: BTreeSet::new(),
-                remains: Extent::Some,
-                reasons: BTreeSet::new(),
-            },
         }
     }
 
-    fn add(&mut self, [before, after]: [&Snapshot; 2], shifted: &EffectiveChange) {
-        let id = (shifted.before.address(), shifted.after.address());
-        let known = self.known.get(&id).copied();
-        let is_lost = known.unwrap_or_else(|| {
-            let (profile, protection) = (self.profile, self.protection);
-            let had = Given::by(before, profile, protection, &shifted.before);
+    /// What these paths lose, if anything.
+    fn lost(
+        &mut self,
+        [before, after]: [&Snapshot; 2],
+        shifted: &EffectiveChange,
+        id: Compared,
+    ) -> Option<&Lost> {
+        let (profile, protection) = (self.profile, self.protection);
+        let lost = self.known.entry(id).or_insert_with(|| {
+            let of_others = shifted.beside.as_deref();
+            let earlier = of_others.unwrap_or(std::slice::from_ref(&shifted.before));
+            let given = |had: &Arc<Effective>| Given::by(before, profile, protection, had);
+            let had: Vec<Given> = earlier.iter().map(given).collect();
             let has = Given::by(after, profile, protection, &shifted.after);
-            let is_lost = has.extent < had.extent;
-            if is_lost {
-                for (by, setting) in had.sources {
-                    self.loss.by.insert(by);
-                    if let Some((path, value)) = setting.filter(|(path, _)| !path.is_empty()) {
-                        self.note(path, value);
-                    }
-                }
-                self.loss.now.extend(shifted.after.policies());
-                self.loss.remains = self.loss.remains.min(has.extent);
-                self.loss.reasons.extend(has.weaknesses);
-            }
-            self.known.insert(id, is_lost);
-            is_lost
+            let least = had.iter().map(|given| given.extent).min()?;
+            (has.extent < least).then(|| Lost::of(had, has, shifted.after.policies()))
         });
-        if is_lost {
-            self.loss.objects.extend(shifted.ends.objects().cloned());
+        lost.as_ref()
+    }
+}
+
+// === impl Loss ===
+
+impl Loss {
+    fn of(protection: &Protection) -> Self {
+        Self {
+            protection: protection.name.clone(),
+            objects: BTreeSet::new(),
+            opened: BTreeSet::new(),
+            lost: Lost::nothing(),
+        }
+    }
+
+    fn add(&mut self, object: &ObjectKey, shifted: &EffectiveChange) {
+        if !self.objects.contains(object) {
+            self.objects.insert(object.clone());
+        }
+        if shifted.beside.is_some() {
+            let ancestors = shifted.ends.ancestors.iter();
+            let entries = ancestors.filter_map(|path| path.delegating().pop().or(path.last()));
+            for entry in entries {
+                if !self.opened.contains(entry) {
+                    self.opened.insert(entry.clone());
+                }
+            }
+        }
+    }
+}
+
+// === impl Lost ===
+
+impl Lost {
+    fn nothing() -> Self {
+        Self {
+            settings: BTreeMap::new(),
+            by: BTreeSet::new(),
+            now: BTreeSet::new(),
+            remains: Extent::All,
+            reasons: BTreeSet::new(),
+        }
+    }
+
+    fn of(had: Vec<Given>, has: Given, now: BTreeSet<ObjectKey>) -> Self {
+        let mut lost = Self {
+            now,
+            remains: has.extent,
+            reasons: has.weaknesses,
+            ..Self::nothing()
+        };
+        for (by, setting) in had.into_iter().flat_map(|given| given.sources) {
+            lost.by.insert(by);
+            if let Some((path, value)) = setting.filter(|(path, _)| !path.is_empty()) {
+                lost.note(path, value);
+            }
+        }
+        lost
+    }
+
+    /// Adds what other paths lose.
+    fn add(&mut self, other: &Self) {
+        self.by.extend(other.by.iter().cloned());
+        self.now.extend(other.now.iter().cloned());
+        self.reasons.extend(other.reasons.iter().cloned());
+        self.remains = self.remains.min(other.remains);
+        for (path, value) in &other.settings {
+            self.note(path.clone(), value.clone());
         }
     }
 
     /// Records a setting. If policies set it to different values, one of them is kept, regardless of their order.
     fn note(&mut self, path: SettingPath, value: JsonText) {
-        let known = self.loss.settings.get(&path);
+        let known = self.settings.get(&path);
         if known.is_none_or(|known| value.text() < known.text()) {
-            self.loss.settings.insert(path, value);
+            self.settings.insert(path, value);
         }
     }
 }

@@ -96,15 +96,16 @@ impl Renames {
         })
     }
 
-    /// The former name of a place; `None` if its object had none.
+    /// The former name of a place; `None` if its object had none, or another place had it.
     pub fn former_place(&self, place: &Place) -> Option<Place> {
         if let Some(former) = self.former_sections.get(place) {
             return Some(former.clone());
         }
-        Some(Place {
+        let former = Place {
             object: self.former(&place.object)?,
             section: place.section.clone(),
-        })
+        };
+        (self.later_place(&former) == *place).then_some(former)
     }
 
     /// The later name of a listener endpoint.
@@ -181,9 +182,10 @@ impl Renames {
     }
 
     fn later_steps(&self, steps: &[Step]) -> Vec<Step> {
-        let renamed = steps
-            .iter()
-            .map(|step| Step::new(step.level, self.later_place(&step.place)));
+        let renamed = steps.iter().map(|step| Step {
+            place: self.later_place(&step.place),
+            ..step.clone()
+        });
         renamed.collect()
     }
 

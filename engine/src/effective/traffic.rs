@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::effective::renames::Renames;
 use crate::model::grants::routes_into;
-use crate::model::ids::{ObjectKey, Place};
+use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Node, Object, is_route};
-use crate::state::snapshot::Snapshot;
+use crate::state::snapshot::{Snapshot, class_key};
 use crate::topology::delegation::delegated_to;
 use crate::topology::{
     KeptOutCache, ListenerEndpoint, ParentAttachment, attachment, delegated, gateway_of,
@@ -26,6 +26,8 @@ pub struct Traffic {
     pub moved: BTreeMap<Moved, BTreeSet<ObjectKey>>,
     /// Unchanged routes that additional listeners accept, with these listeners.
     pub gained: BTreeMap<ObjectKey, BTreeSet<Place>>,
+    /// Gateways that no controller serves any more, with the `GatewayClass` that is missing.
+    pub unserved: BTreeMap<ObjectKey, ObjectKey>,
     /// Whether some routes were not examined because there are too many.
     pub is_cut: bool,
 }
@@ -94,7 +96,34 @@ pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most:
             traffic.compare(key, &had, &has);
         }
     }
+    traffic.unserved = unserved([before, after], Renames::NONE, objects, most);
     traffic
+}
+
+/// The Gateways among `objects` and of classes among them whose class is there before and not after.
+fn unserved(
+    [before, after]: [&Snapshot; 2],
+    renames: &Renames,
+    objects: &[ObjectKey],
+    most: usize,
+) -> BTreeMap<ObjectKey, ObjectKey> {
+    let is_gateway = |key: &&ObjectKey| key.gk.is_gateway_api("Gateway");
+    let of_classes = objects.iter().flat_map(|key| after.below(key));
+    let of_classes = of_classes.map(|object| &object.key).filter(is_gateway);
+    let itself = objects.iter().filter(is_gateway);
+    let missing = |snapshot: &Snapshot, key: &ObjectKey| match &snapshot.get(key)?.node {
+        Node::Gateway { class, .. } => {
+            let class = class_key(class);
+            Some(snapshot.lacks(&class).then_some(class))
+        }
+        _ => None,
+    };
+    let found = itself.chain(of_classes).take(most).filter_map(|key| {
+        let was_served = missing(before, &renames.former(key)?)?.is_none();
+        let class = missing(after, key)??;
+        was_served.then(|| (key.clone(), class))
+    });
+    found.collect()
 }
 
 /// The differences between the requests that routes get in two states. All names are the later ones.
@@ -119,6 +148,9 @@ pub fn between(before: &Snapshot, after: &Snapshot, renames: &Renames) -> Traffi
             traffic.compare(key, &had, &has);
         }
     }
+    let gateways = after.objects(&GroupKind::gateway_api("Gateway"));
+    let gateways: Vec<ObjectKey> = gateways.map(|gateway| gateway.key.clone()).collect();
+    traffic.unserved = unserved([before, after], renames, &gateways, usize::MAX);
     traffic
 }
 

@@ -43,7 +43,10 @@ pub(in crate::answer) fn changes(
     // `found` is sorted by target and kind.
     for alike in found.chunk_by(|a, b| a.target == b.target && a.shifted.kind == b.shifted.kind) {
         let mut told: Vec<(&Changed, What, Rc<Difference>, usize)> = Vec::new();
-        for changed in alike {
+        let altered = alike
+            .iter()
+            .filter(|changed| changed.shifted.alters_settings());
+        for changed in altered {
             let shifted = &changed.shifted;
             let difference = known
                 .entry([Arc::as_ptr(&shifted.before), Arc::as_ptr(&shifted.after)])

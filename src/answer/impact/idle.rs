@@ -6,10 +6,11 @@ use std::sync::Arc;
 use super::{Effect, Named, NoEffect};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::affected::attached_at_or_above;
+use crate::engine::effective::impact::impact as differences;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::object::Node;
 use crate::engine::policy::Policy;
-use crate::engine::state::snapshot::Snapshot;
+use crate::engine::state::snapshot::{Change, Snapshot};
 use crate::engine::status::conditions::{Accepted, PolicyStatus, State, statuses};
 
 /// Policies of the change that are not in `busy`, the policies whose settings come or go; and the changed object
@@ -23,6 +24,7 @@ pub(super) fn idle(
 ) -> Vec<NoEffect> {
     let idle = |snapshot: &Snapshot, keys: &BTreeSet<ObjectKey>, done: Done| {
         let policies = keys.iter().filter(|key| !busy.contains(*key));
+        let policies = policies.filter(|key| done == Done::Deleted || !matters(before, after, key));
         let policies: Vec<&Arc<Policy>> = policies.filter_map(|key| snapshot.policy(key)).collect();
         let mut resolver = Resolver::new(snapshot);
         statuses(&mut resolver, &policies, |policy, status| {
@@ -40,6 +42,18 @@ pub(super) fn idle(
         found.extend(told);
     }
     found
+}
+
+/// Whether anything changes by an applied policy alone, given the rest of the change: it may take the place of others
+/// without setting anything else than before.
+fn matters(before: &Snapshot, after: &Snapshot, key: &ObjectKey) -> bool {
+    let without = match (before.get(key), after.get(key)) {
+        (Some(old), Some(new)) if old.is_same(new) => return false,
+        (Some(old), _) => Change::Applied(old.clone()),
+        (None, _) => Change::Deleted(key.clone()),
+    };
+    let without = after.with_change(without);
+    !differences(&without, after, std::slice::from_ref(key)).is_empty()
 }
 
 fn note(object: &ObjectKey, reason: String) -> NoEffect {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::States;
 use crate::answer::named::{KindName, Named, named};
 use crate::engine::effective::impact::{Changed, EffectiveChange};
-use crate::engine::effective::protection::{Extent, lost};
+use crate::engine::effective::protection::{Extent, lost_by_object};
 use crate::engine::model::ids::GroupKind;
 use crate::engine::model::wording;
 
@@ -27,6 +27,9 @@ pub struct LostProtection {
     pub from: Vec<Named>,
     /// The settings that provided it; empty if only the controller of the kind knows them.
     pub settings: Vec<String>,
+    /// The listeners, the Services, or the rules that delegate, by which requests come to the object only after the
+    /// change, without the protection, while those that came before had it. Empty if the object loses the protection on paths that it had before.
+    pub opened: Vec<Named>,
     /// Whether some requests keep it.
     pub partly: bool,
     /// Why the settings that are in force after the change do not provide it, or only for some requests.
@@ -83,13 +86,14 @@ pub(in crate::answer) fn lost_protection(
         shifted.sort_by_key(|shifted| Rc::as_ptr(shifted));
         shifted.dedup_by_key(|shifted| Rc::as_ptr(shifted));
         let changes = shifted.iter().map(|shifted| &***shifted);
-        for loss in lost(
+        for loss in lost_by_object(
             [states.before, states.after],
             states.renames,
             kind,
             &changes,
         ) {
-            let settings = loss.settings.keys().map(|path| wording::field(path));
+            let lost = loss.lost;
+            let settings = lost.settings.keys().map(|path| wording::field(path));
             let settings: Vec<String> = settings.collect();
             // An object that the change deletes needs no protection.
             let stays = loss.objects.iter();
@@ -98,10 +102,11 @@ pub(in crate::answer) fn lost_protection(
                 object: Named::from(&object.whole()),
                 protection: loss.protection.to_string(),
                 policy_kind: KindName::from(kind),
-                from: named(&loss.by),
+                from: named(&lost.by),
                 settings: settings.clone(),
-                partly: loss.remains > Extent::None,
-                reasons: loss.reasons.iter().map(ToString::to_string).collect(),
+                opened: loss.opened.iter().map(Named::from).collect(),
+                partly: lost.remains > Extent::None,
+                reasons: lost.reasons.iter().map(ToString::to_string).collect(),
             });
             all.extend(each);
         }

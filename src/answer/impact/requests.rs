@@ -265,6 +265,7 @@ impl Loss {
             policy_kind: KindName::from(&self.kind),
             from: named(&self.by),
             settings: self.settings,
+            opened: Vec::new(),
             partly: self.is_partial,
             reasons: reasons.collect(),
         }

@@ -32,6 +32,17 @@ pub struct Traffic {
     pub not_compared: usize,
     /// Backends that lose the requests of a route.
     pub backends: Vec<Cut>,
+    /// Gateways that no controller serves any more.
+    pub unserved: Vec<Unserved>,
+}
+
+/// A Gateway whose class does not exist any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Unserved {
+    /// The Gateway.
+    pub gateway: Named,
+    /// The `GatewayClass` that it names.
+    pub class: Named,
 }
 
 /// A listener whose port or hostname changes.
@@ -130,6 +141,10 @@ fn told(lost: &traffic::Traffic, cut: BTreeSet<(ObjectKey, ObjectKey, String)>) 
         backend: Named::from(&backend),
         reason,
     });
+    let unserved = lost.unserved.iter().map(|(gateway, class)| Unserved {
+        gateway: Named::from(gateway),
+        class: Named::from(class),
+    });
     let detached: &BTreeSet<ObjectKey> = &lost.detached;
     Traffic {
         detached: named(detached),
@@ -139,6 +154,7 @@ fn told(lost: &traffic::Traffic, cut: BTreeSet<(ObjectKey, ObjectKey, String)>) 
         rerouted: Vec::new(),
         not_compared: 0,
         backends: cut.collect(),
+        unserved: unserved.collect(),
     }
 }
 
@@ -152,6 +168,8 @@ impl Traffic {
         self.gained.retain(|gained| is_within(&gained.route));
         self.rerouted.retain(|rerouted| is_within(&rerouted.to));
         self.backends.retain(|cut| is_within(&cut.route));
+        self.unserved
+            .retain(|unserved| is_within(&unserved.gateway));
         for moved in &mut self.moved {
             moved.routes.retain(&is_within);
         }
@@ -167,5 +185,6 @@ impl Traffic {
             && self.gained.is_empty()
             && self.rerouted.is_empty()
             && self.backends.is_empty()
+            && self.unserved.is_empty()
     }
 }

@@ -50,6 +50,7 @@ fn details(guarded: &Guarded, text: &mut String) {
         let through = match (&fault.through, fault.paths) {
             (None, _) => String::new(),
             (Some(through), 1) => format!(" through {through}"),
+            (Some(through), 2) => format!(" through {through} and on 1 more path"),
             (Some(through), paths) => format!(" through {through} and on {} more paths", paths - 1),
         };
         let verb = if fault.is_error {

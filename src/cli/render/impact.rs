@@ -38,6 +38,11 @@ pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
         text.push_str(&told(&group, &kinds, style));
     }
     let is_told = !found.traffic.is_empty() && found.idle.len() == 1;
+    if !found.orphaned.is_empty() {
+        text.push_str("\nThese lose their only target:\n");
+        let orphaned = found.orphaned.iter().map(|policy| kinds.place(&policy.0));
+        text.push_str(&few(style, Tone::Warning, orphaned, ""));
+    }
     if said_above(found).is_none() && !found.idle.is_empty() && !is_told {
         text.push_str("\nThese change nothing:\n");
         let idle = found.idle.iter();
@@ -75,13 +80,14 @@ pub(super) fn lost_protection(lost: &[LostProtection], kinds: &Kinds, style: Sty
     if lost.is_empty() {
         return String::new();
     }
-    let mut table =
-        Table::new(&["ON", "WITHOUT", "WAS SET BY", "SETTINGS"]).sentences(&["SETTINGS"]);
+    let headings = ["ON", "NEW PATH", "WITHOUT", "WAS SET BY", "SETTINGS"];
+    let mut table = Table::new(&headings).sentences(&["NEW PATH", "SETTINGS"]);
     for lost in lost {
         let from = lost.from.iter().map(|policy| kinds.place(&policy.0));
         let from: Vec<String> = from.collect();
         table.row([
             kinds.place(&lost.object.0).into(),
+            opened(lost, kinds).into(),
             Cell::toned(lost.what(), Tone::Bad),
             from.join(", ").into(),
             lost.settings.join(", ").into(),
@@ -94,6 +100,16 @@ pub(super) fn lost_protection(lost: &[LostProtection], kinds: &Kinds, style: Sty
         .map(|reason| paragraph(style, Tone::Warning, "  ", reason, "    "));
     let reasons: String = reasons.collect();
     format!("{title}{}{reasons}\n", table.show(style, "  "))
+}
+
+/// The new paths on which an object is without a protection: `through Gateway infra/edge#http`.
+fn opened(lost: &LostProtection, kinds: &Kinds) -> String {
+    let entries = lost.opened.iter().map(|entry| kinds.place(&entry.0));
+    let entries: BTreeSet<String> = entries.collect();
+    if entries.is_empty() {
+        return String::new();
+    }
+    format!("through {}", wording::first(&entries))
 }
 
 /// The changes to requests. Empty if there are none.
@@ -164,6 +180,15 @@ pub(super) fn lost_traffic(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
         let (routes, change) = (count(&routes, kinds), &moved.change);
         lines.push(format!("{listener} takes requests to {routes} {change}"));
     }
+    for unserved in &traffic.unserved {
+        let (gateway, class) = (
+            kinds.place(&unserved.gateway.0),
+            kinds.place(&unserved.class.0),
+        );
+        lines.push(format!(
+            "no controller serves {gateway} any more: {class} does not exist"
+        ));
+    }
     lines.extend(gained(traffic, kinds));
     lines.extend(rerouted(traffic, kinds));
     for cut in &traffic.backends {
@@ -233,8 +258,9 @@ fn headline(found: &Impact, kinds: &Kinds) -> String {
     let (mut added, mut removed) = (of(What::Added), of(What::Removed));
     added.retain(|object| !changed.contains(object));
     removed.retain(|object| !changed.contains(object));
+    let is_more = !found.traffic.is_empty() || !found.lost_protection.is_empty();
     let what = match (changed.len(), added.len(), removed.len()) {
-        (0, 0, 0) if !found.traffic.is_empty() => "no effective policy".to_owned(),
+        (0, 0, 0) if is_more || !found.orphaned.is_empty() => "no effective policy".to_owned(),
         (0, 0, 0) => "nothing".to_owned(),
         (0, _, 0) => "no existing effective policy".to_owned(),
         (0, ..) => "no other object".to_owned(),
@@ -243,6 +269,7 @@ fn headline(found: &Impact, kinds: &Kinds) -> String {
     let mut text = match (is_whole, &*what) {
         (false, _) => format!("{subject} changes {what}"),
         (true, "nothing") => format!("{subject}. Nothing else changes"),
+        (true, "no effective policy") => format!("{subject}. No other effective policy changes"),
         (true, _) => format!("{subject}. That changes {what}"),
     };
     for (word, objects) in [
@@ -268,9 +295,7 @@ pub(super) fn count(objects: &BTreeSet<ObjectKey>, kinds: &Kinds) -> String {
 fn said_above(found: &Impact) -> Option<&str> {
     let touched = found.applied.len() + found.deleted.len() + found.deleted_with;
     match found.idle.as_slice() {
-        [idle] if touched == 1 && found.changes.is_empty() && found.traffic.is_empty() => {
-            Some(&idle.reason)
-        }
+        [idle] if touched == 1 && found.is_without_effect() => Some(&idle.reason),
         _ => None,
     }
 }
@@ -322,7 +347,7 @@ fn kinds(found: &Impact) -> Kinds {
     let idle = found.idle.iter().map(|idle| &idle.object);
     let named = found.applied.iter().chain(&found.deleted).chain(idle);
     let named = named.chain(changes.iter().flat_map(|change| &change.path));
-    let named = named.chain(named_in(&found.traffic));
+    let named = named.chain(named_in(&found.traffic)).chain(&found.orphaned);
     let of_policies = changes.iter().map(|change| &change.policy_kind.0);
     Kinds::among(named.map(|named| &named.0.object.gk).chain(of_policies))
 }
@@ -334,5 +359,9 @@ pub(super) fn named_in(traffic: &Traffic) -> impl Iterator<Item = &Named> {
     let routes = routes.chain(traffic.gained.iter().map(|gained| &gained.route));
     let routes = routes.chain(traffic.moved.iter().flat_map(|moved| &moved.routes));
     let cut = traffic.backends.iter();
-    routes.chain(cut.flat_map(|cut| [&cut.route, &cut.backend]))
+    let unserved = traffic.unserved.iter();
+    let gateways = unserved.flat_map(|unserved| [&unserved.gateway, &unserved.class]);
+    routes
+        .chain(cut.flat_map(|cut| [&cut.route, &cut.backend]))
+        .chain(gateways)
 }

@@ -33,19 +33,24 @@ pub(super) fn effects(before: &Snapshot, is: &mut Resolver<'_>, key: &ObjectKey)
         return vec![too_much(key, "what this changes")];
     }
     for changed in changed {
-        if changed.stays {
+        if changed.stays || changed.beside.is_some() {
             kinds.entry(changed.kind.clone()).or_default().push(changed);
         }
     }
     let mut findings: Vec<Finding> = Vec::new();
     for (kind, all) in &kinds {
         findings.extend(losses::protections([before, is.snapshot()], key, kind, all));
-        findings.push(effect(is, key, kind, all));
+        findings.extend(effect(is, key, kind, all));
     }
     if is.is_spent() {
         return vec![too_much(key, "what this changes")];
     }
     findings
+}
+
+/// Whether something was in force, on a path or on the others to its target.
+pub(super) fn takes_from_others(changed: &EffectiveChange) -> bool {
+    changed.beside.is_some() || !changed.before.policies().is_empty()
 }
 
 /// The finding that something was not computed because policies with many settings are attached to many paths.
@@ -112,6 +117,11 @@ pub(super) fn rerouted(
         );
         findings.push(Finding::new(Code::RouteDetached, key, message).about("some"));
     }
+    for (gateway, class) in &lost.unserved {
+        let message = format!("no controller serves {gateway} any more: {class} does not exist");
+        let subject = format!("class of {gateway}");
+        findings.push(Finding::new(Code::RouteDetached, key, message).about(subject));
+    }
     for (moved, routes) in &lost.moved {
         let message = format!(
             "{} takes requests to {} {moved}",
@@ -139,21 +149,28 @@ pub(super) fn rerouted(
     findings
 }
 
-/// The finding about changed effective policies of a kind.
+/// The finding about changed effective policies of a kind, on paths that exist before and after.
 pub(super) fn effect(
     resolver: &mut Resolver<'_>,
     key: &ObjectKey,
     kind: &GroupKind,
     all: &[EffectiveChange],
-) -> Finding {
+) -> Option<Finding> {
     let after = resolver.snapshot();
+    let altered = all
+        .iter()
+        .filter(|shifted| shifted.stays && shifted.alters_settings());
+    let all: Vec<&EffectiveChange> = altered.collect();
+    if all.is_empty() {
+        return None;
+    }
     let objects = all.iter().flat_map(|shifted| shifted.ends.objects());
     let objects: BTreeSet<ObjectKey> = objects.cloned().collect();
     let mut message = format!("{kind} on {}", wording::named(&objects));
     if let (1, Some(object)) = (objects.len(), objects.first()) {
         let groups = resolver.paths_through(object, kind);
         let paths: usize = groups.iter().map(PathGroup::path_count).sum();
-        let changed: usize = all.iter().map(EffectiveChange::count).sum();
+        let changed: usize = all.iter().map(|shifted| shifted.count()).sum();
         if paths > changed {
             message = format!("{message}, {changed} of {paths} paths");
         }
@@ -167,11 +184,11 @@ pub(super) fn effect(
         let mut alike = |c: &EffectiveChange| {
             same.settings(&c.before, &first.before) && same.settings(&c.after, &first.after)
         };
-        if all.iter().all(&mut alike) {
+        if all.iter().copied().all(&mut alike) {
             finding.settings = differences(&first.before, &first.after).into();
         }
     }
-    finding.source = instead(all);
+    finding.source = instead(&all);
     // There are many paths and few results.
     let mut told: HashSet<*const ()> = HashSet::default();
     for effective in all
@@ -185,7 +202,7 @@ pub(super) fn effect(
     finding
         .mentions
         .retain(|told| after.profile(&told.gk).is_some() && told != key);
-    finding
+    Some(finding)
 }
 
 /// `field: 3 -> 5` for each field that differs: first removed fields, then changed fields, then new fields.
@@ -222,7 +239,7 @@ fn differences(before: &Effective, after: &Effective) -> Vec<String> {
 }
 
 /// The policies in force afterwards, if they are the same on all paths.
-fn instead(all: &[EffectiveChange]) -> String {
+fn instead(all: &[&EffectiveChange]) -> String {
     let mut known: HashSet<*const ()> = HashSet::default();
     let results = all.iter().map(|changed| &changed.after);
     let results = results.filter(|after| known.insert(after.address()));

@@ -8,9 +8,11 @@ use crate::attachment::rejection::RejectionFinder;
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::object::Object;
+use crate::model::object::{Object, is_route};
 use crate::state::snapshot::Snapshot;
+use crate::topology::delegation::{delegates, rules_of};
 
+use super::change::takes_from_others;
 use super::{change, losses};
 
 /// The effect of a change of these objects, all at once, on policies that are not among them, on effective policies,
@@ -26,7 +28,9 @@ pub fn findings_on_changes(
         _ => false,
     };
     let changed: Vec<ObjectKey> = objects.iter().filter(differs).cloned().collect();
-    let mut findings = effects(before, after, &changed);
+    let created = objects.iter().filter(|key| before.get(key).is_none());
+    let created: Vec<ObjectKey> = created.cloned().collect();
+    let mut findings = effects(before, after, &changed, &created);
     for key in &changed {
         let one = std::slice::from_ref(key);
         findings.extend(change::rerouted(before, after, key, one, usize::MAX - 1));
@@ -46,24 +50,41 @@ pub fn findings_on_changes(
 }
 
 /// Changed effective policies. Each path is reported once: for a changed policy that it carries, otherwise for a
-/// changed object on it, otherwise for the first changed object.
-fn effects(before: &Snapshot, after: &Snapshot, changed: &[ObjectKey]) -> Vec<Finding> {
+/// changed object on it, otherwise for the first changed object. What a created policy changes is among the findings on
+/// that policy.
+fn effects(
+    before: &Snapshot,
+    after: &Snapshot,
+    changed: &[ObjectKey],
+    created: &[ObjectKey],
+) -> Vec<Finding> {
+    let opening = created.iter().filter(|key| {
+        let object = after.get(key);
+        object.is_some_and(|object| changes_other_paths(after, object))
+    });
+    let opening: BTreeSet<&ObjectKey> = opening.collect();
+    let changed = changed.iter().chain(opening.iter().copied());
+    let changed: Vec<ObjectKey> = changed.cloned().collect();
     let causes: BTreeSet<&ObjectKey> = changed.iter().collect();
+    let created: BTreeSet<&ObjectKey> = created.iter().collect();
     let mut told: BTreeMap<(&ObjectKey, GroupKind), Vec<EffectiveChange>> = BTreeMap::new();
     let mut was = Resolver::new(before);
     let mut is = was.of(after);
-    let all = diff(&mut was, &mut is, changed).into_iter();
-    for shifted in all.filter(|shifted| shifted.stays) {
+    let all = diff(&mut was, &mut is, &changed).into_iter();
+    for shifted in all.filter(|shifted| shifted.stays || shifted.beside.is_some()) {
         let mut tell = |cause, shifted: EffectiveChange| {
             let told = told.entry((cause, shifted.kind.clone()));
             told.or_default().push(shifted);
         };
         match by_policy(&causes, &shifted) {
             Some(cause) => tell(cause, shifted),
+            None if by_policy(&created, &shifted).is_some() && shifted.beside.is_none() => {}
             None => {
                 for path in shifted.each_path() {
                     let cause = on_path(&causes, &path).or(changed.first());
-                    if let Some(cause) = cause {
+                    let counts =
+                        |cause: &&ObjectKey| !opening.contains(cause) || takes_from_others(&path);
+                    if let Some(cause) = cause.filter(counts) {
                         tell(cause, path);
                     }
                 }
@@ -73,9 +94,23 @@ fn effects(before: &Snapshot, after: &Snapshot, changed: &[ObjectKey]) -> Vec<Fi
     let mut findings = Vec::new();
     for ((cause, kind), all) in &told {
         findings.extend(losses::protections([before, after], cause, kind, all));
-        findings.push(change::effect(&mut is, cause, kind, all));
+        findings.extend(change::effect(&mut is, cause, kind, all));
     }
     findings
+}
+
+/// Whether other objects may get requests by other paths as soon as an object exists: routes that name it as their parent,
+/// or to which it delegates.
+pub(super) fn changes_other_paths(snapshot: &Snapshot, object: &Object) -> bool {
+    let gk = &object.key.gk;
+    let is_above_others = || {
+        let mut rules = rules_of(object).iter();
+        rules.any(|rule| {
+            let mut known = snapshot.delegations();
+            known.any(|facts| delegates(facts, rule))
+        })
+    };
+    gk.is_gateway_api("Gateway") || gk.is_listener_set() || (is_route(gk) && is_above_others())
 }
 
 fn by_policy<'a>(

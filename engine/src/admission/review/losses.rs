@@ -10,7 +10,7 @@ use super::change;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
-use crate::effective::protection::{Extent, Loss, lost};
+use crate::effective::protection::{Extent, Loss, Lost, lost};
 use crate::effective::renames::Renames;
 use crate::kinds::profile::{DictatedBy, Op, Strategy};
 use crate::merge::{SettingPath, StanzaRef};
@@ -78,7 +78,7 @@ impl Losses {
         match self {
             Self::Nothing | Self::Weakened(..) => {}
             Self::TooMuch => findings.push(change::too_much(key, "what this policy takes away")),
-            Self::These(_, all) => findings.push(change::effect(is, key, &key.gk, &all)),
+            Self::These(_, all) => findings.extend(change::effect(is, key, &key.gk, &all)),
         }
         findings
     }
@@ -161,30 +161,59 @@ pub(super) fn protections(
         remedies(states, key, kind)
     };
     let findings = lost.into_iter().map(|loss| {
-        let by: Vec<String> = loss.by.iter().map(ObjectKey::text).collect();
-        let verb = match (loss.remains, loss.objects.len()) {
-            (Extent::None, 1) => "loses",
-            (Extent::None, _) => "lose",
-            (_, 1) => "keeps only part of",
-            _ => "keep only part of",
-        };
         let name = &loss.protection;
-        let message = format!(
-            "{} {verb} the {name} of {}",
-            wording::named(&loss.objects),
-            by.join(", ")
-        );
+        let mut subject = format!("{kind} {name}");
+        if !loss.opened.is_empty() {
+            subject.push_str(" by a new path");
+        }
         let mut finding =
-            Finding::new(Code::ProtectionLost, key, message).about(format!("{kind} {name}"));
-        finding.settings = wording::settings(&loss.settings).into();
+            Finding::new(Code::ProtectionLost, key, what_is_lost(&loss)).about(subject);
+        let Lost {
+            settings,
+            reasons,
+            by,
+            now,
+            ..
+        } = loss.lost;
+        finding.settings = wording::settings(&settings).into();
         let remedy = remedies.iter().find(|remedy| remedy.keeps(name));
-        let reasons = || loss.reasons.iter().cloned().collect::<Vec<_>>().join("; ");
+        let reasons = || reasons.into_iter().collect::<Vec<_>>().join("; ");
         finding.source = remedy.map_or_else(reasons, |remedy| remedy.text.clone());
-        let told = loss.by.into_iter().chain(loss.now);
+        let told = by.into_iter().chain(now);
         finding.mentions = told.filter(|policy| policy != key).collect();
         finding
     });
     findings.collect()
+}
+
+/// `HTTPRoute shop/cart loses the authentication of SecurityPolicy infra/sign-in`.
+fn what_is_lost(loss: &Loss) -> String {
+    let by: Vec<String> = loss.lost.by.iter().map(ObjectKey::text).collect();
+    let (objects, by, name) = (
+        wording::named(&loss.objects),
+        by.join(", "),
+        &loss.protection,
+    );
+    let is_one = loss.objects.len() == 1;
+    if loss.opened.is_empty() {
+        let verb = match (loss.lost.remains, is_one) {
+            (Extent::None, true) => "loses",
+            (Extent::None, false) => "lose",
+            (_, true) => "keeps only part of",
+            (_, false) => "keep only part of",
+        };
+        return format!("{objects} {verb} the {name} of {by}");
+    }
+    let entries: BTreeSet<String> = loss.opened.iter().map(ToString::to_string).collect();
+    let verb = if is_one { "gets" } else { "get" };
+    let without = match loss.lost.remains {
+        Extent::None => "without",
+        _ => "with only part of",
+    };
+    format!(
+        "{objects} now {verb} requests through {} too, {without} the {name} of {by}",
+        wording::first(&entries)
+    )
 }
 
 /// How the policy can be written so that less is lost.

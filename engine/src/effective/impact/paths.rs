@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{EffectiveChange, Same};
+use super::alike_listeners::{Alike, renamed};
+use super::{Beside, EffectiveChange, Same};
 use crate::effective::{PathGroup, PathSet};
 use crate::merge::Effective;
-use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::ids::GroupKind;
 use crate::model::maps::HashMap;
 use crate::topology::{AncestorPath, AncestorPaths, ListenerEndpoint, RoutePath, RoutePaths};
 
@@ -24,6 +25,8 @@ pub(super) struct Comparison<'a> {
     lists: Lists,
     same: Same,
     nothing: Arc<Effective>,
+    /// Lists of effective policies before the change, each once.
+    besides: HashMap<Vec<*const ()>, Beside>,
     found: Vec<EffectiveChange>,
 }
 
@@ -48,13 +51,15 @@ struct Pair {
     after: Arc<Effective>,
     stays: bool,
     detached: bool,
+    gone: bool,
+    beside: Option<Beside>,
 }
 
 /// Finds the listener endpoint of an ancestor path; `None` if it has no listener.
 pub(super) type EndpointOf<'a> = &'a dyn Fn(&AncestorPath) -> Option<ListenerEndpoint>;
 
 /// An ancestor path that is only on one side, with its effective policy.
-type OneSided<'a> = (&'a Rc<AncestorPath>, &'a Arc<Effective>);
+pub(super) type OneSided<'a> = (&'a Rc<AncestorPath>, &'a Arc<Effective>);
 
 /// The effective policies of both sides, by list of ancestor paths: many routes share them.
 type Sides = (
@@ -201,6 +206,7 @@ impl<'a> Comparison<'a> {
             lists: Lists::default(),
             same: Same::default(),
             nothing: Arc::default(),
+            besides: HashMap::default(),
             found: Vec::new(),
         }
     }
@@ -225,7 +231,8 @@ impl<'a> Comparison<'a> {
 
     /// The differences. Compares paths that exist on both sides. A route path that loses one ancestor path and gains
     /// another is one change, from the lost to the gained. Ancestor paths that only appear or only disappear are a
-    /// change if other objects let the route in or shut it out.
+    /// change if other objects let the route in or shut it out. Those that appear beside others come with the effective
+    /// policies of these, unless one of them has the same settings.
     pub(super) fn finish(mut self, was: &Paths, is: &Paths) -> Vec<EffectiveChange> {
         let (mut before, mut after) = (ByRoutePath::default(), ByRoutePath::default());
         let mut known: HashMap<Sides, Rc<[Pair]>> = HashMap::default();
@@ -243,6 +250,8 @@ impl<'a> Comparison<'a> {
                             after: b.clone(),
                             stays: true,
                             detached: false,
+                            gone: false,
+                            beside: None,
                         };
                         self.change(&new.route_paths, pair);
                     }
@@ -311,26 +320,30 @@ impl<'a> Comparison<'a> {
         let mut found = Vec::new();
         let detached = is_reached(before) && !after.is_empty() && !is_reached(after);
         let same = &mut self.same;
-        let mut note =
-            |ancestor_path: &Rc<AncestorPath>, a: &Arc<Effective>, b: &Arc<Effective>, stays| {
-                if same.settings(a, b) {
-                    return;
-                }
+        let mut note = |ancestor_path: &Rc<AncestorPath>,
+                        a: &Arc<Effective>,
+                        b: Option<&Arc<Effective>>,
+                        stays| {
+            let after = b.unwrap_or(&self.nothing);
+            if !same.settings(a, after) {
                 found.push(Pair {
                     ancestor_paths: Rc::from([ancestor_path.clone()]),
                     before: a.clone(),
-                    after: b.clone(),
+                    after: after.clone(),
                     stays,
                     detached,
+                    gone: b.is_none(),
+                    beside: None,
                 });
-            };
+            }
+        };
         let (mut lost, mut won) = (Vec::new(), Vec::new());
         for (ancestor_path, a) in before {
             match after
                 .get(ancestor_path)
                 .or_else(|| for_all(ancestor_path, after))
             {
-                Some(b) => note(ancestor_path, a, b, on_both),
+                Some(b) => note(ancestor_path, a, Some(b), on_both),
                 None => lost.push((ancestor_path, a)),
             }
         }
@@ -339,7 +352,7 @@ impl<'a> Comparison<'a> {
             .filter(|(ancestor_path, _)| !before.contains_key(*ancestor_path));
         for (ancestor_path, b) in new {
             match for_all(ancestor_path, before) {
-                Some(a) => note(ancestor_path, a, b, on_both),
+                Some(a) => note(ancestor_path, a, Some(b), on_both),
                 None => won.push((ancestor_path, b)),
             }
         }
@@ -350,39 +363,70 @@ impl<'a> Comparison<'a> {
             paired.extend(renamed(self.endpoints, Alike::Port, &mut lost, &mut won));
         }
         for (ancestor_path, a, b) in paired {
-            note(ancestor_path, a, b, on_both);
+            note(ancestor_path, a, Some(b), on_both);
         }
         let (mut lost, mut won) = (lost.into_iter(), won.into_iter());
-        loop {
-            let next = if one_owner && lost.len() > 0 {
-                (lost.next(), None)
-            } else {
-                (lost.next(), won.next())
-            };
-            match next {
-                // The former ancestor path says more than an empty one.
-                (Some((had, a)), Some((has, b))) => {
-                    note(if has.steps.is_empty() { had } else { has }, a, b, on_both);
-                }
-                (Some((ancestor_path, a)), None) => {
-                    note(
-                        ancestor_path,
-                        a,
-                        &self.nothing,
-                        on_both && (self.shut)(ancestor_path),
-                    );
-                }
-                (None, Some((ancestor_path, b))) => {
-                    note(
-                        ancestor_path,
-                        &self.nothing,
-                        b,
-                        on_both && (self.shut)(ancestor_path),
-                    );
-                }
-                (None, None) => return found,
+        if one_owner {
+            for (ancestor_path, a) in lost.by_ref() {
+                let stays = on_both && (self.shut)(ancestor_path);
+                note(ancestor_path, a, None, stays);
             }
         }
+        let moved = std::cmp::min(lost.len(), won.len());
+        for ((had, a), (has, b)) in lost.by_ref().take(moved).zip(won.by_ref()) {
+            // The former ancestor path says more than an empty one.
+            let ancestor_path = if has.steps.is_empty() { had } else { has };
+            note(ancestor_path, a, Some(b), on_both);
+        }
+        for (ancestor_path, a) in lost {
+            let stays = on_both && (self.shut)(ancestor_path);
+            note(ancestor_path, a, None, stays);
+        }
+        for (ancestor_path, b) in won {
+            // A listener without routes is a target of its own.
+            let before = if one_owner { None } else { Some(before) };
+            let beside = before.and_then(|before| self.beside(before, ancestor_path, b));
+            if beside.is_some() || !self.same.settings(&self.nothing, b) {
+                found.push(Pair {
+                    ancestor_paths: Rc::from([ancestor_path.clone()]),
+                    before: self.nothing.clone(),
+                    after: b.clone(),
+                    stays: on_both && (self.shut)(ancestor_path),
+                    detached,
+                    gone: false,
+                    beside,
+                });
+            }
+        }
+        found
+    }
+
+    /// The effective policies on the ancestor paths by which requests came before one is gained. `None` if on one of them
+    /// nothing was in force, or the same as on the gained one.
+    fn beside(
+        &mut self,
+        before: &ByAncestorPath,
+        gained: &AncestorPath,
+        after: &Arc<Effective>,
+    ) -> Option<Beside> {
+        if gained.steps.is_empty() {
+            return None;
+        }
+        let mut each: BTreeMap<*const (), &Arc<Effective>> = BTreeMap::new();
+        for (path, effective) in before {
+            if !path.steps.is_empty() {
+                each.insert(effective.address(), effective);
+            }
+        }
+        let (nothing, same) = (&self.nothing, &mut self.same);
+        let mut none_or_same =
+            |had: &Arc<Effective>| same.settings(had, nothing) || same.settings(had, after);
+        if each.is_empty() || each.values().any(|had| none_or_same(had)) {
+            return None;
+        }
+        let name: Vec<*const ()> = each.keys().copied().collect();
+        let listed = || each.into_values().cloned().collect();
+        Some(self.besides.entry(name).or_insert_with(listed).clone())
     }
 
     fn change(&mut self, lowers: &RoutePaths, pair: Pair) {
@@ -399,6 +443,8 @@ impl<'a> Comparison<'a> {
                 after: pair.after,
                 stays: pair.stays,
                 detached: pair.detached,
+                gone: pair.gone,
+                beside: pair.beside,
             });
         }
     }
@@ -421,62 +467,4 @@ fn for_all<'a>(
         consumer: None,
     };
     side.get(&all)
-}
-
-/// What two listeners have in common that receive the same requests.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Alike {
-    /// Owner, port and hostname.
-    Endpoint,
-    /// Port and hostname; the owner is another one.
-    Port,
-    /// The owner.
-    Owner,
-}
-
-// === impl Alike ===
-
-impl Alike {
-    /// What is compared of the last place of an ancestor path.
-    fn of(self, endpoint: EndpointOf<'_>, path: &AncestorPath) -> Option<ListenerPart> {
-        let found = endpoint(path).filter(|_| self != Self::Owner);
-        match (self, found) {
-            (Self::Owner, _) => Some((Some(path.last()?.object.clone()), None)),
-            (Self::Endpoint, Some((owner, port, host))) => Some((Some(owner), Some((port, host)))),
-            (Self::Port, Some((_, port, host))) => Some((None, Some((port, host)))),
-            (_, None) => None,
-        }
-    }
-}
-
-/// The owner of a listener, and its port and hostname, as far as they are compared.
-type ListenerPart = (Option<ObjectKey>, Option<(u16, Option<Arc<str>>)>);
-
-/// Removes the ancestor paths through listeners that were renamed or replaced and are alike. Returns each with the
-/// effective policies before and after.
-fn renamed<'a>(
-    [had, has]: [EndpointOf<'_>; 2],
-    alike: Alike,
-    lost: &mut Vec<OneSided<'a>>,
-    won: &mut Vec<OneSided<'a>>,
-) -> Vec<(&'a Rc<AncestorPath>, &'a Arc<Effective>, &'a Arc<Effective>)> {
-    let mut found = Vec::new();
-    // One side is usually empty.
-    if lost.is_empty() || won.is_empty() {
-        return found;
-    }
-    let each = won.iter().map(|(path, _)| alike.of(has, path));
-    let mut parts: Vec<Option<ListenerPart>> = each.collect();
-    lost.retain(|(ancestor_path, before)| {
-        let part = alike.of(had, ancestor_path);
-        let mut each = parts.iter();
-        let Some(at) = each.position(|has| part.is_some() && *has == part) else {
-            return true;
-        };
-        parts.remove(at);
-        let (ancestor_path, after) = won.remove(at);
-        found.push((ancestor_path, *before, after));
-        false
-    });
-    found
 }

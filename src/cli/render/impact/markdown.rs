@@ -3,7 +3,7 @@
 use super::super::kind_names::Kinds;
 use super::super::markdown::{Comment, text};
 use super::super::style::Style;
-use super::{groups, headline, kinds, lost_traffic, told};
+use super::{groups, headline, kinds, lost_traffic, opened, told};
 use crate::answer::impact::{Impact, LostProtection};
 
 pub(crate) fn markdown(found: &Impact) -> String {
@@ -37,8 +37,14 @@ pub(in crate::cli::render) fn protection(
     comment.paragraph("**Protection lost**");
     let lost = lost.iter().map(|lost| {
         let from: Vec<String> = lost.from.iter().map(|by| kinds.place(&by.0)).collect();
+        let opened = opened(lost, kinds);
+        let how = if opened.is_empty() {
+            "loses".to_owned()
+        } else {
+            format!("is reached {} too, without", text(&opened))
+        };
         let mut line = format!(
-            "{}: loses {}, which was set by {}",
+            "{}: {how} {}, which was set by {}",
             text(&kinds.place(&lost.object.0)),
             text(&lost.what()),
             text(&from.join(", "))

@@ -1,0 +1,67 @@
+//! Pairs the listeners that a change removes with those that it adds, if they receive the same requests.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::paths::{EndpointOf, OneSided};
+use crate::merge::Effective;
+use crate::model::ids::ObjectKey;
+use crate::topology::AncestorPath;
+
+/// What two listeners have in common that receive the same requests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Alike {
+    /// Owner, port and hostname.
+    Endpoint,
+    /// Port and hostname; the owner is another one.
+    Port,
+    /// The owner.
+    Owner,
+}
+
+// === impl Alike ===
+
+impl Alike {
+    /// What is compared of the last place of an ancestor path.
+    fn of(self, endpoint: EndpointOf<'_>, path: &AncestorPath) -> Option<ListenerPart> {
+        let found = endpoint(path).filter(|_| self != Self::Owner);
+        match (self, found) {
+            (Self::Owner, _) => Some((Some(path.last()?.object.clone()), None)),
+            (Self::Endpoint, Some((owner, port, host))) => Some((Some(owner), Some((port, host)))),
+            (Self::Port, Some((_, port, host))) => Some((None, Some((port, host)))),
+            (_, None) => None,
+        }
+    }
+}
+
+/// The owner of a listener, and its port and hostname, as far as they are compared.
+type ListenerPart = (Option<ObjectKey>, Option<(u16, Option<Arc<str>>)>);
+
+/// Removes the ancestor paths through listeners that were renamed or replaced and are alike. Returns each with the
+/// effective policies before and after.
+pub(super) fn renamed<'a>(
+    [had, has]: [EndpointOf<'_>; 2],
+    alike: Alike,
+    lost: &mut Vec<OneSided<'a>>,
+    won: &mut Vec<OneSided<'a>>,
+) -> Vec<(&'a Rc<AncestorPath>, &'a Arc<Effective>, &'a Arc<Effective>)> {
+    let mut found = Vec::new();
+    // One side is usually empty.
+    if lost.is_empty() || won.is_empty() {
+        return found;
+    }
+    let each = won.iter().map(|(path, _)| alike.of(has, path));
+    let mut parts: Vec<Option<ListenerPart>> = each.collect();
+    lost.retain(|(ancestor_path, before)| {
+        let part = alike.of(had, ancestor_path);
+        let mut each = parts.iter();
+        let Some(at) = each.position(|has| part.is_some() && *has == part) else {
+            return true;
+        };
+        parts.remove(at);
+        let (ancestor_path, after) = won.remove(at);
+        found.push((ancestor_path, *before, after));
+        false
+    });
+    found
+}

@@ -1,0 +1,128 @@
+//! Rules of routes that have another name after a change, or another index if they have none: what is in force on a rule
+//! before is compared with what is in force on the rule that has its match after.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::effective::renames::Renames;
+use crate::model::ids::ObjectKey;
+use crate::model::object::{Node, Object};
+use crate::model::section;
+use crate::state::snapshot::Snapshot;
+
+/// A rule of a route.
+struct Rule {
+    label: Arc<str>,
+    /// Whether it has a name of its own.
+    is_named: bool,
+    matches: Vec<u64>,
+}
+
+/// The renames of a change of `objects`, and those of the rules of routes among them.
+pub(super) fn with_rules<'r>(
+    renames: &'r Renames,
+    [before, after]: [&Snapshot; 2],
+    objects: &[ObjectKey],
+) -> Cow<'r, Renames> {
+    let mut all = Cow::Borrowed(renames);
+    for key in objects {
+        let Some(former) = renames.former(key) else {
+            continue;
+        };
+        let (Some(old), Some(new)) = (before.get(&former), after.get(key)) else {
+            continue;
+        };
+        for (label, later) in renamed_rules([before, after], old, new) {
+            let (label, later) = (former.section(label), key.section(later));
+            // A name that the user gave stays.
+            let _ = all.to_mut().add(&label, &later);
+        }
+    }
+    all
+}
+
+/// The labels of rules, each with its later one if it differs. A rule that is gone and whose label another rule has gets a
+/// label of its own.
+fn renamed_rules(states: [&Snapshot; 2], old: &Object, new: &Object) -> Vec<(Arc<str>, Arc<str>)> {
+    let (Node::Route { .. }, Node::Route { .. }) = (&old.node, &new.node) else {
+        return Vec::new();
+    };
+    if old.node == new.node {
+        return Vec::new();
+    }
+    let (mut had, mut has) = (rules(old), rules(new));
+    let labels = |rules: &[Rule]| -> BTreeSet<Arc<str>> {
+        rules.iter().map(|rule| rule.label.clone()).collect()
+    };
+    let (before, after) = (labels(&had), labels(&has));
+    // Without policies on rules, all rules carry the same policies: which of the unnamed ones is which does not matter.
+    let [was, is] = states;
+    if !(names_sections(was, &old.key) || names_sections(is, &new.key)) {
+        let is_gone = |rule: &Rule| rule.is_named && !after.contains(&rule.label);
+        had.retain(is_gone);
+        has.retain(|rule| !before.contains(&rule.label));
+    }
+    let mut found = Vec::new();
+    take_pairs(&mut had, &mut has, &mut found, |one, other| {
+        one.is_named && other.is_named && one.label == other.label
+    });
+    take_pairs(&mut had, &mut has, &mut found, |one, other| {
+        !one.matches.is_empty() && one.matches == other.matches
+    });
+    take_pairs(&mut had, &mut has, &mut found, |one, other| {
+        one.label == other.label
+    });
+    let taken: BTreeSet<Arc<str>> = found.iter().map(|(_, later)| later.clone()).collect();
+    let gone = had
+        .into_iter()
+        .filter(|rule| taken.contains(&rule.label))
+        .map(|rule| {
+            let later = format!("{} (removed)", rule.label);
+            (rule.label, later.into())
+        });
+    found.extend(gone);
+    found.retain(|(label, later)| label != later);
+    found
+}
+
+/// Moves the rules that are alike to the pairs, in their order.
+fn take_pairs(
+    had: &mut Vec<Rule>,
+    has: &mut Vec<Rule>,
+    pairs: &mut Vec<(Arc<str>, Arc<str>)>,
+    are_alike: impl Fn(&Rule, &Rule) -> bool,
+) {
+    had.retain(|old| {
+        let Some(at) = has.iter().position(|new| are_alike(old, new)) else {
+            return true;
+        };
+        let new = has.remove(at);
+        pairs.push((old.label.clone(), new.label));
+        false
+    });
+}
+
+/// The rules of a route. Of those with the same name, the first.
+fn rules(route: &Object) -> Vec<Rule> {
+    let Node::Route { rules, matches, .. } = &route.node else {
+        return Vec::new();
+    };
+    let mut seen: BTreeSet<Arc<str>> = BTreeSet::new();
+    let each = rules.iter().enumerate().map(|(i, rule)| Rule {
+        label: section::rule_label(route, i),
+        is_named: rule.name.is_some(),
+        matches: matches.of_rule(i),
+    });
+    each.filter(|rule| seen.insert(rule.label.clone()))
+        .collect()
+}
+
+/// Whether a policy names a section of an object.
+fn names_sections(snapshot: &Snapshot, key: &ObjectKey) -> bool {
+    let mut policies = snapshot.policies_naming(key);
+    policies.any(|policy| {
+        let mut targets = policy.targets.iter();
+        targets.any(|target| target.section.is_some())
+    })
+}

@@ -1,0 +1,51 @@
+//! What is in force on paths that requests take: nothing of a kind on which the controller of the Gateway does not act, or
+//! which no controller serves, whatever policies are attached.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use attache_engine::effective::PathGroup;
+use attache_engine::merge::Effective;
+use attache_engine::model::level::Level;
+use attache_engine::state::snapshot::Snapshot;
+use attache_engine::topology::AncestorPath;
+
+/// The same paths, with the effective policies that act on their requests.
+pub(crate) fn acting(snapshot: &Snapshot, groups: Vec<PathGroup>) -> Vec<PathGroup> {
+    let nothing: Arc<Effective> = Arc::default();
+    let mut found = Vec::with_capacity(groups.len());
+    for mut group in groups {
+        if !group.attached {
+            group.effective = nothing.clone();
+            found.push(group);
+            continue;
+        }
+        let paths = group.paths.ancestors.iter().cloned();
+        let (unserved, served): (Vec<_>, Vec<_>) =
+            paths.partition(|path| is_unserved(snapshot, path));
+        if unserved.is_empty() {
+            found.push(group);
+            continue;
+        }
+        let mut without = group.clone();
+        without.effective = nothing.clone();
+        without.paths.ancestors = Rc::from(unserved);
+        found.push(without);
+        if !served.is_empty() {
+            group.paths.ancestors = Rc::from(served);
+            found.push(group);
+        }
+    }
+    found
+}
+
+/// Whether the `GatewayClass` of a path does not exist, among others that do. Manifests without any class leave them to
+/// the cluster.
+fn is_unserved(snapshot: &Snapshot, path: &AncestorPath) -> bool {
+    let classes = path.steps.iter();
+    let mut classes = classes.filter(|step| step.level == Level::GatewayClass);
+    classes.any(|step| {
+        let class = &step.place.object;
+        snapshot.lacks(class) && snapshot.count(&class.gk) > 0
+    })
+}
