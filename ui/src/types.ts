@@ -142,7 +142,7 @@ export interface Impact {
   deletedWith: number;
   deletedRoutes: number;
   findings: Finding[];
-  lostProtection: { object: Ref; policyKind: Kind; protection: string; settings: string[]; from: Ref[]; partly: boolean; reasons: string[] }[];
+  lostProtection: { object: Ref; policyKind: Kind; protection: string; settings: string[]; from: Ref[]; partly: boolean; opened: Ref[]; reasons: string[] }[];
   traffic: {
     detached: Ref[];
     reduced: { route: Ref; listeners: Ref[] }[];
@@ -151,8 +151,10 @@ export interface Impact {
     rerouted: { to: Ref; from: Ref; requests: string[] }[];
     notCompared: number;
     backends: { route: Ref; backend: Ref; reason: string }[];
+    unserved: { gateway: Ref; class: Ref }[];
   };
   changes: Change[];
+  orphaned: Ref[];
   idle: { object: Ref; reason: string }[];
   summary: { objects: number; policies: number };
 }

@@ -10,10 +10,10 @@ import { Empty } from './notice';
 export function PreviewResult({ of }: { of: Preview }) {
   const { impact } = of;
   const { traffic } = impact;
-  const lost = traffic.detached.length + traffic.reduced.length + traffic.moved.length + traffic.backends.length;
+  const lost = traffic.detached.length + traffic.reduced.length + traffic.moved.length + traffic.backends.length + traffic.unserved.length;
   const broken = newlyBroken(of);
   const [findings, others] = splitFindings(of);
-  const nothing = lost + impact.lostProtection.length + broken.length + impact.changes.length + traffic.gained.length + traffic.rerouted.length === 0;
+  const nothing = lost + impact.lostProtection.length + broken.length + impact.changes.length + traffic.gained.length + traffic.rerouted.length + impact.orphaned.length === 0;
   return (
     <>
       <div class="figures">
@@ -27,7 +27,7 @@ export function PreviewResult({ of }: { of: Preview }) {
       <LostTraffic of={impact} />
       {impact.lostProtection.length > 0 && (
         <section class="notice bad-notice"><h2>Lost protection</h2>
-          <LongList of={impact.lostProtection} item={(one) => <><ObjectLink to={one.object} /> {one.partly ? 'keeps only part of' : 'loses'} {one.protection} (<code>{one.settings.join(', ')}</code>) of <ObjectLinks to={one.from} />{one.reasons.length > 0 && `: ${one.reasons.join('; ')}`}</>} />
+          <LongList of={impact.lostProtection} item={(one) => <><ObjectLink to={one.object} /> <LossOf loss={one} /> {one.protection} (<code>{one.settings.join(', ')}</code>) of <ObjectLinks to={one.from} />{one.reasons.length > 0 && `: ${one.reasons.join('; ')}`}</>} />
         </section>
       )}
       <GuardrailChanges of={of} />
@@ -37,6 +37,7 @@ export function PreviewResult({ of }: { of: Preview }) {
       {traffic.rerouted.length > 0 && <section><h2>Requests that another rule takes</h2><LongList class="plain-list" of={traffic.rerouted} item={(one) => <><ObjectLink to={one.to} /> takes <code>{one.requests.join(', ')}</code> from <ObjectLink to={one.from} /></>} /></section>}
       {traffic.notCompared > 0 && <p class="faint">The requests of {traffic.notCompared} more matches of routes were not compared.</p>}
       {impact.changes.length > 0 && <section><h2>In force, before and after</h2><Changes of={impact.changes} /></section>}
+      {impact.orphaned.length > 0 && <section><h2>Policies that lose their only target</h2><LongList class="plain-list" of={impact.orphaned} item={(one) => <ObjectLink to={one} />} /></section>}
       {impact.idle.length > 0 && <section><h2>No effect</h2><LongList class="plain-list" of={impact.idle} item={(one) => <><ObjectLink to={one.object} />: {one.reason}</>} /></section>}
       {nothing && <Empty title="Nothing in force changes.">{findings.length > 0 ? 'See the findings for why.' : 'Traffic, protection, guardrails and policies stay as they are.'}</Empty>}
     </>
@@ -47,13 +48,20 @@ function Figure({ n, words, isBad }: { n: number; words: string; isBad?: boolean
   return <div class={`figure ${n > 0 && isBad ? 'bad-figure' : ''}`}><b>{n}</b><span>{words}</span></div>;
 }
 
+/** How an object loses a protection: on the paths that it had, or by new ones beside them. */
+function LossOf({ loss }: { loss: Impact['lostProtection'][number] }) {
+  if (loss.opened.length === 0) return <>{loss.partly ? 'keeps only part of' : 'loses'}</>;
+  return <>now gets requests through <ObjectLinks to={loss.opened} /> too, {loss.partly ? 'with only part of' : 'without'}</>;
+}
+
 function LostTraffic({ of }: { of: Impact }) {
-  const { detached, reduced, moved, backends } = of.traffic;
+  const { detached, reduced, moved, backends, unserved } = of.traffic;
   const items: ComponentChildren[] = [
     ...detached.map((route) => <><ObjectLink to={route} /> is no longer attached to a Gateway</>),
     ...reduced.map((one) => <><ObjectLink to={one.route} /> is no longer attached to <ObjectLinks to={one.listeners} /></>),
     ...moved.map((one) => <><ObjectLink to={one.listener} /> serves {entry(one.after)} and no longer {entry(one.before)}: <ObjectLinks to={one.routes} /></>),
     ...backends.map((one) => <><ObjectLink to={one.route} /> loses its backend <ObjectLink to={one.backend} />: {one.reason}</>),
+    ...unserved.map((one) => <>no controller serves <ObjectLink to={one.gateway} /> any more: <ObjectLink to={one.class} /> does not exist</>),
   ];
   if (items.length === 0) return null;
   return <section class="notice bad-notice"><h2>Lost traffic</h2><LongList of={items} item={(item) => item} /></section>;
