@@ -17,6 +17,7 @@ use crate::state::snapshot::{Change, Snapshot};
 mod change;
 mod changes;
 mod crd;
+mod listeners;
 mod losses;
 mod policy;
 mod reported;
@@ -190,6 +191,7 @@ pub fn inspect(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
         (_, Some(policy)) => policy::findings_as_attached(resolver, policy),
         (_, None) if is_target_kind(&key.gk) => {
             let mut findings = target::findings_as_attached(resolver, key);
+            findings.extend(listeners::findings(resolver, key));
             findings.extend(route::findings(resolver, key));
             findings
         }

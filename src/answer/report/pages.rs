@@ -16,6 +16,11 @@ pub fn page(code: Code) -> &'static str {
         Code::RouteDetached => include_str!("../../../docs/findings/route-detached.md"),
         Code::RouteNotAttached => include_str!("../../../docs/findings/route-not-attached.md"),
         Code::BackendNotUsable => include_str!("../../../docs/findings/backend-not-usable.md"),
+        Code::ClassNotFound => include_str!("../../../docs/findings/class-not-found.md"),
+        Code::ListenerNotAccepted => {
+            include_str!("../../../docs/findings/listener-not-accepted.md")
+        }
+        Code::NoEffect => include_str!("../../../docs/findings/no-effect.md"),
         Code::StrategyUnsupported => include_str!("../../../docs/findings/strategy-unsupported.md"),
         Code::StrategyMultiple => include_str!("../../../docs/findings/strategy-multiple.md"),
         Code::SectionUnknown => include_str!("../../../docs/findings/section-unknown.md"),

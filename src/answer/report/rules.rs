@@ -144,6 +144,18 @@ pub fn rule(code: Code) -> Rule {
             "A parent that does not accept the route",
             "Correct the parentRef or the hostnames, or let the listener allow the route; if the parent comes later, apply it.",
         ),
+        Code::ClassNotFound => (
+            "A GatewayClass that does not exist",
+            "Correct spec.gatewayClassName, or install the controller that creates the class.",
+        ),
+        Code::ListenerNotAccepted => (
+            "A listener that is not accepted",
+            "Give the listener another port or hostname, or remove one of the two; let the Gateway allow the ListenerSet.",
+        ),
+        Code::NoEffect => (
+            "A policy on a route or listener to which no request comes",
+            "Attach the policy to the route, rule or listener that takes the requests, or let this one take them.",
+        ),
         Code::BackendNotUsable => (
             "A backend that gets no requests from the route",
             "Correct the backendRef, apply the backend, or add a ReferenceGrant in its namespace.",

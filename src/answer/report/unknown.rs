@@ -1,15 +1,29 @@
-//! Kinds that look like policy kinds but have neither CRD nor profile: their objects cannot be checked.
+//! Kinds that look like policy kinds or kinds of the Gateway API but are none of them: their objects cannot be checked.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use crate::engine::admission::finding::{Code, Finding};
+use crate::engine::admission::validate::is_target_kind;
 use crate::engine::model::hint::nearest;
 use crate::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::engine::policy::spec;
 use crate::engine::state::snapshot::Snapshot;
 
+/// The kinds of the Gateway API that attache reads.
+const GATEWAY_KINDS: [&str; 10] = [
+    "GatewayClass",
+    "Gateway",
+    "ListenerSet",
+    "HTTPRoute",
+    "GRPCRoute",
+    "TLSRoute",
+    "TCPRoute",
+    "UDPRoute",
+    "ReferenceGrant",
+    "BackendTLSPolicy",
+];
 /// The fields that name the targets of policies.
 const TARGETS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
 
@@ -20,8 +34,11 @@ pub(super) fn kinds<'a>(
 ) -> Vec<Finding> {
     let mut found: BTreeMap<&GroupKind, Vec<&ObjectKey>> = BTreeMap::new();
     for key in objects {
-        let known = snapshot.profile(&key.gk).is_some() || is_of_kubernetes(&key.gk);
-        if !known && has_targets(snapshot, key) {
+        if snapshot.profile(&key.gk).is_some() || is_target_kind(&key.gk) {
+            continue;
+        }
+        let is_misspelt = misspelt(snapshot, &key.gk).is_some();
+        if is_misspelt || (!is_of_kubernetes(&key.gk) && has_targets(snapshot, key)) {
             found.entry(&key.gk).or_default().push(key);
         }
     }
@@ -31,16 +48,50 @@ pub(super) fn kinds<'a>(
             1 => "this object was not checked".to_owned(),
             n => format!("{n} objects were not checked"),
         };
-        let remedy = match meant(snapshot, kind) {
-            Some(near) => format!("did you mean {near}?"),
-            None => "add its CRD to the files, or a profile to the configuration".to_owned(),
-        };
-        let message =
-            format!("{kind} looks like a policy kind and is not known, so {unchecked}; {remedy}");
         let first = objects.into_iter().min()?;
+        let near = misspelt(snapshot, kind);
+        let message = if let Some(near) = &near {
+            let of = group_without_version(snapshot, first);
+            let what = of.unwrap_or_else(|| format!("{kind} is not known"));
+            format!("{what}, so {unchecked}; did you mean {near}?")
+        } else {
+            let remedy = match meant(snapshot, kind) {
+                Some(near) => format!("did you mean {near}?"),
+                None => "add its CRD to the files, or a profile to the configuration".to_owned(),
+            };
+            format!("{kind} looks like a policy kind and is not known, so {unchecked}; {remedy}")
+        };
         Some(Finding::new(Code::KindUnknown, first, message).about(kind.to_string()))
     });
     findings.collect()
+}
+
+/// The kind of the Gateway API, or the policy kind, that differs from a kind in the case of letters alone, or that has
+/// another group, where the written one is missing or one of Kubernetes.
+fn misspelt(snapshot: &Snapshot, kind: &GroupKind) -> Option<GroupKind> {
+    if !is_of_kubernetes(kind) {
+        return None;
+    }
+    let is_ours = &*kind.group == GATEWAY_API;
+    if is_ours && let Some(near) = nearest(&kind.kind, &GATEWAY_KINDS) {
+        return Some(GroupKind::gateway_api(near));
+    }
+    let same = |known: &str| known.eq_ignore_ascii_case(&kind.kind);
+    if let Some(known) = GATEWAY_KINDS.iter().find(|known| same(known)) {
+        return Some(GroupKind::gateway_api(known));
+    }
+    let mut policies = snapshot.policy_kinds().filter(|known| same(&known.kind));
+    match (policies.next(), policies.next()) {
+        (Some(known), None) => Some(known.clone()),
+        _ => None,
+    }
+}
+
+/// That an apiVersion is a group without a version, if it is.
+fn group_without_version(snapshot: &Snapshot, key: &ObjectKey) -> Option<String> {
+    let version = snapshot.get(key)?.meta.version.as_deref()?;
+    let is_group = key.gk.group.is_empty() && version.contains('.');
+    is_group.then(|| format!("apiVersion {version:?} has no version"))
 }
 
 /// The policy kind that the user most likely meant: a similar kind in the same group, or the same kind in a similar

@@ -145,6 +145,7 @@ fn manifests_are_applied_on_top_of_the_cluster() {
         [
             "deny section-unknown forgotten",
             "warn grant-closed routes",
+            "warn route-not-attached search",
             "warn section-orphaned edge",
             "warn section-unknown old-fault",
         ]

@@ -24,6 +24,10 @@ pub enum Code {
     RouteNotAttached,
     /// A backend gets no requests from the route.
     BackendNotUsable,
+    /// The `GatewayClass` of the Gateway does not exist.
+    ClassNotFound,
+    /// A listener is not accepted, or a `ListenerSet` is not part of its Gateway.
+    ListenerNotAccepted,
     /// The policy kind does not have this merge strategy.
     StrategyUnsupported,
     /// A policy has more than one strategy.
@@ -72,6 +76,8 @@ pub enum Code {
     Conflicted,
     /// The controllers of the kind reject the policy.
     Rejected,
+    /// No request comes to the route or listener that the policy targets.
+    NoEffect,
     /// Other policies override it everywhere.
     Overridden,
     /// Other policies override it somewhere.
@@ -138,13 +144,15 @@ pub enum Code {
 
 impl Code {
     /// Every code, in the order of [`Code`].
-    pub const ALL: [Self; 60] = [
+    pub const ALL: [Self; 63] = [
         Self::Unverified,
         Self::ProtectionLost,
         Self::Guardrail,
         Self::RouteDetached,
         Self::RouteNotAttached,
         Self::BackendNotUsable,
+        Self::ClassNotFound,
+        Self::ListenerNotAccepted,
         Self::StrategyUnsupported,
         Self::StrategyMultiple,
         Self::SectionUnknown,
@@ -169,6 +177,7 @@ impl Code {
         Self::FieldConflict,
         Self::Conflicted,
         Self::Rejected,
+        Self::NoEffect,
         Self::Overridden,
         Self::PartlyOverridden,
         Self::Affects,
@@ -238,6 +247,8 @@ impl Code {
                 | Self::RouteDetached
                 | Self::RouteNotAttached
                 | Self::BackendNotUsable
+                | Self::ClassNotFound
+                | Self::ListenerNotAccepted
                 | Self::SectionAmbiguous
                 | Self::TargetNotFound
                 | Self::TargetNotGranted
@@ -245,6 +256,7 @@ impl Code {
                 | Self::FieldConflict
                 | Self::Conflicted
                 | Self::Rejected
+                | Self::NoEffect
                 | Self::Overridden
                 | Self::PartlyOverridden
                 | Self::Affects
@@ -272,6 +284,8 @@ impl Code {
             Self::RouteDetached => ("route-detached", Warn),
             Self::RouteNotAttached => ("route-not-attached", Warn),
             Self::BackendNotUsable => ("backend-not-usable", Warn),
+            Self::ClassNotFound => ("class-not-found", Warn),
+            Self::ListenerNotAccepted => ("listener-not-accepted", Warn),
             Self::StrategyUnsupported => ("strategy-unsupported", Deny),
             Self::StrategyMultiple => ("strategy-multiple", Deny),
             Self::SectionUnknown => ("section-unknown", Deny),
@@ -296,6 +310,7 @@ impl Code {
             Self::FieldConflict => ("field-conflict", Warn),
             Self::Conflicted => ("conflicted", Warn),
             Self::Rejected => ("rejected", Warn),
+            Self::NoEffect => ("no-effect", Warn),
             Self::Overridden => ("overridden", Warn),
             Self::PartlyOverridden => ("partly-overridden", Warn),
             Self::Affects => ("affects", Warn),

@@ -10,7 +10,7 @@ use crate::effective::Resolver;
 use crate::kinds::profile::{ConflictScope, SameTarget};
 use crate::merge::{StanzaRef, field_conflicts};
 use crate::model::ids::ObjectKey;
-use crate::model::object::{Node, Object};
+use crate::model::object::{Node, Object, is_route};
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::status::conditions::{Accepted, PolicyStatus, State, TargetStatus, Winner, status};
@@ -20,6 +20,7 @@ use super::{change, losses, reported};
 use crate::attachment::Attachment;
 use crate::model::fuel::{MOST_COMPARED, MOST_CONFLICTS, MOST_SELECTED};
 use crate::model::wording;
+use crate::topology::why_unaccepted;
 
 /// Findings on a policy as it will be after admission.
 ///
@@ -105,6 +106,9 @@ fn in_force(resolver: &mut Resolver<'_>, policy: &Policy, status: &PolicyStatus)
     let mut findings: Vec<Finding> = other_controllers(resolver, policy, status)
         .into_iter()
         .collect();
+    if findings.is_empty() {
+        findings.extend(idle(snapshot, policy, status));
+    }
     for target in &status.targets {
         findings.extend(rivals(snapshot, policy, target));
         findings.extend(rejected(policy, target));
@@ -112,6 +116,31 @@ fn in_force(resolver: &mut Resolver<'_>, policy: &Policy, status: &PolicyStatus)
         findings.extend(conflicts(resolver, policy, target));
     }
     findings
+}
+
+/// The findings on targets where the policy has no effect because no request comes there. Routes and Gateways may still
+/// be created below other targets.
+fn idle<'a>(
+    snapshot: &'a Snapshot,
+    policy: &'a Policy,
+    status: &'a PolicyStatus,
+) -> impl Iterator<Item = Finding> + 'a {
+    let targets = status.targets.iter().filter(|_| !policy.adds_nothing());
+    targets.filter_map(move |target| {
+        let place = &target.target;
+        let Some(State::NoEffect(why)) = &target.state else {
+            return None;
+        };
+        let is_final = is_route(&place.object.gk) || why_unaccepted(snapshot, place).is_some();
+        is_final.then(|| {
+            let message = if why.contains(&place.to_string()) {
+                format!("it has no effect: {why}")
+            } else {
+                format!("it has no effect on {place}: {why}")
+            };
+            Finding::new(Code::NoEffect, policy.key(), message).about(place.to_string())
+        })
+    })
 }
 
 /// The finding on objects that it acts on beyond its declared targets.

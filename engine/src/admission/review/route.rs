@@ -31,6 +31,11 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
     }
     let mut findings = Vec::new();
     let mut one_kind = KeptOutCache::new(snapshot);
+    if parents.is_empty() {
+        let message = "it names no parent, so no request reaches it".to_owned();
+        let finding = Finding::new(Code::RouteNotAttached, key, message);
+        findings.push(finding.at("spec.parentRefs".to_owned()).about("no parent"));
+    }
     for (i, parent) in parents.iter().enumerate() {
         if let ParentAttachment::Refused { why, .. } = attachment(&mut one_kind, route, parent) {
             let missing = snapshot.lacks(&parent.object);

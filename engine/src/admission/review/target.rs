@@ -11,7 +11,7 @@ use crate::model::object::{Node, Object, is_route};
 use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::{Change, Snapshot};
 
-use super::{change, route};
+use super::{change, listeners, route};
 use crate::model::fuel::{MOST_REFERENCES, MOST_ROUTES};
 use crate::model::wording;
 
@@ -36,6 +36,7 @@ pub(super) fn findings(
     if resolver.is_spent() {
         findings = vec![change::too_much(&key, "which policies act on this")];
     }
+    findings.extend(listeners::findings(&resolver, &key));
     findings.extend(route::findings(&resolver, &key));
     // The stored object in the request is newer than any cache.
     if old
