@@ -26,6 +26,29 @@ use crate::model::wording;
 
 /// The effect of a change of one object on effective policies, by kind.
 pub(super) fn effects(before: &Snapshot, is: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
+    effects_if(before, is, key, |_| true)
+}
+
+/// The effect of a created object on what was in force elsewhere, by kind.
+pub(super) fn effects_of_created(
+    before: &Snapshot,
+    is: &mut Resolver<'_>,
+    key: &ObjectKey,
+) -> Vec<Finding> {
+    effects_if(before, is, key, takes_from_others)
+}
+
+/// Whether something was in force, on a path or on the others to its target.
+pub(super) fn takes_from_others(changed: &EffectiveChange) -> bool {
+    changed.beside.is_some() || !changed.before.policies().is_empty()
+}
+
+fn effects_if(
+    before: &Snapshot,
+    is: &mut Resolver<'_>,
+    key: &ObjectKey,
+    counts: impl Fn(&EffectiveChange) -> bool,
+) -> Vec<Finding> {
     let mut kinds: BTreeMap<GroupKind, Vec<EffectiveChange>> = BTreeMap::new();
     let mut was = is.of(before);
     let changed = diff(&mut was, is, std::slice::from_ref(key));
@@ -33,7 +56,7 @@ pub(super) fn effects(before: &Snapshot, is: &mut Resolver<'_>, key: &ObjectKey)
         return vec![too_much(key, "what this changes")];
     }
     for changed in changed {
-        if changed.stays || changed.beside.is_some() {
+        if (changed.stays || changed.beside.is_some()) && counts(&changed) {
             kinds.entry(changed.kind.clone()).or_default().push(changed);
         }
     }
@@ -46,11 +69,6 @@ pub(super) fn effects(before: &Snapshot, is: &mut Resolver<'_>, key: &ObjectKey)
         return vec![too_much(key, "what this changes")];
     }
     findings
-}
-
-/// Whether something was in force, on a path or on the others to its target.
-pub(super) fn takes_from_others(changed: &EffectiveChange) -> bool {
-    changed.beside.is_some() || !changed.before.policies().is_empty()
 }
 
 /// The finding that something was not computed because policies with many settings are attached to many paths.

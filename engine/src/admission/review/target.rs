@@ -11,6 +11,7 @@ use crate::model::object::{Node, Object, is_route};
 use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::{Change, Snapshot};
 
+use super::changes::changes_other_paths;
 use super::{change, listeners, route};
 use crate::model::fuel::{MOST_REFERENCES, MOST_ROUTES};
 use crate::model::wording;
@@ -47,10 +48,16 @@ pub(super) fn findings(
     }
     let before = match old {
         Some(old) => change(old),
-        None if is_grant => snapshot.with_change(Change::Deleted(key.clone())),
-        // A new target does not change an existing effective policy.
+        None if is_grant || changes_other_paths(snapshot, object) => {
+            snapshot.with_change(Change::Deleted(key.clone()))
+        }
+        // Nothing was in force on a new target.
         None => return findings,
     };
+    if old.is_none() && !is_grant {
+        findings.extend(change::effects_of_created(&before, &mut resolver, &key));
+        return findings;
+    }
     findings.extend(change::effects(&before, &mut resolver, &key));
     findings.extend(change::rerouted(
         &before,
