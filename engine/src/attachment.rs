@@ -91,7 +91,9 @@ impl Attachment {
 /// The policies attached to an object and its sections: by kind, the established first (oldest, then
 /// `namespace/name`).
 ///
-/// Not attached are policies that may not reach the object or that name a section that does not exist, those that their controllers reject, and those without a usable strategy.
+/// Not attached are policies that may not reach the object or that name a section that does not exist, those that their
+/// controllers reject, and those without a usable strategy. Those that their controllers do not enforce are without
+/// settings.
 pub fn attached_to(
     snapshot: &Snapshot,
     key: &ObjectKey,
@@ -119,9 +121,12 @@ pub fn attached_to(
         }
         let is_rejected = rejected.at(key);
         let leaves_attached = || policy.profile.clashes.iter().any(|c| c.leaves_attached());
-        if is_rejected && !leaves_attached() {
+        let accepted = is_rejected.then(|| reports::not_enforced(snapshot, policy));
+        let not_enforced = accepted.flatten().and_then(|_| policy.not_enforced());
+        if is_rejected && not_enforced.is_none() && !leaves_attached() {
             continue;
         }
+        let not_enforced = not_enforced.map(Arc::new);
         for target in policy.targets.iter().filter(|t| t.matches(own, key, meta)) {
             let permission = permission(snapshot, policy, target, key);
             if !permission.is_attached() {
@@ -140,11 +145,13 @@ pub fn attached_to(
             });
             found.extend(places.filter_map(|place| {
                 let rejection = rejections.of(snapshot, policy, &place);
-                if is_rejected && !explains_report(snapshot, policy, key, rejection.as_ref()) {
+                let explains = || explains_report(snapshot, policy, key, rejection.as_ref());
+                if is_rejected && not_enforced.is_none() && !explains() {
                     return None;
                 }
                 let disputed = matches!(rejected, Rejected::Through(_)) && rejection.is_none();
                 let effect = rejection.map(|rejection| rejection.effect);
+                let policy = not_enforced.as_ref().unwrap_or(policy);
                 let attachment = attachment(policy, target, permission, place.section, effect)?;
                 Some(Attachment {
                     disputed,

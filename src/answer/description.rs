@@ -82,8 +82,8 @@ pub struct OfTarget {
     pub policies: Vec<PolicyOnObject>,
     /// The effective policies, by kind and path.
     pub effective: Vec<OnPaths>,
-    /// For these kinds, the paths without any policy, if there are effective policies on other paths.
-    #[serde(skip)]
+    /// For kinds with effective policies on some paths, the other paths: no policy of the kind applies there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<OnPaths>,
     /// The policies on the backends of a route.
     #[serde(skip_serializing_if = "Vec::is_empty")]

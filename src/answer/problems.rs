@@ -12,6 +12,7 @@ use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{ObjectKey, Place};
 use crate::engine::model::object::{Node, Object};
 use crate::engine::model::section;
+use crate::engine::status::reports::{of_whole, unresolved};
 use crate::engine::topology::{
     KeptOutCache, ParentAttachment, attachment, listeners_of, not_usable, unusable, why_unaccepted,
 };
@@ -42,6 +43,10 @@ pub enum What {
     Route,
     /// A rule of the route. Other rules take all requests that it matches.
     Rule,
+    /// A `GatewayClass` that its controller does not accept.
+    Class,
+    /// A reference of the route that leads nowhere, as the controller of a parent reports.
+    Reference,
 }
 
 /// The problems of an object or section.
@@ -103,6 +108,10 @@ pub(super) fn of_object(
                     found.insert(problem(What::Parent, parent, why));
                 }
             }
+            for (parent, report) in unresolved(snapshot, object) {
+                let why = format!("the controller of {} reports {report}", parent.object);
+                found.insert(problem(What::Reference, parent.object.whole(), why));
+            }
             for (i, rule) in rules.iter().enumerate() {
                 let label = section::rule_label(object, i);
                 if place.section.as_ref().is_some_and(|asked| *asked != label) {
@@ -115,6 +124,12 @@ pub(super) fn of_object(
                         found.insert(problem(What::Backend, backend.whole(), why));
                     }
                 }
+            }
+        }
+        Node::GatewayClass { .. } => {
+            if let Some(report) = of_whole(object) {
+                let why = format!("its controller reports {report}");
+                found.insert(problem(What::Class, object.key.whole(), why));
             }
         }
         _ => {}

@@ -16,7 +16,7 @@ pub enum PolicyState {
     Overridden,
     /// Another policy of the kind is already attached to its target and takes precedence.
     Conflicted,
-    /// Its controllers reject it.
+    /// Its controllers reject it, or report that it is not in force.
     Rejected,
     /// Its strategy cannot be used, or it may not name its target.
     Invalid,
@@ -33,7 +33,7 @@ pub enum Acceptance {
     Accepted,
     /// Another policy of the kind is already attached to the target and takes precedence.
     Conflicted,
-    /// Its controllers reject it.
+    /// Its controllers reject it, or report that it is not in force.
     Rejected,
     /// The strategy cannot be used, or the policy may not name the target.
     Invalid,

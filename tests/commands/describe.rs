@@ -72,6 +72,22 @@ fn a_listener_leaves_requests_to_a_more_specific_one() {
     holds("describe/isolation.txt", &session(&lines));
 }
 
+/// Paths on which no policy of a kind is in force are shown beside those on which one is.
+#[test]
+fn paths_without_a_policy_are_shown() {
+    let state = "--from tests/commands/describe/open-paths -n web";
+    let lines: Vec<String> = [
+        "describe httproute/blog",
+        "describe httproute/shop",
+        "policies",
+    ]
+    .iter()
+    .map(|what| format!("{what} {state}"))
+    .chain(["check tests/commands/describe/open-paths".to_owned()])
+    .collect();
+    holds("describe/open-paths.txt", &session(&lines));
+}
+
 #[test]
 fn what_stands_above_routes_is_described_route_by_route() {
     let lines = [

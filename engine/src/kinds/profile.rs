@@ -159,6 +159,8 @@ pub struct Profile {
     pub may_be_empty: Fact<bool>,
     /// Conditions of its own that are `True` if all is well.
     pub must_be_true: Fact<Vec<Arc<str>>>,
+    /// Conditions that are `False` if an accepted policy is not in force.
+    pub in_force: Fact<Vec<Arc<str>>>,
     /// Conditions by which its controllers say that a policy has nothing to apply to yet.
     pub idle: Fact<Vec<IdleCondition>>,
     /// Its strategies.

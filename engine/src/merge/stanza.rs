@@ -74,7 +74,18 @@ fn lists<'a>(profile: &'a Profile, of: &'a ObjectKey) -> Lists<'a> {
 impl PolicyStanza {
     /// A stanza that replaces others as a whole and sets nothing.
     pub(crate) fn nothing(of: &ObjectKey) -> Self {
-        let strategy = Strategy::Merge(Direction::Defaults, Op::Atomic);
+        Self::nothing_under(of, Strategy::Merge(Direction::Defaults, Op::Atomic))
+    }
+
+    /// A stanza that sets nothing and takes the place of this one, if this one replaces others as a whole.
+    pub(crate) fn emptied(&self, of: &ObjectKey) -> Option<Self> {
+        let strategy = self.stanza.strategy;
+        strategy
+            .is_whole()
+            .then(|| Self::nothing_under(of, strategy))
+    }
+
+    fn nothing_under(of: &ObjectKey, strategy: Strategy) -> Self {
         let setting = Setting {
             value: (&Value::Object(Map::new())).into(),
             policy: of.clone(),

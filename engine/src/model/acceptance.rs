@@ -56,6 +56,8 @@ pub enum Conflict {
     Protocol,
     /// The status of its owner reports a conflict.
     Reported,
+    /// The status of the `GatewayClass` says that it is not accepted.
+    Class,
 }
 
 // === impl Acceptance ===
@@ -164,6 +166,7 @@ impl fmt::Display for Conflict {
                 "another listener of its port has a protocol that does not go with it"
             }
             Self::Reported => "its controller does not accept it",
+            Self::Class => "its controller does not accept the GatewayClass",
         })
     }
 }

@@ -18,6 +18,21 @@ impl Policy {
         }
     }
 
+    /// The policy as its controllers treat it when they accept it and do not enforce it: it takes its place among the
+    /// others, and none of its settings is in force. `None` if it replaces no others.
+    pub(crate) fn not_enforced(&self) -> Option<Self> {
+        let pieces = self.stanzas.iter();
+        let emptied: Box<[PolicyStanza]> = pieces
+            .filter_map(|piece| piece.emptied(self.key()))
+            .collect();
+        (!emptied.is_empty()).then(|| Self {
+            stanzas: emptied,
+            length: 0,
+            elsewhere: Box::default(),
+            ..self.clone()
+        })
+    }
+
     /// Why its controllers do not apply it, if an annotation says so: a dry run.
     pub fn why_not_applied(&self) -> Option<&Arc<str>> {
         not_applied(&self.object, &self.profile)

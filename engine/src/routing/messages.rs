@@ -158,9 +158,10 @@ pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
     let names: Vec<String> = entries.iter().map(Entry::words).collect();
     let names = names.join(" and ");
     let protocol = |entry: &Entry<'_>| entry.conflict == Some(Conflict::Protocol);
-    let reported = |entry: &Entry<'_>| entry.conflict == Some(Conflict::Reported);
-    if entries.iter().any(reported) {
-        return format!("{names}: {}", Conflict::Reported);
+    let is_reported = |why: &Conflict| matches!(why, Conflict::Reported | Conflict::Class);
+    let reported = |entry: &Entry<'_>| entry.conflict.filter(is_reported);
+    if let Some(why) = entries.iter().find_map(reported) {
+        return format!("{names}: {why}");
     }
     if entries.iter().any(protocol) {
         let port = entries.first().map_or(0, |entry| entry.listener.port);
@@ -183,7 +184,13 @@ pub(super) fn not_accepted(entries: &[Entry<'_>]) -> Vec<String> {
         let names = names.join(", ");
         (!names.is_empty()).then(|| format!("not accepted, for {conflict}: {names}"))
     };
-    let each = [Conflict::Same, Conflict::Protocol, Conflict::Reported].into_iter();
+    let each = [
+        Conflict::Same,
+        Conflict::Protocol,
+        Conflict::Reported,
+        Conflict::Class,
+    ];
+    let each = each.into_iter();
     each.filter_map(of).collect()
 }
 

@@ -12,7 +12,7 @@ use crate::model::maps::HashSet;
 use crate::model::object::section_noun;
 use crate::policy::{Policy, Select, TargetRef};
 use crate::state::snapshot::Snapshot;
-use crate::status::reports::{self, ControllerStatus, Rejected, Report};
+use crate::status::reports::{self, ControllerStatus, Report};
 
 mod acts_on;
 mod ancestors;
@@ -21,6 +21,7 @@ mod enforce;
 mod idle;
 mod list;
 mod lost;
+mod rejected;
 mod reported;
 mod targets;
 
@@ -30,6 +31,8 @@ use below::Below;
 use enforce::{combined, cost, enforce, groups_with};
 pub use list::{Condition, conditions};
 pub use lost::Lost;
+use rejected::not_enforced_on;
+pub use rejected::{partly_rejected, rejections_on};
 pub use reported::{Disagreement, disagreement};
 pub use targets::{Affected, affected, affected_through};
 
@@ -38,7 +41,7 @@ pub use targets::{Affected, affected, affected_through};
 pub enum Accepted {
     /// It is attached.
     Accepted,
-    /// Its controllers reject it, and attache finds no other reason.
+    /// Its controllers reject it or report that it is not in force, and attache finds no other reason.
     Rejected(Box<Report>),
     /// Its controllers reject it because of other objects, as far as attache knows.
     Clashing(Box<Rejection>),
@@ -214,6 +217,10 @@ pub fn status_on_paths(
     groups: &[PathGroup],
 ) -> TargetStatus {
     let mut status = TargetStatus::new(place.clone(), Accepted::Accepted);
+    if let Some(report) = not_enforced_on(snapshot, policy, place) {
+        status.accepted = Accepted::Rejected(Box::new(report));
+        return status;
+    }
     let rejection = RejectionFinder::default().of_attached(snapshot, policy, place);
     let effect = rejection.as_ref().map(|rejection| &rejection.effect);
     if let (Some(rejection), Some(RejectionEffect::WithoutSettings)) = (&rejection, effect) {
@@ -383,30 +390,12 @@ fn on_target(
             shadowed(resolver, &target, &mut status);
         }
         let snapshot = resolver.snapshot();
-        let object = &status.target.object;
-        if status.state == Some(State::Enforced)
-            && is_rejected_for_some(snapshot, policy, &status.target)
-            && !reports::is_of_another_target(snapshot, policy, object)
-        {
-            status.state = Some(State::PartiallyEnforced);
-        }
+        status.reject_in_part(rejections_on(snapshot, policy, &status.target));
         if let Some(rejection) = at.left_out {
             status.leave_out(*rejection);
         }
     }
     status
-}
-
-/// Whether controllers reject a policy for some ancestors of a target. Another section of its object is none.
-fn is_rejected_for_some(snapshot: &Snapshot, policy: &Policy, target: &Place) -> bool {
-    let is_beside = |place: &Place| {
-        let both = place.section.is_some() && target.section.is_some();
-        both && place.object == target.object && place.section != target.section
-    };
-    match reports::rejected(snapshot, policy) {
-        Rejected::Through(places) => !places.iter().all(is_beside),
-        Rejected::Nowhere | Rejected::Everywhere => false,
-    }
 }
 
 /// Sets the state of a policy in force on a route or a rule to no effect if no request takes it.

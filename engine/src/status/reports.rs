@@ -24,14 +24,14 @@ const OF_OTHERS: [&str; 4] = [
     "NoMatchingParent",
 ];
 
-/// Where controllers reject a policy, so that it is not in force.
+/// Where controllers reject a policy or report that it is not in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rejected {
     /// Nowhere.
     Nowhere,
     /// Everywhere.
     Everywhere,
-    /// For requests through these ancestors; other controllers accept it.
+    /// For requests through these ancestors; at others it is in force.
     Through(Vec<Place>),
 }
 
@@ -117,18 +117,34 @@ pub fn controller<'a>(snapshot: &'a Snapshot, key: &ObjectKey) -> Option<&'a Arc
     snapshot.get(&class_key(class))?.node.controller()
 }
 
-/// Where a policy is rejected.
+/// The condition by which a controller reports that a policy is not in force: that it rejects the policy, or that it
+/// does not enforce it. A condition by which the policy waits for objects to apply to is none.
+fn denial<'a>(profile: &Profile, entry: &'a Entry) -> Option<&'a Condition> {
+    let counts = |condition: &&Condition| {
+        profile.in_force.contains(&condition.name)
+            && !profile.idle.iter().any(|idle| {
+                *idle.r#type == *condition.name
+                    && *idle.reason == *condition.reason
+                    && *idle.message == *condition.message
+            })
+    };
+    let not_enforced = || entry.not_enforced().find(counts);
+    entry.rejection().or_else(not_enforced)
+}
+
+/// Where a policy is rejected or reported not to be in force.
 pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
     if policy.object.reported.is_none() {
         return Rejected::Nowhere;
     }
     let (mut places, mut others) = (Vec::new(), false);
     for entry in entries(snapshot, policy) {
-        match (entry.acceptance, &entry.subject) {
-            (Acceptance::Rejected, _) if is_of_supposed(snapshot, policy, entry) => {}
-            (Acceptance::Rejected, Subject::Ancestor(place)) => places.push(place.clone()),
-            (Acceptance::Rejected, _) => return Rejected::Everywhere,
-            (Acceptance::Unsaid, _) => {}
+        let is_denied = denial(&policy.profile, entry).is_some();
+        match (is_denied, &entry.subject) {
+            (true, _) if is_of_supposed(snapshot, policy, entry) => {}
+            (true, Subject::Ancestor(place)) => places.push(place.clone()),
+            (true, _) => return Rejected::Everywhere,
+            (false, _) if entry.acceptance == Acceptance::Unsaid => {}
             _ => others = true,
         }
     }
@@ -153,10 +169,28 @@ fn is_of_supposed(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
         && (is_ancestor || targets.any(|target| snapshot.is_supposed(&target)))
 }
 
-/// The report that rejects a policy.
+/// The report that rejects a policy; otherwise the one that it is not in force.
 pub fn rejection(snapshot: &Snapshot, policy: &Policy) -> Option<Report> {
-    let mut entries = entries(snapshot, policy);
-    entries.find_map(|entry| Some(Report::of(entry, entry.rejection()?)))
+    let entries = entries(snapshot, policy);
+    let mut rejecting = entries.clone();
+    let rejection = rejecting.find_map(|entry| Some(Report::of(entry, entry.rejection()?)));
+    let mut all = entries;
+    let denial = |entry| Some(Report::of(entry, denial(&policy.profile, entry)?));
+    rejection.or_else(|| all.find_map(denial))
+}
+
+/// The report that a policy is not in force, if its controllers accept it.
+pub fn not_enforced(snapshot: &Snapshot, policy: &Policy) -> Option<Report> {
+    rejection(snapshot, policy).filter(|report| !report.is_rejection)
+}
+
+/// The reports that reject a policy, or that it is not in force, for single ancestors.
+pub fn rejections_by_ancestor(snapshot: &Snapshot, policy: &Policy) -> Vec<Report> {
+    let entries = entries(snapshot, policy);
+    let reports = entries.filter(|entry| !is_of_supposed(snapshot, policy, entry));
+    let reports =
+        reports.filter_map(|entry| Some(Report::of(entry, denial(&policy.profile, entry)?)));
+    reports.filter(|report| report.ancestor.is_some()).collect()
 }
 
 /// Whether the controllers of a policy reject it at an object, and all of them for this reason. Reports that do not name
@@ -171,7 +205,8 @@ pub fn is_rejected_only_for(
         Subject::Ancestor(place) => place.object == *object,
         Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => true,
     });
-    let mut rejections = entries.filter_map(Entry::rejection).peekable();
+    let denial = |entry| denial(&policy.profile, entry);
+    let mut rejections = entries.filter_map(denial).peekable();
     rejections.peek().is_some() && rejections.all(|rejection| *rejection.reason == *reason)
 }
 
@@ -188,7 +223,8 @@ pub fn is_of_another_target(snapshot: &Snapshot, policy: &Policy, here: &ObjectK
         return false;
     }
     let entries = entries(snapshot, policy);
-    let rejections = entries.filter_map(|entry| Some((&entry.subject, entry.rejection()?)));
+    let rejections =
+        entries.filter_map(|entry| Some((&entry.subject, denial(&policy.profile, entry)?)));
     let mut rejections = rejections.peekable();
     rejections.peek().is_some()
         && rejections.all(|(subject, rejection)| {
@@ -270,7 +306,7 @@ pub(crate) fn is_disputed(policy: &Policy) -> bool {
     let entries = policy.object.reported.as_ref().map(|r| &*r.entries);
     let entries = entries.unwrap_or_default();
     let mut all = entries.iter();
-    all.any(|entry| entry.acceptance == Acceptance::Rejected)
+    all.any(|entry| denial(&policy.profile, entry).is_some())
         && (entries.len() > 1 || policy.targets.len() > 1)
 }
 
@@ -286,6 +322,50 @@ pub fn of_listener<'a>(owner: &'a Object, name: &str) -> Option<&'a Condition> {
             entry.rejection().or_else(conflicted)
         }
         _ => None,
+    })
+}
+
+/// The condition by which its controller does not accept the `GatewayClass` of a Gateway, unless that controller runs the
+/// Gateways of such a class nevertheless.
+pub fn of_class<'a>(snapshot: &'a Snapshot, gateway: &Object) -> Option<&'a Condition> {
+    let Node::Gateway { class, .. } = &gateway.node else {
+        return None;
+    };
+    let class = snapshot.get(&class_key(class))?;
+    if snapshot.is_supposed(&class.key) {
+        return None;
+    }
+    let report = of_whole(class)?;
+    let controller = class.node.controller();
+    let facts = controller.and_then(|name| snapshot.controller_facts(name));
+    let runs = facts.is_some_and(|facts| facts.runs_gateways_of_rejected_class);
+    (!runs).then_some(report)
+}
+
+/// The condition by which its controller does not accept an object as a whole.
+pub fn of_whole(object: &Object) -> Option<&Condition> {
+    let mut entries = object.reported.as_ref()?.entries.iter();
+    entries.find_map(|entry| match &entry.subject {
+        Subject::Whole => entry.rejection(),
+        _ => None,
+    })
+}
+
+/// The parents whose controllers report that references of a route do not lead to objects, with the report.
+pub fn unresolved<'a>(
+    snapshot: &'a Snapshot,
+    route: &'a Object,
+) -> impl Iterator<Item = (&'a ParentRef, &'a Condition)> {
+    let entries = route.reported.iter().flat_map(|reported| &reported.entries);
+    entries.filter_map(|entry| {
+        let Subject::Parent(parent) = &entry.subject else {
+            return None;
+        };
+        let of_class = controller(snapshot, &parent.object);
+        let counts = of_class.is_none_or(|known| entry.controller.as_ref() == Some(known));
+        let is_supposed = snapshot.is_supposed(&parent.object);
+        let report = entry.unresolved()?;
+        (counts && !is_supposed).then_some((parent, report))
     })
 }
 
@@ -351,7 +431,7 @@ impl ControllerStatus {
             let conditions = entry.conditions.iter();
             reports.extend(conditions.map(|condition| Report::of(entry, condition)));
         }
-        let not_enforced = |entry: &Entry| Some(Report::of(entry, entry.not_enforced()?));
+        let not_enforced = |entry: &Entry| Some(Report::of(entry, entry.not_enforced().next()?));
         let find = |says: fn(&Condition) -> bool| {
             entries.clone().find_map(|entry| {
                 let mut conditions = entry.conditions.iter();

@@ -12,7 +12,7 @@ use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::{Listener, Node, Object};
 use crate::policy::Precedence;
 use crate::state::snapshot::Snapshot;
-use crate::status::reports::of_listener;
+use crate::status::reports::{of_class, of_listener};
 
 /// Why no request arrives through a Gateway, a `ListenerSet` or one of its listeners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,11 +117,11 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
         .partition(|set| allows_listener_set(snapshot, gateway, set));
     let joined: Vec<&Object> = std::iter::once(gateway).chain(joined).collect();
     let conflicts = conflicts(joined.iter().map(|owner| of(owner)));
+    let of_class = of_class(snapshot, gateway).map(|_| Conflict::Class);
     let with_reported = |(owner, mut conflicts): (&Object, Box<[Option<Conflict>]>)| {
         for (listener, conflict) in of(owner).iter().zip(&mut conflicts) {
-            if conflict.is_none() && of_listener(owner, &listener.name).is_some() {
-                *conflict = Some(Conflict::Reported);
-            }
+            let reported = || of_listener(owner, &listener.name).map(|_| Conflict::Reported);
+            *conflict = of_class.or(*conflict).or_else(reported);
         }
         conflicts
     };

@@ -10,7 +10,7 @@ use super::delegation::{self, Unfollowed};
 use super::isolation::ListenerHostname;
 use super::route_kinds::{KeptOutCache, may_keep_out};
 use super::route_path::{Unreached, unreached};
-use super::{AncestorPath, OwnPaths, through_listeners};
+use super::{AncestorPath, OwnPaths, gateway_of, through_listeners};
 use crate::kinds::profile::DelegationFile;
 use crate::model::acceptance::{Conflict, Listeners, SetRefusal};
 use crate::model::fuel;
@@ -19,7 +19,7 @@ use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
 use crate::model::object::{BackendRef, Listener, Node, Object, ParentRef, is_route};
 use crate::state::snapshot::Snapshot;
-use crate::status::reports::{of_listener, of_route};
+use crate::status::reports::{of_class, of_listener, of_route};
 
 /// The result of a parentRef.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -274,13 +274,14 @@ pub fn why_unaccepted(snapshot: &Snapshot, place: &Place) -> Option<String> {
         Unaccepted::Listener(why) => {
             let name = place.section.as_deref().unwrap_or_default();
             let owner = snapshot.get(&place.object)?;
-            format!("{place} is not accepted: {}", conflict(why, owner, name))
+            let why = conflict(snapshot, why, owner, name);
+            format!("{place} is not accepted: {why}")
         }
         Unaccepted::AllListeners(why) => {
             let owner = snapshot.get(&place.object)?;
             let first = listeners_of(owner).first();
             let name = first.map_or("", |listener| &*listener.name);
-            let why = conflict(why, owner, name);
+            let why = conflict(snapshot, why, owner, name);
             format!("no listener of {} is accepted: {why}", place.object)
         }
     })
@@ -295,11 +296,27 @@ pub fn kept_out_by(winner: &Object) -> String {
 }
 
 /// Why a listener conflicts with another, in the words of its controller if they are known.
-fn conflict(why: Conflict, owner: &Object, listener: &str) -> String {
-    match of_listener(owner, listener) {
-        Some(report) if why == Conflict::Reported => format!("its controller reports {report}"),
-        _ => why.to_string(),
-    }
+fn conflict(snapshot: &Snapshot, why: Conflict, owner: &Object, listener: &str) -> String {
+    let told = match why {
+        Conflict::Reported => {
+            of_listener(owner, listener).map(|report| format!("its controller reports {report}"))
+        }
+        Conflict::Class => of_rejected_class(snapshot, owner),
+        Conflict::Same | Conflict::Protocol => None,
+    };
+    told.unwrap_or_else(|| why.to_string())
+}
+
+/// What the controller of a `GatewayClass` that it does not accept reports, for a Gateway or `ListenerSet`.
+fn of_rejected_class(snapshot: &Snapshot, owner: &Object) -> Option<String> {
+    let gateway = snapshot.get(gateway_of(snapshot, &owner.key))?;
+    let Node::Gateway { class, .. } = &gateway.node else {
+        return None;
+    };
+    let report = of_class(snapshot, gateway)?;
+    Some(format!(
+        "the controller of GatewayClass {class} reports {report}"
+    ))
 }
 
 /// Why no listener of an object accepts a route.
@@ -348,7 +365,7 @@ fn refused(
             "which namespaces listener {name} takes routes of cannot be read: its selector is none"
         ),
         (Refusal::Conflict(why), ..) => {
-            let why = conflict(why, of, name);
+            let why = conflict(snapshot, why, of, name);
             format!("listener {name} is not accepted: {why}")
         }
         (Refusal::Reported, ..) => {

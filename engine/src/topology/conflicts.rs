@@ -177,7 +177,7 @@ mod tests {
             None => '-',
             Some(Conflict::Same) => 's',
             Some(Conflict::Protocol) => 'p',
-            Some(Conflict::Reported) => 'r',
+            Some(Conflict::Reported | Conflict::Class) => 'r',
         };
         let found: Vec<String> = found.iter().map(|o| o.iter().map(word).collect()).collect();
         found.join("|")

@@ -23,7 +23,8 @@ use crate::engine::model::section;
 use crate::engine::policy::Policy;
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::status::conditions::{
-    Accepted, TargetAttachment, TargetStatus, attachments, disagreement, shadowed, status_on_paths,
+    Accepted, TargetAttachment, TargetStatus, attachments, disagreement, partly_rejected,
+    rejections_on, shadowed, status_on_paths,
 };
 use crate::engine::status::reports::ControllerStatus;
 
@@ -54,18 +55,31 @@ pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) 
     let mut found = Found::new();
     let mut effective: Vec<OnPaths> = Vec::new();
     let mut without: Vec<OnPaths> = Vec::new();
+    let mut all_paths: Vec<PathGroup> = Vec::new();
     for kind in kinds(resolver, key) {
         let all = on(resolver, place, &kind);
         let (bare, mut groups): (Vec<PathGroup>, Vec<PathGroup>) =
             all.into_iter().partition(|group| group.stack.is_empty());
         // No request takes a path that begins at no listener.
+        all_paths.extend(bare.iter().chain(&groups).cloned());
         let taken = bare.iter().filter(|group| group.attached);
         without.extend(taken.map(|group| OnPaths::from((&kind, group))));
         groups.sort_by_cached_key(|group| group.path().into_iter().cloned().collect::<Vec<_>>());
         over(resolver.snapshot(), place, &groups, &mut found);
         effective.extend(groups.iter().map(|group| OnPaths::from((&kind, group))));
     }
+    without.retain(|bare| {
+        let kind = &bare.effective.policy_kind;
+        let mut others = effective.iter();
+        others.any(|other| other.effective.policy_kind == *kind)
+    });
     for over in found.values_mut() {
+        partly_rejected(
+            resolver.snapshot(),
+            &over.policy,
+            &all_paths,
+            &mut over.status,
+        );
         let target = over.status.target.clone();
         let own = if target.object == *key {
             &target
@@ -246,7 +260,9 @@ fn refused(resolver: &mut Resolver<'_>, place: &Place, found: &mut Found) {
                 continue;
             }
             let mut status = status_on_paths(snapshot, &policy, &stands, &[]);
-            if accepted != Accepted::Accepted {
+            if accepted == Accepted::Accepted {
+                status.reject_in_part(rejections_on(snapshot, &policy, &stands));
+            } else {
                 status.accepted = accepted;
                 status.state = None;
             }

@@ -16,6 +16,7 @@ use crate::answer::description::{Description, OfKind, OfTarget, OfWorkload, Poli
 use crate::answer::effective::Effective;
 use crate::answer::policies::Policies;
 use crate::answer::problems::What;
+use crate::answer::state::PolicyState;
 use crate::engine::model::object::section_noun;
 
 mod by_route;
@@ -261,7 +262,15 @@ pub(crate) fn settings(about: &OfTarget, effective: &Effective, style: Style) ->
     if let [(pointer, empty)] = *by
         && pointer.is_empty()
     {
-        let line = format!("nothing: {} has no settings", phrases::path(empty));
+        let is_rejected = |standing: &PolicyOnObject| {
+            standing.policy == *empty && standing.state == PolicyState::Rejected
+        };
+        let why = if about.policies.iter().any(is_rejected) {
+            "is not in force and still replaces policies above it"
+        } else {
+            "has no settings"
+        };
+        let line = format!("nothing: {} {why}", phrases::path(empty));
         return paragraph(style, Tone::Warning, "  ", &line, "    ");
     }
     let mut table = Table::new(&[]);

@@ -13,7 +13,9 @@ use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object, is_route};
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
-use crate::status::conditions::{Accepted, PolicyStatus, State, TargetStatus, Winner, status};
+use crate::status::conditions::{
+    Accepted, PolicyStatus, State, TargetStatus, Winner, rejections_on, status,
+};
 use crate::status::reports::controller;
 
 use super::{change, losses, reported};
@@ -112,6 +114,7 @@ fn in_force(resolver: &mut Resolver<'_>, policy: &Policy, status: &PolicyStatus)
     for target in &status.targets {
         findings.extend(rivals(snapshot, policy, target));
         findings.extend(rejected(policy, target));
+        findings.extend(rejected_in_part(snapshot, policy, target));
         findings.extend(winners(snapshot, policy, target));
         findings.extend(conflicts(resolver, policy, target));
     }
@@ -248,6 +251,24 @@ fn rejected(policy: &Policy, target: &TargetStatus) -> Option<Finding> {
         }
     };
     Some(Finding::new(Code::Rejected, policy.key(), message).about(place.to_string()))
+}
+
+/// The findings that controllers reject it for requests through single ancestors of a target.
+fn rejected_in_part(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<Finding> {
+    if target.state != Some(State::PartiallyEnforced) {
+        return Vec::new();
+    }
+    let place = &target.target;
+    let reports = rejections_on(snapshot, policy, place).into_iter();
+    let findings = reports.filter_map(|report| {
+        let ancestor = report.ancestor.as_ref()?;
+        let message = format!(
+            "it is not in force on {place} for requests through {ancestor}: its controller reports {report}"
+        );
+        let finding = Finding::new(Code::Rejected, policy.key(), message);
+        Some(finding.about(format!("{place} {ancestor}")))
+    });
+    findings.collect()
 }
 
 /// The findings on the policies that override it on a target, everywhere or somewhere.

@@ -18,7 +18,10 @@ pub(super) fn disagrees(policy: &Policy, status: &PolicyStatus) -> Option<Findin
             )
         }
         Disagreement::NotEnforced => {
-            let report = said.not_enforced.as_ref()?;
+            let report = match &status.accepted {
+                Accepted::Rejected(report) => report,
+                _ => said.not_enforced.as_ref()?,
+            };
             format!("by its spec it would be in force, but its controller reports {report}")
         }
         Disagreement::Overridden => {

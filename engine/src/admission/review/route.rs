@@ -9,6 +9,7 @@ use crate::model::fuel;
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object};
 use crate::state::snapshot::Snapshot;
+use crate::status::reports::unresolved;
 use crate::topology::{
     KeptOutCache, ParentAttachment, Unreached, attachment, attachment_cost, not_usable, unusable,
 };
@@ -57,8 +58,22 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
             });
         }
     }
-    findings.extend(backends_of(snapshot, route));
+    let of_backends = backends_of(snapshot, route);
+    if of_backends.is_empty() {
+        findings.extend(unresolved_of(snapshot, route));
+    }
+    findings.extend(of_backends);
     findings
+}
+
+/// The findings that controllers report references of the route that do not lead to objects.
+fn unresolved_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
+    let findings = unresolved(snapshot, route).map(|(parent, report)| {
+        let message = format!("the controller of {} reports {report}", parent.object);
+        let about = format!("{} {}", parent.object, report.name);
+        Finding::new(Code::BackendNotUsable, &route.key, message).about(about)
+    });
+    findings.collect()
 }
 
 /// Backends that get no requests, each once, at their first occurrence.

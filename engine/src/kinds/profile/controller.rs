@@ -19,6 +19,9 @@ pub struct ControllerFile {
     pub delegation: Option<DelegationFile>,
     /// How it keeps HTTP listeners on one port apart. If absent, attache assumes `full` and notes where it matters.
     pub listener_isolation: Option<ListenerIsolation>,
+    /// Whether it runs Gateways although it reports that it does not accept their `GatewayClass`.
+    #[serde(default)]
+    pub runs_gateways_of_rejected_class: bool,
     /// The order in which it tries rules that match one request, as far as it differs from that of the Gateway API.
     #[serde(default)]
     pub rule_order: RuleOrder,

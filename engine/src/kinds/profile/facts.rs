@@ -176,6 +176,7 @@ impl Profile {
             fact("status.overridden", &self.tells_overridden, |v| json!(v)),
             fact("status.mayBeEmpty", &self.may_be_empty, |v| json!(v)),
             fact("status.mustBeTrue", &self.must_be_true, |v| json!(v)),
+            fact("status.inForce", &self.in_force, |v| json!(v)),
             fact("status.idle", &self.idle, |v| json!(v)),
         ]
     }

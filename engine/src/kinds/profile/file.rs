@@ -147,6 +147,8 @@ pub struct StatusFile {
     pub overridden: Option<bool>,
     /// Whether controllers may report nothing about a policy that is in force.
     pub may_be_empty: Option<bool>,
+    /// Conditions that are `False` if an accepted policy is not in force: `Enforced` and `Programmed` by default.
+    pub in_force: Option<Vec<String>>,
     /// Conditions with names of the project's own that are `True` if all is well, and a fault if they are `False`.
     pub must_be_true: Option<Vec<String>>,
     /// Conditions by which controllers say that a policy is accepted and has nothing to apply to yet.

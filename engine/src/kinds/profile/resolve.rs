@@ -16,6 +16,7 @@ use super::{
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 use crate::model::object::Crd;
+use crate::model::object::reported::ENFORCEMENT;
 
 /// The maximum number of entries in `status.ancestors` unless the CRD states it (Gateway API).
 const MAX_ANCESTORS: usize = 16;
@@ -124,6 +125,8 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         must_be_true: said(explicit, |p| {
             Some(read::texts(p.status.must_be_true.as_ref()?))
         }),
+        in_force: first(explicit, |p| Some(read::texts(p.status.in_force.as_ref()?)))
+            .unwrap_or_else(|| default(ENFORCEMENT.into_iter().map(Arc::from).collect())),
         idle: said(explicit, |p| p.status.idle.clone()),
         merging: merging(explicit),
         versions: from_crd(crd.map(|crd| crd.served.clone()))

@@ -28,6 +28,12 @@ const NO_REJECTION: [&str; 5] = [
     MERGED,
     "ListenersNotValid",
 ];
+/// The condition of a listener that is part of the configuration of a proxy.
+const PROGRAMMED: &str = "Programmed";
+/// Reasons by which a listener is not programmed yet, or not because of itself.
+const NOT_YET_PROGRAMMED: [&str; 3] = ["AddressNotAssigned", "AddressNotUsable", "NoResources"];
+/// The reason of a listener that is not programmed because of its spec.
+const INVALID: &str = "Invalid";
 /// The condition, or its reason, by which a controller reports that other policies override a policy.
 pub const OVERRIDDEN: &str = "Overridden";
 /// The reason by which a controller reports that it merged a policy with others.
@@ -265,6 +271,14 @@ impl Reader<'_> {
                 });
             }
         }
+        let is_listener = matches!(subject, Subject::Listener(_));
+        if is_listener
+            && kept
+                .iter()
+                .any(|condition| condition.leaves_out(acceptance))
+        {
+            acceptance = Acceptance::Rejected;
+        }
         Entry {
             subject,
             controller,
@@ -363,18 +377,27 @@ impl Entry {
         if self.acceptance != Acceptance::Rejected {
             return None;
         }
-        let mut conditions = self.conditions.iter();
-        conditions.find(|condition| condition.rejects())
+        let conditions = || self.conditions.iter();
+        let left_out = || conditions().find(|condition| condition.leaves_out(Acceptance::Unsaid));
+        let of_listener = matches!(self.subject, Subject::Listener(_));
+        let rejection = conditions().find(|condition| condition.rejects());
+        rejection.or_else(|| left_out().filter(|_| of_listener))
     }
 
-    /// The condition that reports that an accepted object is not in force.
-    pub fn not_enforced(&self) -> Option<&Condition> {
-        let mut conditions = self.conditions.iter();
-        conditions.find(|condition| {
+    /// The conditions that report that an accepted object is not in force.
+    pub fn not_enforced(&self) -> impl Iterator<Item = &Condition> {
+        let conditions = self.conditions.iter();
+        conditions.filter(|condition| {
             condition.is_current
                 && ENFORCEMENT.contains(&&*condition.name)
                 && !NO_REJECTION.contains(&&*condition.reason)
         })
+    }
+
+    /// The condition that reports that a reference does not lead to an object.
+    pub fn unresolved(&self) -> Option<&Condition> {
+        let mut conditions = self.conditions.iter();
+        conditions.find(|condition| condition.is_current && &*condition.name == RESOLVED)
     }
 }
 
@@ -414,72 +437,18 @@ impl Condition {
             && ACCEPTANCE.contains(&&*self.name)
             && !NO_REJECTION.contains(&&*self.reason)
     }
+
+    /// Whether it reports that a listener is left out of the configuration. Some controllers write no other condition
+    /// for such a listener; others accept it and call it invalid.
+    fn leaves_out(&self, acceptance: Acceptance) -> bool {
+        let reason = &*self.reason;
+        let is_lasting = match acceptance {
+            Acceptance::Accepted => reason == INVALID,
+            _ => !NO_REJECTION.contains(&reason) && !NOT_YET_PROGRAMMED.contains(&reason),
+        };
+        self.is_current && &*self.name == PROGRAMMED && is_lasting
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::value::to_raw_value;
-    use serde_json::{Value, json};
-
-    use super::{Acceptance, Header, Reported};
-
-    fn reported(generation: i64, status: &Value) -> Option<Reported> {
-        let header = Header {
-            namespace: "shop".into(),
-            ..Header::default()
-        };
-        let status = to_raw_value(status).unwrap();
-        Reported::read(&status, &header, Some(generation)).map(|reported| (*reported).clone())
-    }
-
-    fn ancestors(accepted: &str, observed: &Value) -> Value {
-        json!({"ancestors": [{
-            "ancestorRef": {"name": "edge"}, "controllerName": "x.io/c",
-            "conditions": [{"type": "Accepted", "status": accepted, "reason": "Invalid",
-                "message": "bad\n  cidr", "observedGeneration": observed}]}]})
-    }
-
-    #[test]
-    fn a_condition_counts_at_the_generation_that_it_saw() {
-        let of = |status: &Value| {
-            let reported = reported(2, status).unwrap();
-            reported.entries[0].acceptance
-        };
-        assert_eq!(of(&ancestors("False", &json!(2))), Acceptance::Rejected);
-        assert_eq!(of(&ancestors("False", &json!(1))), Acceptance::Outdated);
-        assert_eq!(of(&ancestors("False", &Value::Null)), Acceptance::Rejected);
-        assert_eq!(of(&ancestors("True", &json!("2"))), Acceptance::Accepted);
-        assert_eq!(of(&ancestors("True", &json!(1))), Acceptance::Outdated);
-        assert_eq!(reported(2, &ancestors("Unknown", &json!(2))), None);
-    }
-
-    #[test]
-    fn a_message_is_one_line_and_names_are_filled_in() {
-        let reported = reported(1, &ancestors("False", &json!(1))).unwrap();
-        let condition = reported.entries[0].rejection().unwrap();
-        assert_eq!(&*condition.message, "bad cidr");
-        let subject = format!("{:?}", reported.entries[0].subject);
-        assert!(subject.contains("shop"), "{subject}");
-    }
-
-    #[test]
-    fn a_route_with_which_all_is_well_takes_no_memory() {
-        let parents = |accepted: &str| {
-            json!({"parents": [{"parentRef": {"name": "edge"}, "controllerName": "x.io/c",
-                "conditions": [{"type": "Accepted", "status": accepted, "reason": "Accepted"}]}]})
-        };
-        assert_eq!(reported(1, &parents("True")), None);
-        assert!(reported(1, &parents("False")).is_some());
-    }
-
-    #[test]
-    fn an_unreadable_status_is_ignored() {
-        for status in [
-            json!(7),
-            json!({"ancestors": 7, "conditions": {"Accepted": "False"}}),
-            json!({"ancestors": [{"conditions": "False"}]}),
-        ] {
-            assert_eq!(reported(1, &status), None, "{status}");
-        }
-    }
-}
+mod tests;

@@ -30,10 +30,11 @@ impl Acceptances {
         lock().entry(gateway.clone()).or_insert(found).clone()
     }
 
-    /// Forgets everything if acceptance depends on objects of a kind: Gateways, `ListenerSets`, and Namespaces, whose
-    /// labels listeners select.
+    /// Forgets everything if acceptance depends on objects of a kind: Gateways, their classes, `ListenerSets`, and
+    /// Namespaces, whose labels listeners select.
     pub(super) fn change(&mut self, gk: &GroupKind) {
-        if gk.is_gateway_api("Gateway") || gk.is_listener_set() || gk.is_core("Namespace") {
+        let is_gateway = gk.is_gateway_api("Gateway") || gk.is_gateway_api("GatewayClass");
+        if is_gateway || gk.is_listener_set() || gk.is_core("Namespace") {
             self.0 = Arc::default();
         }
     }

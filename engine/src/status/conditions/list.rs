@@ -20,7 +20,14 @@ pub struct Condition {
 /// The conditions of a policy: for all requests, or for requests through one Gateway.
 pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Condition> {
     let mut found = vec![accepted(status, gateway)];
+    let not_enforced = match &status.accepted {
+        Accepted::Rejected(report) if !report.is_rejection => {
+            Some(State::NoEffect(format!("its controller reports {report}")))
+        }
+        _ => None,
+    };
     let state = match gateway {
+        _ if not_enforced.is_some() => not_enforced,
         None => status.state.clone(),
         Some(gateway) => {
             let mut through = status.targets.iter().filter_map(|t| t.through.get(gateway));
@@ -57,10 +64,10 @@ fn accepted(of: &PolicyStatus, gateway: Option<&ObjectKey>) -> Condition {
     let left_out = left_out.as_ref().and_then(|all| all.first());
     let (status, reason, message) = match &of.accepted {
         Accepted::Accepted if let Some(why) = left_out => (false, why.reason, why.message.clone()),
-        Accepted::Accepted => (true, "Accepted", "Attached".to_owned()),
-        Accepted::Rejected(report) => {
+        Accepted::Rejected(report) if report.is_rejection => {
             (false, "Invalid", format!("Its controller reports {report}"))
         }
+        Accepted::Accepted | Accepted::Rejected(_) => (true, "Accepted", "Attached".to_owned()),
         Accepted::Clashing(why) => (false, why.reason, why.message.clone()),
         Accepted::Invalid => (
             false,

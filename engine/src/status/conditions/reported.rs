@@ -1,7 +1,7 @@
 //! Differences between the reported status and the status that attache expects.
 
 use super::{Accepted, PolicyStatus, State};
-use crate::status::reports::{ControllerStatus, Opinion, Overridden};
+use crate::status::reports::{ControllerStatus, Opinion, Overridden, Report};
 
 /// How a controller and attache disagree about a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,9 +47,8 @@ pub fn disagreement(
     let is_overridden = matches!(said.overridden, Some(Overridden::Everywhere(_)));
     let is_in_force = matches!(state, Some(State::Enforced | State::PartiallyEnforced));
     match (accepted, said.opinion) {
-        (Accepted::Rejected(_), _) | (Accepted::Accepted, Opinion::Divided) => {
-            Some(Disagreement::Rejected)
-        }
+        (Accepted::Rejected(report), _) => Some(of_report(report)),
+        (Accepted::Accepted, Opinion::Divided) => Some(Disagreement::Rejected),
         (Accepted::Accepted, _) if is_in_force && said.not_enforced.is_some() => {
             Some(Disagreement::NotEnforced)
         }
@@ -65,6 +64,14 @@ pub fn disagreement(
     }
 }
 
+fn of_report(report: &Report) -> Disagreement {
+    if report.is_rejection {
+        Disagreement::Rejected
+    } else {
+        Disagreement::NotEnforced
+    }
+}
+
 /// A rejection is expected if the policy is left out on some sections of a target.
 fn unexpected(differs: Option<Disagreement>, is_left_out: bool) -> Option<Disagreement> {
     differs.filter(|differs| !(is_left_out && *differs == Disagreement::Rejected))
@@ -76,8 +83,12 @@ impl PolicyStatus {
     /// The disagreement between its controllers and attache.
     pub fn disagreement(&self) -> Option<Disagreement> {
         let mut targets = self.targets.iter();
-        if targets.any(|target| matches!(target.accepted, Accepted::Rejected(_))) {
-            return Some(Disagreement::Rejected);
+        let rejected = targets.find_map(|target| match &target.accepted {
+            Accepted::Rejected(report) => Some(of_report(report)),
+            _ => None,
+        });
+        if rejected.is_some() {
+            return rejected;
         }
         let mut targets = self.targets.iter();
         let is_left_out = targets.any(|target| target.left_out.is_some());

@@ -4,15 +4,18 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::{nearby, settings};
-use crate::answer::Named;
 use crate::answer::description::OfTarget;
 use crate::answer::effective::OnPaths;
+use crate::answer::{KindName, Named};
 use crate::cli::render::phrases;
 use crate::cli::render::style::{Style, Tone};
-use crate::cli::render::text::beside;
+use crate::cli::render::text::{beside, paragraph};
 
 /// The limit of blocks in one description; the others are counted.
 const MOST_BLOCKS: usize = 20;
+
+/// The limit of groups of paths without a policy that are shown for each kind.
+const MOST_OPEN: usize = 5;
 
 /// The results under one title.
 pub(super) struct Part<'a> {
@@ -55,9 +58,18 @@ impl<'a> Part<'a> {
                 None => groups.push(vec![effective]),
             }
         }
+        let of = |group: &[&OnPaths]| group.first().map(|first| kind_of(first).clone());
+        let mut open = self.without();
         let mut text = String::new();
-        for group in groups.iter().take(MOST_BLOCKS) {
+        let mut shown = groups.iter().take(MOST_BLOCKS).peekable();
+        while let Some(group) = shown.next() {
             text.push_str(&self.block(group, style));
+            let kind = of(group);
+            if shown.peek().is_none_or(|next| of(next) != kind) {
+                let here = open.extract_if(.., |group| of(group) == kind);
+                let here: Vec<Vec<&OnPaths>> = here.collect();
+                text.push_str(&self.open_paths(&here, style));
+            }
         }
         if groups.len() > MOST_BLOCKS {
             let more = groups.len() - MOST_BLOCKS;
@@ -69,21 +81,77 @@ impl<'a> Part<'a> {
         text
     }
 
+    /// The paths on which no policy of a kind applies, by kind and then in as few groups as name them exactly: the paths
+    /// of a group have the same listeners or the same targets.
+    fn without(&self) -> Vec<Vec<&'a OnPaths>> {
+        let mut groups: Vec<Vec<&OnPaths>> = Vec::new();
+        let bare = if self.elsewhere {
+            &[][..]
+        } else {
+            &self.about.without
+        };
+        for bare in bare {
+            let fits = |group: &&mut Vec<&OnPaths>| {
+                let all = |same: fn(&OnPaths, &OnPaths) -> bool| {
+                    group.iter().all(|other| same(other, bare))
+                };
+                let alike = |a: &OnPaths, b: &OnPaths| {
+                    (kind_of(a), a.incomplete, &a.requests_from)
+                        == (kind_of(b), b.incomplete, &b.requests_from)
+                };
+                all(alike)
+                    && (all(|a, b| a.listeners == b.listeners)
+                        || all(|a, b| a.targets == b.targets))
+            };
+            match groups.iter_mut().find(fits) {
+                Some(group) => group.push(bare),
+                None => groups.push(vec![bare]),
+            }
+        }
+        groups
+    }
+
+    /// Says of the paths without a policy of a kind that there is none, so that nobody takes them for protected.
+    fn open_paths(&self, groups: &[Vec<&OnPaths>], style: Style) -> String {
+        let mut text = String::new();
+        for group in groups.iter().take(MOST_OPEN) {
+            let Some(first) = group.first() else {
+                continue;
+            };
+            let kind = &kind_of(first).0.kind;
+            text.push_str(&self.title(group, "the rest", style));
+            let line = format!("nothing: no {kind} applies there");
+            text.push_str(&paragraph(style, Tone::Warning, "  ", &line, "    "));
+        }
+        if let Some(more @ 1..) = groups.len().checked_sub(MOST_OPEN) {
+            let paths = phrases::count(more, "more group", "more groups");
+            let line = format!("and on {paths} of paths: use -o json");
+            text.push_str(&paragraph(style, Tone::Warning, "  ", &line, "    "));
+        }
+        text
+    }
+
     fn block(&self, group: &[&OnPaths], style: Style) -> String {
         let Some(first) = group.first() else {
             return String::new();
         };
-        let kind = &first.effective.policy_kind.0;
-        let title = format!("{} {}", self.title, kind.kind);
-        let place = format!("({})", self.scope(group));
-        let pieces = [(Some(Tone::Heading), title), (Some(Tone::Faint), place)];
-        let title = beside(style, &pieces, "  ", "    ");
         let settings = settings(self.about, &first.effective, style);
-        format!("\n{title}{settings}")
+        self.title(group, "the whole", style) + &settings
+    }
+
+    /// The title of a block; `whole` is the word for the described object itself.
+    fn title(&self, group: &[&OnPaths], whole: &str, style: Style) -> String {
+        let Some(first) = group.first() else {
+            return String::new();
+        };
+        let title = format!("{} {}", self.title, kind_of(first).0.kind);
+        let place = format!("({})", self.scope(group, whole));
+        let pieces = [(Some(Tone::Heading), title), (Some(Tone::Faint), place)];
+        format!("\n{}", beside(style, &pieces, "  ", "    "))
     }
 
     /// The paths of its kind that have this result, in words.
-    fn scope(&self, group: &[&OnPaths]) -> String {
+    fn scope(&self, group: &[&OnPaths], whole: &str) -> String {
         let kind = group.first().map(|first| &first.effective.policy_kind);
         let without: &[OnPaths] = if self.elsewhere {
             &[]
@@ -100,7 +168,14 @@ impl<'a> Part<'a> {
         let names = |of: fn(&OnPaths) -> &Vec<Named>, always: bool| {
             let mine: BTreeSet<&Named> = group.iter().flat_map(|e| of(e)).collect();
             let every: BTreeSet<&Named> = all.iter().flat_map(|e| of(e)).collect();
-            let here: Vec<String> = mine.iter().map(|place| nearby(self.about, place)).collect();
+            let name = |place: &&Named| {
+                if place.0 == self.about.object.0 && place.0.section.is_none() {
+                    whole.to_owned()
+                } else {
+                    nearby(self.about, place)
+                }
+            };
+            let here: Vec<String> = mine.iter().map(name).collect();
             (always || mine != every).then_some(here)
         };
         // Paths that begin below a listener have no listener to show.
@@ -135,6 +210,10 @@ impl<'a> Part<'a> {
         }
         parts.join("; ")
     }
+}
+
+fn kind_of(result: &OnPaths) -> &KindName {
+    &result.effective.policy_kind
 }
 
 /// Whether two results are equal, on whatever paths.

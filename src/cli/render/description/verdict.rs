@@ -126,7 +126,8 @@ pub(super) fn said(problem: &Problem) -> String {
             phrases::path(&problem.object)
         ),
         What::Backend => format!("no requests to {}: {reason}", problem.object.0),
-        What::Listener => reason.clone(),
+        What::Listener | What::Reference => reason.clone(),
+        What::Class => format!("not accepted: {reason}"),
         What::Route => format!("no request takes it: {reason}"),
         What::Rule => format!("no request takes {}: {reason}", problem.object.0),
     }

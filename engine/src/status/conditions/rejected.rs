@@ -1,0 +1,83 @@
+//! Policies that controllers reject, or report not to be in force, for requests through single ancestors.
+
+use super::{Accepted, State, TargetStatus};
+use crate::effective::PathGroup;
+use crate::model::ids::Place;
+use crate::policy::Policy;
+use crate::state::snapshot::Snapshot;
+use crate::status::reports::{self, Rejected, Report};
+
+/// Whether a place is another section of the object of a target.
+fn is_beside(place: &Place, target: &Place) -> bool {
+    let both = place.section.is_some() && target.section.is_some();
+    both && place.object == target.object && place.section != target.section
+}
+
+/// The reports by which a policy that is in force on a target is not in force for requests through single ancestors.
+pub fn rejections_on(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Vec<Report> {
+    let is_whole = !matches!(reports::rejected(snapshot, policy), Rejected::Through(_));
+    if is_whole || reports::is_of_another_target(snapshot, policy, &target.object) {
+        return Vec::new();
+    }
+    let mut reports = reports::rejections_by_ancestor(snapshot, policy);
+    reports.retain(|report| {
+        let ancestor = report.ancestor.as_ref();
+        ancestor.is_some_and(|place| !is_beside(place, target))
+    });
+    reports
+}
+
+/// The report that a policy is not in force on a target, though its controllers accept it.
+pub(super) fn not_enforced_on(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    target: &Place,
+) -> Option<Report> {
+    let is_everywhere = reports::rejected(snapshot, policy).at(&target.object)
+        && !reports::is_of_another_target(snapshot, policy, &target.object);
+    is_everywhere
+        .then(|| reports::not_enforced(snapshot, policy))
+        .flatten()
+}
+
+/// Notes that a policy in force on a target is rejected on some of these paths through it.
+pub fn partly_rejected(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    paths: &[PathGroup],
+    status: &mut TargetStatus,
+) {
+    let target = &status.target;
+    let mut rejections = rejections_on(snapshot, policy, target);
+    let has = |group: &PathGroup, place: &Place| {
+        let mut steps = group.paths.steps();
+        steps.any(|step| step.place == *place)
+    };
+    let is_on = |report: &Report| {
+        let mut groups = paths.iter().filter(|group| has(group, target));
+        let ancestor = report.ancestor.as_ref();
+        ancestor.is_some_and(|ancestor| groups.any(|group| has(group, ancestor)))
+    };
+    rejections.retain(is_on);
+    status.reject_in_part(rejections);
+}
+
+// === impl TargetStatus ===
+
+impl TargetStatus {
+    /// Notes that its controllers reject it for requests through some ancestors.
+    pub fn reject_in_part(&mut self, reports: Vec<Report>) {
+        let Some(report) = reports.into_iter().next() else {
+            return;
+        };
+        match &self.state {
+            Some(State::Enforced) => self.state = Some(State::PartiallyEnforced),
+            // No request reaches the target through other ancestors.
+            Some(State::NoEffect(_)) => {
+                self.accepted = Accepted::Rejected(Box::new(report));
+                self.state = None;
+            }
+            _ => {}
+        }
+    }
+}
