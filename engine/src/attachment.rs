@@ -12,7 +12,7 @@ use crate::model::grants::granted;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{From, Node, Object};
 use crate::model::section;
-use crate::policy::{Policy, TargetRef, is_cluster_scoped};
+use crate::policy::{Policy, Select, TargetRef, is_cluster_scoped};
 use crate::state::snapshot::{Snapshot, namespace_key};
 use crate::status::reports::{self, Rejected};
 
@@ -187,6 +187,10 @@ fn attachment(
         }
         Some(RejectionEffect::WithoutSections { sections, .. }) => (policy.clone(), sections),
     };
+    let attached = match &target.select {
+        Select::Filter(_, position) => Arc::new(attached.by_filter(*position)),
+        _ => attached,
+    };
     let own = &policy.key().namespace;
     Some(Attachment {
         policy: attached,
@@ -227,6 +231,8 @@ pub(crate) fn sections(
 ) -> Vec<Arc<str>> {
     let known = object.filter(|object| has_sections(&object.node));
     match (&target.section, target.port, known) {
+        // A filter is part of its rule, which needs no name.
+        (Some(label), ..) if target.is_by_filter() => vec![label.clone()],
         (Some(name), _, Some(object)) => {
             let label = section::resolve(object, name, profile.section_names());
             label.into_iter().collect()

@@ -15,6 +15,7 @@ use crate::model::literal;
 use crate::model::object::{From, Meta, Object, ROUTES};
 use crate::model::selector::Selector;
 
+mod by_filter;
 mod caveats;
 mod definition;
 mod empty;
@@ -94,6 +95,8 @@ pub enum Select {
     Labels(Option<Box<Selector>>),
     /// The objects with this annotation key and value.
     Annotated(Arc<str>, Arc<str>),
+    /// The route with this name, one of whose rules names the policy in a filter at this position.
+    Filter(Arc<str>, u16),
 }
 
 /// Settings under one strategy. A policy of the legacy dialect has up to two stanzas.
@@ -290,7 +293,12 @@ pub fn spec(object: &Object) -> Value {
 impl TargetRef {
     /// Whether it selects objects by their metadata, instead of naming one.
     pub fn selects(&self) -> bool {
-        !matches!(self.select, Select::Name(_))
+        !matches!(self.select, Select::Name(_) | Select::Filter(..))
+    }
+
+    /// Whether a filter of the target names the policy, and not the policy the target.
+    pub fn is_by_filter(&self) -> bool {
+        matches!(self.select, Select::Filter(..))
     }
 
     /// Whether it refers to the whole object, as far as is known.
@@ -307,7 +315,7 @@ impl TargetRef {
 
     /// The object that it names, for a policy in `namespace`; `None` for a selector.
     pub fn object(&self, namespace: &Arc<str>) -> Option<ObjectKey> {
-        let Select::Name(name) = &self.select else {
+        let (Select::Name(name) | Select::Filter(name, _)) = &self.select else {
             return None;
         };
         let namespace = self.namespace(namespace).clone();
@@ -330,7 +338,7 @@ impl TargetRef {
         let here = || *self.namespace(own) == object.namespace;
         self.gk == object.gk
             && match &self.select {
-                Select::Name(name) => *name == object.name && here(),
+                Select::Name(name) | Select::Filter(name, _) => *name == object.name && here(),
                 Select::Labels(selector) => {
                     (here() || self.spans(own))
                         && selector
@@ -348,7 +356,7 @@ impl TargetRef {
     pub fn equal_labels(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
         let selector = match &self.select {
             Select::Labels(selector) => selector.as_deref(),
-            Select::Name(_) | Select::Annotated(..) => None,
+            Select::Name(_) | Select::Annotated(..) | Select::Filter(..) => None,
         };
         selector.into_iter().flat_map(Selector::equal)
     }

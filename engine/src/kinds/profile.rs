@@ -97,6 +97,8 @@ pub struct Profile {
     pub refs: Fact<Vec<RefField>>,
     /// The annotation of targets that names a policy, for kinds without target fields.
     pub annotation: Fact<Option<Annotation>>,
+    /// Kinds of routes whose rules may name a policy in a filter.
+    pub by_filter_of: Fact<Vec<GroupKind>>,
     /// Whether a policy must have a target.
     pub required: Fact<bool>,
     /// Whether references in both the singular and the plural field are rejected.

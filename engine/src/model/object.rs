@@ -18,6 +18,7 @@ mod annotations;
 mod bounded_vec;
 mod crd;
 mod delegating;
+mod filter_refs;
 mod json;
 mod kinds;
 mod matches;
@@ -31,6 +32,7 @@ mod weight;
 
 pub use annotations::{Annotations, IGNORE, Raw as RawAnnotations, short as short_annotations};
 pub use crd::{Crd, POLICY_LABEL};
+pub use filter_refs::FilterRefs;
 pub use kinds::{
     CORE_KINDS, ROUTES, gateway_kinds, gateway_versions, is_core_kind, is_gateway_kind, is_route,
     section_noun, watched_gateway_kinds,
@@ -203,6 +205,8 @@ pub struct Rule {
     pub name: Option<Arc<str>>,
     /// The backends that it sends requests to.
     pub backends: Box<[BackendRef]>,
+    /// The objects that its filters name, if any.
+    pub filter_refs: Option<Box<FilterRefs>>,
 }
 
 /// A reference to a backend.

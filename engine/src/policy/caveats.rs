@@ -58,6 +58,7 @@ impl Policy {
             && (caveat.annotations.is_empty() || caveat.annotations.iter().any(is_annotated))
             && (caveat.objects.is_empty() || caveat.objects.iter().any(exists))
             && (!caveat.shared_ports || has_shared_ports(snapshot))
+            && (!caveat.filters_of_backends || snapshot.has_filters_of_backends(&self.key().gk))
             && caveat.condition.holds_in_made(|| self.spec())
     }
 

@@ -153,7 +153,7 @@ impl Entry<'_> {
 
 impl Select {
     /// A reference without a section to objects of a kind.
-    fn of(self, gk: GroupKind) -> TargetRef {
+    pub(super) fn of(self, gk: GroupKind) -> TargetRef {
         TargetRef {
             gk,
             namespace: None,

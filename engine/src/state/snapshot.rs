@@ -20,6 +20,7 @@ use crate::status::reports;
 mod acceptances;
 mod attachment_index;
 mod edges;
+mod filters;
 mod hypothetical;
 mod object_map;
 mod small_set;
@@ -349,11 +350,12 @@ impl Snapshot {
         kind.absent.remove(&key);
         let known = kind.objects.get(&key);
         if known.is_some_and(|known| Arc::ptr_eq(known, &object) || known.is_identical(&object)) {
-            // A list repeated the object, or only parts changed that are not kept, such as status.
-            return;
+            return; // A list repeated the object, or only parts changed that are not kept, such as status.
         }
         self.acceptances.change(&key.gk);
+        let mut filters = filters::of_rules(&object);
         if let Some(old) = kind.objects.insert(key.clone(), object.clone()) {
+            filters.extend(filters::of_rules(&old));
             self.edges.unlink(&old);
         }
         match &object.node {
@@ -368,6 +370,7 @@ impl Snapshot {
             Some(profile) => self.set_policy(object, profile, spec),
             None => self.edges.link(&object),
         }
+        self.set_named_by_filters(filters);
     }
 
     fn remove(&mut self, key: &ObjectKey) {
@@ -381,6 +384,7 @@ impl Snapshot {
         };
         self.edges.unlink(&removed);
         self.unset_policy(key);
+        self.set_named_by_filters(filters::of_rules(&removed));
         match &removed.node {
             Node::Crd(crd) => self.set_profile(&crd.gk, None),
             Node::ReferenceGrant { .. } => {
@@ -468,12 +472,12 @@ impl Snapshot {
             // The targets and settings of the policy are unknown.
             return;
         }
-        // In the topology, policies are not descendants of their Namespace.
-        self.edges.unlink(&object);
+        self.edges.unlink(&object); // In the topology, policies are not descendants of their Namespace.
         let mut policy = match spec {
             Some(spec) => Policy::of(object, spec, profile),
             None => Policy::read(object, profile),
         };
+        self.add_filters(&mut policy);
         for target in &mut policy.targets {
             if let Some((known, _)) = self.kinds.get_key_value(&target.gk) {
                 target.gk.clone_from(known);

@@ -321,7 +321,7 @@ fn unattached(snapshot: &Snapshot, policy: &Policy) -> Accepted {
     let unseen = |target: &TargetRef| match &target.select {
         Select::Labels(_) => !snapshot.knows(&target.gk),
         Select::Annotated(..) => true,
-        Select::Name(_) => false,
+        Select::Name(_) | Select::Filter(..) => false,
     };
     if policy.strategies.is_none() {
         Accepted::Invalid

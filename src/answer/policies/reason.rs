@@ -63,7 +63,9 @@ pub(in crate::answer) fn reason(
     }
     if reasons.is_empty() && status.targets.is_empty() {
         let idle = selecting_nothing(snapshot, policy);
-        reasons.push(idle.unwrap_or_else(|| "it names no target".to_owned()));
+        let why = || by_filter_of_a_backend(snapshot, policy);
+        let why = idle.or_else(why);
+        reasons.push(why.unwrap_or_else(|| "it names no target".to_owned()));
     }
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
@@ -195,4 +197,16 @@ fn wrong(path: &str, fault: &Fault) -> String {
         Fault::Missing(part) => format!("{path} has no {part}"),
         Fault::Versioned(group) => format!("{path}.group {group:?} carries a version"),
     }
+}
+
+/// The reason if only filters of backends name a policy.
+fn by_filter_of_a_backend(snapshot: &Snapshot, policy: &Policy) -> Option<String> {
+    if policy.profile.by_filter_of.is_empty() {
+        return None;
+    }
+    let route = snapshot.filtering_backends(policy.key()).next()?;
+    Some(format!(
+        "it names no target; a filter of a backend of {} names it, which attache does not follow",
+        route.key
+    ))
 }

@@ -32,6 +32,9 @@ pub struct CaveatFile {
     /// It applies if two Gateways of one class have plain HTTP listeners on one port.
     #[serde(default)]
     pub shared_ports: bool,
+    /// It applies if a filter of a backend of a route names a policy of the kind.
+    #[serde(default)]
+    pub filters_of_backends: bool,
     /// It applies if each of these fields has one of these values: `spec.mergeType: [StrategicMerge]`. Paths and values
     /// are those of `weakenedBy`.
     #[serde(default)]
@@ -56,6 +59,8 @@ pub struct Caveat {
     pub objects: Vec<Arc<str>>,
     /// Applies only if two Gateways of one class have plain HTTP listeners on one port.
     pub shared_ports: bool,
+    /// Applies only if a filter of a backend of a route names a policy of the kind.
+    pub filters_of_backends: bool,
     /// Applies to policies whose spec fulfils this.
     pub condition: Condition,
 }
@@ -72,6 +77,7 @@ impl Caveat {
             annotations: texts(&file.annotations),
             objects: texts(&file.objects),
             shared_ports: file.shared_ports,
+            filters_of_backends: file.filters_of_backends,
             condition: Condition::read(&file.when, &ValuesFile::new()),
         }
     }

@@ -40,6 +40,9 @@ impl Profile {
             fact("versions", &self.versions, |v| json!(v)),
             fact("class", &self.class, |v| json!(v)),
             fact("targets.refs", &self.refs, |v| list(v, reference)),
+            fact("targets.byFilterOf", &self.by_filter_of, |v| {
+                list(v, |gk| json!(gk.to_string()))
+            }),
             fact("targets.annotation", &self.annotation, |v| {
                 json!(
                     v.as_ref()

@@ -187,6 +187,9 @@ pub struct Targets {
     pub annotation: Option<AnnotationFile>,
     /// Whether a policy must have a target.
     pub required: Option<bool>,
+    /// Kinds of routes whose rules may name a policy in a filter (`ExtensionRef`). It acts on such a rule, and precedes
+    /// the policies that target the rule.
+    pub by_filter_of: Option<Vec<Match>>,
     /// The target of a policy without one.
     pub on_missing: Option<OnMissing>,
     /// Gateways on which policies without a target do not act, by their `GatewayClass`.

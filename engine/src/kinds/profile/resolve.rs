@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::derive::{Derived, REF_FIELDS};
-use super::file::{Dialect, Number, ProfileFile, StanzasFile};
+use super::file::{Dialect, Match, Number, ProfileFile, StanzasFile};
 use super::narrow;
 use super::read;
 use super::{
@@ -67,6 +67,10 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         clashes: said(explicit, |p| p.conflict.clashes.clone()),
         hierarchy: said(explicit, |p| p.hierarchy.clone()),
         service_as: said(explicit, |p| p.targets.service_as),
+        by_filter_of: said(explicit, |p| {
+            let kinds = p.targets.by_filter_of.as_ref()?;
+            Some(kinds.iter().map(Match::gk).collect())
+        }),
         on_missing: said(explicit, |p| p.targets.on_missing),
         on_missing_except: said(explicit, |p| {
             p.targets.on_missing_except.as_ref().map(read::classes)

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::bounded_vec::{BoundedVec, MOST_HOSTNAMES};
+use super::filter_refs::FilterRefs;
 use super::matches::Matches;
 use super::paths::Paths;
 use super::rule_matches::RuleMatches;
@@ -137,7 +138,22 @@ pub(super) struct RuleJson<'a> {
     name: Option<Arc<str>>,
     #[serde(borrow)]
     matches: Option<&'a RawValue>,
-    backend_refs: Option<BoundedVec<ParentJson>>,
+    #[serde(borrow)]
+    filters: Option<&'a RawValue>,
+    #[serde(borrow)]
+    backend_refs: Option<BoundedVec<BackendJson<'a>>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct BackendJson<'a> {
+    group: Option<Arc<str>>,
+    kind: Option<Arc<str>>,
+    namespace: Option<Arc<str>>,
+    name: Arc<str>,
+    port: Option<u32>,
+    #[serde(borrow)]
+    filters: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -397,7 +413,8 @@ fn may_delegate<'a>(
     parents: &[ParentRef],
     mut rules: impl Iterator<Item = &'a RuleJson<'a>>,
 ) -> bool {
-    let is_foreign = |backend: &ParentJson| backend.group.as_ref().is_some_and(|g| !g.is_empty());
+    let is_foreign =
+        |backend: &BackendJson<'_>| backend.group.as_ref().is_some_and(|g| !g.is_empty());
     let mut backends = rules.by_ref().flat_map(|rule| &rule.backend_refs);
     parents.is_empty()
         || parents.iter().any(|parent| is_route(&parent.object.gk))
@@ -405,11 +422,26 @@ fn may_delegate<'a>(
 }
 
 pub(super) fn rule(json: RuleJson<'_>, header: &Header) -> Rule {
+    let backends = json.backend_refs.iter().flat_map(|few| &few.0);
+    let of_backends = backends.filter_map(|backend| backend.filters);
+    let filter_refs = FilterRefs::read(json.filters, of_backends, header);
+    let backend = |b: BackendJson<'_>| {
+        let number = port(b.port);
+        let named = ParentJson {
+            group: b.group,
+            kind: b.kind,
+            namespace: b.namespace,
+            name: b.name,
+            ..ParentJson::default()
+        };
+        BackendRef {
+            object: reference(&named, header, "", "Service"),
+            port: number,
+        }
+    };
     Rule {
         name: said(json.name),
-        backends: all(json.backend_refs, |b| BackendRef {
-            object: reference(&b, header, "", "Service"),
-            port: port(b.port),
-        }),
+        backends: all(json.backend_refs, backend),
+        filter_refs,
     }
 }

@@ -98,6 +98,7 @@ fn route(header: &Header, spec: &str) -> Node {
             Some(Rule {
                 name: text(name).filter(|name| !name.is_empty()),
                 backends: Box::default(),
+                filter_refs: None,
             })
         };
         whole.or_else(named)

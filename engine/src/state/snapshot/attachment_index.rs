@@ -90,7 +90,7 @@ fn places(policy: &Policy) -> impl Iterator<Item = (bool, ObjectKey)> {
             target.namespace(own).clone()
         };
         let (selects, name) = match &target.select {
-            Select::Name(name) => (false, name.clone()),
+            Select::Name(name) | Select::Filter(name, _) => (false, name.clone()),
             Select::Labels(_) | Select::Annotated(..) => (true, Arc::default()),
         };
         (selects, ObjectKey::new(target.gk.clone(), namespace, name))

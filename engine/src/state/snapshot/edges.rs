@@ -7,7 +7,7 @@ use imbl::OrdMap;
 use super::object_map::ObjectMap;
 use super::small_set::SmallSet;
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::object::{Node, Object};
+use crate::model::object::{FilterRefs, Node, Object};
 
 type Sets = ObjectMap<SmallSet<ObjectKey>>;
 
@@ -18,6 +18,10 @@ pub(super) struct Edges {
     below: Sets,
     /// Routes by backend.
     using: Sets,
+    /// Routes by the objects that filters of their rules name.
+    filtering: Sets,
+    /// Routes by the objects that filters of their backends name.
+    filtering_backends: Sets,
     /// The number of backends of routes by kind, without Services.
     backends: OrdMap<GroupKind, usize>,
 }
@@ -27,6 +31,18 @@ impl Edges {
     pub(super) fn link(&mut self, object: &Object) {
         for above in above(object) {
             add(&mut self.below, above, object.key.clone());
+        }
+        for refs in filter_refs(object) {
+            for named in &refs.of_rule {
+                add(&mut self.filtering, named.clone(), object.key.clone());
+            }
+            for named in &refs.of_backends {
+                add(
+                    &mut self.filtering_backends,
+                    named.clone(),
+                    object.key.clone(),
+                );
+            }
         }
         for backend in object.backends() {
             add(&mut self.using, backend.object.clone(), object.key.clone());
@@ -40,6 +56,14 @@ impl Edges {
     pub(super) fn unlink(&mut self, object: &Object) {
         for above in above(object) {
             forget(&mut self.below, &above, &object.key);
+        }
+        for refs in filter_refs(object) {
+            for named in &refs.of_rule {
+                forget(&mut self.filtering, named, &object.key);
+            }
+            for named in &refs.of_backends {
+                forget(&mut self.filtering_backends, named, &object.key);
+            }
         }
         for backend in object.backends() {
             forget(&mut self.using, &backend.object, &object.key);
@@ -83,10 +107,35 @@ impl Edges {
         self.backends.keys()
     }
 
+    /// The routes of which a filter of a rule names an object; sorted.
+    pub(super) fn filtering(&self, key: &ObjectKey) -> impl Iterator<Item = &ObjectKey> {
+        self.filtering.get(key).into_iter().flat_map(SmallSet::iter)
+    }
+
+    /// The routes of which a filter of a backend names an object; sorted.
+    pub(super) fn filtering_backends(&self, key: &ObjectKey) -> impl Iterator<Item = &ObjectKey> {
+        let routes = self.filtering_backends.get(key);
+        routes.into_iter().flat_map(SmallSet::iter)
+    }
+
+    /// The objects that filters of backends name.
+    pub(super) fn named_by_backends(&self) -> impl Iterator<Item = &ObjectKey> {
+        self.filtering_backends.keys()
+    }
+
     /// The routes that send requests to an object; sorted.
     pub(super) fn using(&self, key: &ObjectKey) -> impl Iterator<Item = &ObjectKey> {
         self.using.get(key).into_iter().flat_map(SmallSet::iter)
     }
+}
+
+/// The objects that filters of a route name, rule by rule.
+pub(super) fn filter_refs(object: &Object) -> impl Iterator<Item = &FilterRefs> {
+    let rules = match &object.node {
+        Node::Route { rules, .. } => &**rules,
+        _ => &[],
+    };
+    rules.iter().filter_map(|rule| rule.filter_refs.as_deref())
 }
 
 /// The class, parents and Namespace that an object names.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Change, Snapshot};
+use super::{Change, Snapshot, edges};
 use crate::model::ids::ObjectKey;
 use crate::model::object::Object;
 use crate::policy;
@@ -74,6 +74,10 @@ impl Snapshot {
     /// [`Snapshot::with_change`], it does not index the references of the object, so it costs nothing.
     #[must_use]
     pub fn with_object(&self, object: Arc<Object>) -> Self {
+        if edges::filter_refs(&object).next().is_some() {
+            // Policies that its filters name stand on it.
+            return self.with_change(Change::Applied(object));
+        }
         let mut next = self.clone();
         next.acceptances.change(&object.key.gk);
         next.supposed = Some(object);
