@@ -7,7 +7,7 @@ pub mod rejection;
 use std::sync::Arc;
 
 use crate::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
-use crate::kinds::profile::{CrossNamespace, Only, Profile};
+use crate::kinds::profile::{CrossNamespace, IfMissing, Only, Profile};
 use crate::model::grants::granted;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{From, Node, Object};
@@ -120,7 +120,12 @@ pub fn attached_to(
             rejected = Rejected::Nowhere;
         }
         let is_rejected = rejected.at(key);
-        let leaves_attached = || policy.profile.clashes.iter().any(|c| c.leaves_attached());
+        let leaves_attached = || {
+            let profile = &policy.profile;
+            let mut references = profile.references.iter();
+            profile.clashes.iter().any(|clash| clash.leaves_attached())
+                || references.any(|field| field.if_missing == IfMissing::KeepsPlace)
+        };
         let accepted = is_rejected.then(|| reports::not_enforced(snapshot, policy));
         let not_enforced = accepted.flatten().and_then(|_| policy.not_enforced());
         if is_rejected && not_enforced.is_none() && !leaves_attached() {

@@ -21,6 +21,7 @@ mod definition;
 mod empty;
 mod fields;
 mod listeners;
+mod references;
 mod settings;
 mod targets;
 
@@ -61,6 +62,8 @@ pub struct Policy {
     is_without_target: bool,
     /// The listeners for which it is read, without what does not act there.
     at: ListenerFacts,
+    /// The objects that its settings name, and without which its controllers reject it.
+    references: Box<[references::NamedObject]>,
 }
 
 /// One target reference.
@@ -182,6 +185,7 @@ impl Policy {
         let length = length.saturating_sub(leaves);
         let optional = profile.required.is_said() && !*profile.required;
         Self {
+            references: references::read(spec, &profile, &object.key.namespace),
             targets: targets::of(&object, spec, &profile).into(),
             stanzas: pieces,
             length: u32::try_from(length).unwrap_or(u32::MAX),

@@ -7,7 +7,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::attachment::plain_listeners::PlainListeners;
-use crate::kinds::profile::Clash;
+use crate::attachment::targets_of;
+use crate::kinds::profile::{Clash, IfMissing};
 use crate::model::fuel;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
@@ -112,7 +113,7 @@ impl RejectionFinder {
     /// Why the controllers of a kind reject a policy at one of its targets because of other objects. `None` if they
     /// accept it, or if the status of the policy says that they do.
     pub fn of(&self, snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Rejection> {
-        self.find(snapshot, policy, target, |_| true)
+        self.find(snapshot, policy, target, false)
     }
 
     /// Like [`RejectionFinder::of`], if the rejected policy still has a part in what is in force.
@@ -122,7 +123,7 @@ impl RejectionFinder {
         policy: &Policy,
         target: &Place,
     ) -> Option<Rejection> {
-        self.find(snapshot, policy, target, Clash::leaves_attached)
+        self.find(snapshot, policy, target, true)
     }
 
     fn find(
@@ -130,12 +131,20 @@ impl RejectionFinder {
         snapshot: &Snapshot,
         policy: &Policy,
         target: &Place,
-        counts: impl Fn(Clash) -> bool,
+        only_attached: bool,
     ) -> Option<Rejection> {
-        let clashes = policy.profile.clashes.iter();
-        let mut clashes = clashes.filter(|clash| counts(**clash)).peekable();
-        if clashes.peek().is_none() || is_reported_accepted(snapshot, policy) {
+        let counts = |clash: &&Clash| !only_attached || clash.leaves_attached();
+        let mut clashes = policy.profile.clashes.iter().filter(counts).peekable();
+        let is_free = clashes.peek().is_none() && policy.profile.references.is_empty();
+        if is_free || is_reported_accepted(snapshot, policy) {
             return None;
+        }
+        let unresolved = unresolved(snapshot, policy);
+        let counts =
+            |found: &Rejection| !only_attached || found.effect == RejectionEffect::WithoutSettings;
+        let unresolved = unresolved.filter(counts);
+        if unresolved.is_some() {
+            return unresolved;
         }
         clashes.find_map(|clash| match clash {
             Clash::RoutesSharePath => {
@@ -295,6 +304,19 @@ impl RejectionFinder {
     }
 }
 
+/// The first reference in the settings of a policy that leads nowhere.
+fn unresolved(snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
+    let found = policy.unresolved(snapshot)?;
+    Some(Rejection {
+        reason: "Invalid",
+        effect: match found.field.if_missing {
+            IfMissing::NotAttached => RejectionEffect::NotAttached,
+            IfMissing::KeepsPlace => RejectionEffect::WithoutSettings,
+        },
+        message: found.why,
+    })
+}
+
 /// The target, if a policy names it twice. What it also selects does not count.
 fn named_twice(policy: &Policy, target: &Place) -> Option<Rejection> {
     let own = &policy.key().namespace;
@@ -319,8 +341,20 @@ pub fn affected_objects(
     kind: &GroupKind,
     object: &Object,
 ) -> BTreeSet<ObjectKey> {
-    let clashes = snapshot.profile(kind).map(|profile| &*profile.clashes);
+    let profile = snapshot.profile(kind);
+    let clashes = profile.map(|profile| &*profile.clashes);
     let mut found = BTreeSet::new();
+    if profile.is_some_and(|profile| !profile.references.is_empty()) {
+        let is_grant = matches!(object.node, Node::ReferenceGrant { .. });
+        let is_it = |named: &ObjectKey| {
+            *named == object.key || is_grant && named.namespace == object.key.namespace
+        };
+        for policy in snapshot.policies(kind).filter(|policy| policy.names(is_it)) {
+            let own = &policy.key().namespace;
+            let targets = policy.targets.iter();
+            found.extend(targets.flat_map(|target| targets_of(snapshot, own, target)));
+        }
+    }
     for clash in clashes.into_iter().flatten() {
         match (clash, &object.node) {
             (Clash::RoutesSharePath, Node::Route { paths, .. }) => {

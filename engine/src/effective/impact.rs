@@ -461,7 +461,8 @@ fn targets(resolver: &Resolver<'_>, policy: &Policy) -> BTreeSet<ObjectKey> {
     named.into_iter().chain(called).collect()
 }
 
-/// Adds what a grant allows in its namespace: targets of policies, and backends of routes.
+/// Adds what a grant allows in its namespace: targets of policies, objects that their settings name, and backends of
+/// routes.
 fn granted(
     resolver: &Resolver<'_>,
     grant: &ObjectKey,
@@ -474,10 +475,13 @@ fn granted(
         let policies = snapshot.policies(&entry.gk);
         let there = policies.filter(|policy| policy.key().namespace == entry.namespace);
         let touched = kinds.entry(entry.gk.clone()).or_default();
-        let around = there.flat_map(|policy| targets(resolver, policy));
-        touched
-            .objects
-            .extend(around.filter(|key| key.namespace == grant.namespace));
+        for policy in there {
+            // What its settings name concerns all of its targets.
+            let is_named = policy.names(|named| named.namespace == grant.namespace);
+            let around = targets(resolver, policy).into_iter();
+            let around = around.filter(|key| is_named || key.namespace == grant.namespace);
+            touched.objects.extend(around);
+        }
         return;
     }
     let routes = routes_into(snapshot, entry, &grant.namespace);

@@ -27,6 +27,7 @@ mod needs;
 mod parts;
 mod ports;
 mod read;
+mod references;
 mod resolve;
 mod routes;
 mod schema;
@@ -37,6 +38,7 @@ mod weakness;
 pub use builtin::{builtin, builtin_controllers, short_names};
 pub use caveats::Caveat;
 pub use condition::Condition;
+pub(crate) use condition::collect;
 pub use controller::{
     ControllerFile, ExpressionPaths, GrpcMethodAlone, ListenerIsolation, RuleLists, RuleOrder,
 };
@@ -54,6 +56,7 @@ pub use parts::{
     StanzaNames, Strategies,
 };
 pub use ports::{PortSettings, PortSettingsFile};
+pub use references::{IfMissing, Reference};
 pub use routes::OnRoutes;
 pub use schema::{Broken, Field, FieldDefault, Shape, SpecRule, Step, Unknown, VersionSchema};
 pub use vocabulary::*;
@@ -183,6 +186,8 @@ pub struct Profile {
     pub needs: Fact<Vec<Need>>,
     /// The protections that its settings provide.
     pub protects: Fact<Vec<Protection>>,
+    /// Fields in which policies name objects without which controllers reject them.
+    pub references: Fact<Vec<Reference>>,
     /// Behaviour of controllers that is not modelled.
     pub caveats: Fact<Vec<Caveat>>,
     /// Settings that switch a protection off, as paths within the settings.

@@ -131,11 +131,14 @@ impl PolicyStatus {
     }
 
     /// Whether it may change the effect of other policies of its kind: it is in force together with them, overrides
-    /// them, or causes both to be rejected.
+    /// them, causes both to be rejected, or is rejected and still replaces them.
     pub fn may_take_away(&self) -> bool {
-        let mut targets = self.targets.iter();
-        targets
-            .any(|target| target.meets_others || matches!(target.accepted, Accepted::Conflicted(_)))
+        let takes_away = |target: &TargetStatus| match &target.accepted {
+            Accepted::Conflicted(_) => true,
+            Accepted::Clashing(why) => why.effect == RejectionEffect::WithoutSettings,
+            _ => target.meets_others,
+        };
+        self.targets.iter().any(takes_away)
     }
 
     /// The effective targets at which some of it is in force.

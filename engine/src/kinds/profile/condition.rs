@@ -109,7 +109,7 @@ impl FieldValues {
 }
 
 /// Adds the values at a path. Several settings may be in force at one place; then they are a list.
-fn collect<'a>(value: &'a Value, path: &[String], found: &mut Vec<&'a Value>) {
+pub(crate) fn collect<'a>(value: &'a Value, path: &[String], found: &mut Vec<&'a Value>) {
     let Some((key, rest)) = path.split_first() else {
         found.push(value);
         return;

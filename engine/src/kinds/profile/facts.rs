@@ -171,6 +171,9 @@ impl Profile {
             fact("needs", &self.needs, |_| {
                 json!(super::needs::shown(&self.needs))
             }),
+            fact("references", &self.references, |v| {
+                list(v, super::Reference::json)
+            }),
             fact("controllers", &self.controllers, |v| json!(v)),
             fact("classes", &self.classes, |v| json!(v)),
             fact("domain", &self.domain, |v| json!(v)),

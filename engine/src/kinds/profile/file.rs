@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::caveats::CaveatFile;
 use super::controller::ControllerFile;
+use super::references::ReferenceFile;
 use super::weakness::{AlternativesFile, WeaknessFile};
 use super::{
     Clash, Class, ConflictScope, CrossNamespace, NameComparison, NeedFile, OnMissing, Only, Parent,
@@ -87,6 +88,8 @@ pub struct ProfileFile {
     /// Whether no field of the settings may be `null`, so that the API server drops every `null`. A CRD takes
     /// precedence.
     pub drops_nulls: Option<bool>,
+    /// Fields in which policies name objects without which controllers reject them.
+    pub references: Option<Vec<ReferenceFile>>,
     /// Behaviour of the controllers of the kind that attache does not model.
     pub caveats: Option<Vec<CaveatFile>>,
     /// Names of the controllers that act on the kind, as in `controllerName` of a `GatewayClass`.

@@ -10,8 +10,8 @@ use super::narrow;
 use super::read;
 use super::{
     Allowed, Caveat, Class, CrossNamespace, DictatedBy, Direction, Fact, Merging, Need,
-    OnListeners, Op, PortSettings, Profile, RefField, SameTarget, Source, StanzaNames, Strategies,
-    Strategy, Weakness,
+    OnListeners, Op, PortSettings, Profile, RefField, Reference, SameTarget, Source, StanzaNames,
+    Strategies, Strategy, Weakness,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -112,6 +112,9 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
             Some(Some(p.alternatives.as_ref()?.condition()))
         }),
         drops_nulls: said(explicit, |p| p.drops_nulls),
+        references: said(explicit, |p| {
+            Some(p.references.as_ref()?.iter().map(Reference::read).collect())
+        }),
         controllers: said(explicit, |p| Some(read::texts(p.controllers.as_ref()?))),
         classes: said(explicit, |p| Some(read::texts(p.classes.as_ref()?))),
         domain: said(explicit, |p| Some(Some(p.domain.as_deref()?.into()))),

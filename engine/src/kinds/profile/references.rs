@@ -1,0 +1,68 @@
+//! Fields in which settings name objects without which controllers reject a policy.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::read::setting_path;
+use crate::model::ids::GroupKind;
+
+/// A field in which a policy names an object. Controllers reject the policy if the object does not exist, or if no
+/// `ReferenceGrant` covers a reference into another namespace.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReferenceFile {
+    /// The path from the root of the object: `spec.extAuth.http.backendRefs`. `*` stands for any item of a list, or for
+    /// any field of a map. The field contains one reference or a list of them.
+    pub path: String,
+    /// The group of a reference without one; the core group by default.
+    #[serde(default)]
+    pub group: String,
+    /// The kind of a reference without one.
+    pub kind: String,
+    /// Whether a reference into another namespace needs a `ReferenceGrant`.
+    #[serde(default)]
+    pub grant: bool,
+    /// What becomes of a policy whose reference leads nowhere.
+    pub if_missing: IfMissing,
+}
+
+/// What becomes of a policy whose reference leads nowhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IfMissing {
+    /// It is rejected, and policies above it stay in force.
+    NotAttached,
+    /// It is rejected and still replaces policies above it: the target has no settings of the kind.
+    KeepsPlace,
+}
+
+/// A field in which a policy names an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// Keys within the settings; `*` is any of them.
+    pub path: Vec<String>,
+    /// The kind of a reference that names none.
+    pub gk: GroupKind,
+    /// Whether a reference into another namespace needs a `ReferenceGrant`.
+    pub grant: bool,
+    /// What becomes of a policy whose reference leads nowhere.
+    pub if_missing: IfMissing,
+}
+
+// === impl Reference ===
+
+impl Reference {
+    pub(super) fn read(file: &ReferenceFile) -> Self {
+        Self {
+            path: setting_path(&file.path),
+            gk: GroupKind::new(file.group.as_str(), file.kind.as_str()),
+            grant: file.grant,
+            if_missing: file.if_missing,
+        }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!(format!("spec.{}", self.path.join(".")))
+    }
+}
