@@ -6,14 +6,14 @@ use std::sync::Arc;
 use attache::config::Configuration;
 use attache::engine::effective::{PathSet, Resolver};
 use attache::engine::merge::Effective;
-use attache::engine::model::ids::{ObjectKey, Place};
+use attache::engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache::engine::model::object::Object;
 use attache::engine::state::snapshot::{Change, Snapshot};
 use attache::engine::status::conditions::{Accepted, State, status};
 use serde_json::Value;
 
 use super::recording::Scenario;
-use super::settings::{On, Settings};
+use super::settings::{On, Settings, Unrecorded};
 use testing::cases::{nothing, object};
 
 /// The answers for one state.
@@ -47,7 +47,12 @@ pub(crate) struct OnTarget {
 }
 
 pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings) -> Answers {
-    let snapshot = state(common.iter().chain(&scenario.state));
+    let unrecorded = settings.unrecorded.as_ref();
+    let unrecorded = unrecorded.map_or_else(Vec::new, |made| made.of(&scenario.state));
+    // All objects of a kind that the recorder made are there.
+    let made = settings.unrecorded.as_ref().map(Unrecorded::kind);
+    let objects = common.iter().chain(&unrecorded).chain(&scenario.state);
+    let snapshot = state(made, objects);
     let mut resolver = Resolver::new(&snapshot);
     let mut said = Answers::default();
     for (_, kind, _) in settings.each() {
@@ -138,9 +143,10 @@ fn places(on: On, ends: &PathSet, object: &Object) -> BTreeSet<String> {
     }
 }
 
-fn state<'a>(objects: impl Iterator<Item = &'a Value>) -> Snapshot {
+fn state<'a>(listed: Option<GroupKind>, objects: impl Iterator<Item = &'a Value>) -> Snapshot {
     let config = Configuration::default();
-    let mut changes = Vec::new();
+    let listed = listed.map(|kind| Change::Listed(kind, Vec::new()));
+    let mut changes: Vec<Change> = listed.into_iter().collect();
     for written in objects {
         let kind = written["kind"].as_str().unwrap();
         // Secrets do not concern attache.

@@ -7,7 +7,7 @@ use std::path::Path;
 use attache::engine::model::ids::GroupKind;
 use attache::engine::model::object::{Node, Object};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::recording::condition;
 
@@ -21,6 +21,48 @@ pub(crate) struct Settings {
     pub(crate) status: Status,
     /// The policy kinds.
     pub(crate) kinds: BTreeMap<String, OfKind>,
+    /// Objects that the recorder made and did not record.
+    #[serde(default)]
+    pub(crate) unrecorded: Option<Unrecorded>,
+}
+
+/// Objects that the recorder made because settings of a state name them. It did not record them.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Unrecorded {
+    api_version: String,
+    kind: String,
+    namespaces: Vec<String>,
+    /// Their names without the number at the end.
+    names: Vec<String>,
+    /// The number of objects with each of these names.
+    count: usize,
+}
+
+// === impl Unrecorded ===
+
+impl Unrecorded {
+    /// Their kind.
+    pub(crate) fn kind(&self) -> GroupKind {
+        let group = self.api_version.split('/').next().unwrap();
+        GroupKind::new(group, self.kind.as_str())
+    }
+
+    /// Those that a state names.
+    pub(crate) fn of(&self, state: &[Value]) -> Vec<Value> {
+        let text = serde_json::to_string(state).unwrap();
+        let names = self.names.iter();
+        let names = names.flat_map(|name| (0..self.count).map(move |i| format!("{name}{i}")));
+        let named: Vec<String> = names
+            .filter(|name| text.contains(&format!("\"{name}\"")))
+            .collect();
+        let each = |namespace: &String| {
+            let metadata = |name: &String| json!({"namespace": namespace, "name": name});
+            let object = |name: &String| json!({"apiVersion": self.api_version, "kind": self.kind, "metadata": metadata(name), "spec": {}});
+            named.iter().map(object).collect::<Vec<Value>>()
+        };
+        self.namespaces.iter().flat_map(each).collect()
+    }
 }
 
 /// How a project reports the outcome of a policy.
