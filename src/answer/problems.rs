@@ -12,6 +12,7 @@ use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{ObjectKey, Place};
 use crate::engine::model::object::{Node, Object};
 use crate::engine::model::section;
+use crate::engine::state::snapshot::Snapshot;
 use crate::engine::status::reports::{of_whole, unresolved};
 use crate::engine::topology::{
     KeptOutCache, ParentAttachment, attachment, listeners_of, not_usable, unusable, why_unaccepted,
@@ -45,7 +46,8 @@ pub enum What {
     Rule,
     /// A `GatewayClass` that its controller does not accept.
     Class,
-    /// A reference of the route that leads nowhere, as the controller of a parent reports.
+    /// A reference of the route that leads nowhere: a filter names a policy that does not exist, or the controller of a
+    /// parent reports it.
     Reference,
 }
 
@@ -108,10 +110,7 @@ pub(super) fn of_object(
                     found.insert(problem(What::Parent, parent, why));
                 }
             }
-            for (parent, report) in unresolved(snapshot, object) {
-                let why = format!("the controller of {} reports {report}", parent.object);
-                found.insert(problem(What::Reference, parent.object.whole(), why));
-            }
+            found.extend(references(snapshot, object));
             for (i, rule) in rules.iter().enumerate() {
                 let label = section::rule_label(object, i);
                 if place.section.as_ref().is_some_and(|asked| *asked != label) {
@@ -143,4 +142,26 @@ fn asked_rules(route: &Object, place: &Place) -> Vec<Place> {
     let asked = |label: &Arc<str>| place.section.as_ref().is_none_or(|asked| asked == label);
     let labels = labels.filter(asked);
     labels.map(|label| route.key.section(label)).collect()
+}
+
+/// References of a route that lead nowhere.
+fn references(snapshot: &Snapshot, route: &Object) -> Vec<Problem> {
+    let problem = |object: Place, reason| Problem {
+        what: What::Reference,
+        object: Named::from(&object),
+        reason,
+    };
+    let missing = snapshot.missing_filters(route).into_iter();
+    let missing = missing.map(|(i, policy)| {
+        let rule = section::rule_label(route, i);
+        let why = format!(
+            "requests to rule {rule} fail: its filter names {policy}, which does not exist"
+        );
+        problem(policy.whole(), why)
+    });
+    let unresolved = unresolved(snapshot, route).map(|(parent, report)| {
+        let why = format!("the controller of {} reports {report}", parent.object);
+        problem(parent.object.whole(), why)
+    });
+    missing.chain(unresolved).collect()
 }

@@ -72,6 +72,22 @@ fn a_listener_leaves_requests_to_a_more_specific_one() {
     holds("describe/isolation.txt", &session(&lines));
 }
 
+/// Policies that filters of rules name act there; those that are not there are reported.
+#[test]
+fn filters_name_policies() {
+    let state = "--from tests/commands/describe/filters -n shop";
+    let lines: Vec<String> = [
+        "describe httproute/cart",
+        "policies -o wide",
+        "explain http://cart.example.com/open",
+    ]
+    .iter()
+    .map(|what| format!("{what} {state}"))
+    .chain(["check tests/commands/describe/filters".to_owned()])
+    .collect();
+    holds("describe/filters.txt", &session(&lines));
+}
+
 /// Paths on which no policy of a kind is in force are shown beside those on which one is.
 #[test]
 fn paths_without_a_policy_are_shown() {

@@ -51,9 +51,9 @@ impl Unrecorded {
     /// Those that a state names.
     pub(crate) fn of(&self, state: &[Value]) -> Vec<Value> {
         let text = serde_json::to_string(state).unwrap();
-        let names = self.names.iter();
-        let names = names.flat_map(|name| (0..self.count).map(move |i| format!("{name}{i}")));
-        let named: Vec<String> = names
+        let all = self.names.iter();
+        let all = all.flat_map(|name| (0..self.count).map(move |i| format!("{name}{i}")));
+        let named: Vec<String> = all
             .filter(|name| text.contains(&format!("\"{name}\"")))
             .collect();
         let each = |namespace: &String| {

@@ -58,6 +58,7 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
             });
         }
     }
+    findings.extend(filters_of(snapshot, route));
     let of_backends = backends_of(snapshot, route);
     if of_backends.is_empty() {
         findings.extend(unresolved_of(snapshot, route));
@@ -72,6 +73,20 @@ fn unresolved_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
         let message = format!("the controller of {} reports {report}", parent.object);
         let about = format!("{} {}", parent.object, report.name);
         Finding::new(Code::BackendNotUsable, &route.key, message).about(about)
+    });
+    findings.collect()
+}
+
+/// The findings on filters that name policies which do not exist.
+fn filters_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
+    let missing = snapshot.missing_filters(route).into_iter();
+    let findings = missing.map(|(i, policy)| {
+        let message = format!("{policy} does not exist: requests to the rule fail");
+        let finding = Finding::new(Code::BackendNotUsable, &route.key, message);
+        finding
+            .at(format!("spec.rules[{i}].filters"))
+            .about(format!("{i} {policy}"))
+            .depending_on_absence_of(&policy)
     });
     findings.collect()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Snapshot, edges};
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::object::Object;
+use crate::model::object::{Node, Object};
 use crate::policy::Policy;
 
 /// The objects that filters of the rules of a route name.
@@ -34,6 +34,24 @@ impl Snapshot {
                 self.set_policy(object, profile, None);
             }
         }
+    }
+
+    /// The policies that filters of a route name and that do not exist, each with the index of its rule.
+    pub fn missing_filters(&self, route: &Object) -> Vec<(usize, ObjectKey)> {
+        let Node::Route { rules, .. } = &route.node else {
+            return Vec::new();
+        };
+        let is_missing = |named: &&ObjectKey| {
+            let profile = self.profiles.get(&named.gk);
+            profile.is_some_and(|profile| profile.by_filter_of.contains(&route.key.gk))
+                && self.lacks(named)
+        };
+        let rules = rules.iter().enumerate();
+        let named = rules.flat_map(|(i, rule)| {
+            let refs = rule.filter_refs.iter().flat_map(|refs| &refs.of_rule);
+            refs.filter(is_missing).map(move |named| (i, named.clone()))
+        });
+        named.collect()
     }
 
     /// The routes of which a filter of a backend names an object; sorted.
