@@ -10,11 +10,10 @@ use crate::effective::rule_renames::with_rules;
 use crate::effective::{PathScope, PathSet, Resolver, Routes};
 use crate::merge::Effective;
 use crate::model::fuel;
-use crate::model::grants::routes_into;
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::Level;
 use crate::model::maps::HashMap;
-use crate::model::object::{GrantFrom, Node, Object, is_route};
+use crate::model::object::{Node, Object, is_route};
 use crate::model::section;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
@@ -24,6 +23,7 @@ use crate::topology::{
 
 mod alike_listeners;
 mod extent;
+mod grants;
 mod paths;
 
 use extent::extents;
@@ -389,7 +389,7 @@ fn touch(
         }
         Some(Node::ReferenceGrant { from, .. }) => {
             for entry in from {
-                granted(resolver, key, entry, used, kinds);
+                grants::granted(resolver, key, entry, used, kinds);
             }
         }
         _ => {
@@ -459,39 +459,6 @@ fn targets(resolver: &Resolver<'_>, policy: &Policy) -> BTreeSet<ObjectKey> {
         .flat_map(|key| resolver.called_through(kind, key));
     let called: BTreeSet<ObjectKey> = called.collect();
     named.into_iter().chain(called).collect()
-}
-
-/// Adds what a grant allows in its namespace: targets of policies, objects that their settings name, and backends of
-/// routes.
-fn granted(
-    resolver: &Resolver<'_>,
-    grant: &ObjectKey,
-    entry: &GrantFrom,
-    used: &[GroupKind],
-    kinds: &mut BTreeMap<GroupKind, Affected>,
-) {
-    let snapshot = resolver.snapshot();
-    if snapshot.profile(&entry.gk).is_some() {
-        let policies = snapshot.policies(&entry.gk);
-        let there = policies.filter(|policy| policy.key().namespace == entry.namespace);
-        let touched = kinds.entry(entry.gk.clone()).or_default();
-        for policy in there {
-            // What its settings name concerns all of its targets.
-            let is_named = policy.names(|named| named.namespace == grant.namespace);
-            let around = targets(resolver, policy).into_iter();
-            let around = around.filter(|key| is_named || key.namespace == grant.namespace);
-            touched.objects.extend(around);
-        }
-        return;
-    }
-    let routes = routes_into(snapshot, entry, &grant.namespace);
-    let routes: BTreeSet<ObjectKey> = routes.into_iter().map(|(route, _)| route).collect();
-    // Backends are below the rules: kinds whose paths end at or above the rule are not affected.
-    let below = |kind: &&GroupKind| end_of(snapshot, kind) > Level::Rule;
-    for kind in used.iter().filter(below) {
-        let touched = kinds.entry(kind.clone()).or_default();
-        touched.routes.extend(&routes);
-    }
 }
 
 /// Whether a place exists, regardless of the routes that requests take from it.

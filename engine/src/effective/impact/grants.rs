@@ -1,0 +1,43 @@
+//! What a `ReferenceGrant` may change.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Affected, end_of, targets};
+use crate::effective::Resolver;
+use crate::model::grants::routes_into;
+use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::level::Level;
+use crate::model::object::GrantFrom;
+
+/// Adds what a grant allows in its namespace: targets of policies, objects that their settings name, and backends of
+/// routes.
+pub(super) fn granted(
+    resolver: &Resolver<'_>,
+    grant: &ObjectKey,
+    entry: &GrantFrom,
+    used: &[GroupKind],
+    kinds: &mut BTreeMap<GroupKind, Affected>,
+) {
+    let snapshot = resolver.snapshot();
+    if snapshot.profile(&entry.gk).is_some() {
+        let policies = snapshot.policies(&entry.gk);
+        let there = policies.filter(|policy| policy.key().namespace == entry.namespace);
+        let touched = kinds.entry(entry.gk.clone()).or_default();
+        for policy in there {
+            // What its settings name concerns all of its targets.
+            let is_named = policy.names(|named| named.namespace == grant.namespace);
+            let around = targets(resolver, policy).into_iter();
+            let around = around.filter(|key| is_named || key.namespace == grant.namespace);
+            touched.objects.extend(around);
+        }
+        return;
+    }
+    let routes = routes_into(snapshot, entry, &grant.namespace);
+    let routes: BTreeSet<ObjectKey> = routes.into_iter().map(|(route, _)| route).collect();
+    // Backends are below the rules: kinds whose paths end at or above the rule are not affected.
+    let below = |kind: &&GroupKind| end_of(snapshot, kind) > Level::Rule;
+    for kind in used.iter().filter(below) {
+        let touched = kinds.entry(kind.clone()).or_default();
+        touched.routes.extend(&routes);
+    }
+}
