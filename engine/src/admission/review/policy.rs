@@ -9,7 +9,7 @@ use crate::attachment::conflict::overlap;
 use crate::effective::Resolver;
 use crate::kinds::profile::{ConflictScope, SameTarget};
 use crate::merge::{StanzaRef, field_conflicts};
-use crate::model::ids::ObjectKey;
+use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Node, Object, is_route};
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
@@ -129,6 +129,8 @@ fn idle<'a>(
     status: &'a PolicyStatus,
 ) -> impl Iterator<Item = Finding> + 'a {
     let targets = status.targets.iter().filter(|_| !policy.adds_nothing());
+    // A cache may lack the object without which no request comes.
+    let may_be_missing = ["GatewayClass", "Gateway", "ListenerSet"].map(GroupKind::gateway_api);
     targets.filter_map(move |target| {
         let place = &target.target;
         let Some(State::NoEffect(why)) = &target.state else {
@@ -141,7 +143,9 @@ fn idle<'a>(
             } else {
                 format!("it has no effect on {place}: {why}")
             };
-            Finding::new(Code::NoEffect, policy.key(), message).about(place.to_string())
+            Finding::new(Code::NoEffect, policy.key(), message)
+                .about(place.to_string())
+                .refuted_by(&may_be_missing)
         })
     })
 }
