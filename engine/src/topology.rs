@@ -33,7 +33,7 @@ pub use acceptance::{
 };
 pub use attachment::{
     Entrance, ParentAttachment, attachment, attachment_cost, delegated, kept_out_by, not_there,
-    not_usable, unusable, why_not_joined, why_unaccepted,
+    not_usable, takes_none_of, unusable, why_not_joined, why_unaccepted,
 };
 pub use conflicts::Carries;
 pub use delegated_paths::{DelegatedPaths, OwnPaths};

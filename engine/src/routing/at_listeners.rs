@@ -240,7 +240,8 @@ impl<'a, 'm> AtListeners<'a, 'm> {
                     && let Some(hit) = chosen(*route).hits.first()
                     && seen.insert(hit.id())
                 {
-                    let why = messages::refused(&point.entry, route, parent, *why);
+                    let snapshot = self.matching.snapshot();
+                    let why = messages::refused(snapshot, &point.entry, route, parent, *why);
                     lost.push(hit.lost(Criterion::NotAttached, why));
                 }
             }

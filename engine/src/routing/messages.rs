@@ -11,7 +11,8 @@ use super::spec::MatchSpec;
 use super::text_match::Text;
 use crate::kinds::profile::RuleOrder;
 use crate::model::object::{Node, Object, ParentRef};
-use crate::topology::{Conflict, Refusal};
+use crate::state::snapshot::Snapshot;
+use crate::topology::{Conflict, Refusal, takes_none_of};
 
 /// The most alternatives to list.
 const SHOWN: usize = 5;
@@ -116,6 +117,7 @@ fn rule(label: &str) -> String {
 
 /// Why a listener does not take a route.
 pub(super) fn refused(
+    snapshot: &Snapshot,
     entry: &Entry<'_>,
     route: &Object,
     parent: &ParentRef,
@@ -141,10 +143,7 @@ pub(super) fn refused(
         Refusal::Isolated => format!(
             "listener {listener} leaves its hostnames to listeners of the port with more specific ones"
         ),
-        Refusal::Namespace => format!(
-            "listener {listener} takes no routes of namespace {}",
-            route.key.namespace
-        ),
+        Refusal::Namespace => takes_none_of(snapshot, entry.listener, &route.key.namespace),
         Refusal::Unread => format!(
             "which namespaces listener {listener} takes routes of cannot be read: its selector is none"
         ),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::hostname;
 
 /// How a request is sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// HTTP without TLS.
     Http,
@@ -20,7 +20,7 @@ pub enum Scheme {
 }
 
 /// A request; what is not given may have any value.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Request {
     /// How it is sent, if given.
     pub scheme: Option<Scheme>,

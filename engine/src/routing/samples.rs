@@ -19,7 +19,7 @@ const ANY_PATH: &str = "any-path";
 const CONTENT_TYPE: &str = "content-type";
 
 /// A request that meets a match of a route and no more.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SampleRequest {
     /// The Gateway that it arrives at.
     pub gateway: ObjectKey,
@@ -30,9 +30,13 @@ pub struct SampleRequest {
 }
 
 impl Matching<'_> {
-    /// Requests for each match, hostname and port of a route: for a prefix of paths, the prefix itself and a path below it. None for matches with regular expressions, and for a route that
-    /// is not attached to a Gateway.
-    pub fn samples(&self, route: &ObjectKey) -> Vec<SampleRequest> {
+    /// Requests for each match, hostname and port of a route: for a prefix of paths, the prefix itself and a path below
+    /// it. None for matches with regular expressions, and for a route that is not attached to a Gateway.
+    pub fn samples(
+        &self,
+        one_kind: &mut KeptOutCache<'_>,
+        route: &ObjectKey,
+    ) -> Vec<SampleRequest> {
         let Some(route) = self.snapshot.get(route) else {
             return Vec::new();
         };
@@ -42,9 +46,8 @@ impl Matching<'_> {
             .filter_map(Result::ok)
             .flat_map(|wants| meeting(dialect, &wants));
         let requests: Vec<Request> = requests.collect();
-        let mut one_kind = KeptOutCache::new(self.snapshot);
         let mut found = Vec::new();
-        for (gateway, port, hostname) in entries(&mut one_kind, route) {
+        for (gateway, port, hostname) in entries(one_kind, route) {
             for request in &requests {
                 let (host, hostname) = match hostname.strip_prefix('*') {
                     Some(rest) => (format!("any-host{rest}"), hostname.to_string()),

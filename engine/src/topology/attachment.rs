@@ -17,8 +17,8 @@ use crate::model::fuel;
 use crate::model::hint::nearest;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
-use crate::model::object::{BackendRef, Listener, Node, Object, ParentRef, is_route};
-use crate::state::snapshot::Snapshot;
+use crate::model::object::{BackendRef, From, Listener, Node, Object, ParentRef, is_route};
+use crate::state::snapshot::{Snapshot, namespace_key};
 use crate::status::reports::{of_class, of_listener, of_route};
 
 /// The result of a parentRef.
@@ -357,10 +357,7 @@ fn refused(
                 "listener {name} serves {own}, but leaves the hostnames of the route to listeners of its port with more specific ones"
             )
         }
-        (Refusal::Namespace, ..) => format!(
-            "listener {name} takes no routes of namespace {}",
-            route.key.namespace
-        ),
+        (Refusal::Namespace, ..) => takes_none_of(snapshot, listener, &route.key.namespace),
         (Refusal::Unread, ..) => format!(
             "which namespaces listener {name} takes routes of cannot be read: its selector is none"
         ),
@@ -374,6 +371,21 @@ fn refused(
             format!("the controller of {owner} reports {report}")
         }
     }
+}
+
+/// The message that a listener takes no routes of a namespace. Without the Namespace it is not known which labels it has.
+pub fn takes_none_of(snapshot: &Snapshot, listener: &Listener, namespace: &Arc<str>) -> String {
+    let name = &listener.name;
+    let by_labels = matches!(listener.routes_from, From::Selector(_));
+    let is_unknown = by_labels && snapshot.get(&namespace_key(namespace)).is_none();
+    let unless = if is_unknown {
+        format!(
+            ", unless Namespace {namespace}, which attache does not know, has the labels that it selects"
+        )
+    } else {
+        String::new()
+    };
+    format!("listener {name} takes no routes of namespace {namespace}{unless}")
 }
 
 /// Why a backend gets no requests from a route; `None` if it may. In a mesh, a reference to another namespace needs

@@ -1,6 +1,6 @@
 //! Requests that another rule takes after a change, and the protections that they lose with it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -18,6 +18,7 @@ use crate::engine::model::object::is_route;
 use crate::engine::model::{section, wording};
 use crate::engine::routing::{EntryPoint, Matching, Outcome, RequestMatch, SampleRequest};
 use crate::engine::state::snapshot::Snapshot;
+use crate::engine::topology::KeptOutCache;
 
 /// The most requests that are compared.
 const MOST: usize = 500;
@@ -105,26 +106,31 @@ pub(in crate::answer) fn requests(
     }
 }
 
-/// A request for each match of the routes that the change concerns, in either state, and how many more there are.
+/// A request for each match of the routes that the change concerns, in either state, and the number of matches that are
+/// left out because there are too many.
 fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequest>, usize) {
-    let mut found: Vec<SampleRequest> = Vec::new();
+    let mut found = Vec::new();
+    let mut known: HashSet<SampleRequest> = HashSet::new();
     let (mut work, mut left_out) = (0_usize, 0_usize);
     for matching in states {
         let snapshot = matching.snapshot();
+        let mut one_kind = KeptOutCache::new(snapshot);
         let mut routes_of: BTreeMap<ObjectKey, usize> = BTreeMap::new();
         for route in concerned(snapshot, objects) {
-            for sample in matching.samples(&route) {
-                if found.contains(&sample) {
+            if found.len() >= MOST || work >= MOST_ROUTES {
+                let route = snapshot.get(&route).into_iter();
+                left_out += route
+                    .flat_map(|route| matching.wants(route))
+                    .flatten()
+                    .count();
+                continue;
+            }
+            for sample in matching.samples(&mut one_kind, &route) {
+                if !known.insert(sample.clone()) {
                     continue;
                 }
                 let routes = routes_of.entry(sample.gateway.clone());
-                let count = || snapshot.below(&sample.gateway).count();
-                let cost = *routes.or_insert_with(count);
-                if found.len() >= MOST || work.saturating_add(cost) > MOST_ROUTES {
-                    left_out += 1;
-                    continue;
-                }
-                work += cost;
+                work += *routes.or_insert_with(|| snapshot.below(&sample.gateway).count());
                 found.push(sample);
             }
         }
