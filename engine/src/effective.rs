@@ -88,7 +88,7 @@ pub struct Resolver<'a> {
     stacks: Stacks<'a>,
     route_path_cache: RoutePathCache,
     target_fields: TargetFieldsCache,
-    shadows: Shadows,
+    shadows: Shadows<'a>,
     /// The remaining fuel, shared with its parts.
     fuel: Fuel,
     /// The last question and its answer.
@@ -115,7 +115,7 @@ impl<'a> Resolver<'a> {
             fuel: work.clone(),
             route_path_cache: RoutePathCache::default(),
             target_fields: TargetFieldsCache::default(),
-            shadows: Shadows::default(),
+            shadows: Shadows::new(snapshot),
             last: None,
             no_kind: None,
         }

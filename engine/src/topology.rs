@@ -225,6 +225,11 @@ pub fn sets_of<'a>(
     sets.filter(|object| matches!(object.node, Node::ListenerSet { .. }))
 }
 
+/// Whether a `GatewayClass` does not exist, and others do. Manifests without any class leave them to the cluster.
+pub fn lacks_class(snapshot: &Snapshot, class: &ObjectKey) -> bool {
+    snapshot.lacks(class) && snapshot.count(&class.gk) > 0
+}
+
 /// The steps from the top of the hierarchy down to a Gateway.
 pub fn to_gateway(gateway: &Object) -> Vec<Step> {
     let mut steps = Vec::with_capacity(5);

@@ -8,7 +8,7 @@ use attache_engine::effective::PathGroup;
 use attache_engine::merge::Effective;
 use attache_engine::model::level::Level;
 use attache_engine::state::snapshot::Snapshot;
-use attache_engine::topology::AncestorPath;
+use attache_engine::topology::{AncestorPath, lacks_class};
 
 /// The same paths, with the effective policies that act on their requests.
 pub(crate) fn acting(snapshot: &Snapshot, groups: Vec<PathGroup>) -> Vec<PathGroup> {
@@ -39,13 +39,9 @@ pub(crate) fn acting(snapshot: &Snapshot, groups: Vec<PathGroup>) -> Vec<PathGro
     found
 }
 
-/// Whether the `GatewayClass` of a path does not exist, among others that do. Manifests without any class leave them to
-/// the cluster.
+/// Whether the `GatewayClass` of a path does not exist.
 fn is_unserved(snapshot: &Snapshot, path: &AncestorPath) -> bool {
     let classes = path.steps.iter();
     let mut classes = classes.filter(|step| step.level == Level::GatewayClass);
-    classes.any(|step| {
-        let class = &step.place.object;
-        snapshot.lacks(class) && snapshot.count(&class.gk) > 0
-    })
+    classes.any(|step| lacks_class(snapshot, &step.place.object))
 }

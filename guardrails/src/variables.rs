@@ -8,7 +8,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use attache_engine::effective::protection::{Extent, provided};
+use attache_engine::effective::protection::provided;
 use attache_engine::merge::Effective;
 use attache_engine::model::level::Level;
 use attache_engine::model::wording::shortened;
@@ -224,9 +224,8 @@ impl<'g> Judge<'g> {
                 self.spend(1 + effective.leaves().len() / STEPS);
             }
             let (_, known) = self.protections.entry(id).or_insert_with(|| {
-                let all = provided(snapshot, profile, std::slice::from_ref(effective));
-                let all = all.into_iter().filter(|one| one.extent == Extent::All);
-                (effective.clone(), all.map(|one| one.protection).collect())
+                let names = provided(snapshot, profile, effective);
+                (effective.clone(), names.cloned().collect())
             });
             names.extend(known.iter().cloned());
         }

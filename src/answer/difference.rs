@@ -175,8 +175,7 @@ fn only<'a>(
 ) -> (BTreeSet<&'a ObjectKey>, BTreeSet<&'a ObjectKey>) {
     let shown = |key: &&ObjectKey| {
         let gk = &key.gk;
-        let is_entry = gk.is_gateway_api("Gateway") || gk.is_listener_set();
-        is_entry || is_route(gk) || targets.contains(*key)
+        gk.has_listeners() || is_route(gk) || targets.contains(*key)
     };
     let (mut in_a, mut in_b) = (BTreeSet::new(), BTreeSet::new());
     for key in objects.iter().filter(shown) {

@@ -2,7 +2,6 @@
 //! that are not accepted.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -90,15 +89,10 @@ pub(super) fn of_object(
             }
         }
         Node::Route { parents, rules, .. } => {
-            if let Some(by) = resolver.taken_by(&object.key.whole()) {
+            let taken = resolver.taken_by(&object.key.whole());
+            if let Some(by) = &taken {
                 let route = by.routes.first().unwrap_or(&object.key);
                 found.insert(problem(What::Route, route.whole(), by.why()));
-            } else {
-                for rule in asked_rules(object, place) {
-                    if let Some(by) = resolver.taken_by(&rule) {
-                        found.insert(problem(What::Rule, rule, by.why()));
-                    }
-                }
             }
             for parent in parents {
                 if let ParentAttachment::Refused { why, .. } = attachment(one_kind, object, parent)
@@ -115,6 +109,12 @@ pub(super) fn of_object(
                 let label = section::rule_label(object, i);
                 if place.section.as_ref().is_some_and(|asked| *asked != label) {
                     continue;
+                }
+                let rule_place = object.key.section(label);
+                if taken.is_none()
+                    && let Some(by) = resolver.taken_by(&rule_place)
+                {
+                    found.insert(problem(What::Rule, rule_place, by.why()));
                 }
                 for reference in &rule.backends {
                     let backend: &ObjectKey = &reference.object;
@@ -134,14 +134,6 @@ pub(super) fn of_object(
         _ => {}
     }
     found.into_iter().collect()
-}
-
-/// The rules of a route, or the one that was asked for.
-fn asked_rules(route: &Object, place: &Place) -> Vec<Place> {
-    let labels = section::labels(route).into_iter();
-    let asked = |label: &Arc<str>| place.section.as_ref().is_none_or(|asked| asked == label);
-    let labels = labels.filter(asked);
-    labels.map(|label| route.key.section(label)).collect()
 }
 
 /// References of a route that lead nowhere.

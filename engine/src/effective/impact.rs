@@ -462,7 +462,7 @@ fn targets(resolver: &Resolver<'_>, policy: &Policy) -> BTreeSet<ObjectKey> {
 }
 
 /// Whether a place exists, regardless of the routes that requests take from it.
-fn is_there(snapshot: &Snapshot, place: &Place) -> bool {
+pub fn is_there(snapshot: &Snapshot, place: &Place) -> bool {
     let object = snapshot.get(&place.object);
     object.is_some_and(|object| match &place.section {
         Some(name) => section::labels(object).contains(name),

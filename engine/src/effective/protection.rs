@@ -20,11 +20,9 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::KeptOutCache;
 
 mod given;
-mod provided;
 
 pub use given::Extent;
 use given::Given;
-pub use provided::{Provided, provided};
 
 /// The name of the protection by allowed origins in profiles.
 pub const CORS: &str = "CORS rules";
@@ -129,6 +127,33 @@ fn losses<'a, P: Ord>(
     found
 }
 
+/// The protections of a kind, by name, that requests lose if they take other paths: those `before` the change, and those
+/// `after` it, each with its snapshot.
+pub fn lost_between(
+    profile: &Profile,
+    before: (&Snapshot, &[Arc<Effective>]),
+    after: (&Snapshot, &[Arc<Effective>]),
+) -> Vec<(Arc<str>, Lost)> {
+    let each = profile.protects.iter().filter_map(|protection| {
+        let lost = Lost::between(profile, protection, before, after)?;
+        Some((protection.name.clone(), lost))
+    });
+    each.collect()
+}
+
+/// The names of the protections that an effective policy provides for all requests.
+pub fn provided<'p>(
+    snapshot: &Snapshot,
+    profile: &'p Profile,
+    effective: &Effective,
+) -> impl Iterator<Item = &'p Arc<str>> {
+    let given = move |protection: &&Protection| {
+        Given::by(snapshot, profile, protection, effective).extent == Extent::All
+    };
+    let provided = profile.protects.iter().filter(given);
+    provided.map(|protection| &protection.name)
+}
+
 /// Whether a change leaves the effective targets of these paths without requests. An unknown parent may send some.
 fn is_cut_off(after: &Snapshot, shifted: &EffectiveChange) -> bool {
     let known = |route: &Step| {
@@ -202,11 +227,8 @@ impl<'a> Losing<'a> {
         let lost = self.known.entry(id).or_insert_with(|| {
             let of_others = shifted.beside.as_deref();
             let earlier = of_others.unwrap_or(std::slice::from_ref(&shifted.before));
-            let given = |had: &Arc<Effective>| Given::by(before, profile, protection, had);
-            let had: Vec<Given> = earlier.iter().map(given).collect();
-            let has = Given::by(after, profile, protection, &shifted.after);
-            let least = had.iter().map(|given| given.extent).min()?;
-            (has.extent < least).then(|| Lost::of(had, has, shifted.after.policies()))
+            let later = std::slice::from_ref(&shifted.after);
+            Lost::between(profile, protection, (before, earlier), (after, later))
         });
         lost.as_ref()
     }
@@ -253,11 +275,27 @@ impl Lost {
         }
     }
 
-    fn of(had: Vec<Given>, has: Given, now: BTreeSet<ObjectKey>) -> Self {
+    /// What is lost if effective policies take the place of others. Each side holds as far as it holds on all of its paths.
+    fn between(
+        profile: &Profile,
+        protection: &Protection,
+        before: (&Snapshot, &[Arc<Effective>]),
+        after: (&Snapshot, &[Arc<Effective>]),
+    ) -> Option<Self> {
+        let [had, has] = [before, after].map(|(snapshot, paths)| {
+            let given = |effective| Given::by(snapshot, profile, protection, effective);
+            paths.iter().map(|one| given(one)).collect::<Vec<Given>>()
+        });
+        let least = |given: &[Given]| given.iter().map(|given| given.extent).min();
+        let remains = least(&has).unwrap_or(Extent::None);
+        if remains >= least(&had)? {
+            return None;
+        }
+        let (_, later) = after;
         let mut lost = Self {
-            now,
-            remains: has.extent,
-            reasons: has.weaknesses,
+            now: later.iter().flat_map(|one| one.policies()).collect(),
+            remains,
+            reasons: has.into_iter().flat_map(|given| given.weaknesses).collect(),
             ..Self::nothing()
         };
         for (by, setting) in had.into_iter().flat_map(|given| given.sources) {
@@ -266,7 +304,7 @@ impl Lost {
                 lost.note(path, value);
             }
         }
-        lost
+        Some(lost)
     }
 
     /// Adds what other paths lose.

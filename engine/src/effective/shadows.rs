@@ -1,21 +1,26 @@
 //! Rules that get no request, because other rules match the same requests and take precedence.
 
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Resolver;
 use crate::attachment::rejection::{Entry, entries, routes_of};
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
-use crate::model::object::{Node, Object, is_route};
+use crate::model::object::{Node, Object};
 use crate::model::section;
 use crate::model::wording;
 use crate::policy::Precedence;
+use crate::state::snapshot::Snapshot;
 use crate::topology::KeptOutCache;
 
 /// The rules that take precedence at the Gateways that were asked for, by the entry at which requests arrive and by match.
-#[derive(Debug, Default)]
-pub(super) struct Shadows {
+#[derive(Debug)]
+pub(super) struct Shadows<'a> {
+    one_kind: KeptOutCache<'a>,
     gateways: HashMap<ObjectKey, HashMap<Entry, First>, PrehashedBuildHasher>,
+    /// The entries of the route that was asked for last: its rules are asked for one after the other.
+    last: Option<(ObjectKey, Rc<BTreeSet<Entry>>)>,
 }
 
 /// The rule that takes precedence, by kind of route and match.
@@ -67,6 +72,55 @@ impl Taker {
         }
     }
 }
+
+// === impl Shadows ===
+
+impl<'a> Shadows<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+        Self {
+            one_kind: KeptOutCache::new(snapshot),
+            gateways: HashMap::default(),
+            last: None,
+        }
+    }
+
+    /// The entries at which requests to a route arrive.
+    fn entries_of(&mut self, route: &Arc<Object>) -> Rc<BTreeSet<Entry>> {
+        if let Some((_, entries)) = self.last.as_ref().filter(|(key, _)| *key == route.key) {
+            return entries.clone();
+        }
+        let found = Rc::new(entries(&mut self.one_kind, route));
+        self.last = Some((route.key.clone(), found.clone()));
+        found
+    }
+
+    /// The rules that take precedence at an entry.
+    fn first_at(&mut self, entry: &Entry) -> Option<&First> {
+        let (gateway, ..) = entry;
+        if !self.gateways.contains_key(gateway) {
+            let mut all: HashMap<Entry, First> = HashMap::new();
+            let snapshot = self.one_kind.snapshot();
+            let mut routes: Vec<&Arc<Object>> = routes_of(snapshot, gateway).collect();
+            routes.sort_by_cached_key(|route| Precedence::of(route));
+            for route in routes {
+                for entry in entries(&mut self.one_kind, route) {
+                    let first = all.entry(entry).or_default();
+                    for (rule, one) in matches_of(route) {
+                        let here = first.entry((route.key.gk.clone(), one));
+                        here.or_insert_with(|| Taker {
+                            route: route.clone(),
+                            rule,
+                        });
+                    }
+                }
+            }
+            self.gateways.insert(gateway.clone(), all);
+        }
+        self.gateways.get(gateway)?.get(entry)
+    }
+}
+
+// === impl Resolver ===
 
 impl Resolver<'_> {
     /// The rules that take all requests which a route or one of its rules matches. Of two rules with the same match on one
@@ -130,11 +184,10 @@ impl Resolver<'_> {
         if parents.any(|parent| parent.object.gk.is_core("Service")) {
             return None;
         }
-        let mut one_kind = KeptOutCache::new(self.snapshot);
         let mine = Precedence::of(route);
         let mut found = Vec::new();
-        for entry in entries(&mut one_kind, route) {
-            let here = self.first_at(&mut one_kind, &entry)?;
+        for entry in self.shadows.entries_of(route).iter() {
+            let here = self.shadows.first_at(entry)?;
             for index in asked {
                 let wanted = matches.of_rule(*index);
                 if wanted.is_empty() {
@@ -151,30 +204,6 @@ impl Resolver<'_> {
             }
         }
         Some(found)
-    }
-
-    /// The rules that take precedence at an entry.
-    fn first_at(&mut self, one_kind: &mut KeptOutCache<'_>, entry: &Entry) -> Option<&First> {
-        let (gateway, ..) = entry;
-        if !self.shadows.gateways.contains_key(gateway) {
-            let mut all: HashMap<Entry, First> = HashMap::new();
-            let mut routes: Vec<&Arc<Object>> = routes_of(self.snapshot, gateway).collect();
-            routes.sort_by_cached_key(|route| Precedence::of(route));
-            for route in routes.into_iter().filter(|route| is_route(&route.key.gk)) {
-                for entry in entries(one_kind, route) {
-                    let first = all.entry(entry).or_default();
-                    for (rule, one) in matches_of(route) {
-                        let here = first.entry((route.key.gk.clone(), one));
-                        here.or_insert_with(|| Taker {
-                            route: route.clone(),
-                            rule,
-                        });
-                    }
-                }
-            }
-            self.shadows.gateways.insert(gateway.clone(), all);
-        }
-        self.shadows.gateways.get(gateway)?.get(entry)
     }
 }
 

@@ -283,7 +283,7 @@ fn add_routes<'a>(
     routes: &mut BTreeSet<&'a ObjectKey>,
 ) {
     let is_namespace = key.gk.is_core("Namespace");
-    let is_parent = key.gk.is_gateway_api("Gateway") || key.gk.is_listener_set();
+    let is_parent = key.gk.has_listeners();
     let mut found: Vec<&'a Arc<Object>> = Vec::new();
     if is_route(&key.gk) {
         found.extend(snapshot.get(key));

@@ -141,6 +141,11 @@ impl GroupKind {
             || (&*self.kind == "XListenerSet" && &*self.group == GATEWAY_API_X)
     }
 
+    /// Whether objects of this kind have listeners: Gateways and `ListenerSets`.
+    pub fn has_listeners(&self) -> bool {
+        self.is_gateway_api("Gateway") || self.is_listener_set()
+    }
+
     /// Whether this is a core kind with this name.
     pub fn is_core(&self, kind: &str) -> bool {
         self.group.is_empty() && &*self.kind == kind

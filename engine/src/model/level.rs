@@ -65,7 +65,7 @@ impl Level {
     pub fn end_for(gk: &GroupKind) -> Self {
         if gk.is_gateway_api("GatewayClass") {
             Self::GatewayClass
-        } else if gk.is_gateway_api("Gateway") || gk.is_listener_set() {
+        } else if gk.has_listeners() {
             Self::Listener
         } else if crate::model::object::is_route(gk) {
             Self::Rule

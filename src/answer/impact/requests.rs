@@ -10,12 +10,13 @@ use super::LostProtection;
 use crate::answer::explanation::effective_at;
 use crate::answer::named::{KindName, Named, named};
 use crate::engine::effective::Resolver;
-use crate::engine::effective::protection::{Extent, Provided, provided};
+use crate::engine::effective::impact::is_there;
+use crate::engine::effective::protection::{Extent, lost_between};
 use crate::engine::kinds::profile::Profile;
 use crate::engine::merge::Effective;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::object::is_route;
-use crate::engine::model::{section, wording};
+use crate::engine::model::wording;
 use crate::engine::routing::{EntryPoint, Matching, Outcome, RequestMatch, SampleRequest};
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::KeptOutCache;
@@ -142,9 +143,7 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
 fn concerned(snapshot: &Snapshot, objects: &[ObjectKey]) -> Vec<ObjectKey> {
     let (routes, others): (Vec<&ObjectKey>, Vec<_>) =
         objects.iter().partition(|key| is_route(&key.gk));
-    let has_listeners =
-        |key: &ObjectKey| key.gk.is_gateway_api("Gateway") || key.gk.is_listener_set();
-    let owners = others.into_iter().filter(|key| has_listeners(key));
+    let owners = others.into_iter().filter(|key| key.gk.has_listeners());
     let below = owners.flat_map(|key| snapshot.below(key).map(|object| object.key.clone()));
     let below = below.filter(|key| is_route(&key.gk));
     routes.into_iter().cloned().chain(below).collect()
@@ -152,16 +151,8 @@ fn concerned(snapshot: &Snapshot, objects: &[ObjectKey]) -> Vec<ObjectKey> {
 
 /// Whether the change only renames the rule: the old name is gone, and the new one was not there.
 fn is_renamed([before, after]: [&Matching<'_>; 2], old: &Place, new: &Place) -> bool {
-    let has = |snapshot: &Snapshot, place: &Place| {
-        let route = snapshot.get(&place.object);
-        let labels = route
-            .map(|route| section::labels(route))
-            .unwrap_or_default();
-        labels
-            .iter()
-            .any(|label| Some(label) == place.section.as_ref())
-    };
-    old.object == new.object && !has(after.snapshot(), old) && !has(before.snapshot(), new)
+    let (before, after) = (before.snapshot(), after.snapshot());
+    old.object == new.object && !is_there(after, old) && !is_there(before, new)
 }
 
 // === impl Side ===
@@ -194,14 +185,12 @@ impl<'m, 'a> Side<'m, 'a> {
         })
     }
 
-    /// The protections of a kind on a request.
-    fn provided(&mut self, kind: &GroupKind, taken: &RequestMatch) -> Vec<Provided> {
-        let snapshot = self.matching.snapshot();
-        let Some(profile) = snapshot.profile(kind) else {
-            return Vec::new();
-        };
-        let effective: Vec<Arc<Effective>> = effective_at(&mut self.resolver, taken, profile);
-        provided(snapshot, profile, &effective)
+    /// The effective policies of a kind on a request.
+    fn effective(&mut self, kind: &GroupKind, taken: &RequestMatch) -> Vec<Arc<Effective>> {
+        let profile = self.matching.snapshot().profile(kind);
+        profile.map_or_else(Vec::new, |profile| {
+            effective_at(&mut self.resolver, taken, profile)
+        })
     }
 }
 
@@ -225,34 +214,28 @@ fn losses(
     is: &mut Side<'_, '_>,
     after: &RequestMatch,
 ) -> Vec<Loss> {
-    let snapshot = was.matching.snapshot();
-    let protects = |kind: &&GroupKind| {
-        let profile: Option<&Arc<Profile>> = snapshot.profile(kind);
-        profile.is_some_and(|profile| !profile.protects.is_empty())
-    };
-    let kinds: Vec<GroupKind> = snapshot.used_kinds().filter(protects).cloned().collect();
+    let (snapshot, later) = (was.matching.snapshot(), is.matching.snapshot());
+    let protecting = snapshot.used_kinds().filter_map(|kind| {
+        let profile: &Arc<Profile> = snapshot.profile(kind)?;
+        (!profile.protects.is_empty()).then_some((kind, profile))
+    });
     let mut found = Vec::new();
-    for kind in kinds {
-        let had = was.provided(&kind, before);
-        if had.iter().all(|had| had.extent == Extent::None) {
-            continue;
-        }
-        let has = is.provided(&kind, after);
-        for had in had {
-            let mut has = has.iter();
-            let has = has.find(|has| has.protection == had.protection);
-            let extent = has.map_or(Extent::None, |has| has.extent);
-            if extent < had.extent {
-                let settings = had.settings.iter();
-                found.push(Loss {
-                    protection: had.protection.to_string(),
-                    kind: kind.clone(),
-                    by: had.by,
-                    settings: settings.map(|path| wording::field(path)).collect(),
-                    is_partial: extent > Extent::None,
-                });
+    for (kind, profile) in protecting {
+        let (had, has) = (was.effective(kind, before), is.effective(kind, after));
+        let lost = lost_between(profile, (snapshot, &had), (later, &has));
+        found.extend(lost.into_iter().map(|(protection, lost)| {
+            Loss {
+                protection: protection.to_string(),
+                kind: kind.clone(),
+                settings: lost
+                    .settings
+                    .keys()
+                    .map(|path| wording::field(path))
+                    .collect(),
+                is_partial: lost.remains > Extent::None,
+                by: lost.by,
             }
-        }
+        }));
     }
     found
 }

@@ -57,5 +57,5 @@ pub(super) fn needed_beside(object: &Object) -> BTreeSet<ObjectKey> {
 
 /// Whether paths need the objects of a kind. Backends of other kinds count as existing.
 fn is_looked_at(gk: &GroupKind) -> bool {
-    gk.is_core("Service") || gk.is_gateway_api("Gateway") || gk.is_listener_set()
+    gk.is_core("Service") || gk.has_listeners()
 }

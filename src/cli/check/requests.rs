@@ -49,9 +49,7 @@ fn findings(states: [&Matching<'_>; 2], doing: &Effect) -> Vec<Finding> {
 fn finding(lost: &LostProtection, doing: &Effect) -> Finding {
     let taker = &lost.object.0;
     let mut changed = doing.applied.iter().chain(&doing.deleted);
-    let by_change = changed.find(|key| {
-        is_route(&key.gk) || key.gk.is_gateway_api("Gateway") || key.gk.is_listener_set()
-    });
+    let by_change = changed.find(|key| is_route(&key.gk) || key.gk.has_listeners());
     let is_changed = doing.applied.contains(&taker.object);
     let object = by_change.filter(|_| !is_changed).unwrap_or(&taker.object);
     let from: Vec<String> = lost.from.iter().map(|named| named.0.to_string()).collect();

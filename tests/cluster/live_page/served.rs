@@ -191,7 +191,7 @@ async fn without_a_token(page: &Page) {
             );
         }
     }
-    // The header that the proxy of the API server lets through.
+    // The proxy of the API server forwards this header.
     let request = page
         .request("GET", "/ui/api/state")
         .header("attache-token", &page.token);

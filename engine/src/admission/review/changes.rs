@@ -110,7 +110,7 @@ pub(super) fn changes_other_paths(snapshot: &Snapshot, object: &Object) -> bool 
             known.any(|facts| delegates(facts, rule))
         })
     };
-    gk.is_gateway_api("Gateway") || gk.is_listener_set() || (is_route(gk) && is_above_others())
+    gk.has_listeners() || (is_route(gk) && is_above_others())
 }
 
 fn by_policy<'a>(

@@ -10,7 +10,7 @@ use crate::model::hint::{nearest, quoted};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Node, Object};
 use crate::state::snapshot::{Snapshot, class_key};
-use crate::topology::{listeners, listeners_of, why_not_joined, why_unaccepted};
+use crate::topology::{lacks_class, listeners, listeners_of, why_not_joined, why_unaccepted};
 
 /// Findings on a Gateway or a `ListenerSet` as it is in the snapshot.
 pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
@@ -29,22 +29,21 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
     class.chain(unaccepted(snapshot, owner)).collect()
 }
 
-/// The finding on a class that does not exist. A state without any class may be a part of one.
+/// The finding on a class that does not exist.
 fn class(snapshot: &Snapshot, gateway: &Object) -> Option<Finding> {
     let Node::Gateway { class, .. } = &gateway.node else {
         return None;
     };
     let key = class_key(class);
-    if !snapshot.lacks(&key) {
+    if !lacks_class(snapshot, &key) {
         return None;
     }
     let others = snapshot.objects(&GroupKind::gateway_api("GatewayClass"));
     let mut names: Vec<&str> = others.map(|other| &*other.key.name).collect();
     names.sort_unstable();
-    let hint = match (nearest(class, &names), names.as_slice()) {
-        (_, []) => return None,
-        (Some(near), _) => format!("did you mean {near:?}?"),
-        (None, names) => format!("there is {}", quoted(names)),
+    let hint = match nearest(class, &names) {
+        Some(near) => format!("did you mean {near:?}?"),
+        None => format!("there is {}", quoted(&names)),
     };
     let message = format!("{key} does not exist, so no controller serves the Gateway; {hint}");
     let finding = Finding::new(Code::ClassNotFound, &gateway.key, message);

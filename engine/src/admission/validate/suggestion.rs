@@ -33,7 +33,7 @@ pub(super) fn hint(
     if is_request && snapshot.count(&object.gk) > MOST {
         return hint;
     }
-    let is_public = object.gk.is_gateway_api("Gateway") || object.gk.is_listener_set();
+    let is_public = object.gk.has_listeners();
     let (mut near, mut elsewhere) = (BTreeSet::new(), BTreeSet::new());
     for other in snapshot.objects(&object.gk).map(|other| &other.key) {
         if other.namespace == object.namespace {

@@ -74,7 +74,7 @@ pub fn is_route(gk: &GroupKind) -> bool {
 
 /// The noun for a section of a kind; `None` if the kind has no sections or they are unknown.
 pub fn section_noun(gk: &GroupKind) -> Option<&'static str> {
-    if gk.is_gateway_api("Gateway") || gk.is_listener_set() {
+    if gk.has_listeners() {
         Some("listener")
     } else if is_route(gk) {
         Some("rule")
