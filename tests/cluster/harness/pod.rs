@@ -4,6 +4,9 @@ use std::fs;
 
 use super::{Cluster, Kubectl};
 
+/// A review of a test waits long for its live reads: the tests ask what is refused, not how fast, and run all at once.
+const LIMITS: &str = "limits: {liveReadMillis: 4000, accessMillis: 4000}\n";
+
 /// The arguments of the container, with the configuration of the cluster in a file of this machine.
 pub(crate) fn arguments(
     cluster: &Cluster,
@@ -20,7 +23,9 @@ pub(crate) fn arguments(
     let config_map = names.next().expect("a ConfigMap");
     let text = get(&format!("configmap/{config_map}"))["data"]["attache.yaml"].clone();
     let config = cluster.dir().join(format!("{name}.yaml"));
-    fs::write(&config, text.as_str().expect("a configuration")).expect("a writable folder");
+    let text = text.as_str().expect("a configuration");
+    assert!(!text.contains("\nlimits:"), "{text}");
+    fs::write(&config, format!("{text}\n{LIMITS}")).expect("a writable folder");
     let config = config.to_str().expect("a path in UTF-8").to_owned();
     let args = pod["containers"][0]["args"].clone();
     let args = args.as_array().expect("arguments").clone();
