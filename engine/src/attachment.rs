@@ -7,13 +7,13 @@ pub mod rejection;
 use std::sync::Arc;
 
 use crate::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
-use crate::kinds::profile::{CrossNamespace, IfMissing, Only, Profile};
+use crate::kinds::profile::{Classes, CrossNamespace, IfMissing, Only, Profile};
 use crate::model::grants::granted;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{From, Node, Object};
 use crate::model::section;
 use crate::policy::{Policy, Select, TargetRef, is_cluster_scoped};
-use crate::state::snapshot::{Snapshot, namespace_key};
+use crate::state::snapshot::{Snapshot, class_key, namespace_key};
 use crate::status::reports::{self, Rejected};
 
 /// A policy that is attached to an object or to a section of it.
@@ -108,7 +108,7 @@ pub fn attached_to(
         // Nothing is attached to an object that does not exist. Objects of kinds that are not watched may exist.
         return Vec::new();
     }
-    let meta = object.map(|object| &object.meta);
+    let node = object.map(|object| &**object);
     let mut found: Vec<Attachment> = Vec::new();
     for policy in policies {
         if policy.strategies.is_none() {
@@ -132,7 +132,7 @@ pub fn attached_to(
             continue;
         }
         let not_enforced = not_enforced.map(Arc::new);
-        for target in policy.targets.iter().filter(|t| t.matches(own, key, meta)) {
+        for target in policy.targets.iter().filter(|t| t.matches(own, key, node)) {
             let permission = permission(snapshot, policy, target, key);
             if !permission.is_attached() {
                 continue;
@@ -282,7 +282,7 @@ pub fn selected<'a>(
 ) -> impl Iterator<Item = &'a Arc<Object>> {
     let objects = snapshot.objects(&target.gk);
     objects.filter(move |object| {
-        target.matches(own, &object.key, Some(&object.meta))
+        target.matches(own, &object.key, Some(&**object))
             && looks_there(snapshot, target, own, &object.key.namespace)
     })
 }
@@ -295,8 +295,11 @@ pub fn permission(
     object: &ObjectKey,
 ) -> AttachmentPermission {
     let own = &policy.key().namespace;
-    if !target.is_taken {
+    if !target.is_taken || is_left_out(snapshot, policy, target, object) {
         return AttachmentPermission::TargetKindNotSupported;
+    }
+    if matches!(target.select, Select::Pods(_)) {
+        return AttachmentPermission::Allowed;
     }
     let allowed = policy.profile.allowed(&object.gk);
     if allowed.is_some_and(|a| !a.names.is_empty() && !a.names.contains(&object.name)) {
@@ -332,6 +335,32 @@ pub fn permission(
         }
         CrossNamespace::Grant => AttachmentPermission::NotGranted,
     }
+}
+
+/// Whether a selector of Pods does not count for a Gateway: those in front of Services heed policies that name them alone.
+fn is_left_out(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    target: &TargetRef,
+    object: &ObjectKey,
+) -> bool {
+    let node = snapshot.get(object).map(|object| &object.node);
+    let (Select::Pods(_), Some(Node::Gateway { class, .. })) = (&target.select, node) else {
+        return false;
+    };
+    let in_front = policy.profile.gateway_by_label.as_ref();
+    in_front.is_some_and(|by_label| is_of_classes(snapshot, &by_label.classes, &class_key(class)))
+}
+
+/// Whether a class of Gateways, or its controller, is among these.
+pub(crate) fn is_of_classes(snapshot: &Snapshot, classes: &Classes, class: &ObjectKey) -> bool {
+    let controller = || {
+        snapshot
+            .get(class)
+            .and_then(|class| class.node.controller())
+    };
+    let runs = || controller().is_some_and(|name| classes.controllers.contains(name));
+    classes.names.contains(&class.name) || !classes.controllers.is_empty() && runs()
 }
 
 /// Whether policies of a namespace may name an object of a cluster-scoped kind other than their own Namespace.

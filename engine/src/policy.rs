@@ -12,7 +12,7 @@ use crate::model::fuel;
 use crate::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::model::level::Level;
 use crate::model::literal;
-use crate::model::object::{From, Meta, Object, ROUTES};
+use crate::model::object::{From, Object, ROUTES};
 use crate::model::selector::Selector;
 
 mod by_filter;
@@ -21,12 +21,14 @@ mod definition;
 mod empty;
 mod fields;
 mod listeners;
+mod pod_selector;
 mod references;
 mod settings;
 mod targets;
 
 pub use fields::fields;
 pub use listeners::ListenerFacts;
+pub use pod_selector::PodSelector;
 pub(crate) use targets::type_name;
 pub use targets::value_at;
 pub use targets::{Entry, Fault, MOST_ENTRIES, entries, has_unread, hidden, written};
@@ -96,6 +98,8 @@ pub enum Select {
     Name(Arc<str>),
     /// The objects with these labels; none if the selector cannot be read.
     Labels(Option<Box<Selector>>),
+    /// The Gateways whose Pods have these labels.
+    Pods(Box<PodSelector>),
     /// The objects with this annotation key and value.
     Annotated(Arc<str>, Arc<str>),
     /// The route with this name, one of whose rules names the policy in a filter at this position.
@@ -338,20 +342,25 @@ impl TargetRef {
 
     /// Whether it names or selects an object, for a policy in `own`. A selector of a cluster-scoped policy spans all
     /// namespaces.
-    pub fn matches(&self, own: &Arc<str>, object: &ObjectKey, meta: Option<&Meta>) -> bool {
-        let here = || *self.namespace(own) == object.namespace;
-        self.gk == object.gk
+    pub fn matches(&self, own: &Arc<str>, key: &ObjectKey, object: Option<&Object>) -> bool {
+        let here = || *self.namespace(own) == key.namespace;
+        self.gk == key.gk
             && match &self.select {
-                Select::Name(name) | Select::Filter(name, _) => *name == object.name && here(),
+                Select::Name(name) | Select::Filter(name, _) => *name == key.name && here(),
                 Select::Labels(selector) => {
                     (here() || self.spans(own))
                         && selector
                             .as_ref()
-                            .zip(meta)
-                            .is_some_and(|(selector, meta)| selector.selects(&meta.labels))
+                            .zip(object)
+                            .is_some_and(|(selector, object)| selector.selects(&object.meta.labels))
+                }
+                Select::Pods(selector) => {
+                    (here() || self.spans(own))
+                        && object.is_some_and(|gateway| selector.selects(gateway))
                 }
                 Select::Annotated(key, value) => {
-                    here() && meta.is_some_and(|meta| meta.annotations.get(key) == Some(value))
+                    let has = |object: &Object| object.meta.annotations.get(key) == Some(value);
+                    here() && object.is_some_and(has)
                 }
             }
     }
@@ -360,14 +369,15 @@ impl TargetRef {
     pub fn equal_labels(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
         let selector = match &self.select {
             Select::Labels(selector) => selector.as_deref(),
-            Select::Name(_) | Select::Annotated(..) | Select::Filter(..) => None,
+            Select::Name(_) | Select::Pods(_) | Select::Annotated(..) | Select::Filter(..) => None,
         };
         selector.into_iter().flat_map(Selector::equal)
     }
 
     /// Whether it selects in more than one namespace, for a policy in `own`.
     pub fn spans(&self, own: &Arc<str>) -> bool {
-        let selects = matches!(self.select, Select::Labels(_)) && self.namespace.is_none();
+        let by_labels = matches!(self.select, Select::Labels(_) | Select::Pods(_));
+        let selects = by_labels && self.namespace.is_none();
         selects && (own.is_empty() || self.from != From::Same)
     }
 }

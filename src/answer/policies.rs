@@ -179,7 +179,6 @@ fn listed(
     status: &PolicyStatus,
     undated: &BTreeSet<ObjectKey>,
 ) -> Listed {
-    let known = PolicyState::over_targets(status);
     let created = policy.object.meta.created;
     let created = created.filter(|_| !undated.contains(policy.key()));
     Listed {
@@ -187,7 +186,7 @@ fn listed(
         class: policy.profile.class.value,
         strategy: strategy(policy),
         written_strategy: as_written(policy),
-        state: known.unwrap_or(PolicyState::NoEffect),
+        state: PolicyState::over_targets(snapshot, policy, status),
         reason: reason::reason(snapshot, policy, status),
         by: named(&status.by()),
         acts_on: status.objects().len(),

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::engine::status::conditions::{Accepted, PolicyStatus, State};
+use crate::engine::policy::Policy;
+use crate::engine::state::snapshot::Snapshot;
+use crate::engine::status::conditions::{Accepted, PolicyStatus, State, selects_unwatched};
 
 /// The state of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
@@ -24,6 +26,8 @@ pub enum PolicyState {
     TargetNotFound,
     /// It is attached and has no effective target.
     NoEffect,
+    /// It selects objects that attache does not watch, such as Pods: whether it has an effect is not known.
+    Unknown,
 }
 
 /// Whether a policy is attached to a target.
@@ -45,7 +49,7 @@ pub enum Acceptance {
 
 impl PolicyState {
     /// All states, in the order of lists.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Enforced,
         Self::PartiallyEnforced,
         Self::Overridden,
@@ -54,6 +58,7 @@ impl PolicyState {
         Self::Invalid,
         Self::TargetNotFound,
         Self::NoEffect,
+        Self::Unknown,
     ];
 
     /// The state as JSON and tables spell it.
@@ -67,6 +72,7 @@ impl PolicyState {
             Self::Invalid => "Invalid",
             Self::TargetNotFound => "TargetNotFound",
             Self::NoEffect => "NoEffect",
+            Self::Unknown => "Unknown",
         }
     }
 
@@ -84,12 +90,16 @@ impl PolicyState {
 
     /// The state of a policy over all its targets. A policy that is in force on some targets and not attached to others
     /// is in force in part.
-    pub fn over_targets(status: &PolicyStatus) -> Option<Self> {
+    pub fn over_targets(snapshot: &Snapshot, policy: &Policy, status: &PolicyStatus) -> Self {
         let mut targets = status.targets.iter();
         let is_whole = targets.all(|target| target.accepted == Accepted::Accepted);
         match Self::of(&status.accepted, status.state.as_ref()) {
-            Some(Self::Enforced) if !is_whole => Some(Self::PartiallyEnforced),
-            known => known,
+            Some(Self::Enforced) if !is_whole => Self::PartiallyEnforced,
+            Some(known) => known,
+            None if status.targets.is_empty() && selects_unwatched(snapshot, policy) => {
+                Self::Unknown
+            }
+            None => Self::NoEffect,
         }
     }
 }

@@ -132,11 +132,9 @@ impl Counts {
                 let mut resolver = Resolver::new(snapshot);
                 statuses(&mut resolver, some, |policy, status| {
                     let kind = &policy.key().gk;
-                    let state = PolicyState::over_targets(&status);
+                    let state = PolicyState::over_targets(snapshot, policy, &status);
                     let states = self.policies.entry(kind.clone()).or_default();
-                    *states
-                        .entry(state.unwrap_or(PolicyState::NoEffect))
-                        .or_default() += 1;
+                    *states.entry(state).or_default() += 1;
                     if let Some(differs) = status.disagreement() {
                         let key = (kind.clone(), differs);
                         *self.disagreements.entry(key).or_default() += 1;

@@ -127,7 +127,7 @@ fn listeners_with_policies(
     for policy in policies {
         let own = &policy.key().namespace;
         for target in policy.targets.iter().filter(|target| !target.is_whole()) {
-            if target.matches(own, &set.key, Some(&set.meta))
+            if target.matches(own, &set.key, Some(set))
                 && permission(snapshot, policy, target, &set.key).is_attached()
             {
                 found.extend(sections(&policy.profile, target, Some(set)));

@@ -271,9 +271,9 @@ impl RejectionFinder {
     ) -> Option<Rejection> {
         let own = &policy.key().namespace;
         let is_of_policy = |key: &ObjectKey| {
-            let meta = snapshot.get(key).map(|object| &object.meta);
+            let object = snapshot.get(key).map(|object| &**object);
             let mut targets = policy.targets.iter();
-            targets.any(|entry| entry.matches(own, key, meta))
+            targets.any(|entry| entry.matches(own, key, object))
         };
         let using = snapshot.using(&target.object);
         let mut using = using.filter(|route| route.key.gk.is_gateway_api("HTTPRoute"));

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{PathGroup, PathScope, Resolver};
-use crate::kinds::profile::{Classes, GatewayByLabel, Profile};
+use crate::attachment::is_of_classes;
+use crate::kinds::profile::{GatewayByLabel, Profile};
 use crate::model::fuel;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::level::{Level, Step};
@@ -162,13 +163,26 @@ pub(crate) fn names_same_gateway(snapshot: &Snapshot, one: &Meta, other: &Meta) 
     })
 }
 
-/// Whether these classes include a `GatewayClass`, by its name or its controller.
-pub(super) fn is_of(snapshot: &Snapshot, classes: &Classes, class: &ObjectKey) -> bool {
-    let controller = snapshot
-        .get(class)
-        .and_then(|class| class.node.controller());
-    classes.names.contains(&class.name)
-        || controller.is_some_and(|name| classes.controllers.contains(name))
+/// Whether clients call an object directly, and nothing in front of it reads policies without a target because of a label of its
+/// Namespace.
+pub(super) fn is_called_without_proxy(
+    snapshot: &Snapshot,
+    profile: &Profile,
+    written: &[Step],
+    steps: &[Step],
+) -> bool {
+    let labels = &profile.no_proxy_labels;
+    if labels.is_empty() || steps.iter().any(|step| step.level == Level::Gateway) {
+        return false;
+    }
+    let mut called = written.iter().filter(|step| step.level == Level::Frontend);
+    called.any(|step| {
+        let namespace = snapshot.get(&namespace_key(&step.place.object.namespace));
+        namespace.is_some_and(|namespace| {
+            let mut labels = labels.iter();
+            labels.any(|(label, value)| namespace.meta.labels.get(label) == Some(value))
+        })
+    })
 }
 
 /// Whether the class and the purpose of a Gateway make it serve such objects.
@@ -180,6 +194,6 @@ fn is_for(snapshot: &Snapshot, by_label: &GatewayByLabel, gateway: &Object) -> b
     let purpose = |meta: &Meta| meta.labels.get(&by_label.purpose_label).cloned();
     let of_class = || purpose(&snapshot.get(&class)?.meta);
     let purpose = purpose(&gateway.meta).or_else(of_class);
-    is_of(snapshot, &by_label.classes, &class)
+    is_of_classes(snapshot, &by_label.classes, &class)
         && purpose.is_none_or(|purpose| by_label.purposes.contains(&purpose))
 }

@@ -6,14 +6,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::attached::ObjectAttachments;
-use super::gateway_by_label::{is_of, steps_of};
+use super::gateway_by_label::{is_called_without_proxy, steps_of};
 use super::path_context::{PathContext, RejectionsByAncestor};
 use super::policy_list::PolicyList;
 use super::settings_here::{PoliciesAtListeners, on_routes, without_idle};
 use super::stack_level::{Rare, Stack, StackLevel, inheritance};
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
-use crate::attachment::{Attachment, attached_to, candidates};
+use crate::attachment::{Attachment, attached_to, candidates, is_of_classes};
 use crate::kinds::profile::{MergeWith, Profile, ServiceAs};
 use crate::merge::{Effective, TargetFields, fold_cost, fold_levels, policies_read, winner};
 use crate::model::fuel::{self, Fuel};
@@ -212,8 +212,10 @@ impl<'a> Stacks<'a> {
     ) -> Rc<Stack> {
         let mut found: Vec<(&Step, Option<Arc<str>>, PolicyList)> = Vec::new();
         let mut name: Vec<Name> = Vec::new();
+        let written = steps;
         let steps = steps_of(self.snapshot, profile, steps);
-        let apart = self.is_apart_from_its_namespace(profile, &steps);
+        let apart = self.is_apart_from_its_namespace(profile, &steps)
+            || is_called_without_proxy(self.snapshot, profile, written, &steps);
         let mut has_wide = false;
         for step in &*steps {
             if profile.rank(step.level).is_none() || !plays(step.level, profile) {
@@ -279,7 +281,7 @@ impl<'a> Stacks<'a> {
             .iter()
             .filter(|step| step.level == Level::GatewayClass)
             .map(|step| &step.place.object);
-        classes.any(|class| is_of(self.snapshot, apart, class))
+        classes.any(|class| is_of_classes(self.snapshot, apart, class))
     }
 
     /// Whether the path contains a Gateway whose controller acts on known policy kinds, but not on this one.

@@ -52,8 +52,8 @@ pub use listeners::{OnListeners, OnListenersFile};
 pub use lists::KindNames;
 pub use needs::{Need, NeedFile};
 pub use parts::{
-    Allowed, Annotation, Classes, Control, GatewayByLabel, Merging, Protection, RefField,
-    StanzaNames, Strategies,
+    Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, Merging, Protection,
+    RefField, StanzaNames, Strategies,
 };
 pub use ports::{PortSettings, PortSettingsFile};
 pub use references::{IfMissing, Reference};
@@ -110,8 +110,12 @@ pub struct Profile {
     pub on_missing: Fact<OnMissing>,
     /// Gateways on which a policy without a target does not act.
     pub on_missing_except: Fact<Classes>,
+    /// Labels of Namespaces in which a policy without a target does not act on what clients call without a Gateway.
+    pub no_proxy_labels: Fact<Vec<(Arc<str>, Arc<str>)>>,
     /// How a Service names the Gateway in front of it, for kinds whose policies on the Service act only there.
     pub gateway_by_label: Fact<Option<GatewayByLabel>>,
+    /// The labels of the Pods of Gateways, for kinds whose selectors of Pods act on the Gateways.
+    pub gateway_pods: Fact<Option<GatewayPods>>,
     /// The namespace whose policies reach further than those in other namespaces.
     pub root_namespace: Fact<Option<Arc<str>>>,
     /// Kinds that can be targets; `None` if no source states them.

@@ -124,6 +124,8 @@ pub enum Node {
         listeners: Box<[Listener]>,
         /// The namespaces whose `ListenerSets` may join (`spec.allowedListeners`); none by default.
         sets: From,
+        /// What is known of its Pods from `spec`, if anything.
+        infrastructure: Option<Box<Infrastructure>>,
     },
     /// A set of listeners that joins a Gateway.
     ListenerSet {
@@ -163,6 +165,15 @@ pub enum Node {
     Crd(Arc<Crd>),
     /// Any other kind: Namespaces, policies, other backends. Policies are parsed from the spec by their profile.
     Other,
+}
+
+/// What the spec of a Gateway says about its Pods.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Infrastructure {
+    /// The labels in `spec.infrastructure`, if it states any.
+    pub labels: Option<Labels>,
+    /// Whether its address is a hostname: that of a Service whose Pods no controller makes.
+    pub has_hostname: bool,
 }
 
 /// A listener of a Gateway or `ListenerSet`.

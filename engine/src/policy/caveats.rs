@@ -8,8 +8,8 @@ use crate::kinds::profile::{Caveat, Weakness};
 use crate::merge::{StanzaRef, is_under};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::HashMap;
-use crate::model::object::{Node, gateway_kinds};
-use crate::state::snapshot::Snapshot;
+use crate::model::object::{Node, Object, gateway_kinds};
+use crate::state::snapshot::{Snapshot, namespace_key};
 
 // === impl Policy ===
 
@@ -47,6 +47,21 @@ impl Policy {
                 objects.any(|object| object.meta.annotations.get(key).is_some())
             })
         };
+        let labels = &caveat.namespace_labels;
+        let has_label = |namespace: &Arc<Object>| {
+            let mut labels = labels.iter();
+            labels.any(|(label, value)| namespace.meta.labels.get(label) == Some(value))
+        };
+        let is_labelled = || {
+            let own = &self.key().namespace;
+            if self.profile.root_namespace.as_ref() == Some(own) {
+                snapshot
+                    .objects(&GroupKind::core("Namespace"))
+                    .any(has_label)
+            } else {
+                snapshot.get(&namespace_key(own)).is_some_and(has_label)
+            }
+        };
         let exists = |kind: &Arc<str>| snapshot.count(&GroupKind::gateway_api(kind)) > 0;
         let named = |kinds: &Vec<Arc<str>>| {
             let mut targets = self.targets.iter().map(|target| &target.gk.kind);
@@ -56,6 +71,7 @@ impl Policy {
             && (caveat.settings.is_empty() || self.sets_one(&caveat.settings))
             && (caveat.backends.is_empty() || caveat.backends.iter().any(is_backend))
             && (caveat.annotations.is_empty() || caveat.annotations.iter().any(is_annotated))
+            && (labels.is_empty() || is_labelled())
             && (caveat.objects.is_empty() || caveat.objects.iter().any(exists))
             && (!caveat.shared_ports || has_shared_ports(snapshot))
             && (!caveat.filters_of_backends || snapshot.has_filters_of_backends(&self.key().gk))

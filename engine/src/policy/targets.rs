@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
+use super::pod_selector::gateways;
 use super::{Select, TargetRef, guessed_group};
 use crate::kinds::profile::{
     CrossNamespace, Fact, NameComparison, OnMissing, Profile, RefField, Source,
@@ -127,6 +128,7 @@ pub(super) fn of(object: &Object, spec: &Value, profile: &Profile) -> Vec<Target
     let entries = entries(spec, profile);
     let unsaid = entries.is_empty();
     let mut found: Vec<TargetRef> = entries.into_iter().filter_map(|e| e.target.ok()).collect();
+    found.extend(gateways(&found, &object.key.namespace, profile));
     if let Some(annotation) = &*profile.annotation {
         let select = Select::Annotated(annotation.key.clone(), object.key.name.clone());
         found.push(select.of(annotation.target.clone()));

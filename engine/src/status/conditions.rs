@@ -321,18 +321,21 @@ pub fn statuses<T>(
 /// Whether a policy without an existing target is wrong. It is not if the labels select a kind that is not watched,
 /// if objects that name the policy may come later, or if the kind needs no target.
 fn unattached(snapshot: &Snapshot, policy: &Policy) -> Accepted {
-    let unseen = |target: &TargetRef| match &target.select {
-        Select::Labels(_) => !snapshot.knows(&target.gk),
-        Select::Annotated(..) => true,
-        Select::Name(_) | Select::Filter(..) => false,
-    };
+    let mut targets = policy.targets.iter();
+    let may_be_named = targets.any(|target| matches!(target.select, Select::Annotated(..)));
     if policy.strategies.is_none() {
         Accepted::Invalid
-    } else if policy.targets.iter().any(unseen) || policy.is_without_target() {
+    } else if may_be_named || selects_unwatched(snapshot, policy) || policy.is_without_target() {
         Accepted::Accepted
     } else {
         Accepted::TargetNotFound
     }
+}
+
+/// Whether a policy selects objects of a kind that is not watched, so that nobody knows which ones.
+pub fn selects_unwatched(snapshot: &Snapshot, policy: &Policy) -> bool {
+    let mut targets = policy.targets.iter();
+    targets.any(|target| matches!(target.select, Select::Labels(_)) && !snapshot.knows(&target.gk))
 }
 
 /// The state of a policy that no object names, for kinds that are attached by annotation.
@@ -348,7 +351,7 @@ fn unnamed(policy: &Policy) -> Option<State> {
 fn places(resolver: &Resolver<'_>, policy: &Policy, target: &TargetRef) -> Vec<Place> {
     let snapshot = resolver.snapshot();
     let mut objects = resolver.targets_of(&policy.key().namespace, target);
-    if matches!(target.select, Select::Labels(_)) {
+    if matches!(target.select, Select::Labels(_) | Select::Pods(_)) {
         objects.retain(|key| permission(snapshot, policy, target, key).is_attached());
     }
     if target.is_whole() {

@@ -26,7 +26,7 @@ pub fn policy(resolver: &mut Resolver<'_>, policy: &Policy) -> OfPolicy {
         class: policy.profile.class.value,
         strategy: strategy(policy),
         written_strategy: as_written(policy),
-        state: PolicyState::over_targets(&status).unwrap_or(PolicyState::NoEffect),
+        state: PolicyState::over_targets(resolver.snapshot(), policy, &status),
         reason: reason(resolver.snapshot(), policy, &status),
         by: named(&status.by()),
         caveats: policy

@@ -373,11 +373,11 @@ fn policies_at<'a>(
     step: &'a Step,
 ) -> impl Iterator<Item = &'a Arc<Policy>> {
     let Place { object, section } = &step.place;
-    let meta = snapshot.get(object).map(|object| &object.meta);
+    let node = snapshot.get(object).map(|object| &**object);
     snapshot.policies_naming(object).filter(move |policy| {
         let own = &policy.key().namespace;
         let mut targets = policy.targets.iter().filter(|target| {
-            target.matches(own, object, meta)
+            target.matches(own, object, node)
                 && permission(snapshot, policy, target, object).is_attached()
         });
         targets.any(|target| target.section == *section) && plays(step.level, &policy.profile)

@@ -9,7 +9,7 @@ use crate::answer::state::PolicyState;
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{ObjectKey, Place};
 use crate::engine::policy::Policy;
-use crate::engine::status::conditions::{Accepted, PolicyStatus, TargetStatus, statuses};
+use crate::engine::status::conditions::{Accepted, TargetStatus, statuses};
 
 /// Sets the states of the kept policies and of the edges from them.
 pub(super) fn fill(sketch: &mut Sketch<'_>, resolver: &mut Resolver<'_>, kept: &[bool]) {
@@ -31,7 +31,7 @@ pub(super) fn fill(sketch: &mut Sketch<'_>, resolver: &mut Resolver<'_>, kept: &
         let Some(index) = numbers.get(policy.key()).copied() else {
             return;
         };
-        states.insert(index, of(&status));
+        states.insert(index, PolicyState::over_targets(snapshot, policy, &status));
         for target in &status.targets {
             on.insert((index, target.target.clone()), OnTarget::from(target));
         }
@@ -59,9 +59,4 @@ impl From<&TargetStatus> for OnTarget {
             by: by.map(|key| id::of(&key.whole(), false)).collect(),
         }
     }
-}
-
-fn of(status: &PolicyStatus) -> PolicyState {
-    let state = PolicyState::over_targets(status);
-    state.unwrap_or(PolicyState::NoEffect)
 }

@@ -5,7 +5,7 @@ use crate::answer::state::no_effect;
 use crate::engine::attachment::{AttachmentPermission, permission};
 use crate::engine::model::ids::Place;
 use crate::engine::model::object::section_noun;
-use crate::engine::policy::{Fault, Policy, StrategyFault, TargetRef, entries, stanzas};
+use crate::engine::policy::{Fault, Policy, Select, StrategyFault, TargetRef, entries, stanzas};
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::status::conditions::{Accepted, PolicyStatus, State, TargetStatus};
 use crate::engine::topology::not_there;
@@ -110,8 +110,8 @@ pub(in crate::answer) fn not_attached(
     let object = snapshot.get(target);
     let own = &policy.key().namespace;
     let names = |entry: &&TargetRef| {
-        let meta = object.map(|object| &object.meta);
-        entry.is_whole() == place.section.is_none() && entry.matches(own, target, meta)
+        let object = object.map(|object| &**object);
+        entry.is_whole() == place.section.is_none() && entry.matches(own, target, object)
     };
     let entry = policy.targets.iter().find(names);
     let reach = entry.map(|entry| permission(snapshot, policy, entry, target));
@@ -158,7 +158,10 @@ pub(in crate::answer) fn not_attached(
 
 /// Why the selectors of a policy select nothing. `None` if it has no selectors.
 pub(in crate::answer) fn selecting_nothing(snapshot: &Snapshot, policy: &Policy) -> Option<String> {
+    // Gateways are selected beside Pods, by the same selector.
+    let is_written = |target: &&TargetRef| !matches!(target.select, Select::Pods(_));
     let targets = policy.targets.iter().filter(|target| target.selects());
+    let targets = targets.filter(is_written);
     let (seen, unseen): (Vec<_>, Vec<_>) = targets.partition(|target| snapshot.knows(&target.gk));
     let names = |targets: Vec<&TargetRef>, between: &str| {
         let names: Vec<String> = targets.iter().map(|target| target.gk.to_string()).collect();

@@ -23,6 +23,7 @@ pub struct Count {
     invalid: usize,
     target_not_found: usize,
     no_effect: usize,
+    unknown: usize,
 }
 
 /// The number of policies of one kind in one namespace.
@@ -63,6 +64,7 @@ impl Count {
             PolicyState::Invalid => self.invalid,
             PolicyState::TargetNotFound => self.target_not_found,
             PolicyState::NoEffect => self.no_effect,
+            PolicyState::Unknown => self.unknown,
         }
     }
 
@@ -77,6 +79,7 @@ impl Count {
             PolicyState::Invalid => &mut self.invalid,
             PolicyState::TargetNotFound => &mut self.target_not_found,
             PolicyState::NoEffect => &mut self.no_effect,
+            PolicyState::Unknown => &mut self.unknown,
         };
         *count += 1;
     }

@@ -119,9 +119,10 @@ pub(crate) fn names_of<'a>(objects: impl IntoIterator<Item = &'a Named>) -> Stri
 pub(crate) fn tone(state: PolicyState) -> Tone {
     match state {
         PolicyState::Enforced => Tone::Good,
-        PolicyState::PartiallyEnforced | PolicyState::Overridden | PolicyState::NoEffect => {
-            Tone::Warning
-        }
+        PolicyState::PartiallyEnforced
+        | PolicyState::Overridden
+        | PolicyState::NoEffect
+        | PolicyState::Unknown => Tone::Warning,
         PolicyState::Conflicted
         | PolicyState::Rejected
         | PolicyState::Invalid
@@ -155,7 +156,8 @@ pub(crate) fn reason(
         | PolicyState::Rejected
         | PolicyState::Invalid
         | PolicyState::TargetNotFound
-        | PolicyState::NoEffect => None,
+        | PolicyState::NoEffect
+        | PolicyState::Unknown => None,
     };
     let all: Vec<&str> = who.as_deref().into_iter().chain(reason).collect();
     all.join("; ")

@@ -364,8 +364,9 @@ fn is_let_in(snapshot: &Snapshot, reference: &ObjectKey, to: &ObjectKey) -> bool
     match snapshot.policy(reference) {
         Some(policy) => policy.targets.iter().any(|target| {
             let own = &policy.key().namespace;
-            let meta = snapshot.get(to).map(|object| &object.meta);
-            target.matches(own, to, meta) && permission(snapshot, policy, target, to).is_attached()
+            let object = snapshot.get(to).map(|object| &**object);
+            target.matches(own, to, object)
+                && permission(snapshot, policy, target, to).is_attached()
         }),
         None => granted(snapshot, &reference.gk, &reference.namespace, to),
     }

@@ -1,12 +1,13 @@
 //! Behaviour of controllers that is not modelled.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::condition::{Condition, ValuesFile};
-use super::read::{setting_paths, texts};
+use super::read::{pairs, setting_paths, texts};
 
 /// Behaviour of the controller that attache does not model. It is shown with every policy that it applies to.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -26,6 +27,10 @@ pub struct CaveatFile {
     /// Annotations: it applies if a Gateway, a `ListenerSet` or a route has one of these. Always by default.
     #[serde(default)]
     pub annotations: Vec<String>,
+    /// Labels of Namespaces: it applies to policies in a Namespace with one of these, and to those of the root namespace if any
+    /// Namespace has one. Always by default.
+    #[serde(default)]
+    pub namespace_labels: BTreeMap<String, String>,
     /// Kinds of Gateway API: it applies if there are objects of one of these. Always by default.
     #[serde(default)]
     pub objects: Vec<String>,
@@ -55,6 +60,8 @@ pub struct Caveat {
     pub backends: Vec<Arc<str>>,
     /// Applies if a Gateway, a `ListenerSet` or a route has one of these annotations; always if empty.
     pub annotations: Vec<Arc<str>>,
+    /// Applies to policies in a Namespace with one of these labels; always if empty.
+    pub namespace_labels: Vec<(Arc<str>, Arc<str>)>,
     /// Applies if there are objects of these kinds of Gateway API; always if empty.
     pub objects: Vec<Arc<str>>,
     /// Applies only if two Gateways of one class have plain HTTP listeners on one port.
@@ -75,6 +82,7 @@ impl Caveat {
             settings: setting_paths(&file.settings),
             backends: texts(&file.backends),
             annotations: texts(&file.annotations),
+            namespace_labels: pairs(&file.namespace_labels),
             objects: texts(&file.objects),
             shared_ports: file.shared_ports,
             filters_of_backends: file.filters_of_backends,

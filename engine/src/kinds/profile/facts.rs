@@ -1,5 +1,8 @@
 //! The facts of a profile, each under the name that it has in the configuration file.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -53,8 +56,16 @@ impl Profile {
             fact("targets.oneForm", &self.one_form, |v| json!(v)),
             fact("targets.onMissing", &self.on_missing, |v| json!(v)),
             fact("targets.onMissingExcept", &self.on_missing_except, classes),
+            fact("targets.noProxyLabels", &self.no_proxy_labels, |v| {
+                let labels: BTreeMap<&Arc<str>, &Arc<str>> =
+                    v.iter().map(|(label, value)| (label, value)).collect();
+                json!((!labels.is_empty()).then_some(labels))
+            }),
             fact("targets.gatewayByLabel", &self.gateway_by_label, |v| {
                 by_label(v.as_ref())
+            }),
+            fact("targets.gatewayPods", &self.gateway_pods, |v| {
+                json!(v.as_ref().map(|pods| &pods.name_label))
             }),
             fact("targets.rootNamespace", &self.root_namespace, |v| json!(v)),
             Named {

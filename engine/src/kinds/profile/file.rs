@@ -197,8 +197,12 @@ pub struct Targets {
     pub on_missing: Option<OnMissing>,
     /// Gateways on which policies without a target do not act, by their `GatewayClass`.
     pub on_missing_except: Option<ClassesFile>,
+    /// Labels of Namespaces in which no proxy in front of a Service reads policies without a target, unless a Gateway is there.
+    pub no_proxy_labels: Option<BTreeMap<String, String>>,
     /// The Gateway in front of a Service, if labels name it: policies on the Service act only at that Gateway.
     pub gateway_by_label: Option<GatewayByLabelFile>,
+    /// The labels of the Pods of a Gateway. A policy that selects Pods by them acts on the Gateway.
+    pub gateway_pods: Option<GatewayPodsFile>,
     /// The namespace whose policies reach further than those in other namespaces.
     pub root_namespace: Option<String>,
     /// Kinds that can be targets; all by default.
@@ -236,6 +240,23 @@ pub struct GatewayByLabelFile {
     /// The classes of such Gateways.
     pub classes: ClassesFile,
     /// Whether policies on such a Gateway act only on objects of its own namespace.
+    #[serde(default)]
+    pub same_namespace: bool,
+}
+
+/// The labels that controllers give the Pods of a Gateway, beside those of `spec.infrastructure.labels`, or those of the Gateway
+/// itself if it states none.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GatewayPodsFile {
+    /// The label with the name of the Gateway.
+    pub name_label: String,
+    /// The label with the name of its class.
+    pub class_label: String,
+    /// Labels that all such Pods have.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+    /// Whether policies of the root namespace select only Pods there.
     #[serde(default)]
     pub same_namespace: bool,
 }

@@ -42,6 +42,19 @@ pub struct GatewayByLabel {
     pub same_namespace: bool,
 }
 
+/// The labels that controllers give the Pods of a Gateway.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatewayPods {
+    /// The label with the name of the Gateway.
+    pub name_label: Arc<str>,
+    /// The label with the name of its class.
+    pub class_label: Arc<str>,
+    /// Labels that all such Pods have.
+    pub labels: Vec<(Arc<str>, Arc<str>)>,
+    /// Whether policies of the root namespace select only Pods there.
+    pub same_namespace: bool,
+}
+
 // === impl GatewayByLabel ===
 
 impl GatewayByLabel {

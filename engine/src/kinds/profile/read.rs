@@ -1,15 +1,15 @@
 //! Converts profiles as people write them to the parts of a profile.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::file::{
-    ClassesFile, ControlFile, GatewayByLabelFile, IdleFile, Match, OnRoutesFile, ProfileFile,
-    RefFile, StrategyValue,
+    ClassesFile, ControlFile, GatewayByLabelFile, GatewayPodsFile, IdleFile, Match, OnRoutesFile,
+    ProfileFile, RefFile, StrategyValue,
 };
 use super::{
-    Allowed, Annotation, Classes, Control, GatewayByLabel, Ineffective, OnRoutes, Profile,
-    Protection, RefField, Strategy,
+    Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, Ineffective, OnRoutes,
+    Profile, Protection, RefField, Strategy,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -156,6 +156,22 @@ pub(super) fn gateway_by_label(file: &GatewayByLabelFile) -> GatewayByLabel {
         purpose_label: file.purpose_label.as_str().into(),
         purposes: texts(&file.purposes),
         classes: classes(&file.classes),
+        same_namespace: file.same_namespace,
+    }
+}
+
+pub(super) fn pairs(labels: &BTreeMap<String, String>) -> Vec<(Arc<str>, Arc<str>)> {
+    let labels = labels.iter();
+    labels
+        .map(|(label, value)| (label.as_str().into(), value.as_str().into()))
+        .collect()
+}
+
+pub(super) fn gateway_pods(file: &GatewayPodsFile) -> GatewayPods {
+    GatewayPods {
+        name_label: file.name_label.as_str().into(),
+        class_label: file.class_label.as_str().into(),
+        labels: pairs(&file.labels),
         same_namespace: file.same_namespace,
     }
 }

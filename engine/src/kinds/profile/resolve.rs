@@ -75,9 +75,16 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         on_missing_except: said(explicit, |p| {
             p.targets.on_missing_except.as_ref().map(read::classes)
         }),
+        no_proxy_labels: said(explicit, |p| {
+            p.targets.no_proxy_labels.as_ref().map(read::pairs)
+        }),
         gateway_by_label: said(explicit, |p| {
             let by_label = p.targets.gateway_by_label.as_ref()?;
             Some(Some(read::gateway_by_label(by_label)))
+        }),
+        gateway_pods: said(explicit, |p| {
+            let pods = p.targets.gateway_pods.as_ref()?;
+            Some(Some(read::gateway_pods(pods)))
         }),
         root_namespace: said(explicit, |p| {
             Some(Some(p.targets.root_namespace.as_deref()?.into()))

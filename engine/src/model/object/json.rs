@@ -13,8 +13,8 @@ use super::matches::Matches;
 use super::paths::Paths;
 use super::rule_matches::RuleMatches;
 use super::{
-    BackendRef, From, GrantFrom, GrantTo, Header, Incoming, Listener, Meta, Node, ParentRef, Port,
-    ROUTES, Rule, Unreadable, annotations, crd, is_route, unreadable, weight,
+    BackendRef, From, GrantFrom, GrantTo, Header, Incoming, Infrastructure, Listener, Meta, Node,
+    ParentRef, Port, ROUTES, Rule, Unreadable, annotations, crd, is_route, unreadable, weight,
 };
 use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, ObjectKey};
 use crate::model::selector::Labels;
@@ -69,6 +69,21 @@ struct GatewaySpec<'a> {
     listeners: Option<BoundedVec<ListenerJson<'a>>>,
     #[serde(borrow)]
     allowed_listeners: Option<AllowedJson<'a>>,
+    infrastructure: Option<InfrastructureJson>,
+    addresses: Option<BoundedVec<AddressJson>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct InfrastructureJson {
+    labels: Option<Labels>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct AddressJson {
+    #[serde(rename = "type")]
+    of: Option<Box<str>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -244,6 +259,10 @@ pub(super) fn node(
                 class: spec.gateway_class_name,
                 listeners: listeners(spec.listeners),
                 sets: sets(spec.allowed_listeners),
+                infrastructure: infrastructure(
+                    spec.infrastructure,
+                    spec.addresses.iter().flat_map(|few| &few.0),
+                ),
             }
         }
         (GATEWAY_API, "ListenerSet") | (GATEWAY_API_X, "XListenerSet") => {
@@ -344,6 +363,19 @@ pub(super) fn listener(json: ListenerJson<'_>) -> Listener {
 /// The namespaces whose `ListenerSets` may join.
 pub(super) fn sets(allowed: Option<AllowedJson<'_>>) -> From {
     allowed.map_or(From::None, |allowed| from(allowed.namespaces, From::None))
+}
+
+pub(super) fn infrastructure<'a>(
+    stated: Option<InfrastructureJson>,
+    mut addresses: impl Iterator<Item = &'a AddressJson>,
+) -> Option<Box<Infrastructure>> {
+    let labels = stated.and_then(|stated| stated.labels);
+    let has_hostname = addresses.any(|address| address.of.as_deref() == Some("Hostname"));
+    let found = Infrastructure {
+        labels,
+        has_hostname,
+    };
+    (found != Infrastructure::default()).then(|| Box::new(found))
 }
 
 /// A missing selector selects nothing.

@@ -50,14 +50,25 @@ fn node(gk: &GroupKind, header: &Header, spec: &str) -> Node {
             }
         }
         (GATEWAY_API, "Gateway") => {
-            let [class, listeners, sets] =
-                fields(spec, ["gatewayClassName", "listeners", "allowedListeners"]);
+            let [class, listeners, sets, stated, addresses] = fields(
+                spec,
+                [
+                    "gatewayClassName",
+                    "listeners",
+                    "allowedListeners",
+                    "infrastructure",
+                    "addresses",
+                ],
+            );
+            let addresses: Box<[json::AddressJson]> =
+                items(addresses, MOST, |address| read(address));
             Node::Gateway {
                 class: text(class).unwrap_or_default(),
                 listeners: items(listeners, MOST, listener),
                 sets: sets.map_or(From::None, |sets| {
                     read(sets).map_or(From::Unknown, json::sets)
                 }),
+                infrastructure: json::infrastructure(stated.and_then(read), addresses.iter()),
             }
         }
         (GATEWAY_API, "ListenerSet") | (GATEWAY_API_X, "XListenerSet") => {

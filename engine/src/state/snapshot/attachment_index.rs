@@ -91,7 +91,7 @@ fn places(policy: &Policy) -> impl Iterator<Item = (bool, ObjectKey)> {
         };
         let (selects, name) = match &target.select {
             Select::Name(name) | Select::Filter(name, _) => (false, name.clone()),
-            Select::Labels(_) | Select::Annotated(..) => (true, Arc::default()),
+            Select::Labels(_) | Select::Pods(_) | Select::Annotated(..) => (true, Arc::default()),
         };
         (selects, ObjectKey::new(target.gk.clone(), namespace, name))
     })

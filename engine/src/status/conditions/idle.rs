@@ -77,6 +77,9 @@ pub(super) fn idle(
             None => format!("{object} is not attached to a Gateway"),
         };
     }
+    if let Some(why) = without_proxy(snapshot, policy, target) {
+        return why;
+    }
     let incomplete = groups.iter().any(|group| !group.paths.routes.is_empty());
     if incomplete {
         format!("no existing backend is reached from {target}")
@@ -130,6 +133,20 @@ fn no_gateway_before(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Op
     let label = &by_label.label;
     Some(format!(
         "no Gateway serves {object} by its label {label} or that of its Namespace"
+    ))
+}
+
+/// The reason if a policy without a target is in a Namespace in which no proxy reads it.
+fn without_proxy(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
+    let namespace = snapshot.get(&target.object)?;
+    let mut labels = policy.profile.no_proxy_labels.iter();
+    let (label, value) = labels.find(|(label, value)| {
+        namespace.key.gk.is_core("Namespace") && namespace.meta.labels.get(label) == Some(value)
+    })?;
+    let kind = &policy.key().gk.kind;
+    let namespace = &namespace.key;
+    Some(format!(
+        "{namespace} has the label {label}={value}: no proxy in front of its Services reads a {kind} without a target"
     ))
 }
 

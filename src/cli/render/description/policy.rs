@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::answer::description::{OfPolicy, OnTarget};
+use crate::answer::state::PolicyState;
 use crate::cli::render::impact::{groups, told};
 use crate::cli::render::kind_names::Kinds;
 use crate::cli::render::phrases;
@@ -105,7 +106,13 @@ fn settings(about: &OfPolicy, style: Style) -> String {
 
 fn targets(about: &OfPolicy, style: Style) -> String {
     if about.targets.is_empty() {
-        return "\nNone of its targets exist.\n".to_owned();
+        let none = match about.state {
+            PolicyState::Unknown => {
+                "What it selects is not known: attache does not look such objects up."
+            }
+            _ => "None of its targets exist.",
+        };
+        return format!("\n{none}\n");
     }
     let mut table = Table::new(&["TARGET", "STATE", "OBJECTS", "REASON"]).sentences(&["REASON"]);
     for target in &about.targets {

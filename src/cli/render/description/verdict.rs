@@ -16,9 +16,10 @@ const MOST: usize = 10;
 /// Whether a policy has a problem: it is in force nowhere and no other overrides it, or its controllers disagree.
 pub(super) fn is_wrong(standing: &PolicyOnObject) -> bool {
     match standing.state {
-        PolicyState::Enforced | PolicyState::PartiallyEnforced | PolicyState::Overridden => {
-            standing.status.disagreement.is_some()
-        }
+        PolicyState::Enforced
+        | PolicyState::PartiallyEnforced
+        | PolicyState::Overridden
+        | PolicyState::Unknown => standing.status.disagreement.is_some(),
         PolicyState::Conflicted
         | PolicyState::Rejected
         | PolicyState::Invalid

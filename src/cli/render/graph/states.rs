@@ -28,6 +28,7 @@ const SLASH: &str = "M6 2A4 4 0 1 0 6 10A4 4 0 1 0 6 2M3.4 8.6L8.6 3.4";
 const STOP: &str = "M6 2A4 4 0 1 0 6 10A4 4 0 1 0 6 2M4 6H8";
 /// The glyph for errors.
 pub(crate) const CROSS: &str = "M3 3L9 9M9 3L3 9";
+const QUESTION: &str = "M4 4.5A2 2 0 1 1 6.8 6.3C6.2 6.6 6 6.9 6 7.5M6 9V9.4";
 const RING: &str = "M6 2.5A3.5 3.5 0 1 0 6 9.5A3.5 3.5 0 1 0 6 2.5";
 
 /// The looks of all states, in the order of lists.
@@ -66,6 +67,12 @@ pub(crate) fn look(state: PolicyState) -> Look {
         ),
         PolicyState::TargetNotFound => ("broken", CROSS, "✗", "its target does not exist"),
         PolicyState::NoEffect => ("no-effect", RING, "○", "it is attached and has no effect"),
+        PolicyState::Unknown => (
+            "no-effect",
+            QUESTION,
+            "?",
+            "it selects objects that are not looked up, such as Pods",
+        ),
     };
     Look {
         state,
