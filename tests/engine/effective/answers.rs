@@ -12,7 +12,9 @@ use attache::engine::merge::{Effective, Setting};
 use attache::engine::model::ids::ObjectKey;
 use attache::engine::policy::Policy;
 use attache::engine::state::snapshot::{Change, Snapshot};
-use attache::engine::status::conditions::{Accepted, State, affected, ancestors, status};
+use attache::engine::status::conditions::{
+    Accepted, State, affected, ancestors, selects_unwatched, status,
+};
 use serde_json::{Value, json};
 
 use super::state::{Start, key};
@@ -158,10 +160,12 @@ fn policies(snapshot: &Snapshot, out: &mut String) {
 
 fn one_policy(snapshot: &Snapshot, policy: &Policy, out: &mut String) {
     let status = status(&mut Resolver::new(snapshot), policy);
-    let state = status
-        .state
-        .as_ref()
-        .map_or_else(|| accepted(&status.accepted), state);
+    let is_known = !(status.targets.is_empty() && selects_unwatched(snapshot, policy));
+    let state = match &status.state {
+        Some(known) => state(known),
+        None if status.accepted == Accepted::Accepted && !is_known => "Unknown".to_owned(),
+        None => accepted(&status.accepted),
+    };
     writeln!(out, "  - {}: {state}", policy.key()).unwrap();
     for caveat in policy.caveats(snapshot) {
         writeln!(out, "    caveat: {caveat}").unwrap();

@@ -11,6 +11,8 @@ const POLICIES: &str = "policies.example.com";
 pub const CONFIGURATION: &str = r"
 apiVersion: attache.dev/v1
 kind: Configuration
+# What is compared are answers, not what a busy machine has no time for.
+limits: {liveReadMillis: 10000, accessMillis: 10000}
 mutations: {normalize-targets: true, default-strategy: true, affected-annotation: true}
 profiles:
 - match: {group: policies.example.com, kind: MergePolicy}

@@ -39,8 +39,10 @@ async fn ended(server: &Running, begin: &str) -> (String, Duration) {
     (String::from_utf8(said).unwrap(), took)
 }
 
+/// Virtual time runs on while bytes are under way between two tasks, a drip for each if the machine is busy: so a limit may be seen late,
+/// but never early.
 fn is_about(took: Duration, expected: Duration) {
-    let near = expected.saturating_sub(DRIP)..=expected + DRIP;
+    let near = expected.saturating_sub(DRIP)..=expected + expected / 2 + DRIP;
     assert!(near.contains(&took), "{took:?}, not {expected:?}");
 }
 
