@@ -174,7 +174,8 @@ impl Policy {
         let is_served = version.is_none_or(|version| profile.has_version(version));
         let strategies = settings::stanzas(spec, &profile).ok();
         // Neither does a policy that is rejected.
-        let is_there = is_served && profile.unmet(spec).is_none();
+        let is_valid = || !definition::is_unseen(&object) || profile.is_valid(version, spec);
+        let is_there = is_served && profile.unmet(spec).is_none() && is_valid();
         let strategies: Option<Box<[Stanza]>> = strategies.filter(|_| is_there).map(Into::into);
         let is_applied = empty::not_applied(&object, &profile).is_none();
         let stanzas = strategies

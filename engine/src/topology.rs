@@ -225,9 +225,18 @@ pub fn sets_of<'a>(
     sets.filter(|object| matches!(object.node, Node::ListenerSet { .. }))
 }
 
-/// Whether a `GatewayClass` does not exist, and others do. Manifests without any class leave them to the cluster.
+/// Whether a `GatewayClass` does not exist, and others do. Manifests without any class leave them to the cluster, and
+/// those that controllers create themselves are in no manifest.
 pub fn lacks_class(snapshot: &Snapshot, class: &ObjectKey) -> bool {
-    snapshot.lacks(class) && snapshot.count(&class.gk) > 0
+    snapshot.lacks(class) && snapshot.count(&class.gk) > 0 && !snapshot.creates_class(&class.name)
+}
+
+/// Whether no controller runs a Gateway, because its `GatewayClass` does not exist.
+pub fn is_without_class(snapshot: &Snapshot, gateway: &Object) -> bool {
+    match &gateway.node {
+        Node::Gateway { class, .. } => lacks_class(snapshot, &class_key(class)),
+        _ => false,
+    }
 }
 
 /// The steps from the top of the hierarchy down to a Gateway.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::engine::admission::finding::Finding;
+use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::admission::validate::{of_spec, served};
-use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::model::ids::GroupKind;
 use crate::engine::model::literal;
-use crate::engine::model::object::{Crd, is_gateway_kind, is_large};
+use crate::engine::model::object::{Crd, Header, is_gateway_kind, is_large};
 use crate::engine::state::snapshot::Snapshot;
 
 /// The CRDs of Gateway API's own kinds, as far as they are known.
@@ -21,8 +21,8 @@ pub(super) struct Definitions(BTreeMap<GroupKind, Arc<Crd>>);
 pub(super) struct Judged {
     /// A finding for each mismatch.
     pub(super) findings: Vec<Finding>,
-    /// Whether the API server would refuse the object, because its version is not served: by the CRD or, without one,
-    /// by any release.
+    /// Whether the object is left out of the state, because its version is not served: by the CRD or, without one, by any
+    /// release. An object with a field that its CRD does not allow stays: what else is wrong around it can be found.
     pub(super) is_refused: bool,
     /// The spec without unknown fields, if it had any.
     pub(super) pruned: Option<Box<RawValue>>,
@@ -39,10 +39,17 @@ impl Definitions {
     }
 
     /// Checks an object. Kinds outside Gateway API have no findings.
-    pub(super) fn judge(&self, key: &ObjectKey, version: &str, spec: Option<&RawValue>) -> Judged {
-        if !is_gateway_kind(&key.gk) {
+    pub(super) fn judge(
+        &self,
+        gk: &GroupKind,
+        header: &Header,
+        version: &str,
+        spec: Option<&RawValue>,
+    ) -> Judged {
+        if !is_gateway_kind(gk) {
             return Judged::default();
         }
+        let key = &header.key(gk);
         let definition = self.0.get(&key.gk);
         if let Some(finding) = served(key, version, definition.map(|crd| &**crd)) {
             return Judged {
@@ -56,7 +63,10 @@ impl Definitions {
         let (Some(definition), Some(mut value)) = (definition, value) else {
             return Judged::default();
         };
-        let findings = of_spec(key, version, definition, &mut value);
+        // An API server has accepted what has a UID.
+        let is_seen = header.meta.uid.is_some();
+        let mut findings = of_spec(key, version, definition, &mut value);
+        findings.retain(|finding| finding.code != Code::FieldInvalid || !is_seen);
         let pruned = to_raw_value(&value).ok();
         Judged {
             pruned: pruned.filter(|_| !findings.is_empty()),

@@ -245,7 +245,7 @@ impl Loaded {
                 header,
                 origin,
             } = found;
-            let judged = definitions.judge(&header.key(&gk), &version, raw.spec.as_deref());
+            let judged = definitions.judge(&gk, &header, &version, raw.spec.as_deref());
             let read = raw.to_object_as(&gk, &header, judged.pruned.as_deref());
             let read = read.map(|mut object| {
                 interner.object(&mut object);

@@ -104,6 +104,22 @@ fn paths_without_a_policy_are_shown() {
     holds("describe/open-paths.txt", &session(&lines));
 }
 
+/// A policy that the API server refuses is not in force, and says why.
+#[test]
+fn policies_that_the_api_server_refuses_are_not_in_force() {
+    let state = "--from tests/commands/check/refused -n shop";
+    let lines: Vec<String> = [
+        "policies",
+        "describe limitpolicy/modes",
+        "describe httproute/cart",
+        "impact --delete limitpolicy/modes",
+    ]
+    .iter()
+    .map(|what| format!("{what} {state}"))
+    .collect();
+    holds("describe/refused.txt", &session(&lines));
+}
+
 #[test]
 fn what_stands_above_routes_is_described_route_by_route() {
     let lines = [

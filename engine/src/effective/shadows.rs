@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use super::Resolver;
 use crate::attachment::rejection::{Entry, entries, routes_of};
+use crate::kinds::profile::RuleLists;
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::object::{Node, Object};
 use crate::model::section;
 use crate::model::wording;
 use crate::policy::Precedence;
 use crate::state::snapshot::Snapshot;
-use crate::topology::KeptOutCache;
+use crate::topology::{KeptOutCache, controller_facts};
 
 /// The rules that take precedence at the Gateways that were asked for, by the entry at which requests arrive and by match.
 #[derive(Debug)]
@@ -23,7 +24,8 @@ pub(super) struct Shadows<'a> {
     last: Option<(ObjectKey, Rc<BTreeSet<Entry>>)>,
 }
 
-/// The rule that takes precedence, by kind of route and match.
+/// The rule that takes precedence, by kind of route and match. Where routes of two kinds are compared with each other they
+/// count as one kind.
 type First = HashMap<(GroupKind, u64), Taker>;
 
 /// A rule of a route, by its index.
@@ -73,6 +75,42 @@ impl Taker {
     }
 }
 
+/// The order in which a Gateway tries routes whose matches are equal.
+#[derive(Clone, Debug)]
+struct Order {
+    /// As which kind rules of `GRPCRoutes` are compared with those of `HTTPRoutes`; `None` if they are not.
+    together: Option<GroupKind>,
+    /// Whether those of `HTTPRoutes` go first, whatever their age.
+    http_first: bool,
+}
+
+// === impl Order ===
+
+impl Order {
+    /// The order of the controller of a Gateway. What is not known to compare the kinds keeps them apart.
+    fn at(snapshot: &Snapshot, gateway: &ObjectKey) -> Self {
+        let facts = controller_facts(snapshot, gateway).map(|facts| facts.rule_order);
+        let is_together = facts.is_some_and(|order| order.lists == Some(RuleLists::Together));
+        Self {
+            together: is_together.then(|| GroupKind::gateway_api("HTTPRoute")),
+            http_first: is_together && facts.is_some_and(|order| order.http_routes_win_ties),
+        }
+    }
+
+    /// The position of a route.
+    fn of(&self, route: &Object) -> (bool, Precedence) {
+        let is_grpc = route.key.gk.is_gateway_api("GRPCRoute");
+        (self.http_first && is_grpc, Precedence::of(route))
+    }
+
+    /// The kind as which routes of a kind are compared.
+    fn kind(&self, kind: &GroupKind) -> GroupKind {
+        let together = self.together.as_ref();
+        let other = together.filter(|_| kind.is_gateway_api("GRPCRoute"));
+        other.unwrap_or(kind).clone()
+    }
+}
+
 // === impl Shadows ===
 
 impl<'a> Shadows<'a> {
@@ -100,13 +138,14 @@ impl<'a> Shadows<'a> {
         if !self.gateways.contains_key(gateway) {
             let mut all: HashMap<Entry, First> = HashMap::new();
             let snapshot = self.one_kind.snapshot();
+            let order = Order::at(snapshot, gateway);
             let mut routes: Vec<&Arc<Object>> = routes_of(snapshot, gateway).collect();
-            routes.sort_by_cached_key(|route| Precedence::of(route));
+            routes.sort_by_cached_key(|route| order.of(route));
             for route in routes {
                 for entry in entries(&mut self.one_kind, route) {
                     let first = all.entry(entry).or_default();
                     for (rule, one) in matches_of(route) {
-                        let here = first.entry((route.key.gk.clone(), one));
+                        let here = first.entry((order.kind(&route.key.gk), one));
                         here.or_insert_with(|| Taker {
                             route: route.clone(),
                             rule,
@@ -125,7 +164,8 @@ impl<'a> Shadows<'a> {
 impl Resolver<'_> {
     /// The rules that take all requests which a route or one of its rules matches. Of two rules with the same match on one
     /// hostname the one of the older route takes precedence, and of two rules of one route the first (Gateway API,
-    /// `HTTPRouteRule.matches`). `None` if requests may reach the place.
+    /// `HTTPRouteRule.matches`). Rules of `HTTPRoutes` and `GRPCRoutes` are compared where the controller does so.
+    /// `None` if requests may reach the place.
     ///
     /// Rules without a match of routes without a hostname are ignored: they are drafts.
     ///
@@ -184,9 +224,11 @@ impl Resolver<'_> {
         if parents.any(|parent| parent.object.gk.is_core("Service")) {
             return None;
         }
-        let mine = Precedence::of(route);
+        let snapshot = self.snapshot;
         let mut found = Vec::new();
         for entry in self.shadows.entries_of(route).iter() {
+            let order = Order::at(snapshot, &entry.0);
+            let mine = order.of(route);
             let here = self.shadows.first_at(entry)?;
             for index in asked {
                 let wanted = matches.of_rule(*index);
@@ -194,8 +236,8 @@ impl Resolver<'_> {
                     return None;
                 }
                 for one in wanted {
-                    let by = here.get(&(route.key.gk.clone(), one))?;
-                    let before = (Precedence::of(&by.route), by.rule) < (mine.clone(), *index);
+                    let by = here.get(&(order.kind(&route.key.gk), one))?;
+                    let before = (order.of(&by.route), by.rule) < (mine.clone(), *index);
                     if !before {
                         return None;
                     }

@@ -58,7 +58,10 @@ pub use parts::{
 pub use ports::{PortSettings, PortSettingsFile};
 pub use references::{IfMissing, Reference};
 pub use routes::OnRoutes;
-pub use schema::{Broken, Field, FieldDefault, Shape, SpecRule, Step, Unknown, VersionSchema};
+pub use schema::{
+    Constraints, Field, FieldDefault, JsonType, Limit, Number, Part, Pattern, Shape, SpecRule,
+    Step, Unknown, VersionSchema, Violation,
+};
 pub use vocabulary::*;
 pub use weakness::{Weakness, WeaknessResult};
 
@@ -276,6 +279,13 @@ impl ProfileRules {
     /// The facts about a controller; `None` if there are none.
     pub fn controller(&self, name: &str) -> Option<&ControllerFile> {
         self.controllers.get(name)
+    }
+
+    /// Whether a controller creates a `GatewayClass` itself.
+    pub fn creates_class(&self, name: &str) -> bool {
+        let controllers = self.controllers.values();
+        let mut created = controllers.flat_map(|facts| &facts.creates_classes);
+        created.any(|class| *class == *name)
     }
 
     /// How controllers follow routes that delegate to others, of each controller that does.

@@ -58,6 +58,8 @@ pub enum Conflict {
     Reported,
     /// The status of the `GatewayClass` says that it is not accepted.
     Class,
+    /// There is no such `GatewayClass`, so no controller runs the Gateway.
+    NoClass,
 }
 
 // === impl Acceptance ===
@@ -167,6 +169,7 @@ impl fmt::Display for Conflict {
             }
             Self::Reported => "its controller does not accept it",
             Self::Class => "its controller does not accept the GatewayClass",
+            Self::NoClass => "its GatewayClass does not exist",
         })
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Policy, spec};
-use crate::kinds::profile::{Unknown, VersionSchema};
+use crate::kinds::profile::{Unknown, VersionSchema, Violation};
+use crate::model::object::Object;
 
 // === impl Policy ===
 
@@ -42,4 +43,23 @@ impl Policy {
         let version = self.object.meta.version.as_ref();
         version.filter(|version| !self.profile.has_version(version))
     }
+
+    /// Whether it comes from a manifest that no API server has accepted yet.
+    pub fn is_unseen(&self) -> bool {
+        is_unseen(&self.object)
+    }
+
+    /// The first constraint or rule of the definition for which the API server refuses it.
+    pub fn violation(&self) -> Option<Violation> {
+        let schema = self.schema()?;
+        let asks = self.strategies.is_none() && self.is_unseen();
+        let mut found = asks.then(|| schema.violations(&self.spec()).into_iter())?;
+        found.next()
+    }
+}
+
+/// Whether an object comes from a manifest that no API server has accepted yet: the API server gives each object a UID.
+/// What it accepted stays in force, also if the definition is stricter today.
+pub(super) fn is_unseen(object: &Object) -> bool {
+    object.meta.version.is_some() && object.meta.uid.is_none()
 }

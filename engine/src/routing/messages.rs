@@ -157,7 +157,12 @@ pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
     let names: Vec<String> = entries.iter().map(Entry::words).collect();
     let names = names.join(" and ");
     let protocol = |entry: &Entry<'_>| entry.conflict == Some(Conflict::Protocol);
-    let is_reported = |why: &Conflict| matches!(why, Conflict::Reported | Conflict::Class);
+    let is_reported = |why: &Conflict| {
+        matches!(
+            why,
+            Conflict::Reported | Conflict::Class | Conflict::NoClass
+        )
+    };
     let reported = |entry: &Entry<'_>| entry.conflict.filter(is_reported);
     if let Some(why) = entries.iter().find_map(reported) {
         return format!("{names}: {why}");
@@ -188,6 +193,7 @@ pub(super) fn not_accepted(entries: &[Entry<'_>]) -> Vec<String> {
         Conflict::Protocol,
         Conflict::Reported,
         Conflict::Class,
+        Conflict::NoClass,
     ];
     let each = each.into_iter();
     each.filter_map(of).collect()

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use super::accept::allows_listener_set;
-use super::conflicts::conflicts;
+use super::conflicts::{conflicts, conflicts_with_first};
 use super::isolation::{OwnListeners, narrower};
-use super::sets_of;
+use super::{controller_facts, is_without_class, sets_of};
 use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::{Listener, Node, Object};
@@ -116,12 +116,19 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
         .map(AsRef::as_ref)
         .partition(|set| allows_listener_set(snapshot, gateway, set));
     let joined: Vec<&Object> = std::iter::once(gateway).chain(joined).collect();
-    let conflicts = conflicts(joined.iter().map(|owner| of(owner)));
+    let owners = joined.iter().map(|owner| of(owner));
+    let facts = controller_facts(snapshot, &gateway.key);
+    let conflicts = if facts.is_some_and(|facts| facts.first_listener_wins) {
+        conflicts_with_first(owners)
+    } else {
+        conflicts(owners)
+    };
+    let missing = is_without_class(snapshot, gateway).then_some(Conflict::NoClass);
     let of_class = of_class(snapshot, gateway).map(|_| Conflict::Class);
     let with_reported = |(owner, mut conflicts): (&Object, Box<[Option<Conflict>]>)| {
         for (listener, conflict) in of(owner).iter().zip(&mut conflicts) {
             let reported = || of_listener(owner, &listener.name).map(|_| Conflict::Reported);
-            *conflict = of_class.or(*conflict).or_else(reported);
+            *conflict = of_class.or(*conflict).or(missing).or_else(reported);
         }
         conflicts
     };

@@ -302,9 +302,21 @@ fn conflict(snapshot: &Snapshot, why: Conflict, owner: &Object, listener: &str) 
             of_listener(owner, listener).map(|report| format!("its controller reports {report}"))
         }
         Conflict::Class => of_rejected_class(snapshot, owner),
+        Conflict::NoClass => of_missing_class(snapshot, owner),
         Conflict::Same | Conflict::Protocol => None,
     };
     told.unwrap_or_else(|| why.to_string())
+}
+
+/// That no controller runs a Gateway, or the Gateway of a `ListenerSet`, because its class does not exist.
+fn of_missing_class(snapshot: &Snapshot, owner: &Object) -> Option<String> {
+    let key = gateway_of(snapshot, &owner.key);
+    let Node::Gateway { class, .. } = &snapshot.get(key)?.node else {
+        return None;
+    };
+    Some(format!(
+        "GatewayClass {class} does not exist, so no controller runs {key}"
+    ))
 }
 
 /// What the controller of a `GatewayClass` that it does not accept reports, for a Gateway or `ListenerSet`.

@@ -40,6 +40,14 @@ struct Port {
     is_lost: bool,
 }
 
+/// The use of one port where the first listener wins.
+struct OrderedPort<'a> {
+    first: &'a Listener,
+    protocols: BTreeSet<&'a str>,
+    /// The first listener with each hostname.
+    hostnames: BTreeMap<Option<String>, &'a Listener>,
+}
+
 // === impl Carries ===
 
 impl Carries {
@@ -75,6 +83,41 @@ pub(super) fn conflicts<'a>(
     owners
         .map(|(i, own)| of_owner(&mut ports, own, i == 0))
         .collect()
+}
+
+/// The conflicts of listeners of a controller for which the first listener of a port decides its protocol, and the first
+/// with a hostname has it, in the order of `owners`. One that loses by its protocol still has its hostname.
+pub(super) fn conflicts_with_first<'a>(
+    owners: impl Iterator<Item = &'a [Listener]> + Clone,
+) -> Vec<Box<[Option<Conflict>]>> {
+    let mut ports: BTreeMap<u16, OrderedPort<'a>> = BTreeMap::new();
+    for listener in owners.clone().flatten() {
+        let port = ports.entry(listener.port).or_insert_with(|| OrderedPort {
+            first: listener,
+            protocols: BTreeSet::new(),
+            hostnames: BTreeMap::new(),
+        });
+        port.protocols.insert(match &*listener.protocol {
+            "HTTPS" | "TLS" => "TLS",
+            other => other,
+        });
+        port.hostnames.entry(lower(listener)).or_insert(listener);
+    }
+    let conflict = |listener: &'a Listener| {
+        let port = ports.get(&listener.port)?;
+        if port.protocols.len() > 1 && listener.protocol != port.first.protocol {
+            return Some(Conflict::Protocol);
+        }
+        let has = port.hostnames.get(&lower(listener))?;
+        (!std::ptr::eq(*has, listener)).then_some(Conflict::Same)
+    };
+    owners
+        .map(|own| own.iter().map(conflict).collect())
+        .collect()
+}
+
+fn lower(listener: &Listener) -> Option<String> {
+    listener.hostname.as_deref().map(str::to_ascii_lowercase)
 }
 
 fn of_owner(
@@ -149,7 +192,7 @@ impl Identity {
 
 #[cfg(test)]
 mod tests {
-    use super::{Conflict, conflicts};
+    use super::{Conflict, conflicts, conflicts_with_first};
     use crate::model::object::{From, Listener};
 
     /// `HTTP 80 a.example`
@@ -166,21 +209,46 @@ mod tests {
         }
     }
 
+    fn listeners(owners: &[&[&str]]) -> Vec<Vec<Listener>> {
+        let each = owners.iter();
+        each.map(|own| own.iter().map(|text| listener(text)).collect())
+            .collect()
+    }
+
     /// `-` accepted, `s` same as another, `p` incompatible protocol; `|` separates owners.
     fn told(owners: &[&[&str]]) -> String {
-        let owners: Vec<Vec<Listener>> = owners
-            .iter()
-            .map(|own| own.iter().map(|text| listener(text)).collect())
-            .collect();
-        let found = conflicts(owners.iter().map(|own| &**own));
+        let owners = listeners(owners);
+        words(&conflicts(owners.iter().map(|own| &**own)))
+    }
+
+    fn words(found: &[Box<[Option<Conflict>]>]) -> String {
         let word = |conflict: &Option<Conflict>| match conflict {
             None => '-',
             Some(Conflict::Same) => 's',
             Some(Conflict::Protocol) => 'p',
-            Some(Conflict::Reported | Conflict::Class) => 'r',
+            Some(Conflict::Reported | Conflict::Class | Conflict::NoClass) => 'r',
         };
         let found: Vec<String> = found.iter().map(|o| o.iter().map(word).collect()).collect();
         found.join("|")
+    }
+
+    /// kgateway v2.2.0, `pkg/kgateway/translator/listener/validation.go`.
+    #[test]
+    fn where_the_first_wins_it_keeps_protocol_and_hostname() {
+        for (owners, expected) in [
+            (&[&["HTTP 80", "HTTP 80"][..]][..], "-s"),
+            (&[&["HTTPS 443 a.example", "TLS 443 a.example"]], "-s"),
+            (&[&["HTTPS 443 a.example", "TLS 443 b.example"]], "--"),
+            (&[&["HTTP 80", "TCP 80", "HTTP 80 a.example"]], "-p-"),
+            (&[&["HTTPS 443", "TLS 443 b.example", "TCP 443"]], "-pp"),
+            (&[&["TCP 80 a.example", "HTTP 80", "HTTP 80"]], "-pp"),
+            (&[&["UDP 53"], &["TCP 53"]], "-|p"),
+            (&[&["HTTP 80"], &["HTTP 80", "HTTP 80 a.example"]], "-|s-"),
+        ] {
+            let owners = listeners(owners);
+            let found = conflicts_with_first(owners.iter().map(|own| &**own));
+            assert_eq!(words(&found), expected, "{owners:?}");
+        }
     }
 
     #[test]

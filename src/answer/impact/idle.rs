@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Effect, Named, NoEffect};
+use crate::answer::policies::reason::{of_strategy, unusable};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::affected::attached_at_or_above;
 use crate::engine::effective::impact::impact as differences;
@@ -85,7 +86,9 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: Done, known: bool) ->
     };
     match (&status.accepted, &status.state) {
         (Accepted::Invalid, _) => {
-            format!("it {verb} invalid: its strategy or its target cannot be used")
+            let why = unusable(policy).or_else(|| of_strategy(policy));
+            let why = why.unwrap_or_else(|| "its strategy or its target cannot be used".to_owned());
+            format!("it {verb} invalid: {why}")
         }
         (Accepted::Rejected(report), _) => {
             format!("it {verb} not in force: its controller reports {report}")

@@ -19,7 +19,7 @@ use crate::engine::model::object::is_route;
 use crate::engine::model::wording;
 use crate::engine::routing::{EntryPoint, Matching, Outcome, RequestMatch, SampleRequest};
 use crate::engine::state::snapshot::Snapshot;
-use crate::engine::topology::KeptOutCache;
+use crate::engine::topology::{KeptOutCache, gateway_of, sets_of};
 
 /// The most requests that are compared.
 const MOST: usize = 500;
@@ -139,14 +139,25 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
     (found, left_out)
 }
 
-/// The changed routes, and those of changed Gateways and `ListenerSets`.
+/// The changed routes, and those of changed Gateways and `ListenerSets`: a listener may take the requests of another one
+/// of its Gateway, whichever object has it.
 fn concerned(snapshot: &Snapshot, objects: &[ObjectKey]) -> Vec<ObjectKey> {
     let (routes, others): (Vec<&ObjectKey>, Vec<_>) =
         objects.iter().partition(|key| is_route(&key.gk));
-    let owners = others.into_iter().filter(|key| key.gk.has_listeners());
-    let below = owners.flat_map(|key| snapshot.below(key).map(|object| object.key.clone()));
+    let changed = others.into_iter().filter(|key| key.gk.has_listeners());
+    let owners = changed.flat_map(|key| {
+        let top = gateway_of(snapshot, key);
+        let sets = sets_of(snapshot, top).map(|set| &set.key);
+        sets.chain([top, key])
+    });
+    let owners: BTreeSet<&ObjectKey> = owners.collect();
+    let below = owners
+        .into_iter()
+        .flat_map(|key| snapshot.below(key).map(|object| object.key.clone()));
     let below = below.filter(|key| is_route(&key.gk));
-    routes.into_iter().cloned().chain(below).collect()
+    let mut known: BTreeSet<ObjectKey> = BTreeSet::new();
+    let all = routes.into_iter().cloned().chain(below);
+    all.filter(|key| known.insert(key.clone())).collect()
 }
 
 /// Whether the change only renames the rule: the old name is gone, and the new one was not there.

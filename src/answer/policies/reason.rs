@@ -3,6 +3,7 @@
 use crate::answer::reported::told;
 use crate::answer::state::no_effect;
 use crate::engine::attachment::{AttachmentPermission, permission};
+use crate::engine::kinds::profile::Violation;
 use crate::engine::model::ids::Place;
 use crate::engine::model::object::section_noun;
 use crate::engine::policy::{Fault, Policy, Select, StrategyFault, TargetRef, entries, stanzas};
@@ -74,7 +75,12 @@ pub(in crate::answer) fn reason(
 pub(in crate::answer) fn unusable(policy: &Policy) -> Option<String> {
     let version = policy.unknown_version();
     let version = version.map(|version| format!("the kind has no version {version:?}"));
-    version.or_else(|| policy.unmet().map(|needs| format!("it {needs}")))
+    let unmet = || policy.unmet().map(|needs| format!("it {needs}"));
+    let violation = || {
+        let Violation { path, message } = policy.violation()?;
+        Some(format!("refused by the API server: {path}: {message}"))
+    };
+    version.or_else(violation).or_else(unmet)
 }
 
 /// Why a policy is not attached to a target, has no effect there or is left out on a part of it. `None` if it is in

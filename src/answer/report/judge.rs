@@ -194,7 +194,8 @@ fn all(resolver: &mut Resolver<'_>, key: &ObjectKey, unseen: bool) -> Vec<Findin
     // A name of the wrong type counts as missing too; the first finding is enough.
     findings.retain(|finding| {
         let missing = finding.code == Code::TargetMissingRef;
-        !(missing && form.iter().any(|f| f.field == finding.field))
+        let mut form = form.iter().filter(|f| f.code != Code::FieldInvalid);
+        !(missing && form.any(|f| f.field == finding.field))
     });
     // Unknown fields of a target are reported by the rules on targets.
     findings.retain(|finding| {
@@ -202,12 +203,24 @@ fn all(resolver: &mut Resolver<'_>, key: &ObjectKey, unseen: bool) -> Vec<Findin
         !(unknown && form.iter().any(|f| f.field == finding.field))
     });
     findings.extend(form);
-    // If anything else refuses the object, broken rules of its CRD add nothing.
-    let refuses = |finding: &Finding| {
-        finding.severity == Severity::Deny && finding.code != Code::FieldInvalid
-    };
-    if findings.iter().any(refuses) {
-        findings.retain(|finding| finding.code != Code::FieldInvalid);
-    }
+    // What its CRD says of a field that something else refuses, or of one above or below it, adds nothing.
+    let of_others = findings.iter().filter(|f| f.code != Code::FieldInvalid);
+    let field = |finding: &Finding| finding.field.as_ref().map(|path| path.0.clone());
+    let of_others: Vec<(String, bool)> = of_others
+        .filter_map(|f| Some((field(f)?, f.severity == Severity::Deny)))
+        .collect();
+    findings.retain(|finding| {
+        let field = field(finding).unwrap_or_default();
+        let covers = |(other, refuses): &(String, bool)| {
+            *other == field || (*refuses && (is_within(other, &field) || is_within(&field, other)))
+        };
+        finding.code != Code::FieldInvalid || !of_others.iter().any(covers)
+    });
     findings
+}
+
+/// Whether a field is below another one.
+fn is_within(field: &str, of: &str) -> bool {
+    let rest = field.strip_prefix(of);
+    !of.is_empty() && rest.is_some_and(|rest| rest.starts_with(['.', '[']))
 }

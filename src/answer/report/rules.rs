@@ -93,8 +93,8 @@ pub fn rule(code: Code) -> Rule {
             "Correct its name, or remove it. The API server drops it, so it has no effect.",
         ),
         Code::FieldInvalid => (
-            "The object violates a validation rule of its CRD",
-            "Change the object to satisfy the rule. The API server refuses it.",
+            "The CRD of the object does not allow it",
+            "Change the field to a value that the CRD allows. The API server refuses the object.",
         ),
         Code::FieldConflict => (
             "Another policy sets the same field of the same target to another value",

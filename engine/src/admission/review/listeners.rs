@@ -10,7 +10,9 @@ use crate::model::hint::{nearest, quoted};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Node, Object};
 use crate::state::snapshot::{Snapshot, class_key};
-use crate::topology::{lacks_class, listeners, listeners_of, why_not_joined, why_unaccepted};
+use crate::topology::{
+    Conflict, lacks_class, listeners, listeners_of, why_not_joined, why_unaccepted,
+};
 
 /// Findings on a Gateway or a `ListenerSet` as it is in the snapshot.
 pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
@@ -78,7 +80,9 @@ fn unaccepted(snapshot: &Snapshot, owner: &Arc<Object>) -> Vec<Finding> {
         }];
     }
     let all = listeners_of(owner).iter().enumerate();
-    let conflicted = all.filter(|(i, _)| acceptance.conflict(*i).is_some());
+    // The finding on the class of the Gateway already covers its listeners.
+    let counts = |why: Conflict| why != Conflict::NoClass;
+    let conflicted = all.filter(|(i, _)| acceptance.conflict(*i).is_some_and(counts));
     let findings = conflicted.filter_map(|(i, listener)| {
         let place = owner.key.section(listener.name.clone());
         let why = why_unaccepted(snapshot, &place)?;

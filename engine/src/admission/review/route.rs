@@ -8,10 +8,11 @@ use crate::effective::Resolver;
 use crate::model::fuel;
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object};
-use crate::state::snapshot::Snapshot;
+use crate::state::snapshot::{Snapshot, class_key};
 use crate::status::reports::unresolved;
 use crate::topology::{
-    KeptOutCache, ParentAttachment, Unreached, attachment, attachment_cost, not_usable, unusable,
+    KeptOutCache, ParentAttachment, Unreached, attachment, attachment_cost, gateway_of,
+    lacks_class, not_usable, unusable,
 };
 
 use super::change::too_much;
@@ -51,10 +52,14 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
             let finding = Finding::new(Code::RouteNotAttached, key, told)
                 .at(format!("spec.parentRefs[{i}]"))
                 .about(subject);
-            findings.push(if missing {
-                finding.depending_on_absence_of(&parent.object)
+            let absent = if missing {
+                Some(parent.object.clone())
             } else {
-                finding
+                missing_class(snapshot, &parent.object)
+            };
+            findings.push(match absent {
+                Some(absent) => finding.depending_on_absence_of(&absent),
+                None => finding,
             });
         }
     }
@@ -65,6 +70,16 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
     }
     findings.extend(of_backends);
     findings
+}
+
+/// The class of the Gateway of a parent, if it does not exist.
+fn missing_class(snapshot: &Snapshot, parent: &ObjectKey) -> Option<ObjectKey> {
+    let gateway = snapshot.get(gateway_of(snapshot, parent))?;
+    let Node::Gateway { class, .. } = &gateway.node else {
+        return None;
+    };
+    let class = class_key(class);
+    lacks_class(snapshot, &class).then_some(class)
 }
 
 /// The findings that controllers report references of the route that do not lead to objects.

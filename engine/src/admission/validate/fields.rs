@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::admission::finding::{Code, Finding};
-use crate::kinds::profile::{Unknown, VersionSchema};
+use crate::kinds::profile::{Unknown, VersionSchema, Violation};
 use crate::model::hint::{nearest, quoted};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Crd, gateway_versions};
@@ -41,8 +41,12 @@ pub fn of_spec(key: &ObjectKey, version: &str, definition: &Crd, spec: &mut Valu
         return Vec::new();
     };
     let of = format!("{} {version}", key.gk.kind);
-    let mut findings = broken_by(key, &of, schema, spec);
-    findings.extend(unknown_to(key, &of, &schema.spec.prune(spec, &[])));
+    let unknown = schema.spec.prune(spec, &[]);
+    let mut stored = spec.clone();
+    schema.spec.drop_nulls(&mut stored, &[]);
+    schema.spec.fill(&mut stored, &[]);
+    let mut findings = broken_by(key, &of, schema, &stored);
+    findings.extend(unknown_to(key, &of, &unknown));
     findings
 }
 
@@ -88,24 +92,24 @@ fn unknown_to(key: &ObjectKey, of: &str, fields: &[Unknown]) -> Vec<Finding> {
     findings.collect()
 }
 
-/// Findings on rules of the definition that the spec certainly violates.
+/// Findings on constraints and rules of the definition that the spec certainly violates.
 pub(super) fn broken(policy: &Policy, spec: &Value) -> Vec<Finding> {
-    match policy.schema() {
+    match policy.schema().filter(|_| policy.is_unseen()) {
         Some(schema) => broken_by(policy.key(), &written_in(policy), schema, spec),
         None => Vec::new(),
     }
 }
 
 fn broken_by(key: &ObjectKey, of: &str, schema: &VersionSchema, spec: &Value) -> Vec<Finding> {
-    let findings = schema.broken(spec).into_iter().map(|broken| {
-        let rule = broken.message;
-        let subject = match without_indexes(&broken.path) {
-            path if path == "spec" => rule.to_owned(),
-            path => format!("{path}: {rule}"),
+    let findings = schema.violations(spec).into_iter().map(|violation| {
+        let Violation { path, message: why } = violation;
+        let subject = match without_indexes(&path) {
+            path if path == "spec" => why.clone(),
+            path => format!("{path}: {why}"),
         };
-        let message = format!("{of} does not allow it: {rule}");
+        let message = format!("{of} does not allow it: {why}");
         Finding::new(Code::FieldInvalid, key, message)
-            .at(broken.path)
+            .at(path)
             .about(subject)
     });
     findings.collect()

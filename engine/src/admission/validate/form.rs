@@ -23,7 +23,7 @@ const SELECTING: [&str; 4] = ["selector", "matchLabels", "matchExpressions", "na
 /// Findings on parts of the target references that the API server would reject or drop.
 pub fn form(policy: &Policy) -> Vec<Finding> {
     let spec = policy::spec(&policy.object);
-    let mut findings = fields::broken(policy, &spec);
+    let mut findings = fields::broken(policy, &policy.spec());
     for field in &policy.profile.refs.value {
         let path = format!("spec.{}", field.path);
         match value_at(&spec, &field.path) {

@@ -19,6 +19,12 @@ pub struct ControllerFile {
     pub delegation: Option<DelegationFile>,
     /// How it keeps HTTP listeners on one port apart. If absent, attache assumes `full` and notes where it matters.
     pub listener_isolation: Option<ListenerIsolation>,
+    /// Whether of conflicting listeners of one Gateway it accepts the first. Otherwise it accepts none of them.
+    #[serde(default)]
+    pub first_listener_wins: bool,
+    /// The `GatewayClasses` that it creates itself. Manifests come without them, so they are never reported as missing.
+    #[serde(default)]
+    pub creates_classes: Vec<String>,
     /// Whether it runs Gateways although it reports that it does not accept their `GatewayClass`.
     #[serde(default)]
     pub runs_gateways_of_rejected_class: bool,

@@ -16,6 +16,7 @@ use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 
 mod allowed;
+mod constraints;
 mod departures;
 mod mending;
 mod rules;

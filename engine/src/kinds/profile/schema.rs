@@ -9,10 +9,14 @@ use serde_json::{Map, Value};
 
 use crate::kinds::cel::{CelBudget, Rule, Truth};
 
+mod constraints;
 mod defaults;
 mod nulls;
+mod pattern;
 
+pub use constraints::{Constraints, JsonType, Limit, Number, Part};
 pub(in crate::kinds::profile) use nulls::{drop_all_nulls, has_null};
+pub use pattern::Pattern;
 
 /// One version of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +27,8 @@ pub struct VersionSchema {
     pub spec: Arc<Shape>,
     /// The rules on its `spec` and on values in it.
     pub rules: Arc<[SpecRule]>,
+    /// What else its `spec` and the values in it have to fulfil.
+    pub constraints: Arc<Constraints>,
 }
 
 /// A validation rule on the whole `spec` or on a value in it.
@@ -47,13 +53,13 @@ pub enum Step {
     Values,
 }
 
-/// A rule that a value violates.
+/// A rule or constraint that a value violates.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken<'a> {
+pub struct Violation {
     /// The path of the value from the root of the object: `spec.rules[0]`.
     pub path: String,
-    /// The message of the API server.
-    pub message: &'a str,
+    /// The message of the rule, or the value and what is allowed.
+    pub message: String,
 }
 
 /// The type of a value, as far as a schema states it.
@@ -120,16 +126,20 @@ pub struct Unknown {
 
 /// The maximum number of unknown fields that are reported for one object.
 const MOST_UNKNOWN: usize = 10;
-/// The maximum number of violated rules that are reported for one object.
-const MOST_BROKEN: usize = 10;
+/// The maximum number of violated constraints and rules that are reported for one object.
+const MOST_VIOLATIONS: usize = 10;
 
 // === impl VersionSchema ===
 
 impl VersionSchema {
-    /// The rules that a spec certainly violates.
-    pub fn broken(&self, spec: &Value) -> Vec<Broken<'_>> {
+    /// The constraints and rules that a spec certainly violates; for one value only the constraint.
+    pub fn violations(&self, spec: &Value) -> Vec<Violation> {
         let mut effort = CelBudget::new();
-        let mut found = Vec::new();
+        let mut found = self.constraints.violations(spec);
+        let known: Vec<String> = found
+            .iter()
+            .map(|of_schema| of_schema.path.clone())
+            .collect();
         // The value is converted once for all rules of one place.
         for rules in self.rules.chunk_by(|one, next| one.at == next.at) {
             let Some(at) = rules.first().map(|rule| &rule.at) else {
@@ -137,20 +147,24 @@ impl VersionSchema {
             };
             let mut parsed: Option<Vec<Option<Rule>>> = None;
             each(&self.spec, spec, at, "spec", &mut |shape, value, path| {
+                if known.iter().any(|known| known == path) {
+                    return;
+                }
                 let parsed = parsed.get_or_insert_with(|| {
                     let texts = rules.iter().map(|rule| &rule.rule);
                     texts.map(|text| Rule::parse(text, &mut effort)).collect()
                 });
                 let mut known = None;
                 for (rule, parsed) in rules.iter().zip(parsed.iter()) {
-                    let Some(parsed) = parsed.as_ref().filter(|_| found.len() < MOST_BROKEN) else {
+                    let Some(parsed) = parsed.as_ref().filter(|_| found.len() < MOST_VIOLATIONS)
+                    else {
                         continue;
                     };
                     let known = known.get_or_insert_with(|| shape.known(value));
                     if parsed.holds(known, &mut effort) == Some(false) {
-                        found.push(Broken {
+                        found.push(Violation {
                             path: path.to_owned(),
-                            message: &rule.message,
+                            message: (*rule.message).to_owned(),
                         });
                     }
                 }

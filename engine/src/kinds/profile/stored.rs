@@ -40,6 +40,12 @@ impl Profile {
         unknown
     }
 
+    /// Whether the API server takes a spec in a version, as far as its definition is known. `spec` is what it stores.
+    pub fn is_valid(&self, version: Option<&str>, spec: &Value) -> bool {
+        let schema = self.schema(version);
+        schema.is_none_or(|schema| schema.violations(spec).is_empty())
+    }
+
     /// Whether a version exists, as far as the versions are known.
     pub fn has_version(&self, version: &str) -> bool {
         self.versions.is_empty() || self.versions.iter().any(|known| **known == *version)

@@ -129,6 +129,21 @@ fn by_rule(mut numbers: &[u64]) -> impl Iterator<Item = &[u64]> {
     })
 }
 
+// === impl CallJson ===
+
+impl CallJson {
+    /// The path of the same calls in an `HTTPRoute`, with its type. `None` if an expression or a method of any service is
+    /// named: controllers differ in what they make of it.
+    fn path(&self) -> Option<(&'static str, String)> {
+        let is_exact = self.kind.as_deref().is_none_or(|kind| kind == "Exact");
+        let service = self.service.as_ref().filter(|_| is_exact)?;
+        Some(match &self.method {
+            Some(method) => ("Exact", format!("/{service}/{method}")),
+            None => ("PathPrefix", format!("/{service}")),
+        })
+    }
+}
+
 // === impl MatchJson ===
 
 impl MatchJson {
@@ -136,18 +151,22 @@ impl MatchJson {
     fn hashed(self) -> u64 {
         let mut hasher = DefaultHasher::new();
         let path = self.path.map(|path| (path.kind, path.value));
-        let (kind, value) = path.unwrap_or_default();
-        let kind = kind.unwrap_or_else(|| "PathPrefix".to_owned());
-        let value = value.unwrap_or_else(|| "/".to_owned());
-        (kind, value).hash(&mut hasher);
+        let (mut kind, mut value) = path.unwrap_or_default();
         match self.method {
             Some(MethodJson::Grpc(call)) => {
-                let kind = call.kind.unwrap_or_else(|| "Exact".to_owned());
-                (kind, call.service, call.method).hash(&mut hasher);
+                if let Some((of_call, path)) = call.path() {
+                    (kind, value) = (Some(of_call.to_owned()), Some(path));
+                } else {
+                    let kind = call.kind.unwrap_or_else(|| "Exact".to_owned());
+                    (kind, call.service, call.method).hash(&mut hasher);
+                }
             }
             Some(MethodJson::Http(method)) => method.hash(&mut hasher),
             None => {}
         }
+        let kind = kind.unwrap_or_else(|| "PathPrefix".to_owned());
+        let value = value.unwrap_or_else(|| "/".to_owned());
+        (kind, value).hash(&mut hasher);
         for pairs in [self.headers, self.query_params] {
             let pairs = pairs.map(|pairs| pairs.0).unwrap_or_default();
             let of = |pair: PairJson| {
@@ -194,7 +213,7 @@ mod tests {
             r#"[{"path": {"value": "/a"}, "method": "GET"}]"#,
             r#"[{"path": {"value": "/a"}, "queryParams": [{"name": "q", "value": "1"}]}]"#,
             r#"[{"path": {"value": "/a"}, "headers": [{"name": "q", "value": "1"}]}]"#,
-            r#"[{"method": {"service": "a"}}]"#,
+            r#"[{"method": {"service": "b"}}]"#,
             r#"[{"method": {"method": "a"}}]"#,
         ];
         for one in all {
@@ -203,6 +222,18 @@ mod tests {
                 .filter(|other| of(&[Some(one)]) == of(&[Some(other)]));
             assert_eq!(same.count(), 1, "{one}");
         }
+    }
+
+    #[test]
+    fn a_call_equals_the_path_that_it_has_over_http() {
+        let call = r#"[{"method": {"service": "shop.Cart", "method": "Add"}}]"#;
+        let path = r#"[{"path": {"type": "Exact", "value": "/shop.Cart/Add"}}]"#;
+        assert_eq!(of(&[Some(call)]), of(&[Some(path)]));
+        let service = r#"[{"method": {"service": "shop.Cart", "type": "Exact"}}]"#;
+        let prefix = r#"[{"path": {"type": "PathPrefix", "value": "/shop.Cart"}}]"#;
+        assert_eq!(of(&[Some(service)]), of(&[Some(prefix)]));
+        let expression = r#"[{"method": {"service": "shop.Cart", "type": "RegularExpression"}}]"#;
+        assert_ne!(of(&[Some(expression)]), of(&[Some(prefix)]));
     }
 
     #[test]

@@ -237,6 +237,7 @@ impl Reader<'_> {
     ) -> Entry {
         let mut acceptance = Acceptance::Unsaid;
         let mut kept: Vec<Condition> = Vec::new();
+        let mut is_enforced = false;
         for json in conditions {
             let observed = number(json.observed_generation.as_ref()).or(self.observed);
             let seen = observed.zip(self.generation);
@@ -255,6 +256,7 @@ impl Reader<'_> {
                     (true, false) => Acceptance::Rejected,
                 };
             }
+            is_enforced |= is_current && holds && ENFORCEMENT.contains(&&*name);
             let is_bad = match &*name {
                 CONFLICTED | OVERRIDDEN => holds,
                 RESOLVED => !holds,
@@ -270,6 +272,10 @@ impl Reader<'_> {
                     is_current,
                 });
             }
+        }
+        // What is in force is accepted, also where the controller does not write so.
+        if acceptance == Acceptance::Unsaid && is_enforced {
+            acceptance = Acceptance::Accepted;
         }
         let is_listener = matches!(subject, Subject::Listener(_));
         if is_listener

@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use imbl::OrdMap;
 
+use super::Snapshot;
 use super::object_map::ObjectMap;
 use super::small_set::SmallSet;
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -154,6 +155,15 @@ pub(super) fn above(object: &Object) -> Vec<ObjectKey> {
 
 /// The namespace of cluster-scoped objects.
 static NOWHERE: LazyLock<Arc<str>> = LazyLock::new(Arc::default);
+
+// === impl Snapshot ===
+
+impl Snapshot {
+    /// Whether a controller creates a `GatewayClass` itself.
+    pub fn creates_class(&self, name: &str) -> bool {
+        self.rules.creates_class(name)
+    }
+}
 
 /// The key of a class of Gateways.
 pub fn class_key(name: &Arc<str>) -> ObjectKey {

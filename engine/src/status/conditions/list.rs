@@ -72,7 +72,7 @@ fn accepted(of: &PolicyStatus, gateway: Option<&ObjectKey>) -> Condition {
         Accepted::Invalid => (
             false,
             "Invalid",
-            "The strategy or the target cannot be used".to_owned(),
+            "The strategy, the target or a field cannot be used".to_owned(),
         ),
         Accepted::TargetNotFound => (
             false,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Schemas;
+use super::constraints::KnownConstraints;
 use crate::kinds::profile::{Field, FieldDefault, Shape, SpecRule, Step, VersionSchema};
 
 /// The maximum number of different parts that are kept of one definition. The largest real definitions have some
@@ -37,6 +38,7 @@ struct Key {
 /// The schemas of the served versions, the stored one first; if there are several, all of them together come last.
 pub(super) fn versions(schemas: &Schemas) -> Arc<[VersionSchema]> {
     let mut known = Known::default();
+    let mut constraints = KnownConstraints::default();
     let specs = std::iter::once(&schemas.spec).chain(&schemas.others);
     let names = schemas.names.iter();
     let each = names.zip(specs).map(|(name, spec)| VersionSchema {
@@ -47,6 +49,7 @@ pub(super) fn versions(schemas: &Schemas) -> Arc<[VersionSchema]> {
             known.shape(spec)
         },
         rules: rules(spec).into(),
+        constraints: constraints.read(spec),
     });
     let mut found: Vec<VersionSchema> = each.collect();
     let all = found.iter().map(|version| version.spec.clone());
@@ -55,6 +58,7 @@ pub(super) fn versions(schemas: &Schemas) -> Arc<[VersionSchema]> {
             name: Arc::default(),
             spec,
             rules: Arc::default(),
+            constraints: Arc::default(),
         });
     }
     found.into()

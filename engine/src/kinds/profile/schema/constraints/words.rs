@@ -1,0 +1,58 @@
+//! Values in words, and values that repeat.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+/// The number of characters that are shown of a value.
+const SHOWN: usize = 60;
+
+/// A value as JSON, cut if it is long.
+pub(super) fn shown(value: &Value) -> String {
+    let text = match value {
+        // A long list is not written in full to be cut.
+        Value::Array(_) | Value::Object(_) => return type_of(value).to_owned(),
+        value => value.to_string(),
+    };
+    match text.char_indices().nth(SHOWN) {
+        Some((cut, _)) => format!("{}…", text.get(..cut).unwrap_or_default()),
+        None => text,
+    }
+}
+
+pub(super) fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// `it has 17 items; it may have at most 16`.
+pub(super) fn counted(has: u64, noun: &str, bound: &str, limit: u64) -> String {
+    let plural = if has == 1 { "" } else { "s" };
+    format!("it has {has} {noun}{plural}; it must have {bound} {limit}")
+}
+
+/// The first item that repeats an earlier one in the values of these fields, or as a whole: the earlier one and its own
+/// place.
+pub(super) fn repeated(items: &[Value], keys: &[Arc<str>]) -> Option<(usize, usize)> {
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    for (place, item) in items.iter().enumerate() {
+        let identity = if keys.is_empty() {
+            item.to_string()
+        } else {
+            let of = |key: &Arc<str>| Some(((**key).to_owned(), item.get(&**key)?.clone()));
+            let values: Map<String, Value> = keys.iter().filter_map(of).collect();
+            Value::Object(values).to_string()
+        };
+        if let Some(first) = known.insert(identity, place) {
+            return Some((first, place));
+        }
+    }
+    None
+}
