@@ -15,7 +15,7 @@ use crate::kinds::profile::DelegationFile;
 use crate::model::acceptance::{Conflict, Listeners, SetRefusal};
 use crate::model::fuel;
 use crate::model::hint::nearest;
-use crate::model::ids::{ObjectKey, Place};
+use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, ObjectKey, Place};
 use crate::model::level::Level;
 use crate::model::object::{BackendRef, From, Listener, Node, Object, ParentRef, is_route};
 use crate::state::snapshot::{Snapshot, namespace_key};
@@ -84,8 +84,18 @@ pub fn attachment(
                 None => at_listeners(one_kind, (owner, &accepted), route, parent),
             }
         }
+        _ if is_of_a_project(&key.gk) => ParentAttachment::Unknown(format!(
+            "whether a {} takes requests is for its own controller to say",
+            key.gk
+        )),
         _ => refused(no_parent(key)),
     }
+}
+
+/// Whether a kind comes from neither Kubernetes nor the Gateway API, which leaves to implementations what else can be a parent:
+/// Linkerd takes a Server.
+fn is_of_a_project(gk: &GroupKind) -> bool {
+    gk.group.contains('.') && ![GATEWAY_API, GATEWAY_API_X].contains(&&*gk.group)
 }
 
 /// The cost of resolving all parentRefs of a route, in units of fuel.

@@ -80,7 +80,7 @@ export function modelOf(data) {
         found.push(`${label(nodes[node.type === 'rule' ? edge.to : edge.from])}: ${edge.reason}`);
       }
     }
-    if (isPolicy(node) && (isBad(node.state) || (node.reason && node.state !== 'NoEffect'))) {
+    if (isPolicy(node) && (isBad(node.state) || (node.reason && !['NoEffect', 'Unknown'].includes(node.state)))) {
       found.push(node.about.why ?? node.reason ?? look(node.state)?.words ?? '');
     }
     return found;

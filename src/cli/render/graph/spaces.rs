@@ -249,7 +249,8 @@ fn troubled(picture: &Picture<'_>) -> BTreeSet<usize> {
             Role::Policy => {
                 let class = look(state(node)).class;
                 matches!(class, "rejected" | "broken")
-                    || (node.reason.is_some() && state(node) != PolicyState::NoEffect)
+                    || (node.reason.is_some()
+                        && !matches!(state(node), PolicyState::NoEffect | PolicyState::Unknown))
             }
             _ => node.missing || node.facts.unaccepted.is_some(),
         };
