@@ -14,6 +14,7 @@ use crate::model::fuel::{self, Fuel};
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::Level;
 use crate::model::maps;
+use crate::model::shared::{Ids, Shared};
 use crate::policy::{ListenerFacts, Policy, TargetRef};
 use crate::state::snapshot::{Snapshot, namespace_key};
 use crate::topology::AncestorPath;
@@ -64,9 +65,9 @@ pub struct PathGroup {
     /// The paths; without route paths if no route is attached.
     pub paths: PathSet,
     /// The policies attached along the paths.
-    pub stack: Rc<Stack>,
+    pub stack: Shared<Stack>,
     /// The effective policy.
-    pub effective: Arc<Effective>,
+    pub effective: Shared<Effective>,
     /// Whether the paths reach effective targets of the kind.
     pub complete: bool,
     /// Whether the paths begin at a listener or a mesh Service. Objects outside the topology (Secrets, virtual kinds)
@@ -76,8 +77,8 @@ pub struct PathGroup {
     pub listener: ListenerFacts,
 }
 
-/// Identity of a group's stack and effective policy: equal for groups with the same policies and the same result.
-pub type Outcome = (*const Stack, *const Effective);
+/// The stack and the effective policy of a group: equal for groups with the same policies and the same result.
+pub type Outcome = (Shared<Stack>, Shared<Effective>);
 
 /// Resolves effective policies from one snapshot. Looks up each place once.
 #[derive(Debug)]
@@ -89,6 +90,8 @@ pub struct Resolver<'a> {
     route_path_cache: RoutePathCache,
     target_fields: TargetFieldsCache,
     shadows: Shadows<'a>,
+    /// The ids of stacks and effective policies, shared with the resolvers of other snapshots.
+    ids: Ids,
     /// The remaining fuel, shared with its parts.
     fuel: Fuel,
     /// The last question and its answer.
@@ -102,20 +105,21 @@ pub struct Resolver<'a> {
 impl<'a> Resolver<'a> {
     /// A resolver without a limit.
     pub fn new(snapshot: &'a Snapshot) -> Self {
-        Self::with(snapshot, &Fuel::default())
+        Self::with(snapshot, &Fuel::default(), Ids::default())
     }
 
-    fn with(snapshot: &'a Snapshot, work: &Fuel) -> Self {
+    fn with(snapshot: &'a Snapshot, work: &Fuel, ids: Ids) -> Self {
         let rejections = Rc::new(RejectionFinder::new(work.is_limited()));
         Self {
             snapshot,
             subgraphs: Subgraphs::new(snapshot, rejections.clone(), work.clone()),
             subgraph_cache: HashMap::default(),
-            stacks: Stacks::new(snapshot, rejections, work.clone()),
+            stacks: Stacks::new(snapshot, rejections, work.clone(), ids.clone()),
             fuel: work.clone(),
             route_path_cache: RoutePathCache::default(),
             target_fields: TargetFieldsCache::default(),
             shadows: Shadows::new(snapshot),
+            ids,
             last: None,
             no_kind: None,
         }
@@ -124,18 +128,19 @@ impl<'a> Resolver<'a> {
     /// A resolver with the fuel of one request. Its cost is the product of settings and distinct paths, and one body
     /// can contain many of both.
     pub fn bounded(snapshot: &'a Snapshot) -> Self {
-        Self::with(snapshot, &Fuel::of_a_request())
+        Self::with(snapshot, &Fuel::of_a_request(), Ids::default())
     }
 
-    /// A resolver for another snapshot. It shares the route paths of routes that are the same in both snapshots,
-    /// because these lists identify paths. It is limited if this one is, with fuel of its own.
+    /// A resolver for another snapshot, whose answers can be compared with those of this one. It shares the route paths
+    /// of routes that are the same in both snapshots, because these lists identify paths. It is limited if this one is,
+    /// with fuel of its own.
     pub fn of<'b>(&self, snapshot: &'b Snapshot) -> Resolver<'b> {
         let work = if self.is_limited() {
             Fuel::of_a_request()
         } else {
             Fuel::default()
         };
-        let mut resolver = Resolver::with(snapshot, &work);
+        let mut resolver = Resolver::with(snapshot, &work, self.ids.clone());
         resolver.route_path_cache = self.route_path_cache.clone();
         resolver
     }
@@ -163,6 +168,11 @@ impl<'a> Resolver<'a> {
     /// Whether the fuel is used up. Answers from then on are not valid.
     pub fn is_spent(&self) -> bool {
         self.fuel.is_spent()
+    }
+
+    /// What gives ids to its answers.
+    pub(crate) fn ids(&self) -> Ids {
+        self.ids.clone()
     }
 
     /// The snapshot that it answers from.

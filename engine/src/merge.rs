@@ -70,7 +70,7 @@ pub struct MergeLevel<'a> {
 }
 
 /// The effective policy on one path.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effective {
     result: Option<Merged>,
 }
@@ -82,7 +82,7 @@ enum Layer<'a> {
     AddedUp(Strategy, Arc<Tree>),
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Merged {
     /// Settings, leaf by leaf.
     Settings(Arc<Tree>),
@@ -179,14 +179,6 @@ impl Effective {
         }
     }
 
-    /// Identifies the result for as long as it lives: equal results that are shared have the same address.
-    pub(crate) fn address(&self) -> *const () {
-        match &self.result {
-            Some(Merged::Settings(tree)) => Arc::as_ptr(tree).cast(),
-            _ => std::ptr::from_ref(self).cast(),
-        }
-    }
-
     /// The policies that take part in it, that is, those with at least one leaf.
     pub fn policies(&self) -> BTreeSet<ObjectKey> {
         self.result
@@ -238,9 +230,13 @@ impl Effective {
     pub fn same_settings(&self, other: &Self) -> bool {
         if let (Some(Merged::Settings(one)), Some(Merged::Settings(other))) =
             (&self.result, &other.result)
-            && !(one.is_leaf() || other.is_leaf())
         {
-            return one.is_same(other);
+            if Arc::ptr_eq(one, other) {
+                return true;
+            }
+            if !(one.is_leaf() || other.is_leaf()) {
+                return one.is_same(other);
+            }
         }
         match (self.spec(), other.spec()) {
             (Some((a, from)), Some((b, other))) => {

@@ -17,5 +17,6 @@ pub mod object;
 pub mod printable;
 pub mod section;
 pub mod selector;
+pub mod shared;
 pub mod uid;
 pub mod wording;

@@ -2,17 +2,17 @@
 //! which no controller serves, whatever policies are attached.
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use attache_engine::effective::PathGroup;
 use attache_engine::merge::Effective;
 use attache_engine::model::level::Level;
+use attache_engine::model::shared::Shared;
 use attache_engine::state::snapshot::Snapshot;
 use attache_engine::topology::{AncestorPath, lacks_class};
 
 /// The same paths, with the effective policies that act on their requests.
 pub(crate) fn acting(snapshot: &Snapshot, groups: Vec<PathGroup>) -> Vec<PathGroup> {
-    let nothing: Arc<Effective> = Arc::default();
+    let nothing: Shared<Effective> = Shared::default();
     let mut found = Vec::with_capacity(groups.len());
     for mut group in groups {
         if !group.attached {

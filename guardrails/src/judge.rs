@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use attache_engine::effective::{PathGroup, Resolver, Stack};
+use attache_engine::effective::{self, PathGroup, Resolver};
 use attache_engine::kinds::profile::Class;
 use attache_engine::merge::Effective;
 use attache_engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache_engine::model::level::Level;
+use attache_engine::model::shared::Shared;
 use attache_engine::state::snapshot::Snapshot;
 use kube_cel::cel::Value;
 
@@ -35,14 +36,11 @@ pub struct Judge<'g> {
     pub(crate) request_size: usize,
     /// The fuel for evaluations that is left; `None` if it is unlimited.
     fuel: Cell<Option<usize>>,
-    pub(crate) settings: HashMap<*const Effective, (Arc<Effective>, Rc<Settings>)>,
+    pub(crate) settings: HashMap<Shared<Effective>, Rc<Settings>>,
     /// The names of the protections for all requests.
-    pub(crate) protections: HashMap<*const Effective, NamesOf>,
-    known: HashMap<Question, (Held, Rc<Outcome>)>,
+    pub(crate) protections: HashMap<Shared<Effective>, Rc<[Arc<str>]>>,
+    known: HashMap<Question, Rc<Outcome>>,
 }
-
-/// The names of the protections of an effective policy.
-pub(crate) type NamesOf = (Arc<Effective>, Rc<[Arc<str>]>);
 
 /// What is known of a target and a guardrail.
 #[derive(Clone, Debug, Default)]
@@ -87,15 +85,12 @@ pub(crate) enum Before<'a> {
 #[derive(PartialEq, Eq, Hash)]
 struct Question {
     rule: *const Rule,
-    after: Vec<(*const Stack, *const Effective)>,
-    before: Option<Vec<(*const Stack, *const Effective)>>,
+    after: Vec<effective::Outcome>,
+    before: Option<Vec<effective::Outcome>>,
     listener: Option<Place>,
     gateway: Option<ObjectKey>,
     target: Option<Place>,
 }
-
-/// Keeps alive what addresses in a [`Question`] identify.
-type Held = Vec<(Rc<Stack>, Arc<Effective>)>;
 
 /// The result of a rule.
 pub(crate) enum Outcome {
@@ -271,15 +266,11 @@ impl<'g> Judge<'g> {
                 .filter(|_| uses(&["target", "route", "path"]))
                 .cloned(),
         };
-        if let Some((_, known)) = self.known.get(&question) {
+        if let Some(known) = self.known.get(&question) {
             return known.clone();
         }
         let outcome = Rc::new(self.evaluate(rule, here, variables));
-        let in_force = here.in_force.iter();
-        let in_force = in_force.chain(here.earlier.into_iter().flatten());
-        let held = in_force.map(|(_, group)| (group.stack.clone(), group.effective.clone()));
-        let held = held.collect();
-        self.known.insert(question, (held, outcome.clone()));
+        self.known.insert(question, outcome.clone());
         outcome
     }
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use attache_engine::effective::protection::provided;
 use attache_engine::merge::Effective;
 use attache_engine::model::level::Level;
+use attache_engine::model::shared::Shared;
 use attache_engine::model::wording::shortened;
 use attache_engine::state::snapshot::Snapshot;
 use kube_cel::KubeCelExt as _;
@@ -219,24 +220,24 @@ impl<'g> Judge<'g> {
                 continue;
             };
             let effective = &group.effective;
-            let id = Arc::as_ptr(effective);
-            if !self.protections.contains_key(&id) {
+            if !self.protections.contains_key(effective) {
                 self.spend(1 + effective.leaves().len() / STEPS);
             }
-            let (_, known) = self.protections.entry(id).or_insert_with(|| {
+            let known = self.protections.entry(effective.clone());
+            let known = known.or_insert_with(|| {
                 let names = provided(snapshot, profile, effective);
-                (effective.clone(), names.cloned().collect())
+                names.cloned().collect()
             });
             names.extend(known.iter().cloned());
         }
         names
     }
 
-    fn settings_of(&mut self, effective: &Arc<Effective>) -> Rc<Settings> {
-        let known = self.settings.entry(Arc::as_ptr(effective));
-        let (_, settings) =
-            known.or_insert_with(|| (effective.clone(), Rc::new(Settings::of(effective))));
-        settings.clone()
+    fn settings_of(&mut self, effective: &Shared<Effective>) -> Rc<Settings> {
+        let known = self.settings.entry(effective.clone());
+        known
+            .or_insert_with(|| Rc::new(Settings::of(effective)))
+            .clone()
     }
 }
 

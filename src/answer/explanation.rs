@@ -1,7 +1,5 @@
 //! `attache explain`: the path that a request takes, and every setting in force on it.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -11,6 +9,7 @@ use crate::engine::effective::protection::CORS;
 use crate::engine::kinds::profile::Profile;
 use crate::engine::merge::Effective as InForce;
 use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::shared::Shared;
 use crate::engine::routing::{Criterion, Matching, Outcome, Request, RequestMatch, Stage, State};
 use crate::engine::state::snapshot::Snapshot;
 
@@ -388,7 +387,7 @@ pub(super) fn effective_at(
     resolver: &mut Resolver<'_>,
     taken: &RequestMatch,
     profile: &Profile,
-) -> Vec<Arc<InForce>> {
+) -> Vec<Shared<InForce>> {
     let Outcome::Taken(served) = &taken.outcome else {
         return Vec::new();
     };

@@ -1,7 +1,6 @@
 //! The facts, the policy settings and the merged policies that apply to the paths of a group.
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use super::stack::folded_levels;
 use super::stack_level::{Stack, StackLevel};
@@ -39,9 +38,9 @@ impl PathGroup {
 }
 
 impl PathGroup {
-    /// Equal for groups with the same policies and the same result, within one [`Resolver`](super::Resolver).
+    /// Equal for groups with the same policies and the same result.
     pub fn outcome(&self) -> Outcome {
-        (Rc::as_ptr(&self.stack), Arc::as_ptr(&self.effective))
+        (self.stack.clone(), self.effective.clone())
     }
 
     /// The number of paths.

@@ -15,6 +15,7 @@ use crate::model::ids::ObjectKey;
 use crate::model::level::{Level, Step};
 use crate::model::maps::{HashMap, HashSet};
 use crate::model::object::{Node, Object};
+use crate::model::shared::Shared;
 use crate::policy::ListenerFacts;
 use crate::topology::delegation::{delegates, rules_of};
 use crate::topology::{
@@ -29,7 +30,7 @@ pub(super) struct AncestorGroup {
     /// The conditions for policies further down the path: where requests come from, and which policies are rejected
     /// there.
     pub(super) via: PathContext,
-    pub(super) stack: Rc<Stack>,
+    pub(super) stack: Shared<Stack>,
     pub(super) has: bool,
     pub(super) attached: bool,
     /// The rules of the route that its requests reach, if not all.
@@ -40,7 +41,7 @@ pub(super) struct AncestorGroup {
 #[derive(Clone, Debug)]
 struct RouteGroup {
     route_paths: RoutePaths,
-    stack: Rc<Stack>,
+    stack: Shared<Stack>,
     has: bool,
     complete: bool,
 }
@@ -371,7 +372,8 @@ impl Resolver<'_> {
     ) -> Vec<AncestorGroup> {
         self.spend(ways.len() / fuel::GROUPS);
         let mut found: Vec<(AncestorGroup, Vec<Rc<AncestorPath>>)> = Vec::new();
-        let mut index: HashMap<(*const Stack, bool, bool, PathContext), usize> = HashMap::default();
+        let mut index: HashMap<(Shared<Stack>, bool, bool, PathContext), usize> =
+            HashMap::default();
         for ancestor_path in ways {
             let followed = follows(profile, ancestor_path);
             let attached = followed && (!ancestor_path.steps.is_empty() || !*profile.needs_route);
@@ -383,7 +385,7 @@ impl Resolver<'_> {
             };
             let has = focus.is_none_or(|key| ancestor_path.has(key));
             let attached = attached && !self.stacks.is_run_by_others(profile, &ancestor_path.steps);
-            let alike = (Rc::as_ptr(&stack), has, attached, via.clone());
+            let alike = (stack.clone(), has, attached, via.clone());
             let at = *index.entry(alike).or_insert_with(|| {
                 let way = AncestorGroup {
                     ancestor_paths: Rc::from([]),
@@ -451,7 +453,7 @@ impl Resolver<'_> {
             let has = focus.is_none_or(|key| route_path.has(key));
             let complete = route_path.complete;
             let same = |(e, _): &&mut (RouteGroup, Vec<Rc<RoutePath>>)| {
-                Rc::ptr_eq(&e.stack, &stack) && e.has == has && e.complete == complete
+                e.stack == stack && e.has == has && e.complete == complete
             };
             if let Some((_, lowers)) = found.iter_mut().find(same) {
                 lowers.push(Rc::new(route_path));

@@ -15,6 +15,7 @@ use crate::model::level::Level;
 use crate::model::maps::HashMap;
 use crate::model::object::{Node, Object, is_route};
 use crate::model::section;
+use crate::model::shared::Shared;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
@@ -38,9 +39,9 @@ pub struct EffectiveChange {
     /// The kind of policy.
     pub kind: GroupKind,
     /// The effective policy before; empty if no policy was in force.
-    pub before: Arc<Effective>,
+    pub before: Shared<Effective>,
     /// The effective policy after.
-    pub after: Arc<Effective>,
+    pub after: Shared<Effective>,
     /// Whether the paths exist before and after. A path that appears or disappears with its listener, route or
     /// backend does not count as a change of policy.
     pub stays: bool,
@@ -54,7 +55,7 @@ pub struct EffectiveChange {
 }
 
 /// Effective policies, each once. The same for all paths that appear beside paths with these.
-pub type Beside = Rc<[Arc<Effective>]>;
+pub type Beside = Shared<Vec<Shared<Effective>>>;
 
 /// One path with a change.
 #[derive(Clone, Debug)]
@@ -186,7 +187,7 @@ pub fn diff_renamed(
     };
     let mut found = Vec::new();
     for (kind, touched) in &kinds {
-        let mut comparison = Comparison::new(kind, &shut, [&had, &has]);
+        let mut comparison = Comparison::new(kind, &shut, [&had, &has], is.ids());
         let (mut old, mut new) = (Paths::default(), Paths::default());
         let shapes = extents(was, is, renames, kind, &touched.objects);
         let end = shapes.iter().filter_map(|shape| shape.scope.end()).max();
@@ -326,21 +327,17 @@ pub fn touched_by(
 /// Compares effective policies, each pair once: many paths share few results.
 #[derive(Debug, Default)]
 pub struct Same {
-    known: HashMap<(*const (), *const ()), Compared>,
+    known: HashMap<(Shared<Effective>, Shared<Effective>), bool>,
 }
-
-/// Two effective policies and whether their settings are equal. Holding them keeps their addresses valid.
-type Compared = (Arc<Effective>, Arc<Effective>, bool);
 
 impl Same {
     /// Whether the settings are equal, regardless of their source.
-    pub fn settings(&mut self, one: &Arc<Effective>, other: &Arc<Effective>) -> bool {
-        let id = (one.address(), other.address());
-        if id.0 == id.1 {
+    pub fn settings(&mut self, one: &Shared<Effective>, other: &Shared<Effective>) -> bool {
+        if one == other {
             return true;
         }
-        let compared = || (one.clone(), other.clone(), one.same_settings(other));
-        self.known.entry(id).or_insert_with(compared).2
+        let known = self.known.entry((one.clone(), other.clone()));
+        *known.or_insert_with(|| one.same_settings(other))
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::effective::impact::EffectiveChange;
+use crate::effective::impact::{Beside, EffectiveChange};
 use crate::effective::renames::Renames;
 use crate::effective::traffic::is_detached;
 use crate::kinds::profile::{Class, Profile, Protection};
@@ -15,6 +15,7 @@ use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::json_text::JsonText;
 use crate::model::level::{Level, Step};
 use crate::model::maps::{HashMap, HashSet};
+use crate::model::shared::Shared;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::topology::KeptOutCache;
@@ -99,8 +100,9 @@ fn losses<'a, P: Ord>(
             .clone()
             .filter(|shifted| !shifted.gone && (shifted.stays || shifted.beside.is_some()));
         for shifted in stay.filter(|shifted| !is_cut_off(after, shifted)) {
-            let id = compared(shifted);
-            let Some(taken) = losing.lost(states, shifted, id) else {
+            let (before, after) = (shifted.before.clone(), shifted.after.clone());
+            let id: Compared = (shifted.beside.clone(), before, after);
+            let Some(taken) = losing.lost(states, &id) else {
                 continue;
             };
             for object in shifted.ends.objects() {
@@ -109,7 +111,8 @@ fn losses<'a, P: Ord>(
                 let (loss, known) =
                     loss.or_insert_with(|| (Loss::of(protection), HashSet::default()));
                 loss.add(object, shifted);
-                if known.insert(id) {
+                if !known.contains(&id) {
+                    known.insert(id.clone());
                     loss.lost.add(taken);
                 }
             }
@@ -131,8 +134,8 @@ fn losses<'a, P: Ord>(
 /// `after` it, each with its snapshot.
 pub fn lost_between(
     profile: &Profile,
-    before: (&Snapshot, &[Arc<Effective>]),
-    after: (&Snapshot, &[Arc<Effective>]),
+    before: (&Snapshot, &[Shared<Effective>]),
+    after: (&Snapshot, &[Shared<Effective>]),
 ) -> Vec<(Arc<str>, Lost)> {
     let each = profile.protects.iter().filter_map(|protection| {
         let lost = Lost::between(profile, protection, before, after)?;
@@ -194,16 +197,8 @@ struct Losing<'a> {
     known: HashMap<Compared, Option<Lost>>,
 }
 
-/// Identifies the results before and after a change.
-type Compared = (*const (), *const ());
-
-fn compared(shifted: &EffectiveChange) -> Compared {
-    let had = match &shifted.beside {
-        Some(beside) => beside.as_ptr().cast(),
-        None => shifted.before.address(),
-    };
-    (had, shifted.after.address())
-}
+/// The results before a change, beside the path and on it, and after it.
+type Compared = (Option<Beside>, Shared<Effective>, Shared<Effective>);
 
 // === impl Losing ===
 
@@ -217,17 +212,12 @@ impl<'a> Losing<'a> {
     }
 
     /// What these paths lose, if anything.
-    fn lost(
-        &mut self,
-        [before, after]: [&Snapshot; 2],
-        shifted: &EffectiveChange,
-        id: Compared,
-    ) -> Option<&Lost> {
+    fn lost(&mut self, [before, after]: [&Snapshot; 2], id: &Compared) -> Option<&Lost> {
         let (profile, protection) = (self.profile, self.protection);
-        let lost = self.known.entry(id).or_insert_with(|| {
-            let of_others = shifted.beside.as_deref();
-            let earlier = of_others.unwrap_or(std::slice::from_ref(&shifted.before));
-            let later = std::slice::from_ref(&shifted.after);
+        let lost = self.known.entry(id.clone()).or_insert_with(|| {
+            let (beside, had, has) = id;
+            let earlier = beside.as_ref().map_or(std::slice::from_ref(had), |all| all);
+            let later = std::slice::from_ref(has);
             Lost::between(profile, protection, (before, earlier), (after, later))
         });
         lost.as_ref()
@@ -279,8 +269,8 @@ impl Lost {
     fn between(
         profile: &Profile,
         protection: &Protection,
-        before: (&Snapshot, &[Arc<Effective>]),
-        after: (&Snapshot, &[Arc<Effective>]),
+        before: (&Snapshot, &[Shared<Effective>]),
+        after: (&Snapshot, &[Shared<Effective>]),
     ) -> Option<Self> {
         let [had, has] = [before, after].map(|(snapshot, paths)| {
             let given = |effective| Given::by(snapshot, profile, protection, effective);

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::Outcome;
 use super::attached::ObjectAttachments;
 use super::gateway_by_label::{is_called_without_proxy, steps_of};
 use super::path_context::{PathContext, RejectionsByAncestor};
@@ -21,6 +22,7 @@ use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::{Level, Position, Step};
 use crate::model::maps;
 use crate::model::object::Object;
+use crate::model::shared::{Ids, Shared};
 use crate::policy::{ListenerFacts, Policy};
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::{Rejected, rejected};
@@ -33,14 +35,17 @@ pub(super) struct Stacks<'a> {
     attachments: HashMap<ObjectKey, Rc<ObjectAttachments>, PrehashedBuildHasher>,
     /// Shared by objects without policies, which are most.
     nobody: Rc<ObjectAttachments>,
-    /// Distinct stacks. `folded` identifies them by address, so they must live as long.
-    named: maps::HashMap<Vec<Name>, Rc<Stack>>,
+    /// Distinct stacks.
+    named: maps::HashMap<Vec<Name>, Shared<Stack>>,
     /// Distinct lists of the policies that act on only a part of the requests.
     mixed: maps::HashMap<Vec<*const Policy>, PolicyList>,
-    nothing: Rc<Stack>,
+    nothing: Shared<Stack>,
     /// The stack of one kind at the Namespace that was asked for last.
-    last: Option<(GroupKind, ObjectKey, Rc<Stack>)>,
-    folded: maps::HashMap<FoldKey, (Rc<Stack>, Arc<Effective>)>,
+    last: Option<(GroupKind, ObjectKey, Shared<Stack>)>,
+    folded: maps::HashMap<FoldKey, Outcome>,
+    /// Effective policies of one policy alone, by policy. Many stacks have the same.
+    sole: HashMap<ObjectKey, Vec<Shared<Effective>>, PrehashedBuildHasher>,
+    ids: Ids,
     disputes: RejectionsByAncestor,
     at_listeners: PoliciesAtListeners,
     rejections: Rc<RejectionFinder>,
@@ -49,9 +54,9 @@ pub(super) struct Stacks<'a> {
     fuel: Fuel,
 }
 
-/// The addresses of the stacks above and below, the index of the profile's facts that apply to the route, and what
-/// policies depend on of the listener.
-type FoldKey = (usize, usize, Option<usize>, ListenerFacts);
+/// The stacks above and below, the index of the profile's facts that apply to the route, and what policies depend on of
+/// the listener.
+type FoldKey = (Shared<Stack>, Shared<Stack>, Option<usize>, ListenerFacts);
 
 /// Identity of a stack level. A list belongs to one place; only a list of policies that act on a part of the requests
 /// may belong to several, so it needs the place.
@@ -60,16 +65,23 @@ type Name = (Position, *const Arc<Policy>, Option<Place>);
 // === impl Stacks ===
 
 impl<'a> Stacks<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot, clashes: Rc<RejectionFinder>, work: Fuel) -> Self {
+    pub(super) fn new(
+        snapshot: &'a Snapshot,
+        clashes: Rc<RejectionFinder>,
+        work: Fuel,
+        ids: Ids,
+    ) -> Self {
         Self {
             snapshot,
             attachments: HashMap::default(),
             nobody: Rc::new(ObjectAttachments::new(Vec::new(), 0)),
             named: maps::HashMap::default(),
             mixed: maps::HashMap::default(),
-            nothing: Rc::default(),
+            nothing: Shared::default(),
             last: None,
             folded: maps::HashMap::default(),
+            sole: HashMap::default(),
+            ids,
             disputes: RejectionsByAncestor::default(),
             at_listeners: PoliciesAtListeners::default(),
             rejections: clashes,
@@ -79,7 +91,7 @@ impl<'a> Stacks<'a> {
     }
 
     /// The stack of a path without policies.
-    pub(super) fn nothing(&self) -> Rc<Stack> {
+    pub(super) fn nothing(&self) -> Shared<Stack> {
         self.nothing.clone()
     }
 
@@ -183,7 +195,7 @@ impl<'a> Stacks<'a> {
         at: &ObjectAttachments,
         (namespace, route): (&ObjectKey, &Object),
         via: &PathContext,
-    ) -> Rc<Stack> {
+    ) -> Shared<Stack> {
         if !at.attachments.is_empty() {
             return self.stack(profile, &to_route(namespace, route), via);
         }
@@ -209,7 +221,7 @@ impl<'a> Stacks<'a> {
         profile: &Profile,
         steps: &[Step],
         via: &PathContext,
-    ) -> Rc<Stack> {
+    ) -> Shared<Stack> {
         let mut found: Vec<(&Step, Option<Arc<str>>, PolicyList)> = Vec::new();
         let mut name: Vec<Name> = Vec::new();
         let written = steps;
@@ -266,7 +278,7 @@ impl<'a> Stacks<'a> {
                 step: step.clone(),
                 policies,
             };
-            Rc::new(found.into_iter().map(level).collect())
+            self.ids.share(found.into_iter().map(level).collect())
         };
         self.named.entry(name).or_insert_with(stacked).clone()
     }
@@ -319,28 +331,23 @@ impl<'a> Stacks<'a> {
     pub(super) fn fold(
         &mut self,
         profile: &Profile,
-        ancestor_path: &Rc<Stack>,
-        route_path: &Rc<Stack>,
+        above: &Shared<Stack>,
+        below: &Shared<Stack>,
         own: Option<&TargetFields>,
         route: Option<&GroupKind>,
         listener: ListenerFacts,
-    ) -> (Rc<Stack>, Arc<Effective>) {
+    ) -> Outcome {
         if self.fuel.is_spent() {
-            return (self.nothing.clone(), Arc::default());
+            return Outcome::default();
         }
         let on = route.and_then(|route| profile.on_routes_of(route));
         let of = on.map(|(place, _)| place);
-        let id = (
-            Rc::as_ptr(ancestor_path) as usize,
-            Rc::as_ptr(route_path) as usize,
-            of,
-            listener,
-        );
-        if let (None, Some((stack, effective))) = (own, self.folded.get(&id)) {
-            return (stack.clone(), effective.clone());
+        let id = (above.clone(), below.clone(), of, listener);
+        if let (None, Some(known)) = (own, self.folded.get(&id)) {
+            return known.clone();
         }
-        let mut stack: Stack = (**ancestor_path).clone();
-        for level in route_path.iter() {
+        let mut stack: Stack = (**above).clone();
+        for level in below.iter() {
             let elsewhere = |above: &StackLevel| {
                 above.step.place == level.step.place
                     && above.step.position() != level.step.position()
@@ -371,12 +378,8 @@ impl<'a> Stacks<'a> {
         if !profile.ineffective.is_empty() {
             stack = without_idle(stack, profile);
         }
-        let mut effective = self.effective(profile, &stack, own);
-        if listener.port.is_some() {
-            effective = effective.on_port(profile);
-        }
-        let effective = Arc::new(effective);
-        let answer = (Rc::new(stack), effective);
+        let effective = self.effective(profile, &stack, own, listener);
+        let answer = (self.ids.share(stack), effective);
         if own.is_none() {
             self.folded.insert(id, answer.clone());
         }
@@ -384,10 +387,16 @@ impl<'a> Stacks<'a> {
     }
 
     /// The effective policy of a path; empty once the fuel is used up.
-    fn effective(&self, profile: &Profile, stack: &Stack, own: Option<&TargetFields>) -> Effective {
+    fn effective(
+        &mut self,
+        profile: &Profile,
+        stack: &Stack,
+        own: Option<&TargetFields>,
+        listener: ListenerFacts,
+    ) -> Shared<Effective> {
         if differs_in_unknown(stack) {
             let levels = stack.iter().map(|level| &*level.policies);
-            return Effective::not_computed(profile, levels);
+            return self.ids.share(Effective::not_computed(profile, levels));
         }
         let part = folded_levels(profile, stack);
         let here = part.clone().map(|level| &level.policies);
@@ -407,16 +416,37 @@ impl<'a> Stacks<'a> {
             }
         }
         if self.fuel.is_spent() {
-            return Effective::default();
+            return Shared::default();
         }
-        match won {
+        let sole = won.map(|won| won.policy().map(Policy::key));
+        let effective = match won {
             Some(won) => won.effective(),
             None => fold_levels(
                 profile,
                 &part.map(StackLevel::folded).collect::<Vec<_>>(),
                 own,
             ),
+        };
+        let effective = match listener.port {
+            Some(_) => effective.on_port(profile),
+            None => effective,
+        };
+        match sole {
+            Some(Some(policy)) => self.of_sole(policy, effective),
+            Some(None) => Shared::default(),
+            None => self.ids.share(effective),
         }
+    }
+
+    /// An effective policy of one policy alone. It may differ by route, listener and level, in a few ways.
+    fn of_sole(&mut self, policy: &ObjectKey, effective: Effective) -> Shared<Effective> {
+        let known = self.sole.entry(policy.clone()).or_default();
+        if let Some(known) = known.iter().find(|known| ***known == effective) {
+            return known.clone();
+        }
+        let shared = self.ids.share(effective);
+        known.push(shared.clone());
+        shared
     }
 }
 

@@ -98,10 +98,15 @@ pub fn winner<'a>(
 
 // === impl AtomicWinner ===
 
-impl AtomicWinner<'_> {
+impl<'a> AtomicWinner<'a> {
+    /// The policy that wins; `None` if there is none.
+    pub fn policy(&self) -> Option<&'a Policy> {
+        self.part.map(StanzaRef::policy)
+    }
+
     /// The effective policy.
     pub fn effective(self) -> Effective {
-        let settings = |part: StanzaRef<'_>| Merged::Settings(part.tree().clone());
+        let settings = |part: StanzaRef<'a>| Merged::Settings(part.tree().clone());
         Effective {
             result: self.part.map(settings),
         }

@@ -14,7 +14,7 @@ pub struct OverridingValues {
     known: BTreeMap<SettingPath, JsonText>,
     /// Results of a single policy that overrides everything. A policy near the top loses to thousands of such
     /// policies, and the settings of only a few of them are needed.
-    whole: Vec<Arc<Effective>>,
+    whole: Vec<Effective>,
     lost: Option<Arc<[SettingPath]>>,
 }
 
@@ -34,9 +34,9 @@ impl OverridingValues {
     }
 
     /// Adds a result of one policy alone, which overrides all of these settings.
-    pub fn add_whole(&mut self, result: &Arc<Effective>, lost: &Arc<[SettingPath]>) {
+    pub fn add_whole(&mut self, result: &Effective, lost: &Arc<[SettingPath]>) {
         let mut known = self.whole.iter();
-        if !known.any(|known| known.address() == result.address()) {
+        if !known.any(|known| known == result) {
             self.whole.push(result.clone());
             self.lost.get_or_insert_with(|| lost.clone());
         }

@@ -21,7 +21,7 @@ use lists::FieldPlace;
 pub(super) use lists::{ByEntry, Lists, leaves_in};
 
 /// A value and its source.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// A scalar, a list, an empty object, or the `null` that removes what others set.
     pub value: JsonText,
@@ -41,7 +41,7 @@ pub fn is_under(path: &SettingPath, field: &[String]) -> bool {
 }
 
 /// A tree of settings.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Tree {
     Leaf(Setting),
     Map(Fields),

@@ -14,6 +14,7 @@ use crate::engine::kinds::profile::{Class, Profile, ServiceAs};
 use crate::engine::merge::{Effective as InForce, SettingPath};
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::level::{Level, Step};
+use crate::engine::model::shared::Shared;
 use crate::engine::model::wording;
 use crate::engine::policy::Policy;
 use crate::engine::routing::{Backend, EntryPoint, Served};
@@ -134,7 +135,7 @@ impl Path {
         &self,
         resolver: &mut Resolver<'_>,
         profile: &Profile,
-    ) -> Vec<Arc<InForce>> {
+    ) -> Vec<Shared<InForce>> {
         if profile.class.value == Class::Direct {
             let groups = self.acting(resolver, profile).into_iter();
             return groups.map(|group| group.effective).collect();

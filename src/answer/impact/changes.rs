@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -12,6 +11,7 @@ use crate::engine::effective::impact::{Changed, EffectiveChange};
 use crate::engine::effective::{PathGroup, Resolver};
 use crate::engine::merge::Effective;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
+use crate::engine::model::shared::Shared;
 
 /// The difference between two effective policies, shared by all paths that have both.
 #[derive(Debug, PartialEq)]
@@ -37,7 +37,7 @@ pub(in crate::answer) fn changes(
     found: &[Changed],
 ) -> (Vec<Change>, BTreeSet<ObjectKey>) {
     let (before, after) = (states.before, states.after);
-    let mut known: HashMap<[*const Effective; 2], Rc<Difference>> = HashMap::new();
+    let mut known: HashMap<[Shared<Effective>; 2], Rc<Difference>> = HashMap::new();
     let mut count = Counting::new(*states);
     let mut changes = Vec::new();
     // `found` is sorted by target and kind.
@@ -49,7 +49,7 @@ pub(in crate::answer) fn changes(
         for changed in altered {
             let shifted = &changed.shifted;
             let difference = known
-                .entry([Arc::as_ptr(&shifted.before), Arc::as_ptr(&shifted.after)])
+                .entry([shifted.before.clone(), shifted.after.clone()])
                 .or_insert_with(|| Rc::new(Difference::of(shifted)))
                 .clone();
             let is_gone = states.is_gone(&changed.target.object);

@@ -16,6 +16,7 @@ use crate::engine::kinds::profile::Profile;
 use crate::engine::merge::Effective;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::object::is_route;
+use crate::engine::model::shared::Shared;
 use crate::engine::model::wording;
 use crate::engine::routing::{EntryPoint, Matching, Outcome, RequestMatch, SampleRequest};
 use crate::engine::state::snapshot::Snapshot;
@@ -197,7 +198,7 @@ impl<'m, 'a> Side<'m, 'a> {
     }
 
     /// The effective policies of a kind on a request.
-    fn effective(&mut self, kind: &GroupKind, taken: &RequestMatch) -> Vec<Arc<Effective>> {
+    fn effective(&mut self, kind: &GroupKind, taken: &RequestMatch) -> Vec<Shared<Effective>> {
         let profile = self.matching.snapshot().profile(kind);
         profile.map_or_else(Vec::new, |profile| {
             effective_at(&mut self.resolver, taken, profile)

@@ -17,6 +17,7 @@ use crate::model::json_text::JsonText;
 use crate::model::maps::HashSet;
 use crate::model::object::{GrantFrom, GrantTo, Node, Object, section_noun};
 use crate::model::section;
+use crate::model::shared::Shared;
 use crate::policy::Policy;
 use crate::state::snapshot::{Change, Snapshot};
 
@@ -208,12 +209,12 @@ pub(super) fn effect(
     }
     finding.source = instead(&all);
     // There are many paths and few results.
-    let mut told: HashSet<*const ()> = HashSet::default();
+    let mut told: HashSet<&Shared<Effective>> = HashSet::default();
     for effective in all
         .iter()
         .flat_map(|changed| [&changed.before, &changed.after])
     {
-        if told.insert(effective.address()) {
+        if told.insert(effective) {
             finding.mentions.extend(effective.policies());
         }
     }
@@ -258,9 +259,9 @@ fn differences(before: &Effective, after: &Effective) -> Vec<String> {
 
 /// The policies in force afterwards, if they are the same on all paths.
 fn instead(all: &[&EffectiveChange]) -> String {
-    let mut known: HashSet<*const ()> = HashSet::default();
+    let mut known: HashSet<&Shared<Effective>> = HashSet::default();
     let results = all.iter().map(|changed| &changed.after);
-    let results = results.filter(|after| known.insert(after.address()));
+    let results = results.filter(|after| known.insert(after));
     let mut after = results.map(|after| after.policies());
     let Some(first) = after.next() else {
         return String::new();

@@ -13,11 +13,12 @@ use crate::effective::impact::{EffectiveChange, diff};
 use crate::effective::protection::{Extent, Loss, Lost, lost};
 use crate::effective::renames::Renames;
 use crate::kinds::profile::{DictatedBy, Op, Strategy};
-use crate::merge::{SettingPath, StanzaRef};
+use crate::merge::{Effective, SettingPath, StanzaRef};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::json_text::JsonText;
 use crate::model::maps::HashMap;
 use crate::model::object::{Object, is_route};
+use crate::model::shared::Shared;
 use crate::model::wording;
 use crate::policy::Policy;
 use crate::state::snapshot::{Change, Snapshot};
@@ -34,9 +35,9 @@ pub(super) fn losses_by(is: &mut Resolver<'_>, policy: &Policy) -> Losses {
         return Losses::TooMuch;
     }
     // There are many paths and few results.
-    let mut known: HashMap<(*const (), *const ()), bool> = HashMap::default();
+    let mut known: HashMap<(Shared<Effective>, Shared<Effective>), bool> = HashMap::default();
     let mut loses = |shifted: &EffectiveChange| {
-        let id = (shifted.before.address(), shifted.after.address());
+        let id = (shifted.before.clone(), shifted.after.clone());
         shifted.stays && *known.entry(id).or_insert_with(|| takes_away(shifted, key))
     };
     let (mut taken, mut beside) = (Vec::new(), Vec::new());
@@ -256,7 +257,7 @@ fn remedies([before, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKind) 
     let remedies = strategies.filter_map(|(name, _)| {
         let merging = after.with_change(Change::Applied(with_strategy(policy, field, name)));
         let mut was = Resolver::bounded(before);
-        let mut is = Resolver::bounded(&merging);
+        let mut is = was.of(&merging);
         let changed = diff(&mut was, &mut is, std::slice::from_ref(key));
         let of_kind: Vec<EffectiveChange> = changed
             .into_iter()

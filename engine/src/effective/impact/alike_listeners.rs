@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::paths::{EndpointOf, OneSided};
 use crate::merge::Effective;
 use crate::model::ids::ObjectKey;
+use crate::model::shared::Shared;
 use crate::topology::AncestorPath;
 
 /// What two listeners have in common that receive the same requests.
@@ -44,7 +45,11 @@ pub(super) fn renamed<'a>(
     alike: Alike,
     lost: &mut Vec<OneSided<'a>>,
     won: &mut Vec<OneSided<'a>>,
-) -> Vec<(&'a Rc<AncestorPath>, &'a Arc<Effective>, &'a Arc<Effective>)> {
+) -> Vec<(
+    &'a Rc<AncestorPath>,
+    &'a Shared<Effective>,
+    &'a Shared<Effective>,
+)> {
     let mut found = Vec::new();
     // One side is usually empty.
     if lost.is_empty() || won.is_empty() {

@@ -5,14 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use super::alike_listeners::{Alike, renamed};
 use super::{Beside, EffectiveChange, Same};
 use crate::effective::{PathGroup, PathSet};
 use crate::merge::Effective;
 use crate::model::ids::GroupKind;
-use crate::model::maps::HashMap;
+use crate::model::maps::{HashMap, HashSet};
+use crate::model::shared::{Ids, Shared};
 use crate::topology::{AncestorPath, AncestorPaths, ListenerEndpoint, RoutePath, RoutePaths};
 
 /// Compares the paths of a kind.
@@ -24,9 +24,10 @@ pub(super) struct Comparison<'a> {
     endpoints: [EndpointOf<'a>; 2],
     lists: Lists,
     same: Same,
-    nothing: Arc<Effective>,
+    nothing: Shared<Effective>,
+    ids: Ids,
     /// Lists of effective policies before the change, each once.
-    besides: HashMap<Vec<*const ()>, Beside>,
+    besides: HashMap<Vec<Shared<Effective>>, Beside>,
     found: Vec<EffectiveChange>,
 }
 
@@ -40,15 +41,15 @@ pub(super) struct Paths {
 /// The effective policies on one list of route paths, by number of the list of ancestor paths.
 struct Through {
     route_paths: RoutePaths,
-    ancestor_paths: Vec<(usize, Arc<Effective>)>,
+    ancestor_paths: Vec<(usize, Shared<Effective>)>,
 }
 
 /// Different effective policies on ancestor paths before and after, and whether the route paths exist on both sides.
 #[derive(Clone)]
 struct Pair {
     ancestor_paths: AncestorPaths,
-    before: Arc<Effective>,
-    after: Arc<Effective>,
+    before: Shared<Effective>,
+    after: Shared<Effective>,
     stays: bool,
     detached: bool,
     gone: bool,
@@ -59,16 +60,13 @@ struct Pair {
 pub(super) type EndpointOf<'a> = &'a dyn Fn(&AncestorPath) -> Option<ListenerEndpoint>;
 
 /// An ancestor path that is only on one side, with its effective policy.
-pub(super) type OneSided<'a> = (&'a Rc<AncestorPath>, &'a Arc<Effective>);
+pub(super) type OneSided<'a> = (&'a Rc<AncestorPath>, &'a Shared<Effective>);
 
 /// The effective policies of both sides, by list of ancestor paths: many routes share them.
-type Sides = (
-    Vec<(usize, *const Effective)>,
-    Vec<(usize, *const Effective)>,
-);
+type Sides<'a> = [&'a [(usize, Shared<Effective>)]; 2];
 
 /// The effective policy by ancestor path.
-type ByAncestorPath = BTreeMap<Rc<AncestorPath>, Arc<Effective>>;
+type ByAncestorPath = BTreeMap<Rc<AncestorPath>, Shared<Effective>>;
 type ByRoutePath = HashMap<Rc<RoutePath>, ByAncestorPath>;
 
 /// Numbered lists of ancestor paths. Equal lists have the same number.
@@ -135,16 +133,10 @@ impl Lists {
 // === impl Through ===
 
 impl Through {
-    fn of(&self, number: usize) -> Option<&Arc<Effective>> {
+    fn of(&self, number: usize) -> Option<&Shared<Effective>> {
         let mut ways = self.ancestor_paths.iter();
         ways.find(|(known, _)| *known == number)
             .map(|(_, effective)| effective)
-    }
-
-    fn name(&self) -> Vec<(usize, *const Effective)> {
-        let ways = self.ancestor_paths.iter();
-        ways.map(|(number, effective)| (*number, Arc::as_ptr(effective)))
-            .collect()
     }
 
     fn by_upper(&self, lists: &Lists, found: &mut ByAncestorPath) {
@@ -198,6 +190,7 @@ impl<'a> Comparison<'a> {
         kind: &'a GroupKind,
         shut: &'a dyn Fn(&AncestorPath) -> bool,
         doors: [EndpointOf<'a>; 2],
+        ids: Ids,
     ) -> Self {
         Self {
             kind,
@@ -205,7 +198,8 @@ impl<'a> Comparison<'a> {
             endpoints: doors,
             lists: Lists::default(),
             same: Same::default(),
-            nothing: Arc::default(),
+            nothing: Shared::default(),
+            ids,
             besides: HashMap::default(),
             found: Vec::new(),
         }
@@ -235,7 +229,7 @@ impl<'a> Comparison<'a> {
     /// policies of these, unless one of them has the same settings.
     pub(super) fn finish(mut self, was: &Paths, is: &Paths) -> Vec<EffectiveChange> {
         let (mut before, mut after) = (ByRoutePath::default(), ByRoutePath::default());
-        let mut known: HashMap<Sides, Rc<[Pair]>> = HashMap::default();
+        let mut known: HashMap<Sides<'_>, Rc<[Pair]>> = HashMap::default();
         for (list, new) in &is.by_list {
             match was.by_list.get(list) {
                 Some(old) if self.lists.are_alike(old, new) => {
@@ -257,7 +251,7 @@ impl<'a> Comparison<'a> {
                     }
                 }
                 Some(old) => {
-                    let name = (old.name(), new.name());
+                    let name = [&*old.ancestor_paths, &*new.ancestor_paths];
                     let pairs = known.get(&name).cloned().unwrap_or_else(|| {
                         let (mut a, mut b) = (ByAncestorPath::new(), ByAncestorPath::new());
                         old.by_upper(&self.lists, &mut a);
@@ -321,8 +315,8 @@ impl<'a> Comparison<'a> {
         let detached = is_reached(before) && !after.is_empty() && !is_reached(after);
         let same = &mut self.same;
         let mut note = |ancestor_path: &Rc<AncestorPath>,
-                        a: &Arc<Effective>,
-                        b: Option<&Arc<Effective>>,
+                        a: &Shared<Effective>,
+                        b: Option<&Shared<Effective>>,
                         stays| {
             let after = b.unwrap_or(&self.nothing);
             if !same.settings(a, after) {
@@ -407,26 +401,24 @@ impl<'a> Comparison<'a> {
         &mut self,
         before: &ByAncestorPath,
         gained: &AncestorPath,
-        after: &Arc<Effective>,
+        after: &Shared<Effective>,
     ) -> Option<Beside> {
         if gained.steps.is_empty() {
             return None;
         }
-        let mut each: BTreeMap<*const (), &Arc<Effective>> = BTreeMap::new();
-        for (path, effective) in before {
-            if !path.steps.is_empty() {
-                each.insert(effective.address(), effective);
-            }
-        }
+        let mut met: HashSet<&Shared<Effective>> = HashSet::default();
+        let there = before.iter().filter(|(path, _)| !path.steps.is_empty());
+        let each = there.map(|(_, effective)| effective);
+        let each: Vec<&Shared<Effective>> = each.filter(|one| met.insert(one)).collect();
         let (nothing, same) = (&self.nothing, &mut self.same);
         let mut none_or_same =
-            |had: &Arc<Effective>| same.settings(had, nothing) || same.settings(had, after);
-        if each.is_empty() || each.values().any(|had| none_or_same(had)) {
+            |had: &Shared<Effective>| same.settings(had, nothing) || same.settings(had, after);
+        if each.is_empty() || each.iter().any(|had| none_or_same(had)) {
             return None;
         }
-        let name: Vec<*const ()> = each.keys().copied().collect();
-        let listed = || each.into_values().cloned().collect();
-        Some(self.besides.entry(name).or_insert_with(listed).clone())
+        let each: Vec<Shared<Effective>> = each.into_iter().cloned().collect();
+        let known = self.besides.entry(each.clone());
+        Some(known.or_insert_with(|| self.ids.share(each)).clone())
     }
 
     fn change(&mut self, lowers: &RoutePaths, pair: Pair) {
@@ -460,7 +452,7 @@ fn is_reached(ways: &ByAncestorPath) -> bool {
 fn for_all<'a>(
     ancestor_path: &AncestorPath,
     side: &'a ByAncestorPath,
-) -> Option<&'a Arc<Effective>> {
+) -> Option<&'a Shared<Effective>> {
     ancestor_path.consumer.as_ref()?;
     let all = AncestorPath {
         steps: ancestor_path.steps.clone(),

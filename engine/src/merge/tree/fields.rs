@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Tree;
 
 /// Sorted by key. Most maps have few fields, and iteration is far more common than look-up.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::merge) struct Fields(Vec<(Arc<str>, Tree)>);
 
 // === impl Fields ===

@@ -13,6 +13,7 @@ use crate::merge::{
 use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::Level;
 use crate::model::maps;
+use crate::model::shared::Shared;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::topology::AncestorPath;
@@ -23,9 +24,9 @@ pub(super) fn groups_with<'a>(
     policy: &Policy,
     place: &Place,
 ) -> Vec<&'a PathGroup> {
-    let mut known: maps::HashMap<*const Stack, bool> = maps::HashMap::default();
+    let mut known: maps::HashMap<Shared<Stack>, bool> = maps::HashMap::default();
     let attachments = |group: &&PathGroup| {
-        let here = known.entry(Rc::as_ptr(&group.stack));
+        let here = known.entry(group.stack.clone());
         *here.or_insert_with(|| stands(&group.stack, policy, place))
     };
     groups.iter().filter(attachments).collect()
