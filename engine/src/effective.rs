@@ -17,9 +17,10 @@ use crate::model::maps;
 use crate::model::shared::{Ids, Shared};
 use crate::policy::{ListenerFacts, Policy, TargetRef};
 use crate::state::snapshot::{Snapshot, namespace_key};
-use crate::topology::AncestorPath;
+use crate::topology::AncestorPaths;
 
 pub mod affected;
+mod arena;
 mod attached;
 mod delegations;
 mod gateway_by_label;
@@ -45,6 +46,7 @@ mod subgraph;
 mod target_fields;
 pub mod traffic;
 
+use arena::Arena;
 pub(crate) use gateway_by_label::{gateway_before, names_same_gateway};
 pub use groups::follows;
 pub use path_set::PathSet;
@@ -90,8 +92,8 @@ pub struct Resolver<'a> {
     route_path_cache: RoutePathCache,
     target_fields: TargetFieldsCache,
     shadows: Shadows<'a>,
-    /// The ids of stacks and effective policies, shared with the resolvers of other snapshots.
-    ids: Ids,
+    /// Shared with the resolvers of other snapshots.
+    arena: Arena,
     /// The remaining fuel, shared with its parts.
     fuel: Fuel,
     /// The last question and its answer.
@@ -105,21 +107,26 @@ pub struct Resolver<'a> {
 impl<'a> Resolver<'a> {
     /// A resolver without a limit.
     pub fn new(snapshot: &'a Snapshot) -> Self {
-        Self::with(snapshot, &Fuel::default(), Ids::default())
+        Self::with(snapshot, &Fuel::default(), Arena::default())
     }
 
-    fn with(snapshot: &'a Snapshot, work: &Fuel, ids: Ids) -> Self {
+    fn with(snapshot: &'a Snapshot, work: &Fuel, arena: Arena) -> Self {
         let rejections = Rc::new(RejectionFinder::new(work.is_limited()));
         Self {
             snapshot,
-            subgraphs: Subgraphs::new(snapshot, rejections.clone(), work.clone()),
+            subgraphs: Subgraphs::new(
+                snapshot,
+                rejections.clone(),
+                work.clone(),
+                arena.ancestors.clone(),
+            ),
             subgraph_cache: HashMap::default(),
-            stacks: Stacks::new(snapshot, rejections, work.clone(), ids.clone()),
+            stacks: Stacks::new(snapshot, rejections, work.clone(), arena.ids.clone()),
             fuel: work.clone(),
             route_path_cache: RoutePathCache::default(),
             target_fields: TargetFieldsCache::default(),
             shadows: Shadows::new(snapshot),
-            ids,
+            arena,
             last: None,
             no_kind: None,
         }
@@ -128,7 +135,7 @@ impl<'a> Resolver<'a> {
     /// A resolver with the fuel of one request. Its cost is the product of settings and distinct paths, and one body
     /// can contain many of both.
     pub fn bounded(snapshot: &'a Snapshot) -> Self {
-        Self::with(snapshot, &Fuel::of_a_request(), Ids::default())
+        Self::with(snapshot, &Fuel::of_a_request(), Arena::default())
     }
 
     /// A resolver for another snapshot, whose answers can be compared with those of this one. It shares the route paths
@@ -140,7 +147,7 @@ impl<'a> Resolver<'a> {
         } else {
             Fuel::default()
         };
-        let mut resolver = Resolver::with(snapshot, &work, self.ids.clone());
+        let mut resolver = Resolver::with(snapshot, &work, self.arena.clone());
         resolver.route_path_cache = self.route_path_cache.clone();
         resolver
     }
@@ -172,7 +179,7 @@ impl<'a> Resolver<'a> {
 
     /// What gives ids to its answers.
     pub(crate) fn ids(&self) -> Ids {
-        self.ids.clone()
+        self.arena.ids.clone()
     }
 
     /// The snapshot that it answers from.
@@ -233,14 +240,14 @@ impl<'a> Resolver<'a> {
         if is_backend {
             self.add_kinds(&namespace_key(&key.namespace), &mut seen, &mut kinds);
         }
-        let mut lists: maps::HashSet<*const Rc<AncestorPath>> = maps::HashSet::default();
+        let mut lists: maps::HashSet<&AncestorPaths> = maps::HashSet::default();
         for (route, ways) in &region.routes {
             // Of the routes that a route delegates to, only what is above them is above it.
             if is_backend || route.key == *key {
                 self.add_kinds(&route.key, &mut seen, &mut kinds);
                 self.add_kinds(&namespace_key(&route.key.namespace), &mut seen, &mut kinds);
             }
-            if !lists.insert(ways.as_ptr()) {
+            if !lists.insert(ways) {
                 continue;
             }
             for step in ways.iter().flat_map(|ancestor_path| &ancestor_path.steps) {

@@ -15,6 +15,7 @@ use crate::status::reports::controller;
 
 mod accept;
 mod acceptance;
+mod ancestor_paths;
 mod attachment;
 mod conflicts;
 mod delegated_paths;
@@ -31,6 +32,8 @@ pub use acceptance::{
     ListenerEndpoint, Unaccepted, listener_at, listener_endpoint, listeners, of as listeners_of,
     of_gateway as acceptance_of, unaccepted,
 };
+pub use ancestor_paths::AncestorPaths;
+pub(crate) use ancestor_paths::SharedAncestorPaths;
 pub use attachment::{
     Entrance, ParentAttachment, attachment, attachment_cost, delegated, kept_out_by, not_there,
     not_usable, takes_none_of, unusable, why_not_joined, why_unaccepted,
@@ -51,9 +54,6 @@ pub struct AncestorPath {
     /// The only namespace whose requests take this path (mesh, consumer scope).
     pub consumer: Option<Arc<str>>,
 }
-
-/// A shared list of ancestor paths.
-pub type AncestorPaths = Rc<[Rc<AncestorPath>]>;
 
 // === impl AncestorPath ===
 

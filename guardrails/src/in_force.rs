@@ -1,8 +1,6 @@
 //! What is in force on paths that requests take: nothing of a kind on which the controller of the Gateway does not act, or
 //! which no controller serves, whatever policies are attached.
 
-use std::rc::Rc;
-
 use attache_engine::effective::PathGroup;
 use attache_engine::merge::Effective;
 use attache_engine::model::level::Level;
@@ -29,10 +27,10 @@ pub(crate) fn acting(snapshot: &Snapshot, groups: Vec<PathGroup>) -> Vec<PathGro
         }
         let mut without = group.clone();
         without.effective = nothing.clone();
-        without.paths.ancestors = Rc::from(unserved);
+        without.paths.ancestors = unserved.into();
         found.push(without);
         if !served.is_empty() {
-            group.paths.ancestors = Rc::from(served);
+            group.paths.ancestors = served.into();
             found.push(group);
         }
     }

@@ -12,7 +12,7 @@ use crate::model::level::{Level, Step};
 use crate::model::maps::HashSet;
 use crate::model::object::{Node, Object};
 use crate::state::snapshot::Snapshot;
-use crate::topology::{AncestorPath, OwnPaths, RoutePath};
+use crate::topology::{AncestorPath, AncestorPaths, OwnPaths, RoutePath};
 
 /// The labels of the rules of a route that requests reach, if delegation keeps some of them away.
 pub(super) type RulesReached = Option<Vec<Arc<str>>>;
@@ -34,7 +34,7 @@ impl OwnPaths for Subgraphs<'_> {
         let compared = entrances.hostnames() * hostnames.len().max(1);
         self.fuel.spend(1 + compared / fuel::HOSTNAMES);
         let paths = entrances.fitting(hostnames);
-        let open = paths.filter(|path| !closed.contains(&Rc::as_ptr(path)));
+        let open = paths.filter(|path| !closed.contains(*path));
         open.cloned().collect()
     }
 }
@@ -92,9 +92,9 @@ impl Resolver<'_> {
 
 /// The routes that delegate to others on the paths of a subgraph.
 pub(super) fn delegating(region: &Subgraph) -> HashSet<ObjectKey> {
-    let mut lists: HashSet<*const Rc<AncestorPath>> = HashSet::default();
+    let mut lists: HashSet<&AncestorPaths> = HashSet::default();
     let ways = region.routes.iter().map(|(_, ways)| ways);
-    let ways = ways.filter(|ways| lists.insert(ways.as_ptr()));
+    let ways = ways.filter(|ways| lists.insert(ways));
     let paths = ways
         .flat_map(|ways| ways.iter())
         .filter(|path| path.is_delegated());

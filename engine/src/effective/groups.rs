@@ -85,7 +85,7 @@ impl Resolver<'_> {
             };
             PathGroup {
                 paths: PathSet {
-                    ancestors: Rc::from([Rc::default()]),
+                    ancestors: AncestorPaths::without_steps(),
                     routes: RoutePaths::from(route_path),
                 },
                 stack,
@@ -174,8 +174,7 @@ impl Resolver<'_> {
         groups.reserve(region.routes.len());
         // Routes that are accepted alike share their list of ancestor paths, and so its stacks.
         // The second value is whether routes delegate on some of the paths.
-        let mut known: HashMap<*const Rc<AncestorPath>, (Rc<Vec<AncestorGroup>>, bool)> =
-            HashMap::default();
+        let mut known: HashMap<&AncestorPaths, (Rc<Vec<AncestorGroup>>, bool)> = HashMap::default();
         let mut ends: Vec<RouteGroup> = Vec::new();
         let followed: Vec<&DelegationFile> = self.snapshot.delegations().collect();
         let delegating = if followed.is_empty() {
@@ -195,7 +194,7 @@ impl Resolver<'_> {
                     is_delegated,
                 )
             };
-            let known = known.entry(ways.as_ptr()).or_insert_with(stacked);
+            let known = known.entry(ways).or_insert_with(stacked);
             let (ways, is_delegated) = (known.0.clone(), known.1);
             let delegates = |facts: &&DelegationFile| {
                 let mut rules = rules_of(route).iter();
@@ -254,18 +253,11 @@ impl Resolver<'_> {
         end: Level,
         groups: &mut Vec<PathGroup>,
     ) {
-        let ways = region.routes.iter().map(|(_, ways)| ways);
-        let mut seen: BTreeSet<*const Rc<AncestorPath>> = BTreeSet::new();
-        let mut used: BTreeSet<*const AncestorPath> = BTreeSet::new();
-        for ways in ways {
-            if seen.insert(ways.as_ptr()) {
-                used.extend(ways.iter().map(Rc::as_ptr));
-            }
-        }
-        let unused = region
-            .ancestor_paths
-            .iter()
-            .filter(|u| !used.contains(&Rc::as_ptr(u)));
+        let lists: HashSet<&AncestorPaths> = region.routes.iter().map(|(_, ways)| ways).collect();
+        let used = lists.iter().flat_map(|ways| ways.iter());
+        let used: HashSet<&Rc<AncestorPath>> = used.collect();
+        let unused = region.ancestor_paths.iter();
+        let unused = unused.filter(|path| !used.contains(path));
         let unused: Vec<Rc<AncestorPath>> = unused
             .filter(|ancestor_path| focus.is_none_or(|key| ancestor_path.has(key)))
             .cloned()
@@ -308,7 +300,7 @@ impl Resolver<'_> {
                 groups.push(PathGroup {
                     complete: route_path.complete,
                     paths: PathSet {
-                        ancestors: Rc::from([Rc::default()]),
+                        ancestors: AncestorPaths::without_steps(),
                         routes: RoutePaths::from(route_path),
                     },
                     stack,
@@ -388,7 +380,7 @@ impl Resolver<'_> {
             let alike = (stack.clone(), has, attached, via.clone());
             let at = *index.entry(alike).or_insert_with(|| {
                 let way = AncestorGroup {
-                    ancestor_paths: Rc::from([]),
+                    ancestor_paths: AncestorPaths::from(Vec::new()),
                     attached,
                     via,
                     stack,
@@ -403,7 +395,7 @@ impl Resolver<'_> {
             }
         }
         let ways = found.into_iter().map(|(way, uppers)| AncestorGroup {
-            ancestor_paths: uppers.into(),
+            ancestor_paths: self.arena.ancestors.list(uppers),
             ..way
         });
         ways.collect()

@@ -93,7 +93,7 @@ impl EffectiveChange {
         });
         paths.map(|(ancestor_path, route_path)| Self {
             ends: PathSet {
-                ancestors: Rc::from([ancestor_path.clone()]),
+                ancestors: vec![ancestor_path.clone()].into(),
                 routes: RoutePaths::from(vec![route_path.clone()]),
             },
             ..self.clone()
@@ -225,7 +225,7 @@ pub fn diff_renamed(
             new.note(&groups, &mut comparison);
         }
         if is.is_limited() {
-            is.spend(comparison.compared_one_by_one(&old, &new) / fuel::PATHS);
+            is.spend(Comparison::compared_one_by_one(&old, &new) / fuel::PATHS);
         }
         if was.is_spent() || is.is_spent() {
             return Vec::new();

@@ -176,7 +176,7 @@ impl Renames {
             })
         });
         PathSet {
-            ancestors: ancestors.collect(),
+            ancestors: ancestors.collect::<Vec<_>>().into(),
             routes: RoutePaths::from(routes.collect::<Vec<_>>()),
         }
     }

@@ -1,6 +1,6 @@
 //! The subgraph of the topology that is reachable from one object.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ use crate::state::snapshot::Snapshot;
 use crate::status::reports::of_route;
 use crate::topology::delegation::delegated_to;
 use crate::topology::{
-    AncestorPath, AncestorPaths, DelegatedPaths, KeptOutCache, ListenerHostname, Through,
-    fits_service, listeners, listeners_of, may_accept, may_keep_out, through_hidden,
-    through_listeners, through_service,
+    AncestorPath, AncestorPaths, DelegatedPaths, KeptOutCache, ListenerHostname,
+    SharedAncestorPaths, Through, fits_service, listeners, listeners_of, may_accept, may_keep_out,
+    through_hidden, through_listeners, through_service,
 };
 
 /// Routes with their ancestor paths, and objects that may have no route. Routes that are accepted alike share one
@@ -41,10 +41,9 @@ pub(super) struct Subgraphs<'a> {
     pub(super) delegated: DelegatedPaths,
     parents: HashMap<ObjectKey, Rc<Parent>, PrehashedBuildHasher>,
     candidates: maps::HashMap<AcceptanceKey, Rc<CandidateListeners>>,
-    /// Equal lists are shared, however they came about.
-    lists: maps::HashMap<Vec<*const AncestorPath>, AncestorPaths>,
-    /// By the address of a route, which the snapshot keeps alive: each policy kind asks again.
-    ancestors: maps::HashMap<*const Object, AncestorPaths>,
+    lists: SharedAncestorPaths,
+    /// By route: each policy kind asks again.
+    ancestors: HashMap<ObjectKey, AncestorPaths, PrehashedBuildHasher>,
     /// The namespaces that requests come from, by the object that they go to.
     consumers: HashMap<ObjectKey, Rc<[Arc<str>]>, PrehashedBuildHasher>,
     kept_out: KeptOutCache<'a>,
@@ -100,14 +99,19 @@ impl Parent {
 // === impl Subgraphs ===
 
 impl<'a> Subgraphs<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot, clashes: Rc<RejectionFinder>, work: Fuel) -> Self {
+    pub(super) fn new(
+        snapshot: &'a Snapshot,
+        clashes: Rc<RejectionFinder>,
+        work: Fuel,
+        lists: SharedAncestorPaths,
+    ) -> Self {
         Self {
             snapshot,
             delegated: DelegatedPaths::default(),
             parents: HashMap::default(),
             candidates: maps::HashMap::default(),
-            lists: maps::HashMap::default(),
-            ancestors: maps::HashMap::default(),
+            lists,
+            ancestors: HashMap::default(),
             consumers: HashMap::default(),
             kept_out: KeptOutCache::new(snapshot),
             rejections: clashes,
@@ -118,12 +122,11 @@ impl<'a> Subgraphs<'a> {
     /// The subgraph around an object.
     pub(super) fn subgraph_of(&mut self, key: &ObjectKey) -> Subgraph {
         let mut routes: Vec<Arc<Object>> = Vec::new();
-        // By address: the snapshot keeps each object once.
-        let mut met: maps::HashSet<*const Object> = maps::HashSet::default();
+        let mut met: HashSet<ObjectKey, PrehashedBuildHasher> = HashSet::default();
         let mut region = Subgraph::default();
         let snapshot = self.snapshot;
         let mut add = |object: &Arc<Object>| {
-            if is_route(&object.key.gk) && met.insert(Arc::as_ptr(object)) {
+            if is_route(&object.key.gk) && met.insert(object.key.clone()) {
                 routes.push(object.clone());
             }
         };
@@ -182,7 +185,7 @@ impl<'a> Subgraphs<'a> {
         if !Level::is_of_backend(&key.gk) {
             let below = delegated_to(snapshot, &routes, usize::MAX);
             let below = below.into_iter();
-            routes.extend(below.filter(|route| met.insert(Arc::as_ptr(route))));
+            routes.extend(below.filter(|route| met.insert(route.key.clone())));
         }
         region.ancestor_paths.sort();
         region.routes = self.with_ways(routes.into_iter());
@@ -230,9 +233,9 @@ impl<'a> Subgraphs<'a> {
         last: Option<&AncestorPaths>,
     ) -> AncestorPaths {
         let Node::Route { hostnames, .. } = &route.node else {
-            return Rc::from([]);
+            return AncestorPaths::from(Vec::new());
         };
-        if let Some(known) = self.ancestors.get(&Arc::as_ptr(route)) {
+        if let Some(known) = self.ancestors.get(&route.key) {
             return known.clone();
         }
         let closed = self.closed(route);
@@ -240,7 +243,7 @@ impl<'a> Subgraphs<'a> {
         let taken = if !(closed.is_empty() && delegated.is_empty()) {
             let ways = entrances.fitting(hostnames);
             let ways: Vec<&Rc<AncestorPath>> = ways
-                .filter(|way| !closed.contains(&Rc::as_ptr(way)))
+                .filter(|way| !closed.contains(*way))
                 .chain(&delegated)
                 .collect();
             self.list(&ways)
@@ -253,21 +256,18 @@ impl<'a> Subgraphs<'a> {
                 self.fuel.spend(compared / fuel::HOSTNAMES);
             }
             let ways: Vec<&Rc<AncestorPath>> = entrances.fitting(hostnames).collect();
-            let same = |last: &&AncestorPaths| {
-                let last = last.iter().map(Rc::as_ptr);
-                ways.iter().map(|way| Rc::as_ptr(way)).eq(last)
-            };
+            let same = |last: &&AncestorPaths| ways.iter().copied().eq(last.iter());
             last.filter(same)
                 .cloned()
                 .unwrap_or_else(|| self.list(&ways))
         };
-        self.ancestors.insert(Arc::as_ptr(route), taken.clone());
+        self.ancestors.insert(route.key.clone(), taken.clone());
         taken
     }
 
     /// Ancestor paths that a route does not take because their listeners keep it out for older routes of another
     /// kind.
-    pub(super) fn closed(&mut self, route: &Arc<Object>) -> maps::HashSet<*const AncestorPath> {
+    pub(super) fn closed(&mut self, route: &Arc<Object>) -> maps::HashSet<Rc<AncestorPath>> {
         let mut closed = maps::HashSet::default();
         let Node::Route { parents, .. } = &route.node else {
             return closed;
@@ -280,8 +280,8 @@ impl<'a> Subgraphs<'a> {
                 let Some(index) = index else { continue };
                 let (kept_out, looked_at) = self.kept_out.kept_out(&parent.object, *index);
                 self.fuel.spend(looked_at / fuel::GROUPS);
-                if kept_out.contains_key(&Arc::as_ptr(route)) {
-                    closed.insert(Rc::as_ptr(way));
+                if kept_out.contains_key(&route.key) {
+                    closed.insert(way.clone());
                 }
             }
         }
@@ -298,13 +298,11 @@ impl<'a> Subgraphs<'a> {
     }
 
     /// Ancestor paths as a shared list; one path without steps if there are none.
-    fn list(&mut self, ways: &[&Rc<AncestorPath>]) -> AncestorPaths {
-        let name = ways.iter().map(|way| Rc::as_ptr(way)).collect();
-        let made = || match ways.iter().copied().cloned().collect::<AncestorPaths>() {
-            none if none.is_empty() => Rc::from([Rc::default()]),
-            ways => ways,
-        };
-        self.lists.entry(name).or_insert_with(made).clone()
+    fn list(&self, ways: &[&Rc<AncestorPath>]) -> AncestorPaths {
+        if ways.is_empty() {
+            return AncestorPaths::without_steps();
+        }
+        self.lists.list(ways.iter().copied().cloned().collect())
     }
 
     /// The candidate listeners of routes like this one, sorted.

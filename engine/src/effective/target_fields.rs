@@ -7,13 +7,12 @@ use crate::admission::projected::{self, Projected};
 use crate::kinds::profile::{Control, Profile};
 use crate::merge::TargetFields;
 use crate::model::fuel;
-use crate::model::ids::ObjectKey;
+use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::HashMap;
-use crate::model::object::Object;
 use crate::policy::{fields, spec};
 
-/// The fields that targets set, by the addresses of the object and of the profile: the snapshot keeps both alive.
-pub(super) type TargetFieldsCache = HashMap<(*const Object, *const Profile), Option<TargetFields>>;
+/// The fields that targets set, by object and policy kind.
+pub(super) type TargetFieldsCache = HashMap<(ObjectKey, GroupKind), Option<TargetFields>>;
 
 impl Resolver<'_> {
     /// The target's own values; `None` if the kind controls none of its fields or if they are unset.
@@ -27,10 +26,7 @@ impl Resolver<'_> {
             return None;
         }
         let object = self.snapshot.get(target)?;
-        let id = (
-            std::ptr::from_ref::<Object>(object),
-            std::ptr::from_ref(profile),
-        );
+        let id = (target.clone(), profile.gk.clone());
         if let Some(known) = self.target_fields.get(&id) {
             return known.clone();
         }

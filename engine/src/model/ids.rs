@@ -51,6 +51,11 @@ pub struct KeyParts {
 /// Seeded per process, because users choose the names.
 static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
+/// A hasher for hashes that are computed once.
+pub(crate) fn hasher() -> impl Hasher {
+    SEED.build_hasher()
+}
+
 /// Builds hashers for maps by [`ObjectKey`], which reuse the hash of the key.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PrehashedBuildHasher;

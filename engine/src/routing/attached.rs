@@ -50,7 +50,7 @@ pub(super) fn attached<'a>(snapshot: &'a Snapshot, here: &OwnListener<'_>) -> At
                 Some(_) => {}
             }
         }
-        match (nearest, kept_out.get(&Arc::as_ptr(route))) {
+        match (nearest, kept_out.get(&route.key)) {
             (_, Some(winner)) if taken => found.rejected.push((route, winner.clone())),
             _ if taken => found.routes.push(route),
             (Some((why, parent)), _) => found.refused.push((route, parent, why)),

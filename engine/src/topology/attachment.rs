@@ -203,7 +203,7 @@ fn at_listeners(
         match refusal(one_kind.snapshot(), &here, route, parent) {
             None if may_keep_out(one_kind.snapshot(), owner, &route.key.gk) => {
                 let (kept_out, _) = one_kind.kept_out(owner, i);
-                match kept_out.get(&Arc::as_ptr(route)) {
+                match kept_out.get(&route.key) {
                     None => taken.push(owner.key.section(listener.name.clone())),
                     Some(other) => winner = Some(other.clone()),
                 }

@@ -1,6 +1,7 @@
 //! The ancestor paths of routes that other routes delegate to: those of the other route, down to the rule that
 //! delegates.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use super::delegation::{
 };
 use super::{AncestorPath, to_route};
 use crate::kinds::profile::DelegationFile;
+use crate::model::ids::{ObjectKey, PrehashedBuildHasher};
 use crate::model::level::{Level, Step};
 use crate::model::maps;
 use crate::model::object::{Node, Object, RequestMatch};
@@ -30,27 +32,27 @@ pub trait OwnPaths {
 }
 
 /// An ancestor path, and the rule of a route that delegates.
-type Through = (*const AncestorPath, *const Object, usize);
+type Through = (Rc<AncestorPath>, ObjectKey, usize);
 
-/// Ancestor paths, kept because their addresses are the names of others.
+/// An ancestor path through a rule that delegates, and the requests that take it.
+type Taken = (Rc<AncestorPath>, Rc<[RequestMatch]>);
+
 type Paths = Rc<[Rc<AncestorPath>]>;
 
 /// Finds the ancestor paths through rules that delegate, and caches them.
 #[derive(Debug, Default)]
 pub struct DelegatedPaths {
     /// All paths by route, those through delegation last, and how many these are.
-    known: maps::HashMap<*const Object, (Paths, usize)>,
+    known: HashMap<ObjectKey, (Paths, usize), PrehashedBuildHasher>,
     /// `None` if no request takes the path.
-    through: maps::HashMap<Through, Option<Rc<AncestorPath>>>,
-    /// The requests on each path through delegation.
-    matches: maps::HashMap<*const AncestorPath, Rc<[RequestMatch]>>,
+    through: maps::HashMap<Through, Option<Taken>>,
+    /// The requests on each path through delegation to a route.
+    matches: maps::HashMap<(Rc<AncestorPath>, ObjectKey), Rc<[RequestMatch]>>,
     /// The routes whose paths are being looked for, from the first one up.
-    climbed: Vec<*const Object>,
+    climbed: Vec<ObjectKey>,
     /// Whether a cycle, or a limit, cut off some paths since the search began.
     is_cut: bool,
     visited: usize,
-    /// Paths that other paths name by their address.
-    kept: Vec<Paths>,
 }
 
 // === impl DelegatedPaths ===
@@ -58,7 +60,7 @@ pub struct DelegatedPaths {
 impl DelegatedPaths {
     /// The ancestor paths of a route through delegation, sorted.
     pub fn of(&mut self, source: &mut impl OwnPaths, route: &Arc<Object>) -> Vec<Rc<AncestorPath>> {
-        if let Some((paths, delegated)) = self.known.get(&Arc::as_ptr(route)) {
+        if let Some((paths, delegated)) = self.known.get(&route.key) {
             return last_of(paths, *delegated);
         }
         let snapshot = source.snapshot();
@@ -74,18 +76,17 @@ impl DelegatedPaths {
 
     /// All ancestor paths of a route, and how many of them, the last ones, lead through delegation.
     fn find(&mut self, source: &mut impl OwnPaths, route: &Arc<Object>) -> (Paths, usize) {
-        let name = Arc::as_ptr(route);
-        if let Some((paths, delegated)) = self.known.get(&name) {
+        if let Some((paths, delegated)) = self.known.get(&route.key) {
             return (paths.clone(), *delegated);
         }
         self.visited += 1;
-        let returns = self.climbed.contains(&name);
+        let returns = self.climbed.contains(&route.key);
         if returns || self.climbed.len() > MOST_DELEGATIONS || self.visited > MOST_VISITED {
             self.is_cut = true;
             return (Rc::from([]), 0);
         }
         let mut found: Vec<Rc<AncestorPath>> = Vec::new();
-        self.climbed.push(name);
+        self.climbed.push(route.key.clone());
         let parents = if has_hostnames(route) {
             Vec::new()
         } else {
@@ -106,10 +107,9 @@ impl DelegatedPaths {
         let mut paths = source.own_paths(route);
         paths.extend(found);
         let paths: Paths = paths.into();
-        if self.is_cut && !self.climbed.is_empty() {
-            self.kept.push(paths.clone());
-        } else {
-            self.known.insert(name, (paths.clone(), delegated));
+        if !self.is_cut || self.climbed.is_empty() {
+            let found = (paths.clone(), delegated);
+            self.known.insert(route.key.clone(), found);
         }
         (paths, delegated)
     }
@@ -139,12 +139,13 @@ impl DelegatedPaths {
             if !leads_to(facts, (parent, rule), &chain, route) {
                 continue;
             }
-            if let Some(through) = self.through_rule(facts, path, parent, i)
-                && !self
-                    .handed_on(facts, &through, route)
+            if let Some((through, requests)) = self.through_rule(facts, path, parent, i)
+                && handed_on(facts, &requests, route)
                     .iter()
-                    .all(Vec::is_empty)
+                    .any(|matches| !matches.is_empty())
             {
+                let name = (through.clone(), route.key.clone());
+                self.matches.entry(name).or_insert(requests);
                 found.push(through);
             }
         }
@@ -157,8 +158,8 @@ impl DelegatedPaths {
         path: &Rc<AncestorPath>,
         parent: &Arc<Object>,
         index: usize,
-    ) -> Option<Rc<AncestorPath>> {
-        let name = (Rc::as_ptr(path), Arc::as_ptr(parent), index);
+    ) -> Option<Taken> {
+        let name = (path.clone(), parent.key.clone(), index);
         if let Some(known) = self.through.get(&name) {
             return known.clone();
         }
@@ -171,10 +172,8 @@ impl DelegatedPaths {
                 _ => Vec::new(),
             }
         };
-        let through = (!matches.is_empty()).then(|| Rc::new(below(path, parent, index)));
-        if let Some(through) = &through {
-            self.matches.insert(Rc::as_ptr(through), matches.into());
-        }
+        let through =
+            (!matches.is_empty()).then(|| (Rc::new(below(path, parent, index)), matches.into()));
         self.through.insert(name, through.clone());
         through
     }
@@ -186,7 +185,8 @@ impl DelegatedPaths {
         path: &Rc<AncestorPath>,
         route: &Object,
     ) -> Vec<Vec<RequestMatch>> {
-        let above = self.matches.get(&Rc::as_ptr(path));
+        let name = (path.clone(), route.key.clone());
+        let above = self.matches.get(&name);
         handed_on(facts, above.map_or(&[][..], |above| above), route)
     }
 

@@ -295,7 +295,8 @@ pub fn delegated_to<'a>(
         facts.any(|facts| facts.has_kind(&reference.object.gk))
     };
     let mut open: VecDeque<&Arc<Object>> = routes.into_iter().collect();
-    let mut met: HashSet<*const Object> = open.iter().map(|route| Arc::as_ptr(route)).collect();
+    let met = open.iter().map(|route| &route.key);
+    let mut met: HashSet<&ObjectKey> = met.collect();
     while let Some(parent) = open.pop_front() {
         // Few routes have such a backend, so the controller is not asked for the others.
         if !parent.backends().any(names_routes) || !may_delegate(snapshot, parent) {
@@ -305,7 +306,7 @@ pub fn delegated_to<'a>(
             if found.len() >= most {
                 return found;
             }
-            if met.insert(Arc::as_ptr(child)) {
+            if met.insert(&child.key) {
                 found.push(child.clone());
                 open.push_back(child);
             }

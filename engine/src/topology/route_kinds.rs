@@ -10,15 +10,15 @@ use super::accept::{OwnListener, refusal};
 use super::acceptance::{listeners, of as listeners_of};
 use super::hostnames::{above, intersect};
 use super::isolation::ListenerHostname;
-use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
 use crate::model::maps;
 use crate::model::object::{Listener, Node, Object};
 use crate::policy::Precedence;
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::controller;
 
-/// Routes that a listener keeps out, by address, each with the older route of the other kind.
-pub type KeptOut = maps::HashMap<*const Object, Arc<Object>>;
+/// Routes that a listener keeps out, each with the older route of the other kind.
+pub type KeptOut = HashMap<ObjectKey, Arc<Object>, PrehashedBuildHasher>;
 
 static HTTP: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::gateway_api("HTTPRoute"));
 static GRPC: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::gateway_api("GRPCRoute"));
@@ -156,7 +156,7 @@ fn one_kind(listener: &Listener, routes: &[&Arc<Object>]) -> KeptOut {
             (&mut grpc, &http)
         };
         match other.rival(names) {
-            Some(winner) => drop(found.insert(Arc::as_ptr(route), winner.clone())),
+            Some(winner) => drop(found.insert(route.key.clone(), winner.clone())),
             None => own.add(route, names),
         }
     }

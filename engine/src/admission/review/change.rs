@@ -197,7 +197,7 @@ pub(super) fn effect(
     let mut finding = Finding::new(Code::EffectiveChange, key, message).about(kind.to_string());
     let least = all
         .iter()
-        .min_by_key(|shifted| (&shifted.ends.routes, &shifted.ends.ancestors));
+        .min_by_key(|shifted| (&shifted.ends.routes, &*shifted.ends.ancestors));
     if let Some(first) = least {
         let mut same = Same::default();
         let mut alike = |c: &EffectiveChange| {

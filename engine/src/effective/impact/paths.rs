@@ -22,7 +22,7 @@ pub(super) struct Comparison<'a> {
     shut: &'a dyn Fn(&AncestorPath) -> bool,
     /// The listener endpoint of an ancestor path, before and after.
     endpoints: [EndpointOf<'a>; 2],
-    lists: Lists,
+    disjoint: Disjoint,
     same: Same,
     nothing: Shared<Effective>,
     ids: Ids,
@@ -38,11 +38,13 @@ pub(super) struct Paths {
     by_list: HashMap<*const (), Through>,
 }
 
-/// The effective policies on one list of route paths, by number of the list of ancestor paths.
+/// The effective policies on one list of route paths, by list of ancestor paths.
 struct Through {
     route_paths: RoutePaths,
-    ancestor_paths: Vec<(usize, Shared<Effective>)>,
+    ancestor_paths: Vec<OnAncestors>,
 }
+
+type OnAncestors = (AncestorPaths, Shared<Effective>);
 
 /// Different effective policies on ancestor paths before and after, and whether the route paths exist on both sides.
 #[derive(Clone)]
@@ -63,89 +65,63 @@ pub(super) type EndpointOf<'a> = &'a dyn Fn(&AncestorPath) -> Option<ListenerEnd
 pub(super) type OneSided<'a> = (&'a Rc<AncestorPath>, &'a Shared<Effective>);
 
 /// The effective policies of both sides, by list of ancestor paths: many routes share them.
-type Sides<'a> = [&'a [(usize, Shared<Effective>)]; 2];
+type Sides<'a> = [&'a [OnAncestors]; 2];
 
 /// The effective policy by ancestor path.
 type ByAncestorPath = BTreeMap<Rc<AncestorPath>, Shared<Effective>>;
 type ByRoutePath = HashMap<Rc<RoutePath>, ByAncestorPath>;
 
-/// Numbered lists of ancestor paths. Equal lists have the same number.
+/// Whether lists of ancestor paths are disjoint, for the combinations checked so far.
 #[derive(Default)]
-struct Lists {
-    all: Vec<AncestorPaths>,
-    by_address: HashMap<*const Rc<AncestorPath>, (AncestorPaths, usize)>,
-    by_ways: HashMap<AncestorPaths, usize>,
-    /// Whether the lists of a combination are disjoint, for the combinations checked so far.
-    apart: HashMap<Vec<usize>, bool>,
-}
+struct Disjoint(HashMap<Vec<AncestorPaths>, bool>);
 
-// === impl Lists ===
+// === impl Disjoint ===
 
-impl Lists {
-    fn number(&mut self, uppers: &AncestorPaths) -> usize {
-        if let Some((_, known)) = self.by_address.get(&uppers.as_ptr()) {
-            return *known;
-        }
-        let next = self.all.len();
-        let number = *self.by_ways.entry(uppers.clone()).or_insert(next);
-        if number == next {
-            self.all.push(uppers.clone());
-        }
-        self.by_address
-            .insert(uppers.as_ptr(), (uppers.clone(), number));
-        number
-    }
-
-    fn list(&self, number: usize) -> AncestorPaths {
-        self.all
-            .get(number)
-            .cloned()
-            .unwrap_or_else(|| Rc::from([]))
-    }
-
+impl Disjoint {
     /// Whether both sides have the same lists of ancestor paths, and these lists are disjoint.
     fn are_alike(&mut self, before: &Through, after: &Through) -> bool {
-        let is_there = |(number, _): &(usize, _)| after.of(*number).is_some();
+        let is_there = |(list, _): &OnAncestors| after.of(list).is_some();
         before.ancestor_paths.len() == after.ancestor_paths.len()
             && before.ancestor_paths.iter().all(is_there)
             && (after.ancestor_paths.len() == 1 || self.are_apart(after))
     }
 
     fn are_apart(&mut self, through: &Through) -> bool {
-        let numbers: Vec<usize> = through
-            .ancestor_paths
-            .iter()
-            .map(|(number, _)| *number)
-            .collect();
-        if let Some(known) = self.apart.get(&numbers) {
+        let lists = through.ancestor_paths.iter().map(|(list, _)| list.clone());
+        let lists: Vec<AncestorPaths> = lists.collect();
+        if let Some(known) = self.0.get(&lists) {
             return *known;
         }
         let mut met: BTreeSet<&AncestorPath> = BTreeSet::new();
-        let lists = numbers.iter().filter_map(|number| self.all.get(*number));
-        let apart = lists
-            .flat_map(|list| list.iter())
-            .all(|way| met.insert(way));
-        self.apart.insert(numbers, apart);
-        apart
+        let mut all = lists.iter().flat_map(|list| list.iter());
+        let are_apart = all.all(|path| met.insert(path));
+        self.0.insert(lists, are_apart);
+        are_apart
     }
 }
 
 // === impl Through ===
 
 impl Through {
-    fn of(&self, number: usize) -> Option<&Shared<Effective>> {
+    fn of(&self, list: &AncestorPaths) -> Option<&Shared<Effective>> {
         let mut ways = self.ancestor_paths.iter();
-        ways.find(|(known, _)| *known == number)
+        ways.find(|(known, _)| known == list)
             .map(|(_, effective)| effective)
     }
 
-    fn by_upper(&self, lists: &Lists, found: &mut ByAncestorPath) {
-        for (number, effective) in &self.ancestor_paths {
-            let list = lists.list(*number);
+    fn by_upper(&self, found: &mut ByAncestorPath) {
+        for (list, effective) in &self.ancestor_paths {
             found.extend(
                 list.iter()
                     .map(|ancestor_path| (ancestor_path.clone(), effective.clone())),
             );
+        }
+    }
+
+    /// Splits a list of route paths that the other side does not share.
+    fn spread(&self, paths: &mut ByRoutePath) {
+        for route_path in self.route_paths.iter() {
+            self.by_upper(paths.entry(route_path.clone()).or_default());
         }
     }
 }
@@ -163,7 +139,7 @@ impl Paths {
             } else {
                 group.paths.routes.clone()
             };
-            let number = comparison.lists.number(&group.paths.ancestors);
+            let list = &group.paths.ancestors;
             // No request takes a path that is not attached.
             let effective = if group.attached {
                 &group.effective
@@ -176,8 +152,10 @@ impl Paths {
                 route_paths: lowers,
                 ancestor_paths: Vec::with_capacity(1),
             });
-            if through.of(number).is_none() {
-                through.ancestor_paths.push((number, effective.clone()));
+            if through.of(list).is_none() {
+                through
+                    .ancestor_paths
+                    .push((list.clone(), effective.clone()));
             }
         }
     }
@@ -196,7 +174,7 @@ impl<'a> Comparison<'a> {
             kind,
             shut,
             endpoints: doors,
-            lists: Lists::default(),
+            disjoint: Disjoint::default(),
             same: Same::default(),
             nothing: Shared::default(),
             ids,
@@ -207,16 +185,13 @@ impl<'a> Comparison<'a> {
 
     /// The number of paths that are compared one by one: those in lists of route paths that the other side does not
     /// share.
-    pub(super) fn compared_one_by_one(&self, was: &Paths, is: &Paths) -> usize {
+    pub(super) fn compared_one_by_one(was: &Paths, is: &Paths) -> usize {
         let only = |side: &Paths, other: &Paths| -> usize {
             let lists = side.by_list.iter();
             let lists = lists.filter(|(list, _)| !other.by_list.contains_key(*list));
             let paths = lists.map(|(_, through)| {
-                let uppers = through
-                    .ancestor_paths
-                    .iter()
-                    .map(|(n, _)| self.lists.list(*n).len());
-                through.route_paths.len() * uppers.sum::<usize>()
+                let ancestors = through.ancestor_paths.iter().map(|(list, _)| list.len());
+                through.route_paths.len() * ancestors.sum::<usize>()
             });
             paths.sum()
         };
@@ -230,16 +205,16 @@ impl<'a> Comparison<'a> {
     pub(super) fn finish(mut self, was: &Paths, is: &Paths) -> Vec<EffectiveChange> {
         let (mut before, mut after) = (ByRoutePath::default(), ByRoutePath::default());
         let mut known: HashMap<Sides<'_>, Rc<[Pair]>> = HashMap::default();
-        for (list, new) in &is.by_list {
-            match was.by_list.get(list) {
-                Some(old) if self.lists.are_alike(old, new) => {
-                    for (number, b) in &new.ancestor_paths {
-                        let a = old.of(*number).unwrap_or(b);
+        for (name, new) in &is.by_list {
+            match was.by_list.get(name) {
+                Some(old) if self.disjoint.are_alike(old, new) => {
+                    for (list, b) in &new.ancestor_paths {
+                        let a = old.of(list).unwrap_or(b);
                         if self.same.settings(a, b) {
                             continue;
                         }
                         let pair = Pair {
-                            ancestor_paths: self.lists.list(*number),
+                            ancestor_paths: list.clone(),
                             before: a.clone(),
                             after: b.clone(),
                             stays: true,
@@ -254,8 +229,8 @@ impl<'a> Comparison<'a> {
                     let name = [&*old.ancestor_paths, &*new.ancestor_paths];
                     let pairs = known.get(&name).cloned().unwrap_or_else(|| {
                         let (mut a, mut b) = (ByAncestorPath::new(), ByAncestorPath::new());
-                        old.by_upper(&self.lists, &mut a);
-                        new.by_upper(&self.lists, &mut b);
+                        old.by_upper(&mut a);
+                        new.by_upper(&mut b);
                         let pairs: Rc<[Pair]> = self.pairs(&a, &b, true, false).into();
                         known.insert(name, pairs.clone());
                         pairs
@@ -264,23 +239,16 @@ impl<'a> Comparison<'a> {
                         self.change(&new.route_paths, pair.clone());
                     }
                 }
-                None => self.spread(new, &mut after),
+                None => new.spread(&mut after),
             }
         }
         for (list, old) in &was.by_list {
             if !is.by_list.contains_key(list) {
-                self.spread(old, &mut before);
+                old.spread(&mut before);
             }
         }
         self.one_by_one(before, after);
         self.found
-    }
-
-    /// Splits a list of route paths that the other side does not share.
-    fn spread(&self, through: &Through, paths: &mut ByRoutePath) {
-        for route_path in through.route_paths.iter() {
-            through.by_upper(&self.lists, paths.entry(route_path.clone()).or_default());
-        }
     }
 
     fn one_by_one(&mut self, mut was: ByRoutePath, is: ByRoutePath) {
@@ -321,7 +289,7 @@ impl<'a> Comparison<'a> {
             let after = b.unwrap_or(&self.nothing);
             if !same.settings(a, after) {
                 found.push(Pair {
-                    ancestor_paths: Rc::from([ancestor_path.clone()]),
+                    ancestor_paths: vec![ancestor_path.clone()].into(),
                     before: a.clone(),
                     after: after.clone(),
                     stays,
@@ -382,7 +350,7 @@ impl<'a> Comparison<'a> {
             let beside = before.and_then(|before| self.beside(before, ancestor_path, b));
             if beside.is_some() || !self.same.settings(&self.nothing, b) {
                 found.push(Pair {
-                    ancestor_paths: Rc::from([ancestor_path.clone()]),
+                    ancestor_paths: vec![ancestor_path.clone()].into(),
                     before: self.nothing.clone(),
                     after: b.clone(),
                     stays: on_both && (self.shut)(ancestor_path),

@@ -1,7 +1,6 @@
 //! The effect of a policy on a target: enforced, partly enforced or overridden, and by which policies.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use super::idle::idle;
@@ -16,7 +15,7 @@ use crate::model::maps;
 use crate::model::shared::Shared;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
-use crate::topology::AncestorPath;
+use crate::topology::AncestorPaths;
 
 /// The groups of paths on which a policy is attached to a place. Many share one stack.
 pub(super) fn groups_with<'a>(
@@ -62,8 +61,7 @@ pub(super) fn enforce(
     let mut tally = Tally::default();
     let mut known: maps::HashMap<Outcome, Option<InForce>> = maps::HashMap::default();
     // By list of ancestor paths, which many groups share.
-    let mut through: maps::HashMap<*const Rc<AncestorPath>, (&PathGroup, Tally)> =
-        maps::HashMap::default();
+    let mut through: maps::HashMap<&AncestorPaths, Tally> = maps::HashMap::default();
     let mut paths: Option<Arc<[SettingPath]>> = None;
     for group in groups.iter().filter(counts) {
         let in_force = *known.entry(group.outcome()).or_insert_with(|| {
@@ -97,9 +95,7 @@ pub(super) fn enforce(
             continue;
         };
         tally.count(in_force);
-        let (_, ways) = through
-            .entry(group.paths.ancestors.as_ptr())
-            .or_insert((group, Tally::default()));
+        let ways = through.entry(&group.paths.ancestors).or_default();
         ways.count(in_force);
         let survives = in_force != InForce::Not;
         if survives {
@@ -108,8 +104,8 @@ pub(super) fn enforce(
         status.below.add(group, &status.target, survives);
     }
     let mut by_gateway: HashMap<ObjectKey, Tally, PrehashedBuildHasher> = HashMap::default();
-    for (group, ways) in through.into_values() {
-        for gateway in tops_of(group) {
+    for (ancestors, ways) in through {
+        for gateway in tops_of(ancestors) {
             by_gateway.entry(gateway).or_default().add(ways);
         }
     }
@@ -227,13 +223,9 @@ impl Tally {
     }
 }
 
-/// The Gateways and mesh Services on the paths of a group.
-fn tops_of(group: &PathGroup) -> BTreeSet<ObjectKey> {
-    let steps = group
-        .paths
-        .ancestors
-        .iter()
-        .flat_map(|ancestor_path| &ancestor_path.steps);
+/// The Gateways and mesh Services on ancestor paths.
+fn tops_of(ancestors: &AncestorPaths) -> BTreeSet<ObjectKey> {
+    let steps = ancestors.iter().flat_map(|path| &path.steps);
     let tops = steps.filter(|s| matches!(s.level, Level::Gateway | Level::Frontend));
     tops.map(|step| step.place.object.clone()).collect()
 }
