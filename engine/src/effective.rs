@@ -138,18 +138,15 @@ impl<'a> Resolver<'a> {
         Self::with(snapshot, &Fuel::of_a_request(), Arena::default())
     }
 
-    /// A resolver for another snapshot, whose answers can be compared with those of this one. It shares the route paths
-    /// of routes that are the same in both snapshots, because these lists identify paths. It is limited if this one is,
-    /// with fuel of its own.
+    /// A resolver for another snapshot, whose answers can be compared with those of this one. It is limited if this one
+    /// is, with fuel of its own.
     pub fn of<'b>(&self, snapshot: &'b Snapshot) -> Resolver<'b> {
         let work = if self.is_limited() {
             Fuel::of_a_request()
         } else {
             Fuel::default()
         };
-        let mut resolver = Resolver::with(snapshot, &work, self.arena.clone());
-        resolver.route_path_cache = self.route_path_cache.clone();
-        resolver
+        Resolver::with(snapshot, &work, self.arena.clone())
     }
 
     /// Whether the fuel is limited.

@@ -419,7 +419,7 @@ impl Resolver<'_> {
         let namespace = self.route_path_cache.namespace(route);
         if end <= Level::Rule && !at.has_section_policies(profile) && reached.is_none() {
             // Then every rule carries the policies on the whole route.
-            let lowers = self.route_path_cache.to_rules(&namespace, route);
+            let lowers = self.route_path_cache.of_route(&namespace, route);
             let through = (&namespace, &**route);
             ends.push(RouteGroup {
                 stack: self.stacks.of_route(profile, &at, through, via),

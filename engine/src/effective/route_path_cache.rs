@@ -1,25 +1,17 @@
-//! A cache of the route paths to the rules of routes.
-//!
-//! They depend on the route alone. Resolvers of two snapshots share them, and the shared list identifies the paths of
-//! a route that is the same in both.
+//! A cache of the route paths to the rules of routes: every policy kind asks for them.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::model::ids::ObjectKey;
-use crate::model::maps::HashMap;
+use crate::model::ids::{ObjectKey, PrehashedBuildHasher};
 use crate::model::object::Object;
 use crate::state::snapshot::namespace_key;
 use crate::topology::RoutePaths;
 
-type Known = HashMap<*const Object, RoutePaths>;
-
 /// Caches the paths to the rules of routes.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct RoutePathCache {
-    /// By the address of the route, which its list keeps alive.
-    known: Rc<RefCell<Known>>,
+    known: HashMap<ObjectKey, RoutePaths, PrehashedBuildHasher>,
     /// The Namespace of the last route: routes come namespace by namespace.
     namespace: Option<ObjectKey>,
 }
@@ -28,9 +20,8 @@ pub(super) struct RoutePathCache {
 
 impl RoutePathCache {
     /// The paths to all rules of a route.
-    pub(super) fn to_rules(&self, namespace: &ObjectKey, route: &Arc<Object>) -> RoutePaths {
-        let mut known = self.known.borrow_mut();
-        let known = known.entry(Arc::as_ptr(route));
+    pub(super) fn of_route(&mut self, namespace: &ObjectKey, route: &Arc<Object>) -> RoutePaths {
+        let known = self.known.entry(route.key.clone());
         known
             .or_insert_with(|| RoutePaths::to_rules(namespace, route))
             .clone()

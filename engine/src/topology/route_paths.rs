@@ -12,7 +12,7 @@ use super::route_path::{RoutePath, to_rules};
 use crate::model::ids::ObjectKey;
 use crate::model::object::Object;
 
-/// Route paths. Two with the same address are the same list, as long as it lives.
+/// Route paths.
 #[derive(Clone)]
 pub struct RoutePaths(Rc<List>);
 
@@ -33,9 +33,12 @@ impl RoutePaths {
         }))
     }
 
-    /// Identifies the list.
-    pub fn address(&self) -> *const () {
-        Rc::as_ptr(&self.0).cast()
+    /// Whether both are the paths to all rules of a route, and the route is the same for both.
+    pub fn are_of_same_route(&self, other: &Self) -> bool {
+        let (Some((_, one)), Some((_, other))) = (&self.0.through, &other.0.through) else {
+            return false;
+        };
+        Arc::ptr_eq(one, other) || one.is_identical(other)
     }
 
     /// Whether it is empty. Every route has at least one path.

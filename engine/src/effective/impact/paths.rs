@@ -3,14 +3,14 @@
 //! There are many paths and few differences, so paths through one route with the same effective policy are compared
 //! together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{self, BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::alike_listeners::{Alike, renamed};
 use super::{Beside, EffectiveChange, Same};
 use crate::effective::{PathGroup, PathSet};
 use crate::merge::Effective;
-use crate::model::ids::GroupKind;
+use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
 use crate::model::maps::{HashMap, HashSet};
 use crate::model::shared::{Ids, Shared};
 use crate::topology::{AncestorPath, AncestorPaths, ListenerEndpoint, RoutePath, RoutePaths};
@@ -31,11 +31,12 @@ pub(super) struct Comparison<'a> {
     found: Vec<EffectiveChange>,
 }
 
-/// The paths of one side, by their list of route paths. A list that both sides share contains all paths through its
-/// route.
+/// The paths of one side.
 #[derive(Default)]
 pub(super) struct Paths {
-    by_list: HashMap<*const (), Through>,
+    /// Those to all rules of a route, by route.
+    by_route: collections::HashMap<ObjectKey, Through, PrehashedBuildHasher>,
+    others: Vec<Through>,
 }
 
 /// The effective policies on one list of route paths, by list of ancestor paths.
@@ -146,18 +147,36 @@ impl Paths {
             } else {
                 &comparison.nothing
             };
-            let through = self.by_list.entry(lowers.address());
+            let on_ancestors = (list.clone(), effective.clone());
+            let Some(route) = lowers.route().cloned() else {
+                self.others.push(Through {
+                    route_paths: lowers,
+                    ancestor_paths: vec![on_ancestors],
+                });
+                continue;
+            };
             // Most have a single list.
-            let through = through.or_insert_with(|| Through {
+            let through = self.by_route.entry(route).or_insert_with(|| Through {
                 route_paths: lowers,
                 ancestor_paths: Vec::with_capacity(1),
             });
             if through.of(list).is_none() {
-                through
-                    .ancestor_paths
-                    .push((list.clone(), effective.clone()));
+                through.ancestor_paths.push(on_ancestors);
             }
         }
+    }
+
+    /// The paths to all rules of a route that is the same on the other side.
+    fn shared(&self, (route, other): (&ObjectKey, &Through)) -> Option<&Through> {
+        let known = self.by_route.get(route);
+        known.filter(|known| known.route_paths.are_of_same_route(&other.route_paths))
+    }
+
+    /// The paths that are not shared with the other side.
+    fn not_in<'p>(&'p self, other: &'p Self) -> impl Iterator<Item = &'p Through> {
+        let routes = self.by_route.iter();
+        let routes = routes.filter(|of_route| other.shared(*of_route).is_none());
+        routes.map(|(_, through)| through).chain(&self.others)
     }
 }
 
@@ -183,19 +202,13 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// The number of paths that are compared one by one: those in lists of route paths that the other side does not
-    /// share.
+    /// The number of paths that are compared one by one: those that both sides do not share.
     pub(super) fn compared_one_by_one(was: &Paths, is: &Paths) -> usize {
-        let only = |side: &Paths, other: &Paths| -> usize {
-            let lists = side.by_list.iter();
-            let lists = lists.filter(|(list, _)| !other.by_list.contains_key(*list));
-            let paths = lists.map(|(_, through)| {
-                let ancestors = through.ancestor_paths.iter().map(|(list, _)| list.len());
-                through.route_paths.len() * ancestors.sum::<usize>()
-            });
-            paths.sum()
-        };
-        only(was, is) + only(is, was)
+        let paths = was.not_in(is).chain(is.not_in(was)).map(|through| {
+            let ancestors = through.ancestor_paths.iter().map(|(list, _)| list.len());
+            through.route_paths.len() * ancestors.sum::<usize>()
+        });
+        paths.sum()
     }
 
     /// The differences. Compares paths that exist on both sides. A route path that loses one ancestor path and gains
@@ -205,48 +218,44 @@ impl<'a> Comparison<'a> {
     pub(super) fn finish(mut self, was: &Paths, is: &Paths) -> Vec<EffectiveChange> {
         let (mut before, mut after) = (ByRoutePath::default(), ByRoutePath::default());
         let mut known: HashMap<Sides<'_>, Rc<[Pair]>> = HashMap::default();
-        for (name, new) in &is.by_list {
-            match was.by_list.get(name) {
-                Some(old) if self.disjoint.are_alike(old, new) => {
-                    for (list, b) in &new.ancestor_paths {
-                        let a = old.of(list).unwrap_or(b);
-                        if self.same.settings(a, b) {
-                            continue;
-                        }
-                        let pair = Pair {
-                            ancestor_paths: list.clone(),
-                            before: a.clone(),
-                            after: b.clone(),
-                            stays: true,
-                            detached: false,
-                            gone: false,
-                            beside: None,
-                        };
-                        self.change(&new.route_paths, pair);
+        for (route, new) in &is.by_route {
+            let Some(old) = was.shared((route, new)) else {
+                continue;
+            };
+            if self.disjoint.are_alike(old, new) {
+                for (list, b) in &new.ancestor_paths {
+                    let a = old.of(list).unwrap_or(b);
+                    if self.same.settings(a, b) {
+                        continue;
                     }
+                    let pair = Pair {
+                        ancestor_paths: list.clone(),
+                        before: a.clone(),
+                        after: b.clone(),
+                        stays: true,
+                        detached: false,
+                        gone: false,
+                        beside: None,
+                    };
+                    self.change(&new.route_paths, pair);
                 }
-                Some(old) => {
-                    let name = [&*old.ancestor_paths, &*new.ancestor_paths];
-                    let pairs = known.get(&name).cloned().unwrap_or_else(|| {
-                        let (mut a, mut b) = (ByAncestorPath::new(), ByAncestorPath::new());
-                        old.by_upper(&mut a);
-                        new.by_upper(&mut b);
-                        let pairs: Rc<[Pair]> = self.pairs(&a, &b, true, false).into();
-                        known.insert(name, pairs.clone());
-                        pairs
-                    });
-                    for pair in pairs.iter() {
-                        self.change(&new.route_paths, pair.clone());
-                    }
-                }
-                None => new.spread(&mut after),
+                continue;
+            }
+            let name = [&*old.ancestor_paths, &*new.ancestor_paths];
+            let pairs = known.get(&name).cloned().unwrap_or_else(|| {
+                let (mut a, mut b) = (ByAncestorPath::new(), ByAncestorPath::new());
+                old.by_upper(&mut a);
+                new.by_upper(&mut b);
+                let pairs: Rc<[Pair]> = self.pairs(&a, &b, true, false).into();
+                known.insert(name, pairs.clone());
+                pairs
+            });
+            for pair in pairs.iter() {
+                self.change(&new.route_paths, pair.clone());
             }
         }
-        for (list, old) in &was.by_list {
-            if !is.by_list.contains_key(list) {
-                old.spread(&mut before);
-            }
-        }
+        is.not_in(was).for_each(|new| new.spread(&mut after));
+        was.not_in(is).for_each(|old| old.spread(&mut before));
         self.one_by_one(before, after);
         self.found
     }
