@@ -39,6 +39,8 @@ struct Found {
 /// The policies of one kind at one section of an object, or at the whole object.
 #[derive(Debug)]
 pub(super) struct AttachedPolicies {
+    /// Its index among those of the object.
+    pub(super) index: usize,
     kind: GroupKind,
     section: Option<Arc<str>>,
     /// Members of their targets whose meaning is unknown.
@@ -162,16 +164,18 @@ fn places(stands: &[Attachment], rejected: &[Option<ObjectKey>]) -> Vec<Attached
         let here = sections.entry((kind, stand.section.as_ref(), !stand.all_namespaces, unknown));
         here.or_default().push(stand.policy.clone());
     }
-    let places = sections.into_iter();
-    let places = places.map(
-        |((kind, section, narrow, unknown), policies)| AttachedPolicies {
-            kind: kind.clone(),
-            section: section.cloned(),
-            unknown: unknown.cloned(),
-            wide: !narrow,
-            policies: policies.into(),
-        },
-    );
+    let places = sections.into_iter().enumerate();
+    let places =
+        places.map(
+            |(index, ((kind, section, narrow, unknown), policies))| AttachedPolicies {
+                index,
+                kind: kind.clone(),
+                section: section.cloned(),
+                unknown: unknown.cloned(),
+                wide: !narrow,
+                policies: policies.into(),
+            },
+        );
     places.collect()
 }
 

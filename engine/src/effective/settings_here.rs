@@ -6,6 +6,7 @@ use super::stack_level::{Stack, StackLevel};
 use crate::kinds::profile::{OnRoutes, Profile};
 use crate::merge::contenders;
 use crate::model::fuel::Fuel;
+use crate::model::ids::ObjectKey;
 use crate::model::level::Level;
 use crate::model::maps::HashMap;
 use crate::policy::{ListenerFacts, Policy};
@@ -13,7 +14,7 @@ use crate::policy::{ListenerFacts, Policy};
 /// Policies without their settings that do not act on a listener; each is made once.
 #[derive(Debug, Default)]
 pub(super) struct PoliciesAtListeners {
-    known: HashMap<(*const Policy, ListenerFacts), Arc<Policy>>,
+    known: HashMap<(ObjectKey, ListenerFacts), Arc<Policy>>,
 }
 
 // === impl PoliciesAtListeners ===
@@ -36,7 +37,7 @@ impl PoliciesAtListeners {
     }
 
     fn policy(&mut self, policy: &Arc<Policy>, at: ListenerFacts, fuel: &Fuel) -> Arc<Policy> {
-        let known = self.known.entry((Arc::as_ptr(policy), at));
+        let known = self.known.entry((policy.key().clone(), at));
         let made = || {
             fuel.spend(policy.leaves() + policy.length());
             let variant = policy.at_listeners(at).map(Arc::new);

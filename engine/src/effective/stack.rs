@@ -36,9 +36,7 @@ pub(super) struct Stacks<'a> {
     /// Shared by objects without policies, which are most.
     nobody: Rc<ObjectAttachments>,
     /// Distinct stacks.
-    named: maps::HashMap<Vec<Name>, Shared<Stack>>,
-    /// Distinct lists of the policies that act on only a part of the requests.
-    mixed: maps::HashMap<Vec<*const Policy>, PolicyList>,
+    named: maps::HashMap<Vec<LevelKey>, Shared<Stack>>,
     nothing: Shared<Stack>,
     /// The stack of one kind at the Namespace that was asked for last.
     last: Option<(GroupKind, ObjectKey, Shared<Stack>)>,
@@ -58,9 +56,9 @@ pub(super) struct Stacks<'a> {
 /// the listener.
 type FoldKey = (Shared<Stack>, Shared<Stack>, Option<usize>, ListenerFacts);
 
-/// Identity of a stack level. A list belongs to one place; only a list of policies that act on a part of the requests
-/// may belong to several, so it needs the place.
-type Name = (Position, *const Arc<Policy>, Option<Place>);
+/// Identity of a stack level: its position, the object, which list of policies at the object, and the policies if only
+/// those act that the path asks for.
+type LevelKey = (Position, ObjectKey, usize, Option<Vec<ObjectKey>>);
 
 // === impl Stacks ===
 
@@ -76,7 +74,6 @@ impl<'a> Stacks<'a> {
             attachments: HashMap::default(),
             nobody: Rc::new(ObjectAttachments::new(Vec::new(), 0)),
             named: maps::HashMap::default(),
-            mixed: maps::HashMap::default(),
             nothing: Shared::default(),
             last: None,
             folded: maps::HashMap::default(),
@@ -223,7 +220,7 @@ impl<'a> Stacks<'a> {
         via: &PathContext,
     ) -> Shared<Stack> {
         let mut found: Vec<(&Step, Option<Arc<str>>, PolicyList)> = Vec::new();
-        let mut name: Vec<Name> = Vec::new();
+        let mut name: Vec<LevelKey> = Vec::new();
         let written = steps;
         let steps = steps_of(self.snapshot, profile, steps);
         let apart = self.is_apart_from_its_namespace(profile, &steps)
@@ -255,15 +252,19 @@ impl<'a> Stacks<'a> {
                         let path = steps.iter().map(|step| &step.place);
                         place.has(stand) && !stand.is_left_out(object, path)
                     });
-                    self.asked_by(here, via)
+                    let acting = here.filter(|stand| via.allows(stand));
+                    let acting = acting.map(|stand| stand.policy.clone());
+                    acting.collect::<Vec<_>>().into()
                 } else {
                     place.policies.clone()
                 };
                 // Two Namespaces may be on one path: policies attached to every Namespace count once.
                 if !(policies.is_empty() || place.wide && has_wide) {
                     let unknown = place.unknown.clone();
-                    let place = at.asks.then(|| step.place.clone());
-                    name.push((step.position(), policies.as_ptr(), place));
+                    let object = step.place.object.clone();
+                    let asked = policies.iter().map(|policy| policy.key().clone());
+                    let asked = at.asks.then(|| asked.collect());
+                    name.push((step.position(), object, place.index, asked));
                     found.push((step, unknown, policies));
                 }
             }
@@ -311,19 +312,6 @@ impl<'a> Stacks<'a> {
         };
         let known = self.known_controllers.entry(controller.clone());
         *known.or_insert_with(|| self.snapshot.knows_controller(controller))
-    }
-
-    /// The policies that act on the requests of an ancestor path.
-    fn asked_by<'b>(
-        &mut self,
-        here: impl Iterator<Item = &'b Attachment>,
-        via: &PathContext,
-    ) -> PolicyList {
-        let acts = here.filter(|stand| via.allows(stand));
-        let policies: Vec<Arc<Policy>> = acts.map(|stand| stand.policy.clone()).collect();
-        let name = policies.iter().map(Arc::as_ptr).collect();
-        let mixed = self.mixed.entry(name);
-        mixed.or_insert_with(|| policies.into()).clone()
     }
 
     /// Folds the policies of a path. An object takes one place on it: a Namespace that holds both the Gateway and the
