@@ -144,8 +144,8 @@ impl Merged {
         }
         // A policy attached twice to a path is in force once.
         let mut trees = self.trees().to_vec();
-        let known = |tree: &&Arc<Tree>| !self.trees().iter().any(|t| Arc::ptr_eq(t, tree));
-        trees.extend(other.trees().iter().filter(known).cloned());
+        let is_new = |tree: &&Arc<Tree>| !self.trees().contains(tree);
+        trees.extend(other.trees().iter().filter(is_new).cloned());
         Self::Together(trees)
     }
 }

@@ -10,7 +10,6 @@ use crate::kinds::profile::{Direction, Op, Profile, Strategy};
 use crate::merge::{PolicyStanza, StanzaRef, read_stanzas};
 use crate::model::fuel;
 use crate::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
-use crate::model::level::Level;
 use crate::model::literal;
 use crate::model::object::{From, Object, ROUTES};
 use crate::model::selector::Selector;
@@ -25,6 +24,7 @@ mod pod_selector;
 mod references;
 mod settings;
 mod targets;
+mod variant;
 
 pub use fields::fields;
 pub use listeners::ListenerFacts;
@@ -32,6 +32,8 @@ pub use pod_selector::PodSelector;
 pub(crate) use targets::type_name;
 pub use targets::value_at;
 pub use targets::{Entry, Fault, MOST_ENTRIES, entries, has_unread, hidden, written};
+pub(crate) use variant::Variant;
+use variant::elsewhere;
 
 /// The annotation by which a policy declares that its section comes later (design section 4).
 pub const PENDING: &str = "attache.dev/pending";
@@ -62,8 +64,7 @@ pub struct Policy {
     length: u32,
     precedence: Precedence,
     is_without_target: bool,
-    /// The listeners for which it is read, without what does not act there.
-    at: ListenerFacts,
+    variant: Variant,
     /// The objects that its settings name, and without which its controllers reject it.
     references: Box<[references::NamedObject]>,
 }
@@ -144,23 +145,17 @@ impl Policy {
         Self::of(object, &spec, profile)
     }
 
-    /// Its variant under other facts, for the same listeners.
-    fn under(&self, profile: &Arc<Profile>) -> Self {
-        let policy = Self::read(self.object.clone(), profile.clone());
-        policy.at_listeners(self.at).unwrap_or(policy)
-    }
-
     /// A policy from its object and the parsed spec.
     pub(crate) fn of(object: Arc<Object>, spec: &Value, profile: Arc<Profile>) -> Self {
-        Self::of_listeners(object, spec, profile, ListenerFacts::default())
+        Self::of_variant(object, spec, profile, Variant::default())
     }
 
     /// A policy from its object and the parsed spec, without what does not act on some listeners.
-    fn of_listeners(
+    fn of_variant(
         object: Arc<Object>,
         spec: &Value,
         profile: Arc<Profile>,
-        at: ListenerFacts,
+        variant: Variant,
     ) -> Self {
         let version = object.meta.version.as_deref();
         let differs = profile.is_stored_differently(version, spec);
@@ -182,7 +177,7 @@ impl Policy {
             .as_deref()
             .filter(|_| is_applied)
             .unwrap_or_default();
-        let here = at.acting(spec, &profile);
+        let here = variant.at.acting(spec, &profile);
         let pieces = read_stanzas(&object.key, &here, &profile, stanzas);
         let leaves = pieces.iter().map(PolicyStanza::leaves).sum();
         let bytes = object.spec.as_deref().map_or(0, str::len);
@@ -200,7 +195,7 @@ impl Policy {
             precedence: Precedence::of_policy(&object, &profile),
             is_without_target: optional && entries(spec, &profile).is_empty(),
             elsewhere: elsewhere(&profile).map(|_| OnceLock::new()).collect(),
-            at,
+            variant,
             object,
             profile,
         }
@@ -225,24 +220,6 @@ impl Policy {
     /// Its stanzas, to be merged; empty if its strategy cannot be used.
     pub(crate) fn parts(&self) -> impl ExactSizeIterator<Item = StanzaRef<'_>> {
         self.stanzas.iter().map(|piece| piece.of(self))
-    }
-
-    /// Its variant on routes for which the profile has other facts, by index in the profile.
-    pub(crate) fn on_routes(&self, place: usize) -> Option<&Arc<Self>> {
-        self.elsewhere(place)
-    }
-
-    /// Its variant at a level at which some settings do nothing; `None` at other levels.
-    pub(crate) fn at_level(&self, level: Level) -> Option<&Arc<Self>> {
-        let (place, _) = self.profile.idle_at(level)?;
-        self.elsewhere(self.profile.on_routes.len() + place)
-    }
-
-    fn elsewhere(&self, place: usize) -> Option<&Arc<Self>> {
-        let made = self.elsewhere.get(place)?;
-        let profile = elsewhere(&self.profile).nth(place)?;
-        let read = || Arc::new(self.under(profile));
-        Some(made.get_or_init(read))
     }
 
     /// Whether its settings make it invalid on routes of a kind.
@@ -491,10 +468,4 @@ pub(crate) fn direction(place: StanzaPlace) -> Direction {
         StanzaPlace::Overrides => Direction::Overrides,
         StanzaPlace::Spec | StanzaPlace::Defaults => Direction::Defaults,
     }
-}
-
-/// The facts that hold on some routes, and then those that hold on some levels.
-fn elsewhere(profile: &Profile) -> impl Iterator<Item = &Arc<Profile>> {
-    let on_routes = profile.on_routes.iter().map(|on| &on.profile);
-    on_routes.chain(profile.ineffective.iter().map(|idle| &idle.profile))
 }

@@ -2,13 +2,13 @@
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 use std::sync::Arc;
 
-use super::tree::{Setting, SettingPath, Tree};
+use super::tree::{Counterpart, Setting, SettingPath, Tree};
 use super::{Effective, Merged};
 use crate::model::ids::ObjectKey;
-use crate::model::maps::{HashMap, HashSet};
+use crate::model::maps::HashSet;
+use crate::model::shared::{Ids, Shared};
 use crate::policy::Policy;
 
 /// The outcome of a policy on one path.
@@ -18,16 +18,19 @@ pub struct PolicyOutcome {
     pub survives: bool,
     /// The overridden leaves, each with the policies that override it: those of the leaf that is there instead, or of
     /// the nearest subtree above if there is none.
-    pub lost: BTreeMap<SettingPath, Rc<BTreeSet<ObjectKey>>>,
+    pub lost: BTreeMap<SettingPath, Shared<BTreeSet<ObjectKey>>>,
 }
 
-/// The policies of subtrees of a result. Many settings lose to the same subtree, or to the same policy.
+/// The policies of parts of a result. Many settings lose to the same part, or to the same policy.
 #[derive(Default)]
 struct Others<'a> {
-    of_parts: HashMap<*const Tree, Rc<BTreeSet<ObjectKey>>>,
+    ids: Ids,
     /// The policies of the last leaf.
-    last: Option<(&'a ObjectKey, Rc<BTreeSet<ObjectKey>>)>,
+    last: Option<(&'a ObjectKey, Overriding)>,
 }
+
+/// Policies that override settings.
+type Overriding = Shared<BTreeSet<ObjectKey>>;
 
 // === impl PolicyOutcome ===
 
@@ -35,9 +38,8 @@ impl PolicyOutcome {
     /// All policies that override one of its leaves.
     pub fn by(&self) -> BTreeSet<ObjectKey> {
         // Many settings lose to the same set.
-        let mut known: HashSet<*const BTreeSet<ObjectKey>> = HashSet::default();
-        let each = self.lost.values();
-        let each = each.filter(|policies| known.insert(Rc::as_ptr(policies)));
+        let each: HashSet<&Overriding> = self.lost.values().collect();
+        let each = each.into_iter();
         each.flat_map(|policies| policies.iter()).cloned().collect()
     }
 }
@@ -45,16 +47,16 @@ impl PolicyOutcome {
 // === impl Others ===
 
 impl<'a> Others<'a> {
-    /// The policies of a subtree other than this one.
-    fn than(&mut self, policy: &Policy, part: &'a Tree) -> Rc<BTreeSet<ObjectKey>> {
+    /// The policies of a part other than this one.
+    fn than(&mut self, policy: &Policy, part: &Counterpart<'a, Overriding>) -> Overriding {
+        let ids = &self.ids;
         let others = || {
-            let mut policies = super::policies(part);
+            let mut policies = super::policies(part.tree);
             policies.remove(policy.key());
-            Rc::new(policies)
+            ids.share(policies)
         };
-        let Tree::Leaf(Setting { policy: of, .. }) = part else {
-            let known = self.of_parts.entry(std::ptr::from_ref(part));
-            return known.or_insert_with(others).clone();
+        let Tree::Leaf(Setting { policy: of, .. }) = part.tree else {
+            return part.known.get_or_init(others).clone();
         };
         match &self.last {
             Some((last, known)) if *last == of => known.clone(),
@@ -76,7 +78,7 @@ pub fn policy_outcome(
         Some(Merged::Opaque(policies)) => {
             outcome.survives = policies.contains(policy.key());
             if !outcome.survives {
-                let policies = Rc::new(policies.clone());
+                let policies = Ids::default().share(policies.clone());
                 for piece in policy.parts() {
                     piece.tree().visit(&mut Vec::new(), &mut |path, _| {
                         outcome.lost.insert(path.clone(), policies.clone());
@@ -98,21 +100,22 @@ pub fn policy_outcome(
         outcome.survives = true;
         return outcome;
     }
-    let replaced = LazyCell::new(|| replaced().map(Rc::new));
     let mut kept = BTreeSet::new();
     let mut others = Others::default();
+    let ids = others.ids.clone();
+    let replaced = LazyCell::new(|| replaced().map(|by| ids.share(by)));
     for piece in policy.parts() {
         piece
             .tree()
             .visit_in(tree, &mut Vec::new(), &mut |path, own, there| {
-                if matches!(there, Tree::Leaf(setting) if setting == own) {
+                if matches!(there.tree, Tree::Leaf(setting) if setting == own) {
                     outcome.survives = true;
                     if twice {
                         kept.insert(path.clone());
                     }
                     return;
                 }
-                let gone = !matches!(there, Tree::Leaf(_));
+                let gone = !matches!(there.tree, Tree::Leaf(_));
                 let by = gone.then(|| LazyCell::force(&replaced).clone()).flatten();
                 let by = by.unwrap_or_else(|| others.than(policy, there));
                 outcome.lost.insert(path.clone(), by);
@@ -139,12 +142,12 @@ pub fn field_conflicts(one: &Policy, other: &Policy) -> Vec<String> {
             names.defaults
         };
         for b in same {
-            a.tree()
-                .visit_in(b.tree(), &mut Vec::new(), &mut |path, setting, there| {
-                    if matches!(there, Tree::Leaf(theirs) if theirs.value != setting.value) {
-                        found.push(format!("spec.{stanza}.{}", path.join(".")));
-                    }
-                });
+            let mut note = |path: &SettingPath, setting: &Setting, there: &Counterpart<'_>| {
+                if matches!(there.tree, Tree::Leaf(theirs) if theirs.value != setting.value) {
+                    found.push(format!("spec.{stanza}.{}", path.join(".")));
+                }
+            };
+            a.tree().visit_in(b.tree(), &mut Vec::new(), &mut note);
         }
     }
     found

@@ -129,9 +129,10 @@ impl<'a> StanzaRef<'a> {
         self.policy
     }
 
-    /// Whether both are the same stanza.
+    /// Whether both are the same stanza of one policy.
     pub(super) fn is(self, other: Self) -> bool {
-        std::ptr::eq(self.stanza, other.stanza)
+        let place = |part: Self| (part.stanza.stanza.place, part.policy.variant());
+        place(self) == place(other) && self.policy.key() == other.policy.key()
     }
 
     /// The strategy of the settings.

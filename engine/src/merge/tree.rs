@@ -1,5 +1,6 @@
 //! Settings as a tree whose leaves know their source.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -52,6 +53,13 @@ pub(super) enum Tree {
     Instead(Box<Tree>),
     /// Several settings at one place, each in force, from the least to the most specific.
     Each(Vec<Tree>),
+}
+
+/// The part of another tree at the same path as a leaf, or the nearest one above it.
+pub(super) struct Counterpart<'a, K = ()> {
+    pub(super) tree: &'a Tree,
+    /// What is known of it, for all leaves with the same counterpart.
+    pub(super) known: OnceCell<K>,
 }
 
 /// The children of a container, by key.
@@ -257,13 +265,12 @@ impl Tree {
         }
     }
 
-    /// Visits the leaves in the order of their paths, each with the subtree of another tree at the same path, or the
-    /// nearest one above it.
-    pub(super) fn visit_in<'a>(
+    /// Visits the leaves in the order of their paths, each with its counterpart in another tree.
+    pub(super) fn visit_in<'a, K>(
         &'a self,
         other: &'a Self,
         path: &mut SettingPath,
-        found: &mut impl FnMut(&SettingPath, &'a Setting, &'a Self),
+        found: &mut impl FnMut(&SettingPath, &'a Setting, &Counterpart<'a, K>),
     ) {
         if let Self::Instead(other) = other {
             return self.visit_in(other, path, found);
@@ -273,16 +280,20 @@ impl Tree {
             return self.visit_in(other, path, found);
         }
         let there = Below::of(other);
+        let here = Counterpart {
+            tree: other,
+            known: OnceCell::new(),
+        };
         let mut below = |key: &Arc<str>, tree: &'a Self, is_named: bool| {
             path.extend(is_named.then(|| key.clone()));
             match there.get(key) {
                 Some(other) => tree.visit_in(other, path, found),
-                None => tree.visit(path, &mut |path, setting| found(path, setting, other)),
+                None => tree.visit(path, &mut |path, setting| found(path, setting, &here)),
             }
             path.truncate(path.len() - usize::from(is_named));
         };
         match self {
-            Self::Leaf(setting) => found(path, setting, other),
+            Self::Leaf(setting) => found(path, setting, &here),
             Self::Map(map) => map.iter().for_each(|(key, tree)| below(key, tree, true)),
             Self::List(list) => list
                 .iter()

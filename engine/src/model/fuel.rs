@@ -8,8 +8,9 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use crate::model::ids::ObjectKey;
 use crate::model::maps::HashSet;
-use crate::policy::Policy;
+use crate::policy::{Policy, Variant};
 
 /// Units of fuel for one side of a request: enough for seven hundred policies with fifty settings each, on a path of
 /// its own each, and for the rest of the review.
@@ -76,8 +77,8 @@ pub(crate) const MOST_CONFLICTS: usize = 1_000;
 pub(crate) struct Fuel {
     /// Remaining units; `None` if unlimited.
     left: Rc<Cell<Option<usize>>>,
-    /// Addresses of the policies with long values whose reading has been charged.
-    read: Rc<RefCell<HashSet<*const Policy>>>,
+    /// The policies with long values whose reading has been charged.
+    read: Rc<RefCell<HashSet<(ObjectKey, Variant)>>>,
 }
 
 // === impl Fuel ===
@@ -117,7 +118,11 @@ impl Fuel {
     /// not depend on earlier requests.
     pub(crate) fn read(&self, policy: &Policy) {
         let length = policy.length();
-        if length > 0 && self.is_limited() && self.read.borrow_mut().insert(policy) {
+        if length == 0 || !self.is_limited() {
+            return;
+        }
+        let name = (policy.key().clone(), policy.variant());
+        if self.read.borrow_mut().insert(name) {
             self.spend(length);
         }
     }

@@ -16,7 +16,7 @@ impl Policy {
     pub fn spec(&self) -> Value {
         let mut spec = spec(&self.object);
         self.as_stored(&mut spec);
-        self.at.take_out(&mut spec, &self.profile);
+        self.variant.at.take_out(&mut spec, &self.profile);
         spec
     }
 

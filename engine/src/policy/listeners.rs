@@ -3,12 +3,11 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Policy;
 use super::settings::is_excluded;
+use super::{Policy, Variant};
 use crate::kinds::profile::Profile;
 use crate::model::object::Listener;
 
@@ -76,8 +75,9 @@ impl Policy {
         let whole = self.spec();
         let mut spec = whole.clone();
         at.take_out(&mut spec, &self.profile);
+        let variant = Variant { at, ..self.variant };
         (spec != whole)
-            .then(|| Self::of_listeners(self.object.clone(), &whole, self.profile.clone(), at))
+            .then(|| Self::of_variant(self.object.clone(), &whole, self.profile.clone(), variant))
     }
 
     /// The ports for which it has settings, if it has no others.
@@ -91,10 +91,5 @@ impl Policy {
         };
         let elsewhere = self.at_listeners(at)?;
         (elsewhere.has_no_effect() || elsewhere.is_empty()).then_some(ports)
-    }
-
-    /// Whether both have the same settings of one object: neither is a variant for other facts or other listeners.
-    pub(crate) fn is_same_variant(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.profile, &other.profile) && self.at == other.at
     }
 }

@@ -89,7 +89,12 @@ fn leaves_are_held_against_what_is_nearest() {
     {
         let (mut held, mut leaves) = (Vec::new(), Vec::new());
         one.visit(&mut Vec::new(), &mut |path, _| leaves.push(path.clone()));
-        one.visit_in(other, &mut Vec::new(), &mut |path, _, there| {
+        one.visit_in(other, &mut Vec::new(), &mut |path,
+                                                   _,
+                                                   there: &super::Counterpart<
+            '_,
+        >| {
+            let there = there.tree;
             held.push(path.clone());
             assert_eq!(there, nearest(other, path), "{one:?} {other:?}");
         });

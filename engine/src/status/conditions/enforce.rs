@@ -77,7 +77,7 @@ pub(super) fn enforce(
             let sole = group.effective.sole();
             if let Some(other) = sole.filter(|sole| *sole != policy.key()) {
                 let here = group.with_settings_here(policy);
-                if here.is_same_variant(policy) {
+                if here.variant() == policy.variant() {
                     let lost = paths.get_or_insert_with(|| paths_of(policy));
                     record_override(other, group, lost, status);
                 } else {
@@ -124,7 +124,7 @@ pub(super) fn enforce(
 /// Whether none of a policy's settings acts on the listeners or routes of a group, and it replaces no other policy there.
 fn is_idle_here(policy: &Policy, group: &PathGroup) -> bool {
     let here = group.with_settings_here(policy);
-    let is_whole_policy = here.is_same_variant(policy) || policy.is_empty();
+    let is_whole_policy = here.variant() == policy.variant() || policy.is_empty();
     !is_whole_policy
         && here.is_empty()
         && (here.profile.merging.parent_first || !has_others(&group.stack, policy))

@@ -1,11 +1,11 @@
 //! Settings of a policy that are overridden on some path.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::merge::SettingPath;
 use crate::model::ids::ObjectKey;
+use crate::model::shared::Shared;
 
 /// Overridden settings, and the policies that override them. A policy near the top loses the same settings on many
 /// paths to different policies, so settings are kept as groups and split on demand.
@@ -20,11 +20,11 @@ pub struct Lost {
 
 impl Lost {
     /// Adds the overridden settings of some paths.
-    pub(super) fn add(&mut self, lost: BTreeMap<SettingPath, Rc<BTreeSet<ObjectKey>>>) {
-        let mut runs: Vec<(Vec<SettingPath>, Rc<BTreeSet<ObjectKey>>)> = Vec::new();
+    pub(super) fn add(&mut self, lost: BTreeMap<SettingPath, Shared<BTreeSet<ObjectKey>>>) {
+        let mut runs: Vec<(Vec<SettingPath>, Shared<BTreeSet<ObjectKey>>)> = Vec::new();
         for (path, by) in lost {
             match runs.last_mut() {
-                Some((paths, same)) if *same == by => paths.push(path),
+                Some((paths, same)) if *same == by || **same == *by => paths.push(path),
                 _ => runs.push((vec![path], by)),
             }
         }

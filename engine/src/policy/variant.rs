@@ -1,0 +1,83 @@
+//! Variants of a policy: not all of its settings act on every listener, route and level.
+
+use std::sync::Arc;
+
+use super::{ListenerFacts, Policy};
+use crate::kinds::profile::Profile;
+use crate::model::level::Level;
+
+/// Where a variant of a policy acts; the default is the policy with all of its settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Variant {
+    /// The listeners.
+    pub(super) at: ListenerFacts,
+    /// The index of the profile's facts for the routes.
+    pub(super) on_routes: Option<u8>,
+    /// The index of the profile's facts for the level.
+    pub(super) at_level: Option<u8>,
+}
+
+// === impl Variant ===
+
+impl Variant {
+    /// The variant under the other facts of a profile at this index, first those for some routes and then those for some
+    /// levels.
+    pub(super) fn elsewhere(self, index: usize, first_of_levels: usize) -> Self {
+        let level = index.checked_sub(first_of_levels);
+        match level.map(u8::try_from) {
+            Some(level) => Self {
+                at_level: level.ok(),
+                ..self
+            },
+            None => Self {
+                on_routes: u8::try_from(index).ok(),
+                ..self
+            },
+        }
+    }
+}
+
+// === impl Policy ===
+
+impl Policy {
+    /// Which of the variants of its object it is.
+    pub(crate) fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    /// Its variant on routes for which the profile has other facts, by index in the profile.
+    pub(crate) fn on_routes(&self, place: usize) -> Option<&Arc<Self>> {
+        self.elsewhere(place)
+    }
+
+    /// Its variant at a level at which some settings do nothing; `None` at other levels.
+    pub(crate) fn at_level(&self, level: Level) -> Option<&Arc<Self>> {
+        let (place, _) = self.profile.idle_at(level)?;
+        self.elsewhere(self.profile.on_routes.len() + place)
+    }
+
+    fn elsewhere(&self, place: usize) -> Option<&Arc<Self>> {
+        let made = self.elsewhere.get(place)?;
+        let profile = elsewhere(&self.profile).nth(place)?;
+        let read = || Arc::new(self.under(profile, place));
+        Some(made.get_or_init(read))
+    }
+
+    /// Its variant under other facts, for the same listeners.
+    fn under(&self, profile: &Arc<Profile>, place: usize) -> Self {
+        let policy = Self::read(self.object.clone(), profile.clone());
+        let policy = policy.at_listeners(self.variant.at).unwrap_or(policy);
+        let first_of_levels = self.profile.on_routes.len();
+        let variant = Variant {
+            at: policy.variant.at,
+            ..self.variant.elsewhere(place, first_of_levels)
+        };
+        Self { variant, ..policy }
+    }
+}
+
+/// The facts that hold on some routes, and then those that hold on some levels.
+pub(super) fn elsewhere(profile: &Profile) -> impl Iterator<Item = &Arc<Profile>> {
+    let on_routes = profile.on_routes.iter().map(|on| &on.profile);
+    on_routes.chain(profile.ineffective.iter().map(|idle| &idle.profile))
+}
