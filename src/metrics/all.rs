@@ -33,7 +33,7 @@ const BODY: [f64; 9] = [
 ];
 
 /// The states of a policy.
-const STATES: [&str; 8] = [
+const STATES: [&str; 9] = [
     "Enforced",
     "PartiallyEnforced",
     "Overridden",
@@ -42,6 +42,7 @@ const STATES: [&str; 8] = [
     "Invalid",
     "TargetNotFound",
     "NoEffect",
+    "Unknown",
 ];
 
 /// Why a request is not a review.
