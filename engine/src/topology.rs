@@ -228,7 +228,7 @@ pub fn sets_of<'a>(
 /// Whether a `GatewayClass` does not exist, and others do. Manifests without any class leave them to the cluster, and
 /// those that controllers create themselves are in no manifest.
 pub fn lacks_class(snapshot: &Snapshot, class: &ObjectKey) -> bool {
-    snapshot.lacks(class) && snapshot.count(&class.gk) > 0 && !snapshot.creates_class(&class.name)
+    snapshot.lacks(class) && snapshot.has_any(&class.gk) && !snapshot.creates_class(&class.name)
 }
 
 /// Whether no controller runs a Gateway, because its `GatewayClass` does not exist.

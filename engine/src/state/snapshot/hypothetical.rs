@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Change, Snapshot, edges};
-use crate::model::ids::ObjectKey;
+use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::Object;
 use crate::policy;
 
@@ -49,6 +49,12 @@ impl Snapshot {
     /// Whether an object is assumed to differ from what controllers saw.
     pub(crate) fn is_supposed(&self, key: &ObjectKey) -> bool {
         !self.changes.is_empty() && self.changes.contains(key)
+    }
+
+    /// Whether there is an object of a kind, the assumed one included.
+    pub(crate) fn has_any(&self, gk: &GroupKind) -> bool {
+        let mut supposed = self.supposed.iter();
+        self.count(gk) > 0 || supposed.any(|object| object.key.gk == *gk)
     }
 
     /// Fills in the reported status of an object that comes without one. It holds only if the spec is unchanged: the
