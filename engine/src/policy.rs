@@ -29,7 +29,6 @@ mod variant;
 pub use fields::fields;
 pub use listeners::ListenerFacts;
 pub use pod_selector::PodSelector;
-pub(crate) use targets::type_name;
 pub use targets::value_at;
 pub use targets::{Entry, Fault, MOST_ENTRIES, entries, has_unread, hidden, written};
 pub(crate) use variant::Variant;
@@ -282,6 +281,11 @@ impl TargetRef {
         !matches!(self.select, Select::Name(_) | Select::Filter(..))
     }
 
+    /// Whether it selects objects by labels: their own, or those of their Pods.
+    pub fn selects_by_labels(&self) -> bool {
+        matches!(self.select, Select::Labels(_) | Select::Pods(_))
+    }
+
     /// Whether a filter of the target names the policy, and not the policy the target.
     pub fn is_by_filter(&self) -> bool {
         matches!(self.select, Select::Filter(..))
@@ -354,8 +358,7 @@ impl TargetRef {
 
     /// Whether it selects in more than one namespace, for a policy in `own`.
     pub fn spans(&self, own: &Arc<str>) -> bool {
-        let by_labels = matches!(self.select, Select::Labels(_) | Select::Pods(_));
-        let selects = by_labels && self.namespace.is_none();
+        let selects = self.selects_by_labels() && self.namespace.is_none();
         selects && (own.is_empty() || self.from != From::Same)
     }
 }

@@ -231,12 +231,12 @@ pub fn lacks_class(snapshot: &Snapshot, class: &ObjectKey) -> bool {
     snapshot.lacks(class) && snapshot.has_any(&class.gk) && !snapshot.creates_class(&class.name)
 }
 
-/// Whether no controller runs a Gateway, because its `GatewayClass` does not exist.
-pub fn is_without_class(snapshot: &Snapshot, gateway: &Object) -> bool {
-    match &gateway.node {
-        Node::Gateway { class, .. } => lacks_class(snapshot, &class_key(class)),
-        _ => false,
-    }
+/// The `GatewayClass` of a Gateway if it does not exist, so that no controller runs the Gateway.
+pub fn missing_class(snapshot: &Snapshot, gateway: &Object) -> Option<ObjectKey> {
+    let Node::Gateway { class, .. } = &gateway.node else {
+        return None;
+    };
+    Some(class_key(class)).filter(|class| lacks_class(snapshot, class))
 }
 
 /// The steps from the top of the hierarchy down to a Gateway.

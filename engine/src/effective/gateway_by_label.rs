@@ -178,10 +178,7 @@ pub(super) fn is_called_without_proxy(
     let mut called = written.iter().filter(|step| step.level == Level::Frontend);
     called.any(|step| {
         let namespace = snapshot.get(&namespace_key(&step.place.object.namespace));
-        namespace.is_some_and(|namespace| {
-            let mut labels = labels.iter();
-            labels.any(|(label, value)| namespace.meta.labels.get(label) == Some(value))
-        })
+        namespace.is_some_and(|namespace| namespace.meta.labels.first_of(labels).is_some())
     })
 }
 

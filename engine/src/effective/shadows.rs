@@ -19,7 +19,7 @@ use crate::topology::{KeptOutCache, controller_facts};
 #[derive(Debug)]
 pub(super) struct Shadows<'a> {
     one_kind: KeptOutCache<'a>,
-    gateways: HashMap<ObjectKey, HashMap<Entry, First>, PrehashedBuildHasher>,
+    gateways: HashMap<ObjectKey, (Order, HashMap<Entry, First>), PrehashedBuildHasher>,
     /// The entries of the route that was asked for last: its rules are asked for one after the other.
     last: Option<(ObjectKey, Rc<BTreeSet<Entry>>)>,
 }
@@ -132,8 +132,8 @@ impl<'a> Shadows<'a> {
         found
     }
 
-    /// The rules that take precedence at an entry.
-    fn first_at(&mut self, entry: &Entry) -> Option<&First> {
+    /// The rules that take precedence at an entry, and the order that decides.
+    fn first_at(&mut self, entry: &Entry) -> Option<(&Order, &First)> {
         let (gateway, ..) = entry;
         if !self.gateways.contains_key(gateway) {
             let mut all: HashMap<Entry, First> = HashMap::new();
@@ -153,9 +153,10 @@ impl<'a> Shadows<'a> {
                     }
                 }
             }
-            self.gateways.insert(gateway.clone(), all);
+            self.gateways.insert(gateway.clone(), (order, all));
         }
-        self.gateways.get(gateway)?.get(entry)
+        let (order, all) = self.gateways.get(gateway)?;
+        Some((order, all.get(entry)?))
     }
 }
 
@@ -224,12 +225,10 @@ impl Resolver<'_> {
         if parents.any(|parent| parent.object.gk.is_core("Service")) {
             return None;
         }
-        let snapshot = self.snapshot;
         let mut found = Vec::new();
         for entry in self.shadows.entries_of(route).iter() {
-            let order = Order::at(snapshot, &entry.0);
+            let (order, here) = self.shadows.first_at(entry)?;
             let mine = order.of(route);
-            let here = self.shadows.first_at(entry)?;
             for index in asked {
                 let wanted = matches.of_rule(*index);
                 if wanted.is_empty() {

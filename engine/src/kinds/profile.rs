@@ -118,7 +118,7 @@ pub struct Profile {
     /// How a Service names the Gateway in front of it, for kinds whose policies on the Service act only there.
     pub gateway_by_label: Fact<Option<GatewayByLabel>>,
     /// The labels of the Pods of Gateways, for kinds whose selectors of Pods act on the Gateways.
-    pub gateway_pods: Fact<Option<GatewayPods>>,
+    pub gateway_pods: Fact<Option<Arc<GatewayPods>>>,
     /// The namespace whose policies reach further than those in other namespaces.
     pub root_namespace: Fact<Option<Arc<str>>>,
     /// Kinds that can be targets; `None` if no source states them.

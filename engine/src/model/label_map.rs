@@ -11,7 +11,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 pub struct LabelMap(Option<Arc<[Pair]>>);
 
 /// A key and its value.
-type Pair = (Arc<str>, Arc<str>);
+pub type Pair = (Arc<str>, Arc<str>);
 
 // === impl LabelMap ===
 
@@ -41,6 +41,12 @@ impl LabelMap {
     /// Whether it contains a key.
     pub fn contains_key(&self, key: &str) -> bool {
         self.get(key).is_some()
+    }
+
+    /// The first of these labels that it has with the same value.
+    pub fn first_of<'a>(&self, labels: &'a [Pair]) -> Option<&'a Pair> {
+        let mut labels = labels.iter();
+        labels.find(|(key, value)| self.get(key) == Some(value))
     }
 
     /// Keys and values, sorted.

@@ -1,4 +1,4 @@
-//! Values that are told apart by ids: many paths share a few of them, and comparing ids is cheaper than comparing values.
+//! Values that are compared by their ids: many paths share a few values, and comparing ids is cheaper.
 
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};

@@ -19,6 +19,18 @@ const SHOWN_OF_VALUE: usize = 40;
 /// The number of names shown before "and N more".
 const SHOWN: usize = 3;
 
+/// The type of a value, in words.
+pub(crate) fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
 /// `field=value` for each setting; a removed setting is shown as removed.
 pub fn settings(leaves: &BTreeMap<SettingPath, JsonText>) -> Vec<String> {
     let leaves = leaves.iter();

@@ -48,10 +48,7 @@ impl Policy {
             })
         };
         let labels = &caveat.namespace_labels;
-        let has_label = |namespace: &Arc<Object>| {
-            let mut labels = labels.iter();
-            labels.any(|(label, value)| namespace.meta.labels.get(label) == Some(value))
-        };
+        let has_label = |namespace: &Arc<Object>| namespace.meta.labels.first_of(labels).is_some();
         let is_labelled = || {
             let own = &self.key().namespace;
             if self.profile.root_namespace.as_ref() == Some(own) {

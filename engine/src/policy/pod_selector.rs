@@ -12,7 +12,7 @@ use crate::model::selector::{Labels, Selector};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodSelector {
     selector: Selector,
-    pods: GatewayPods,
+    pods: Arc<GatewayPods>,
 }
 
 // === impl PodSelector ===

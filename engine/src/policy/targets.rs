@@ -15,6 +15,7 @@ use crate::model::ids::GroupKind;
 use crate::model::object::{From, Object, gateway_kinds};
 use crate::model::section;
 use crate::model::selector::{Labels, Selector};
+use crate::model::wording::type_name;
 
 /// One entry of a target field.
 #[derive(Clone, Debug)]
@@ -376,16 +377,4 @@ fn selection(item: &Value, field: &RefField) -> Option<Select> {
     let selector = item.get("selector").or(bare.then_some(item))?;
     let selector = Selector::deserialize(selector).ok();
     Some(Select::Labels(selector.map(Box::new)))
-}
-
-/// The type of a value, in words.
-pub(crate) fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
 }

@@ -351,7 +351,7 @@ fn unnamed(policy: &Policy) -> Option<State> {
 fn places(resolver: &Resolver<'_>, policy: &Policy, target: &TargetRef) -> Vec<Place> {
     let snapshot = resolver.snapshot();
     let mut objects = resolver.targets_of(&policy.key().namespace, target);
-    if matches!(target.select, Select::Labels(_) | Select::Pods(_)) {
+    if target.selects_by_labels() {
         objects.retain(|key| permission(snapshot, policy, target, key).is_attached());
     }
     if target.is_whole() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::accept::allows_listener_set;
 use super::conflicts::{conflicts, conflicts_with_first};
 use super::isolation::{OwnListeners, narrower};
-use super::{controller_facts, is_without_class, sets_of};
+use super::{controller_facts, missing_class, sets_of};
 use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::{Listener, Node, Object};
@@ -123,7 +123,7 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
     } else {
         conflicts(owners)
     };
-    let missing = is_without_class(snapshot, gateway).then_some(Conflict::NoClass);
+    let missing = missing_class(snapshot, gateway).map(|_| Conflict::NoClass);
     let of_class = of_class(snapshot, gateway).map(|_| Conflict::Class);
     let with_reported = |(owner, mut conflicts): (&Object, Box<[Option<Conflict>]>)| {
         for (listener, conflict) in of(owner).iter().zip(&mut conflicts) {

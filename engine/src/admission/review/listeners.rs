@@ -9,9 +9,9 @@ use crate::model::fuel;
 use crate::model::hint::{nearest, quoted};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Node, Object};
-use crate::state::snapshot::{Snapshot, class_key};
+use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    Conflict, lacks_class, listeners, listeners_of, why_not_joined, why_unaccepted,
+    Conflict, listeners, listeners_of, missing_class, why_not_joined, why_unaccepted,
 };
 
 /// Findings on a Gateway or a `ListenerSet` as it is in the snapshot.
@@ -33,17 +33,11 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
 
 /// The finding on a class that does not exist.
 fn class(snapshot: &Snapshot, gateway: &Object) -> Option<Finding> {
-    let Node::Gateway { class, .. } = &gateway.node else {
-        return None;
-    };
-    let key = class_key(class);
-    if !lacks_class(snapshot, &key) {
-        return None;
-    }
+    let key = missing_class(snapshot, gateway)?;
     let others = snapshot.objects(&GroupKind::gateway_api("GatewayClass"));
     let mut names: Vec<&str> = others.map(|other| &*other.key.name).collect();
     names.sort_unstable();
-    let hint = match nearest(class, &names) {
+    let hint = match nearest(&key.name, &names) {
         Some(near) => format!("did you mean {near:?}?"),
         None => format!("there is {}", quoted(&names)),
     };

@@ -8,11 +8,11 @@ use crate::effective::Resolver;
 use crate::model::fuel;
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object};
-use crate::state::snapshot::{Snapshot, class_key};
+use crate::state::snapshot::Snapshot;
 use crate::status::reports::unresolved;
 use crate::topology::{
     KeptOutCache, ParentAttachment, Unreached, attachment, attachment_cost, gateway_of,
-    lacks_class, not_usable, unusable,
+    missing_class, not_usable, unusable,
 };
 
 use super::change::too_much;
@@ -55,7 +55,8 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
             let absent = if missing {
                 Some(parent.object.clone())
             } else {
-                missing_class(snapshot, &parent.object)
+                let gateway = snapshot.get(gateway_of(snapshot, &parent.object));
+                gateway.and_then(|gateway| missing_class(snapshot, gateway))
             };
             findings.push(match absent {
                 Some(absent) => finding.depending_on_absence_of(&absent),
@@ -70,16 +71,6 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
     }
     findings.extend(of_backends);
     findings
-}
-
-/// The class of the Gateway of a parent, if it does not exist.
-fn missing_class(snapshot: &Snapshot, parent: &ObjectKey) -> Option<ObjectKey> {
-    let gateway = snapshot.get(gateway_of(snapshot, parent))?;
-    let Node::Gateway { class, .. } = &gateway.node else {
-        return None;
-    };
-    let class = class_key(class);
-    lacks_class(snapshot, &class).then_some(class)
 }
 
 /// The findings that controllers report references of the route that do not lead to objects.

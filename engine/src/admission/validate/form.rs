@@ -7,7 +7,8 @@ use super::fields;
 use crate::admission::finding::{Code, Finding};
 use crate::kinds::profile::RefField;
 use crate::model::hint::{nearest, quoted};
-use crate::policy::{self, Policy, type_name, value_at};
+use crate::model::wording::type_name;
+use crate::policy::{self, Policy, value_at};
 
 /// The string members of a reference with their maximum lengths in characters: those of Gateway API's own types.
 const TEXTS: [(&str, usize); 5] = [

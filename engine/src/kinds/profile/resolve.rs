@@ -84,7 +84,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         }),
         gateway_pods: said(explicit, |p| {
             let pods = p.targets.gateway_pods.as_ref()?;
-            Some(Some(read::gateway_pods(pods)))
+            Some(Some(Arc::new(read::gateway_pods(pods))))
         }),
         root_namespace: said(explicit, |p| {
             Some(Some(p.targets.root_namespace.as_deref()?.into()))

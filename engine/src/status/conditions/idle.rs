@@ -138,13 +138,15 @@ fn no_gateway_before(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Op
 
 /// The reason if a policy without a target is in a Namespace in which no proxy reads it.
 fn without_proxy(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
-    let namespace = snapshot.get(&target.object)?;
-    let mut labels = policy.profile.no_proxy_labels.iter();
-    let (label, value) = labels.find(|(label, value)| {
-        namespace.key.gk.is_core("Namespace") && namespace.meta.labels.get(label) == Some(value)
-    })?;
+    let namespace = &target.object;
+    let object = snapshot
+        .get(namespace)
+        .filter(|_| namespace.gk.is_core("Namespace"))?;
+    let (label, value) = object
+        .meta
+        .labels
+        .first_of(&policy.profile.no_proxy_labels)?;
     let kind = &policy.key().gk.kind;
-    let namespace = &namespace.key;
     Some(format!(
         "{namespace} has the label {label}={value}: no proxy in front of its Services reads a {kind} without a target"
     ))

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::words::{shown, type_of};
+use super::words::shown;
+use crate::model::wording::type_name;
 
 /// A type of JSON values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,12 +74,12 @@ impl JsonType {
                 format!("{} is not a whole number", shown(value))
             }
             Value::Object(_) | Value::Array(_) | Value::Null => {
-                format!("it is {}; it must be {wanted}", type_of(value))
+                format!("it is {}; it must be {wanted}", type_name(value))
             }
             _ => format!(
                 "{} is {}; it must be {wanted}",
                 shown(value),
-                type_of(value)
+                type_name(value)
             ),
         }
     }

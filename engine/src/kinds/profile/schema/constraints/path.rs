@@ -1,4 +1,4 @@
-//! The path of a value in a spec. It becomes text only when somebody is told.
+//! The path of a value in a spec. It is formatted only for a violation that is reported.
 
 use std::fmt;
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::model::wording::type_name;
+
 /// The number of characters that are shown of a value.
 const SHOWN: usize = 60;
 
@@ -12,23 +14,12 @@ const SHOWN: usize = 60;
 pub(super) fn shown(value: &Value) -> String {
     let text = match value {
         // A long list is not written in full to be cut.
-        Value::Array(_) | Value::Object(_) => return type_of(value).to_owned(),
+        Value::Array(_) | Value::Object(_) => return type_name(value).to_owned(),
         value => value.to_string(),
     };
     match text.char_indices().nth(SHOWN) {
         Some((cut, _)) => format!("{}…", text.get(..cut).unwrap_or_default()),
         None => text,
-    }
-}
-
-pub(super) fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
     }
 }
 
