@@ -6,6 +6,7 @@ use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr};
 use kube_cel::cel::{Context, ExecutionError, Program, Value};
 
 use crate::cost::{self, Sizes};
+use crate::shape::{self, Shape};
 
 /// The variables of rules and messages.
 pub(crate) const VARIABLES: [&str; 10] = [
@@ -38,8 +39,10 @@ pub(crate) struct Expression {
 /// Finds the variables of an expression.
 struct Names<'a> {
     /// The variables of the macros around.
-    bound: Vec<&'a str>,
+    bound: Vec<(&'a str, Shape)>,
     free: BTreeSet<&'a str>,
+    /// The first mistake in a field or type.
+    wrong: Option<String>,
     /// Paths of names below `effective.spec` and `before.spec`.
     settings: BTreeSet<Vec<String>>,
 }
@@ -62,6 +65,7 @@ impl Expression {
         let mut names = Names {
             bound: Vec::new(),
             free: BTreeSet::new(),
+            wrong: None,
             settings: BTreeSet::new(),
         };
         names.visit(program.expression());
@@ -78,6 +82,9 @@ impl Expression {
                 }
             };
         }
+        if let Some(why) = names.wrong {
+            return Err(why);
+        }
         let text = text.to_owned();
         Ok(Self {
             program,
@@ -85,6 +92,15 @@ impl Expression {
             reads,
             text,
         })
+    }
+
+    /// Compiles a message.
+    pub(crate) fn message(text: &str) -> Result<Self, String> {
+        let message = Self::compile(text)?;
+        match shape::why_no_text(message.program.expression()) {
+            Some(why) => Err(why),
+            None => Ok(message),
+        }
     }
 
     /// The expression as it is written.
@@ -143,9 +159,12 @@ fn reason(error: &ExecutionError) -> String {
 
 impl<'a> Names<'a> {
     fn visit(&mut self, expression: &'a IdedExpr) {
+        if self.wrong.is_none() {
+            self.wrong = shape::why_wrong(expression, &self.bound);
+        }
         match &expression.expr {
             Expr::Ident(name) => {
-                if !name.starts_with('@') && !self.bound.contains(&name.as_str()) {
+                if !name.starts_with('@') && !self.is_bound(name) {
                     self.free.insert(name);
                 }
             }
@@ -163,9 +182,15 @@ impl<'a> Names<'a> {
                 self.visit(&inner.iter_range);
                 self.visit(&inner.accu_init);
                 let outside = self.bound.len();
-                self.bound.push(&inner.iter_var);
-                self.bound.push(&inner.accu_var);
-                self.bound.extend(inner.iter_var2.as_deref());
+                let element = Shape::of(&inner.iter_range, &self.bound).element();
+                // With two variables, the first one is the index.
+                let (first, second) = match inner.iter_var2.as_deref() {
+                    Some(second) => (Shape::Any, Some((second, element))),
+                    None => (element, None),
+                };
+                self.bound.push((&inner.iter_var, first));
+                self.bound.push((&inner.accu_var, Shape::Any));
+                self.bound.extend(second);
                 self.visit(&inner.loop_cond);
                 self.visit(&inner.loop_step);
                 self.visit(&inner.result);
@@ -187,6 +212,10 @@ impl<'a> Names<'a> {
         }
     }
 
+    fn is_bound(&self, name: &str) -> bool {
+        self.bound.iter().any(|(bound, _)| *bound == name)
+    }
+
     /// The path below the settings that a chain of names leads to.
     fn setting(&self, expression: &IdedExpr) -> Option<Vec<String>> {
         let mut path = Vec::new();
@@ -198,8 +227,7 @@ impl<'a> Names<'a> {
         let Expr::Ident(name) = &at.expr else {
             return None;
         };
-        let is_ours = ["effective", "before"].contains(&name.as_str())
-            && !self.bound.contains(&name.as_str());
+        let is_ours = ["effective", "before"].contains(&name.as_str()) && !self.is_bound(name);
         path.reverse();
         let (first, rest) = path.split_first()?;
         (is_ours && first == "spec" && !rest.is_empty()).then(|| rest.to_vec())

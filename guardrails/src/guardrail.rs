@@ -178,7 +178,7 @@ impl Guardrail {
 impl Rule {
     fn compile(file: &RuleFile) -> Result<Self, (&'static str, String)> {
         let require = Expression::compile(&file.require).map_err(|why| ("require", why))?;
-        let message = file.message.as_deref().map(Expression::compile);
+        let message = file.message.as_deref().map(Expression::message);
         let message = message.transpose().map_err(|why| ("message", why))?;
         Ok(Self { require, message })
     }

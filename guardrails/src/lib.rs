@@ -18,6 +18,7 @@ mod judge;
 mod matching;
 mod path;
 mod report;
+mod shape;
 mod side;
 mod standing;
 mod status;

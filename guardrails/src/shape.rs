@@ -1,0 +1,180 @@
+//! The fields and types of the variables of rules, checked when an expression is compiled. At the evaluation a wrong name
+//! would fail on every path, and a message would be left out in silence.
+
+use attache_engine::model::hint::nearest;
+use kube_cel::cel::common::ast::{Expr, IdedExpr, LiteralValue};
+
+/// What is known of a value before the evaluation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shape {
+    Any,
+    Text,
+    Number,
+    /// An object with fields of any shape, fields of a known shape, and no others.
+    Object(
+        &'static [&'static [&'static str]],
+        &'static [(&'static str, Shape)],
+    ),
+    /// A list with elements of this shape.
+    List(&'static Shape),
+}
+
+use Shape::{Any, List, Number, Object, Text};
+
+const IDENTITY: &[&str] = &["group", "kind", "namespace", "name"];
+const LABELS: &[&str] = &["labels", "namespaceLabels"];
+
+/// A target may be a Gateway, a route, or neither.
+const TARGET: Shape = Object(&[IDENTITY, LABELS, &["section", "class", "hostnames"]], &[]);
+const GATEWAY: Shape = Object(&[IDENTITY, LABELS, &["class"]], &[]);
+const ROUTE: Shape = Object(&[IDENTITY, LABELS, &["hostnames"]], &[]);
+const LISTENER: Shape = Object(&[&["name", "hostname", "protocol"]], &[("port", Number)]);
+const PATH: Shape = Object(
+    &[
+        &["class", "gateway", "listenerSet", "listener", "service"],
+        &["route", "rule", "backend", "port"],
+    ],
+    &[],
+);
+/// An element of `policies`.
+const POLICY: Shape = Object(
+    &[IDENTITY, &["labels", "inForce"]],
+    &[("attachedTo", Object(&[IDENTITY, &["section"]], &[]))],
+);
+/// It has `effective` without `spec.policyKind`, and `spec` and `sources` with it.
+const BEFORE: Shape = Object(
+    &[&["spec", "sources", "protections", "effective"]],
+    &[("policies", List(&POLICY))],
+);
+const REQUEST: Shape = Object(
+    &[&["operation"]],
+    &[
+        ("object", Object(&[IDENTITY], &[])),
+        ("userInfo", Object(&[&["username", "groups", "uid"]], &[])),
+    ],
+);
+
+// === impl Shape ===
+
+impl Shape {
+    /// That of an expression, with the shapes of the variables of the macros around it.
+    pub(crate) fn of(expression: &IdedExpr, bound: &[(&str, Self)]) -> Self {
+        match &expression.expr {
+            Expr::Ident(name) => {
+                let inner = bound.iter().rev().find(|(bound, _)| bound == name);
+                inner.map_or_else(|| Self::of_variable(name), |(_, shape)| *shape)
+            }
+            Expr::Select(select) if !select.test => {
+                let outer = Self::of(&select.operand, bound);
+                outer.field(&select.field).unwrap_or(Any)
+            }
+            Expr::Literal(LiteralValue::String(_)) => Text,
+            Expr::Literal(
+                LiteralValue::Int(_) | LiteralValue::UInt(_) | LiteralValue::Double(_),
+            ) => Number,
+            Expr::Call(call) if call.func_name == ADD => {
+                let mut parts = call.args.iter().map(|part| Self::of(part, bound));
+                let is_text = parts.any(|part| matches!(part, Text));
+                if is_text { Text } else { Any }
+            }
+            _ => Any,
+        }
+    }
+
+    /// `effective` is a map from kinds, or has the settings of one.
+    fn of_variable(name: &str) -> Self {
+        match name {
+            "policies" => List(&POLICY),
+            "target" => TARGET,
+            "path" => PATH,
+            "gateway" => GATEWAY,
+            "listener" => LISTENER,
+            "route" => ROUTE,
+            "before" => BEFORE,
+            "request" => REQUEST,
+            _ => Any,
+        }
+    }
+
+    /// That of the elements of a list.
+    pub(crate) fn element(self) -> Self {
+        match self {
+            List(element) => *element,
+            _ => Any,
+        }
+    }
+
+    /// That of a field; `None` if there is no such field.
+    fn field(self, name: &str) -> Option<Self> {
+        let Object(plain, shaped) = self else {
+            return Some(Any);
+        };
+        let shaped = shaped.iter().find(|(field, _)| *field == name);
+        let is_plain = || plain.iter().any(|names| names.contains(&name));
+        let shaped = shaped.map(|(_, shape)| *shape);
+        shaped.or_else(|| is_plain().then_some(Any))
+    }
+
+    /// The fields of an object.
+    fn fields(self) -> Vec<&'static str> {
+        let Object(plain, shaped) = self else {
+            return Vec::new();
+        };
+        let plain = plain.iter().copied().flatten().copied();
+        plain.chain(shaped.iter().map(|(name, _)| *name)).collect()
+    }
+}
+
+/// The function that `+` calls.
+const ADD: &str = "_+_";
+
+/// What is wrong with an expression, apart from its parts.
+pub(crate) fn why_wrong(expression: &IdedExpr, bound: &[(&str, Shape)]) -> Option<String> {
+    match &expression.expr {
+        Expr::Select(select) => {
+            let outer = Shape::of(&select.operand, bound);
+            if outer.field(&select.field).is_some() {
+                return None;
+            }
+            let (outer_name, name) = (written(&select.operand)?, &select.field);
+            let fields = outer.fields();
+            let remedy = match nearest(name, &fields) {
+                Some(near) => format!("did you mean {near:?}?"),
+                None => format!("there are {}", fields.join(", ")),
+            };
+            Some(format!("{outer_name} has no field {name:?}; {remedy}"))
+        }
+        Expr::Call(call) if call.func_name == ADD => {
+            let shapes = call.args.iter().map(|part| (part, Shape::of(part, bound)));
+            let shapes: Vec<(&IdedExpr, Shape)> = shapes.collect();
+            let has_text = shapes.iter().any(|(_, shape)| matches!(shape, Text));
+            let mut numbers = shapes.iter().filter(|(_, shape)| matches!(shape, Number));
+            let (number, _) = numbers.next().filter(|_| has_text)?;
+            let number = written(number).unwrap_or_else(|| "…".to_owned());
+            Some(format!(
+                "text and a number cannot be added; write string({number})"
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// Why an expression cannot be a message.
+pub(crate) fn why_no_text(expression: &IdedExpr) -> Option<String> {
+    let what = match Shape::of(expression, &[]) {
+        Any | Text => return None,
+        Number => "a number",
+        Object(..) => "an object",
+        List(_) => "a list",
+    };
+    Some(format!("it gives {what}; a message is text"))
+}
+
+/// An expression of names as it is written: `request.userInfo`.
+fn written(expression: &IdedExpr) -> Option<String> {
+    match &expression.expr {
+        Expr::Ident(name) => Some(name.clone()),
+        Expr::Select(select) => Some(format!("{}.{}", written(&select.operand)?, select.field)),
+        _ => None,
+    }
+}
