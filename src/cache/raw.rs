@@ -14,7 +14,7 @@ use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::intern::Interner;
 use crate::engine::model::object::{
     Header, Incoming, Meta, Object, RawAnnotations, Reported, Unreadable, is_large,
-    short_annotations, weigh_metadata,
+    short_annotations, unreadable_field, weigh_metadata,
 };
 use crate::engine::model::selector::Labels;
 use crate::engine::model::uid::Uid;
@@ -49,7 +49,7 @@ struct Parts<'a> {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, expecting = "an object")]
 struct SlimMeta<'a> {
     name: Option<Arc<str>>,
     namespace: Option<Arc<str>>,
@@ -311,7 +311,11 @@ fn read_header(raw: Option<&RawValue>) -> Metadata {
                 version,
                 header,
                 generation: None,
-                odd: Some(Unreadable::because("odd metadata", error)),
+                odd: Some(unreadable_field::<SlimMeta<'_>>(
+                    "metadata",
+                    raw.get(),
+                    &error,
+                )),
             }
         }
     }

@@ -56,7 +56,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// If the directory or cluster does not exist, or a file is wrong.
+/// If the directory or cluster does not exist, a file is wrong, or no policy kind has a CRD.
 pub fn run(args: Args) -> Result<(), Failure> {
     let Definitions { rules, crds, used } = args.state.definitions()?;
     let policies = policies(&rules, crds.iter().map(AsRef::as_ref));
@@ -69,6 +69,10 @@ pub fn run(args: Args) -> Result<(), Failure> {
     for crd in crds.iter().filter(|crd| !is_nameable(crd)) {
         let name = escape(&format!("{}.{}", crd.plural, crd.gk.group));
         eprintln!("attache: skipped {name}: the API server does not accept a CRD of this name");
+    }
+    if policies.is_empty() {
+        // Without rules, the role that is applied over that of an earlier run would take its rights away.
+        return Err(nothing_to_register(&args.state).into());
     }
     let documents = documents(&args.terms()?, &policies);
     let texts: Result<Vec<String>, _> = documents.iter().map(serde_saphyr::to_string).collect();
@@ -88,6 +92,17 @@ fn documents(terms: &Terms, policies: &Policies) -> [Value; 3] {
 fn say_left_out(gk: &GroupKind) {
     let gk = escape(&gk.to_string());
     eprintln!("attache: skipped {gk}: it has policies, but its CRD was not found");
+}
+
+/// Why nothing is printed, and what to do.
+fn nothing_to_register(state: &State) -> String {
+    let remedy = if state.is_of_files() {
+        "add the CRDs to the files, or leave out --from to read them from the cluster"
+    } else {
+        "install the CRDs of your policy kinds first"
+    };
+    let place = state.described();
+    format!("there is no CRD of a policy kind in {place}, so there are no rules to print; {remedy}")
 }
 
 // === impl Args ===

@@ -114,7 +114,7 @@ fn every_flag_is_in_what_is_printed() {
 }
 
 #[test]
-fn policies_without_a_definition_are_named() {
+fn policies_without_a_definition_are_named_and_nothing_is_printed_without_any() {
     let folder = tempfile::tempdir().unwrap();
     let policy = "
 apiVersion: gateway.envoyproxy.io/v1alpha1
@@ -123,14 +123,27 @@ metadata: {name: login, namespace: shop}
 spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]}
 ";
     std::fs::write(folder.path().join("policy.yaml"), policy).unwrap();
-    let run = run(&["--from", folder.path().to_str().unwrap()]);
-    assert!(run.status.success());
-    let said = String::from_utf8(run.stderr).unwrap();
+    let from = ["--from", folder.path().to_str().unwrap()];
     let expected =
         "skipped SecurityPolicy.gateway.envoyproxy.io: it has policies, but its CRD was not found";
+    // A role without rules, applied over that of an earlier run, would take its rights away.
+    let said = refused(&from);
+    assert!(said.contains(expected), "{said}");
+    assert!(said.contains("so there are no rules to print"), "{said}");
+    let kinds = "examples/quickstart/10-policy-kinds.yaml";
+    std::fs::copy(
+        Path::new(ROOT).join(kinds),
+        folder.path().join("kinds.yaml"),
+    )
+    .unwrap();
+    let run = run(&from);
+    assert!(run.status.success());
+    let said = String::from_utf8(run.stderr).unwrap();
     assert!(said.contains(expected), "{said}");
     let role = &documents(&String::from_utf8(run.stdout).unwrap())[0];
-    assert_eq!(role["rules"], serde_json::json!([]));
+    let rules = role["rules"].as_array().unwrap();
+    assert_eq!(rules.len(), 1);
+    assert_eq!(rules[0]["apiGroups"][0], "policies.example.com");
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub use matches::Matches;
 pub use paths::Paths;
 pub use reported::Reported;
 pub use rule_matches::{Condition, RequestMatch, RuleMatches};
-pub use unreadable::{Unreadable, plain};
+pub use unreadable::{Unreadable, field as unreadable_field, plain};
 pub use weight::is_bearable;
 pub use weight::{is_large, weigh_metadata};
 pub(crate) use weight::{weigh, weigh_all};

@@ -15,9 +15,8 @@ use super::url::to_query;
 use super::{EntryPoint, MatchedRule, Matching, Outcome, RequestMatch, Served, Stage};
 use crate::kinds::profile::ListenerIsolation;
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::object::{Node, Object};
-use crate::state::snapshot::class_key;
-use crate::topology::{Conflict, controller_facts};
+use crate::model::object::Object;
+use crate::topology::{Conflict, controller_facts, missing_class};
 
 impl<'a> Matching<'a> {
     /// Matches a request at the Gateways that `asked` selects, sorted by key.
@@ -78,12 +77,10 @@ impl<'a> Matching<'a> {
 
     /// A note if the `GatewayClass` does not exist, so that no controller serves the Gateway.
     fn without_class(&self, gateway: &Object) -> Option<String> {
-        let Node::Gateway { class, .. } = &gateway.node else {
-            return None;
-        };
-        let key = class_key(class);
-        let missing = self.snapshot.knows(&key.gk) && self.snapshot.get(&key).is_none();
-        missing.then(|| format!("{key} does not exist: no controller serves the Gateway"))
+        let key = missing_class(self.snapshot, gateway)?;
+        Some(format!(
+            "{key} does not exist: no controller serves the Gateway"
+        ))
     }
 
     /// Matches a request at listeners that differ only in hostname: the most specific hostname that matches takes it

@@ -61,7 +61,7 @@ impl Unreadable {
 }
 
 /// Parses unreadable input again to find the field. It takes longer, so it is for errors only.
-pub(super) fn field<'a, T: Deserialize<'a>>(
+pub fn field<'a, T: Deserialize<'a>>(
     what: &str,
     text: &'a str,
     why: &serde_json::Error,
@@ -80,9 +80,21 @@ pub(super) fn field<'a, T: Deserialize<'a>>(
     };
     Unreadable {
         part: format!("{part} cannot be read"),
-        told: format!("{at} cannot be read: {}", plain(why)),
+        told: format!("{at} cannot be read: {}", with_hint(plain(why))),
         is_much: why.to_string().starts_with(LONG_LIST),
     }
+}
+
+/// Adds what to do about a value that YAML does not read as text, such as `off` or `12`.
+fn with_hint(why: String) -> String {
+    let found = why.strip_prefix("invalid type: ");
+    let found = found.filter(|rest| rest.ends_with(", expected a string"));
+    let kind = match found.and_then(|rest| rest.split([' ', ',']).next()) {
+        Some("boolean") => "a boolean",
+        Some("integer" | "floating") => "a number",
+        _ => return why,
+    };
+    format!("{why}; quote it: without quotes YAML reads it as {kind}")
 }
 
 /// The fault, in words for people: without the place in the JSON.
@@ -121,6 +133,12 @@ mod tests {
         let why = read("HTTPRoute", labelled);
         assert!(why.to_string().starts_with("metadata.labels"), "{why}");
         assert_eq!(why.part(), "metadata cannot be read");
+        // What `name: off` is in JSON.
+        let unquoted = r#"{"metadata": {"name": false}}"#;
+        assert_eq!(
+            read("HTTPRoute", unquoted).to_string(),
+            "metadata.name cannot be read: invalid type: boolean `false`, expected a string; quote it: without quotes YAML reads it as a boolean"
+        );
         // Regardless of the content of the key.
         let odd_key = r#"{"metadata": {"labels": {"secret: [x] cannot be read": 7}}}"#;
         assert_eq!(read("HTTPRoute", odd_key).part(), "metadata cannot be read");
