@@ -1,15 +1,16 @@
 //! Admission webhook for Gateway API policy attachment.
 //!
-//! The modules. An arrow points to what a module may import; a test enforces it:
+//! The modules. An arrow points to what a module may import. `LAYERS` in tests/repository/layering.rs has every arrow, and
+//! a test enforces them:
 //!
 //! ```text
-//! main -> cli -> serve -> { cache, http, lease } -> metrics -> engine
-//!         cli, standing -> answer -> engine
-//!         serve -> { standing, status_writer } -> cache
-//!          cli, serve -> config
-//!          cli, serve, http -> telemetry -> metrics
-//!          cli, cache -> registration -> engine
-//!          cli, serve -> ui -> engine
+//! main -> cli -> serve -> { cache, http } -> metrics -> engine
+//!         serve -> { standing, status_writer } -> lease -> cache
+//!         cli, serve, standing -> answer -> engine
+//!         cli, serve -> config, ui -> engine
+//!         cli, serve, http -> telemetry -> metrics
+//!         cli, serve, cache -> registration -> engine
+//!         cli, serve, cache, http -> certificates
 //! ```
 //!
 //! - [`engine`], a package of its own, makes all decisions. Pure: no async, no clock, no I/O, no client. Its entry point
@@ -25,6 +26,7 @@
 //! - [`standing`] judges the standing state in the background.
 //! - [`lease`] chooses one of several replicas.
 //! - [`status_writer`] writes conditions into the status of the objects that policies act on.
+//! - [`today`] has the date.
 //! - [`serve`] connects `cache` and `http`, which do not import each other.
 
 pub use attache_engine as engine;

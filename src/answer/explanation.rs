@@ -286,7 +286,7 @@ pub struct PolicyOnRequest {
     pub by: Vec<Named>,
     /// Its overridden settings, if other settings of it are in force.
     pub lost: Vec<String>,
-    /// Why its controllers reject it.
+    /// Why its controllers reject it, or why attache expects that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Settings that protect less than they seem to, and behavior of its controllers that attache does not model.
@@ -305,7 +305,7 @@ pub enum PolicyOutcome {
     Overridden,
     /// Another policy on the same target takes precedence.
     Conflicted,
-    /// Its controllers reject it.
+    /// Its controllers reject it, or attache expects them to.
     Rejected,
 }
 

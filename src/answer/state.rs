@@ -18,7 +18,7 @@ pub enum PolicyState {
     Overridden,
     /// Another policy of the kind is already attached to its target and takes precedence.
     Conflicted,
-    /// Its controllers reject it, or report that it is not in force.
+    /// Its controllers reject it or report that it is not in force, or attache expects them to reject it.
     Rejected,
     /// Its strategy cannot be used, or it may not name its target.
     Invalid,
@@ -37,7 +37,7 @@ pub enum Acceptance {
     Accepted,
     /// Another policy of the kind is already attached to the target and takes precedence.
     Conflicted,
-    /// Its controllers reject it, or report that it is not in force.
+    /// Its controllers reject it or report that it is not in force, or attache expects them to reject it.
     Rejected,
     /// The strategy cannot be used, or the policy may not name the target.
     Invalid,

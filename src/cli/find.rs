@@ -49,7 +49,10 @@ pub(super) fn there(snapshot: &Snapshot, key: &ObjectKey) -> Result<(), String> 
                 key.namespace
             )
         }
-        (None, []) => format!("there are {}", quoted(&here)),
+        (None, []) => {
+            let verb = if here.len() == 1 { "is" } else { "are" };
+            format!("there {verb} {}", quoted(&here))
+        }
     };
     Err(format!(
         "{} does not exist; {hint}",

@@ -103,7 +103,8 @@ pub fn guarded_by(callers: Arc<Callers>, router: Router) -> Router {
                 return next.run(request).await;
             }
             let http1 = request.version() < Version::HTTP_2;
-            let refused = Refused::new(StatusCode::UNAUTHORIZED, "who are you?").closing();
+            let refused =
+                Refused::new(StatusCode::UNAUTHORIZED, "client certificate required").closing();
             refused.response(http1)
         }
     };

@@ -46,7 +46,7 @@ pub enum TlsError {
     #[error("failed to use the certificate with the key: {0}")]
     Pair(#[source] rustls::Error),
     /// The certificate is not valid now, while the one in use is.
-    #[error("the certificate does not count now: {0}; renew it, or set the clock")]
+    #[error("the certificate is not valid now: {0}; renew it, or set the clock")]
     Time(String),
     /// The file of the client CA is not PEM, or has no certificate.
     #[error("failed to parse the client CA: {}", said(.0))]

@@ -1,7 +1,8 @@
 //! Standard process metrics of Prometheus clients, read from `/proc` at each scrape. Systems without `/proc` do not
 //! have them.
 //!
-//! The collector of the `prometheus` crate counts CPU time in whole seconds, and builds on Linux only.
+//! The collector of the `prometheus` crate (its feature `process`) is not used: it counts CPU time in whole seconds, too
+//! coarse for a process that uses a few hundredths of a core. It also builds on Linux only.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -77,7 +77,7 @@ pub struct Args {
         conflicts_with = "from"
     )]
     pub manage_webhooks: Vec<Managed>,
-    /// Write the findings that stand as reports (openreports.io, or wgpolicyk8s.io where only that is served); requires the
+    /// Publish current findings as `Report` objects (openreports.io, or wgpolicyk8s.io where only that is served); requires the
     /// permissions in manifests/reports. With `=all`, reports also name policies of other namespaces.
     #[arg(
         long,
@@ -117,7 +117,7 @@ pub struct Args {
     /// How long to accept requests after SIGTERM, until the pod is removed from all endpoints; 0s with --from.
     #[arg(long, value_name = "TIME", default_value = "10s", default_value_if("from", ArgPredicate::IsPresent, "0s"), value_parser = duration)]
     pub drain_delay: Duration,
-    /// How long to wait after that for requests in progress.
+    /// How long requests in progress may take after that before they are cut off.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub drain_timeout: Duration,
     /// Log format.
@@ -136,12 +136,12 @@ pub enum Managed {
     Both,
 }
 
-/// Which policies reports name.
+/// The policies that reports may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Named {
-    /// Those of the namespace of the report.
+    /// Only policies in the namespace of the report.
     Own,
-    /// All.
+    /// Policies of all namespaces.
     All,
 }
 

@@ -2,6 +2,10 @@
 //!
 //! Nobody waits for a log: lines go through a bounded queue, and those for which there is no room are counted.
 //! What objects hold is never logged, and their names only at `debug`.
+//!
+//! The queue is not that of `tracing-appender`: if that queue is full at the end of the process, its guard prints to the
+//! standard output, where commands print their answers. It also counts lost lines in a place of its own, so that the metric
+//! `attache_log_lines_lost_total` would need a collector around it, which is as much code as the queue.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};

@@ -1,13 +1,13 @@
-//! What is said of a panic, which is a bug: where it was, and its message where the program has that in its text. One
-//! that was put together may hold a piece of an object or a name, and these are for no log.
+//! Logs a panic, which is a bug: where it happened, and its message if that is a constant of the program. A formatted
+//! message may contain a name or a part of an object, and the log must have neither.
 
 use std::any::Any;
 use std::panic::{self, PanicHookInfo};
 
-/// In place of a message that was put together.
-const UNSAID: &str = "its message may hold what an object holds";
+/// Replaces a formatted message.
+const UNSAID: &str = "its message is left out: it may contain a part of an object";
 
-/// From now on panics are lines of the log, in its format.
+/// Writes panics to the log from now on, in its format.
 pub fn log() {
     panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
         let at = panic.location().map(ToString::to_string);
@@ -16,7 +16,7 @@ pub fn log() {
     }));
 }
 
-/// What may be said of it.
+/// The message that the log may have.
 pub fn message(payload: &(dyn Any + Send)) -> &'static str {
     payload.downcast_ref().copied().unwrap_or(UNSAID)
 }

@@ -3,8 +3,10 @@
 //! Without a collector in the environment, nothing is recorded. Reviews never wait for the collector: spans go
 //! through a bounded queue, and spans that do not fit are dropped and counted.
 //!
-//! Spans are started here and not by `tracing-opentelemetry`: that adds log events to spans. Log events at `debug`
-//! name objects, and spans must not.
+//! Spans are started here and not by `tracing-opentelemetry`: that layer exports all `tracing` spans with the log events in
+//! them, and log events at `debug` name objects, which exported spans must not. Filters could leave these out, but the
+//! parent in the headers and the question whether a span is recorded need this API in any case, so the layer would save
+//! no code.
 
 use std::sync::Arc;
 use std::time::Duration;

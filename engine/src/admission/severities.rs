@@ -105,7 +105,7 @@ impl Severities {
         Self { codes, overrides }
     }
 
-    /// The verdict with the severities that apply to this request. `asker` is called only if an override may match.
+    /// The verdict with the severities that apply to this request. `requester` is called only if an override may match.
     #[must_use]
     pub fn judge<'a>(
         &self,

@@ -55,7 +55,7 @@ impl StaleKinds {
         }
         let kinds: Vec<&GroupKind> = old.into_iter().map(|(gk, _)| gk).collect();
         let message = format!(
-            "what is known of {} is {} old: nothing was heard of it since, so this may be out of date",
+            "no update for {} in {}; this may be out of date",
             names(&kinds),
             minutes(age),
         );
@@ -149,10 +149,10 @@ mod tests {
     fn any_kind_name_fits_the_line() {
         let long = |c: &str| GroupKind::new(c.repeat(250), "K".repeat(63));
         for (kinds, expected) in [
-            (vec![long("a")], "what is known of a kind is 7 minutes old"),
+            (vec![long("a")], "no update for a kind in 7 minutes"),
             (
                 vec![long("a"), long("b")],
-                "what is known of 2 kinds is 7 minutes old",
+                "no update for 2 kinds in 7 minutes",
             ),
         ] {
             let lines = told(&old(&kinds), Vec::new()).warnings();

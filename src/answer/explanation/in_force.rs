@@ -327,7 +327,9 @@ impl Path {
             if clash.sections().is_empty() || self.passes_left_out(step, &clash) {
                 let found = standings.entry(policy.key().clone()).or_default();
                 found.at.insert(step.place.clone());
-                found.rejection = Some(format!("its controller rejects it ({clash})"));
+                found.rejection = Some(format!(
+                    "attache expects its controller to reject it ({clash})"
+                ));
             }
         }
     }

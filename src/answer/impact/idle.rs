@@ -94,7 +94,7 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: Done, known: bool) ->
             format!("it {verb} not in force: its controller reports {report}")
         }
         (Accepted::Clashing(why), _) => {
-            format!("it {verb} not in force: its controller rejects it ({why})")
+            format!("it {verb} not in force: attache expects its controller to reject it ({why})")
         }
         (Accepted::TargetNotFound, _) => match status.targets.first() {
             Some(target) => format!("it {verb} not attached: {} does not exist", target.target),

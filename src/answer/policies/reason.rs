@@ -101,7 +101,9 @@ pub(in crate::answer) fn of_target(
 
 fn left_out(target: &TargetStatus) -> Option<String> {
     let left_out = target.left_out()?;
-    Some(format!("its controller leaves out {left_out}"))
+    Some(format!(
+        "attache expects its controller to leave out {left_out}"
+    ))
 }
 
 /// Why a policy is not attached to a target. `None` if it is.
@@ -125,7 +127,7 @@ pub(in crate::answer) fn not_attached(
         Accepted::Accepted => return None,
         Accepted::Conflicted(with) => format!("{target} already has {}", with.path()),
         Accepted::Rejected(report) => format!("its controller reports {report}"),
-        Accepted::Clashing(why) => format!("its controller rejects it ({why})"),
+        Accepted::Clashing(why) => format!("attache expects its controller to reject it ({why})"),
         _ if let Some(why) = unusable(policy) => why,
         _ if policy.strategies.is_none() => "its merge strategy cannot be used".to_owned(),
         Accepted::Invalid | Accepted::TargetNotFound => match (reach, &place.section) {

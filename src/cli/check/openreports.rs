@@ -12,7 +12,7 @@ use crate::today::today;
 pub(super) fn text(args: &Args, inputs: &[Input]) -> Result<String, Failure> {
     if !args.has_no_manifests() {
         return Err(
-            "-o openreports reports what stands, not a change: give --cluster, or --from, without manifests"
+            "-o openreports reports the current findings, not those of a change: give --cluster, or --from, without manifests"
                 .into(),
         );
     }

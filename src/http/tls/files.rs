@@ -128,7 +128,7 @@ impl Reload {
         };
         let trouble = certificates.time_trouble(now);
         if let Some(why) = trouble.as_ref().filter(|_| trouble != self.said) {
-            tracing::error!(%why, "the serving certificate does not count now; it is served all the same");
+            tracing::error!(%why, "the serving certificate is not valid now; it is served nevertheless");
         }
         self.said = trouble;
     }

@@ -39,7 +39,7 @@ const MISTAKES: [(&str, &str, &str); 18] = [
     (
         "tools/grafana-deploy",
         "target-kind-unsupported",
-        "it can Gateway, ListenerSet, HTTPRoute, GRPCRoute",
+        "supported targets: Gateway, ListenerSet, HTTPRoute, GRPCRoute",
     ),
     (
         "shop/catalog-b",

@@ -30,7 +30,7 @@ async fn a_review_of_stale_kinds_warns_once_and_is_counted() {
         .await;
     let response = &answer.json()["response"];
     assert_eq!(response["allowed"], true, "{response}");
-    let told = "unverified: what is known of GRPCRoute, Gateway and 2 more is 7 minutes old: nothing was heard of it since, so this may be out of date";
+    let told = "unverified: no update for GRPCRoute, Gateway and 2 more in 7 minutes; this may be out of date";
     assert_eq!(response["warnings"][0], told, "{response}");
     let warnings = response["warnings"].as_array().unwrap().iter();
     let unverified = warnings.filter(|line| line.as_str().unwrap().starts_with("unverified"));

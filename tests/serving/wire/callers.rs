@@ -20,7 +20,7 @@ use super::process::Process;
 use super::server::{ALLOWED, Running, Setup, on_listener, start_with, until};
 use testing::client::{Answer, Client, LONG, Tls, roots};
 
-const WHO: &str = r#"{"error":"who are you?"}"#;
+const WHO: &str = r#"{"error":"client certificate required"}"#;
 
 /// A server that accepts clients of `ca` with one of these names; without names, with any.
 async fn start(ca: &Authority, names: &[&str]) -> (Running, Arc<Callers>) {

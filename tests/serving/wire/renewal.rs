@@ -324,7 +324,7 @@ async fn an_expired_pair_at_the_start_is_served_and_said() {
     assert!(
         process
             .log()
-            .contains("the serving certificate does not count now")
+            .contains("the serving certificate is not valid now")
     );
     let metrics = process.get("/metrics").await.body;
     let end = "attache_cert_not_after_timestamp_seconds 1009843200";
@@ -352,7 +352,7 @@ async fn a_pair_that_expires_while_served_is_reported_once() {
         .says("[-]certificate failed (not required): it ended at ")
         .await;
     assert_eq!(process.get("/readyz").await.status, 200);
-    let said = "the serving certificate does not count now";
+    let said = "the serving certificate is not valid now";
     let lines = || process.log().matches(said).count();
     until("the log says it", || lines() > 0).await;
     // A later renewal is detected, and there was no second report.

@@ -247,11 +247,15 @@ fn rejected(policy: &Policy, target: &TargetStatus) -> Option<Finding> {
             format!("it is not in force on {place}: its controller reports {report}")
         }
         Accepted::Clashing(why) => {
-            format!("it has no effect on {place}: its controller rejects it ({why})")
+            format!(
+                "it has no effect on {place}: attache expects its controller to reject it ({why})"
+            )
         }
         _ => {
             let left_out = target.left_out()?;
-            format!("it has no effect on a part of {place}: its controller leaves out {left_out}")
+            format!(
+                "it has no effect on a part of {place}: attache expects its controller to leave out {left_out}"
+            )
         }
     };
     Some(Finding::new(Code::Rejected, policy.key(), message).about(place.to_string()))

@@ -292,7 +292,7 @@ fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> O
                     ""
                 };
                 format!(
-                    "{kind} cannot target {wrong}{of_core}; it can {}{meant}",
+                    "{kind} cannot target {wrong}{of_core}; supported targets: {}{meant}",
                     listed(&kinds)
                 )
             }

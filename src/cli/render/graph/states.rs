@@ -58,7 +58,12 @@ pub(crate) fn look(state: PolicyState) -> Look {
             "⊖",
             "another policy of the kind already has its target",
         ),
-        PolicyState::Rejected => ("rejected", STOP, "⊖", "its controllers reject it"),
+        PolicyState::Rejected => (
+            "rejected",
+            STOP,
+            "⊖",
+            "its controllers reject it, or attache expects them to",
+        ),
         PolicyState::Invalid => (
             "broken",
             CROSS,

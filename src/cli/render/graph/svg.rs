@@ -199,7 +199,13 @@ fn curve(winner: Point, loser: Point, text: &mut String) {
 pub(crate) fn title(graph: &Graph) -> String {
     let count = |of: &dyn Fn(&Node) -> bool| graph.nodes.iter().filter(|node| of(node)).count();
     let policies = count(&|node| node.role == Role::Policy);
-    format!("{} objects and {policies} policies", objects(graph))
+    let counted = |number: usize, one: &str, more: &str| match number {
+        1 => format!("1 {one}"),
+        _ => format!("{number} {more}"),
+    };
+    let objects = counted(objects(graph), "object", "objects");
+    let policies = counted(policies, "policy", "policies");
+    format!("{objects} and {policies}")
 }
 
 fn objects(graph: &Graph) -> usize {
