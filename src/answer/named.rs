@@ -63,9 +63,9 @@ impl JsonSchema for Named {
             "type": "object",
             "properties": {
                 "group": {"type": "string", "description": "API group; empty for core."},
-                "kind": {"type": "string"},
+                "kind": {"type": "string", "description": "The kind, as in `kind` of a manifest."},
                 "namespace": {"type": "string", "description": "Empty for cluster-scoped objects."},
-                "name": {"type": "string"},
+                "name": {"type": "string", "description": "The name, as in `metadata.name`."},
                 "section": {"type": "string", "description": "Listener, rule or port."},
             },
             "required": ["group", "kind", "namespace", "name"],
@@ -102,7 +102,7 @@ impl JsonSchema for KindName {
             "type": "object",
             "properties": {
                 "group": {"type": "string", "description": "API group; empty for core."},
-                "kind": {"type": "string"},
+                "kind": {"type": "string", "description": "The kind, as in `kind` of a manifest."},
             },
             "required": ["group", "kind"],
             "additionalProperties": false,

@@ -8,6 +8,8 @@ use crate::run::root;
 
 mod keys;
 mod links;
+mod options;
+mod schemas;
 mod shell;
 mod tutorial;
 
@@ -94,6 +96,34 @@ fn hold(path: &str, expected: &str) {
     }
     assert!(
         text(path) == expected,
-        "{path} is stale: ATTACHE_BLESS=1 cargo test --test commands keys writes it"
+        "{path} is stale: ATTACHE_BLESS=1 cargo test --test commands documents writes it"
     );
+}
+
+/// The most lines of a page. Tables that tests write between marks do not count.
+const LONGEST: usize = 199;
+
+fn length(page: &str) -> usize {
+    let mut is_written = false;
+    let mut count = 0;
+    for line in page.lines() {
+        is_written |= line.starts_with("<!-- ") && line.ends_with(": begin -->");
+        count += usize::from(!is_written);
+        is_written &= !line.ends_with(": end -->");
+    }
+    count
+}
+
+#[test]
+fn no_page_is_too_long() {
+    let pages = pages();
+    let pages = pages.iter().filter(|path| path.starts_with("docs/"));
+    let long: Vec<String> = pages
+        .map(|path| (path, length(&text(path))))
+        .filter(|(_, lines)| *lines > LONGEST)
+        .map(|(path, lines)| format!("{path}: {lines} lines, more than {LONGEST}: split it"))
+        .collect();
+    assert!(long.is_empty(), "{}", long.join("\n"));
+    let marked = "a\n<!-- keys: begin -->\nb\n<!-- keys: end -->\nc\n";
+    assert_eq!(length(marked), 2);
 }

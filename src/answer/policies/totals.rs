@@ -15,14 +15,23 @@ pub struct Count {
     /// All policies.
     #[serde(rename = "total")]
     pub total: usize,
+    /// Policies that are wholly in force.
     enforced: usize,
+    /// Policies of which a part is in force, or which are in force on some paths.
     partially_enforced: usize,
+    /// Policies that others override wholly.
     overridden: usize,
+    /// Policies whose target has another policy of their kind, which takes precedence.
     conflicted: usize,
+    /// Policies that their controllers reject, or that attache expects them to reject.
     rejected: usize,
+    /// Policies whose strategy cannot be used, or which may not name their target.
     invalid: usize,
+    /// Policies whose target does not exist.
     target_not_found: usize,
+    /// Policies that are attached and have no effective target.
     no_effect: usize,
+    /// Policies that select objects which attache does not watch.
     unknown: usize,
 }
 

@@ -115,7 +115,7 @@ impl Schema {
 }
 
 /// A text in a cell of a table.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     text.replace('\n', " ").replace('|', "\\|")
 }
 
