@@ -105,7 +105,7 @@ pub fn rule(code: Code) -> Rule {
             "Remove one of the two, or let them target different sections.",
         ),
         Code::Rejected => (
-            "The controllers of the kind reject the policy",
+            "The controllers of the kind reject the policy, or attache expects them to",
             "Nothing of it is in force. The message has the reason: change what it names, or the objects that clash with it.",
         ),
         Code::Overridden => (

@@ -55,7 +55,9 @@ impl Row {
             .filter(|value| !value.is_hide_set())
             .map(|value| format!("`{}`", value.get_name()))
             .collect();
-        if takes.takes_values() && !names_of_values.is_empty() {
+        if values.iter().any(|value| value == "CODE") {
+            meaning.push_str("; one of the codes in [Findings](findings.md)");
+        } else if takes.takes_values() && !names_of_values.is_empty() {
             write!(meaning, "; one of {}", names_of_values.join(", ")).unwrap();
         }
         let defaults = argument.get_default_values().iter();
@@ -113,11 +115,11 @@ fn the_page_has_every_option_of_every_command() {
     let common: Vec<&Row> = counts.keys().filter(|row| is_common(row)).collect();
     let mut page = format!(
         "# Options\n\n\
-        Every option of every command, made from the command line itself (`ATTACHE_BLESS=1 cargo test --test commands\noptions`). \
+        This page lists every option of every command. A test writes it from the command line itself.\n\
         `attache help COMMAND` shows the same with examples. [Commands](commands.md) explains what the commands show.\n\n\
         <!-- options: begin -->\n\n\
         ## Options of many commands\n\n\
-        A command has those that its `--help` lists: commands that read a cluster or files have nearly all of them.\n\n{}",
+        The commands that read a cluster or files have these options; `attache help COMMAND` lists those of one command.\n\n{}",
         table(&common)
     );
     for command in commands {

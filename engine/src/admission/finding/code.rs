@@ -74,7 +74,7 @@ pub enum Code {
     FieldConflict,
     /// Another policy is attached to the same target and section and takes precedence.
     Conflicted,
-    /// The controllers of the kind reject the policy.
+    /// The controllers of the kind reject the policy, or attache expects them to.
     Rejected,
     /// No request comes to the route or listener that the policy targets.
     NoEffect,
