@@ -72,6 +72,10 @@ impl Shape {
             Expr::Literal(
                 LiteralValue::Int(_) | LiteralValue::UInt(_) | LiteralValue::Double(_),
             ) => Number,
+            Expr::Call(call) if call.func_name == INDEX => {
+                let list = call.args.first();
+                list.map_or(Any, |list| Self::of(list, bound).element())
+            }
             Expr::Call(call) if call.func_name == ADD => {
                 let mut parts = call.args.iter().map(|part| Self::of(part, bound));
                 let is_text = parts.any(|part| matches!(part, Text));
@@ -127,6 +131,8 @@ impl Shape {
 
 /// The function that `+` calls.
 const ADD: &str = "_+_";
+/// The function that `list[0]` calls.
+const INDEX: &str = "_[_]";
 
 /// What is wrong with an expression, apart from its parts.
 pub(crate) fn why_wrong(expression: &IdedExpr, bound: &[(&str, Shape)]) -> Option<String> {
@@ -175,6 +181,9 @@ fn written(expression: &IdedExpr) -> Option<String> {
     match &expression.expr {
         Expr::Ident(name) => Some(name.clone()),
         Expr::Select(select) => Some(format!("{}.{}", written(&select.operand)?, select.field)),
+        Expr::Call(call) if call.func_name == INDEX => {
+            Some(format!("{}[…]", written(call.args.first()?)?))
+        }
         _ => None,
     }
 }

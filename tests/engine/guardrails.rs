@@ -151,6 +151,10 @@ fn what_is_wrong_with_a_guardrail() {
             "guardrail \"x\": spec.rules[0].require: one.attachedTo has no field \"sectoin\"; did you mean \"section\"?",
         ),
         (
+            "rules: [{require: 'policies[0].kinds == \"X\"'}]",
+            "guardrail \"x\": spec.rules[0].require: policies[…] has no field \"kinds\"; did you mean \"kind\"?",
+        ),
+        (
             "rules: [{require: 'has(before.protection)'}]",
             "guardrail \"x\": spec.rules[0].require: before has no field \"protection\"; did you mean \"protections\"?",
         ),

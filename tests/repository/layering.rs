@@ -134,7 +134,7 @@ fn the_source_keeps_to_its_layers() {
     }
     assert!(
         report.is_empty(),
-        "the layers are described in CONTRIBUTING.md and held by tests/repository/layering:\n{report}"
+        "LAYERS in tests/repository/layering.rs says which module may import which:\n{report}"
     );
 }
 
