@@ -1,13 +1,14 @@
 //! Which policies are attached to an object, and why others that name it are not.
 
 pub mod conflict;
+pub(crate) mod lost_elsewhere;
 mod plain_listeners;
 pub mod rejection;
 
 use std::sync::Arc;
 
 use crate::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
-use crate::kinds::profile::{Classes, CrossNamespace, IfMissing, Only, Profile};
+use crate::kinds::profile::{Classes, CrossNamespace, Only, Profile, WhenRejected};
 use crate::model::grants::granted;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{From, Node, Object};
@@ -124,7 +125,8 @@ pub fn attached_to(
             let profile = &policy.profile;
             let mut references = profile.references.iter();
             profile.clashes.iter().any(|clash| clash.leaves_attached())
-                || references.any(|field| field.if_missing == IfMissing::KeepsPlace)
+                || references.any(|field| field.if_missing != WhenRejected::NotAttached)
+                || policy.rejected_on(&key.gk).is_some()
         };
         let accepted = is_rejected.then(|| reports::not_enforced(snapshot, policy));
         let not_enforced = accepted.flatten().and_then(|_| policy.not_enforced());
@@ -190,6 +192,7 @@ fn attachment(
         Some(RejectionEffect::WithoutSettings) => {
             (Arc::new(policy.without_settings()), Arc::default())
         }
+        Some(RejectionEffect::WithoutEffect) => (Arc::new(policy.without_effect()), Arc::default()),
         Some(RejectionEffect::WithoutSections { sections, .. }) => (policy.clone(), sections),
     };
     let attached = match &target.select {
@@ -354,11 +357,7 @@ fn is_left_out(
 
 /// Whether a class of Gateways, or its controller, is among these.
 pub(crate) fn is_of_classes(snapshot: &Snapshot, classes: &Classes, class: &ObjectKey) -> bool {
-    let controller = || {
-        snapshot
-            .get(class)
-            .and_then(|class| class.node.controller())
-    };
+    let controller = || snapshot.controller_of(class);
     let runs = || controller().is_some_and(|name| classes.controllers.contains(name));
     classes.names.contains(&class.name) || !classes.controllers.is_empty() && runs()
 }

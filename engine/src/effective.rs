@@ -48,7 +48,7 @@ pub mod traffic;
 
 use arena::Arena;
 pub(crate) use gateway_by_label::{gateway_before, names_same_gateway};
-pub use groups::follows;
+pub use groups::{follows, follows_parents};
 pub use path_set::PathSet;
 pub use policy_list::PolicyList;
 use route_path_cache::RoutePathCache;

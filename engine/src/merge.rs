@@ -17,6 +17,7 @@ use crate::model::ids::ObjectKey;
 use crate::model::level::Level;
 use crate::policy::Policy;
 
+mod apart;
 mod atomic;
 mod cost;
 mod filled;
@@ -310,6 +311,9 @@ pub fn fold_levels<'a>(
     } else {
         &*joined
     };
+    if let Some(apart) = apart::folded(profile, levels) {
+        return apart;
+    }
     if !merging.stages.is_empty() {
         return stages::merged(profile, levels, own);
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::kinds::profile::{Direction, Op, Profile, Strategy};
+use crate::kinds::profile::{Direction, Op, Profile, RejectedIf, Strategy};
 use crate::merge::{PolicyStanza, StanzaRef, read_stanzas};
 use crate::model::fuel;
 use crate::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
@@ -57,8 +57,8 @@ pub struct Policy {
     /// Its variants under the other facts that the profile lists for some routes and then for some levels; each is created
     /// on first use.
     elsewhere: Box<[OnceLock<Arc<Policy>>]>,
-    /// The indexes of those routes on which its settings make it invalid.
-    refused: Box<[usize]>,
+    /// The conditions of the profile for which controllers reject it, by index.
+    rejected_by: Box<[usize]>,
     /// The cost of reading the settings beyond their number, in units of fuel: their values may be long.
     length: u32,
     precedence: Precedence,
@@ -190,7 +190,7 @@ impl Policy {
             length: u32::try_from(length).unwrap_or(u32::MAX),
             strategies,
             agreed: settings::agreed(spec, &profile).into(),
-            refused: settings::refused(spec, &profile).into(),
+            rejected_by: profile.rejected_by(spec),
             precedence: Precedence::of_policy(&object, &profile),
             is_without_target: optional && entries(spec, &profile).is_empty(),
             elsewhere: elsewhere(&profile).map(|_| OnceLock::new()).collect(),
@@ -221,10 +221,13 @@ impl Policy {
         self.stanzas.iter().map(|piece| piece.of(self))
     }
 
-    /// Whether its settings make it invalid on routes of a kind.
-    pub fn is_refused_on(&self, route: &GroupKind) -> bool {
-        let on = self.profile.on_routes_of(route);
-        on.is_some_and(|(place, _)| self.refused.contains(&place))
+    /// The condition for which controllers reject it on targets of a kind, whatever else there is.
+    pub(crate) fn rejected_on(&self, target: &GroupKind) -> Option<&RejectedIf> {
+        let mut all = self.rejected_by.iter();
+        all.find_map(|index| {
+            let rejected = self.profile.rejected_if.get(*index)?;
+            rejected.is_about(target).then_some(rejected)
+        })
     }
 
     /// The number of settings; one with a long path counts several times.

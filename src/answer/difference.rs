@@ -125,7 +125,11 @@ pub fn difference(
     });
     let (changes, policies) = changes::changes(&states, &found);
     let requests = compared(a, b, renames, &objects);
+    let (traffic, opened) = traffic::between(&states);
     let mut lost_protection = protection::lost_protection(&states, &found);
+    let at_listeners = protection::at_listeners(&states, &opened).into_iter();
+    let at_listeners = at_listeners.filter(|lost| !hidden.contains(&lost.policy_kind.0));
+    protection::add(&mut lost_protection, at_listeners.collect());
     protection::add(&mut lost_protection, requests.lost);
     lost_protection.retain(|lost| is_within(&lost.object.0.object));
     let targets: BTreeSet<&ObjectKey> = changes.iter().map(|c| &c.object.0.object).collect();
@@ -141,7 +145,7 @@ pub fn difference(
         traffic: Traffic {
             rerouted: requests.rerouted,
             not_compared: requests.not_compared,
-            ..traffic::between(&states)
+            ..traffic
         }
         .within(is_within),
         summary: Summary {

@@ -160,6 +160,10 @@ pub fn impact_on_requests(states: [&Matching<'_>; 2], doing: &Effect) -> Impact 
     let requests = requests::requests(states, &differing(before, after, doing));
     impact.traffic.rerouted = requests.rerouted;
     impact.traffic.not_compared = requests.not_compared;
+    if !requests.lost.is_empty() && doing.all().count() == 1 {
+        // The only object of the change is the cause.
+        impact.idle.clear();
+    }
     protection::add(&mut impact.lost_protection, requests.lost);
     impact
 }
@@ -183,14 +187,18 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Impact {
     let states = States::same_names(before, after);
     let found = differences(before, after, &differing);
     let (changes, policies) = changes::changes(&states, &found);
-    let lost_protection = protection::lost_protection(&states, &found);
+    let (traffic, opened) = traffic::of(before, after, &differing);
+    let mut lost_protection = protection::lost_protection(&states, &found);
+    protection::add(
+        &mut lost_protection,
+        protection::at_listeners(&states, &opened),
+    );
     let orphaned = orphaned::orphaned(before, after, &differing);
     let is_nothing = changes.is_empty() && lost_protection.is_empty() && orphaned.is_empty();
     let alone = is_nothing && doing.all().count() == 1;
     let idle = idle::idle(before, after, doing, &policies, alone);
     let objects = changes.iter().map(|change| &change.object.0.object);
     let objects: BTreeSet<&ObjectKey> = objects.collect();
-    let traffic = traffic::of(before, after, &differing);
     Impact {
         applied: named(&doing.applied),
         deleted: named(&doing.deleted),

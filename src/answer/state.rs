@@ -130,7 +130,7 @@ impl From<&Accepted> for Acceptance {
 /// Why a policy has no effect. `None` in all other states.
 pub fn no_effect(state: Option<&State>) -> Option<&str> {
     match state {
-        Some(State::NoEffect(why)) => Some(why),
+        Some(State::NoEffect(none)) => Some(&none.why),
         _ => None,
     }
 }

@@ -296,6 +296,22 @@ fn a_new_path_without_a_protection_is_a_loss() {
     );
 }
 
+/// A policy on a port of a Service acts on the requests that come to the port, so a rule that names another port loses it, and so
+/// does a Service that gives its name to another port.
+#[test]
+fn requests_to_another_port_lose_what_the_port_had() {
+    let state = "--from tests/commands/impact/backend-port -n web";
+    let after = "tests/commands/impact/backend-port-after";
+    holds(
+        "impact/backend-port.txt",
+        &session(&[
+            &format!("impact -f {after}/route.yaml {state}"),
+            &format!("impact -f {after}/service.yaml {state}"),
+            &format!("check {after}/route.yaml {state}"),
+        ]),
+    );
+}
+
 /// If a class is deleted, no controller serves its Gateways; if a Namespace is deleted, policies elsewhere may lose their
 /// target.
 #[test]

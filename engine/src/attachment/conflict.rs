@@ -81,10 +81,7 @@ fn overlapping(here: &[Arc<Policy>]) -> Vec<Option<usize>> {
     let mut accepted = PathTrie::default();
     let mut found = Vec::with_capacity(here.len());
     for (i, leaves) in set.iter().enumerate() {
-        let rival = leaves
-            .iter()
-            .filter_map(|path| accepted.first_overlap(path))
-            .min();
+        let rival = first_rival(&accepted, leaves);
         if rival.is_none() {
             for path in leaves {
                 accepted.add(path, i);
@@ -93,6 +90,12 @@ fn overlapping(here: &[Arc<Policy>]) -> Vec<Option<usize>> {
         found.push(rival);
     }
     found
+}
+
+/// The first owner of a field that is among these.
+pub(super) fn first_rival(accepted: &PathTrie<'_>, leaves: &[SettingPath]) -> Option<usize> {
+    let rivals = leaves.iter();
+    rivals.filter_map(|path| accepted.first_overlap(path)).min()
 }
 
 /// For each item, the index of the first one that differs from it.
@@ -112,7 +115,7 @@ pub fn overlap(one: &Policy, other: &Policy) -> Option<SettingPath> {
 }
 
 /// The fields that a policy sets, of those in which policies of its kind conflict; every leaf if the kind lists none.
-fn leaves(policy: &Policy) -> Vec<SettingPath> {
+pub(super) fn leaves(policy: &Policy) -> Vec<SettingPath> {
     let fields = &*policy.profile.conflict_fields;
     let paths = policy.parts().flat_map(StanzaRef::paths);
     if fields.is_empty() {

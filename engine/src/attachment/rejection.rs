@@ -3,12 +3,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
+use crate::attachment::lost_elsewhere::{self, LostTargets, connected, lost};
 use crate::attachment::plain_listeners::PlainListeners;
 use crate::attachment::targets_of;
-use crate::kinds::profile::{Clash, IfMissing};
+use crate::kinds::profile::Clash;
 use crate::model::fuel;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
@@ -21,66 +21,9 @@ use crate::topology::{
     listener_at, sets_of,
 };
 
-/// Why controllers reject a policy.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Rejection {
-    /// The reason of the condition.
-    pub reason: &'static str,
-    /// One line that names the other object.
-    pub message: String,
-    /// What becomes of the policy at its target.
-    pub effect: RejectionEffect,
-}
+mod effect;
 
-/// What becomes of a rejected policy at its target.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RejectionEffect {
-    /// It is not attached.
-    NotAttached,
-    /// It still replaces policies above it: the target has no settings of the kind.
-    WithoutSettings,
-    /// It is not attached to some sections of the target, where policies above it stay in force.
-    WithoutSections {
-        /// The sections, by label.
-        sections: Arc<[Arc<str>]>,
-        /// Whether no other section of the target is accepted.
-        all: bool,
-    },
-    /// It is in force all the same.
-    InForce,
-}
-
-impl Rejection {
-    /// Whether the policy is in force on its target or on other sections of it.
-    pub fn is_partial(&self) -> bool {
-        matches!(
-            self.effect,
-            RejectionEffect::WithoutSections { all: false, .. } | RejectionEffect::InForce
-        )
-    }
-
-    /// The sections of the target on which alone the policy is rejected; none if it is rejected as a whole.
-    pub fn sections(&self) -> &[Arc<str>] {
-        match &self.effect {
-            RejectionEffect::WithoutSections { sections, .. } => sections,
-            RejectionEffect::NotAttached
-            | RejectionEffect::WithoutSettings
-            | RejectionEffect::InForce => &[],
-        }
-    }
-
-    /// Whether a place is one of these sections of the target object.
-    pub fn leaves_out(&self, object: &ObjectKey, place: &Place) -> bool {
-        let mut sections = self.sections().iter();
-        place.object == *object && sections.any(|name| place.section.as_ref() == Some(name))
-    }
-}
-
-impl fmt::Display for Rejection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.reason, self.message)
-    }
-}
+pub use effect::{Rejection, RejectionEffect};
 
 /// Finds policies that are rejected because of other objects. Caches what is the same
 /// for several targets or policies.
@@ -88,6 +31,8 @@ impl fmt::Display for Rejection {
 pub struct RejectionFinder {
     /// By policy.
     shared_paths: RefCell<HashMap<ObjectKey, Option<Rejection>>>,
+    /// The targets at which a policy loses a conflict, by policy.
+    lost_targets: RefCell<HashMap<ObjectKey, LostTargets>>,
     /// By policy kind and `ListenerSet`, for policies on the whole set.
     whole_sets: RefCell<HashMap<(GroupKind, ObjectKey), Option<Rejection>>>,
     /// Units of fuel used since [`RejectionFinder::fuel_used`] was last called.
@@ -135,16 +80,18 @@ impl RejectionFinder {
     ) -> Option<Rejection> {
         let counts = |clash: &&Clash| !only_attached || clash.leaves_attached();
         let mut clashes = policy.profile.clashes.iter().filter(counts).peekable();
-        let is_free = clashes.peek().is_none() && policy.profile.references.is_empty();
+        let is_free = clashes.peek().is_none()
+            && policy.profile.references.is_empty()
+            && policy.rejected_on(&target.object.gk).is_none();
         if is_free || is_reported_accepted(snapshot, policy) {
             return None;
         }
-        let unresolved = unresolved(snapshot, policy);
+        let invalid = by_its_settings(policy, target).or_else(|| unresolved(snapshot, policy));
         let counts =
-            |found: &Rejection| !only_attached || found.effect == RejectionEffect::WithoutSettings;
-        let unresolved = unresolved.filter(counts);
-        if unresolved.is_some() {
-            return unresolved;
+            |found: &Rejection| !only_attached || found.effect != RejectionEffect::NotAttached;
+        let invalid = invalid.filter(counts);
+        if invalid.is_some() {
+            return invalid;
         }
         clashes.find_map(|clash| match clash {
             Clash::RoutesSharePath => {
@@ -159,6 +106,7 @@ impl RejectionFinder {
             Clash::PlainListenersSharePort => self.shared_port(snapshot, policy, target),
             Clash::BackendsOfOneRule => self.mixed_rule(snapshot, policy, target),
             Clash::NamesTargetTwice => named_twice(policy, target),
+            Clash::LosesAnotherTarget => self.lost_elsewhere(snapshot, policy, target),
         })
     }
 
@@ -262,6 +210,35 @@ impl RejectionFinder {
         found
     }
 
+    /// An older policy that wins the conflict at another target of the policy.
+    fn lost_elsewhere(
+        &self,
+        snapshot: &Snapshot,
+        policy: &Policy,
+        target: &Place,
+    ) -> Option<Rejection> {
+        if policy.targets.len() < 2 {
+            return None;
+        }
+        if !self.lost_targets.borrow().contains_key(policy.key()) {
+            let policies = connected(snapshot, snapshot.policy(policy.key())?);
+            self.count(lost_elsewhere::cost(&policies));
+            if self.is_spent() {
+                return None;
+            }
+            let is_free = |policy: &Policy| {
+                let mut clashes = policy.profile.clashes.iter();
+                let shares_path = clashes.any(|clash| *clash == Clash::RoutesSharePath)
+                    && self.shared_path(snapshot, policy).is_some();
+                is_reported_accepted(snapshot, policy) || !shares_path
+            };
+            let lost = lost(snapshot, &policies, is_free);
+            self.lost_targets.borrow_mut().extend(lost);
+        }
+        let all = self.lost_targets.borrow();
+        lost_elsewhere::rejection(all.get(policy.key())?, target)
+    }
+
     /// A rule of an `HTTPRoute` that sends requests both to a Service of the policy and to another one.
     fn mixed_rule(
         &self,
@@ -304,15 +281,22 @@ impl RejectionFinder {
     }
 }
 
+/// Why its settings make a policy invalid at a target.
+fn by_its_settings(policy: &Policy, target: &Place) -> Option<Rejection> {
+    let rejected = policy.rejected_on(&target.object.gk)?;
+    Some(Rejection {
+        reason: "Invalid",
+        effect: rejected.then.into(),
+        message: rejected.text.to_string(),
+    })
+}
+
 /// The first reference in the settings of a policy that leads nowhere.
 fn unresolved(snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
     let found = policy.unresolved(snapshot)?;
     Some(Rejection {
         reason: "Invalid",
-        effect: match found.field.if_missing {
-            IfMissing::NotAttached => RejectionEffect::NotAttached,
-            IfMissing::KeepsPlace => RejectionEffect::WithoutSettings,
-        },
+        effect: found.field.if_missing.into(),
         message: found.why,
     })
 }

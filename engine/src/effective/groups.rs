@@ -67,7 +67,8 @@ impl Resolver<'_> {
                 .map(|name| vec![whole.clone(), of_section(name)]),
         );
         let nothing = self.stacks.nothing();
-        let is_run = !self.is_only_behind_others(key, profile);
+        let is_run = !self.is_only_behind_others(key, profile)
+            && follows_parents(profile, self.snapshot.get(key));
         ends.map(|steps| {
             let stack = self.stacks.stack(profile, &steps, &PathContext::default());
             let listener = steps.last().map_or_else(Default::default, |step| {
@@ -98,9 +99,14 @@ impl Resolver<'_> {
         .collect()
     }
 
+    /// Whether these steps lead through a Gateway whose controller acts on known policy kinds, but not on this one.
+    pub fn is_run_by_others(&mut self, profile: &Profile, steps: &[Step]) -> bool {
+        self.stacks.is_run_by_others(profile, steps)
+    }
+
     /// Whether requests reach an object, and all of them through Gateways whose controllers do not act on the kind.
     fn is_only_behind_others(&mut self, key: &ObjectKey, profile: &Profile) -> bool {
-        if profile.controllers.is_empty() {
+        if !profile.knows_controllers() {
             return false;
         }
         // The class of a Gateway decides, whatever other Gateways its routes are attached to.
@@ -464,6 +470,17 @@ impl Resolver<'_> {
             ..end
         }));
     }
+}
+
+/// Whether controllers of the kind follow one of the parents that a route names; true for other objects.
+pub fn follows_parents(profile: &Profile, object: Option<&Arc<Object>>) -> bool {
+    let Some(Node::Route { parents, .. }) = object.map(|object| &object.node) else {
+        return true;
+    };
+    let mut kinds = parents
+        .iter()
+        .map(|parent| Parent::of_kind(&parent.object.gk));
+    profile.parents.is_empty() || kinds.any(|kind| profile.parents.contains(&kind))
 }
 
 /// Whether controllers of the kind follow routes below the parent of an ancestor path.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::attachment::lost_elsewhere::affected_by_policy;
 use crate::attachment::rejection;
 use crate::effective::renames::Renames;
 use crate::effective::rule_renames::with_rules;
@@ -19,7 +20,8 @@ use crate::model::shared::Shared;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    AncestorPath, RoutePaths, listener_endpoint, places, routes_of_other_kind, sets_of,
+    AncestorPath, RoutePaths, listener_endpoint, missing_class, places, routes_of_other_kind,
+    sets_of,
 };
 
 mod alike_listeners;
@@ -369,6 +371,8 @@ fn touch(
     if let Some(policy) = snapshot.policy(key) {
         let touched = kinds.entry(key.gk.clone()).or_default();
         touched.objects.extend(targets(resolver, policy));
+        let others = affected_by_policy(snapshot, policy);
+        touched.objects.extend(others);
         return;
     }
     if snapshot.profile(&key.gk).is_some() {
@@ -408,6 +412,11 @@ fn touch(
                 Some((route, Node::Route { .. })) => {
                     routes.extend(routes_of_other_kind(snapshot, route));
                 }
+                Some((class, _)) if is_only_class(snapshot, class) => {
+                    let others = of_missing_classes(resolver);
+                    routes.extend(others.iter().flat_map(|owner| resolver.routes_of(owner)));
+                    beside.extend(others);
+                }
                 _ => {}
             }
             // A backend that loses its last route, or gets its first, forms paths of its own.
@@ -430,6 +439,22 @@ fn touch(
             }
         }
     }
+}
+
+/// The Gateways whose class does not exist, and their `ListenerSets`. While there is no class at all, each one is assumed
+/// to be there.
+fn of_missing_classes(resolver: &Resolver<'_>) -> Vec<ObjectKey> {
+    let snapshot = resolver.snapshot();
+    let gateways = snapshot.objects(&GroupKind::gateway_api("Gateway"));
+    let gateways = gateways.filter(|gateway| missing_class(snapshot, gateway).is_some());
+    let owners = gateways
+        .flat_map(|gateway| std::iter::once(gateway).chain(sets_of(snapshot, &gateway.key)));
+    owners.map(|owner| owner.key.clone()).collect()
+}
+
+fn is_only_class(snapshot: &Snapshot, object: &Object) -> bool {
+    let gk = &object.key.gk;
+    gk.is_gateway_api("GatewayClass") && snapshot.count(gk) == 1
 }
 
 /// Whether an unchanged route sends requests to a backend without policies. Then no path begins at the backend,

@@ -20,8 +20,10 @@ use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::topology::KeptOutCache;
 
+mod at_listeners;
 mod given;
 
+pub use at_listeners::lost_at_listeners;
 pub use given::Extent;
 use given::Given;
 

@@ -36,7 +36,18 @@ impl PoliciesAtListeners {
         levels.collect()
     }
 
+    /// Whether some settings of these policies do not act on a listener.
+    pub(super) fn matters(&mut self, stacks: [&Stack; 2], at: ListenerFacts, fuel: &Fuel) -> bool {
+        let levels = stacks.into_iter().flatten();
+        let mut policies = levels.flat_map(|level| level.policies.iter());
+        policies.any(|policy| !Arc::ptr_eq(&self.policy(policy, at, fuel), policy))
+    }
+
     fn policy(&mut self, policy: &Arc<Policy>, at: ListenerFacts, fuel: &Fuel) -> Arc<Policy> {
+        // One that is rejected here has no settings, and may have some on other listeners.
+        if policy.is_empty() {
+            return policy.clone();
+        }
         let known = self.known.entry((policy.key().clone(), at));
         let made = || {
             fuel.spend(policy.leaves() + policy.length());
@@ -53,8 +64,6 @@ pub(super) fn on_routes(stack: Stack, place: usize, on: &OnRoutes) -> Stack {
     let acts = |level: &StackLevel| on.sections || level.step.level != Level::Rule;
     let levels = stack.into_iter().filter(acts).filter_map(|level| {
         let there = contenders(&on.profile, &level.policies).iter();
-        let target = &level.step.place.object.gk;
-        let there = there.filter(|policy| !policy.is_refused_on(target));
         let there = there.filter_map(|policy| policy.on_routes(place));
         let there = there.filter(|policy| !policy.has_no_effect());
         let policies: Vec<Arc<Policy>> = there.cloned().collect();

@@ -306,7 +306,7 @@ impl<'a> Stacks<'a> {
         if profile.classes.contains(&class.name) {
             return false;
         }
-        let controller = self.snapshot.get(class).and_then(|c| c.node.controller());
+        let controller = self.snapshot.controller_of(class);
         let Some(controller) = controller.filter(|name| profile.is_run_without(name)) else {
             return false;
         };
@@ -333,6 +333,19 @@ impl<'a> Stacks<'a> {
         let id = (above.clone(), below.clone(), of, listener);
         if let (None, Some(known)) = (own, self.folded.get(&id)) {
             return known.clone();
+        }
+        // Listeners on which all settings act share a result.
+        let stacks = [&**above, &**below];
+        if listener.on.is_some() && !self.at_listeners.matters(stacks, listener, &self.fuel) {
+            let plain = ListenerFacts {
+                on: None,
+                ..listener
+            };
+            let answer = self.fold(profile, above, below, own, route, plain);
+            if own.is_none() {
+                self.folded.insert(id, answer.clone());
+            }
+            return answer;
         }
         let mut stack: Stack = (**above).clone();
         for level in below.iter() {

@@ -26,10 +26,21 @@ pub struct Traffic {
     pub moved: BTreeMap<Moved, BTreeSet<ObjectKey>>,
     /// Unchanged routes that additional listeners accept, with these listeners.
     pub gained: BTreeMap<ObjectKey, BTreeSet<Place>>,
+    /// Routes that additional listeners accept, changed or not, beside those that accepted them before.
+    pub opened: BTreeMap<ObjectKey, Opened>,
     /// Gateways that no controller serves any more, with the `GatewayClass` that is missing.
     pub unserved: BTreeMap<ObjectKey, ObjectKey>,
     /// Whether some routes were not examined because there are too many.
     pub is_cut: bool,
+}
+
+/// The listeners by which requests come to a route.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Those by which they came before the change.
+    pub before: BTreeSet<Place>,
+    /// Those by which they come only after it.
+    pub new: BTreeSet<Place>,
 }
 
 /// A listener whose port or hostname changes.
@@ -91,9 +102,16 @@ pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most:
             }
             continue;
         }
+        traffic.open(key, &had, &has);
         // A route that was edited itself changes its parents on purpose.
         if !objects.contains(key) {
             traffic.compare(key, &had, &has);
+        }
+    }
+    let edited = objects.iter().filter(|key| is_route(&key.gk)).take(most);
+    for key in edited {
+        if let (Some(old), Some(new)) = (before.get(key), after.get(key)) {
+            traffic.open(key, &doors(&mut was, old), &doors(&mut is, new));
         }
     }
     traffic.unserved = unserved([before, after], Renames::NONE, objects, most);
@@ -145,6 +163,7 @@ pub fn between(before: &Snapshot, after: &Snapshot, renames: &Renames) -> Traffi
         if has.is_empty() && !BTreeMap::is_empty(&had) {
             traffic.detached.insert(key.clone());
         } else {
+            traffic.open(key, &had, &has);
             traffic.compare(key, &had, &has);
         }
     }
@@ -180,6 +199,25 @@ pub fn is_detached(
 // === impl Traffic ===
 
 impl Traffic {
+    /// Records the listeners by which requests come to a route only after the change, while others came before.
+    fn open(
+        &mut self,
+        route: &ObjectKey,
+        had: &BTreeMap<ListenerEndpoint, Place>,
+        has: &BTreeMap<ListenerEndpoint, Place>,
+    ) {
+        let before: BTreeSet<Place> = had.values().cloned().collect();
+        let new = has.iter().filter(|(endpoint, place)| {
+            // A listener that only moves, or is only renamed, is the same.
+            !had.contains_key(*endpoint) && !before.contains(*place)
+        });
+        let new: BTreeSet<Place> = new.map(|(_, place)| place.clone()).collect();
+        if !before.is_empty() && !new.is_empty() {
+            let opened = Opened { before, new };
+            self.opened.insert(route.clone(), opened);
+        }
+    }
+
     /// Records the listeners that a route loses and gains.
     fn compare(
         &mut self,

@@ -1,6 +1,6 @@
 //! Facts about a policy kind, each with its source: configuration, built-in profile, CRD, default.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -28,7 +28,9 @@ mod parts;
 mod ports;
 mod read;
 mod references;
+mod rejected_if;
 mod resolve;
+mod retained;
 mod routes;
 mod schema;
 mod stored;
@@ -46,6 +48,7 @@ pub use delegation::{DelegationFile, Inheritance, InheritanceFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
+pub use file::Apart;
 pub use file::IdleCondition;
 pub use ineffective::Ineffective;
 pub use listeners::{OnListeners, OnListenersFile};
@@ -56,7 +59,9 @@ pub use parts::{
     RefField, StanzaNames, Strategies,
 };
 pub use ports::{PortSettings, PortSettingsFile};
-pub use references::{IfMissing, Reference};
+pub use references::{Reference, WhenRejected};
+pub use rejected_if::RejectedIf;
+pub use retained::RetainedFields;
 pub use routes::OnRoutes;
 pub use schema::{
     Constraints, Field, FieldDefault, JsonType, Limit, Number, Part, Pattern, Shape, SpecRule,
@@ -157,6 +162,8 @@ pub struct Profile {
     pub controls: Fact<Vec<Control>>,
     /// Names of the controllers that act on the kind, if any source states them.
     pub controllers: Fact<Vec<Arc<str>>>,
+    /// The controllers that do not act on the kind.
+    pub ignored_by: Fact<Vec<Arc<str>>>,
     /// Names of the classes on whose Gateways the kind acts too, whichever controller runs them.
     pub classes: Fact<Vec<Arc<str>>>,
     /// The domain of conditions, if any source states it.
@@ -195,6 +202,8 @@ pub struct Profile {
     pub protects: Fact<Vec<Protection>>,
     /// Fields in which policies name objects without which controllers reject them.
     pub references: Fact<Vec<Reference>>,
+    /// Settings for which controllers reject a policy.
+    pub rejected_if: Fact<Vec<RejectedIf>>,
     /// Behaviour of controllers that is not modelled.
     pub caveats: Fact<Vec<Caveat>>,
     /// Settings that switch a protection off, as paths within the settings.
@@ -221,19 +230,6 @@ pub struct ProfileRules {
     keeps: RetainedFields,
     /// Facts about controllers, by name.
     controllers: BTreeMap<String, ControllerFile>,
-}
-
-/// The parts of objects that are retained because profiles need them. Dropped parts are only available again once the
-/// objects are listed again.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RetainedFields {
-    /// Annotations by which policies are attached, those with the weight of a policy, and those of routes that
-    /// delegate.
-    annotations: BTreeSet<String>,
-    /// Kinds with fields that policies control; their whole spec is retained.
-    specs: BTreeSet<GroupKind>,
-    /// Whether the whole spec of every object is retained, for programs that show objects.
-    all_specs: bool,
 }
 
 // === impl ProfileRules ===
@@ -281,11 +277,10 @@ impl ProfileRules {
         self.controllers.get(name)
     }
 
-    /// Whether a controller creates a `GatewayClass` itself.
-    pub fn creates_class(&self, name: &str) -> bool {
-        let controllers = self.controllers.values();
-        let mut created = controllers.flat_map(|facts| &facts.creates_classes);
-        created.any(|class| *class == *name)
+    /// The `controllerName` of a `GatewayClass` that a controller creates itself; `None` if none creates it.
+    pub fn controller_of_created(&self, class: &str) -> Option<&Arc<str>> {
+        let mut controllers = self.controllers.values();
+        controllers.find_map(|facts| facts.creates_classes.get(class))
     }
 
     /// How controllers follow routes that delegate to others, of each controller that does.
@@ -335,45 +330,6 @@ impl ProfileRules {
     }
 }
 
-// === impl RetainedFields ===
-
-impl RetainedFields {
-    fn of<'a>(profiles: impl Iterator<Item = &'a file::ProfileFile>) -> Self {
-        let mut keeps = Self::default();
-        for profile in profiles {
-            let annotation = profile.targets.annotation.as_ref();
-            keeps.annotations.extend(annotation.map(|a| a.key.clone()));
-            keeps.annotations.extend(profile.conflict.weight.clone());
-            let inheritance = profile.merge.inheritance.as_ref();
-            keeps
-                .annotations
-                .extend(inheritance.map(|by| by.annotation.clone()));
-            let caveats = profile.caveats.iter().flatten();
-            keeps
-                .annotations
-                .extend(caveats.flat_map(|caveat| caveat.annotations.clone()));
-            let weaknesses = profile.weakened_by.iter().flatten();
-            keeps
-                .annotations
-                .extend(weaknesses.flat_map(|weakness| weakness.annotated.keys().cloned()));
-            let controlled = profile.controls.iter().map(|c| c.target.gk());
-            keeps.specs.extend(controlled);
-        }
-        keeps
-    }
-
-    /// Whether the whole spec of objects of a kind is retained, because policies control fields of it, or all are.
-    pub fn spec(&self, gk: &GroupKind) -> bool {
-        self.all_specs || self.specs.contains(gk)
-    }
-
-    /// Whether attache uses an annotation: its own, those by which policies are attached, and those with the weight
-    /// of a policy.
-    pub fn annotation(&self, key: &str) -> bool {
-        key.starts_with(OWN_ANNOTATIONS) || self.annotations.contains(key)
-    }
-}
-
 /// Whether a CRD defines a policy kind: it has a profile, the label, or the right schema.
 pub fn is_policy_kind(rules: &ProfileRules, crd: &Crd) -> bool {
     let looks_like_one = crd.policy_label.is_some() || crd.facts.is_policy;
@@ -410,7 +366,20 @@ impl<T> Fact<T> {
 impl Profile {
     /// Whether a controller does not act on the kind, if those that do are known.
     pub fn is_run_without(&self, controller: &Arc<str>) -> bool {
-        !self.controllers.is_empty() && !self.controllers.contains(controller)
+        self.ignored_by.contains(controller)
+            || !self.controllers.is_empty() && !self.controllers.contains(controller)
+    }
+
+    /// Whether a controller that acts on the kind has a name in the same domain.
+    pub fn has_controller_of_domain(&self, controller: &str) -> bool {
+        let domain = |name: &str| name.split('/').next().map(str::to_owned);
+        let mut known = self.controllers.iter().map(|known| domain(known));
+        known.any(|known| known == domain(controller))
+    }
+
+    /// Whether it is known of some controllers that they do not act on the kind.
+    pub fn knows_controllers(&self) -> bool {
+        !self.controllers.is_empty() || !self.ignored_by.is_empty()
     }
 
     /// The profile of a kind of which nothing is known.

@@ -87,9 +87,18 @@ pub fn policy_outcome(
             }
             return outcome;
         }
-        // Each policy is in force as a whole, so none overrides another.
-        Some(Merged::Together(_)) => {
-            outcome.survives = effective.policies().contains(policy.key());
+        // Each part is in force as a whole, so none overrides another. What is in none of them is overridden in its own.
+        Some(together @ Merged::Together(_)) => {
+            let policies = together.policies();
+            outcome.survives = policies.contains(policy.key());
+            if !outcome.survives {
+                let policies = Ids::default().share(policies);
+                for piece in policy.parts() {
+                    piece.tree().visit(&mut Vec::new(), &mut |path, _| {
+                        outcome.lost.insert(path.clone(), policies.clone());
+                    });
+                }
+            }
             return outcome;
         }
         Some(Merged::Settings(tree)) => tree,

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::{Effective, MergeLevel, Merged, Tree, fold, inherited, layers};
-use crate::kinds::profile::{Profile, Strategy};
+use crate::kinds::profile::{Direction, Profile, Strategy};
 
 /// Implements [`super::fold_levels`] for levels that are merged in stages.
 pub(super) fn merged(
@@ -31,10 +31,13 @@ pub(super) fn merged(
         None => last,
     };
     let lasting: Vec<&Vec<String>> = profile.merging.lasting.iter().collect();
-    let kept = (&**profile.merging.together, &*lasting);
+    let together: &[Vec<String>] = &profile.merging.together;
     let stages = stages.into_iter().rev();
     let result = stages.fold(last, |below, (by, above)| {
-        fold_over(profile, by, above, below, kept)
+        // What overrides keeps out the settings below it.
+        let is_override = matches!(by, Strategy::Merge(Direction::Overrides, _));
+        let together = if is_override { &[] } else { together };
+        fold_over(profile, by, above, below, (together, &*lasting))
     });
     Effective {
         result: Some(result),

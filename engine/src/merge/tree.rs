@@ -75,7 +75,7 @@ enum Below<'a> {
 pub(super) enum MergeUnit<'a> {
     /// Every field (RFC 7386).
     Fields,
-    /// The subtrees at these paths are replaced as a whole; `*` matches any key.
+    /// The subtrees at these paths are replaced as a whole; `*` matches any key that is not named by a longer path.
     Paths(&'a [Vec<String>]),
     /// Every entry of a map at the second level: the default for by-key.
     Entries,
@@ -406,10 +406,18 @@ impl MergeUnit<'_> {
             MergeUnit::Fields => false,
             MergeUnit::Entries => path.len() == 2,
             MergeUnit::TopFields => path.len() == 1,
-            MergeUnit::Paths(units) => units.iter().any(|unit| {
+            MergeUnit::Paths(units) => {
                 let same = |(pattern, key): (&String, &&str)| pattern == "*" || pattern == key;
-                unit.len() == path.len() && unit.iter().zip(path).all(same)
-            }),
+                let is_it = |unit: &Vec<String>| {
+                    unit.len() == path.len() && unit.iter().zip(path).all(same)
+                };
+                // What names the field, and something in it, says more than what names any field.
+                let is_below = |unit: &Vec<String>| {
+                    let mut keys = unit.iter().zip(path);
+                    unit.len() > path.len() && keys.all(|(pattern, key)| pattern == key)
+                };
+                units.iter().any(is_it) && !units.iter().any(is_below)
+            }
         }
     }
 }

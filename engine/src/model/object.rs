@@ -185,6 +185,8 @@ pub struct Listener {
     pub port: u16,
     /// Its protocol, which decides which route kinds it supports.
     pub protocol: Arc<str>,
+    /// Whether it leaves TLS to its backends.
+    pub passes_tls_through: bool,
     /// Its hostname, if it has one.
     pub hostname: Option<Arc<str>>,
     /// The namespaces whose routes may attach.

@@ -11,6 +11,10 @@ use crate::model::maps::HashMap;
 use crate::model::object::{Node, Object, gateway_kinds};
 use crate::state::snapshot::{Snapshot, namespace_key};
 
+/// The caveat on policies whose references have members that neither the profile nor attache knows.
+const UNKNOWN_MEMBERS: &str =
+    "its targets have members that attache does not know: it may act on a part of them only";
+
 // === impl Policy ===
 
 impl Policy {
@@ -21,7 +25,16 @@ impl Policy {
         let caveats = self.profile.caveats.iter();
         let caveats = caveats.filter(move |caveat| self.has_caveat(caveat, snapshot));
         let weaknesses = weaknesses.filter_map(|weakness| weakness.text.as_deref());
-        weaknesses.chain(caveats.map(|caveat| &*caveat.text))
+        let unknown = self.targets.iter().any(|target| target.unknown.is_some());
+        let unknown = unknown.then_some(UNKNOWN_MEMBERS);
+        let caveats = caveats.map(|caveat| &*caveat.text);
+        weaknesses.chain(caveats).chain(unknown)
+    }
+
+    /// Whether some of its settings protect less than they seem to.
+    pub(crate) fn is_weak(&self) -> bool {
+        let mut weaknesses = self.profile.weakened_by.iter();
+        weaknesses.any(|weakness| self.has_weakness(weakness))
     }
 
     /// Whether its own settings protect less than they seem to.
@@ -59,6 +72,11 @@ impl Policy {
                 snapshot.get(&namespace_key(own)).is_some_and(has_label)
             }
         };
+        let runs = |controller: &Arc<str>| {
+            let gateways = GroupKind::gateway_api("Gateway");
+            let mut gateways = snapshot.objects(&gateways);
+            gateways.any(|gateway| snapshot.runs(controller, gateway))
+        };
         let exists = |kind: &Arc<str>| snapshot.count(&GroupKind::gateway_api(kind)) > 0;
         let named = |kinds: &Vec<Arc<str>>| {
             let mut targets = self.targets.iter().map(|target| &target.gk.kind);
@@ -72,6 +90,8 @@ impl Policy {
             && (caveat.objects.is_empty() || caveat.objects.iter().any(exists))
             && (!caveat.shared_ports || has_shared_ports(snapshot))
             && (!caveat.filters_of_backends || snapshot.has_filters_of_backends(&self.key().gk))
+            && (caveat.controllers.is_empty() || caveat.controllers.iter().any(runs))
+            && caveat.condition.holds_for(Some(&self.object.meta))
             && caveat.condition.holds_in_made(|| self.spec())
     }
 

@@ -18,6 +18,16 @@ impl Policy {
         }
     }
 
+    /// The policy as its controllers treat it when they reject it and newer ones on its target still lose to it.
+    pub(crate) fn without_effect(&self) -> Self {
+        Self {
+            stanzas: Box::default(),
+            length: 0,
+            elsewhere: Box::default(),
+            ..self.clone()
+        }
+    }
+
     /// The policy as its controllers treat it when they accept it and do not enforce it: it takes its place among the
     /// others, and none of its settings is in force. `None` if it replaces no others.
     pub(crate) fn not_enforced(&self) -> Option<Self> {

@@ -37,7 +37,7 @@ impl ListenerFacts {
         Self {
             port: merging.ports.as_ref().map(|_| listener.port),
             on: protocols
-                .position(|on| on.protocols.contains(&listener.protocol))
+                .position(|on| on.is_about(listener))
                 .and_then(|on| u8::try_from(on).ok()),
         }
     }
@@ -69,7 +69,7 @@ impl ListenerFacts {
 impl Policy {
     /// Its variant on listeners, without what does not act there; `None` if all of it acts.
     pub(crate) fn at_listeners(&self, at: ListenerFacts) -> Option<Self> {
-        if at == ListenerFacts::default() {
+        if at == ListenerFacts::default() || self.is_empty() {
             return None;
         }
         let whole = self.spec();

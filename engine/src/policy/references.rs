@@ -8,6 +8,7 @@ use super::Policy;
 use crate::kinds::profile::{Profile, Reference, collect};
 use crate::model::grants::granted;
 use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::object::Node;
 use crate::model::wording::plural;
 use crate::state::snapshot::{Snapshot, namespace_key};
 
@@ -20,6 +21,7 @@ pub(super) struct NamedObject {
     /// The index of the field in the profile.
     field: usize,
     object: ObjectKey,
+    port: Option<u16>,
 }
 
 /// A reference of a policy that leads nowhere.
@@ -43,7 +45,12 @@ pub(super) fn read(spec: &Value, profile: &Profile, own: &Arc<str>) -> Box<[Name
         });
         let named = values.filter_map(|value| {
             let object = object(value, reference, own)?;
-            Some(NamedObject { field, object })
+            let port = value.get("port").and_then(Value::as_u64);
+            Some(NamedObject {
+                field,
+                object,
+                port: port.and_then(|port| u16::try_from(port).ok()),
+            })
         });
         found.extend(named);
     }
@@ -80,6 +87,11 @@ impl Policy {
                 )
             } else if snapshot.lacks(to) {
                 format!("{path} names {to}, which does not exist")
+            } else if field.port && lacks_port(snapshot, to, named.port) {
+                match named.port {
+                    Some(port) => format!("{path} names port {port} of {to}, which has no such port"),
+                    None => format!("{path} names {to} without a port"),
+                }
             } else {
                 return None;
             };
@@ -91,4 +103,13 @@ impl Policy {
     pub(crate) fn names(&self, is_it: impl Fn(&ObjectKey) -> bool) -> bool {
         self.references.iter().any(|named| is_it(&named.object))
     }
+}
+
+/// Whether a Service has no port of this number.
+fn lacks_port(snapshot: &Snapshot, service: &ObjectKey, number: Option<u16>) -> bool {
+    let node = snapshot.get(service).map(|object| &object.node);
+    let Some(Node::Service { ports }) = node else {
+        return false;
+    };
+    !ports.iter().any(|port| Some(port.number) == number)
 }

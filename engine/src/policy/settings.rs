@@ -135,16 +135,6 @@ pub(crate) fn settings_of<'a>(
     })
 }
 
-/// The routes on which a policy with these settings is invalid, by index in the profile.
-pub(super) fn refused(spec: &Value, profile: &Profile) -> Vec<usize> {
-    let all = profile.on_routes.iter().enumerate();
-    let refuses = all.filter(|(_, on)| {
-        let mut settings = settings_of(spec, StanzaPlace::Spec, profile);
-        on.refuses_others && settings.any(|(name, _)| !on.settings.contains(name))
-    });
-    refuses.map(|(place, _)| place).collect()
-}
-
 /// The number of values in a value, including itself; a map counts several times.
 pub(super) fn values(value: &Value) -> usize {
     match value {

@@ -214,8 +214,11 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
     let mut is_misspelt = false;
     if let Ok(target) = &mut target {
         let is_sure = knows_kinds(profile, field, target, guessed);
-        is_misspelt = written && is_sure;
-        let kind = !is_sure || !is_misspelt && profile.takes(field, &target.gk, target.selects());
+        // Where every kind can be a target, nobody takes a kind in another case if all are said to compare exactly.
+        let in_other_case = spelling.as_ref().is_some_and(|(name, ..)| *name == "kind");
+        let compares_exactly = profile.name_comparison.is_said() && in_other_case;
+        is_misspelt = written && (is_sure || compares_exactly);
+        let kind = !is_misspelt && (!is_sure || profile.takes(field, &target.gk, target.selects()));
         let group = !(guessed && field.needs_group);
         target.is_taken = kind && group && may_take_section(profile, target, field);
     }

@@ -63,7 +63,26 @@ pub enum State {
     /// None of it is in force on any path.
     Overridden,
     /// It reaches no effective target, for this reason.
-    NoEffect(String),
+    NoEffect(NoEffect),
+}
+
+/// Why a policy reaches no effective target.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NoEffect {
+    /// The reason in words.
+    pub why: String,
+    /// Whether only objects below its target are missing, which may still be created: a route, a backend.
+    pub waits: bool,
+}
+
+// === impl NoEffect ===
+
+impl NoEffect {
+    /// For a reason that lasts until the policy or an object that exists is changed.
+    pub fn lasting(why: impl Into<String>) -> Self {
+        let why = why.into();
+        Self { why, waits: false }
+    }
 }
 
 /// The status of a policy on one target.
@@ -343,7 +362,8 @@ fn unnamed(policy: &Policy) -> Option<State> {
     let annotation = policy.profile.annotation.as_ref()?;
     let (gk, key) = (&annotation.target, &annotation.key);
     policy.strategies.as_ref()?;
-    Some(State::NoEffect(format!("no {gk} names it in {key}")))
+    let why = format!("no {gk} names it in {key}");
+    Some(State::NoEffect(NoEffect::lasting(why)))
 }
 
 /// The places that a target entry refers to now. Objects that a selector finds and that the policy may not reach are
@@ -413,7 +433,7 @@ pub fn shadowed(resolver: &mut Resolver<'_>, place: &Place, status: &mut TargetS
     if let Some(by) = in_force.then(|| resolver.taken_by(place)).flatten() {
         let why = format!("no request takes {place}: {}", by.why());
         *status = TargetStatus {
-            state: Some(State::NoEffect(why)),
+            state: Some(State::NoEffect(NoEffect::lasting(why))),
             ..TargetStatus::new(status.target.clone(), Accepted::Accepted)
         };
     }
@@ -474,10 +494,6 @@ fn not_attached(
         }
         _ => {}
     }
-    if let Some(winner) = resolver.conflict_winner(policy, place) {
-        return Some(Accepted::Conflicted(winner));
-    }
-    policy
-        .is_refused_on(&place.object.gk)
-        .then_some(Accepted::Invalid)
+    let winner = resolver.conflict_winner(policy, place);
+    winner.map(Accepted::Conflicted)
 }

@@ -114,7 +114,7 @@ pub fn controller<'a>(snapshot: &'a Snapshot, key: &ObjectKey) -> Option<&'a Arc
     let Node::Gateway { class, .. } = &snapshot.get(gateway_of(snapshot, key))?.node else {
         return None;
     };
-    snapshot.get(&class_key(class))?.node.controller()
+    snapshot.controller_of(&class_key(class))
 }
 
 /// The condition by which a controller reports that a policy is not in force: that it rejects the policy, or that it

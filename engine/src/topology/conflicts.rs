@@ -203,6 +203,7 @@ mod tests {
             name: text.into(),
             port: parts.next().unwrap().parse().unwrap(),
             protocol,
+            passes_tls_through: false,
             hostname: parts.next().map(Into::into),
             routes_from: From::Same,
             routes_of: Box::default(),

@@ -257,6 +257,6 @@ fn below(path: &AncestorPath, route: &Object, rule: usize) -> AncestorPath {
 /// How the controller at the beginning of an ancestor path follows routes that delegate, if it does.
 fn facts_of<'a>(snapshot: &'a Snapshot, path: &AncestorPath) -> Option<&'a DelegationFile> {
     let class = path.steps.first()?;
-    let controller = snapshot.get(&class.place.object)?.node.controller()?;
+    let controller = snapshot.controller_of(&class.place.object)?;
     snapshot.controller_facts(controller)?.delegation.as_ref()
 }

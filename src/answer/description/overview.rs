@@ -164,10 +164,8 @@ fn about(
         Node::Gateway { class, .. } => {
             found.class = Some(class.to_string());
             let key = ObjectKey::new(GroupKind::gateway_api("GatewayClass"), "", &**class);
-            let class = snapshot.get(&key);
-            found.controller = class
-                .and_then(|class| class.node.controller())
-                .map(ToString::to_string);
+            let controller = snapshot.controller_of(&key);
+            found.controller = controller.map(ToString::to_string);
         }
         Node::GatewayClass { controller } => {
             found.controller = Some(controller.to_string());

@@ -158,6 +158,9 @@ impl Path {
     /// path is resolved on its own.
     fn acting(&self, resolver: &mut Resolver<'_>, profile: &Profile) -> Vec<PathGroup> {
         let mut found = Vec::new();
+        if resolver.is_run_by_others(profile, &self.above.steps) {
+            return found;
+        }
         let mut seen: Vec<&ObjectKey> = Vec::new();
         for step in self.steps() {
             let object = &step.place.object;

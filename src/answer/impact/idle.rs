@@ -110,8 +110,8 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: Done, known: bool) ->
             let by: Vec<String> = status.by().iter().map(name).collect();
             format!("it {verb} overridden by {}", by.join(", "))
         }
-        (Accepted::Accepted, Some(State::NoEffect(why))) => {
-            format!("it {verb} without effect: {why}")
+        (Accepted::Accepted, Some(State::NoEffect(none))) => {
+            format!("it {verb} without effect: {}", none.why)
         }
         (Accepted::Accepted, None) => format!("it {verb} not attached"),
         (Accepted::Accepted, Some(_)) if done == Done::Deleted => {

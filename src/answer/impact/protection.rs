@@ -7,9 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::States;
+use super::traffic::OpenedRoutes;
 use crate::answer::named::{KindName, Named, named};
+use crate::engine::effective::Resolver;
 use crate::engine::effective::impact::{Changed, EffectiveChange};
-use crate::engine::effective::protection::{Extent, lost_by_object};
+use crate::engine::effective::protection::{Extent, Loss, lost_at_listeners, lost_by_object};
 use crate::engine::model::ids::GroupKind;
 use crate::engine::model::wording;
 
@@ -86,31 +88,50 @@ pub(in crate::answer) fn lost_protection(
         shifted.sort_by_key(|shifted| Rc::as_ptr(shifted));
         shifted.dedup_by_key(|shifted| Rc::as_ptr(shifted));
         let changes = shifted.iter().map(|shifted| &***shifted);
-        for loss in lost_by_object(
-            [states.before, states.after],
-            states.renames,
-            kind,
-            &changes,
-        ) {
-            let lost = loss.lost;
-            let settings = lost.settings.keys().map(|path| wording::field(path));
-            let settings: Vec<String> = settings.collect();
-            // An object that the change deletes needs no protection.
-            let stays = loss.objects.iter();
-            let stays = stays.filter(|object| !states.is_gone(object));
-            let each = stays.map(|object| LostProtection {
-                object: Named::from(&object.whole()),
-                protection: loss.protection.to_string(),
-                policy_kind: KindName::from(kind),
-                from: named(&lost.by),
-                settings: settings.clone(),
-                opened: loss.opened.iter().map(Named::from).collect(),
-                partly: lost.remains > Extent::None,
-                reasons: lost.reasons.iter().map(ToString::to_string).collect(),
-            });
-            all.extend(each);
+        let states_of = [states.before, states.after];
+        for loss in lost_by_object(states_of, states.renames, kind, &changes) {
+            all.extend(of_objects(states, kind, &loss));
         }
     }
     all.sort();
     all
+}
+
+/// The protections that routes lose by the listeners that a change opens to them, of the kinds that act on listeners. None if the
+/// change renames objects: then the listeners before have other names.
+pub(in crate::answer) fn at_listeners(
+    states: &States<'_>,
+    opened: &OpenedRoutes,
+) -> Vec<LostProtection> {
+    if !states.renames.is_empty() {
+        return Vec::new();
+    }
+    let mut was = Resolver::new(states.before);
+    let mut is = was.of(states.after);
+    let lost = lost_at_listeners([&mut was, &mut is], opened).into_iter();
+    lost.flat_map(|(kind, loss)| of_objects(states, &kind, &loss).collect::<Vec<_>>())
+        .collect()
+}
+
+/// A loss, object by object. An object that the change deletes needs no protection.
+fn of_objects<'a>(
+    states: &'a States<'_>,
+    kind: &'a GroupKind,
+    loss: &'a Loss,
+) -> impl Iterator<Item = LostProtection> + 'a {
+    let taken = &loss.lost;
+    let settings = taken.settings.keys().map(|path| wording::field(path));
+    let settings: Vec<String> = settings.collect();
+    let stays = loss.objects.iter();
+    let stays = stays.filter(|object| !states.is_gone(object));
+    stays.map(move |object| LostProtection {
+        object: Named::from(&object.whole()),
+        protection: loss.protection.to_string(),
+        policy_kind: KindName::from(kind),
+        from: named(&taken.by),
+        settings: settings.clone(),
+        opened: loss.opened.iter().map(Named::from).collect(),
+        partly: taken.remains > Extent::None,
+        reasons: taken.reasons.iter().map(ToString::to_string).collect(),
+    })
 }

@@ -50,12 +50,16 @@ pub(in crate::answer) struct Requests {
     pub(in crate::answer) not_compared: usize,
 }
 
-/// The listener and the rule that take a request.
+/// The listener and the rule that take a request, and the backends that may get it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Taker {
     listener: Place,
     rule: Place,
+    backends: Vec<BackendPort>,
 }
+
+/// A backend, the port in its reference, and the label of that port.
+type BackendPort = (ObjectKey, Option<u16>, Option<Arc<str>>);
 
 /// A state with the requests of its routes.
 struct Side<'m, 'a> {
@@ -140,11 +144,13 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
     (found, left_out)
 }
 
-/// The changed routes, and those of changed Gateways and `ListenerSets`: a listener may take the requests of another one
-/// of its Gateway, whichever object has it.
+/// The changed routes, those of changed Gateways and `ListenerSets`, and those that send requests to changed Services: a listener
+/// may take the requests of another one of its Gateway, whichever object has it, and a Service may change what its ports mean.
 fn concerned(snapshot: &Snapshot, objects: &[ObjectKey]) -> Vec<ObjectKey> {
     let (routes, others): (Vec<&ObjectKey>, Vec<_>) =
         objects.iter().partition(|key| is_route(&key.gk));
+    let using = others.iter().flat_map(|key| snapshot.using(key));
+    let using: Vec<ObjectKey> = using.map(|route| route.key.clone()).collect();
     let changed = others.into_iter().filter(|key| key.gk.has_listeners());
     let owners = changed.flat_map(|key| {
         let top = gateway_of(snapshot, key);
@@ -157,7 +163,7 @@ fn concerned(snapshot: &Snapshot, objects: &[ObjectKey]) -> Vec<ObjectKey> {
         .flat_map(|key| snapshot.below(key).map(|object| object.key.clone()));
     let below = below.filter(|key| is_route(&key.gk));
     let mut known: BTreeSet<ObjectKey> = BTreeSet::new();
-    let all = routes.into_iter().cloned().chain(below);
+    let all = routes.into_iter().cloned().chain(below).chain(using);
     all.filter(|key| known.insert(key.clone())).collect()
 }
 
@@ -189,9 +195,12 @@ impl<'m, 'a> Side<'m, 'a> {
                 return None;
             };
             let rule = served.rule.as_ref()?;
+            let backends = served.backends.iter();
+            let backends = backends.map(|to| (to.object.clone(), to.port, to.label.clone()));
             let taker = Taker {
                 listener: listener.place.clone(),
                 rule: rule.route.section(rule.label.clone()),
+                backends: backends.collect(),
             };
             Some((taker, one))
         })
@@ -257,8 +266,13 @@ fn losses(
 impl Loss {
     /// The loss of a rule that takes requests of other rules.
     fn told(self, rule: &Place, from: &BTreeMap<Place, BTreeSet<String>>) -> LostProtection {
-        let reasons = from.iter().map(|(rule, requests)| {
-            format!("{rule} took {} before the change", wording::first(requests))
+        let reasons = from.iter().map(|(before, requests)| {
+            if before == rule {
+                "its requests go to another backend or port".to_owned()
+            } else {
+                let requests = wording::first(requests);
+                format!("{before} took {requests} before the change")
+            }
         });
         LostProtection {
             object: Named::from(rule),

@@ -1,6 +1,6 @@
 //! Changes to requests: routes that listeners no longer accept or newly accept, and backends that get no more requests.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -98,22 +98,34 @@ pub struct Cut {
     pub reason: String,
 }
 
-/// The effects of a change to these objects on the requests of the routes that stay.
-pub(super) fn of(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey]) -> Traffic {
+/// Routes that get requests through additional listeners.
+pub(in crate::answer) type OpenedRoutes = BTreeMap<ObjectKey, traffic::Opened>;
+
+/// The effects of a change to these objects on the requests of the routes that stay, and the listeners that it opens to
+/// them.
+pub(super) fn of(
+    before: &Snapshot,
+    after: &Snapshot,
+    objects: &[ObjectKey],
+) -> (Traffic, OpenedRoutes) {
     let mut lost = traffic::traffic(before, after, objects, usize::MAX);
     // A route may detach itself by its own change.
     let mut one_kind = [before, after].map(KeptOutCache::new);
     let is_detached = |key: &&ObjectKey| traffic::is_detached(&mut one_kind, Renames::NONE, key);
     lost.detached
         .extend(objects.iter().filter(is_detached).cloned());
-    told(&lost, traffic::backends(before, after, objects))
+    let traffic = told(&lost, traffic::backends(before, after, objects));
+    (traffic, lost.opened)
 }
 
-/// The differences between the requests that routes get in two states.
-pub(in crate::answer) fn between(states: &States<'_>) -> Traffic {
+/// The differences between the requests that routes get in two states, and the listeners by which they get them only in the
+/// later one.
+pub(in crate::answer) fn between(states: &States<'_>) -> (Traffic, OpenedRoutes) {
     let (before, after, renames) = (states.before, states.after, states.renames);
     let lost = traffic::between(before, after, renames);
-    told(&lost, traffic::backends_between(before, after, renames))
+    let cut = traffic::backends_between(before, after, renames);
+    let traffic = told(&lost, cut);
+    (traffic, lost.opened)
 }
 
 fn told(lost: &traffic::Traffic, cut: BTreeSet<(ObjectKey, ObjectKey, String)>) -> Traffic {

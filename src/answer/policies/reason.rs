@@ -33,8 +33,8 @@ pub(in crate::answer) fn reason(
         }
     };
     let is_idle = matches!(status.state, Some(State::NoEffect(_)));
-    if let Some(State::NoEffect(why)) = &status.state {
-        add(why.clone());
+    if let Some(State::NoEffect(none)) = &status.state {
+        add(none.why.clone());
     }
     if status.accepted != Accepted::Accepted || is_idle {
         let targets = status.targets.iter();

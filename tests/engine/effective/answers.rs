@@ -225,7 +225,7 @@ fn state(state: &State) -> String {
         State::Enforced => "Enforced".to_owned(),
         State::PartiallyEnforced => "PartiallyEnforced".to_owned(),
         State::Overridden => "Overridden".to_owned(),
-        State::NoEffect(why) => format!("NoEffect, {why}"),
+        State::NoEffect(none) => format!("NoEffect, {}", none.why),
     }
 }
 

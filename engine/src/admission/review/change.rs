@@ -108,7 +108,7 @@ pub(super) fn rerouted(
     most: usize,
 ) -> Vec<Finding> {
     let lost = traffic(before, after, objects, most);
-    let mut findings = Vec::new();
+    let mut findings = losses::at_listeners([before, after], key, &lost.opened);
     if !lost.detached.is_empty() {
         let message = match lost.detached.first() {
             Some(route) if lost.detached.len() == 1 => {
@@ -166,6 +166,17 @@ pub(super) fn rerouted(
         findings.push(too_much(key, "what else this does to routes"));
     }
     findings
+}
+
+/// Findings, reported on a created object, about routes that get requests by its listeners, and lose a protection so.
+pub(super) fn opened_by_created(
+    before: &Snapshot,
+    after: &Snapshot,
+    key: &ObjectKey,
+    most: usize,
+) -> Vec<Finding> {
+    let traffic = traffic(before, after, std::slice::from_ref(key), most);
+    losses::at_listeners([before, after], key, &traffic.opened)
 }
 
 /// The finding about changed effective policies of a kind, on paths that exist before and after.

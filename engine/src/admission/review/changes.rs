@@ -31,6 +31,17 @@ pub fn findings_on_changes(
     let created = objects.iter().filter(|key| before.get(key).is_none());
     let created: Vec<ObjectKey> = created.cloned().collect();
     let mut findings = effects(before, after, &changed, &created);
+    for key in &created {
+        let object = after.get(key);
+        if object.is_some_and(|object| changes_other_paths(after, object)) {
+            findings.extend(change::opened_by_created(
+                before,
+                after,
+                key,
+                usize::MAX - 1,
+            ));
+        }
+    }
     for key in &changed {
         let one = std::slice::from_ref(key);
         findings.extend(change::rerouted(before, after, key, one, usize::MAX - 1));
@@ -99,8 +110,8 @@ fn effects(
     findings
 }
 
-/// Whether other objects may get requests by other paths as soon as an object exists: routes that name it as their parent,
-/// or to which it delegates.
+/// Whether other objects may get requests by other paths, or lose policies, as soon as an object exists: routes that name it as
+/// their parent, or to which it delegates; and those whose policies controllers reject because of another route.
 pub(super) fn changes_other_paths(snapshot: &Snapshot, object: &Object) -> bool {
     let gk = &object.key.gk;
     let is_above_others = || {
@@ -110,7 +121,14 @@ pub(super) fn changes_other_paths(snapshot: &Snapshot, object: &Object) -> bool 
             known.any(|facts| delegates(facts, rule))
         })
     };
-    gk.has_listeners() || (is_route(gk) && is_above_others())
+    let rejects_others = || {
+        let mut used = snapshot.used_kinds();
+        used.any(|kind| {
+            let profile = snapshot.profile(kind);
+            profile.is_some_and(|profile| profile.clashes.iter().any(|clash| clash.is_by_routes()))
+        })
+    };
+    gk.has_listeners() || (is_route(gk) && (is_above_others() || rejects_others()))
 }
 
 fn by_policy<'a>(

@@ -1,7 +1,7 @@
 //! Losses by a change: protections that a path loses, and settings of other policies that a new policy
 //! replaces.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -10,8 +10,9 @@ use super::change;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
-use crate::effective::protection::{Extent, Loss, Lost, lost};
+use crate::effective::protection::{Extent, Loss, Lost, lost, lost_at_listeners};
 use crate::effective::renames::Renames;
+use crate::effective::traffic::Opened;
 use crate::kinds::profile::{DictatedBy, Op, Strategy};
 use crate::merge::{Effective, SettingPath, StanzaRef};
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -41,10 +42,11 @@ pub(super) fn losses_by(is: &mut Resolver<'_>, policy: &Policy) -> Losses {
         shifted.stays && *known.entry(id).or_insert_with(|| takes_away(shifted, key))
     };
     let (mut taken, mut beside) = (Vec::new(), Vec::new());
+    let weakens = policy.profile.alternatives.is_some() || policy.is_weak();
     for shifted in changed {
         if loses(&shifted) {
             taken.push(shifted);
-        } else if shifted.stays && policy.profile.alternatives.is_some() {
+        } else if shifted.stays && weakens {
             beside.push(shifted);
         }
     }
@@ -161,30 +163,50 @@ pub(super) fn protections(
     } else {
         remedies(states, key, kind)
     };
-    let findings = lost.into_iter().map(|loss| {
-        let name = &loss.protection;
-        let mut subject = format!("{kind} {name}");
-        if !loss.opened.is_empty() {
-            subject.push_str(" by a new path");
-        }
-        let mut finding =
-            Finding::new(Code::ProtectionLost, key, what_is_lost(&loss)).about(subject);
-        let Lost {
-            settings,
-            reasons,
-            by,
-            now,
-            ..
-        } = loss.lost;
-        finding.settings = wording::settings(&settings).into();
-        let remedy = remedies.iter().find(|remedy| remedy.keeps(name));
-        let reasons = || reasons.into_iter().collect::<Vec<_>>().join("; ");
-        finding.source = remedy.map_or_else(reasons, |remedy| remedy.text.clone());
-        let told = by.into_iter().chain(now);
-        finding.mentions = told.filter(|policy| policy != key).collect();
-        finding
-    });
+    let findings = lost.into_iter();
+    let findings = findings.map(|loss| finding(key, kind, loss, &remedies));
     findings.collect()
+}
+
+/// The protections that routes lose by the listeners that a change opens to them, of the kinds that act on listeners.
+pub(super) fn at_listeners(
+    [before, after]: [&Snapshot; 2],
+    key: &ObjectKey,
+    opened: &BTreeMap<ObjectKey, Opened>,
+) -> Vec<Finding> {
+    let mut was = Resolver::bounded(before);
+    let mut is = was.of(after);
+    let lost = lost_at_listeners([&mut was, &mut is], opened);
+    if was.is_spent() || is.is_spent() {
+        return vec![change::too_much(key, "which protections routes lose")];
+    }
+    let lost = lost.into_iter();
+    lost.map(|(kind, loss)| finding(key, &kind, loss, &[]))
+        .collect()
+}
+
+/// The finding on a protection that paths lose.
+fn finding(key: &ObjectKey, kind: &GroupKind, loss: Loss, remedies: &[Remedy]) -> Finding {
+    let name = &loss.protection;
+    let mut subject = format!("{kind} {name}");
+    if !loss.opened.is_empty() {
+        subject.push_str(" by a new path");
+    }
+    let mut finding = Finding::new(Code::ProtectionLost, key, what_is_lost(&loss)).about(subject);
+    let Lost {
+        settings,
+        reasons,
+        by,
+        now,
+        ..
+    } = loss.lost;
+    finding.settings = wording::settings(&settings).into();
+    let remedy = remedies.iter().find(|remedy| remedy.keeps(name));
+    let reasons = || reasons.into_iter().collect::<Vec<_>>().join("; ");
+    finding.source = remedy.map_or_else(reasons, |remedy| remedy.text.clone());
+    let told = by.into_iter().chain(now);
+    finding.mentions = told.filter(|policy| policy != key).collect();
+    finding
 }
 
 /// `HTTPRoute shop/cart loses the authentication of SecurityPolicy infra/sign-in`.
@@ -212,7 +234,7 @@ fn what_is_lost(loss: &Loss) -> String {
         _ => "with only part of",
     };
     format!(
-        "{objects} now {verb} requests through {} too, {without} the {name} of {by}",
+        "{objects} now {verb} requests through {}, {without} the {name} of {by}",
         wording::first(&entries)
     )
 }

@@ -22,7 +22,6 @@ use super::{change, losses, reported};
 use crate::attachment::Attachment;
 use crate::model::fuel::{MOST_COMPARED, MOST_CONFLICTS, MOST_SELECTED};
 use crate::model::wording;
-use crate::topology::why_unaccepted;
 
 /// Findings on a policy as it will be after admission.
 ///
@@ -109,7 +108,7 @@ fn in_force(resolver: &mut Resolver<'_>, policy: &Policy, status: &PolicyStatus)
         .into_iter()
         .collect();
     if findings.is_empty() {
-        findings.extend(idle(snapshot, policy, status));
+        findings.extend(idle(policy, status));
     }
     for target in &status.targets {
         findings.extend(rivals(snapshot, policy, target));
@@ -121,23 +120,19 @@ fn in_force(resolver: &mut Resolver<'_>, policy: &Policy, status: &PolicyStatus)
     findings
 }
 
-/// The findings on targets where the policy has no effect because no request comes there. Routes and Gateways may still
-/// be created below other targets.
-fn idle<'a>(
-    snapshot: &'a Snapshot,
-    policy: &'a Policy,
-    status: &'a PolicyStatus,
-) -> impl Iterator<Item = Finding> + 'a {
+/// The findings on targets where the policy has no effect. Below a target that is no route, routes and backends may still
+/// be created.
+fn idle<'a>(policy: &'a Policy, status: &'a PolicyStatus) -> impl Iterator<Item = Finding> + 'a {
     let targets = status.targets.iter().filter(|_| !policy.adds_nothing());
     // A cache may lack the object without which no request comes.
     let may_be_missing = ["GatewayClass", "Gateway", "ListenerSet"].map(GroupKind::gateway_api);
     targets.filter_map(move |target| {
         let place = &target.target;
-        let Some(State::NoEffect(why)) = &target.state else {
+        let Some(State::NoEffect(none)) = &target.state else {
             return None;
         };
-        let is_final = is_route(&place.object.gk) || why_unaccepted(snapshot, place).is_some();
-        is_final.then(|| {
+        let why = &none.why;
+        (!none.waits || is_route(&place.object.gk)).then(|| {
             let message = if why.contains(&place.to_string()) {
                 format!("it has no effect: {why}")
             } else {
@@ -167,15 +162,19 @@ fn other_controllers(
     policy: &Policy,
     status: &PolicyStatus,
 ) -> Option<Finding> {
-    let ours = &*policy.profile.controllers;
-    if ours.is_empty() {
+    let profile = &policy.profile;
+    if !profile.knows_controllers() {
         return None;
     }
     let mut others = BTreeSet::new();
     for target in &status.targets {
         for gateway in resolver.gateways_of(&target.target.object) {
             let controller = controller(resolver.snapshot(), &gateway)?.clone();
-            if ours.contains(&controller) || is_of_class(resolver.snapshot(), policy, &gateway) {
+            // Installations may give controllers names of their own, in the domain of the project.
+            let acts = !profile.is_run_without(&controller)
+                || !resolver.snapshot().knows_controller(&controller)
+                    && profile.has_controller_of_domain(&controller);
+            if acts || is_of_class(resolver.snapshot(), policy, &gateway) {
                 return None;
             }
             others.insert(controller);
@@ -185,11 +184,15 @@ fn other_controllers(
         // The search was not complete.
         return None;
     }
-    let kind = &policy.profile.gk.kind;
-    let (ours, named) = (listed(ours), listed(&others));
-    let message = format!(
-        "only {ours} implements {kind}, and the Gateways that it reaches are run by {named}"
-    );
+    let kind = &profile.gk.kind;
+    let (ours, named) = (listed(&*profile.controllers), listed(&others));
+    let message = if ours.is_empty() {
+        format!("the Gateways that it reaches are run by {named}, without support for {kind}")
+    } else {
+        format!(
+            "only {ours} implements {kind}, and the Gateways that it reaches are run by {named}"
+        )
+    };
     (!others.is_empty())
         .then(|| Finding::new(Code::ControllerMismatch, policy.key(), message).about("controllers"))
 }

@@ -56,6 +56,12 @@ pub(super) fn findings(
     };
     if old.is_none() && !is_grant {
         findings.extend(change::effects_of_created(&before, &mut resolver, &key));
+        findings.extend(change::opened_by_created(
+            &before,
+            &after,
+            &key,
+            MOST_ROUTES,
+        ));
         return findings;
     }
     findings.extend(change::effects(&before, &mut resolver, &key));

@@ -27,6 +27,12 @@ pub struct CaveatFile {
     /// Annotations: it applies if a Gateway, a `ListenerSet` or a route has one of these. Always by default.
     #[serde(default)]
     pub annotations: Vec<String>,
+    /// Annotations of the policy, each with the values for which it applies. Always by default.
+    #[serde(default)]
+    pub annotated: BTreeMap<String, Vec<String>>,
+    /// Names of controllers: it applies if one of them runs a Gateway. Always by default.
+    #[serde(default)]
+    pub controllers: Vec<String>,
     /// Labels of Namespaces: it applies to policies in a Namespace with one of these, and to those of the root namespace if any
     /// Namespace has one. Always by default.
     #[serde(default)]
@@ -60,6 +66,8 @@ pub struct Caveat {
     pub backends: Vec<Arc<str>>,
     /// Applies if a Gateway, a `ListenerSet` or a route has one of these annotations; always if empty.
     pub annotations: Vec<Arc<str>>,
+    /// Applies if one of these controllers runs a Gateway; always if empty.
+    pub controllers: Vec<Arc<str>>,
     /// Applies to policies in a Namespace with one of these labels; always if empty.
     pub namespace_labels: Vec<(Arc<str>, Arc<str>)>,
     /// Applies if there are objects of these kinds of Gateway API; always if empty.
@@ -68,8 +76,18 @@ pub struct Caveat {
     pub shared_ports: bool,
     /// Applies only if a filter of a backend of a route names a policy of the kind.
     pub filters_of_backends: bool,
-    /// Applies to policies whose spec fulfils this.
+    /// Applies to policies whose spec and annotations fulfil this.
     pub condition: Condition,
+}
+
+// === impl CaveatFile ===
+
+impl CaveatFile {
+    /// The keys of the annotations that it depends on.
+    pub(super) fn keys(&self) -> impl Iterator<Item = String> + '_ {
+        let own = self.annotated.keys();
+        own.chain(&self.annotations).cloned()
+    }
 }
 
 // === impl Caveat ===
@@ -82,11 +100,13 @@ impl Caveat {
             settings: setting_paths(&file.settings),
             backends: texts(&file.backends),
             annotations: texts(&file.annotations),
+            controllers: texts(&file.controllers),
             namespace_labels: pairs(&file.namespace_labels),
             objects: texts(&file.objects),
             shared_ports: file.shared_ports,
             filters_of_backends: file.filters_of_backends,
-            condition: Condition::read(&file.when, &ValuesFile::new()),
+            condition: Condition::read(&file.when, &ValuesFile::new())
+                .with_annotations(&file.annotated),
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Facts about a controller of Gateways that are independent of policies.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -22,9 +25,10 @@ pub struct ControllerFile {
     /// Whether of conflicting listeners of one Gateway it accepts the first. Otherwise it accepts none of them.
     #[serde(default)]
     pub first_listener_wins: bool,
-    /// The `GatewayClasses` that it creates itself. Manifests come without them, so they are never reported as missing.
+    /// The `GatewayClasses` that it creates itself, each with the `controllerName` in it. Manifests come without them, so
+    /// they are never reported as missing.
     #[serde(default)]
-    pub creates_classes: Vec<String>,
+    pub creates_classes: BTreeMap<String, Arc<str>>,
     /// Whether it runs Gateways although it reports that it does not accept their `GatewayClass`.
     #[serde(default)]
     pub runs_gateways_of_rejected_class: bool,

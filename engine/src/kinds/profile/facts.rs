@@ -138,6 +138,7 @@ impl Profile {
             fact("merge.final", &merging.lasting, |v| {
                 list(v, |path: &Vec<String>| json!(spec_path(path)))
             }),
+            fact("merge.apart", &merging.apart, |v| json!(v)),
             fact("merge.together", &merging.together, |v| {
                 list(v, |path: &Vec<String>| json!(spec_path(path)))
             }),
@@ -185,7 +186,11 @@ impl Profile {
             fact("references", &self.references, |v| {
                 list(v, super::Reference::json)
             }),
+            fact("rejectedIf", &self.rejected_if, |_| {
+                json!(super::rejected_if::shown(&self.rejected_if))
+            }),
             fact("controllers", &self.controllers, |v| json!(v)),
+            fact("ignoredBy", &self.ignored_by, |v| json!(v)),
             fact("classes", &self.classes, |v| json!(v)),
             fact("domain", &self.domain, |v| json!(v)),
             fact("status.shape", &self.status, |v| json!(v)),
@@ -293,8 +298,12 @@ fn idle(idle: &Ineffective) -> Value {
 }
 
 fn on_listeners(on: &OnListeners) -> Value {
-    let settings = on.settings.iter().map(|path| spec_path(path));
-    json!({"protocols": on.protocols, "settings": settings.collect::<Vec<_>>()})
+    let paths = |paths: &[Vec<String>]| -> Vec<String> {
+        let paths = paths.iter().map(|path| spec_path(path));
+        paths.collect()
+    };
+    json!({"protocols": on.protocols, "settings": on.settings.as_deref().map(paths),
+           "without": paths(&on.without)})
 }
 
 fn port_settings(ports: Option<&PortSettings>) -> Value {
@@ -312,8 +321,7 @@ fn on_routes(on: &OnRoutes) -> Value {
         .iter()
         .map(|name| format!("spec.{name}"))
         .collect();
-    json!({"kinds": kinds, "settings": settings, "sections": on.sections,
-           "refusesOthers": on.refuses_others})
+    json!({"kinds": kinds, "settings": settings, "sections": on.sections})
 }
 
 fn classes(classes: &Classes) -> Value {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::caveats::CaveatFile;
 use super::controller::ControllerFile;
 use super::references::ReferenceFile;
+use super::rejected_if::RejectedIfFile;
 use super::weakness::{AlternativesFile, WeaknessFile};
 use super::{
     Clash, Class, ConflictScope, CrossNamespace, NameComparison, NeedFile, OnMissing, Only, Parent,
@@ -19,7 +20,7 @@ use crate::model::level::Level;
 mod merge;
 
 pub use merge::{
-    Dialect, IdleFile, Merge, Number, OnRoutesFile, StanzasFile, StrategyFile, StrategyValue,
+    Apart, Dialect, IdleFile, Merge, Number, OnRoutesFile, StanzasFile, StrategyFile, StrategyValue,
 };
 
 /// A file of profiles.
@@ -90,10 +91,14 @@ pub struct ProfileFile {
     pub drops_nulls: Option<bool>,
     /// Fields in which policies name objects without which controllers reject them.
     pub references: Option<Vec<ReferenceFile>>,
+    /// Settings for which controllers reject a policy, beyond what its definition says.
+    pub rejected_if: Option<Vec<RejectedIfFile>>,
     /// Behaviour of the controllers of the kind that attache does not model.
     pub caveats: Option<Vec<CaveatFile>>,
     /// Names of the controllers that act on the kind, as in `controllerName` of a `GatewayClass`.
     pub controllers: Option<Vec<String>>,
+    /// Names of controllers that do not act on the kind, if not all of those that do are known.
+    pub ignored_by: Option<Vec<String>>,
     /// Names of `GatewayClass`es on whose Gateways the kind acts too, whichever controller runs them.
     pub classes: Option<Vec<String>>,
     /// The domain in the type of conditions: `<domain>/<Kind>Affected`.

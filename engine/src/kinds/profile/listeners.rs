@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::read::{setting_paths, texts};
+use crate::model::object::Listener;
 
 /// Listeners on which only some settings act.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -14,8 +15,14 @@ use super::read::{setting_paths, texts};
 pub struct OnListenersFile {
     /// Their protocols: `TCP`.
     pub protocols: Vec<String>,
-    /// The settings that act there: `spec.timeout.tcp`.
-    pub settings: Vec<String>,
+    /// Only those that leave TLS to their backends (`tls.mode` of `Passthrough`).
+    #[serde(default)]
+    pub passthrough: bool,
+    /// The settings that act there: `spec.timeout.tcp`. All by default.
+    pub settings: Option<Vec<String>>,
+    /// Settings that do not act there, of these.
+    #[serde(default)]
+    pub without: Vec<String>,
 }
 
 /// Listeners on which only some settings act.
@@ -23,8 +30,11 @@ pub struct OnListenersFile {
 pub struct OnListeners {
     /// Their protocols.
     pub protocols: Vec<Arc<str>>,
-    /// The settings that act there, as paths within the settings.
-    pub settings: Vec<Vec<String>>,
+    passthrough: bool,
+    /// The settings that act there, as paths within the settings; all if there is no list.
+    pub settings: Option<Vec<Vec<String>>>,
+    /// The settings that do not act there.
+    pub without: Vec<Vec<String>>,
 }
 
 // === impl OnListeners ===
@@ -33,8 +43,16 @@ impl OnListeners {
     pub(super) fn read(file: &OnListenersFile) -> Self {
         Self {
             protocols: texts(&file.protocols),
-            settings: setting_paths(&file.settings),
+            passthrough: file.passthrough,
+            settings: file.settings.as_deref().map(setting_paths),
+            without: setting_paths(&file.without),
         }
+    }
+
+    /// Whether it is about a listener.
+    pub fn is_about(&self, listener: &Listener) -> bool {
+        self.protocols.contains(&listener.protocol)
+            && (!self.passthrough || listener.passes_tls_through)
     }
 
     /// Removes the settings that do not act there from a spec; fields that are no settings stay.
@@ -42,13 +60,38 @@ impl OnListeners {
         let Value::Object(fields) = spec else {
             return;
         };
-        let paths: Vec<&[String]> = self.settings.iter().map(Vec::as_slice).collect();
+        for path in &self.without {
+            remove(fields, path);
+        }
+        let Some(settings) = &self.settings else {
+            return;
+        };
+        let paths: Vec<&[String]> = settings.iter().map(Vec::as_slice).collect();
         let (mut settings, others): (Map<_, _>, Map<_, _>) = std::mem::take(fields)
             .into_iter()
             .partition(|(name, _)| is_setting(name));
         keep_only(&mut settings, &paths);
         *fields = others;
         fields.extend(settings);
+    }
+}
+
+/// Removes what is at a path, and objects that are empty then.
+fn remove(fields: &mut Map<String, Value>, path: &[String]) {
+    let Some((name, rest)) = path.split_first() else {
+        return;
+    };
+    let is_gone = match fields.get_mut(name) {
+        Some(_) if rest.is_empty() => true,
+        Some(Value::Object(map)) => {
+            let had_some = !map.is_empty();
+            remove(map, rest);
+            had_some && map.is_empty()
+        }
+        _ => false,
+    };
+    if is_gone {
+        fields.remove(name);
     }
 }
 

@@ -2,7 +2,7 @@
 //! configuration takes precedence over both.
 
 use super::derive::Derived;
-use super::{Allowed, Fact, RefField, Shape, Source, Strategies};
+use super::{Allowed, Fact, Parent, RefField, Shape, Source, Strategies};
 use crate::model::ids::GroupKind;
 
 /// The fields that hold references, without those that the definition does not have, and with its limits and members.
@@ -103,6 +103,29 @@ pub(super) fn allow(said: Option<Fact<Vec<Allowed>>>, crd: &Derived) -> Option<F
         Source::Crd
     };
     Some(Fact { value, from })
+}
+
+/// The parents whose routes controllers follow: a release whose definition takes no `ListenerSet` as a target, where the
+/// profile does, follows none.
+pub(super) fn parents(
+    said: Fact<Vec<Parent>>,
+    allow: Option<&Fact<Vec<Allowed>>>,
+    narrowed: Option<&Fact<Vec<Allowed>>>,
+) -> Fact<Vec<Parent>> {
+    let takes_sets = |allow: Option<&Fact<Vec<Allowed>>>| {
+        let mut allowed = allow.into_iter().flat_map(|allow| allow.iter());
+        allowed.any(|allowed| allowed.gk.has_listeners() && &*allowed.gk.kind != "Gateway")
+    };
+    if said.from != Source::Builtin || !takes_sets(allow) || takes_sets(narrowed) {
+        return said;
+    }
+    let others = said.value.into_iter();
+    Fact {
+        value: others
+            .filter(|parent| *parent != Parent::ListenerSet)
+            .collect(),
+        from: Source::Crd,
+    }
 }
 
 /// Whether a kind may match both; `*` matches any group or kind.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::delegation::InheritanceFile;
+use super::file::Apart;
 use super::{
     DictatedBy, Direction, EmptySpec, Fact, MergeWith, OnListeners, Only, Op, PortSettings,
     Strategy,
@@ -218,6 +219,8 @@ pub struct Merging {
     pub lasting: Fact<Vec<Vec<String>>>,
     /// Settings that are in force once per stage, as paths within the settings.
     pub together: Fact<Vec<Vec<String>>>,
+    /// The field that keeps policies apart, if there is one.
+    pub apart: Fact<Option<Apart>>,
     /// How policies of a route that delegates merge with those of the routes that it delegates to, if it may say so.
     pub inheritance: Fact<Option<Arc<InheritanceFile>>>,
 }

@@ -75,13 +75,7 @@ pub(super) fn on_routes(general: &Profile, files: &[OnRoutesFile]) -> Vec<OnRout
     let of = |file: &OnRoutesFile| {
         let kinds = file.kinds.iter().map(|kind| GroupKind::gateway_api(kind));
         let settings = file.settings.iter().map(|path| within_spec(path));
-        OnRoutes::new(
-            general,
-            kinds.collect(),
-            settings.collect(),
-            file.sections,
-            file.refuses_others,
-        )
+        OnRoutes::new(general, kinds.collect(), settings.collect(), file.sections)
     };
     files.iter().map(of).collect()
 }

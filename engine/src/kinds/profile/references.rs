@@ -23,18 +23,23 @@ pub struct ReferenceFile {
     /// Whether a reference into another namespace needs a `ReferenceGrant`.
     #[serde(default)]
     pub grant: bool,
+    /// Whether a reference to a Service must name one of its ports, by number.
+    #[serde(default)]
+    pub port: bool,
     /// What becomes of a policy whose reference leads nowhere.
-    pub if_missing: IfMissing,
+    pub if_missing: WhenRejected,
 }
 
-/// What becomes of a policy whose reference leads nowhere.
+/// What becomes of a rejected policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum IfMissing {
-    /// It is rejected, and policies above it stay in force.
+pub enum WhenRejected {
+    /// Policies above it stay in force.
     NotAttached,
-    /// It is rejected and still replaces policies above it: the target has no settings of the kind.
+    /// It still replaces policies above it: the target has no settings of the kind.
     KeepsPlace,
+    /// Policies above it stay in force, and newer ones on its target still lose to it.
+    StillConflicts,
 }
 
 /// A field in which a policy names an object.
@@ -46,8 +51,10 @@ pub struct Reference {
     pub gk: GroupKind,
     /// Whether a reference into another namespace needs a `ReferenceGrant`.
     pub grant: bool,
+    /// Whether a reference to a Service must name one of its ports.
+    pub port: bool,
     /// What becomes of a policy whose reference leads nowhere.
-    pub if_missing: IfMissing,
+    pub if_missing: WhenRejected,
 }
 
 // === impl Reference ===
@@ -58,6 +65,7 @@ impl Reference {
             path: setting_path(&file.path),
             gk: GroupKind::new(file.group.as_str(), file.kind.as_str()),
             grant: file.grant,
+            port: file.port,
             if_missing: file.if_missing,
         }
     }

@@ -10,8 +10,8 @@ use super::narrow;
 use super::read;
 use super::{
     Allowed, Caveat, Class, CrossNamespace, DictatedBy, Direction, Fact, Merging, Need,
-    OnListeners, Op, PortSettings, Profile, RefField, Reference, SameTarget, Source, StanzaNames,
-    Strategies, Strategy, Weakness,
+    OnListeners, OnRoutes, Op, PortSettings, Profile, RefField, Reference, RejectedIf, SameTarget,
+    Source, StanzaNames, Strategies, Strategy, Weakness,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -32,9 +32,14 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         .or_else(|| from_crd(derived.map(|d| d.refs.clone()).filter(|r| !r.is_empty())))
         .unwrap_or_else(|| default(default_refs()));
     let allow = first(explicit, read::allowed);
-    let (refs, allow) = match derived {
-        Some(derived) => (narrow::refs(refs, derived), narrow::allow(allow, derived)),
-        None => (refs, allow),
+    let parents = said(explicit, |p| p.parents.clone());
+    let (refs, parents, allow) = match derived {
+        Some(derived) => {
+            let narrowed = narrow::allow(allow.clone(), derived);
+            let parents = narrow::parents(parents, allow.as_ref(), narrowed.as_ref());
+            (narrow::refs(refs, derived), parents, narrowed)
+        }
+        None => (refs, parents, allow),
     };
     let annotation = first(explicit, |p| read::annotation(p).map(Some)).unwrap_or_default();
     let demanded = derived.is_some_and(|d| d.required);
@@ -61,7 +66,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         ineffective: Fact::default(),
         exclude: excluded(explicit, &refs, &strategies),
         needs_route: first(explicit, |p| p.needs_route).unwrap_or_else(|| default(true)),
-        parents: said(explicit, |p| p.parents.clone()),
+        parents,
         conflict_scope: said(explicit, |p| p.conflict.scope),
         one_untargeted: said(explicit, |p| p.conflict.one_untargeted),
         clashes: said(explicit, |p| p.conflict.clashes.clone()),
@@ -122,7 +127,17 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         references: said(explicit, |p| {
             Some(p.references.as_ref()?.iter().map(Reference::read).collect())
         }),
+        rejected_if: said(explicit, |p| {
+            Some(
+                p.rejected_if
+                    .as_ref()?
+                    .iter()
+                    .map(RejectedIf::read)
+                    .collect(),
+            )
+        }),
         controllers: said(explicit, |p| Some(read::texts(p.controllers.as_ref()?))),
+        ignored_by: said(explicit, |p| Some(read::texts(p.ignored_by.as_ref()?))),
         classes: said(explicit, |p| Some(read::texts(p.classes.as_ref()?))),
         domain: said(explicit, |p| Some(Some(p.domain.as_deref()?.into()))),
         status: first(explicit, |p| p.status.shape)
@@ -167,6 +182,14 @@ fn add_settings_by_place(profile: &mut Profile, explicit: &Explicit<'_>) {
     if let Some(on_routes) = first(explicit, |p| p.merge.on_routes.clone()) {
         profile.on_routes.from = on_routes.from;
         profile.on_routes.value = read::on_routes(profile, &on_routes.value);
+    }
+    let others = OnRoutes::not_effective(profile);
+    if !others.is_empty() {
+        if profile.on_routes.is_empty() {
+            profile.on_routes.from = profile.effective.from;
+        }
+        let none = OnRoutes::new(profile, others, Vec::new(), true);
+        profile.on_routes.value.push(none);
     }
     if let Some(idle) = first(explicit, |p| p.merge.ineffective.clone()) {
         profile.ineffective.from = idle.from;
@@ -339,6 +362,7 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         lasting: said(explicit, |p| {
             Some(read::setting_paths(p.merge.lasting.as_ref()?))
         }),
+        apart: said(explicit, |p| p.merge.apart.clone().map(Some)),
         together: said(explicit, |p| {
             Some(read::setting_paths(p.merge.together.as_ref()?))
         }),

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Direction, EmptySpec, Fact, MergeWith, Op, Profile, Strategy};
+use super::{Class, Direction, EmptySpec, Fact, MergeWith, Op, Profile, Source, Strategy};
 use crate::model::ids::GroupKind;
+use crate::model::object::is_route;
 
 /// The facts that differ on routes of some kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,8 +15,6 @@ pub struct OnRoutes {
     pub settings: Vec<String>,
     /// Whether policies on a rule act.
     pub sections: bool,
-    /// Whether any other setting makes a policy on such a route invalid.
-    pub refuses_others: bool,
     /// The facts that apply there.
     pub profile: Arc<Profile>,
 }
@@ -29,7 +28,6 @@ impl OnRoutes {
         kinds: Vec<GroupKind>,
         settings: Vec<String>,
         sections: bool,
-        refuses_others: bool,
     ) -> Self {
         let from = general.on_routes.from;
         let fact = |value| Fact { value, from };
@@ -46,9 +44,27 @@ impl OnRoutes {
             kinds,
             settings,
             sections,
-            refuses_others,
             profile: Arc::new(profile),
         }
+    }
+}
+
+impl OnRoutes {
+    /// The kinds of routes on which policies of an inherited kind do nothing: those that are not among its effective targets,
+    /// although routes are.
+    pub(super) fn not_effective(profile: &Profile) -> Vec<GroupKind> {
+        let is_known = profile.effective.from != Source::Default;
+        let has_routes = profile.effective.iter().any(is_route);
+        if *profile.class != Class::Inherited || !is_known || !has_routes {
+            return Vec::new();
+        }
+        let all = ["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
+        let all = all.map(GroupKind::gateway_api).into_iter();
+        let others = all.filter(|route| {
+            let known = profile.on_routes_of(route).is_some();
+            !known && !profile.effective.contains(route)
+        });
+        others.collect()
     }
 }
 

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::model::ids::GroupKind;
+
 /// Whether policies of a kind act beyond their targets (GEP-713, classes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -146,11 +148,18 @@ pub enum Clash {
     BackendsOfOneRule,
     /// The policy names its target twice. It conflicts with itself, and is in force all the same.
     NamesTargetTwice,
+    /// The policy loses the conflict with an older one at another of its targets. Then the whole policy is rejected.
+    LosesAnotherTarget,
 }
 
 // === impl Clash ===
 
 impl Clash {
+    /// Whether another route may be the reason.
+    pub fn is_by_routes(self) -> bool {
+        matches!(self, Self::RoutesSharePath | Self::BackendsOfOneRule)
+    }
+
     /// Whether a policy that is rejected for this still has a part in what is in force.
     pub fn leaves_attached(self) -> bool {
         matches!(self, Self::PlainListenersSharePort | Self::NamesTargetTwice)
@@ -204,6 +213,22 @@ pub enum Parent {
     ListenerSet,
     /// A Service of a mesh.
     Service,
+    /// An object of the project's own: a Server of Linkerd.
+    Other,
+}
+
+// === impl Parent ===
+
+impl Parent {
+    /// What an object of a kind is as a parent.
+    pub fn of_kind(gk: &GroupKind) -> Self {
+        match gk {
+            gk if gk.is_gateway_api("Gateway") => Self::Gateway,
+            gk if gk.has_listeners() => Self::ListenerSet,
+            gk if gk.is_core("Service") => Self::Service,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// How group and kind of a target are compared.

@@ -101,8 +101,14 @@ pub(super) struct ListenerJson<'a> {
     port: Option<u32>,
     protocol: Option<Arc<str>>,
     hostname: Option<Arc<str>>,
+    tls: Option<ListenerTlsJson>,
     #[serde(borrow)]
     allowed_routes: Option<AllowedJson<'a>>,
+}
+
+#[derive(Deserialize)]
+struct ListenerTlsJson {
+    mode: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -346,10 +352,12 @@ fn listeners(json: Option<BoundedVec<ListenerJson<'_>>>) -> Box<[Listener]> {
 
 pub(super) fn listener(json: ListenerJson<'_>) -> Listener {
     let allowed = json.allowed_routes.unwrap_or_default();
+    let mode = json.tls.and_then(|tls| tls.mode);
     Listener {
         name: json.name,
         port: port(json.port).unwrap_or_default(),
         protocol: json.protocol.unwrap_or_default(),
+        passes_tls_through: mode.as_deref() == Some("Passthrough"),
         hostname: said(json.hostname),
         routes_from: from(allowed.namespaces, From::Same),
         routes_of: all(allowed.kinds, |k| {

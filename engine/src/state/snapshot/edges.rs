@@ -161,7 +161,25 @@ static NOWHERE: LazyLock<Arc<str>> = LazyLock::new(Arc::default);
 impl Snapshot {
     /// Whether a controller creates a `GatewayClass` itself.
     pub fn creates_class(&self, name: &str) -> bool {
-        self.rules.creates_class(name)
+        self.rules.controller_of_created(name).is_some()
+    }
+
+    /// Whether a controller runs a Gateway.
+    pub fn runs(&self, controller: &Arc<str>, gateway: &Object) -> bool {
+        match &gateway.node {
+            Node::Gateway { class, .. } => {
+                self.controller_of(&class_key(class)) == Some(controller)
+            }
+            _ => false,
+        }
+    }
+
+    /// The `controllerName` of a `GatewayClass`. One that a controller creates itself need not be there.
+    pub fn controller_of(&self, class: &ObjectKey) -> Option<&Arc<str>> {
+        match self.get(class) {
+            Some(class) => class.node.controller(),
+            None => self.rules.controller_of_created(&class.name),
+        }
     }
 }
 

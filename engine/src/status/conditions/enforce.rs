@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::idle::idle;
-use super::{State, TargetStatus, Winner};
+use super::{NoEffect, State, TargetStatus, Winner};
 use crate::effective::{Outcome, PathGroup, Stack};
 use crate::merge::{
     PathTrie, PolicyOutcome, SettingPath, StanzaRef, ValuesInForce, policies_in_force,
@@ -114,7 +114,8 @@ pub(super) fn enforce(
     status.through = by_gateway.collect();
     status.state = Some(if policy.adds_nothing() {
         let why = policy.why_not_applied().map(ToString::to_string);
-        State::NoEffect(why.unwrap_or_else(|| "it sets nothing".to_owned()))
+        let why = why.unwrap_or_else(|| "it sets nothing".to_owned());
+        State::NoEffect(NoEffect::lasting(why))
     } else {
         let idle = || State::NoEffect(idle(snapshot, policy, groups, &status.target));
         tally.state().unwrap_or_else(idle)

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::effective::{PathGroup, follows, gateway_before};
+use super::NoEffect;
+use crate::effective::{PathGroup, follows, follows_parents, gateway_before};
 use crate::kinds::profile::Class;
 use crate::kinds::profile::OnListeners;
-use crate::model::ids::{ObjectKey, Place};
+use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::level::Level;
-use crate::model::object::{Node, Rule};
+use crate::model::object::{Node, Rule, is_route};
 use crate::model::section::rule_label;
-use crate::model::wording::first;
+use crate::model::wording::{first, plural};
 use crate::policy::{ListenerFacts, Policy};
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::controller;
@@ -17,7 +18,8 @@ use crate::topology::delegation::{
     Unfollowed, delegates, facts_of, parents_of, unfollowed, why_not,
 };
 use crate::topology::{
-    KeptOutCache, ParentAttachment, attachment, delegated, not_usable, unusable, why_unaccepted,
+    KeptOutCache, ParentAttachment, attachment, delegated, gateway_of, not_usable, sets_of,
+    unusable, why_unaccepted,
 };
 
 /// The reason why a policy reaches no effective target: first, why no request reaches its target; then, what the
@@ -27,18 +29,67 @@ pub(super) fn idle(
     policy: &Policy,
     groups: &[&PathGroup],
     target: &Place,
-) -> String {
+) -> NoEffect {
+    if let Some(why) = lasting(snapshot, policy, groups, target) {
+        return NoEffect::lasting(why);
+    }
+    let mut below = groups.iter().filter(|group| !group.paths.routes.is_empty());
+    let incomplete = below.clone().next().is_some();
+    let why = if below.any(|group| !group.attached) {
+        let object = &target.object;
+        match not_attached(snapshot, target) {
+            Some(why) => format!("{object} is not attached to a Gateway: {why}"),
+            None => format!("{object} is not attached to a Gateway"),
+        }
+    } else if incomplete {
+        format!("no existing backend is reached from {target}")
+    } else if let Some(kinds) = routes_of_other_kinds(snapshot, policy, target) {
+        format!("it does nothing for {kinds}, and no other routes are attached under {target}")
+    } else if *policy.profile.needs_route {
+        format!("no route is attached under {target}")
+    } else {
+        format!("no object that it applies to is below {target}")
+    };
+    NoEffect { why, waits: true }
+}
+
+/// The kinds of the routes below a target, if none of the policy's settings acts on any of them: `TCPRoutes, TLSRoutes`.
+fn routes_of_other_kinds(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
+    let gateway = gateway_of(snapshot, &target.object);
+    let sets = sets_of(snapshot, gateway).map(|set| &set.key);
+    let below = sets
+        .chain([gateway])
+        .flat_map(|owner| snapshot.below(owner));
+    let kinds = below.map(|object| &object.key.gk).filter(|gk| is_route(gk));
+    let kinds: BTreeSet<&GroupKind> = kinds.collect();
+    let is_idle = |kind: &&GroupKind| {
+        let place = policy.profile.on_routes_of(kind).map(|(place, _)| place);
+        let there = place.and_then(|place| policy.on_routes(place));
+        there.is_some_and(|there| there.has_no_effect() || there.is_empty())
+    };
+    let names: Vec<String> = kinds.iter().map(|gk| plural(&gk.kind)).collect();
+    (!kinds.is_empty() && kinds.iter().all(is_idle)).then(|| names.join(", "))
+}
+
+/// The reason if it is not that objects below the target are missing.
+fn lasting(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    groups: &[&PathGroup],
+    target: &Place,
+) -> Option<String> {
     let away = why_unaccepted(snapshot, target)
         .or_else(|| run_by_others(snapshot, policy, target))
         .or_else(|| no_gateway_before(snapshot, policy, target));
-    if let Some(why) = away.or_else(|| delegation(snapshot, target)) {
-        return why;
+    let away = away.or_else(|| delegation(snapshot, target));
+    if away.is_some() {
+        return away;
     }
     let why = idle_on_route(policy, target)
         .or_else(|| idle_at_level(policy, target))
         .or_else(|| idle_on_ports(policy, groups, target))
         .or_else(|| idle_by_protocol(policy, groups));
-    if let Some(why) = why {
+    if why.is_some() {
         return why;
     }
     let of_namespaces = [
@@ -58,36 +109,20 @@ pub(super) fn idle(
         level => Some(level),
     };
     if level.is_some_and(|level| policy.profile.rank(level).is_none()) {
-        return format!("{} does not count at this level", policy.key().gk.kind);
-    }
-    if let Some(parent) = not_followed(policy, groups) {
         let kind = &policy.key().gk.kind;
-        return format!("{kind} does not apply to requests through {parent}");
+        return Some(format!("{kind} does not count at this level"));
     }
-    if let Some(why) = behind_others(policy, groups, target) {
-        return why;
+    if let Some(parent) = not_followed(snapshot, policy, groups, target) {
+        let kind = &policy.key().gk.kind;
+        return Some(format!(
+            "{kind} does not apply to requests through {parent}"
+        ));
     }
-    if groups
-        .iter()
-        .any(|group| !group.attached && !group.paths.routes.is_empty())
-    {
-        let object = &target.object;
-        return match not_attached(snapshot, target) {
-            Some(why) => format!("{object} is not attached to a Gateway: {why}"),
-            None => format!("{object} is not attached to a Gateway"),
-        };
+    let behind = behind_others(policy, groups, target);
+    if behind.is_some() {
+        return behind;
     }
-    if let Some(why) = without_proxy(snapshot, policy, target) {
-        return why;
-    }
-    let incomplete = groups.iter().any(|group| !group.paths.routes.is_empty());
-    if incomplete {
-        format!("no existing backend is reached from {target}")
-    } else if *policy.profile.needs_route {
-        format!("no route is attached under {target}")
-    } else {
-        format!("no object that it applies to is below {target}")
-    }
+    without_proxy(snapshot, policy, target)
 }
 
 /// The reason if the controller of a Gateway acts only on other policy kinds.
@@ -112,7 +147,7 @@ fn behind_others(policy: &Policy, groups: &[&PathGroup], target: &Place) -> Opti
     // The paths of a direct kind are the target alone.
     let is_reached = *policy.profile.class == Class::Direct
         || ancestors.any(|ancestor_path| !ancestor_path.steps.is_empty());
-    let is_run = policy.profile.controllers.is_empty() || groups.iter().any(|group| group.attached);
+    let is_run = !policy.profile.knows_controllers() || groups.iter().any(|group| group.attached);
     (is_reached && !is_run).then(|| {
         format!(
             "no controller of a Gateway through which requests reach {} implements {}",
@@ -212,7 +247,18 @@ fn not_attached(snapshot: &Snapshot, target: &Place) -> Option<String> {
 }
 
 /// A parent whose routes the controllers of the kind do not follow.
-fn not_followed(policy: &Policy, groups: &[&PathGroup]) -> Option<ObjectKey> {
+fn not_followed(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    groups: &[&PathGroup],
+    target: &Place,
+) -> Option<ObjectKey> {
+    if *policy.profile.class == Class::Direct {
+        let route = snapshot.get(&target.object);
+        let is_followed = follows_parents(&policy.profile, route);
+        let parent = route.filter(|_| !is_followed)?.parents().first()?;
+        return Some(parent.object.clone());
+    }
     let ways = groups.iter().flat_map(|group| group.paths.ancestors.iter());
     let mut others = ways.filter(|ancestor_path| !follows(&policy.profile, ancestor_path));
     others

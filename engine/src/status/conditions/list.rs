@@ -1,6 +1,6 @@
 //! The status of a policy as conditions (GEP-713, metaresource status).
 
-use super::{Accepted, PolicyStatus, State, TargetStatus};
+use super::{Accepted, NoEffect, PolicyStatus, State, TargetStatus};
 use crate::model::ids::ObjectKey;
 use crate::status::reports::Opinion;
 
@@ -22,7 +22,8 @@ pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Con
     let mut found = vec![accepted(status, gateway)];
     let not_enforced = match &status.accepted {
         Accepted::Rejected(report) if !report.is_rejection => {
-            Some(State::NoEffect(format!("its controller reports {report}")))
+            let why = format!("its controller reports {report}");
+            Some(State::NoEffect(NoEffect::lasting(why)))
         }
         _ => None,
     };
@@ -102,7 +103,7 @@ fn enforced(status: &PolicyStatus, state: &State) -> Condition {
             true,
             format!("Overridden by {}", names(&status.by())),
         ),
-        State::NoEffect(why) => ("Enforced", false, format!("No effect: {why}")),
+        State::NoEffect(none) => ("Enforced", false, format!("No effect: {}", none.why)),
     };
     let reason = if holds { kind } else { "NoEffect" };
     Condition {
@@ -159,7 +160,7 @@ fn names<'a>(policies: impl IntoIterator<Item = &'a ObjectKey>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Condition, State, programmed};
+    use super::{Condition, NoEffect, State, programmed};
 
     /// The table of GEP-713, status conditions.
     #[test]
@@ -168,7 +169,11 @@ mod tests {
             (State::Enforced, true, "Programmed"),
             (State::PartiallyEnforced, true, "PartiallyProgrammed"),
             (State::Overridden, false, "Overridden"),
-            (State::NoEffect("no route".to_owned()), false, "NoEffect"),
+            (
+                State::NoEffect(NoEffect::lasting("no route")),
+                false,
+                "NoEffect",
+            ),
         ] {
             let enforced = Condition {
                 kind: "Enforced",

@@ -41,7 +41,7 @@ pub(in crate::cli::render) fn protection(
         let how = if opened.is_empty() {
             "loses".to_owned()
         } else {
-            format!("is reached {} too, without", text(&opened))
+            format!("is now reached {}, without", text(&opened))
         };
         let mut line = format!(
             "{}: {how} {}, which was set by {}",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::super::{
     DictatedBy, Direction, EmptySpec, InheritanceFile, MergeWith, OnListenersFile, Op,
@@ -71,8 +71,20 @@ pub struct Merge {
     pub lasting: Option<Vec<String>>,
     /// Settings that are in force once per stage, in addition to those of other stages: `spec.extAuth`.
     pub together: Option<Vec<String>>,
+    /// The field that keeps policies apart: those with one value do not merge with those with another one.
+    pub apart: Option<Apart>,
     /// How policies of a route that delegates merge with those of the routes that it delegates to.
     pub inheritance: Option<InheritanceFile>,
+}
+
+/// A field that keeps policies apart: those with one value do not merge with those with another one, and both are in force.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Apart {
+    /// The field, as a path within the settings.
+    pub field: Vec<String>,
+    /// The value of a policy without one.
+    pub default: String,
 }
 
 /// Settings that do nothing at some levels.
@@ -96,9 +108,6 @@ pub struct OnRoutesFile {
     /// Whether policies on a rule act.
     #[serde(default = "yes")]
     pub sections: bool,
-    /// Whether any other setting makes a policy on such a route invalid.
-    #[serde(default)]
-    pub refuses_others: bool,
 }
 
 /// Whether a kind has stanzas, and how they are spelled.

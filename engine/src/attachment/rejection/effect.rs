@@ -1,0 +1,81 @@
+//! Why controllers reject a policy, and what becomes of it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::kinds::profile::WhenRejected;
+use crate::model::ids::{ObjectKey, Place};
+
+/// Why controllers reject a policy.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rejection {
+    /// The reason of the condition.
+    pub reason: &'static str,
+    /// One line that names the other object.
+    pub message: String,
+    /// What becomes of the policy at its target.
+    pub effect: RejectionEffect,
+}
+
+/// What becomes of a rejected policy at its target.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RejectionEffect {
+    /// It is not attached.
+    NotAttached,
+    /// It still replaces policies above it: the target has no settings of the kind.
+    WithoutSettings,
+    /// It replaces nothing, and newer policies on its target still lose to it.
+    WithoutEffect,
+    /// It is not attached to some sections of the target, where policies above it stay in force.
+    WithoutSections {
+        /// The sections, by label.
+        sections: Arc<[Arc<str>]>,
+        /// Whether no other section of the target is accepted.
+        all: bool,
+    },
+    /// It is in force all the same.
+    InForce,
+}
+
+impl Rejection {
+    /// Whether the policy is in force on its target or on other sections of it.
+    pub fn is_partial(&self) -> bool {
+        matches!(
+            self.effect,
+            RejectionEffect::WithoutSections { all: false, .. } | RejectionEffect::InForce
+        )
+    }
+
+    /// The sections of the target on which alone the policy is rejected; none if it is rejected as a whole.
+    pub fn sections(&self) -> &[Arc<str>] {
+        match &self.effect {
+            RejectionEffect::WithoutSections { sections, .. } => sections,
+            RejectionEffect::NotAttached
+            | RejectionEffect::WithoutSettings
+            | RejectionEffect::WithoutEffect
+            | RejectionEffect::InForce => &[],
+        }
+    }
+
+    /// Whether a place is one of these sections of the target object.
+    pub fn leaves_out(&self, object: &ObjectKey, place: &Place) -> bool {
+        let mut sections = self.sections().iter();
+        place.object == *object && sections.any(|name| place.section.as_ref() == Some(name))
+    }
+}
+
+impl From<WhenRejected> for RejectionEffect {
+    fn from(then: WhenRejected) -> Self {
+        match then {
+            WhenRejected::NotAttached => Self::NotAttached,
+            WhenRejected::KeepsPlace => Self::WithoutSettings,
+            WhenRejected::StillConflicts => Self::WithoutEffect,
+        }
+    }
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.reason, self.message)
+    }
+}

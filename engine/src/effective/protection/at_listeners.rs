@@ -1,0 +1,111 @@
+//! Protections of the kinds that act on listeners: a route loses one by another listener without it.
+//!
+//! The paths of these kinds end at the listeners, so a comparison of paths sees a new target that never had anything. Only
+//! the routes connect it with the listeners that were there before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Loss, Lost};
+use crate::effective::Resolver;
+use crate::effective::traffic::Opened;
+use crate::kinds::profile::{Class, Profile, Protection};
+use crate::merge::Effective;
+use crate::model::ids::{GroupKind, ObjectKey, Place};
+use crate::model::maps::HashMap;
+use crate::model::shared::Shared;
+
+/// The protections that routes lose by the listeners that a change opens to them, while all listeners by which their
+/// requests came before provided them. One loss for each kind and protection.
+pub fn lost_at_listeners(
+    [was, is]: [&mut Resolver<'_>; 2],
+    opened: &BTreeMap<ObjectKey, Opened>,
+) -> Vec<(GroupKind, Loss)> {
+    if opened.is_empty() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let kinds: BTreeSet<GroupKind> = was.snapshot().used_kinds().cloned().collect();
+    for kind in kinds {
+        let Some(profile) = was.snapshot().profile(&kind).cloned() else {
+            continue;
+        };
+        if *profile.class == Class::Direct || !profile.end().is_upper() {
+            continue;
+        }
+        let (mut before, mut after) = (AtListeners::new(was), AtListeners::new(is));
+        for protection in profile.protects.iter() {
+            let mut loss = Loss::of(protection);
+            for (route, opened) in opened {
+                let Some(had) = before.of_all(&opened.before, &kind) else {
+                    continue;
+                };
+                for listener in &opened.new {
+                    let has = after.of(listener, &kind);
+                    let taken = has.and_then(|has| {
+                        let states = [(&before, &*had), (&after, std::slice::from_ref(&has))];
+                        lost_between(&profile, protection, states)
+                    });
+                    if let Some(taken) = taken {
+                        loss.objects.insert(route.clone());
+                        loss.opened.insert(listener.clone());
+                        loss.lost.add(&taken);
+                    }
+                }
+            }
+            if !loss.objects.is_empty() {
+                found.push((kind.clone(), loss));
+            }
+        }
+    }
+    found
+}
+
+fn lost_between(
+    profile: &Profile,
+    protection: &Protection,
+    [(before, had), (after, has)]: [(&AtListeners<'_, '_>, &[Shared<Effective>]); 2],
+) -> Option<Lost> {
+    let (before, after) = (before.resolver.snapshot(), after.resolver.snapshot());
+    Lost::between(profile, protection, (before, had), (after, has))
+}
+
+/// The effective policies of one kind at listeners, each resolved once: many routes share a listener.
+struct AtListeners<'r, 's> {
+    resolver: &'r mut Resolver<'s>,
+    known: HashMap<Place, Option<Shared<Effective>>>,
+}
+
+// === impl AtListeners ===
+
+impl<'r, 's> AtListeners<'r, 's> {
+    fn new(resolver: &'r mut Resolver<'s>) -> Self {
+        Self {
+            resolver,
+            known: HashMap::default(),
+        }
+    }
+
+    /// `None` if a place is no listener, of which nothing is known.
+    fn of(&mut self, listener: &Place, kind: &GroupKind) -> Option<Shared<Effective>> {
+        if let Some(known) = self.known.get(listener) {
+            return known.clone();
+        }
+        let groups = self.resolver.paths_through(&listener.object, kind);
+        let mut there = groups.iter().filter(|group| {
+            let mut targets = group.paths.targets();
+            targets.any(|target| target == listener)
+        });
+        let effective = there.next().map(|group| group.effective.clone());
+        self.known.insert(listener.clone(), effective.clone());
+        effective
+    }
+
+    fn of_all(
+        &mut self,
+        listeners: &BTreeSet<Place>,
+        kind: &GroupKind,
+    ) -> Option<Vec<Shared<Effective>>> {
+        let each = listeners.iter();
+        each.map(|listener| self.of(listener, kind)).collect()
+    }
+}

@@ -1,0 +1,77 @@
+//! Settings for which controllers reject a policy, beyond what its definition says.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::condition::{Condition, ValuesFile};
+use super::references::WhenRejected;
+use super::{Fact, Profile};
+use crate::model::ids::GroupKind;
+
+/// Settings for which controllers reject a policy.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RejectedIfFile {
+    /// Only on targets of these kinds: `TCPRoute`. On all by default.
+    #[serde(default)]
+    pub targets: Vec<String>,
+    /// Only if each of these fields has one of these values: `spec.jwt: [null]`. The values are those of `weakenedBy`.
+    #[serde(default)]
+    pub when: ValuesFile,
+    /// Only if none of these fields has one of these values.
+    #[serde(default)]
+    pub unless: ValuesFile,
+    /// What becomes of the policy.
+    pub then: WhenRejected,
+    /// Why controllers reject it: one sentence for users.
+    pub text: String,
+}
+
+/// Settings for which controllers reject a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RejectedIf {
+    targets: Vec<String>,
+    condition: Condition,
+    /// What becomes of the policy.
+    pub then: WhenRejected,
+    /// Why controllers reject it.
+    pub text: Arc<str>,
+}
+
+// === impl RejectedIf ===
+
+impl RejectedIf {
+    pub(super) fn read(file: &RejectedIfFile) -> Self {
+        Self {
+            targets: file.targets.clone(),
+            condition: Condition::read(&file.when, &file.unless),
+            then: file.then,
+            text: file.text.as_str().into(),
+        }
+    }
+
+    /// Whether it concerns targets of a kind.
+    pub fn is_about(&self, target: &GroupKind) -> bool {
+        self.targets.is_empty() || self.targets.iter().any(|kind| **kind == *target.kind)
+    }
+}
+
+// === impl Profile ===
+
+impl Profile {
+    /// The indexes of the conditions for rejection that hold for a spec.
+    pub(crate) fn rejected_by(&self, spec: &Value) -> Box<[usize]> {
+        let all = self.rejected_if.iter().enumerate();
+        let holds = all.filter(|(_, rejected)| rejected.condition.holds_in(spec));
+        holds.map(|(index, _)| index).collect()
+    }
+}
+
+/// The form that users see.
+pub(super) fn shown(all: &Fact<Vec<RejectedIf>>) -> Option<Vec<&str>> {
+    let texts = all.iter().map(|rejected| &*rejected.text);
+    (!all.is_empty()).then(|| texts.collect())
+}

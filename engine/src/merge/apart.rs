@@ -1,0 +1,44 @@
+//! Policies of one kind that act at different moments of a request, and so do not merge with each other.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{Effective, MergeLevel, Merged, StanzaRef, Tree, fold_levels};
+use crate::kinds::profile::{Apart, Profile};
+use crate::policy::Policy;
+
+/// Folds the policies with each value of the field on their own; each result is in force as a whole. `None` if all of them
+/// have one value.
+pub(super) fn folded(profile: &Profile, levels: &[MergeLevel<'_>]) -> Option<Effective> {
+    let apart = profile.merging.apart.as_ref()?;
+    let policies = levels.iter().flat_map(|level| level.policies);
+    let values: BTreeSet<String> = policies.map(|policy| value(apart, policy)).collect();
+    if values.len() < 2 {
+        return None;
+    }
+    let results = values.iter().filter_map(|wanted| {
+        let here = levels.iter().map(|level| {
+            let policies = level.policies.iter();
+            let policies = policies.filter(|policy| value(apart, policy) == *wanted);
+            (level, policies.cloned().collect::<Vec<Arc<Policy>>>())
+        });
+        let here: Vec<_> = here.filter(|(_, policies)| !policies.is_empty()).collect();
+        let here = here.iter().map(|(level, policies)| MergeLevel {
+            policies,
+            ..**level
+        });
+        fold_levels(profile, &here.collect::<Vec<_>>(), None).result
+    });
+    let result = results.reduce(Merged::concatenated);
+    Some(Effective { result })
+}
+
+/// The value of the field in a policy, or the one that is meant if it is not set.
+fn value(apart: &Apart, policy: &Policy) -> String {
+    let mut parts = policy.parts().map(StanzaRef::tree);
+    let set = parts.find_map(|tree| match tree.at(&apart.field)? {
+        Tree::Leaf(setting) => setting.value.value().as_str().map(str::to_owned),
+        _ => None,
+    });
+    set.unwrap_or_else(|| apart.default.clone())
+}
