@@ -314,7 +314,7 @@ pub fn fold_levels<'a>(
     if let Some(apart) = apart::folded(profile, levels) {
         return apart;
     }
-    if !merging.stages.is_empty() {
+    if *merging.stage_per_policy || !merging.stages.is_empty() {
         return stages::merged(profile, levels, own);
     }
     if merging.parent_first {

@@ -15,8 +15,16 @@ pub(super) fn merged(
     levels: &[MergeLevel<'_>],
     own: Option<Merged>,
 ) -> Effective {
-    let stage = |level: &MergeLevel<'_>| profile.merging.stage(level.level);
-    let stages = levels.chunk_by(|one, next| stage(one) == stage(next));
+    let merging = &profile.merging;
+    let apart = *merging.stage_per_policy;
+    let each = if apart {
+        one_by_one(levels)
+    } else {
+        Vec::new()
+    };
+    let levels = if apart { &*each } else { levels };
+    let stage = |level: &MergeLevel<'_>| merging.stage(level.level);
+    let stages = levels.chunk_by(|one, next| !apart && stage(one) == stage(next));
     let stages = stages.filter_map(|stage| {
         let here = layers(profile, stage);
         let strategy = here.first()?.strategy();
@@ -30,8 +38,8 @@ pub(super) fn merged(
         Some(own) => fold(profile, *profile.default_strategy, || last, || own),
         None => last,
     };
-    let lasting: Vec<&Vec<String>> = profile.merging.lasting.iter().collect();
-    let together: &[Vec<String>] = &profile.merging.together;
+    let lasting: Vec<&Vec<String>> = merging.lasting.iter().collect();
+    let together: &[Vec<String>] = &merging.together;
     let stages = stages.into_iter().rev();
     let result = stages.fold(last, |below, (by, above)| {
         // What overrides keeps out the settings below it.
@@ -42,6 +50,18 @@ pub(super) fn merged(
     Effective {
         result: Some(result),
     }
+}
+
+/// Each policy as a level of its own; of those on one level the oldest is the last one, which wins.
+fn one_by_one<'a>(levels: &[MergeLevel<'a>]) -> Vec<MergeLevel<'a>> {
+    let each = levels.iter().flat_map(|level| {
+        let policies = level.policies.iter().rev();
+        policies.map(|policy| MergeLevel {
+            policies: std::slice::from_ref(policy),
+            ..*level
+        })
+    });
+    each.collect()
 }
 
 /// Settings that stay in force for a part whatever the part below it sets: those that are in force for both, and those

@@ -10,7 +10,7 @@ use crate::attachment::rejection::RejectionFinder;
 use crate::attachment::{self, AttachmentPermission};
 use crate::kinds::profile::{Profile, SameTarget};
 use crate::model::ids::{ObjectKey, Place};
-use crate::model::object::reported::{Acceptance, Condition, Entry, Subject};
+use crate::model::object::reported::{Acceptance, Condition, ENFORCEMENT, Entry, Subject};
 use crate::model::object::{Node, Object, ParentRef};
 use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::{Snapshot, class_key};
@@ -129,7 +129,15 @@ fn denial<'a>(profile: &Profile, entry: &'a Entry) -> Option<&'a Condition> {
             })
     };
     let not_enforced = || entry.not_enforced().find(counts);
-    entry.rejection().or_else(not_enforced)
+    // A condition that the profile names by itself counts whatever its reason.
+    let named = || {
+        let mut conditions = entry.conditions.iter();
+        conditions.find(|condition| {
+            let is_general = ENFORCEMENT.contains(&&*condition.name);
+            !is_general && condition.is_current && !condition.holds && counts(condition)
+        })
+    };
+    entry.rejection().or_else(not_enforced).or_else(named)
 }
 
 /// Where a policy is rejected or reported not to be in force.

@@ -135,6 +135,9 @@ impl Profile {
             fact("merge.ports", &merging.ports, |v| port_settings(v.as_ref())),
             fact("merge.levelsByAge", &merging.levels_by_age, |v| json!(v)),
             fact("merge.stages", &merging.stages, |v| json!(v)),
+            fact("merge.stagePerPolicy", &merging.stage_per_policy, |v| {
+                json!(v)
+            }),
             fact("merge.final", &merging.lasting, |v| {
                 list(v, |path: &Vec<String>| json!(spec_path(path)))
             }),

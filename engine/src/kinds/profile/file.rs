@@ -58,7 +58,8 @@ pub struct ProfileFile {
     #[serde(default)]
     pub conflict: Conflict,
     /// Kinds whose behaviour changes in the end. By default: the target itself for direct kinds, the rule of the
-    /// route or the lowest allowed target for inherited ones.
+    /// route or the lowest allowed target for inherited ones. If kinds of routes are among them, policies act on no other kind
+    /// of route.
     pub effective: Option<Vec<Match>>,
     /// Whether policies act only where a route leads. Those of a mesh also act on Gateways and Services without a
     /// route.

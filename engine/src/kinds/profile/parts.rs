@@ -215,6 +215,8 @@ pub struct Merging {
     pub levels_by_age: Fact<Vec<Level>>,
     /// Levels that are merged first.
     pub stages: Fact<Vec<Vec<Level>>>,
+    /// Whether each policy is a stage of its own.
+    pub stage_per_policy: Fact<bool>,
     /// Settings of one stage that more specific stages do not undo, as paths within the settings.
     pub lasting: Fact<Vec<Vec<String>>>,
     /// Settings that are in force once per stage, as paths within the settings.

@@ -359,6 +359,7 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         }),
         levels_by_age: said(explicit, |p| p.merge.levels_by_age.clone()),
         stages: said(explicit, |p| p.merge.stages.clone()),
+        stage_per_policy: said(explicit, |p| p.merge.stage_per_policy),
         lasting: said(explicit, |p| {
             Some(read::setting_paths(p.merge.lasting.as_ref()?))
         }),

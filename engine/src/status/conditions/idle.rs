@@ -12,7 +12,7 @@ use crate::model::object::{Node, Rule, is_route};
 use crate::model::section::rule_label;
 use crate::model::wording::{first, plural};
 use crate::policy::{ListenerFacts, Policy};
-use crate::state::snapshot::Snapshot;
+use crate::state::snapshot::{Snapshot, namespace_key};
 use crate::status::reports::controller;
 use crate::topology::delegation::{
     Unfollowed, delegates, facts_of, parents_of, unfollowed, why_not,
@@ -30,6 +30,15 @@ pub(super) fn idle(
     groups: &[&PathGroup],
     target: &Place,
 ) -> NoEffect {
+    if let Some(why) = no_gateway_before(snapshot, policy, target) {
+        // Manifests may lack the object, or its Namespace, whose label names the Gateway.
+        let object = &target.object;
+        let namespace = namespace_key(&object.namespace);
+        let waits = [object, &namespace]
+            .iter()
+            .any(|key| snapshot.get(key).is_none());
+        return NoEffect { why, waits };
+    }
     if let Some(why) = lasting(snapshot, policy, groups, target) {
         return NoEffect::lasting(why);
     }
@@ -78,9 +87,7 @@ fn lasting(
     groups: &[&PathGroup],
     target: &Place,
 ) -> Option<String> {
-    let away = why_unaccepted(snapshot, target)
-        .or_else(|| run_by_others(snapshot, policy, target))
-        .or_else(|| no_gateway_before(snapshot, policy, target));
+    let away = why_unaccepted(snapshot, target).or_else(|| run_by_others(snapshot, policy, target));
     let away = away.or_else(|| delegation(snapshot, target));
     if away.is_some() {
         return away;

@@ -65,6 +65,9 @@ pub struct Merge {
     /// Levels that the controller merges first, before it lays the results over each other. Each level separately by
     /// default.
     pub stages: Option<Vec<Vec<Level>>>,
+    /// Whether each policy is a stage of its own, also those on one target: the oldest of these wins, and settings that are in
+    /// force once per stage are those of all of them.
+    pub stage_per_policy: Option<bool>,
     /// Settings of a less specific stage that a more specific one does not undo: `spec.extAuth.disable` keeps
     /// `extAuth` as it is.
     #[serde(rename = "final")]
