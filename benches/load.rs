@@ -201,29 +201,20 @@ async fn measure(setup: &Setup) {
 /// Prints ratios to another server, with the budgets for throughput, p99 and memory.
 fn compare(against: &str, engine: &[Run], other: &[Run], budgets: Option<[f64; 3]>) {
     let ratio = |f: fn(&Run) -> f64| median(engine, f) / median(other, f);
-    let row = |what: &str, measured: f64, budget: Option<(f64, f64)>| {
+    let row = |what: &str, measured: f64, budget: Option<f64>, share: fn(f64, f64) -> f64| {
         let budget = match budget {
-            Some((budget, share)) => format!("{budget}x | {share:.2}x"),
+            Some(budget) => format!("{budget}x | {:.2}x", share(measured, budget)),
             None => "- | -".to_owned(),
         };
         println!("| HTTPS review against {against}, {what} | {measured:.2}x | {budget} |");
     };
-    let measured = ratio(|r| r.per_second);
-    let throughput = budgets.map(|[budget, _, _]| (budget, budget / measured));
-    row("throughput", measured, throughput);
-    row("p50", ratio(|r| micros(r.p50)), None);
-    let measured = ratio(|r| micros(r.p99));
-    row(
-        "p99",
-        measured,
-        budgets.map(|[_, budget, _]| (budget, measured / budget)),
-    );
-    let measured = ratio(|r| r.resident as f64);
-    row(
-        "memory",
-        measured,
-        budgets.map(|[_, _, budget]| (budget, measured / budget)),
-    );
+    let at_least = |measured: f64, budget: f64| budget / measured;
+    let at_most = |measured: f64, budget: f64| measured / budget;
+    let [throughput, p99, memory] = budgets.map_or([None; 3], |budgets| budgets.map(Some));
+    row("throughput", ratio(|r| r.per_second), throughput, at_least);
+    row("p50", ratio(|r| micros(r.p50)), None, at_most);
+    row("p99", ratio(|r| micros(r.p99)), p99, at_most);
+    row("memory", ratio(|r| r.resident as f64), memory, at_most);
 }
 
 fn micros(time: Duration) -> f64 {

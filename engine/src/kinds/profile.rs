@@ -48,8 +48,7 @@ pub use delegation::{DelegationFile, Inheritance, InheritanceFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
-pub use file::Apart;
-pub use file::IdleCondition;
+pub use file::{Apart, IdleCondition};
 pub use ineffective::Ineffective;
 pub use listeners::{OnListeners, OnListenersFile};
 pub use lists::KindNames;
@@ -372,9 +371,9 @@ impl Profile {
 
     /// Whether a controller that acts on the kind has a name in the same domain.
     pub fn has_controller_of_domain(&self, controller: &str) -> bool {
-        let domain = |name: &str| name.split('/').next().map(str::to_owned);
-        let mut known = self.controllers.iter().map(|known| domain(known));
-        known.any(|known| known == domain(controller))
+        let domain = |name| str::split(name, '/').next();
+        let mut known = self.controllers.iter();
+        known.any(|known| domain(&**known) == domain(controller))
     }
 
     /// Whether it is known of some controllers that they do not act on the kind.

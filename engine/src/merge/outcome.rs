@@ -75,21 +75,9 @@ pub fn policy_outcome(
     let mut outcome = PolicyOutcome::default();
     let tree = match &effective.result {
         None => return outcome,
-        Some(Merged::Opaque(policies)) => {
-            outcome.survives = policies.contains(policy.key());
-            if !outcome.survives {
-                let policies = Ids::default().share(policies.clone());
-                for piece in policy.parts() {
-                    piece.tree().visit(&mut Vec::new(), &mut |path, _| {
-                        outcome.lost.insert(path.clone(), policies.clone());
-                    });
-                }
-            }
-            return outcome;
-        }
-        // Each part is in force as a whole, so none overrides another. What is in none of them is overridden in its own.
-        Some(together @ Merged::Together(_)) => {
-            let policies = together.policies();
+        // Policies in force as a whole do not override each other. A policy that is not among them loses every leaf.
+        Some(whole @ (Merged::Opaque(_) | Merged::Together(_))) => {
+            let policies = whole.policies();
             outcome.survives = policies.contains(policy.key());
             if !outcome.survives {
                 let policies = Ids::default().share(policies);

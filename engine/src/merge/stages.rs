@@ -16,15 +16,11 @@ pub(super) fn merged(
     own: Option<Merged>,
 ) -> Effective {
     let merging = &profile.merging;
-    let apart = *merging.stage_per_policy;
-    let each = if apart {
-        one_by_one(levels)
-    } else {
-        Vec::new()
-    };
-    let levels = if apart { &*each } else { levels };
+    let per_policy = *merging.stage_per_policy;
+    let one_by_one = per_policy.then(|| one_by_one(levels));
+    let levels = one_by_one.as_deref().unwrap_or(levels);
     let stage = |level: &MergeLevel<'_>| merging.stage(level.level);
-    let stages = levels.chunk_by(|one, next| !apart && stage(one) == stage(next));
+    let stages = levels.chunk_by(|one, next| !per_policy && stage(one) == stage(next));
     let stages = stages.filter_map(|stage| {
         let here = layers(profile, stage);
         let strategy = here.first()?.strategy();

@@ -122,14 +122,14 @@ pub(super) fn cell(text: &str) -> String {
 fn table(keys: &[&Key]) -> String {
     let mut table = "| key | values | meaning |\n|---|---|---|\n".to_owned();
     for key in keys {
-        writeln!(
-            table,
-            "| `{}` | {} | {} |",
-            key.path, key.values, key.meaning
-        )
-        .unwrap();
+        table += &row([&format!("`{}`", key.path), &key.values, &key.meaning]);
     }
     table
+}
+
+/// A row of a table.
+pub(super) fn row(cells: [&str; 3]) -> String {
+    format!("| {} |\n", cells.join(" | "))
 }
 
 /// A page with another table between its marks.

@@ -83,12 +83,7 @@ fn is_shown(argument: &Arg) -> bool {
 fn table(rows: &[&Row]) -> String {
     let mut table = "| option | default | meaning |\n|---|---|---|\n".to_owned();
     for row in rows {
-        writeln!(
-            table,
-            "| {} | {} | {} |",
-            row.option, row.default, row.meaning
-        )
-        .unwrap();
+        table += &super::keys::row([&row.option, &row.default, &row.meaning]);
     }
     table
 }

@@ -114,7 +114,7 @@ pub(super) fn parents(
 ) -> Fact<Vec<Parent>> {
     let takes_sets = |allow: Option<&Fact<Vec<Allowed>>>| {
         let mut allowed = allow.into_iter().flat_map(|allow| allow.iter());
-        allowed.any(|allowed| allowed.gk.has_listeners() && &*allowed.gk.kind != "Gateway")
+        allowed.any(|allowed| allowed.gk.is_listener_set())
     };
     if said.from != Source::Builtin || !takes_sets(allow) || takes_sets(narrowed) {
         return said;

@@ -47,9 +47,7 @@ impl OnRoutes {
             profile: Arc::new(profile),
         }
     }
-}
 
-impl OnRoutes {
     /// The kinds of routes on which policies of an inherited kind do nothing: those that are not among its effective targets,
     /// although routes are.
     pub(super) fn not_effective(profile: &Profile) -> Vec<GroupKind> {

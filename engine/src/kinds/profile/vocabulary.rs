@@ -224,7 +224,7 @@ impl Parent {
     pub fn of_kind(gk: &GroupKind) -> Self {
         match gk {
             gk if gk.is_gateway_api("Gateway") => Self::Gateway,
-            gk if gk.has_listeners() => Self::ListenerSet,
+            gk if gk.is_listener_set() => Self::ListenerSet,
             gk if gk.is_core("Service") => Self::Service,
             _ => Self::Other,
         }
