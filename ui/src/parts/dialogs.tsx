@@ -1,10 +1,11 @@
 // The list of keys, and the form for a token.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { SHORTCUTS } from '../keys';
 
 export function Keys({ onClose }: { onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => { dialog.current?.showModal(); }, []);
+  // Before the page is painted: nobody sees the list and presses a key that it does not get.
+  useLayoutEffect(() => { dialog.current?.showModal(); }, []);
   return (
     <dialog ref={dialog} class="keys" aria-labelledby="keys-title" onClose={onClose} onClick={(event) => { if (event.target === dialog.current) dialog.current?.close(); }}>
       <div class="dialog-body">
