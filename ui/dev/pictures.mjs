@@ -1,4 +1,4 @@
-// Takes the pictures of the page for docs/pictures. `node ui/dev/pictures.mjs` in the repository; `ATTACHE` names the
+// Takes the pictures of the page for docs/pictures: each page at two sizes, light and dark. `node ui/dev/pictures.mjs` in the repository; `ATTACHE` names the
 // program. It needs chromedriver, and pngquant, which makes the files small.
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,18 +16,23 @@ metadata:
   name: public-jwt
   namespace: infra
 `;
+// The times on the page of the history change with each run.
+const EDITED = 'estate/30-platform-policies.yaml';
 // What is on each: an element that is there when the page is ready, and a script before the picture.
-const PICTURES = [
-  ['ui-map', '#/map', 1280, 800, 'light', '#view .cell', ''],
-  ['ui-map-object', '#/map/httproute/shop/cart', 1920, 1080, 'dark', '#panel table', ''],
-  ['ui-policies', '#/policies', 1280, 800, 'dark', 'main tbody tr', ''],
-  ['ui-object', '#/object/httproute/shop/cart', 1920, 1080, 'light', '.yaml', ''],
-  ['ui-request', '#/request?url=https%3A%2F%2Fshop.example.com%2Fcart&method=GET', 1280, 800, 'light', '.hop', ''],
-  ['ui-change', '#/change', 1280, 800, 'light', '#change-body', `const area = document.querySelector('#change-body'); area.value = ${JSON.stringify(CHANGE)};
+const PAGES = [
+  ['map', '#/map', '#view .cell', ''],
+  ['map-object', '#/map/httproute/shop/cart', '#panel table', ''],
+  ['policies', '#/policies', 'main tbody tr', ''],
+  ['objects', '#/objects', 'main tbody tr', ''],
+  ['object', '#/object/httproute/shop/cart', '.yaml', ''],
+  ['request', '#/request?url=https%3A%2F%2Fshop.example.com%2Fcart&method=GET', '.hop', ''],
+  ['change', '#/change', '#change-body', `const area = document.querySelector('#change-body'); area.value = ${JSON.stringify(CHANGE)};
     area.dispatchEvent(new Event('input', { bubbles: true })); area.rows = 6; document.querySelectorAll('main [type=radio]')[1].click();
     requestAnimationFrame(() => document.querySelector('main .primary').click());`],
-  ['ui-guardrails', '#/guardrails', 1280, 800, 'dark', '.bad-card', ''],
+  ['guardrails', '#/guardrails', '.bad-card', ''],
+  ['history', '#/history', '.history li', ''],
 ];
+const SIZES = [[1280, 800], [1920, 1080]];
 
 const children = [];
 function start(program, args, options) {
@@ -68,21 +73,31 @@ try {
   const session = `/session/${sessionId}`;
   const devtools = (cmd, params) => send('POST', `${session}/goog/cdp/execute`, { cmd, params });
   await send('POST', `${session}/url`, { url });
-  for (const [name, hash, width, height, scheme, ready, script] of PICTURES) {
-    await devtools('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
-    await devtools('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }, { name: 'prefers-reduced-motion', value: 'reduce' }] });
-    await send('POST', `${session}/url`, { url: 'about:blank' });
-    await send('POST', `${session}/url`, { url: url.replace(/\?.*/, hash) });
-    await until(ready, `return document.querySelector(${JSON.stringify(ready)}) !== null`, session);
-    if (script) {
-      await send('POST', `${session}/execute/sync`, { script, args: [] });
-      await until('the result', "return document.querySelector('.figures') !== null", session);
+  for (const [page, hash, ready, script] of PAGES) {
+    if (page === 'history') {
+      const before = readFileSync(join(state, EDITED), 'utf8');
+      writeFileSync(join(state, EDITED), before.replace('requestTimeout: 10s', 'requestTimeout: 5s'));
     }
-    await send('POST', `${session}/execute/sync`, { script: 'document.activeElement?.blur()', args: [] });
-    const png = join(state, `${name}.png`);
-    writeFileSync(png, Buffer.from(await send('GET', `${session}/screenshot`), 'base64'));
-    execFileSync('pngquant', ['--force', '--strip', '--speed', '1', '--output', `docs/pictures/${name}.png`, '128', png]);
-    console.log(`docs/pictures/${name}.png: ${Math.round(readFileSync(`docs/pictures/${name}.png`).length / 1000)} kB`);
+    for (const [width, height] of SIZES) {
+      for (const scheme of ['light', 'dark']) {
+        const name = `ui-${page}-${width}-${scheme}.png`;
+        await devtools('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
+        await devtools('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }, { name: 'prefers-reduced-motion', value: 'reduce' }] });
+        await send('POST', `${session}/url`, { url: 'about:blank' });
+        await send('POST', `${session}/url`, { url: url.replace(/\?.*/, hash) });
+        await until(ready, `return document.querySelector(${JSON.stringify(ready)}) !== null`, session);
+        if (script) {
+          await send('POST', `${session}/execute/sync`, { script, args: [] });
+          await until('the result', "return document.querySelector('.figures') !== null", session);
+        }
+        await send('POST', `${session}/execute/sync`, { script: 'document.activeElement?.blur()', args: [] });
+        const png = join(state, name);
+        writeFileSync(png, Buffer.from(await send('GET', `${session}/screenshot`), 'base64'));
+        const kept = join('docs/pictures', name);
+        execFileSync('pngquant', ['--force', '--strip', '--speed', '1', '--output', kept, '128', png]);
+        console.log(`${kept}: ${Math.round(readFileSync(kept).length / 1000)} kB`);
+      }
+    }
   }
   await send('DELETE', session);
 } finally {

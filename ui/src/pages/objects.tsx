@@ -82,5 +82,5 @@ const COLUMNS: Column<Row>[] = [
   { key: 'policies', title: 'Policies', number: true, by: ({ policies }) => policies, cell: ({ policies }) => policies || '' },
   { key: 'state', title: 'State', by: ({ node }) => node.state ?? '', cell: ({ node }) => node.state && <StatePill state={node.state} /> },
   { key: 'problem', title: 'Problem', by: ({ problem }) => problem, cell: ({ problem }) => problem && <span class="bad">{problem}</span> },
-  { key: 'map', title: 'Where', cell: ({ node }) => <a class="object" href={mapOf(node.object)} aria-label={`Show ${node.object.name} on the map`}>on the map</a> },
+  { key: 'map', title: 'Where', cell: ({ node }) => <a class="object one-line" href={mapOf(node.object)} aria-label={`Show ${node.object.name} on the map`}>on the map</a> },
 ];
