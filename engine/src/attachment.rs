@@ -54,6 +54,18 @@ pub enum AttachmentPermission {
     TargetKindNotSupported,
     /// The kind supports only other names of this target kind.
     OtherName,
+    /// The Pods of the Gateway are not made by its controller, which then heeds only selectors of Pods.
+    OwnPods,
+}
+
+/// What a policy on a Gateway with Pods of its own ([`AttachmentPermission::OwnPods`]) can do.
+pub fn own_pods(policy: &Policy, gateway: &ObjectKey) -> String {
+    let pods = policy.profile.gateway_pods.as_ref();
+    let label = pods.map_or("", |pods| &*pods.name_label);
+    format!(
+        "{gateway} has Pods of your own (its address is a hostname): {} needs a selector of Pods, or their label {label}",
+        policy.profile.gk.kind,
+    )
 }
 
 // === impl Attachment ===
@@ -308,6 +320,9 @@ pub fn permission(
     if allowed.is_some_and(|a| !a.names.is_empty() && !a.names.contains(&object.name)) {
         return AttachmentPermission::OtherName;
     }
+    if policy.profile.gateway_pods.is_some() && has_own_pods(snapshot, object) {
+        return AttachmentPermission::OwnPods;
+    }
     if own.is_empty() {
         return AttachmentPermission::Allowed;
     }
@@ -337,6 +352,17 @@ pub fn permission(
             AttachmentPermission::Allowed
         }
         CrossNamespace::Grant => AttachmentPermission::NotGranted,
+    }
+}
+
+/// Whether the Pods of a Gateway are not made by its controller: its address is that of a Service which exists already.
+fn has_own_pods(snapshot: &Snapshot, gateway: &ObjectKey) -> bool {
+    let node = snapshot.get(gateway).map(|gateway| &gateway.node);
+    match node {
+        Some(Node::Gateway { infrastructure, .. }) => infrastructure
+            .as_deref()
+            .is_some_and(|infrastructure| infrastructure.has_hostname),
+        _ => false,
     }
 }
 

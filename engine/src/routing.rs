@@ -23,6 +23,7 @@ mod choose;
 mod cors;
 mod criterion;
 mod delegated;
+mod expression_example;
 mod filters;
 mod gateways;
 mod holds;

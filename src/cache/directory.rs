@@ -15,6 +15,7 @@ use crate::engine::model::selector::Labels;
 use crate::engine::state::snapshot::{Change, Snapshot};
 
 mod counts;
+mod made_routes;
 mod scopes;
 mod surroundings;
 
@@ -156,10 +157,11 @@ impl Loaded {
     fn load(
         base: Option<&Snapshot>,
         ages: Option<&Snapshot>,
-        manifests: Manifests,
+        mut manifests: Manifests,
         rules: &Arc<ProfileRules>,
         namespace: &str,
     ) -> Self {
+        made_routes::add(&mut manifests, rules);
         let mut problems = manifests.problems;
         let mut interner = Interner::default();
         let mut found = each(manifests.objects, |interner, manifest| {

@@ -190,7 +190,7 @@ pub(super) fn deleted(
 
 fn without<'a>(state: Snapshot, gone: impl Iterator<Item = &'a ObjectKey>) -> Snapshot {
     gone.fold(state, |state, key| {
-        state.apply(Change::Deleted(key.clone()))
+        state.with_change(Change::Deleted(key.clone()))
     })
 }
 

@@ -336,7 +336,11 @@ impl<'a> Stacks<'a> {
         }
         // Listeners on which all settings act share a result.
         let stacks = [&**above, &**below];
-        if listener.on.is_some() && !self.at_listeners.matters(stacks, listener, &self.fuel) {
+        let at_listener = listener.profile(profile);
+        if listener.on.is_some()
+            && at_listener.is_none()
+            && !self.at_listeners.matters(stacks, listener, &self.fuel)
+        {
             let plain = ListenerFacts {
                 on: None,
                 ..listener
@@ -372,7 +376,7 @@ impl<'a> Stacks<'a> {
         if listener != ListenerFacts::default() {
             stack = self.at_listeners.stack(stack, listener, &self.fuel);
         }
-        let profile = on.map_or(profile, |(_, on)| &on.profile);
+        let profile = on.map_or(at_listener.unwrap_or(profile), |(_, on)| &on.profile);
         if let Some((place, on)) = on {
             stack = on_routes(stack, place, on);
         }

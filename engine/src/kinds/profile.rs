@@ -28,6 +28,7 @@ mod parts;
 mod ports;
 mod read;
 mod references;
+mod refused;
 mod rejected_if;
 mod resolve;
 mod retained;
@@ -42,7 +43,8 @@ pub use caveats::Caveat;
 pub use condition::Condition;
 pub(crate) use condition::collect;
 pub use controller::{
-    ControllerFile, ExpressionPaths, GrpcMethodAlone, ListenerIsolation, RuleLists, RuleOrder,
+    ControllerFile, ExpressionPaths, GrpcMethodAlone, ListenerIsolation, MadeRouteFile, RuleLists,
+    RuleOrder,
 };
 pub use delegation::{DelegationFile, Inheritance, InheritanceFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
@@ -59,6 +61,7 @@ pub use parts::{
 };
 pub use ports::{PortSettings, PortSettingsFile};
 pub use references::{Reference, WhenRejected};
+pub use refused::{Refused, RefusedFile};
 pub use rejected_if::RejectedIf;
 pub use retained::RetainedFields;
 pub use routes::OnRoutes;
@@ -127,6 +130,8 @@ pub struct Profile {
     pub root_namespace: Fact<Option<Arc<str>>>,
     /// Kinds that can be targets; `None` if no source states them.
     pub allow: Option<Fact<Vec<Allowed>>>,
+    /// Kinds that cannot be targets.
+    pub refused: Fact<Refused>,
     /// How group and kind are compared.
     pub name_comparison: Fact<NameComparison>,
     /// How references name unnamed rules.
@@ -273,7 +278,10 @@ impl ProfileRules {
 
     /// The facts about a controller; `None` if there are none.
     pub fn controller(&self, name: &str) -> Option<&ControllerFile> {
-        self.controllers.get(name)
+        self.controllers.get(name).or_else(|| {
+            let mut all = self.controllers.values();
+            all.find(|facts| facts.is_also(name))
+        })
     }
 
     /// The `controllerName` of a `GatewayClass` that a controller creates itself; `None` if none creates it.
@@ -286,6 +294,12 @@ impl ProfileRules {
     pub fn delegations(&self) -> impl Iterator<Item = &DelegationFile> {
         let controllers = self.controllers.values();
         controllers.filter_map(|facts| facts.delegation.as_ref())
+    }
+
+    /// The kinds of which controllers make routes.
+    pub fn made_routes(&self) -> impl Iterator<Item = &MadeRouteFile> {
+        let controllers = self.controllers.values();
+        controllers.flat_map(|facts| &facts.makes_routes)
     }
 
     /// Kinds that are policy kinds regardless of their CRD.
@@ -418,7 +432,8 @@ impl Profile {
         let fits = |pattern: &str, text: &str| pattern == "*" || pattern == text;
         let fits = |a: &Allowed| fits(&a.gk.group, &gk.group) && fits(&a.gk.kind, &gk.kind);
         let allow = self.allow.as_ref().map(|allow| &allow.value);
-        allow.is_none_or(|allow| allow.is_empty() || allow.iter().any(fits))
+        let is_refused = self.refused.kinds.contains(gk);
+        !is_refused && allow.is_none_or(|allow| allow.is_empty() || allow.iter().any(fits))
     }
 
     /// Whether a kind can be the target of an entry in this field. The rules of a definition about references by name

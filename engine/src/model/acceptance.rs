@@ -60,6 +60,8 @@ pub enum Conflict {
     Class,
     /// There is no such `GatewayClass`, so no controller runs the Gateway.
     NoClass,
+    /// No controller serves its protocol.
+    UnknownProtocol,
 }
 
 // === impl Acceptance ===
@@ -170,6 +172,7 @@ impl fmt::Display for Conflict {
             Self::Reported => "its controller does not accept it",
             Self::Class => "its controller does not accept the GatewayClass",
             Self::NoClass => "its GatewayClass does not exist",
+            Self::UnknownProtocol => "no controller serves its protocol",
         })
     }
 }

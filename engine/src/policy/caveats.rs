@@ -7,7 +7,7 @@ use super::Policy;
 use crate::kinds::profile::{Caveat, Weakness};
 use crate::merge::{StanzaRef, is_under};
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::maps::HashMap;
+use crate::model::maps::{HashMap, HashSet};
 use crate::model::object::{Node, Object, gateway_kinds};
 use crate::state::snapshot::{Snapshot, namespace_key};
 
@@ -89,6 +89,7 @@ impl Policy {
             && (labels.is_empty() || is_labelled())
             && (caveat.objects.is_empty() || caveat.objects.iter().any(exists))
             && (!caveat.shared_ports || has_shared_ports(snapshot))
+            && (!caveat.shared_listener_ports || has_shared_listener_ports(snapshot))
             && (!caveat.filters_of_backends || snapshot.has_filters_of_backends(&self.key().gk))
             && (caveat.controllers.is_empty() || caveat.controllers.iter().any(runs))
             && caveat.condition.holds_for(Some(&self.object.meta))
@@ -118,4 +119,22 @@ fn has_shared_ports(snapshot: &Snapshot) -> bool {
         plain.filter_map(move |one| Some((class?, one.port, &gateway.key)))
     });
     plain.any(|(class, port, gateway)| *known.entry((class, port)).or_insert(gateway) != gateway)
+}
+
+/// Whether two plain HTTP listeners of one Gateway, or of its `ListenerSet`s, have one port.
+fn has_shared_listener_ports(snapshot: &Snapshot) -> bool {
+    let mut kinds = vec![GroupKind::gateway_api("Gateway")];
+    kinds.extend(GroupKind::listener_sets());
+    let mut known: HashSet<(&ObjectKey, u16)> = HashSet::default();
+    let objects = kinds.iter().flat_map(|kind| snapshot.objects(kind));
+    let mut plain = objects.flat_map(|object| {
+        let (gateway, listeners) = match &object.node {
+            Node::Gateway { listeners, .. } => (&object.key, &**listeners),
+            Node::ListenerSet { parent, listeners } => (&parent.object, &**listeners),
+            _ => (&object.key, &[][..]),
+        };
+        let plain = listeners.iter().filter(|one| &*one.protocol == "HTTP");
+        plain.map(move |one| (gateway, one.port))
+    });
+    !plain.all(|of_gateway| known.insert(of_gateway))
 }

@@ -42,6 +42,12 @@ impl ListenerFacts {
         }
     }
 
+    /// The facts about a kind that apply on such listeners, if policies merge in other stages there.
+    pub(crate) fn profile(self, general: &Profile) -> Option<&Profile> {
+        let on = general.merging.on_listeners.get(usize::from(self.on?))?;
+        on.profile.as_deref()
+    }
+
     /// What acts on such listeners of a spec.
     pub(super) fn acting<'a>(self, spec: &'a Value, profile: &Profile) -> Cow<'a, Value> {
         let mut spec = Cow::Borrowed(spec);

@@ -70,14 +70,16 @@ fn object(value: &Value, reference: &Reference, own: &Arc<str>) -> Option<Object
 
 impl Policy {
     /// The first reference in its settings that leads nowhere. Only where the state has other objects of the kind in the
-    /// namespace, so that the object would be there too: manifests may lack what others deploy. What is not granted is
-    /// not looked for.
+    /// namespace, so that the object would be there too, or where the change deletes the object: manifests may lack what
+    /// others deploy. What is not granted is not looked for.
     pub(crate) fn unresolved<'a>(&'a self, snapshot: &Snapshot) -> Option<Unresolved<'a>> {
         let (kind, own) = (&self.key().gk, &self.key().namespace);
         self.references.iter().find_map(|named| {
             let (field, to) = (self.profile.references.get(named.field)?, &named.object);
             let namespace = namespace_key(&to.namespace);
-            snapshot.naming_of(&namespace, &to.gk).next()?;
+            if !snapshot.is_supposed(to) {
+                snapshot.naming_of(&namespace, &to.gk).next()?;
+            }
             let path = field.path.join(".");
             let why = if field.grant && !granted(snapshot, kind, own, to) {
                 format!(

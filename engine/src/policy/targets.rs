@@ -243,7 +243,9 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
 fn knows_kinds(profile: &Profile, field: &RefField, target: &TargetRef, guessed: bool) -> bool {
     let by_name = !guessed && (!target.selects() || field.kinds.is_some());
     let allow = profile.allow.as_ref();
-    allow.is_some_and(|allow| allow.is_said() && (allow.from != Source::Crd || by_name))
+    let is_refused = !guessed && profile.refused.kinds.contains(&target.gk);
+    is_refused
+        || allow.is_some_and(|allow| allow.is_said() && (allow.from != Source::Crd || by_name))
 }
 
 /// Whether no certain fact rules out the section of a target.

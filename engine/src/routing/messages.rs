@@ -160,7 +160,7 @@ pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
     let is_reported = |why: &Conflict| {
         matches!(
             why,
-            Conflict::Reported | Conflict::Class | Conflict::NoClass
+            Conflict::Reported | Conflict::Class | Conflict::NoClass | Conflict::UnknownProtocol
         )
     };
     let reported = |entry: &Entry<'_>| entry.conflict.filter(is_reported);
@@ -194,6 +194,7 @@ pub(super) fn not_accepted(entries: &[Entry<'_>]) -> Vec<String> {
         Conflict::Reported,
         Conflict::Class,
         Conflict::NoClass,
+        Conflict::UnknownProtocol,
     ];
     let each = each.into_iter();
     each.filter_map(of).collect()

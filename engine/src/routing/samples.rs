@@ -2,6 +2,7 @@
 
 use super::Matching;
 use super::choose::dialect;
+use super::expression_example::example;
 use super::path::Path;
 use super::request::{Request, Scheme};
 use super::spec::{Dialect, MatchSpec};
@@ -14,6 +15,8 @@ use crate::topology::KeptOutCache;
 const ANY_HOST: &str = "any-host.invalid";
 /// The last element of a path below a prefix.
 const ANY_PATH: &str = "any-path";
+/// A value for any value.
+const ANY_VALUE: &str = "any";
 
 /// The header by which a gRPC call is known.
 const CONTENT_TYPE: &str = "content-type";
@@ -31,11 +34,13 @@ pub struct SampleRequest {
 
 impl Matching<'_> {
     /// Requests for each match, hostname and port of a route: for a prefix of paths, the prefix itself and a path below
-    /// it. None for matches with regular expressions, and for a route that is not attached to a Gateway.
+    /// it; for a match of every method, also one with each of `methods`. None for regular expressions without an
+    /// example, and for a route that is not attached to a Gateway.
     pub fn samples(
         &self,
         one_kind: &mut KeptOutCache<'_>,
         route: &ObjectKey,
+        methods: &[String],
     ) -> Vec<SampleRequest> {
         let Some(route) = self.snapshot.get(route) else {
             return Vec::new();
@@ -44,7 +49,7 @@ impl Matching<'_> {
         let dialect = dialect(route);
         let requests = matches
             .filter_map(Result::ok)
-            .flat_map(|wants| meeting(dialect, &wants));
+            .flat_map(|wants| meeting(dialect, &wants, methods));
         let requests: Vec<Request> = requests.collect();
         let mut found = Vec::new();
         for (gateway, port, hostname) in entries(one_kind, route) {
@@ -69,8 +74,8 @@ impl Matching<'_> {
     }
 }
 
-/// Requests that meet a match; none if an expression decides.
-fn meeting(dialect: Dialect, wants: &MatchSpec) -> Vec<Request> {
+/// Requests that meet a match; none if an expression without an example decides.
+fn meeting(dialect: Dialect, wants: &MatchSpec, methods: &[String]) -> Vec<Request> {
     let Some((path, request)) = parts(dialect, wants) else {
         return Vec::new();
     };
@@ -78,10 +83,21 @@ fn meeting(dialect: Dialect, wants: &MatchSpec) -> Vec<Request> {
         Some(Path::Prefix(prefix)) => Some(format!("{}/{ANY_PATH}", prefix.trim_end_matches('/'))),
         _ => None,
     };
-    let paths = std::iter::once(path).chain(below);
-    let requests = paths.map(|path| Request {
-        path,
-        ..request.clone()
+    let paths: Vec<String> = std::iter::once(path).chain(below).collect();
+    let others: &[String] = if request.method.is_none() {
+        methods
+    } else {
+        &[]
+    };
+    let methods = others.iter().cloned().map(Some);
+    let methods = std::iter::once(request.method.clone()).chain(methods);
+    let request = &request;
+    let requests = methods.flat_map(|method| {
+        paths.iter().map(move |path| Request {
+            path: path.clone(),
+            method: method.clone(),
+            ..request.clone()
+        })
     });
     requests.collect()
 }
@@ -90,7 +106,7 @@ fn meeting(dialect: Dialect, wants: &MatchSpec) -> Vec<Request> {
 fn parts(dialect: Dialect, wants: &MatchSpec) -> Option<(String, Request)> {
     let exact = |text: &Text| match text {
         Text::Exact(value) => Some(value.clone()),
-        Text::Expression(_) => None,
+        Text::Expression(expression) => example(expression, ANY_VALUE),
     };
     let pairs = |all: &[(String, Text)]| {
         let pairs = all
@@ -100,7 +116,9 @@ fn parts(dialect: Dialect, wants: &MatchSpec) -> Option<(String, Request)> {
     };
     let mut headers = pairs(&wants.headers)?;
     let path = match (&wants.path, dialect) {
-        (Some(Path::Expression(_)), _) => return None,
+        (Some(Path::Expression(expression)), _) => {
+            example(expression, ANY_PATH).filter(|path| path.starts_with('/'))?
+        }
         (Some(Path::Exact(value) | Path::Prefix(value)), _) => value.clone(),
         (None, Dialect::Grpc) => {
             headers.push((CONTENT_TYPE.to_owned(), "application/grpc".to_owned()));
@@ -174,7 +192,8 @@ mod tests {
     fn words(dialect: Dialect, wants: &Value) -> Vec<String> {
         let spec = json!({"rules": [{"matches": [wants]}]}).to_string();
         let rule = rules(dialect, &spec).unwrap().remove(0);
-        let requests = meeting(dialect, rule.matches[0].as_ref().unwrap()).into_iter();
+        let wants = rule.matches[0].as_ref().unwrap();
+        let requests = meeting(dialect, wants, &["PUT".to_owned()]).into_iter();
         let samples = requests.map(|request| SampleRequest {
             gateway: ObjectKey::new(GroupKind::gateway_api("Gateway"), "a", "b"),
             request,
@@ -190,12 +209,26 @@ mod tests {
         let params = json!([{"name": "q", "value": "2"}]);
         let both = json!({"path": exact, "headers": headers, "queryParams": params});
         let cases = [
-            (json!({}), vec!["*.example.com/", "*.example.com/*"]),
+            (
+                json!({}),
+                vec![
+                    "*.example.com/",
+                    "*.example.com/*",
+                    "PUT *.example.com/",
+                    "PUT *.example.com/*",
+                ],
+            ),
             (
                 json!({"path": {"value": "/a/"}, "method": "PUT"}),
                 vec!["PUT *.example.com/a/", "PUT *.example.com/a/*"],
             ),
-            (both, vec!["*.example.com/?q=2 with header X-A: 1"]),
+            (
+                both,
+                vec![
+                    "*.example.com/?q=2 with header X-A: 1",
+                    "PUT *.example.com/?q=2 with header X-A: 1",
+                ],
+            ),
         ];
         for (wants, expected) in cases {
             assert_eq!(words(Dialect::Http, &wants), expected);
@@ -206,10 +239,13 @@ mod tests {
     }
 
     #[test]
-    fn no_request_is_made_up_for_an_expression() {
-        let path = json!({"path": {"type": "RegularExpression", "value": "/a.*"}});
+    fn an_expression_has_an_example() {
+        let path = json!({"type": "RegularExpression", "value": "/a/.*"});
+        let header = json!({"name": "a", "type": "RegularExpression", "value": "b+"});
+        let both = json!({"path": path, "headers": [header], "method": "PUT"});
+        let expected = ["PUT *.example.com/a/* with header a: b"];
+        assert_eq!(words(Dialect::Http, &both), expected);
+        let path = json!({"path": {"type": "RegularExpression", "value": "("}});
         assert!(words(Dialect::Http, &path).is_empty());
-        let header = json!({"headers": [{"name": "a", "type": "RegularExpression", "value": "b"}]});
-        assert!(words(Dialect::Http, &header).is_empty());
     }
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
 use crate::attachment::{AttachmentPermission, explains_report, permission, sections};
 use crate::effective::{PathGroup, Resolver};
-use crate::merge::OverridingValues;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::maps::HashSet;
 use crate::model::object::section_noun;
@@ -30,7 +29,7 @@ pub use ancestors::{Ancestor, ancestors};
 use below::Below;
 use enforce::{combined, cost, enforce, groups_with};
 pub use list::{Condition, conditions};
-pub use lost::Lost;
+pub use lost::{Lost, Winner};
 use rejected::not_enforced_on;
 pub use rejected::{partly_rejected, rejections_on};
 pub use reported::{Disagreement, disagreement};
@@ -108,17 +107,10 @@ pub struct TargetStatus {
     pub lost: Lost,
     /// The effect on requests through each Gateway, or mesh Service.
     pub through: BTreeMap<ObjectKey, State>,
+    /// The Gateways and mesh Services through which requests reach a route without it, because it does not act there.
+    pub passed_by: BTreeSet<ObjectKey>,
     /// Whether it is in force on a path that carries other policies of its kind.
     meets_others: bool,
-}
-
-/// A policy that overrides another.
-#[derive(Clone, Debug, Default)]
-pub struct Winner {
-    /// Where it is attached.
-    pub from: BTreeSet<Place>,
-    /// Its settings in force there.
-    pub settings: OverridingValues,
 }
 
 /// The status of a policy.
@@ -190,6 +182,7 @@ impl TargetStatus {
             acts_on: ActsOn::default(),
             lost: Lost::default(),
             through: BTreeMap::new(),
+            passed_by: BTreeSet::new(),
             meets_others: false,
         }
     }
@@ -481,7 +474,8 @@ fn not_attached(
         AttachmentPermission::Forbidden
         | AttachmentPermission::ClusterScoped
         | AttachmentPermission::TargetKindNotSupported
-        | AttachmentPermission::OtherName => {
+        | AttachmentPermission::OtherName
+        | AttachmentPermission::OwnPods => {
             return Some(Accepted::Invalid);
         }
     }

@@ -186,6 +186,8 @@ fn lets_in(snapshot: &Snapshot, from: &From, own: &Arc<str>, theirs: &Arc<str>) 
 fn fits_protocol(listener: &Listener, route: &GroupKind) -> bool {
     let kinds: &[&str] = match &*listener.protocol {
         "HTTP" | "HTTPS" => &["HTTPRoute", "GRPCRoute"],
+        // TLS is not terminated there, so there is no stream of TCP for other kinds (Gateway API, `TLSModeType`).
+        "TLS" if listener.passes_tls_through => &["TLSRoute"],
         "TLS" => &["TLSRoute", "TCPRoute"],
         "TCP" => &["TCPRoute"],
         "UDP" => &["UDPRoute"],

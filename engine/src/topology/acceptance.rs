@@ -7,6 +7,7 @@ use super::accept::allows_listener_set;
 use super::conflicts::{conflicts, conflicts_with_first};
 use super::isolation::{OwnListeners, narrower};
 use super::{controller_facts, missing_class, sets_of};
+use crate::kinds::profile::ControllerFile;
 use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::{Listener, Node, Object};
@@ -108,6 +109,16 @@ pub fn of_gateway(snapshot: &Snapshot, gateway: &Object) -> Arc<Acceptance> {
     snapshot.acceptance(gateway, || find(snapshot, gateway))
 }
 
+/// The protocols of listeners (Gateway API, `ProtocolType`).
+pub(super) const PROTOCOLS: [&str; 5] = ["HTTP", "HTTPS", "TLS", "TCP", "UDP"];
+
+/// Whether no controller serves a protocol. Names of a controller's own have a prefix with a domain; others are reserved
+/// (Gateway API, `ProtocolType`), and few controllers have some.
+fn is_unknown_protocol(protocol: &str, facts: Option<&ControllerFile>) -> bool {
+    let is_own = || facts.is_some_and(|facts| facts.protocols.iter().any(|own| own == protocol));
+    !protocol.is_empty() && !PROTOCOLS.contains(&protocol) && !protocol.contains('/') && !is_own()
+}
+
 fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
     let mut sets: Vec<&Arc<Object>> = sets_of(snapshot, &gateway.key).collect();
     sets.sort_by_cached_key(|set| Precedence::of(set));
@@ -128,7 +139,10 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
     let with_reported = |(owner, mut conflicts): (&Object, Box<[Option<Conflict>]>)| {
         for (listener, conflict) in of(owner).iter().zip(&mut conflicts) {
             let reported = || of_listener(owner, &listener.name).map(|_| Conflict::Reported);
-            *conflict = of_class.or(*conflict).or(missing).or_else(reported);
+            let unknown = is_unknown_protocol(&listener.protocol, facts);
+            let unknown = unknown.then_some(Conflict::UnknownProtocol);
+            let conflicting = of_class.or(unknown).or(*conflict);
+            *conflict = conflicting.or(missing).or_else(reported);
         }
         conflicts
     };

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::accept::{OwnListener, Refusal, fits_service, refusal};
-use super::acceptance::{Unaccepted, listeners, of as listeners_of, unaccepted};
+use super::acceptance::{PROTOCOLS, Unaccepted, listeners, of as listeners_of, unaccepted};
 use super::delegation::{self, Unfollowed};
 use super::isolation::ListenerHostname;
 use super::route_kinds::{KeptOutCache, may_keep_out};
@@ -14,7 +14,7 @@ use super::{AncestorPath, OwnPaths, gateway_of, through_listeners};
 use crate::kinds::profile::DelegationFile;
 use crate::model::acceptance::{Conflict, Listeners, SetRefusal};
 use crate::model::fuel;
-use crate::model::hint::nearest;
+use crate::model::hint::{nearest, quoted};
 use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, ObjectKey, Place};
 use crate::model::level::Level;
 use crate::model::object::{BackendRef, From, Listener, Node, Object, ParentRef, is_route};
@@ -313,9 +313,25 @@ fn conflict(snapshot: &Snapshot, why: Conflict, owner: &Object, listener: &str) 
         }
         Conflict::Class => of_rejected_class(snapshot, owner),
         Conflict::NoClass => of_missing_class(snapshot, owner),
+        Conflict::UnknownProtocol => of_unknown_protocol(owner, listener),
         Conflict::Same | Conflict::Protocol => None,
     };
     told.unwrap_or_else(|| why.to_string())
+}
+
+/// That no controller serves the protocol of a listener, with the one that was meant.
+fn of_unknown_protocol(owner: &Object, listener: &str) -> Option<String> {
+    let mut listeners = listeners_of(owner).iter();
+    let protocol = &listeners.find(|own| *own.name == *listener)?.protocol;
+    let upper = protocol.to_ascii_uppercase();
+    let hint = match nearest(&upper, &PROTOCOLS) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("write {}", PROTOCOLS.join(", ")),
+    };
+    Some(format!(
+        "no controller serves protocol {}; {hint}",
+        quoted(&[&**protocol])
+    ))
 }
 
 /// That no controller runs a Gateway, or the Gateway of a `ListenerSet`, because its class does not exist.
@@ -458,6 +474,7 @@ pub fn not_usable(why: Unreached, route: &ObjectKey, backend: &ObjectKey) -> Str
     match why {
         Unreached::Kind => format!("{} cannot be a backend", backend.gk),
         Unreached::Missing => format!("{backend} does not exist"),
+        Unreached::NoPort(number) => format!("{backend} has no port {number}"),
         Unreached::NotDelegated => format!(
             "{route} delegates to {backend}, and no route there takes requests of the rule: it has to name {route} as its parent or none, must not have hostnames, and needs matches within those of the rule"
         ),

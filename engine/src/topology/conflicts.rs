@@ -227,7 +227,12 @@ mod tests {
             None => '-',
             Some(Conflict::Same) => 's',
             Some(Conflict::Protocol) => 'p',
-            Some(Conflict::Reported | Conflict::Class | Conflict::NoClass) => 'r',
+            Some(
+                Conflict::Reported
+                | Conflict::Class
+                | Conflict::NoClass
+                | Conflict::UnknownProtocol,
+            ) => 'r',
         };
         let found: Vec<String> = found.iter().map(|o| o.iter().map(word).collect()).collect();
         found.join("|")

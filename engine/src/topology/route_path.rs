@@ -138,6 +138,8 @@ pub enum Unreached {
     Kind,
     /// The backend does not exist.
     Missing,
+    /// The Service has no port with this number.
+    NoPort(u16),
     /// No `ReferenceGrant` covers the reference.
     NotGranted,
     /// It stands for routes, and none of them takes the requests of the rule.
@@ -158,8 +160,19 @@ pub fn unreached(snapshot: &Snapshot, route: &Object, reference: &BackendRef) ->
     } else if snapshot.lacks(key) {
         Some(Unreached::Missing)
     } else {
-        None
+        no_port(snapshot, reference).map(Unreached::NoPort)
     }
+}
+
+/// The port of a reference to a Service that has other ports only.
+fn no_port(snapshot: &Snapshot, reference: &BackendRef) -> Option<u16> {
+    let number = reference.port?;
+    let node = snapshot.get(&reference.object).map(|object| &object.node);
+    let Some(Node::Service { ports }) = node else {
+        return None;
+    };
+    let is_other = !ports.is_empty() && ports.iter().all(|port| port.number != number);
+    is_other.then_some(number)
 }
 
 /// The steps from a rule to a backend; `None` if the reference does not resolve.

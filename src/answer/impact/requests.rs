@@ -50,6 +50,9 @@ pub(in crate::answer) struct Requests {
     pub(in crate::answer) not_compared: usize,
 }
 
+/// Methods to compare where matches name others.
+const METHODS: [&str; 5] = ["POST", "DELETE", "PUT", "PATCH", "GET"];
+
 /// The listener and the rule that take a request, and the backends that may get it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Taker {
@@ -118,6 +121,7 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
     let mut found = Vec::new();
     let mut known: HashSet<SampleRequest> = HashSet::new();
     let (mut work, mut left_out) = (0_usize, 0_usize);
+    let methods = methods(states, objects);
     for matching in states {
         let snapshot = matching.snapshot();
         let mut one_kind = KeptOutCache::new(snapshot);
@@ -131,7 +135,7 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
                     .count();
                 continue;
             }
-            for sample in matching.samples(&mut one_kind, &route) {
+            for sample in matching.samples(&mut one_kind, &route, &methods) {
                 if !known.insert(sample.clone()) {
                     continue;
                 }
@@ -142,6 +146,24 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
         }
     }
     (found, left_out)
+}
+
+/// The methods that matches of changed routes name in either state, and one that none of them names; none if they name
+/// none.
+fn methods(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> Vec<String> {
+    let mut named: BTreeSet<String> = BTreeSet::new();
+    for matching in states {
+        let routes = objects.iter().filter(|key| is_route(&key.gk));
+        let routes = routes.filter_map(|key| matching.snapshot().get(key));
+        let matches = routes.flat_map(|route| matching.wants(route)).flatten();
+        named.extend(matches.filter_map(|wants| wants.ok()?.method));
+    }
+    if named.is_empty() {
+        return Vec::new();
+    }
+    let other = METHODS.iter().find(|method| !named.contains(**method));
+    let other = other.map(|method| (*method).to_owned());
+    named.into_iter().chain(other).collect()
 }
 
 /// The changed routes, those of changed Gateways and `ListenerSets`, and those that send requests to changed Services: a listener

@@ -2,7 +2,7 @@
 
 use crate::answer::reported::told;
 use crate::answer::state::no_effect;
-use crate::engine::attachment::{AttachmentPermission, permission};
+use crate::engine::attachment::{AttachmentPermission, own_pods, permission};
 use crate::engine::kinds::profile::Violation;
 use crate::engine::model::ids::Place;
 use crate::engine::model::object::section_noun;
@@ -146,6 +146,7 @@ pub(in crate::answer) fn not_attached(
                 format!("{kind} cannot target {}", target.gk)
             }
             (Some(AttachmentPermission::OtherName), _) => format!("{kind} cannot target {target}"),
+            (Some(AttachmentPermission::OwnPods), _) => own_pods(policy, target),
             (Some(AttachmentPermission::NotGranted), _) => format!(
                 "no ReferenceGrant in namespace {} covers {kind} of namespace {own}",
                 target.namespace,

@@ -77,7 +77,7 @@ fn without(before: &Snapshot, objects: &BTreeSet<ObjectKey>) -> Snapshot {
     let with_them = with_them(before, objects);
     let gone = objects.iter().chain(&with_them);
     gone.fold(before.clone(), |state, key| {
-        state.apply(Change::Deleted(key.clone()))
+        state.with_change(Change::Deleted(key.clone()))
     })
 }
 

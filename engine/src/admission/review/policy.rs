@@ -155,8 +155,8 @@ fn affects(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     })
 }
 
-/// The finding if all Gateways of the policy belong to controllers that do not act on the kind. `None` if the
-/// controllers of the kind are unknown.
+/// The finding if all Gateways of the policy belong to controllers that do not act on the kind, or some of those of a route.
+/// `None` if the controllers of the kind are unknown.
 fn other_controllers(
     resolver: &mut Resolver<'_>,
     policy: &Policy,
@@ -175,7 +175,7 @@ fn other_controllers(
                 || !resolver.snapshot().knows_controller(&controller)
                     && profile.has_controller_of_domain(&controller);
             if acts || is_of_class(resolver.snapshot(), policy, &gateway) {
-                return None;
+                return passed_by(policy, status);
             }
             others.insert(controller);
         }
@@ -195,6 +195,22 @@ fn other_controllers(
     };
     (!others.is_empty())
         .then(|| Finding::new(Code::ControllerMismatch, policy.key(), message).about("controllers"))
+}
+
+/// The finding that requests reach routes of the policy through Gateways on which it does not act.
+fn passed_by(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
+    let mut passed = status
+        .targets
+        .iter()
+        .filter(|target| !target.passed_by.is_empty());
+    let target = passed.next()?;
+    let gateways: Vec<String> = target.passed_by.iter().map(ToString::to_string).collect();
+    let (kind, gateways) = (&policy.profile.gk.kind, gateways.join(", "));
+    let message = format!(
+        "{kind} does not act on requests that reach {} through {gateways}",
+        target.target.object
+    );
+    Some(Finding::new(Code::ControllerMismatch, policy.key(), message).about("controllers"))
 }
 
 /// Whether the kind acts on a Gateway because of its class, whichever controller runs it.

@@ -11,7 +11,7 @@ use crate::model::object::{Node, Object};
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::unresolved;
 use crate::topology::{
-    KeptOutCache, ParentAttachment, Unreached, attachment, attachment_cost, gateway_of,
+    KeptOutCache, ParentAttachment, Unreached, attachment, attachment_cost, delegated, gateway_of,
     missing_class, not_usable, unusable,
 };
 
@@ -33,7 +33,8 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
     }
     let mut findings = Vec::new();
     let mut one_kind = KeptOutCache::new(snapshot);
-    if parents.is_empty() {
+    // Routes that others delegate to need no parent.
+    if parents.is_empty() && delegated(&mut one_kind, route).is_empty() {
         let message = "it names no parent, so no request reaches it".to_owned();
         let finding = Finding::new(Code::RouteNotAttached, key, message);
         findings.push(finding.at("spec.parentRefs".to_owned()).about("no parent"));
@@ -115,7 +116,9 @@ fn backends_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
             }
             let reason = not_usable(why, &route.key, backend);
             let message = match why {
-                Unreached::Missing => format!("{reason}: its share of requests fails"),
+                Unreached::Missing | Unreached::NoPort(_) => {
+                    format!("{reason}: its share of requests fails")
+                }
                 _ => format!("{backend} gets no requests: {reason}"),
             };
             let finding = Finding::new(Code::BackendNotUsable, &route.key, message)

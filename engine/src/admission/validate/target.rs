@@ -2,7 +2,7 @@
 
 use super::{section, selected, suggestion};
 use crate::admission::finding::{Code, Finding};
-use crate::attachment::{AttachmentPermission, permission};
+use crate::attachment::{AttachmentPermission, own_pods, permission};
 use crate::kinds::profile::{Allowed, CrossNamespace, Only};
 use crate::model::hint::{is_near, listed, one, quoted};
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -262,12 +262,21 @@ fn not_found(
     })
 }
 
-/// The finding on a kind that cannot be a target, if the profile lists those that can.
+/// The finding on a kind that cannot be a target, if the profile lists those that can or cannot.
 fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Option<Finding> {
-    let allow = policy.profile.allow.as_ref()?;
-    let taken = policy
-        .profile
-        .takes(entry.field, &target.gk, target.selects());
+    let profile = &policy.profile;
+    if profile.refused.kinds.contains(&target.gk) {
+        let (kind, wrong) = (&profile.gk.kind, &target.gk);
+        let instead = &profile.refused.instead;
+        let message = format!("{kind} cannot target {wrong}; name {instead}");
+        let finding = Finding::new(Code::TargetKindUnsupported, policy.key(), message)
+            .at(format!("{}.kind", entry.path))
+            .about(wrong.to_string())
+            .only_if(entry.knows_kinds(profile, target));
+        return Some(finding);
+    }
+    let allow = profile.allow.as_ref()?;
+    let taken = profile.takes(entry.field, &target.gk, target.selects());
     (!taken).then(|| {
         let kinds: Vec<String> = allow.value.iter().map(|a| a.gk.to_string()).collect();
         let (kind, wrong) = (&policy.profile.gk.kind, &target.gk);
@@ -408,6 +417,12 @@ pub(super) fn out_of_reach(
             Code::TargetKindUnsupported,
             format!("{}.name", entry.path),
             other_name(policy, object),
+            false,
+        ),
+        AttachmentPermission::OwnPods => (
+            Code::NoEffect,
+            entry.path.clone(),
+            own_pods(policy, object),
             false,
         ),
         AttachmentPermission::NotGranted => (

@@ -11,7 +11,8 @@ use crate::model::object::Meta;
 
 /// Values by field, as people write them: a field is a path from the root of the object.
 ///
-/// `*` in a path stands for any item of a list, or for any field of a map. Among the values, `null` means that the field
+/// `*` in a path stands for any item of a list, or for any field of a map, and a number for one item of a list: 0 for
+/// the first. Among the values, `null` means that the field
 /// is absent, and `<any>` that it is not. `{}` and `[]` are the empty ones; any other object stands for all objects with
 /// such fields.
 pub(super) type ValuesFile = BTreeMap<String, Vec<Value>>;
@@ -125,6 +126,11 @@ pub(crate) fn collect<'a>(value: &'a Value, path: &[String], found: &mut Vec<&'a
                 collect(value, rest, found);
             }
         }
+        Value::Array(items) if let Ok(index) = key.parse::<usize>() => {
+            if let Some(item) = items.get(index) {
+                collect(item, rest, found);
+            }
+        }
         Value::Array(items) => {
             let rest = if key == ANY_KEY { rest } else { path };
             for item in items {
@@ -199,6 +205,16 @@ mod tests {
         let open = json!({"when": {"spec.rules.*": [{}]}});
         assert!(holds(&open, &json!({"rules": [{"from": []}, {}]})));
         assert!(!holds(&open, &json!({"rules": [{"from": []}]})));
+    }
+
+    #[test]
+    fn a_number_is_one_item_of_a_list() {
+        let open = json!({"when": {"spec.rules.0.action": ["Allow"]}});
+        let rules =
+            |first: &str, second: &str| json!({"rules": [{"action": first}, {"action": second}]});
+        assert!(holds(&open, &rules("Allow", "Deny")));
+        assert!(!holds(&open, &rules("Deny", "Allow")));
+        assert!(!holds(&open, &json!({"rules": []})));
     }
 
     #[test]

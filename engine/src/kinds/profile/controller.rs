@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::DelegationFile;
+use super::file::Match;
 
 /// Facts about a controller of Gateways that are independent of policies.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -14,6 +15,9 @@ use super::DelegationFile;
 pub struct ControllerFile {
     /// The `controllerName` in its `GatewayClasses`.
     pub name: String,
+    /// Other names under which it runs; `*` at the end stands for any characters: `istio.io/*`.
+    #[serde(default)]
+    pub other_names: Vec<String>,
     /// Whether it serves an `HTTPRoute` and a `GRPCRoute` on one hostname of a listener. Otherwise it accepts only
     /// the older one.
     #[serde(default)]
@@ -22,9 +26,15 @@ pub struct ControllerFile {
     pub delegation: Option<DelegationFile>,
     /// How it keeps HTTP listeners on one port apart. If absent, attache assumes `full` and notes where it matters.
     pub listener_isolation: Option<ListenerIsolation>,
+    /// Protocols of listeners that it serves beside those of the Gateway API, if their names have no domain: `HBONE`.
+    #[serde(default)]
+    pub protocols: Vec<String>,
     /// Whether of conflicting listeners of one Gateway it accepts the first. Otherwise it accepts none of them.
     #[serde(default)]
     pub first_listener_wins: bool,
+    /// Routes that it, or a project on top of it, makes of other objects. Manifests come without them.
+    #[serde(default)]
+    pub makes_routes: Vec<MadeRouteFile>,
     /// The `GatewayClasses` that it creates itself, each with the `controllerName` in it. Manifests come without them, so
     /// they are never reported as missing.
     #[serde(default)]
@@ -35,6 +45,19 @@ pub struct ControllerFile {
     /// The order in which it tries rules that match one request, as far as it differs from that of the Gateway API.
     #[serde(default)]
     pub rule_order: RuleOrder,
+}
+
+/// A kind of which a controller makes routes, each with the parents, hostnames and matches of its object.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MadeRouteFile {
+    /// The kind.
+    pub from: Match,
+    /// The kind of the routes, of the group `gateway.networking.k8s.io`.
+    pub kind: String,
+    /// What precedes the name of the object in that of the route.
+    #[serde(default)]
+    pub prefix: String,
 }
 
 /// How a controller keeps HTTP listeners on one port of a Gateway apart. With TLS, the server name decides.
@@ -106,4 +129,17 @@ pub enum GrpcMethodAlone {
     Expression,
     /// As a header.
     Header,
+}
+
+// === impl ControllerFile ===
+
+impl ControllerFile {
+    /// Whether it runs under a name beside its own.
+    pub(super) fn is_also(&self, name: &str) -> bool {
+        let mut others = self.other_names.iter();
+        others.any(|other| match other.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => name == other,
+        })
+    }
 }

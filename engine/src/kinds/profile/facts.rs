@@ -73,6 +73,9 @@ impl Profile {
                 value: allow.map_or(Value::Null, |allow| list(allow, allowed)),
                 from: allow.map(|allow| allow.from).unwrap_or_default(),
             },
+            fact("targets.refused", &self.refused, |v| {
+                json!((!v.kinds.is_empty()).then(|| v.kinds.iter().map(kind).collect::<Vec<_>>()))
+            }),
             fact("targets.nameComparison", &self.name_comparison, |v| {
                 json!(v)
             }),
@@ -306,7 +309,7 @@ fn on_listeners(on: &OnListeners) -> Value {
         paths.collect()
     };
     json!({"protocols": on.protocols, "settings": on.settings.as_deref().map(paths),
-           "without": paths(&on.without)})
+           "without": paths(&on.without), "stages": on.stages})
 }
 
 fn port_settings(ports: Option<&PortSettings>) -> Value {

@@ -12,7 +12,7 @@ use super::rejected_if::RejectedIfFile;
 use super::weakness::{AlternativesFile, WeaknessFile};
 use super::{
     Clash, Class, ConflictScope, CrossNamespace, NameComparison, NeedFile, OnMissing, Only, Parent,
-    PortsBy, SameTarget, SectionNaming, ServiceAs, StatusShape,
+    PortsBy, RefusedFile, SameTarget, SectionNaming, ServiceAs, StatusShape,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -213,6 +213,8 @@ pub struct Targets {
     pub root_namespace: Option<String>,
     /// Kinds that can be targets; all by default.
     pub allow: Option<Vec<AllowFile>>,
+    /// Kinds that no controller takes as targets, if not all of those that they take are known.
+    pub refused: Option<RefusedFile>,
     /// How group and kind are compared.
     pub name_comparison: Option<NameComparison>,
     /// Whether unnamed rule *i* of a route may be called `rule-<i+1>`.

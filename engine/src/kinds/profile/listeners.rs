@@ -1,4 +1,4 @@
-//! Listeners on which only some settings act.
+//! Listeners on which only some settings act, or policies merge in other stages.
 
 use std::sync::Arc;
 
@@ -7,9 +7,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::read::{setting_paths, texts};
+use super::{Fact, Profile};
+use crate::model::level::Level;
 use crate::model::object::Listener;
 
-/// Listeners on which only some settings act.
+/// Listeners on which only some settings act, or policies merge in other stages.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OnListenersFile {
@@ -23,9 +25,11 @@ pub struct OnListenersFile {
     /// Settings that do not act there, of these.
     #[serde(default)]
     pub without: Vec<String>,
+    /// The stages there, if they are not those of `merge.stages`.
+    pub stages: Option<Vec<Vec<Level>>>,
 }
 
-/// Listeners on which only some settings act.
+/// Listeners on which only some settings act, or policies merge in other stages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OnListeners {
     /// Their protocols.
@@ -35,6 +39,10 @@ pub struct OnListeners {
     pub settings: Option<Vec<Vec<String>>>,
     /// The settings that do not act there.
     pub without: Vec<Vec<String>>,
+    /// The stages there, if they are others.
+    pub stages: Option<Vec<Vec<Level>>>,
+    /// The facts that apply there, if policies merge in other stages.
+    pub profile: Option<Arc<Profile>>,
 }
 
 // === impl OnListeners ===
@@ -46,7 +54,19 @@ impl OnListeners {
             passthrough: file.passthrough,
             settings: file.settings.as_deref().map(setting_paths),
             without: setting_paths(&file.without),
+            stages: file.stages.clone(),
+            profile: None,
         }
+    }
+
+    /// Derives the facts that apply there from those for other listeners.
+    pub(super) fn add_profile(&mut self, general: &Profile) {
+        self.profile = self.stages.as_ref().map(|stages| {
+            let mut profile = general.clone();
+            profile.merging.on_listeners = Fact::default();
+            profile.merging.stages.value.clone_from(stages);
+            Arc::new(profile)
+        });
     }
 
     /// Whether it is about a listener.

@@ -10,8 +10,8 @@ use super::narrow;
 use super::read;
 use super::{
     Allowed, Caveat, Class, CrossNamespace, DictatedBy, Direction, Fact, Merging, Need,
-    OnListeners, OnRoutes, Op, PortSettings, Profile, RefField, Reference, RejectedIf, SameTarget,
-    Source, StanzaNames, Strategies, Strategy, Weakness,
+    OnListeners, OnRoutes, Op, PortSettings, Profile, RefField, Reference, Refused, RejectedIf,
+    SameTarget, Source, StanzaNames, Strategies, Strategy, Weakness,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -94,6 +94,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         root_namespace: said(explicit, |p| {
             Some(Some(p.targets.root_namespace.as_deref()?.into()))
         }),
+        refused: said(explicit, |p| p.targets.refused.as_ref().map(Refused::read)),
         name_comparison: first(explicit, |p| p.targets.name_comparison)
             .or_else(|| from_crd(derived.and_then(|d| d.spelled)))
             .unwrap_or_default(),
@@ -195,6 +196,11 @@ fn add_settings_by_place(profile: &mut Profile, explicit: &Explicit<'_>) {
         profile.ineffective.from = idle.from;
         profile.ineffective.value = read::idle(profile, &idle.value);
     }
+    let mut on_listeners = profile.merging.on_listeners.value.clone();
+    for on in &mut on_listeners {
+        on.add_profile(profile);
+    }
+    profile.merging.on_listeners.value = on_listeners;
 }
 
 pub(super) fn first<T>(

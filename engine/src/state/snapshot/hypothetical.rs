@@ -20,6 +20,7 @@ impl Snapshot {
                 let is_other = known.is_none_or(|known| !known.has_same_spec(object));
                 is_other.then(|| object.key.clone())
             }
+            Change::Deleted(key) => self.get(key).map(|_| key.clone()),
             _ => None,
         };
         let mut next = self.apply(change);

@@ -12,6 +12,7 @@ use crate::merge::{
 use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::Level;
 use crate::model::maps;
+use crate::model::object::is_route;
 use crate::model::shared::Shared;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
@@ -120,6 +121,25 @@ pub(super) fn enforce(
         let idle = || State::NoEffect(idle(snapshot, policy, groups, &status.target));
         tally.state().unwrap_or_else(idle)
     });
+    if is_route(&status.target.object.gk) {
+        note_passed_by(policy, groups, status);
+    }
+}
+
+/// Notes through which Gateways requests reach a route without the policy. What is in force on the other paths is in force in
+/// part.
+fn note_passed_by(policy: &Policy, groups: &[&PathGroup], status: &mut TargetStatus) {
+    if !policy.profile.knows_controllers() && policy.profile.parents.is_empty() {
+        return;
+    }
+    let without = groups
+        .iter()
+        .filter(|group| group.complete && !group.attached);
+    let without = without.flat_map(|group| tops_of(&group.paths.ancestors));
+    status.passed_by.extend(without);
+    if !status.passed_by.is_empty() && status.state == Some(State::Enforced) {
+        status.state = Some(State::PartiallyEnforced);
+    }
 }
 
 /// Whether none of a policy's settings acts on the listeners or routes of a group, and it replaces no other policy there.

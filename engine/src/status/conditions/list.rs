@@ -1,5 +1,7 @@
 //! The status of a policy as conditions (GEP-713, metaresource status).
 
+use std::collections::BTreeSet;
+
 use super::{Accepted, NoEffect, PolicyStatus, State, TargetStatus};
 use crate::model::ids::ObjectKey;
 use crate::status::reports::Opinion;
@@ -145,7 +147,16 @@ fn parts(status: &PolicyStatus) -> String {
     let overridden = overridden.map(|parts| format!("Overridden on some paths: {parts}"));
     let left_out = status.targets.iter().filter_map(TargetStatus::left_out);
     let left_out = left_out.map(|left_out| format!("Left out on some paths: {left_out}"));
-    let said: Vec<String> = overridden.into_iter().chain(left_out).collect();
+    let passed_by: BTreeSet<&ObjectKey> =
+        status.targets.iter().flat_map(|t| &t.passed_by).collect();
+    let passed_by = passed_by
+        .into_iter()
+        .map(|gateway| format!("Does not act on requests through {gateway}"));
+    let said: Vec<String> = overridden
+        .into_iter()
+        .chain(left_out)
+        .chain(passed_by)
+        .collect();
     if said.is_empty() {
         "Rejected on some paths".to_owned()
     } else {

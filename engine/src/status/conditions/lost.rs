@@ -3,9 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::merge::SettingPath;
-use crate::model::ids::ObjectKey;
+use crate::merge::{OverridingValues, SettingPath};
+use crate::model::ids::{ObjectKey, Place};
 use crate::model::shared::Shared;
+
+/// A policy that overrides another.
+#[derive(Clone, Debug, Default)]
+pub struct Winner {
+    /// Where it is attached.
+    pub from: BTreeSet<Place>,
+    /// Its settings in force there.
+    pub settings: OverridingValues,
+}
 
 /// Overridden settings, and the policies that override them. A policy near the top loses the same settings on many
 /// paths to different policies, so settings are kept as groups and split on demand.

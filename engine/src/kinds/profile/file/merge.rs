@@ -56,7 +56,7 @@ pub struct Merge {
     pub on_routes: Option<Vec<OnRoutesFile>>,
     /// Settings that do nothing if a policy is attached at some levels.
     pub ineffective: Option<Vec<IdleFile>>,
-    /// Listeners on which only some settings act, by their protocol.
+    /// Listeners on which only some settings act, or policies merge in other stages, by their protocol.
     pub on_listeners: Option<Vec<OnListenersFile>>,
     /// A list of settings for single ports: each entry acts only on the listeners of its port.
     pub ports: Option<PortSettingsFile>,

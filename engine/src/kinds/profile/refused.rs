@@ -1,0 +1,39 @@
+//! Kinds that are no targets of a policy kind, where not all of its targets are known.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::file::Match;
+use crate::model::ids::GroupKind;
+
+/// Kinds that no controller takes as targets.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RefusedFile {
+    /// The kinds.
+    pub kinds: Vec<Match>,
+    /// What policies name instead: `a backend, such as a Service`.
+    pub instead: String,
+}
+
+/// Kinds that no controller takes as targets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refused {
+    /// The kinds.
+    pub kinds: Vec<GroupKind>,
+    /// What policies name instead.
+    pub instead: Arc<str>,
+}
+
+// === impl Refused ===
+
+impl Refused {
+    pub(super) fn read(file: &RefusedFile) -> Self {
+        Self {
+            kinds: file.kinds.iter().map(Match::gk).collect(),
+            instead: file.instead.as_str().into(),
+        }
+    }
+}
