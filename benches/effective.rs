@@ -131,11 +131,11 @@ fn policy(name: &str, kind: &str, target: &str, section: Option<&str>) -> Value 
 }
 
 fn objects(listeners: usize, routes: usize, with: With) -> Vec<Object> {
-    let mut found = vec![class(), gateway("g", listeners, with)];
-    found.push(policy("gateway", "Gateway", "g", None));
+    let mut objects_of_gateway = vec![class(), gateway("g", listeners, with)];
+    objects_of_gateway.push(policy("gateway", "Gateway", "g", None));
     for i in 0..routes {
-        found.push(route(i, "g", listeners, with));
-        found.push(policy(
+        objects_of_gateway.push(route(i, "g", listeners, with));
+        objects_of_gateway.push(policy(
             &format!("route{i}"),
             "HTTPRoute",
             &format!("r{i}"),
@@ -144,7 +144,7 @@ fn objects(listeners: usize, routes: usize, with: With) -> Vec<Object> {
     }
     if with == With::ListenerPolicies {
         for i in 0..listeners {
-            found.push(policy(
+            objects_of_gateway.push(policy(
                 &format!("l{i}"),
                 "Gateway",
                 "g",
@@ -152,7 +152,7 @@ fn objects(listeners: usize, routes: usize, with: With) -> Vec<Object> {
             ));
         }
     }
-    found.iter().map(object).collect()
+    objects_of_gateway.iter().map(object).collect()
 }
 
 fn state(objects: Vec<Object>) -> Snapshot {
@@ -163,8 +163,8 @@ fn state(objects: Vec<Object>) -> Snapshot {
 }
 
 /// Computes every effective policy of an object, and counts their paths.
-fn every(snapshot: &Snapshot, of: &ObjectKey) -> usize {
-    let groups = Resolver::new(snapshot).paths_through(of, &kind());
+fn every(snapshot: &Snapshot, object: &ObjectKey) -> usize {
+    let groups = Resolver::new(snapshot).paths_through(object, &kind());
     groups
         .iter()
         .filter(|group| group.complete)
@@ -216,14 +216,14 @@ fn one_gateway(c: &mut Criterion) {
 
 /// Gateways of one class with 100 routes each; optionally with policies on every Gateway and every second route.
 fn wide(gateways: usize, policies: bool) -> Snapshot {
-    let mut found = vec![class()];
+    let mut objects_of_class = vec![class()];
     for g in 0..gateways {
         let name = format!("g{g}");
-        found.push(gateway(&name, 2, With::Nothing));
+        objects_of_class.push(gateway(&name, 2, With::Nothing));
         for i in g * 100..(g + 1) * 100 {
-            found.push(route(i, &name, 2, With::Nothing));
+            objects_of_class.push(route(i, &name, 2, With::Nothing));
             if policies && i % 2 == 0 {
-                found.push(policy(
+                objects_of_class.push(policy(
                     &format!("route{i}"),
                     "HTTPRoute",
                     &format!("r{i}"),
@@ -232,10 +232,10 @@ fn wide(gateways: usize, policies: bool) -> Snapshot {
             }
         }
         if policies {
-            found.push(policy(&name, "Gateway", &name, None));
+            objects_of_class.push(policy(&name, "Gateway", &name, None));
         }
     }
-    state(found.iter().map(object).collect())
+    state(objects_of_class.iter().map(object).collect())
 }
 
 fn created(snapshot: &Snapshot, value: &Value) -> usize {
@@ -341,10 +341,10 @@ fn promised() {
     );
     row("63 listeners x 1,000 routes", large, 100.0, " ms");
     let on_class = policy("class", "GatewayClass", "class", None);
-    for (policies, rest) in [(false, ""), (true, ", 5,100 other policies")] {
+    for (policies, label) in [(false, ""), (true, ", 5,100 other policies")] {
         let state = wide(100, policies);
         let review = median(|| assert!(created(&state, &on_class) > 0));
-        let what = format!("the review of a policy on a GatewayClass over 10,000 routes{rest}");
+        let what = format!("the review of a policy on a GatewayClass over 10,000 routes{label}");
         row(&what, millis(review), 20.0, " ms");
     }
     // Twice the routes may take twice the time, not four times.

@@ -107,11 +107,11 @@ fn table(snapshot: &Snapshot, cases: &[Case], size: &Size) {
     }
     for (case, times) in cases.iter().zip(&mut of_cases) {
         times.sort();
-        let (p50, p99) = (told(at(times, 0.5)), told(at(times, 0.99)));
+        let (p50, p99) = (milliseconds(at(times, 0.5)), milliseconds(at(times, 0.99)));
         println!("| {} | {p50} | {p99} |", case.name);
     }
-    let middle = |of: fn(&(Duration, Duration)) -> Duration| {
-        let mut of_rounds: Vec<Duration> = rounds.iter().map(of).collect();
+    let middle = |time_of: fn(&(Duration, Duration)) -> Duration| {
+        let mut of_rounds: Vec<Duration> = rounds.iter().map(time_of).collect();
         of_rounds.sort();
         at(&of_rounds, 0.5)
     };
@@ -120,8 +120,8 @@ fn table(snapshot: &Snapshot, cases: &[Case], size: &Size) {
         let share = measured.as_secs_f64() / budget.as_secs_f64();
         println!(
             "| {what} | {} | {} | {share:.2}x |",
-            told(measured),
-            told(budget)
+            milliseconds(measured),
+            milliseconds(budget)
         );
     };
     let state = format!("{routes} routes, {policies} policies");
@@ -150,7 +150,7 @@ fn at(sorted: &[Duration], share: f64) -> Duration {
     sorted[(sorted.len() as f64 * share) as usize]
 }
 
-fn told(time: Duration) -> String {
+fn milliseconds(time: Duration) -> String {
     match time.as_secs_f64() {
         long if long >= 1e-3 => format!("{:.1} ms", long * 1e3),
         short => format!("{:.1} us", short * 1e6),

@@ -118,7 +118,7 @@ fn main() {
 // The server.
 
 /// Returns the engine's first verdict for every request.
-fn told(snapshot: &Snapshot, request: &Asked<'_>, evidence: &Evidence) -> Verdict {
+fn verdict(snapshot: &Snapshot, request: &Asked<'_>, evidence: &Evidence) -> Verdict {
     static FIRST: OnceLock<Verdict> = OnceLock::new();
     let first = FIRST.get_or_init(|| engine(snapshot, request, evidence));
     first.clone()
@@ -129,7 +129,7 @@ async fn serve(setup: &Setup, mode: &str) {
     let metrics = Arc::new(Metrics::new().unwrap());
     let judge: ReviewFn = match mode {
         "engine" => engine,
-        "told" => told,
+        "told" => verdict,
         _ => |_: &_, _: &_, _: &_| Verdict::default(),
     };
     let app = App::judged_by(
@@ -188,13 +188,18 @@ async fn measure(setup: &Setup) {
         );
     }
     println!("\n| what | measured | budget | of the budget |\n|---|---|---|---|");
-    let of = |which| &runs.iter().find(|(served, _)| *served == which).unwrap().1;
-    let engine = of(Served::Engine);
+    let times_of = |which| &runs.iter().find(|(served, _)| *served == which).unwrap().1;
+    let engine = times_of(Served::Engine);
     // The floor is reported without a budget.
-    compare("no engine", engine, of(Served::Floor), None);
+    compare("no engine", engine, times_of(Served::Floor), None);
     if let Some(peer) = peer {
         let budgets = Some([THROUGHPUT, P99, MEMORY]);
-        compare("a Go webhook that does nothing", engine, of(peer), budgets);
+        compare(
+            "a Go webhook that does nothing",
+            engine,
+            times_of(peer),
+            budgets,
+        );
     }
 }
 

@@ -150,8 +150,8 @@ impl Configuration {
     /// # Errors
     /// As [`Configuration::read`].
     pub fn find(file: Option<&Path>, directory: Option<&Path>) -> Result<Self, ConfigError> {
-        let found = file.map(Path::to_owned).or_else(|| in_directory(directory));
-        found.map_or_else(|| Ok(Self::default()), |file| Self::read(&file))
+        let path = file.map(Path::to_owned).or_else(|| in_directory(directory));
+        path.map_or_else(|| Ok(Self::default()), |file| Self::read(&file))
     }
 
     /// Parses a text; `None` gives the defaults.
@@ -207,9 +207,8 @@ impl Text {
         file: Option<&Path>,
         directory: Option<&Path>,
     ) -> Result<Option<Self>, ConfigError> {
-        let found = file.map(Path::to_owned).or_else(|| in_directory(directory));
-        found
-            .map(|file| Self::read(&file, Pipes::Refused))
+        let path = file.map(Path::to_owned).or_else(|| in_directory(directory));
+        path.map(|file| Self::read(&file, Pipes::Refused))
             .transpose()
     }
 
@@ -359,14 +358,14 @@ mod tests {
 
     #[test]
     fn an_old_key_is_an_error_that_names_the_new_one() {
-        let profile = |rest: &str| {
+        let profile = |keys: &str| {
             let why = read(&format!(
-                "profiles: [{{match: {{group: g, kind: K}}, {rest}}}]"
+                "profiles: [{{match: {{group: g, kind: K}}, {keys}}}]"
             ))
             .unwrap_err();
             why.lines().next().unwrap_or_default().to_owned()
         };
-        for (rest, hint) in [
+        for (keys, hint) in [
             (
                 "merge: {unset: {direction: defaults, op: patch}}",
                 "it is called \"default\" now",
@@ -393,7 +392,7 @@ mod tests {
             ),
             ("merge: {listKey: {}}", "did you mean \"listKeys\"?"),
         ] {
-            let why = profile(rest);
+            let why = profile(keys);
             assert!(why.ends_with(hint), "{why}");
         }
     }
@@ -428,9 +427,9 @@ mod tests {
     #[test]
     fn a_cache_is_not_old_before_its_watches_have_spoken() {
         let head = "apiVersion: attache.dev/v1\nkind: Configuration\n";
-        let of = |seconds| read(&format!("{head}limits: {{cacheAgeSeconds: {seconds}}}\n"));
-        assert_eq!(of(120).unwrap().limits.cache_age_seconds, Some(120));
-        let error = of(60).unwrap_err();
+        let with_age = |seconds| read(&format!("{head}limits: {{cacheAgeSeconds: {seconds}}}\n"));
+        assert_eq!(with_age(120).unwrap().limits.cache_age_seconds, Some(120));
+        let error = with_age(60).unwrap_err();
         assert!(
             error.contains("cacheAgeSeconds must be at least 120"),
             "{error}"
@@ -468,8 +467,8 @@ mod tests {
 
     #[test]
     fn an_empty_configuration_is_the_default() {
-        let found = Configuration::find(None, None).unwrap();
-        assert!(found.profiles.is_empty());
-        assert!(found.rules().is_ok());
+        let configuration = Configuration::find(None, None).unwrap();
+        assert!(configuration.profiles.is_empty());
+        assert!(configuration.rules().is_ok());
     }
 }

@@ -200,9 +200,9 @@ impl Claim {
             version,
             since: Instant::now(),
         }));
-        let said = spec.and_then(|spec| spec.lease_duration_seconds);
-        let said = said.and_then(|seconds| u64::try_from(seconds).ok());
-        let duration = said.map_or(DURATION, Duration::from_secs);
+        let stated_seconds = spec.and_then(|spec| spec.lease_duration_seconds);
+        let duration = stated_seconds.and_then(|seconds| u64::try_from(seconds).ok());
+        let duration = duration.map_or(DURATION, Duration::from_secs);
         seen.since.elapsed() > duration
     }
 

@@ -230,9 +230,12 @@ mod tests {
                 metric.with_label_values(&labels).inc();
             }
         }
-        let of = |kind| ["validate", "CREATE", kind, "denied", "false"];
-        metrics.requests.with_label_values(&of("other")).inc();
-        let gone = of("RetryPolicy.example.com");
+        let labels_for = |kind| ["validate", "CREATE", kind, "denied", "false"];
+        metrics
+            .requests
+            .with_label_values(&labels_for("other"))
+            .inc();
+        let gone = labels_for("RetryPolicy.example.com");
         metrics.requests.with_label_values(&gone).inc();
         metrics.forget("RetryPolicy.example.com");
         let after = metrics.text().unwrap();

@@ -14,7 +14,7 @@ use attache_guardrails::Guardrails;
 use jiff::civil::Date;
 use tokio::time::sleep;
 
-use crate::answer::openreports::{Reports, Told};
+use crate::answer::openreports::{PolicyNames, Reports};
 use crate::cache::Published;
 use crate::cache::guardrails::GuardrailsInUse;
 use crate::cache::sync::SyncState;
@@ -88,8 +88,8 @@ impl Standing {
                 continue;
             }
             last = Last::of(&moment);
-            let told = self.reports.as_ref().map(|desk| desk.told);
-            let judged = pace::on_own_thread(move |pace| judge(&moment, told, pace));
+            let policy_names = self.reports.as_ref().map(|desk| desk.policy_names);
+            let judged = pace::on_own_thread(move |pace| judge(&moment, policy_names, pace));
             let counts = match judged.await {
                 Ok(Some((counts, reports))) => {
                     if let (Some(desk), Some(reports)) = (&self.reports, reports) {
@@ -125,9 +125,14 @@ impl Standing {
 }
 
 /// The numbers of a state, and its reports if they are wanted.
-fn judge(moment: &Moment, told: Option<Told>, pace: &mut Pace) -> (Counts, Option<Reports>) {
+fn judge(
+    moment: &Moment,
+    policy_names: Option<PolicyNames>,
+    pace: &mut Pace,
+) -> (Counts, Option<Reports>) {
     let (snapshot, levels) = (&moment.snapshot, &moment.settings.levels);
-    let mut reports = told.map(|told| Reports::new(snapshot, told, levels.clone()));
+    let mut reports =
+        policy_names.map(|policy_names| Reports::new(snapshot, policy_names, levels.clone()));
     let counts = Counts::of(moment, pace, |finding| {
         if let Some(reports) = &mut reports {
             reports.add(snapshot, finding);

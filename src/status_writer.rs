@@ -125,7 +125,7 @@ impl StatusWriter {
         let mut written = BTreeMap::new();
         for (gk, place) in kinds {
             match writer.list(&gk, place).await {
-                Ok(found) => written.extend(found),
+                Ok(marks) => written.extend(marks),
                 Err(why) => {
                     tracing::warn!(kind = %gk, %why, "the status of objects of a kind is not listed: no conditions are written there");
                 }

@@ -26,12 +26,12 @@ pub(crate) fn time(cluster: &Cluster) -> Duration {
         .output()
         .unwrap();
     let took = started.elapsed();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    let read: usize = said
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let read: usize = stdout
         .trim()
         .parse()
-        .unwrap_or_else(|_| panic!("{said}{told}"));
+        .unwrap_or_else(|_| panic!("{stdout}{stderr}"));
     assert!(read > cluster.routes + cluster.policies, "{read} objects");
     took
 }

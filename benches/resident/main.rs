@@ -118,7 +118,7 @@ fn millis(time: Duration) -> f64 {
 }
 
 /// The median.
-fn median<T: Copy + Ord>(mut of: Vec<T>) -> T {
-    of.sort_unstable();
-    of[of.len() / 2]
+fn median<T: Copy + Ord>(mut values: Vec<T>) -> T {
+    values.sort_unstable();
+    values[values.len() / 2]
 }

@@ -136,30 +136,30 @@ async fn soak(setup: &Setup, process: &Process, churn: &Churn, rate: f64, verdic
         applied,
     );
     let wanted = 0.98 * setup.changes as f64;
-    verdict.of(
+    verdict.check(
         "changes of the cluster a second, made and applied",
         changes >= wanted && applied >= wanted,
         &format!("{changes:.0} and {applied:.0}"),
     );
     let errors = all.failed + all.rude + all.shed.len();
-    verdict.of(
+    verdict.check(
         "calls that failed or were sent away",
         errors == 0,
         &format!("{errors} {:?}", all.why),
     );
-    verdict.of(
+    verdict.check(
         "calls that were due and never sent",
         unsent < setup.connections,
         &unsent,
     );
     let p99 = Outcome::at(&mut all.times, 0.99);
-    verdict.of(
+    verdict.check(
         "p99, from when a call was due",
         p99 <= setup.budget,
         &format!("{p99:?}"),
     );
     let unready = samples.iter().filter(|sample| !sample.is_ready).count();
-    verdict.of("samples without readiness", unready == 0, &unready);
+    verdict.check("samples without readiness", unready == 0, &unready);
     let settled = SETTLED.min(setup.time / 4);
     let before = samples
         .iter()
@@ -168,17 +168,17 @@ async fn soak(setup: &Setup, process: &Process, churn: &Churn, rate: f64, verdic
     let quarter = samples.len() * 3 / 4;
     let after = &samples[quarter..];
     let before = &samples[before.min(quarter)..(before + after.len()).min(quarter).max(before + 1)];
-    let grown = |of: fn(&Sample) -> f64| (mean(before, of), mean(after, of));
+    let grown = |measure: fn(&Sample) -> f64| (mean(before, measure), mean(after, measure));
     let (from, to) = grown(|s| s.resident as f64 / 1024.0);
-    let said = format!("{from:.1} -> {to:.1} MiB");
-    verdict.of(
+    let growth = format!("{from:.1} -> {to:.1} MiB");
+    verdict.check(
         "memory, settled and in the last quarter",
         to <= from * 1.1 + 4.0,
-        &said,
+        &growth,
     );
     let (from, to) = grown(|s| s.descriptors as f64);
     let said = format!("{from:.1} -> {to:.1}");
-    verdict.of(
+    verdict.check(
         "descriptors, settled and in the last quarter",
         to <= from + 4.0,
         &said,
@@ -217,34 +217,34 @@ async fn overload(
             seen.resident as f64 / 1024.0,
         );
         let (failed, why) = (seen.outcome.failed, &seen.outcome.why);
-        verdict.of(
+        verdict.check(
             "calls that failed",
             failed == 0,
             &format!("{failed} {why:?}"),
         );
-        verdict.of(
+        verdict.check(
             "sent away without Retry-After",
             seen.outcome.rude == 0,
             &seen.outcome.rude,
         );
-        let said = format!("{} of {}", seen.unready, seen.asked);
-        verdict.of("not ready", seen.unready == 0, &said);
-        verdict.of("queued at most", seen.queued <= REVIEWS * 3.0, &seen.queued);
+        let share = format!("{} of {}", seen.unready, seen.asked);
+        verdict.check("not ready", seen.unready == 0, &share);
+        verdict.check("queued at most", seen.queued <= REVIEWS * 3.0, &seen.queued);
         if slow {
-            verdict.of(
+            verdict.check(
                 "some were sent away",
                 !seen.outcome.shed.is_empty(),
                 &seen.outcome.shed.len(),
             );
         }
         let away = Outcome::at(&mut seen.outcome.shed, 0.99);
-        verdict.of(
+        verdict.check(
             "sent away after, p99",
             away <= AT_ONCE,
             &format!("{away:?}"),
         );
         let again = seen.over_after;
-        verdict.of("served again after", again <= OVER, &format!("{again:?}"));
+        verdict.check("served again after", again <= OVER, &format!("{again:?}"));
     }
 }
 

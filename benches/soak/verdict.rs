@@ -9,8 +9,11 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    pub(crate) fn of(&mut self, what: &str, holds: bool, said: &dyn Display) {
-        println!("{} {what}: {said}", if holds { "ok    " } else { "MISSED" });
+    pub(crate) fn check(&mut self, what: &str, holds: bool, measured: &dyn Display) {
+        println!(
+            "{} {what}: {measured}",
+            if holds { "ok    " } else { "MISSED" }
+        );
         self.missed += usize::from(!holds);
     }
 

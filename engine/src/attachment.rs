@@ -122,7 +122,7 @@ pub fn attached_to(
         return Vec::new();
     }
     let node = object.map(|object| &**object);
-    let mut found: Vec<Attachment> = Vec::new();
+    let mut attachments: Vec<Attachment> = Vec::new();
     for policy in policies {
         if policy.strategies.is_none() {
             continue;
@@ -162,8 +162,8 @@ pub fn attached_to(
                 object: key.clone(),
                 section,
             });
-            found.extend(places.filter_map(|place| {
-                let rejection = rejections.of(snapshot, policy, &place);
+            attachments.extend(places.filter_map(|place| {
+                let rejection = rejections.rejection_of(snapshot, policy, &place);
                 let explains = || explains_report(snapshot, policy, key, rejection.as_ref());
                 if is_rejected && not_enforced.is_none() && !explains() {
                     return None;
@@ -179,15 +179,15 @@ pub fn attached_to(
             }));
         }
     }
-    if found.len() < 2 {
-        return found;
+    if attachments.len() < 2 {
+        return attachments;
     }
     // Policies that select come after policies that name.
-    found.sort_by(|a, b| a.order().cmp(&b.order()));
-    found.dedup_by(|a, b| {
+    attachments.sort_by(|a, b| a.order().cmp(&b.order()));
+    attachments.dedup_by(|a, b| {
         a.policy.key() == b.policy.key() && a.section == b.section && a.unknown == b.unknown
     });
-    found
+    attachments
 }
 
 /// The attachment of a policy to a section of a target, with the effect of a rejection; `None` if it is not attached.
@@ -391,8 +391,8 @@ pub(crate) fn is_of_classes(snapshot: &Snapshot, classes: &Classes, class: &Obje
 /// Whether policies of a namespace may name an object of a cluster-scoped kind other than their own Namespace.
 fn may_name(profile: &Profile, own: &Arc<str>, gk: &GroupKind) -> bool {
     let is_root = profile.root_namespace.as_ref() == Some(own);
-    let said = profile.allowed(gk).map(|allowed| allowed.only);
-    match said {
+    let restriction = profile.allowed(gk).map(|allowed| allowed.only);
+    match restriction {
         Some(None) => true,
         Some(Some(Only::OwnNamespace)) => false,
         Some(Some(Only::RootNamespace)) => is_root,

@@ -140,7 +140,7 @@ impl<'a> Resolver<'a> {
 
     /// A resolver for another snapshot, whose answers can be compared with those of this one. It is limited if this one
     /// is, with fuel of its own.
-    pub fn of<'b>(&self, snapshot: &'b Snapshot) -> Resolver<'b> {
+    pub fn for_snapshot<'b>(&self, snapshot: &'b Snapshot) -> Resolver<'b> {
         let work = if self.is_limited() {
             Fuel::of_a_request()
         } else {
@@ -193,9 +193,9 @@ impl<'a> Resolver<'a> {
         if target.selects() {
             self.spend(self.snapshot.count(&target.gk) / fuel::SCANNED);
         }
-        let found = attachment::targets_of(self.snapshot, own, target);
-        self.spend(found.len() / fuel::FOUND);
-        found
+        let targets = attachment::targets_of(self.snapshot, own, target);
+        self.spend(targets.len() / fuel::FOUND);
+        targets
     }
 
     /// The policies attached to an object and its sections.
@@ -210,8 +210,9 @@ impl<'a> Resolver<'a> {
         key: &ObjectKey,
     ) -> Vec<(Attachment, Option<ObjectKey>)> {
         let at = self.stacks.at(key);
-        let each = at.each().map(|(stand, by)| (stand.clone(), by.cloned()));
-        each.collect()
+        let each = at.each();
+        each.map(|(attachment, by)| (attachment.clone(), by.cloned()))
+            .collect()
     }
 
     /// The conflict winner: the policy of the same kind for which `policy` is rejected at a place.
@@ -238,16 +239,16 @@ impl<'a> Resolver<'a> {
             self.add_kinds(&namespace_key(&key.namespace), &mut seen, &mut kinds);
         }
         let mut lists: maps::HashSet<&AncestorPaths> = maps::HashSet::default();
-        for (route, ways) in &region.routes {
+        for (route, ancestor_paths) in &region.routes {
             // Of the routes that a route delegates to, only what is above them is above it.
             if is_backend || route.key == *key {
                 self.add_kinds(&route.key, &mut seen, &mut kinds);
                 self.add_kinds(&namespace_key(&route.key.namespace), &mut seen, &mut kinds);
             }
-            if !lists.insert(ways) {
+            if !lists.insert(ancestor_paths) {
                 continue;
             }
-            for step in ways.iter().flat_map(|ancestor_path| &ancestor_path.steps) {
+            for step in ancestor_paths.iter().flat_map(|path| &path.steps) {
                 self.add_kinds(&step.place.object, &mut seen, &mut kinds);
             }
         }
@@ -282,8 +283,8 @@ impl<'a> Resolver<'a> {
     /// The objects of these levels through which requests reach an object; sorted.
     pub(crate) fn objects_at(&mut self, key: &ObjectKey, levels: &[Level]) -> BTreeSet<ObjectKey> {
         let region = self.region(key);
-        let ways = region.routes.iter().flat_map(|(_, ways)| ways.iter());
-        let steps = ways
+        let paths = region.routes.iter().flat_map(|(_, list)| list.iter());
+        let steps = paths
             .chain(&region.ancestor_paths)
             .flat_map(|ancestor_path| &ancestor_path.steps);
         let there = steps.filter(|step| levels.contains(&step.level));
@@ -293,8 +294,8 @@ impl<'a> Resolver<'a> {
     /// The listeners and mesh Services at which requests to an object arrive; sorted.
     pub fn listeners_of(&mut self, key: &ObjectKey) -> BTreeSet<Place> {
         let region = self.region(key);
-        let ways = region.routes.iter().flat_map(|(_, ways)| ways.iter());
-        let last = ways
+        let paths = region.routes.iter().flat_map(|(_, list)| list.iter());
+        let last = paths
             .chain(&region.ancestor_paths)
             .filter_map(|ancestor_path| ancestor_path.last());
         last.cloned().collect()
@@ -398,16 +399,16 @@ impl<'a> Resolver<'a> {
     }
 
     /// The paths through an object without their policies, down to a level.
-    pub fn bare_paths(&mut self, key: &ObjectKey, end: Level) -> Vec<PathGroup> {
+    pub fn paths_without_policies(&mut self, key: &ObjectKey, end: Level) -> Vec<PathGroup> {
         let profile = self.no_kind();
         self.paths_to(key, &profile, end)
     }
 
     /// The paths through any of these routes without their policies, down to a level below the listeners.
-    pub fn bare_paths_over_routes(&mut self, routes: &Routes, end: Level) -> Vec<PathGroup> {
+    pub fn route_paths_without_policies(&mut self, routes: &Routes, end: Level) -> Vec<PathGroup> {
         let profile = self.no_kind();
         let mut groups = Vec::new();
-        let region = self.subgraphs.of(routes);
+        let region = self.subgraphs.of_routes(routes);
         self.through_routes(None, &profile, &region, end, &mut groups);
         groups
     }
@@ -450,7 +451,7 @@ impl<'a> Resolver<'a> {
         };
         let mut groups = Vec::new();
         if profile.class.value == Class::Inherited && !end.is_upper() {
-            let region = self.subgraphs.of(routes);
+            let region = self.subgraphs.of_routes(routes);
             self.through_routes(None, &profile, &region, end, &mut groups);
         }
         groups
@@ -477,21 +478,21 @@ impl<'a> Resolver<'a> {
         let is_direct = profile.class.value == Class::Direct;
         let is_backend = Level::is_of_backend(&key.gk);
         let unsaid = !profile.effective.is_said() && *profile.service_as == ServiceAs::Backend;
-        let mut shape = PathScope {
+        let mut path_scope = PathScope {
             end: (!is_direct).then(|| profile.end()),
             sections: BTreeSet::new(),
         };
         if !(is_direct || (is_backend && unsaid)) {
-            return shape;
+            return path_scope;
         }
         let attachments = self.attached(key);
-        for stand in attachments
+        for attachment in attachments
             .iter()
             .filter(|s| s.policy.key().gk == profile.gk)
         {
-            shape.end = Some(Level::Port);
-            shape.sections.extend(stand.section.clone());
+            path_scope.end = Some(Level::Port);
+            path_scope.sections.extend(attachment.section.clone());
         }
-        shape
+        path_scope
     }
 }

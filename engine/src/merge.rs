@@ -168,15 +168,15 @@ impl Effective {
 
     /// The leaves, in the order of their paths; a leaf that removes something has the value `null`.
     pub fn leaves(&self) -> Vec<(SettingPath, &Setting)> {
-        let mut found = Vec::new();
-        self.visit(&mut |path, setting| found.push((path.clone(), setting)));
-        found
+        let mut leaves = Vec::new();
+        self.visit(&mut |path, setting| leaves.push((path.clone(), setting)));
+        leaves
     }
 
     /// Visits the leaves in the order of their paths.
-    pub(crate) fn visit<'a>(&'a self, found: &mut impl FnMut(&SettingPath, &'a Setting)) {
+    pub(crate) fn visit<'a>(&'a self, visit_leaf: &mut impl FnMut(&SettingPath, &'a Setting)) {
         for tree in self.result.iter().flat_map(Merged::trees) {
-            tree.visit(&mut Vec::new(), found);
+            tree.visit(&mut Vec::new(), visit_leaf);
         }
     }
 
@@ -242,9 +242,9 @@ impl Effective {
         match (self.spec(), other.spec()) {
             (Some((a, from)), Some((b, other))) => {
                 // A policy that counts without settings differs from no policy.
-                let bare =
+                let counts_without_settings =
                     |sources: &[(String, Setting)]| sources.iter().any(|(p, _)| p.is_empty());
-                a == b && bare(&from) == bare(&other)
+                a == b && counts_without_settings(&from) == counts_without_settings(&other)
             }
             (None, None) => self.policies() == other.policies(),
             _ => false,
@@ -254,7 +254,7 @@ impl Effective {
 
 /// Settings of policies that are each in force as a whole, under the names of the policies.
 fn side_by_side(trees: &[Arc<Tree>], sources: &mut Vec<(String, Setting)>) -> Value {
-    let mut found = serde_json::Map::new();
+    let mut by_policies = serde_json::Map::new();
     for tree in trees {
         let keys = policies(tree);
         let names: Vec<String> = keys.iter().map(ObjectKey::path).collect();
@@ -264,17 +264,17 @@ fn side_by_side(trees: &[Arc<Tree>], sources: &mut Vec<(String, Setting)>) -> Va
             sources.push((format!("{base}{pointer}"), setting.clone()));
         };
         if let Some(settings) = tree.json("", &mut keep) {
-            found.insert(name, settings);
+            by_policies.insert(name, settings);
         }
     }
-    Value::Object(found)
+    Value::Object(by_policies)
 }
 
 /// The policies in force in a result, without the target itself.
 pub fn policies_in_force(effective: &Effective) -> impl Iterator<Item = ObjectKey> {
     let is_of_policy = |setting: &Setting| setting.strategy.is_some();
-    let found = effective.result.iter();
-    found.flat_map(move |merged| merged.policies_by(&is_of_policy))
+    let results = effective.result.iter();
+    results.flat_map(move |merged| merged.policies_by(&is_of_policy))
 }
 
 fn policies(tree: &Tree) -> BTreeSet<ObjectKey> {
@@ -282,13 +282,13 @@ fn policies(tree: &Tree) -> BTreeSet<ObjectKey> {
 }
 
 fn policies_by(tree: &Tree, counts: &dyn Fn(&Setting) -> bool) -> BTreeSet<ObjectKey> {
-    let mut found = BTreeSet::new();
+    let mut keys = BTreeSet::new();
     tree.each(&mut |setting| {
-        if counts(setting) && !found.contains(&setting.policy) {
-            found.insert(setting.policy.clone());
+        if counts(setting) && !keys.contains(&setting.policy) {
+            keys.insert(setting.policy.clone());
         }
     });
-    found
+    keys
 }
 
 /// Folds the policies of one kind along a path. `levels` run from the least to the most specific, each with the
@@ -337,12 +337,13 @@ pub fn fold_levels<'a>(
 fn layers<'a>(profile: &Profile, levels: &[MergeLevel<'a>]) -> Vec<Layer<'a>> {
     let mut layers: Vec<Layer<'a>> = Vec::new();
     for level in levels {
-        let here = level_stanzas(profile, level.policies);
+        let stanzas = level_stanzas(profile, level.policies);
         if profile.merging.append_lists.is_empty() {
-            layers.extend(here.into_iter().map(Layer::Of));
+            layers.extend(stanzas.into_iter().map(Layer::Of));
         } else {
             layers.extend(
-                with_appended_lists(&here).map(|(strategy, tree)| Layer::AddedUp(strategy, tree)),
+                with_appended_lists(&stanzas)
+                    .map(|(strategy, tree)| Layer::AddedUp(strategy, tree)),
             );
         }
     }

@@ -176,8 +176,8 @@ impl Policy {
             .as_deref()
             .filter(|_| is_applied)
             .unwrap_or_default();
-        let here = variant.at.acting(spec, &profile);
-        let pieces = read_stanzas(&object.key, &here, &profile, stanzas);
+        let acting_spec = variant.at.acting(spec, &profile);
+        let pieces = read_stanzas(&object.key, &acting_spec, &profile, stanzas);
         let leaves = pieces.iter().map(PolicyStanza::leaves).sum();
         let bytes = object.spec.as_deref().map_or(0, str::len);
         let length = settings::values(spec) / fuel::VALUES + bytes / fuel::COPIED_BYTES;
@@ -185,7 +185,7 @@ impl Policy {
         let optional = profile.required.is_said() && !*profile.required;
         Self {
             references: references::read(spec, &profile, &object.key.namespace),
-            targets: targets::of(&object, spec, &profile).into(),
+            targets: targets::targets_of_policy(&object, spec, &profile).into(),
             stanzas: pieces,
             length: u32::try_from(length).unwrap_or(u32::MAX),
             strategies,
@@ -207,8 +207,8 @@ impl Policy {
 
     /// Whether it declares that its sections come later.
     pub fn is_pending(&self) -> bool {
-        let said = self.object.meta.annotations.get(PENDING);
-        said.is_some_and(|value| &**value == "true")
+        let annotation = self.object.meta.annotations.get(PENDING);
+        annotation.is_some_and(|value| &**value == "true")
     }
 
     /// Its position in the order of policies on one level.
@@ -218,7 +218,7 @@ impl Policy {
 
     /// Its stanzas, to be merged; empty if its strategy cannot be used.
     pub(crate) fn parts(&self) -> impl ExactSizeIterator<Item = StanzaRef<'_>> {
-        self.stanzas.iter().map(|piece| piece.of(self))
+        self.stanzas.iter().map(|piece| piece.with_policy(self))
     }
 
     /// The condition for which controllers reject it on targets of a kind, whatever else there is.
@@ -328,24 +328,26 @@ impl TargetRef {
     /// Whether it names or selects an object, for a policy in `own`. A selector of a cluster-scoped policy spans all
     /// namespaces.
     pub fn matches(&self, own: &Arc<str>, key: &ObjectKey, object: Option<&Object>) -> bool {
-        let here = || *self.namespace(own) == key.namespace;
+        let is_in_namespace = || *self.namespace(own) == key.namespace;
         self.gk == key.gk
             && match &self.select {
-                Select::Name(name) | Select::Filter(name, _) => *name == key.name && here(),
+                Select::Name(name) | Select::Filter(name, _) => {
+                    *name == key.name && is_in_namespace()
+                }
                 Select::Labels(selector) => {
-                    (here() || self.spans(own))
+                    (is_in_namespace() || self.spans(own))
                         && selector
                             .as_ref()
                             .zip(object)
                             .is_some_and(|(selector, object)| selector.selects(&object.meta.labels))
                 }
                 Select::Pods(selector) => {
-                    (here() || self.spans(own))
+                    (is_in_namespace() || self.spans(own))
                         && object.is_some_and(|gateway| selector.selects(gateway))
                 }
                 Select::Annotated(key, value) => {
                     let has = |object: &Object| object.meta.annotations.get(key) == Some(value);
-                    here() && object.is_some_and(has)
+                    is_in_namespace() && object.is_some_and(has)
                 }
             }
     }
@@ -398,8 +400,8 @@ impl Precedence {
     /// The precedence of a policy. A weight that is not a number counts as none.
     fn of_policy(object: &Object, profile: &Profile) -> Self {
         let annotation = profile.weight.as_ref();
-        let said = annotation.and_then(|key| object.meta.annotations.get(key));
-        let weight = said.and_then(|weight| weight.parse().ok());
+        let text = annotation.and_then(|key| object.meta.annotations.get(key));
+        let weight = text.and_then(|weight| weight.parse().ok());
         Self {
             weight: weight.unwrap_or_default(),
             ..Self::of(object)

@@ -29,7 +29,7 @@ mod route_paths;
 pub use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
 pub use accept::{OwnListener, Refusal, allows_namespace, fits_service, may_accept, refusal};
 pub use acceptance::{
-    ListenerEndpoint, Unaccepted, listener_at, listener_endpoint, listeners, of as listeners_of,
+    ListenerEndpoint, Unaccepted, listener_at, listener_endpoint, listeners, listeners_of,
     of_gateway as acceptance_of, unaccepted,
 };
 pub use ancestor_paths::AncestorPaths;
@@ -83,8 +83,13 @@ impl AncestorPath {
 
 /// The places of a path, each once: a Namespace that holds both the Gateway and the route counts as
 /// the Gateway's.
-pub fn places<'a>(ancestor_path: &'a AncestorPath, lower: Option<&'a RoutePath>) -> Vec<&'a Place> {
-    let lower = lower.into_iter().flat_map(|lower| &lower.steps);
+pub fn places<'a>(
+    ancestor_path: &'a AncestorPath,
+    route_path: Option<&'a RoutePath>,
+) -> Vec<&'a Place> {
+    let lower = route_path
+        .into_iter()
+        .flat_map(|route_path| &route_path.steps);
     let mut places: Vec<&Place> = Vec::new();
     for step in ancestor_path.steps.iter().chain(lower) {
         if !places.contains(&&step.place) {
@@ -155,7 +160,7 @@ pub fn through_service(
         ),
         Step::new(Level::Frontend, service.whole()),
     ];
-    let way = |consumer| {
+    let path = |consumer| {
         Rc::new(AncestorPath {
             steps: steps.clone(),
             consumer,
@@ -165,10 +170,10 @@ pub fn through_service(
         let consumers = consumers.iter().filter(|c| **c != service.namespace);
         std::iter::once(None)
             .chain(consumers.map(|c| Some(c.clone())))
-            .map(way)
+            .map(path)
             .collect()
     } else {
-        vec![way(Some(route.namespace.clone()))]
+        vec![path(Some(route.namespace.clone()))]
     }
 }
 

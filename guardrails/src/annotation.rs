@@ -72,16 +72,17 @@ impl Guardrails {
     /// exceptions that the user may not make.
     pub(crate) fn on_annotation(&self, states: &States, subject: Option<&Subject>) -> Vec<Finding> {
         let key = &states.key;
-        let of = |snapshot: &Snapshot| -> BTreeSet<String> {
+        let lines_in = |snapshot: &Snapshot| -> BTreeSet<String> {
             let object = snapshot.get(key);
-            let found = object.map(|object| lines(&object.meta.annotations).map(str::to_owned));
-            found.into_iter().flatten().collect()
+            let lines_of_object =
+                object.map(|object| lines(&object.meta.annotations).map(str::to_owned));
+            lines_of_object.into_iter().flatten().collect()
         };
-        let new = of(&states.after);
+        let new = lines_in(&states.after);
         if new.is_empty() {
             return Vec::new();
         }
-        let old = of(&states.before);
+        let old = lines_in(&states.before);
         let added = new.difference(&old);
         added
             .filter_map(|line| self.on_line(key, line, subject))

@@ -110,7 +110,7 @@ impl Guardrails {
         } else {
             Resolver::new(change.before)
         };
-        let mut is = was.of(change.after);
+        let mut is = was.for_snapshot(change.after);
         let key = change.object;
         let targets = touched([&mut was, &mut is], change, &asked);
         let request = values::request(Some((key, change.operation)), change.subject);
@@ -124,7 +124,7 @@ impl Guardrails {
             }
         });
         let mut is_cut = false;
-        let mut found: BTreeMap<Together<'_>, Targets> = BTreeMap::new();
+        let mut broken: BTreeMap<Together<'_>, Targets> = BTreeMap::new();
         for (kind, targets) in &targets {
             let kind = kind.as_ref();
             let of_kind: Vec<&Guardrail> = asked
@@ -151,7 +151,7 @@ impl Guardrails {
                     &of_kind,
                     target,
                     change.today,
-                    &mut found,
+                    &mut broken,
                 );
                 let [was, is] = &sides;
                 let (was, is) = (&was.resolver, &is.resolver);
@@ -163,7 +163,7 @@ impl Guardrails {
         }
         let by_name: BTreeMap<&str, &Guardrail> =
             asked.iter().map(|one| (&*one.name, *one)).collect();
-        let findings = found.into_iter().filter_map(|(together, targets)| {
+        let findings = broken.into_iter().filter_map(|(together, targets)| {
             let guardrail = by_name.get(together.guardrail)?;
             let mut finding = finding(key, guardrail, &together, &targets);
             if finding.refuses() {
@@ -196,7 +196,7 @@ fn judge_target<'g>(
     guardrails: &[&'g Guardrail],
     target: &ObjectKey,
     today: Date,
-    found: &mut BTreeMap<Together<'g>, Targets>,
+    broken: &mut BTreeMap<Together<'g>, Targets>,
 ) {
     let applies: Vec<&&'g Guardrail> = guardrails
         .iter()
@@ -229,7 +229,7 @@ fn judge_target<'g>(
             let is_old = earlier.iter().any(|old| {
                 (old.rule, old.is_error, &old.id) == (fault.rule, fault.is_error, &fault.id)
             });
-            note(found, guardrail, target, fault, is_old);
+            note(broken, guardrail, target, fault, is_old);
         }
     }
 }
@@ -250,13 +250,13 @@ fn earlier_faults<'g>(
 }
 
 fn note<'g>(
-    found: &mut BTreeMap<Together<'g>, Targets>,
+    broken: &mut BTreeMap<Together<'g>, Targets>,
     guardrail: &'g Guardrail,
     target: &ObjectKey,
     fault: Fault,
     is_old: bool,
 ) {
-    let targets = found.entry(Together {
+    let targets = broken.entry(Together {
         guardrail: &guardrail.name,
         rule: fault.rule,
         is_error: fault.is_error,
@@ -288,24 +288,24 @@ fn touched(
         kinds.extend(served_kinds(change.after).cloned());
     }
     let kinds: Vec<GroupKind> = kinds.into_iter().collect();
-    let mut found: BTreeMap<Option<GroupKind>, BTreeSet<ObjectKey>> = BTreeMap::new();
+    let mut touched_by_kind: BTreeMap<Option<GroupKind>, BTreeSet<ObjectKey>> = BTreeMap::new();
     for resolver in sides {
         for (kind, objects) in touched_by(resolver, std::slice::from_ref(change.object), &kinds) {
             if about_all {
-                found
+                touched_by_kind
                     .entry(None)
                     .or_default()
                     .extend(objects.iter().cloned());
             }
             let kind = Some(kind);
             if asked.contains(&kind) {
-                found.entry(kind).or_default().extend(objects);
+                touched_by_kind.entry(kind).or_default().extend(objects);
             }
         }
     }
     // Without any policy kind, a new route is a target nevertheless.
     if about_all {
-        let known = found.entry(None).or_default();
+        let known = touched_by_kind.entry(None).or_default();
         known.insert(change.object.clone());
     }
     // The labels of a Namespace decide which guardrails apply to the objects in it.
@@ -316,11 +316,13 @@ fn touched(
             let inside = objects
                 .map(|object| &object.key)
                 .filter(|key| key.namespace == change.object.name);
-            let known = found.entry(guardrail.policy_kind.clone()).or_default();
+            let known = touched_by_kind
+                .entry(guardrail.policy_kind.clone())
+                .or_default();
             known.extend(inside.cloned());
         }
     }
-    found
+    touched_by_kind
 }
 
 /// The policy kinds that the API server serves, or that have policies among manifests.

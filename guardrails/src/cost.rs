@@ -42,7 +42,7 @@ pub(crate) fn steps(expression: &IdedExpr, sizes: &Sizes) -> usize {
 
 impl Size {
     /// A value whose elements may each be as large as the whole.
-    pub(crate) fn whole(values: usize) -> Self {
+    pub(crate) fn of_list(values: usize) -> Self {
         Self {
             elements: values,
             each: values,
@@ -75,7 +75,7 @@ impl<'a> Scope<'a> {
                     .steps(&inner.iter_range)
                     .saturating_add(self.steps(&inner.accu_init));
                 let outside = self.bound.len();
-                let element = Size::whole(range.each);
+                let element = Size::of_list(range.each);
                 self.bound.push((&inner.iter_var, element));
                 let second = inner.iter_var2.as_deref();
                 self.bound.extend(second.map(|name| (name, element)));
@@ -106,7 +106,7 @@ impl<'a> Scope<'a> {
                 Expr::Ident(name) if name == "before" && select.field == "policies" => {
                     self.named("before.policies")
                 }
-                _ => Size::whole(self.size(&select.operand).each),
+                _ => Size::of_list(self.size(&select.operand).each),
             },
             Expr::Comprehension(inner) => self.size(&inner.iter_range),
             Expr::Call(call) => {
@@ -114,7 +114,7 @@ impl<'a> Scope<'a> {
                 let parts = parts.map(|part| self.size(part));
                 parts.fold(Size::default(), Size::and)
             }
-            Expr::Literal(_) | Expr::Unspecified => Size::whole(1),
+            Expr::Literal(_) | Expr::Unspecified => Size::of_list(1),
             Expr::List(_) | Expr::Map(_) | Expr::Struct(_) => {
                 let parts = parts(expression);
                 let count = parts.len();
@@ -133,7 +133,7 @@ impl<'a> Scope<'a> {
         let known = || self.sizes.known.iter().find(|(known, _)| *known == name);
         let size = bound.map(|(_, size)| *size);
         size.or_else(|| known().map(|(_, size)| *size))
-            .unwrap_or_else(|| Size::whole(1))
+            .unwrap_or_else(|| Size::of_list(1))
     }
 }
 
@@ -145,12 +145,12 @@ fn parts(expression: &IdedExpr) -> Vec<&IdedExpr> {
         Expr::Struct(made) => &made.entries,
         _ => return Vec::new(),
     };
-    let mut found = Vec::with_capacity(2 * entries.len());
+    let mut parts_of_entries = Vec::with_capacity(2 * entries.len());
     for entry in entries {
         match &entry.expr {
-            EntryExpr::StructField(field) => found.push(&field.value),
-            EntryExpr::MapEntry(entry) => found.extend([&entry.key, &entry.value]),
+            EntryExpr::StructField(field) => parts_of_entries.push(&field.value),
+            EntryExpr::MapEntry(entry) => parts_of_entries.extend([&entry.key, &entry.value]),
         }
     }
-    found
+    parts_of_entries
 }

@@ -80,7 +80,7 @@ pub fn each_target<'g>(
     all: &'g Guardrails,
     today: Date,
     wanted: impl Fn(&ObjectKey) -> bool,
-    mut found: impl FnMut(&'g Guardrail, &ObjectKey, Standing),
+    mut add: impl FnMut(&'g Guardrail, &ObjectKey, Standing),
 ) {
     let mut resolver = Resolver::new(snapshot);
     let mut judge = Judge::standing(all.functions());
@@ -93,18 +93,18 @@ pub fn each_target<'g>(
     keys.dedup();
     for target in &keys {
         for (guardrail, standing) in judge.of_target(&mut resolver, all, target, today) {
-            found(guardrail, target, standing);
+            add(guardrail, target, standing);
         }
     }
 }
 
 /// Counts for all guardrails, by name.
 pub fn count(snapshot: &Snapshot, all: &Guardrails, today: Date) -> BTreeMap<String, Count> {
-    let of = |guardrail: &Guardrail| {
+    let name_and_count = |guardrail: &Guardrail| {
         let count = Count::of(snapshot, guardrail, today);
         (guardrail.name.clone(), count)
     };
-    let mut counts: BTreeMap<String, Count> = all.iter().map(of).collect();
+    let mut counts: BTreeMap<String, Count> = all.iter().map(name_and_count).collect();
     each_target(
         snapshot,
         all,

@@ -6,7 +6,7 @@ use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr};
 use kube_cel::cel::{Context, ExecutionError, Program, Value};
 
 use crate::cost::{self, Sizes};
-use crate::shape::{self, Shape};
+use crate::value_type::{self, ValueType};
 
 /// The variables of rules and messages.
 pub(crate) const VARIABLES: [&str; 10] = [
@@ -39,7 +39,7 @@ pub(crate) struct Expression {
 /// Finds the variables of an expression.
 struct Names<'a> {
     /// The variables of the macros around.
-    bound: Vec<(&'a str, Shape)>,
+    bound: Vec<(&'a str, ValueType)>,
     free: BTreeSet<&'a str>,
     /// The first mistake in a field or type.
     wrong: Option<String>,
@@ -97,7 +97,7 @@ impl Expression {
     /// Compiles a message.
     pub(crate) fn message(text: &str) -> Result<Self, String> {
         let message = Self::compile(text)?;
-        match shape::why_no_text(message.program.expression()) {
+        match value_type::why_no_text(message.program.expression()) {
             Some(why) => Err(why),
             None => Ok(message),
         }
@@ -160,7 +160,7 @@ fn reason(error: &ExecutionError) -> String {
 impl<'a> Names<'a> {
     fn visit(&mut self, expression: &'a IdedExpr) {
         if self.wrong.is_none() {
-            self.wrong = shape::why_wrong(expression, &self.bound);
+            self.wrong = value_type::why_wrong(expression, &self.bound);
         }
         match &expression.expr {
             Expr::Ident(name) => {
@@ -182,14 +182,14 @@ impl<'a> Names<'a> {
                 self.visit(&inner.iter_range);
                 self.visit(&inner.accu_init);
                 let outside = self.bound.len();
-                let element = Shape::of(&inner.iter_range, &self.bound).element();
+                let element = ValueType::of(&inner.iter_range, &self.bound).element();
                 // With two variables, the first one is the index.
                 let (first, second) = match inner.iter_var2.as_deref() {
-                    Some(second) => (Shape::Any, Some((second, element))),
+                    Some(second) => (ValueType::Any, Some((second, element))),
                     None => (element, None),
                 };
                 self.bound.push((&inner.iter_var, first));
-                self.bound.push((&inner.accu_var, Shape::Any));
+                self.bound.push((&inner.accu_var, ValueType::Any));
                 self.bound.extend(second);
                 self.visit(&inner.loop_cond);
                 self.visit(&inner.loop_step);
@@ -229,8 +229,8 @@ impl<'a> Names<'a> {
         };
         let is_ours = ["effective", "before"].contains(&name.as_str()) && !self.is_bound(name);
         path.reverse();
-        let (first, rest) = path.split_first()?;
-        (is_ours && first == "spec" && !rest.is_empty()).then(|| rest.to_vec())
+        let (first, setting) = path.split_first()?;
+        (is_ours && first == "spec" && !setting.is_empty()).then(|| setting.to_vec())
     }
 
     fn entry(&mut self, entry: &'a EntryExpr) {

@@ -11,30 +11,30 @@ use attache_engine::topology::{AncestorPath, lacks_class};
 /// The same paths, with the effective policies that act on their requests.
 pub(crate) fn acting(snapshot: &Snapshot, groups: Vec<PathGroup>) -> Vec<PathGroup> {
     let nothing: Shared<Effective> = Shared::default();
-    let mut found = Vec::with_capacity(groups.len());
+    let mut acting_groups = Vec::with_capacity(groups.len());
     for mut group in groups {
         if !group.attached {
             group.effective = nothing.clone();
-            found.push(group);
+            acting_groups.push(group);
             continue;
         }
         let paths = group.paths.ancestors.iter().cloned();
         let (unserved, served): (Vec<_>, Vec<_>) =
             paths.partition(|path| is_unserved(snapshot, path));
         if unserved.is_empty() {
-            found.push(group);
+            acting_groups.push(group);
             continue;
         }
         let mut without = group.clone();
         without.effective = nothing.clone();
         without.paths.ancestors = unserved.into();
-        found.push(without);
+        acting_groups.push(without);
         if !served.is_empty() {
             group.paths.ancestors = served.into();
-            found.push(group);
+            acting_groups.push(group);
         }
     }
-    found
+    acting_groups
 }
 
 /// Whether the `GatewayClass` of a path does not exist.

@@ -100,7 +100,7 @@ pub(crate) enum Outcome {
 }
 
 /// The objects of a path.
-pub(crate) struct Here<'a> {
+pub(crate) struct RulePath<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) path: GuardedPath<'a>,
     pub(crate) target: Option<&'a Place>,
@@ -190,7 +190,7 @@ impl<'g> Judge<'g> {
             if self.is_spent() {
                 return result;
             }
-            let here = Here {
+            let rule_path = RulePath {
                 snapshot,
                 path,
                 target: judged.target,
@@ -204,7 +204,7 @@ impl<'g> Judge<'g> {
             let mut own = None;
             let variables = shared.variables.get_mut(i).unwrap_or(&mut own);
             let variables = variables.get_or_insert_with(|| Variables::with(self.functions));
-            self.judge_path(guardrail, &here, judged, variables, &mut result);
+            self.judge_path(guardrail, &rule_path, judged, variables, &mut result);
         }
         result
     }
@@ -212,13 +212,13 @@ impl<'g> Judge<'g> {
     fn judge_path(
         &mut self,
         guardrail: &'g Guardrail,
-        here: &Here<'_>,
+        rule_path: &RulePath<'_>,
         judged: &JudgedPath<'_>,
         variables: &mut Variables<'g>,
         result: &mut TargetResult,
     ) {
         for (i, rule) in guardrail.rules.iter().enumerate() {
-            let (is_error, message) = match &*self.outcome(rule, here, variables) {
+            let (is_error, message) = match &*self.outcome(rule, rule_path, variables) {
                 Outcome::Holds => continue,
                 Outcome::Broken(message) => (false, message.clone()),
                 Outcome::Error(why) => (true, why.clone()),
@@ -233,9 +233,9 @@ impl<'g> Judge<'g> {
                 is_error,
                 message,
                 tells: is_error || rule.message.as_ref().is_some_and(tells),
-                through: here.path.through(),
+                through: rule_path.path.through(),
                 policies: judged.policies(),
-                id: here.path.id(),
+                id: rule_path.path.id(),
             });
         }
     }
@@ -243,7 +243,7 @@ impl<'g> Judge<'g> {
     fn outcome(
         &mut self,
         rule: &'g Rule,
-        here: &Here<'_>,
+        rule_path: &RulePath<'_>,
         variables: &mut Variables<'g>,
     ) -> Rc<Outcome> {
         let uses = |variables: &[&str]| variables.iter().any(|variable| rule.uses(variable));
@@ -253,14 +253,20 @@ impl<'g> Judge<'g> {
         };
         let question = Question {
             rule: std::ptr::from_ref(rule),
-            after: outcomes(here.in_force),
-            before: here.earlier.filter(|_| uses(&["before"])).map(outcomes),
-            listener: here
+            after: outcomes(rule_path.in_force),
+            before: rule_path
+                .earlier
+                .filter(|_| uses(&["before"]))
+                .map(outcomes),
+            listener: rule_path
                 .listener
                 .filter(|_| uses(&["listener", "path"]))
                 .cloned(),
-            gateway: here.gateway.filter(|_| uses(&["gateway", "path"])).cloned(),
-            target: here
+            gateway: rule_path
+                .gateway
+                .filter(|_| uses(&["gateway", "path"]))
+                .cloned(),
+            target: rule_path
                 .path
                 .target()
                 .filter(|_| uses(&["target", "route", "path"]))
@@ -269,7 +275,7 @@ impl<'g> Judge<'g> {
         if let Some(known) = self.known.get(&question) {
             return known.clone();
         }
-        let outcome = Rc::new(self.evaluate(rule, here, variables));
+        let outcome = Rc::new(self.evaluate(rule, rule_path, variables));
         self.known.insert(question, outcome.clone());
         outcome
     }

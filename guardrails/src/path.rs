@@ -83,8 +83,8 @@ impl<'a> GuardedPath<'a> {
 
     /// The Gateway on the path, else the only one of these.
     pub(crate) fn gateway(&self, others: &'a BTreeSet<ObjectKey>) -> Option<&'a ObjectKey> {
-        let here = self.at(Level::Gateway).map(|place| &place.object);
-        here.or_else(|| others.first().filter(|_| others.len() == 1))
+        let on_path = self.at(Level::Gateway).map(|place| &place.object);
+        on_path.or_else(|| others.first().filter(|_| others.len() == 1))
     }
 
     /// The path in words: the target, and the listener at which it begins.

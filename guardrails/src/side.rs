@@ -27,7 +27,7 @@ pub(crate) struct Side<'r, 's> {
     kind: Option<&'r GroupKind>,
     /// The paths of all routes, found together, which costs less than one by one; `None` if paths end elsewhere.
     of_routes: Vec<(GroupKind, Option<ByRoute>)>,
-    bare_of_routes: Option<ByRoute>,
+    routes_without_policies: Option<ByRoute>,
 }
 
 type ByRoute = HashMap<ObjectKey, Vec<PathGroup>>;
@@ -48,23 +48,23 @@ impl<'r, 's> Side<'r, 's> {
         let (kind, bare_of_routes) = match scope {
             Scope::Kind(kind) => (Some(kind), None),
             Scope::All(end) => {
-                let bare = resolver.bare_paths_over_routes(&routes, end);
-                (None, Some(by_route(bare)))
+                let without_policies = resolver.route_paths_without_policies(&routes, end);
+                (None, Some(by_route(without_policies)))
             }
         };
         let kinds = kinds(snapshot, kind);
         let of_kind = |kind: GroupKind| {
             let end = snapshot.profile(&kind).map(|profile| profile.end());
             let end = end.filter(|end| !is_direct(snapshot, &kind) && !end.is_upper());
-            let found = end.map(|end| by_route(resolver.paths_over_routes(&routes, &kind, end)));
-            (kind, found)
+            let groups = end.map(|end| by_route(resolver.paths_over_routes(&routes, &kind, end)));
+            (kind, groups)
         };
         let of_routes = kinds.into_iter().map(of_kind).collect();
         Self {
             resolver,
             kind,
             of_routes,
-            bare_of_routes,
+            routes_without_policies: bare_of_routes,
         }
     }
 
@@ -75,17 +75,18 @@ impl<'r, 's> Side<'r, 's> {
         }
         let snapshot = self.resolver.snapshot();
         let mut of_kinds = Vec::with_capacity(self.of_routes.len());
-        for (kind, found) in &mut self.of_routes {
-            let groups = match found {
-                Some(found) => found.remove(target).unwrap_or_default(),
+        for (kind, groups_by_route) in &mut self.of_routes {
+            let groups = match groups_by_route {
+                Some(by_route) => by_route.remove(target).unwrap_or_default(),
                 None => self.resolver.paths_even_without_policies(target, kind),
             };
             of_kinds.push((kind.clone(), acting(snapshot, groups)));
         }
-        let bare = self.bare_of_routes.as_mut();
+        let without_policies = self.routes_without_policies.as_mut();
         TargetPaths {
             target: target.clone(),
-            bare: bare.map(|found| found.remove(target).unwrap_or_default()),
+            without_policies: without_policies
+                .map(|by_route| by_route.remove(target).unwrap_or_default()),
             of_kinds,
             is_direct: self.kind.is_some_and(|kind| is_direct(snapshot, kind)),
         }
@@ -103,7 +104,7 @@ impl<'r, 's> Side<'r, 's> {
 }
 
 fn by_route(groups: Vec<PathGroup>) -> ByRoute {
-    let mut found = ByRoute::new();
+    let mut by_route = ByRoute::new();
     for group in groups {
         let mut paths = group.paths.routes.iter();
         let route = group.paths.routes.route().or_else(|| {
@@ -113,8 +114,8 @@ fn by_route(groups: Vec<PathGroup>) -> ByRoute {
             Some(&step.place.object)
         });
         if let Some(route) = route.cloned() {
-            found.entry(route).or_default().push(group);
+            by_route.entry(route).or_default().push(group);
         }
     }
-    found
+    by_route
 }

@@ -67,7 +67,7 @@ impl<'g> Judge<'g> {
             .map(|(kind, paths)| (*kind, SharedPaths::new(paths, Before::Same)))
             .collect();
         let gateways = resolver.gateways_of(key);
-        let mut found = Vec::new();
+        let mut results = Vec::new();
         for guardrail in applying {
             let Some(paths) = shared.get_mut(&guardrail.policy_kind.as_ref()) else {
                 continue;
@@ -81,9 +81,9 @@ impl<'g> Judge<'g> {
                 None if result.faults.is_empty() => Standing::Fulfilled,
                 None => Standing::Broken(result.faults),
             };
-            found.push((guardrail, standing));
+            results.push((guardrail, standing));
         }
-        found
+        results
     }
 }
 

@@ -32,7 +32,7 @@ const LEVELS: [Level; 8] = [
 pub(crate) struct TargetPaths {
     pub(crate) target: ObjectKey,
     /// The paths without policies; `None` if they are those of the only kind.
-    pub(crate) bare: Option<Vec<PathGroup>>,
+    pub(crate) without_policies: Option<Vec<PathGroup>>,
     /// The paths of each kind.
     pub(crate) of_kinds: Vec<(GroupKind, Vec<PathGroup>)>,
     /// Whether policies of the only kind act only on their targets.
@@ -78,13 +78,13 @@ impl TargetPaths {
         });
         let of_kinds: Vec<_> = of_kinds.collect();
         let end = deepest(snapshot, of_kinds.iter().map(|(kind, _)| kind));
-        let bare = kind.is_none().then(|| {
+        let without_policies = kind.is_none().then(|| {
             let end = end_for(&target.gk, end);
-            resolver.bare_paths(target, end)
+            resolver.paths_without_policies(target, end)
         });
         Self {
             target: target.clone(),
-            bare,
+            without_policies,
             of_kinds,
             is_direct: kind.is_some_and(|kind| is_direct(snapshot, kind)),
         }
@@ -92,8 +92,8 @@ impl TargetPaths {
 
     /// The paths, in a fixed order.
     pub(crate) fn paths(&self, snapshot: &Snapshot) -> Vec<JudgedPath<'_>> {
-        match (&self.bare, self.of_kinds.first()) {
-            (Some(bare), _) => self.joined(snapshot, bare),
+        match (&self.without_policies, self.of_kinds.first()) {
+            (Some(groups), _) => self.joined(snapshot, groups),
             (None, Some((kind, groups))) => {
                 let paths = groups.iter().flat_map(paths_of);
                 let judged = paths.map(|path| JudgedPath {
@@ -108,13 +108,17 @@ impl TargetPaths {
         }
     }
 
-    fn joined<'a>(&'a self, snapshot: &Snapshot, bare: &'a [PathGroup]) -> Vec<JudgedPath<'a>> {
+    fn joined<'a>(
+        &'a self,
+        snapshot: &Snapshot,
+        without_policies: &'a [PathGroup],
+    ) -> Vec<JudgedPath<'a>> {
         let of_kinds: Vec<(&GroupKind, bool, Parts<'a>)> = self
             .of_kinds
             .iter()
             .map(|(kind, groups)| (kind, is_direct(snapshot, kind), Parts::of(groups)))
             .collect();
-        let paths = bare.iter().flat_map(paths_of);
+        let paths = without_policies.iter().flat_map(paths_of);
         let judged = paths.map(|path| {
             let in_force = of_kinds.iter().filter_map(|(kind, is_direct, parts)| {
                 let group = if *is_direct {
@@ -217,16 +221,16 @@ impl<'a> Parts<'a> {
     /// The longest part of a path.
     fn on(&self, path: &GuardedPath<'a>) -> Option<&'a PathGroup> {
         let parts = self.lists.iter().filter_map(|list| part(path, list));
-        let mut found = parts.filter_map(|part| self.group_at.get(&part).copied());
-        found.next()
+        let mut groups = parts.filter_map(|part| self.group_at.get(&part).copied());
+        groups.next()
     }
 
     /// The policies of a direct kind on the target: on the section through which the path leads, or on the whole.
     fn of_target(&self, path: &GuardedPath<'a>, target: &ObjectKey) -> Option<&'a PathGroup> {
         let own = path.steps().map(|step| &step.place);
         let own = own.filter(|place| place.object == *target);
-        let whole = target.whole();
-        let places: Vec<&Place> = std::iter::once(&whole).chain(own).collect();
+        let whole_target = target.whole();
+        let places: Vec<&Place> = std::iter::once(&whole_target).chain(own).collect();
         let mut places = places.into_iter().rev();
         places.find_map(|place| self.ending_at.get(place).copied())
     }

@@ -129,12 +129,12 @@ fn identifying(key: &ObjectKey) -> [(&'static str, Value); 4] {
 /// An object: its identity, its labels and those of its Namespace, and what guardrails need of its spec.
 fn object(snapshot: &Snapshot, key: &ObjectKey) -> Vec<(&'static str, Value)> {
     let mut fields = identifying(key).to_vec();
-    let of = |key: &ObjectKey| {
+    let labels_of = |key: &ObjectKey| {
         let object = snapshot.get(key);
         object.map_or_else(nothing, |object| labels(&object.meta.labels))
     };
-    fields.push(("labels", of(key)));
-    fields.push(("namespaceLabels", of(&namespace_key(&key.namespace))));
+    fields.push(("labels", labels_of(key)));
+    fields.push(("namespaceLabels", labels_of(&namespace_key(&key.namespace))));
     match snapshot.get(key).map(|object| &object.node) {
         Some(Node::Gateway { class, .. }) => fields.push(("class", string(class))),
         Some(Node::Route { hostnames, .. }) => {
@@ -243,9 +243,12 @@ pub(crate) fn policies(snapshot: &Snapshot, in_force: &InForce<'_>) -> Value {
 }
 
 /// The request. Without one, all of its fields are empty.
-pub(crate) fn request(of: Option<(&ObjectKey, Operation)>, subject: Option<&Subject>) -> Value {
+pub(crate) fn request(
+    object_and_operation: Option<(&ObjectKey, Operation)>,
+    subject: Option<&Subject>,
+) -> Value {
     let nothing = ObjectKey::new(GroupKind::core(""), "", "");
-    let (key, operation) = match of {
+    let (key, operation) = match object_and_operation {
         None => (&nothing, ""),
         Some((key, operation)) => {
             let operation = match operation {

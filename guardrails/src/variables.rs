@@ -20,7 +20,7 @@ use kube_cel::cel::{Context, Value};
 use crate::cost::{Size, Sizes};
 use crate::expression::VARIABLES;
 use crate::guardrail::Rule;
-use crate::judge::{Here, InForce, Judge, Outcome};
+use crate::judge::{InForce, Judge, Outcome, RulePath};
 use crate::values::{self, Settings};
 
 /// The most characters of a message.
@@ -91,11 +91,11 @@ impl<'g> Judge<'g> {
     pub(crate) fn evaluate(
         &mut self,
         rule: &Rule,
-        here: &Here<'_>,
+        rule_path: &RulePath<'_>,
         variables: &mut Variables<'g>,
     ) -> Outcome {
         for name in VARIABLES.into_iter().filter(|name| rule.uses(name)) {
-            if !self.has(name, here, variables) {
+            if !self.has(name, rule_path, variables) {
                 return unknown();
             }
         }
@@ -113,32 +113,41 @@ impl<'g> Judge<'g> {
     }
 
     /// Adds a variable, unless that was done before. False if only the controller of the kind knows it.
-    fn has(&mut self, name: &'static str, here: &Here<'_>, variables: &mut Variables<'g>) -> bool {
+    fn has(
+        &mut self,
+        name: &'static str,
+        rule_path: &RulePath<'_>,
+        variables: &mut Variables<'g>,
+    ) -> bool {
         let before = variables.asked.iter().find(|(asked, _)| *asked == name);
         if let Some((_, is_known)) = before {
             return *is_known;
         }
         let is_known = match name {
-            "effective" => self.add_effective(here, variables),
-            "before" => self.add_before(here, variables),
+            "effective" => self.add_effective(rule_path, variables),
+            "before" => self.add_before(rule_path, variables),
             "protections" => {
-                let names = self.protections_on(here.snapshot, here.in_force);
-                let size = Size::whole(names.len() + 1);
+                let names = self.protections_on(rule_path.snapshot, rule_path.in_force);
+                let size = Size::of_list(names.len() + 1);
                 variables.add(name, values::names(&names), size);
                 true
             }
             "policies" => {
-                let policies = values::policies(here.snapshot, here.in_force);
-                variables.add(name, policies, size_of_policies(here.in_force));
+                let policies = values::policies(rule_path.snapshot, rule_path.in_force);
+                variables.add(name, policies, size_of_policies(rule_path.in_force));
                 true
             }
             "request" => {
-                let size = Size::whole(self.request_size);
+                let size = Size::of_list(self.request_size);
                 variables.add(name, self.request.clone(), size);
                 true
             }
             _ => {
-                variables.add(name, value(name, here), Size::whole(weight(name, here)));
+                variables.add(
+                    name,
+                    value(name, rule_path),
+                    Size::of_list(weight(name, rule_path)),
+                );
                 true
             }
         };
@@ -146,35 +155,35 @@ impl<'g> Judge<'g> {
         is_known
     }
 
-    fn add_effective(&mut self, here: &Here<'_>, variables: &mut Variables<'g>) -> bool {
-        let now = self.settings_on(here.in_force, here.by_kind);
+    fn add_effective(&mut self, rule_path: &RulePath<'_>, variables: &mut Variables<'g>) -> bool {
+        let now = self.settings_on(rule_path.in_force, rule_path.by_kind);
         let Some((fields, size)) = now else {
             return false;
         };
-        variables.add("effective", values::map(fields), Size::whole(size));
+        variables.add("effective", values::map(fields), Size::of_list(size));
         true
     }
 
-    fn add_before(&mut self, here: &Here<'_>, variables: &mut Variables<'g>) -> bool {
-        let Some(earlier) = here.earlier else {
-            variables.add("before", Value::Null, Size::whole(1));
+    fn add_before(&mut self, rule_path: &RulePath<'_>, variables: &mut Variables<'g>) -> bool {
+        let Some(earlier) = rule_path.earlier else {
+            variables.add("before", Value::Null, Size::of_list(1));
             return true;
         };
-        let Some((fields, size)) = self.settings_on(earlier, here.by_kind) else {
+        let Some((fields, size)) = self.settings_on(earlier, rule_path.by_kind) else {
             return false;
         };
-        let policies = values::policies(here.snapshot, earlier);
+        let policies = values::policies(rule_path.snapshot, earlier);
         let policies = ("policies".to_owned(), policies);
-        let protections = self.protections_on(here.earlier_snapshot, earlier);
+        let protections = self.protections_on(rule_path.earlier_snapshot, earlier);
         let protections = ("protections".to_owned(), values::names(&protections));
         let others = [policies, protections];
-        let before = if here.by_kind {
+        let before = if rule_path.by_kind {
             let effective = ("effective".to_owned(), values::map(fields));
             values::map([effective].into_iter().chain(others))
         } else {
             values::map(fields.into_iter().chain(others))
         };
-        variables.add("before", before, Size::whole(size));
+        variables.add("before", before, Size::of_list(size));
         let of_policies = size_of_policies(earlier);
         variables.sizes.known.push(("before.policies", of_policies));
         true
@@ -250,14 +259,14 @@ fn size_of_policies(in_force: &InForce<'_>) -> Size {
 }
 
 /// How many values an object on the path has as a variable.
-fn weight(variable: &str, here: &Here<'_>) -> usize {
+fn weight(variable: &str, rule_path: &RulePath<'_>) -> usize {
     let object = match variable {
-        "target" => here.target.map(|place| &place.object),
-        "gateway" => here.gateway,
-        "route" => here.path.at(Level::Route).map(|place| &place.object),
+        "target" => rule_path.target.map(|place| &place.object),
+        "gateway" => rule_path.gateway,
+        "route" => rule_path.path.at(Level::Route).map(|place| &place.object),
         _ => None,
     };
-    object.map_or(OTHER, |key| values::weight_of(here.snapshot, key))
+    object.map_or(OTHER, |key| values::weight_of(rule_path.snapshot, key))
 }
 
 fn unknown() -> Outcome {
@@ -266,7 +275,7 @@ fn unknown() -> Outcome {
 
 /// The message of a broken rule; the rule itself if there is none.
 fn message(spend: impl FnOnce(usize), rule: &Rule, scope: &Context<'_>, sizes: &Sizes) -> String {
-    let said = rule.message.as_ref().and_then(|message| {
+    let custom = rule.message.as_ref().and_then(|message| {
         let steps = message.steps(sizes);
         spend(steps / STEPS);
         match message.evaluate(scope, steps) {
@@ -274,20 +283,20 @@ fn message(spend: impl FnOnce(usize), rule: &Rule, scope: &Context<'_>, sizes: &
             _ => None,
         }
     });
-    let text = said.unwrap_or_else(|| format!("it requires {}", rule.require.text()));
+    let text = custom.unwrap_or_else(|| format!("it requires {}", rule.require.text()));
     shortened(&text, LONGEST).into_owned()
 }
 
 /// A variable that is an object, or part of one.
-fn value(variable: &str, here: &Here<'_>) -> Value {
-    let snapshot = here.snapshot;
+fn value(variable: &str, rule_path: &RulePath<'_>) -> Value {
+    let snapshot = rule_path.snapshot;
     match variable {
-        "target" => values::target(snapshot, here.target),
-        "path" => values::path(&here.path),
-        "gateway" => values::of_object(snapshot, here.gateway),
-        "listener" => values::listener(snapshot, here.listener),
+        "target" => values::target(snapshot, rule_path.target),
+        "path" => values::path(&rule_path.path),
+        "gateway" => values::of_object(snapshot, rule_path.gateway),
+        "listener" => values::listener(snapshot, rule_path.listener),
         "route" => {
-            let route = here.path.at(Level::Route);
+            let route = rule_path.path.at(Level::Route);
             values::of_object(snapshot, route.map(|place| &place.object))
         }
         _ => Value::Null,

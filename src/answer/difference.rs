@@ -107,7 +107,7 @@ pub fn difference(
         .chain(after.all().map(|object| object.key.clone()))
         .collect();
     let objects: Vec<ObjectKey> = objects.into_iter().collect();
-    let mut found = impact_renamed(before, after, renames, &objects);
+    let mut all_changed = impact_renamed(before, after, renames, &objects);
     let hidden: BTreeSet<&GroupKind> = limits
         .not_compared
         .iter()
@@ -120,16 +120,17 @@ pub fn difference(
         };
         limits.namespace.as_ref().is_none_or(is_it)
     };
-    found.retain(|changed| {
+    all_changed.retain(|changed| {
         !hidden.contains(&changed.shifted.kind) && is_within(&changed.target.object)
     });
-    let (changes, policies) = changes::changes(&states, &found);
-    let requests = compared(a, b, renames, &objects);
-    let (traffic, opened) = traffic::between(&states);
-    let mut lost_protection = protection::lost_protection(&states, &found);
+    let (changes, policies) = changes::changes(&states, &all_changed);
+    let mut requests = compared(a, b, renames, &objects);
+    let (mut traffic, opened) = traffic::between(&states);
+    let mut lost_protection = protection::lost_protection(&states, &all_changed);
     let at_listeners = protection::at_listeners(&states, &opened).into_iter();
     let at_listeners = at_listeners.filter(|lost| !hidden.contains(&lost.policy_kind.0));
     protection::add(&mut lost_protection, at_listeners.collect());
+    traffic.add(&mut requests);
     protection::add(&mut lost_protection, requests.lost);
     lost_protection.retain(|lost| is_within(&lost.object.0.object));
     let targets: BTreeSet<&ObjectKey> = changes.iter().map(|c| &c.object.0.object).collect();
@@ -142,12 +143,7 @@ pub fn difference(
         only_in_a: within(only_in_a),
         only_in_b: within(only_in_b),
         lost_protection,
-        traffic: Traffic {
-            rerouted: requests.rerouted,
-            not_compared: requests.not_compared,
-            ..traffic
-        }
-        .within(is_within),
+        traffic: traffic.within(is_within),
         summary: Summary {
             objects: targets.len(),
             policies: policies.len(),

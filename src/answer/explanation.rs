@@ -351,17 +351,17 @@ pub fn at_gateways(
     request: &Request,
     asked: impl Fn(&ObjectKey) -> bool,
 ) -> Explanation {
-    let mut ways = matching.at_gateways(request, asked);
-    if ways.is_empty() {
-        ways.push(RequestMatch::nowhere());
+    let mut matches = matching.at_gateways(request, asked);
+    if matches.is_empty() {
+        matches.push(RequestMatch::nowhere());
     }
     let is_preflight = request.preflight_of().is_some();
     explained(
         matching,
-        Asked::new(request, &ways),
+        Asked::new(request, &matches),
         is_preflight,
         None,
-        &ways,
+        &matches,
     )
 }
 
@@ -372,14 +372,14 @@ pub fn at_service(
     service: &ObjectKey,
     from: Option<&str>,
 ) -> Explanation {
-    let ways = matching.at_service(request, service, from);
+    let matches = matching.at_service(request, service, from);
     let asked = Asked {
         service: Some(service.into()),
         from_namespace: from.map(str::to_owned),
-        ..Asked::new(request, &ways)
+        ..Asked::new(request, &matches)
     };
     let is_preflight = request.preflight_of().is_some();
-    explained(matching, asked, is_preflight, from, &ways)
+    explained(matching, asked, is_preflight, from, &matches)
 }
 
 /// The effective policies of a kind for a request, one for each backend that the kind tells apart. Empty if nothing takes it.
@@ -400,15 +400,16 @@ fn explained(
     request: Asked,
     is_preflight: bool,
     from: Option<&str>,
-    ways: &[RequestMatch],
+    matches: &[RequestMatch],
 ) -> Explanation {
     let mut resolver = Resolver::new(matching.snapshot());
     let (mut steps, mut unserved) = (Vec::new(), Vec::new());
-    for way in ways {
-        match &way.outcome {
+    for request_match in matches {
+        match &request_match.outcome {
             Outcome::Taken(taken) => {
-                let mut step = from_routing::step(way, taken);
-                let path = in_force::Path::new(matching.snapshot(), &way.front, taken, from);
+                let mut step = from_routing::step(request_match, taken);
+                let path =
+                    in_force::Path::new(matching.snapshot(), &request_match.front, taken, from);
                 (step.effective, step.policies) = path.settings(&mut resolver);
                 if is_preflight {
                     let policies = step.policies.iter_mut();
@@ -416,7 +417,7 @@ fn explained(
                 }
                 steps.push(step);
             }
-            Outcome::Missed(missed) => unserved.push(from_routing::unserved(way, missed)),
+            Outcome::Missed(missed) => unserved.push(from_routing::unserved(request_match, missed)),
         }
     }
     Explanation {

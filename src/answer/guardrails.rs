@@ -97,7 +97,7 @@ pub fn guardrails(
     within: Option<&str>,
     today: Date,
 ) -> GuardrailReport {
-    let mut found: BTreeMap<&str, Guarded> = all
+    let mut by_guardrail: BTreeMap<&str, Guarded> = all
         .iter()
         .map(|guardrail| (&*guardrail.name, Guarded::of(snapshot, guardrail, today)))
         .collect();
@@ -107,13 +107,13 @@ pub fn guardrails(
         today,
         |key| within.is_none_or(|namespace| *key.namespace == *namespace),
         |guardrail, target, standing| {
-            if let Some(guarded) = found.get_mut(&*guardrail.name) {
+            if let Some(guarded) = by_guardrail.get_mut(&*guardrail.name) {
                 guarded.note(target, standing);
             }
         },
     );
     GuardrailReport {
-        guardrails: found.into_values().collect(),
+        guardrails: by_guardrail.into_values().collect(),
     }
 }
 

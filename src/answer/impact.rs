@@ -27,7 +27,7 @@ pub(super) mod traffic;
 
 pub use fields::Field;
 pub use protection::LostProtection;
-pub use requests::Rerouted;
+pub use requests::{NotTaken, Rerouted};
 pub use traffic::{Cut, Entry, Gained, Moved, Reduced, Traffic, Unserved};
 
 /// The effect of a change on effective policies.
@@ -157,9 +157,8 @@ pub struct Effect {
 pub fn impact_on_requests(states: [&Matching<'_>; 2], doing: &Effect) -> Impact {
     let [before, after] = states.map(Matching::snapshot);
     let mut impact = impact(before, after, doing);
-    let requests = requests::requests(states, &differing(before, after, doing));
-    impact.traffic.rerouted = requests.rerouted;
-    impact.traffic.not_compared = requests.not_compared;
+    let mut requests = requests::requests(states, &differing(before, after, doing));
+    impact.traffic.add(&mut requests);
     if !requests.lost.is_empty() && doing.all().count() == 1 {
         // The only object of the change is the cause.
         impact.idle.clear();
@@ -176,8 +175,8 @@ pub fn lost_by_requests(states: [&Matching<'_>; 2], doing: &Effect) -> Vec<LostP
     if lost.is_empty() {
         return lost;
     }
-    let found = differences(before, after, &differing);
-    let known = protection::lost_protection(&States::same_names(before, after), &found);
+    let differing_paths = differences(before, after, &differing);
+    let known = protection::lost_protection(&States::same_names(before, after), &differing_paths);
     protection::unknown(&known, lost)
 }
 
@@ -185,10 +184,10 @@ pub fn lost_by_requests(states: [&Matching<'_>; 2], doing: &Effect) -> Vec<LostP
 pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Impact {
     let differing = differing(before, after, doing);
     let states = States::same_names(before, after);
-    let found = differences(before, after, &differing);
-    let (changes, policies) = changes::changes(&states, &found);
-    let (traffic, opened) = traffic::of(before, after, &differing);
-    let mut lost_protection = protection::lost_protection(&states, &found);
+    let differing_paths = differences(before, after, &differing);
+    let (changes, policies) = changes::changes(&states, &differing_paths);
+    let (traffic, opened) = traffic::lost_traffic(before, after, &differing);
+    let mut lost_protection = protection::lost_protection(&states, &differing_paths);
     protection::add(
         &mut lost_protection,
         protection::at_listeners(&states, &opened),

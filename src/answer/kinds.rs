@@ -73,20 +73,20 @@ impl Answer for Kinds {
 
 /// The policy kinds with a CRD and those in use; with `all`, also those that only a profile knows.
 pub fn kinds(rules: &ProfileRules, crds: &[Arc<Crd>], used: &[GroupKind], all: bool) -> Kinds {
-    let mut found: BTreeMap<GroupKind, Kind> = BTreeMap::new();
+    let mut by_kind: BTreeMap<GroupKind, Kind> = BTreeMap::new();
     for crd in crds {
         if let Some(profile) = rules.profile(&crd.gk, Some(crd)) {
-            found.insert(profile.gk.clone(), Kind::new(profile, Some(crd)));
+            by_kind.insert(profile.gk.clone(), Kind::new(profile, Some(crd)));
         }
     }
     let more = rules.kinds().filter(|_| all).chain(used);
     for gk in more {
-        if let (false, Some(profile)) = (found.contains_key(gk), rules.profile(gk, None)) {
-            found.insert(gk.clone(), Kind::new(profile, None));
+        if let (false, Some(profile)) = (by_kind.contains_key(gk), rules.profile(gk, None)) {
+            by_kind.insert(gk.clone(), Kind::new(profile, None));
         }
     }
     Kinds {
-        kinds: found.into_values().collect(),
+        kinds: by_kind.into_values().collect(),
     }
 }
 

@@ -38,7 +38,7 @@ const BYTES: usize = 1_000_000;
 
 /// Which policies of other namespaces reports name. Who may read a report may not be allowed to read those.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum PolicyNames {
     /// None.
     Own,
     /// All.
@@ -48,7 +48,7 @@ pub enum Told {
 /// The findings of a state as reports.
 #[derive(Debug)]
 pub struct Reports {
-    told: Told,
+    policy_names: PolicyNames,
     levels: Levels,
     versions: Versions,
     /// By namespace; `None` for objects without one.
@@ -93,9 +93,9 @@ struct Summary {
 
 impl Reports {
     /// No findings yet. `levels` are the most that anybody learns about policies.
-    pub fn new(snapshot: &Snapshot, told: Told, levels: Levels) -> Self {
+    pub fn new(snapshot: &Snapshot, policy_names: PolicyNames, levels: Levels) -> Self {
         Self {
-            told,
+            policy_names,
             levels,
             versions: Versions::of(snapshot),
             by_namespace: BTreeMap::new(),
@@ -198,7 +198,7 @@ impl Reports {
     fn concealed(&self, finding: Finding, namespace: Option<&str>) -> Option<Finding> {
         let verdict = Verdict::new(vec![finding], &Evidence::Authoritative);
         let is_other = |named: &ObjectKey| {
-            self.told == Told::Own
+            self.policy_names == PolicyNames::Own
                 && (named.namespace.is_empty() || Some(&*named.namespace) != namespace)
         };
         let mut hidden = policies_named(&verdict);
@@ -283,7 +283,7 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::{Api, BYTES, RESULTS, Reports, Told};
+    use super::{Api, BYTES, PolicyNames, RESULTS, Reports};
     use crate::engine::admission::disclosure::Levels;
     use crate::engine::admission::finding::{Code, Finding};
     use crate::engine::model::ids::{GroupKind, ObjectKey};
@@ -296,7 +296,7 @@ mod tests {
 
     fn report(findings: impl IntoIterator<Item = Finding>) -> Value {
         let snapshot = Snapshot::default();
-        let mut reports = Reports::new(&snapshot, Told::Own, Levels::default());
+        let mut reports = Reports::new(&snapshot, PolicyNames::Own, Levels::default());
         for finding in findings {
             reports.add(&snapshot, finding);
         }
@@ -310,15 +310,15 @@ mod tests {
         let warnings = (0..RESULTS + 50)
             .map(|i| finding(Code::TargetNotFound, &format!("p-{i:04}"), "there is no a"));
         let refused = finding(Code::StrategyUnsupported, "z", "no such strategy");
-        let whole = report(warnings.chain([refused]));
-        let results = whole["results"].as_array().unwrap();
+        let full_report = report(warnings.chain([refused]));
+        let results = full_report["results"].as_array().unwrap();
         assert_eq!(results.len(), RESULTS);
         assert_eq!(results[0]["policy"], "strategy-unsupported");
         assert_eq!(results[0]["severity"], "high");
         assert_eq!(results[0]["timestamp"], json!({"seconds": 7, "nanos": 0}));
-        assert_eq!(whole["summary"]["fail"], 1);
-        assert_eq!(whole["summary"]["warn"], RESULTS + 50);
-        let left_out = &whole["metadata"]["annotations"]["attache.dev/left-out"];
+        assert_eq!(full_report["summary"]["fail"], 1);
+        assert_eq!(full_report["summary"]["warn"], RESULTS + 50);
+        let left_out = &full_report["metadata"]["annotations"]["attache.dev/left-out"];
         assert_eq!(left_out, "51");
     }
 
@@ -326,11 +326,11 @@ mod tests {
     fn a_report_stays_below_the_limit_of_etcd() {
         let long = "x".repeat(10_000);
         let many = (0..500).map(|i| finding(Code::TargetNotFound, &format!("p-{i}"), &long));
-        let whole = report(many);
-        let bytes = whole.to_string().len();
+        let full_report = report(many);
+        let bytes = full_report.to_string().len();
         assert!(bytes < BYTES + 10_000 && bytes > BYTES / 2, "{bytes}");
-        let count = whole["results"].as_array().unwrap().len();
-        let left_out = &whole["metadata"]["annotations"]["attache.dev/left-out"];
+        let count = full_report["results"].as_array().unwrap().len();
+        let left_out = &full_report["metadata"]["annotations"]["attache.dev/left-out"];
         assert_eq!(*left_out, (500 - count).to_string());
     }
 
@@ -339,7 +339,7 @@ mod tests {
         let mut notice = finding(Code::Affects, "a", "applies");
         notice.notice = true;
         let snapshot = Snapshot::default();
-        let mut reports = Reports::new(&snapshot, Told::Own, Levels::default());
+        let mut reports = Reports::new(&snapshot, PolicyNames::Own, Levels::default());
         reports.add(&snapshot, notice);
         assert_eq!(reports.namespaces().count(), 0);
     }

@@ -123,7 +123,7 @@ pub enum Sort {
 /// The policies that a query selects.
 pub fn policies(snapshot: &Snapshot, asked: &Asked<'_>) -> Policies {
     let mut resolver = Resolver::new(snapshot);
-    let mut found: Vec<&Arc<Policy>> = match &asked.acting_on {
+    let mut asked_policies: Vec<&Arc<Policy>> = match &asked.acting_on {
         Some(place) => {
             let acting = acting_at(&mut resolver, place).into_iter();
             let keys = acting.map(|acting| acting.policy.key().clone());
@@ -134,12 +134,12 @@ pub fn policies(snapshot: &Snapshot, asked: &Asked<'_>) -> Policies {
             .flat_map(|kind| snapshot.policies(kind))
             .collect(),
     };
-    found.retain(|policy| asked.takes(policy));
-    found.sort_by(|a, b| match asked.sort {
+    asked_policies.retain(|policy| asked.takes(policy));
+    asked_policies.sort_by(|a, b| match asked.sort {
         Sort::Age => a.precedence().cmp(b.precedence()),
         Sort::Name | Sort::ActsOn => a.key().cmp(b.key()),
     });
-    let mut policies = statuses(&mut resolver, &found, |policy, status| {
+    let mut policies = statuses(&mut resolver, &asked_policies, |policy, status| {
         listed(snapshot, policy, &status, asked.undated)
     });
     policies.retain(|listed| asked.states.is_empty() || asked.states.contains(&listed.state));
@@ -166,9 +166,10 @@ impl Policies {
 impl Asked<'_> {
     fn takes(&self, policy: &Policy) -> bool {
         let key = policy.key();
-        let of = |wanted: &Option<Arc<str>>| wanted.as_ref().is_none_or(|ns| *ns == key.namespace);
+        let is_in =
+            |wanted: &Option<Arc<str>>| wanted.as_ref().is_none_or(|ns| *ns == key.namespace);
         self.kind.as_ref().is_none_or(|kind| *kind == key.gk)
-            && of(&self.namespace)
+            && is_in(&self.namespace)
             && self.selector.selects(&policy.object.meta.labels)
     }
 }
@@ -191,7 +192,7 @@ fn listed(
         by: named(&status.by()),
         acts_on: status.objects().len(),
         created: created.map(|created| created.to_string()),
-        status: FromStatus::with(&status.said, status.disagreement()),
+        status: FromStatus::with(&status.controllers, status.disagreement()),
         targets: status
             .targets
             .iter()

@@ -66,7 +66,7 @@ pub(super) fn of_object(
     let Some(object) = snapshot.get(&place.object) else {
         return Vec::new();
     };
-    let mut found = BTreeSet::new();
+    let mut problems = BTreeSet::new();
     let problem = |what, object: Place, reason| Problem {
         what,
         object: Named::from(&object),
@@ -75,16 +75,16 @@ pub(super) fn of_object(
     match &object.node {
         Node::Gateway { .. } | Node::ListenerSet { .. } => {
             let owner = &object.key;
-            let whole = why_unaccepted(snapshot, &owner.whole());
+            let refusal_of_owner = why_unaccepted(snapshot, &owner.whole());
             let names = listeners_of(object).iter().map(|listener| &listener.name);
             let asked = names.filter(|name| place.section.as_ref().is_none_or(|s| s == *name));
-            let places: Vec<Place> = match &whole {
+            let places: Vec<Place> = match &refusal_of_owner {
                 Some(_) if place.section.is_none() => vec![owner.whole()],
                 _ => asked.map(|name| owner.section(name.clone())).collect(),
             };
             for place in places {
                 if let Some(why) = why_unaccepted(snapshot, &place) {
-                    found.insert(problem(What::Listener, place, why));
+                    problems.insert(problem(What::Listener, place, why));
                 }
             }
         }
@@ -92,7 +92,7 @@ pub(super) fn of_object(
             let taken = resolver.taken_by(&object.key.whole());
             if let Some(by) = &taken {
                 let route = by.routes.first().unwrap_or(&object.key);
-                found.insert(problem(What::Route, route.whole(), by.why()));
+                problems.insert(problem(What::Route, route.whole(), by.why()));
             }
             for parent in parents {
                 if let ParentAttachment::Refused { why, .. } = attachment(one_kind, object, parent)
@@ -101,10 +101,10 @@ pub(super) fn of_object(
                         object: parent.object.clone(),
                         section: parent.section.clone(),
                     };
-                    found.insert(problem(What::Parent, parent, why));
+                    problems.insert(problem(What::Parent, parent, why));
                 }
             }
-            found.extend(references(snapshot, object));
+            problems.extend(references(snapshot, object));
             for (i, rule) in rules.iter().enumerate() {
                 let label = section::rule_label(object, i);
                 if place.section.as_ref().is_some_and(|asked| *asked != label) {
@@ -114,13 +114,13 @@ pub(super) fn of_object(
                 if taken.is_none()
                     && let Some(by) = resolver.taken_by(&rule_place)
                 {
-                    found.insert(problem(What::Rule, rule_place, by.why()));
+                    problems.insert(problem(What::Rule, rule_place, by.why()));
                 }
                 for reference in &rule.backends {
                     let backend: &ObjectKey = &reference.object;
                     if let Some(why) = unusable(snapshot, object, reference) {
                         let why = not_usable(why, &object.key, backend);
-                        found.insert(problem(What::Backend, backend.whole(), why));
+                        problems.insert(problem(What::Backend, backend.whole(), why));
                     }
                 }
             }
@@ -128,12 +128,12 @@ pub(super) fn of_object(
         Node::GatewayClass { .. } => {
             if let Some(report) = of_whole(object) {
                 let why = format!("its controller reports {report}");
-                found.insert(problem(What::Class, object.key.whole(), why));
+                problems.insert(problem(What::Class, object.key.whole(), why));
             }
         }
         _ => {}
     }
-    found.into_iter().collect()
+    problems.into_iter().collect()
 }
 
 /// References of a route that lead nowhere.

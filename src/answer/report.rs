@@ -168,8 +168,9 @@ impl ReportedFinding {
         let spot = spot.unwrap_or_default();
         let object = (!finding.object.gk.kind.is_empty()).then(|| Named::from(&finding.object));
         let rests_on = finding.depends_on_absence_of.iter();
-        let told = finding.mentions.iter().chain(rests_on);
-        let mut related: Vec<&ObjectKey> = told.filter(|key| **key != finding.object).collect();
+        let mentioned = finding.mentions.iter().chain(rests_on);
+        let mut related: Vec<&ObjectKey> =
+            mentioned.filter(|key| **key != finding.object).collect();
         related.sort();
         related.dedup();
         Self {
@@ -178,7 +179,7 @@ impl ReportedFinding {
             field: finding.field.as_ref().map(|field| escape(&field.0)),
             message: sentence(finding),
             related: related.into_iter().map(Named::from).collect(),
-            fingerprint: fingerprint::of(finding, object.is_none().then_some(&*spot.file)),
+            fingerprint: fingerprint::fingerprint(finding, object.is_none().then_some(&*spot.file)),
             object,
             line: (spot.line > 0).then_some(spot.line),
             column: (spot.column > 0).then_some(spot.column),

@@ -78,25 +78,25 @@ pub enum Differs {
 
 impl FromStatus {
     /// The status, and how it differs from the expected state.
-    pub fn with(said: &ControllerStatus, differs: Option<Disagreement>) -> Self {
+    pub fn with(reported: &ControllerStatus, differs: Option<Disagreement>) -> Self {
         Self {
-            reported_state: match said.opinion {
+            reported_state: match reported.opinion {
                 Opinion::Unsaid => None,
                 Opinion::Outdated => Some(ReportedState::Outdated),
                 Opinion::Accepted => Some(ReportedState::Accepted),
                 Opinion::Divided => Some(ReportedState::PartlyRejected),
                 Opinion::Rejected => Some(ReportedState::Rejected),
             },
-            reported: said.reports.iter().map(Reported::from).collect(),
+            reported: reported.reports.iter().map(Reported::from).collect(),
             disagreement: differs.map(Differs::from),
         }
     }
 }
 
 /// The part of the status that a user should know, in words. `None` if it only confirms the expected state.
-pub fn told(said: &ControllerStatus, differs: Option<Disagreement>) -> Option<String> {
-    let rejection = said.reports.iter().find(|report| report.is_rejection);
-    match (differs, said.opinion) {
+pub fn in_words(reported: &ControllerStatus, differs: Option<Disagreement>) -> Option<String> {
+    let rejection = reported.reports.iter().find(|report| report.is_rejection);
+    match (differs, reported.opinion) {
         (Some(Disagreement::Rejected), Opinion::Divided) => {
             let ancestor = rejection.and_then(|report| report.ancestor.as_ref());
             let report = rejection.map(ToString::to_string);
@@ -110,12 +110,12 @@ pub fn told(said: &ControllerStatus, differs: Option<Disagreement>) -> Option<St
             rejection.map(|report| format!("its controller reports {report}"))
         }
         (Some(Disagreement::NotEnforced), _) => {
-            let report = said.not_enforced.as_ref()?;
+            let report = reported.not_enforced.as_ref()?;
             Some(format!("its controller reports {report}"))
         }
         (Some(Disagreement::Overridden), _) => {
             let (Overridden::Everywhere(report) | Overridden::Somewhere(report)) =
-                said.overridden.as_ref()?;
+                reported.overridden.as_ref()?;
             Some(format!("its controller reports {report}"))
         }
         (Some(Disagreement::Accepted), _) => Some("its controller accepts it".to_owned()),

@@ -18,15 +18,15 @@ pub(super) fn strategy(policy: &Policy) -> Option<String> {
 pub(super) fn as_written(policy: &Policy) -> Option<String> {
     let stanzas = policy.strategies.as_ref()?;
     let spec = policy.spec();
-    let said = &policy.profile.strategies.value;
-    let each = stanzas.iter().map(|stanza| one(*stanza, &spec, said));
+    let strategies = &policy.profile.strategies.value;
+    let each = stanzas.iter().map(|stanza| one(*stanza, &spec, strategies));
     Some(each.collect::<Vec<String>>().join(" and "))
 }
 
-fn one(stanza: Stanza, spec: &Value, said: &Strategies) -> String {
+fn one(stanza: Stanza, spec: &Value, strategies: &Strategies) -> String {
     let text = |path: &str| value_at(spec, path).and_then(Value::as_str);
-    let by_field = said.path.as_deref().map(|path| (path, text(path)));
-    let stanzas = said.stanzas;
+    let by_field = strategies.path.as_deref().map(|path| (path, text(path)));
+    let stanzas = strategies.stanzas;
     let name = match stanza.place {
         StanzaPlace::Spec => None,
         StanzaPlace::Defaults => stanzas.map(|stanzas| stanzas.defaults),

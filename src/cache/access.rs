@@ -94,13 +94,13 @@ impl Access {
         let answer = timeout(self.budget, api.create(&params, &review)).await;
         let took = asked.elapsed().as_secs_f64();
         self.metrics.sar_duration.observe(took);
-        let said = match answer {
+        let allowed = match answer {
             Ok(Ok(review)) => review.status.ok_or_else(|| "no answer in it".to_owned()),
             Ok(Err(error)) => Err(unquoted(&error)),
             Err(_) => Err(format!("no answer within {:?}", self.budget)),
         };
-        self.tell(said.as_ref().err().map(String::as_str));
-        said.ok().map(|status| status.allowed)
+        self.tell(allowed.as_ref().err().map(String::as_str));
+        allowed.ok().map(|status| status.allowed)
     }
 
     /// Logs when access reviews start to fail, and when they work again.

@@ -30,16 +30,16 @@ impl ApiError {
     pub fn of(error: &kube::Error) -> Self {
         match error {
             kube::Error::Api(status) => {
-                let said = if status.message.is_empty() {
+                let text = if status.message.is_empty() {
                     format!("the API server answered {}", status.code)
                 } else {
                     first_line(&status.message)
                 };
                 match status.code {
-                    401 => Self::Unknown(said),
-                    403 => Self::Forbidden(said),
+                    401 => Self::Unknown(text),
+                    403 => Self::Forbidden(text),
                     404 => Self::NotServed,
-                    _ => Self::Failed(said),
+                    _ => Self::Failed(text),
                 }
             }
             kube::Error::Auth(auth) => Self::Unknown(of_command(auth)),
@@ -69,11 +69,11 @@ impl ApiError {
 
     /// The name of the refused user, from the API server's message.
     pub fn user(&self) -> Option<&str> {
-        let Self::Forbidden(said) = self else {
+        let Self::Forbidden(text) = self else {
             return None;
         };
-        let (_, rest) = said.split_once("User \"")?;
-        rest.split_once('"').map(|(user, _)| user)
+        let (_, after_user) = text.split_once("User \"")?;
+        after_user.split_once('"').map(|(user, _)| user)
     }
 }
 
@@ -83,9 +83,9 @@ impl fmt::Display for ApiError {
             (_, Some(user)) => write!(f, "user {user:?} may not"),
             (Self::NotServed, _) => f.write_str("the API server does not serve it"),
             (
-                Self::Forbidden(said) | Self::Unknown(said) | Self::Failed(said) | Self::Away(said),
+                Self::Forbidden(text) | Self::Unknown(text) | Self::Failed(text) | Self::Away(text),
                 _,
-            ) => f.write_str(said),
+            ) => f.write_str(text),
         }
     }
 }
@@ -99,8 +99,8 @@ fn credentials(error: &kube::Error) -> Option<String> {
 fn of_command(error: &AuthError) -> String {
     match error {
         AuthError::AuthExecRun { cmd, out, .. } => {
-            let said = String::from_utf8_lossy(&out.stderr);
-            let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+            let output = String::from_utf8_lossy(&out.stderr);
+            let last = output.lines().map(str::trim).rfind(|line| !line.is_empty());
             let last = last.map_or_else(String::new, |line| format!(": {line}"));
             format!("the command {cmd:?} of the kubeconfig failed{last}")
         }
@@ -155,7 +155,7 @@ mod tests {
 
     use super::ApiError;
 
-    fn of(code: u16, message: &str) -> ApiError {
+    fn api_error(code: u16, message: &str) -> ApiError {
         let status = Status {
             code,
             message: message.to_owned(),
@@ -166,27 +166,32 @@ mod tests {
 
     #[test]
     fn the_refused_identity_is_named() {
-        let said = "httproutes.gateway.networking.k8s.io is forbidden: User \"alice\" cannot list resource \
+        let message = "httproutes.gateway.networking.k8s.io is forbidden: User \"alice\" cannot list resource \
                     \"httproutes\" in API group \"gateway.networking.k8s.io\" at the cluster scope";
-        let trouble = of(403, said);
+        let trouble = api_error(403, message);
         assert_eq!(trouble.user(), Some("alice"));
         assert_eq!(trouble.to_string(), "user \"alice\" may not");
     }
 
     #[test]
     fn who_may_not_stand_for_another_is_told_from_who_may_not_read() {
-        let said = "users \"sven\" is forbidden: User \"alice\" cannot impersonate resource \"users\" in API group \"\" at the cluster scope";
-        assert!(of(403, said).is_of_impersonation());
-        assert!(!of(403, "User \"alice\" cannot list resource \"users\"").is_of_impersonation());
+        let message = "users \"sven\" is forbidden: User \"alice\" cannot impersonate resource \"users\" in API group \"\" at the cluster scope";
+        assert!(api_error(403, message).is_of_impersonation());
+        assert!(
+            !api_error(403, "User \"alice\" cannot list resource \"users\"").is_of_impersonation()
+        );
     }
 
     #[test]
     fn one_line_of_what_the_server_says() {
         assert_eq!(
-            of(500, "a webhook failed\nstack").to_string(),
+            api_error(500, "a webhook failed\nstack").to_string(),
             "a webhook failed"
         );
-        assert_eq!(of(503, "").to_string(), "the API server answered 503");
-        assert_eq!(of(404, "not found"), ApiError::NotServed);
+        assert_eq!(
+            api_error(503, "").to_string(),
+            "the API server answered 503"
+        );
+        assert_eq!(api_error(404, "not found"), ApiError::NotServed);
     }
 }

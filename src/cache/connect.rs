@@ -36,9 +36,12 @@ pub async fn once(config: Config) -> Result<Client, ApiError> {
     let Some(stream) = stream(&config).await? else {
         return Client::try_from(config).map_err(|e| ApiError::of(&e));
     };
-    let of = |error: kube::Error| ApiError::of(&error);
-    let (base, auth) = (config.base_uri_layer(), config.auth_layer().map_err(of)?);
-    let headers = config.extra_headers_layer().map_err(of)?;
+    let to_api_error = |error: kube::Error| ApiError::of(&error);
+    let (base, auth) = (
+        config.base_uri_layer(),
+        config.auth_layer().map_err(to_api_error)?,
+    );
+    let headers = config.extra_headers_layer().map_err(to_api_error)?;
     let mut builder = Builder::new(TokioExecutor::new());
     builder
         .timer(TokioTimer::new())

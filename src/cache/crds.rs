@@ -28,24 +28,26 @@ pub struct Found {
 pub async fn read(client: Client) -> Result<Found, ApiError> {
     let api: Api<RawObject> = Api::all_with(client, &crd_resource());
     let mut params = ListParams::default();
-    let mut found = Found::default();
+    let mut definitions = Found::default();
     loop {
         let page = api.list(&params).await.map_err(|e| ApiError::of(&e))?;
         for raw in &page.items {
             match raw.to_object(&GroupKind::crd()) {
                 Ok(object) => {
                     if let Node::Crd(crd) = object.node {
-                        found.crds.push(crd);
+                        definitions.crds.push(crd);
                     }
                 }
                 Err(why) => {
-                    found.odd.push((raw.header().name.clone(), why.to_string()));
+                    definitions
+                        .odd
+                        .push((raw.header().name.clone(), why.to_string()));
                 }
             }
         }
         match page.metadata.continue_ {
             Some(token) if !token.is_empty() => params = params.continue_token(&token),
-            _ => return Ok(found),
+            _ => return Ok(definitions),
         }
     }
 }

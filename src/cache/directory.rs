@@ -141,7 +141,7 @@ impl Loaded {
     /// Turns manifests into a state of their own, beside that of a cluster. Objects that exist there have their age from it.
     /// What manifests usually leave to others is that of the cluster if they lack it: definitions, classes, Namespaces.
     /// Objects that manifests name and neither of them has do not exist.
-    pub fn beside(
+    pub fn over_cluster(
         cluster: &Snapshot,
         manifests: Manifests,
         rules: &Arc<ProfileRules>,
@@ -164,7 +164,7 @@ impl Loaded {
         made_routes::add(&mut manifests, rules);
         let mut problems = manifests.problems;
         let mut interner = Interner::default();
-        let mut found = each(manifests.objects, |interner, manifest| {
+        let mut parsed = each(manifests.objects, |interner, manifest| {
             let version = manifest.api_version.rsplit('/').next().unwrap_or_default();
             let mut version: Arc<str> = version.into();
             interner.text(&mut version);
@@ -178,7 +178,7 @@ impl Loaded {
                 header: Header::default(),
             }
         });
-        found.retain_mut(
+        parsed.retain_mut(
             |Found {
                  gk, origin, raw, ..
              }| {
@@ -190,11 +190,11 @@ impl Loaded {
                 !raw.header().name.is_empty()
             },
         );
-        let crds = definitions(&found);
+        let crds = definitions(&parsed);
         let cluster_scoped = cluster_scoped(base, &crds);
         let definitions = Definitions::new(base, crds);
         let mut loaded = Self::default();
-        let count = i64::try_from(found.len()).unwrap_or(i64::MAX);
+        let count = i64::try_from(parsed.len()).unwrap_or(i64::MAX);
         let mut age = Timestamp::MAX
             .saturating_sub(SignedDuration::from_secs(count))
             .unwrap_or(Timestamp::MAX);
@@ -204,7 +204,7 @@ impl Loaded {
             raw,
             header,
             ..
-        } in &mut found
+        } in &mut parsed
         {
             age = age
                 .saturating_add(SignedDuration::from_secs(1))
@@ -215,15 +215,15 @@ impl Loaded {
             let key = header.key(gk);
             let known = ages.and_then(|ages| ages.get(&key));
             let known = known.and_then(|object| object.meta.created);
-            let said = header.meta.created.or(known);
-            header.meta.created = said.or(Some(age));
-            if said.is_none() {
+            let created = header.meta.created.or(known);
+            header.meta.created = created.or(Some(age));
+            if created.is_none() {
                 loaded.undated.insert(key);
             } else {
                 loaded.undated.remove(&key);
             }
         }
-        loaded.take(base, found, &definitions, &mut problems);
+        loaded.take(base, parsed, &definitions, &mut problems);
         loaded.add_namespaces(base, age);
         problems.sort();
         loaded.problems = problems;
@@ -235,18 +235,18 @@ impl Loaded {
     fn take(
         &mut self,
         base: Option<&Snapshot>,
-        found: Vec<Found>,
+        parsed: Vec<Found>,
         definitions: &Definitions,
         problems: &mut Vec<Problem>,
     ) {
-        let taken = each(found, |interner, found| {
+        let taken = each(parsed, |interner, manifest| {
             let Found {
                 gk,
                 raw,
                 version,
                 header,
                 origin,
-            } = found;
+            } = manifest;
             let judged = definitions.judge(&gk, &header, &version, raw.spec.as_deref());
             let read = raw.to_object_as(&gk, &header, judged.pruned.as_deref());
             let read = read.map(|mut object| {
@@ -433,8 +433,10 @@ fn placed(mut header: Header, gk: &GroupKind, is_global: bool, namespace: &str) 
 }
 
 /// The CRDs among the files.
-fn definitions(found: &[Found]) -> Vec<Arc<Crd>> {
-    let definitions = found.iter().filter(|found| found.gk == GroupKind::crd());
+fn definitions(parsed: &[Found]) -> Vec<Arc<Crd>> {
+    let definitions = parsed
+        .iter()
+        .filter(|manifest| manifest.gk == GroupKind::crd());
     let read = definitions.filter_map(|Found { gk, raw, .. }| match raw.to_object(gk).ok()?.node {
         Node::Crd(crd) => Some(crd),
         _ => None,

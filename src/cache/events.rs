@@ -48,7 +48,7 @@ pub struct Events {
     recorder: Recorder,
     resources: Arc<Resources>,
     metrics: Arc<Metrics>,
-    said: HashMap<(ObjectKey, &'static str), Instant>,
+    sent: HashMap<(ObjectKey, &'static str), Instant>,
 }
 
 /// Creates the queue and the task that empties it.
@@ -67,7 +67,7 @@ pub fn events(
         recorder: Recorder::new(client, reporter),
         resources,
         metrics,
-        said: HashMap::new(),
+        sent: HashMap::new(),
     };
     (Notices(sender), events)
 }
@@ -110,14 +110,14 @@ impl Events {
 
     fn is_known(&mut self, notice: &Notice, now: Instant) -> bool {
         let key = (notice.policy.clone(), notice.code);
-        if self.said.get(&key).is_some_and(|at| now < *at + AGAIN) {
+        if self.sent.get(&key).is_some_and(|at| now < *at + AGAIN) {
             return true;
         }
-        if self.said.len() >= REMEMBERED {
-            self.said.retain(|_, at| now < *at + AGAIN);
+        if self.sent.len() >= REMEMBERED {
+            self.sent.retain(|_, at| now < *at + AGAIN);
         }
-        if self.said.len() < REMEMBERED {
-            self.said.insert(key, now);
+        if self.sent.len() < REMEMBERED {
+            self.sent.insert(key, now);
         }
         false
     }
@@ -148,8 +148,8 @@ impl Events {
 /// Converts a code to the form of an Event reason: `section-unknown` becomes `SectionUnknown`.
 fn pascal(code: &str) -> String {
     let words = code.split('-').map(|word| {
-        let (first, rest) = word.split_at(word.len().min(1));
-        format!("{}{rest}", first.to_ascii_uppercase())
+        let (first, others) = word.split_at(word.len().min(1));
+        format!("{}{others}", first.to_ascii_uppercase())
     });
     words.collect()
 }

@@ -63,8 +63,8 @@ pub fn helm(dir: &Path, values: &[impl AsRef<Path>], namespace: &str) -> Result<
 
 /// The name of the release of a chart: the name of its directory, if Helm accepts it.
 fn release(dir: &Path) -> Option<OsString> {
-    let whole = reading::real(dir);
-    let name = whole.file_name()?;
+    let real_path = reading::real(dir);
+    let name = real_path.file_name()?;
     let is_taken = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
     let text = name.to_str().filter(|text| text.len() <= LONGEST_RELEASE);
     text.filter(|text| {
@@ -135,7 +135,7 @@ pub(super) fn output(
             LARGEST >> 20
         ))),
         Some(true) => Ok(out),
-        Some(false) => Err(ExecError::Failed(said(program, &err))),
+        Some(false) => Err(ExecError::Failed(error_text(program, &err))),
     }
 }
 
@@ -164,18 +164,18 @@ fn limited(from: impl io::Read) -> Vec<u8> {
 }
 
 /// The line of a program's output that begins with `Error: `, or its first line.
-fn said(program: &str, err: &[u8]) -> String {
+fn error_text(program: &str, err: &[u8]) -> String {
     let text = String::from_utf8_lossy(err);
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let of_error = |line: &'_ str| {
-        let rest = line
+        let message = line
             .strip_prefix("Error: ")
             .or_else(|| line.strip_prefix("error: "));
-        rest.map(str::to_owned)
+        message.map(str::to_owned)
     };
     let first = || lines().next().map(str::to_owned);
-    let said = lines().find_map(of_error).or_else(first);
-    let said = said.unwrap_or_else(|| "it does not say why".to_owned());
-    let shown: String = said.chars().take(LONGEST_ERROR).collect();
+    let reason = lines().find_map(of_error).or_else(first);
+    let reason = reason.unwrap_or_else(|| "it does not say why".to_owned());
+    let shown: String = reason.chars().take(LONGEST_ERROR).collect();
     format!("{program}: {shown}")
 }

@@ -57,27 +57,27 @@ pub fn read_as(paths: &[PathBuf], links: Links) -> Manifests {
 }
 
 /// Reads files that [`files`] found.
-pub(super) fn read_found(found: &[Found]) -> Manifests {
-    let length = |found: &Found| match found {
+pub(super) fn read_found(files_found: &[Found]) -> Manifests {
+    let length = |file: &Found| match file {
         Ok(path) => fs::metadata(path).map_or(0, |metadata| metadata.len()),
         Err(_) => 0,
     };
     let mut manifests = Manifests::default();
-    let mut rest = found;
-    while !rest.is_empty() {
-        let small = rest.iter().take_while(|found| length(found) < LARGE);
-        let (small, others) = rest.split_at(small.count());
-        let read = |(): &mut (), found: &Found| read_one(&manifests, found, Manifests::add);
+    let mut remaining = files_found;
+    while !remaining.is_empty() {
+        let small = remaining.iter().take_while(|file| length(file) < LARGE);
+        let (small, others) = remaining.split_at(small.count());
+        let read = |(): &mut (), file: &Found| read_one(&manifests, file, Manifests::add);
         for part in parallel_map(small, || (), read) {
             manifests.append(part);
         }
         let (large, others) = others.split_at(others.len().min(1));
-        for found in large {
-            manifests.append(read_one(&manifests, found, Manifests::add_long));
+        for file in large {
+            manifests.append(read_one(&manifests, file, Manifests::add_long));
         }
-        rest = others;
+        remaining = others;
     }
-    let named = found.first().map(|first| match first {
+    let named = files_found.first().map(|first| match first {
         Ok(path) | Err((path, _)) => path.display().to_string(),
     });
     manifests.hold_to_room(&named.unwrap_or_default());
@@ -125,12 +125,12 @@ pub fn text(path: &Path) -> Result<String, String> {
 }
 
 fn read_one(
-    beside: &Manifests,
-    found: &Found,
+    settings_of: &Manifests,
+    found_file: &Found,
     add: impl Fn(&mut Manifests, &str, &str),
 ) -> Manifests {
-    let mut manifests = beside.beside();
-    match found {
+    let mut manifests = settings_of.empty_like();
+    match found_file {
         Ok(path) => {
             let file = path.display().to_string();
             match text(path) {
@@ -164,18 +164,18 @@ fn read_one(
 /// The files to read: those that are named, and in directories those with a known extension, sorted by name. Each
 /// directory is entered once, so that circular links do no harm.
 pub(super) fn files(paths: &[PathBuf], links: Links) -> Vec<Found> {
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     let mut entered = HashSet::new();
     for path in paths {
         let root = path.canonicalize().ok().filter(|_| links == Links::Within);
         let mut walk = Walk {
             root,
             entered: &mut entered,
-            found: &mut found,
+            files: &mut files,
         };
         walk.enter(path, 0, &Ignored::above(path));
     }
-    found
+    files
 }
 
 /// The paths of the files that can be read among these files and directories.
@@ -188,14 +188,14 @@ struct Walk<'a> {
     /// The real path, which links must not leave; `None` if all links are followed.
     root: Option<PathBuf>,
     entered: &'a mut HashSet<PathBuf>,
-    found: &'a mut Vec<Found>,
+    files: &'a mut Vec<Found>,
 }
 
 // === impl Walk ===
 
 impl Walk<'_> {
     fn refuse(&mut self, path: &Path, why: String) {
-        self.found
+        self.files
             .push(Err((path.to_owned(), Refusal::Cannot(why))));
     }
 
@@ -211,10 +211,10 @@ impl Walk<'_> {
 
     fn file(&mut self, path: &Path, kind: FileType, depth: u32) {
         if depth == 0 {
-            self.found.push(Ok(path.to_owned()));
+            self.files.push(Ok(path.to_owned()));
         } else if is_manifest(path) {
             let path = path.to_owned();
-            self.found.push(if kind.is_file() {
+            self.files.push(if kind.is_file() {
                 Ok(path)
             } else {
                 Err((path, Refusal::Odd))
@@ -226,7 +226,7 @@ impl Walk<'_> {
         // Before any access to the target of the link.
         if depth > 0 && self.is_outside(path) {
             if is_manifest(path) || path.is_dir() {
-                self.found.push(Err((path.to_owned(), Refusal::Outside)));
+                self.files.push(Err((path.to_owned(), Refusal::Outside)));
             }
             return;
         }
@@ -299,8 +299,8 @@ fn decoded(bytes: Vec<u8>) -> Result<String, String> {
         [0xfe, 0xff, rest @ ..] => Some((rest, u16::from_be_bytes as fn([u8; 2]) -> u16)),
         _ => None,
     };
-    if let Some((rest, unit)) = utf16 {
-        let (pairs, odd) = rest.as_chunks::<2>();
+    if let Some((encoded, unit)) = utf16 {
+        let (pairs, odd) = encoded.as_chunks::<2>();
         let units = pairs.iter().map(|pair| unit(*pair));
         let text: Result<String, _> = char::decode_utf16(units).collect();
         let text = text.ok().filter(|_| odd.is_empty());

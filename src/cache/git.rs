@@ -45,8 +45,8 @@ pub fn commit(revision: &str) -> Result<Option<String>, String> {
         return Ok(None);
     }
     let name = format!("{revision}^{{commit}}");
-    let found = git(&["rev-parse", "--verify", "--quiet", &name], None);
-    Ok(found.ok().map(|id| text(&id)))
+    let output = git(&["rev-parse", "--verify", "--quiet", &name], None);
+    Ok(output.ok().map(|id| text(&id)))
 }
 
 /// The commit at which two commits parted.
@@ -54,8 +54,8 @@ pub fn commit(revision: &str) -> Result<Option<String>, String> {
 /// # Errors
 /// If they have none in common.
 pub fn merge_base(one: &str, other: &str) -> Result<String, String> {
-    let found = git(&["merge-base", one, other], None);
-    found
+    let output = git(&["merge-base", one, other], None);
+    output
         .map(|id| text(&id))
         .map_err(|_| "they have no commit in common; a shallow clone may lack it".to_owned())
 }
@@ -66,19 +66,19 @@ pub fn merge_base(one: &str, other: &str) -> Result<String, String> {
 /// # Errors
 /// If git is missing, or this is no repository.
 pub fn inside(path: &str, from_top: bool) -> Result<Option<PathBuf>, String> {
-    let mut found = PathBuf::new();
+    let mut normalized = PathBuf::new();
     if !from_top {
-        found.push(text(&git(&["rev-parse", "--show-prefix"], None)?));
+        normalized.push(text(&git(&["rev-parse", "--show-prefix"], None)?));
     }
     for part in Path::new(path).components() {
         match part {
-            Component::Normal(part) => found.push(part),
+            Component::Normal(part) => normalized.push(part),
             Component::CurDir => {}
-            Component::ParentDir if found.pop() => {}
+            Component::ParentDir if normalized.pop() => {}
             _ => return Ok(None),
         }
     }
-    Ok(Some(found))
+    Ok(Some(normalized))
 }
 
 /// Reads all files of a commit.
@@ -111,16 +111,16 @@ pub fn checkout(commit: &str) -> Result<Checkout, String> {
     fs::create_dir(top).map_err(|error| error.to_string())?;
     // Links come last: nothing is written through them.
     entries.sort_by_key(|entry| entry.is_link);
-    let mut rest = entries.as_slice();
-    while !rest.is_empty() {
+    let mut remaining = entries.as_slice();
+    while !remaining.is_empty() {
         let mut size = 0;
-        let fits = rest.iter().take_while(|entry| {
+        let fits = remaining.iter().take_while(|entry| {
             size += entry.size;
             size <= BATCH
         });
-        let (batch, others) = rest.split_at(fits.count().max(1));
+        let (batch, others) = remaining.split_at(fits.count().max(1));
         checkout.write(batch)?;
-        rest = others;
+        remaining = others;
     }
     Ok(checkout)
 }
@@ -196,10 +196,10 @@ impl Checkout {
             ids.push('\n');
         }
         let read = git(&["cat-file", "--batch"], Some(ids))?;
-        let mut rest = read.as_slice();
+        let mut remaining = read.as_slice();
         for entry in batch {
             let cannot = |why: &str| format!("{}: {why}", entry.path.display());
-            let content = next(&mut rest).ok_or_else(|| cannot("git has not its content"))?;
+            let content = next(&mut remaining).ok_or_else(|| cannot("git has not its content"))?;
             let path = self.dir.path().join(&entry.path);
             let written = if entry.is_link {
                 link(&path, content)
@@ -213,9 +213,9 @@ impl Checkout {
 }
 
 /// The next content of `ID blob SIZE\n…\n`.
-fn next<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let end = rest.iter().position(|byte| *byte == b'\n')?;
-    let (head, after) = rest.split_at_checked(end)?;
+fn next<'a>(remaining: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let end = remaining.iter().position(|byte| *byte == b'\n')?;
+    let (head, after) = remaining.split_at_checked(end)?;
     let head = std::str::from_utf8(head).ok()?;
     let mut words = head.split(' ').skip(1);
     let size: usize = (words.next()? == "blob")
@@ -223,7 +223,7 @@ fn next<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
         .parse()
         .ok()?;
     let (content, after) = after.get(1..)?.split_at_checked(size)?;
-    *rest = after.get(1..)?;
+    *remaining = after.get(1..)?;
     Some(content)
 }
 
@@ -248,10 +248,10 @@ mod tests {
 
     #[test]
     fn contents_follow_each_other_with_their_sizes() {
-        let mut rest: &[u8] = b"01 blob 3\na\nb\n02 blob 0\n\n03 missing\n";
-        assert_eq!(next(&mut rest), Some(&b"a\nb"[..]));
-        assert_eq!(next(&mut rest), Some(&b""[..]));
-        assert_eq!(next(&mut rest), None);
+        let mut remaining: &[u8] = b"01 blob 3\na\nb\n02 blob 0\n\n03 missing\n";
+        assert_eq!(next(&mut remaining), Some(&b"a\nb"[..]));
+        assert_eq!(next(&mut remaining), Some(&b""[..]));
+        assert_eq!(next(&mut remaining), None);
         assert_eq!(next(&mut &b"01 blob 9\nshort\n"[..]), None);
     }
 }

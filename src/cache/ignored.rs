@@ -49,11 +49,11 @@ impl Ignored {
             return false;
         }
         let path = absolute(path);
-        let mut said = self.files.iter().rev().filter_map(|file| {
-            let found = file.matched(&path, is_dir);
-            (!found.is_none()).then(|| found.is_ignore())
+        let mut decisions = self.files.iter().rev().filter_map(|file| {
+            let matched = file.matched(&path, is_dir);
+            (!matched.is_none()).then(|| matched.is_ignore())
         });
-        said.next().unwrap_or(false)
+        decisions.next().unwrap_or(false)
     }
 
     fn add(&mut self, dir: &Path, root: &Path) {
@@ -70,9 +70,12 @@ impl Ignored {
 
 /// An absolute path. Links in its parent directories are resolved; a link at its end is not.
 fn absolute(path: &Path) -> PathBuf {
-    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    match (whole.parent().map(Path::canonicalize), whole.file_name()) {
+    let absolute_path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match (
+        absolute_path.parent().map(Path::canonicalize),
+        absolute_path.file_name(),
+    ) {
         (Some(Ok(parent)), Some(name)) => parent.join(name),
-        _ => whole,
+        _ => absolute_path,
     }
 }

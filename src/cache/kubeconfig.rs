@@ -30,7 +30,7 @@ pub async fn config(
     let mut merged: Option<Kubeconfig> = None;
     let mut read: Vec<&Path> = Vec::new();
     for file in &files {
-        let found = match Kubeconfig::read_from(file) {
+        let result = match Kubeconfig::read_from(file) {
             // The default files need not exist.
             Err(KubeconfigError::ReadConfig(why, _))
                 if kubeconfig.is_none() && why.kind() == io::ErrorKind::NotFound =>
@@ -41,23 +41,25 @@ pub async fn config(
         };
         read.push(file);
         merged = Some(match merged {
-            Some(before) => before.merge(found).map_err(|e| unusable(file, &e))?,
-            None => found,
+            Some(before) => before.merge(result).map_err(|e| unusable(file, &e))?,
+            None => result,
         });
     }
     // A Pod has no kubeconfig, or an empty one.
-    let said = merged.filter(|found| found.current_context.is_some() || !found.contexts.is_empty());
-    let Some(found) = said else {
+    let not_empty = merged.filter(|merged_config| {
+        merged_config.current_context.is_some() || !merged_config.contexts.is_empty()
+    });
+    let Some(usable) = not_empty else {
         return in_cluster(kubeconfig, context, &files);
     };
     let shown: Vec<String> = read.iter().map(|file| file.display().to_string()).collect();
     let shown = shown.join(", ");
-    check_context(&found, context, &shown)?;
+    check_context(&usable, context, &shown)?;
     let options = KubeConfigOptions {
         context: context.map(str::to_owned),
         ..KubeConfigOptions::default()
     };
-    let config = Config::from_custom_kubeconfig(found, &options).await;
+    let config = Config::from_custom_kubeconfig(usable, &options).await;
     config.map_err(|error| format!("the kubeconfig {shown} cannot be used: {error}").into())
 }
 
@@ -77,12 +79,12 @@ pub fn context(kubeconfig: Option<&Path>, context: Option<&str>) -> Option<Strin
 
 /// The files that kubectl would use.
 fn usual() -> Vec<PathBuf> {
-    let said = env::var_os(VARIABLE).unwrap_or_default();
-    let said: Vec<PathBuf> = env::split_paths(&said)
+    let value = env::var_os(VARIABLE).unwrap_or_default();
+    let paths: Vec<PathBuf> = env::split_paths(&value)
         .filter(|path| !path.as_os_str().is_empty())
         .collect();
-    if !said.is_empty() {
-        return said;
+    if !paths.is_empty() {
+        return paths;
     }
     let home = env::home_dir();
     home.map(|home| home.join(".kube/config"))
@@ -130,16 +132,16 @@ fn unusable(file: &Path, error: &KubeconfigError) -> Unreachable {
 
 /// If the user names an unknown context, the error lists the known ones.
 fn check_context(
-    found: &Kubeconfig,
+    kubeconfig: &Kubeconfig,
     context: Option<&str>,
     shown: &str,
 ) -> Result<(), Unreachable> {
-    let names: Vec<&str> = found
+    let names: Vec<&str> = kubeconfig
         .contexts
         .iter()
         .map(|named| named.name.as_str())
         .collect();
-    let Some(wanted) = context.or(found.current_context.as_deref()) else {
+    let Some(wanted) = context.or(kubeconfig.current_context.as_deref()) else {
         let names = quoted(&names);
         return Err(format!(
             "the kubeconfig {shown} has no current context: name one with --context; there is {names}"

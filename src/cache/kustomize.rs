@@ -63,7 +63,7 @@ impl Kustomization {
         let value = read
             .and_then(|text| serde_saphyr::from_str_with_options::<Literal>(&text, options()).ok());
         let Literal(value) = value.unwrap_or_default();
-        let mut found = Self {
+        let mut kustomization = Self {
             file,
             dir: normal(dir),
             is_component: value.get("kind").and_then(Value::as_str) == Some("Component"),
@@ -72,20 +72,20 @@ impl Kustomization {
         for name in RESOURCES.iter().flat_map(|field| texts(&value, field)) {
             let path = normal(&dir.join(&name));
             if path.is_dir() {
-                found.dirs.insert(path);
+                kustomization.dirs.insert(path);
             } else if path.is_file() {
-                found.files.insert(path);
+                kustomization.files.insert(path);
             } else {
-                found.remote = Some(name);
+                kustomization.remote = Some(name);
             }
         }
         for name in OTHERS.iter().flat_map(|field| texts(&value, field)) {
             let path = normal(&dir.join(&name));
             if path.is_file() {
-                found.others.insert(path);
+                kustomization.others.insert(path);
             }
         }
-        Some(found)
+        Some(kustomization)
     }
 }
 
@@ -109,7 +109,7 @@ impl Kustomizations {
     /// Finds the kustomizations in the directories of these files.
     pub(super) fn among<'a>(files: impl Iterator<Item = &'a Path>) -> Self {
         let dirs: BTreeSet<&Path> = files.filter_map(Path::parent).collect();
-        let found = dirs.into_iter().filter_map(|dir| {
+        let kustomizations = dirs.into_iter().filter_map(|dir| {
             let dir = if dir.as_os_str().is_empty() {
                 Path::new(".")
             } else {
@@ -118,7 +118,9 @@ impl Kustomizations {
             Kustomization::of(dir)
         });
         Self {
-            by_dir: found.map(|found| (found.dir.clone(), found)).collect(),
+            by_dir: kustomizations
+                .map(|kustomization| (kustomization.dir.clone(), kustomization))
+                .collect(),
         }
     }
 
@@ -130,16 +132,16 @@ impl Kustomizations {
             if all.by_dir.contains_key(&next) {
                 continue;
             }
-            if let Some(found) = Kustomization::of(&next) {
-                open.extend(found.dirs.iter().cloned());
-                all.by_dir.insert(next, found);
+            if let Some(kustomization) = Kustomization::of(&next) {
+                open.extend(kustomization.dirs.iter().cloned());
+                all.by_dir.insert(next, kustomization);
             }
         }
         all
     }
 
     /// The kustomization of a directory.
-    pub(super) fn of(&self, dir: &Path) -> Option<&Kustomization> {
+    pub(super) fn in_directory(&self, dir: &Path) -> Option<&Kustomization> {
         self.by_dir.get(&normal(dir))
     }
 
@@ -164,16 +166,16 @@ impl Kustomizations {
 
     /// A kustomization and all that it builds, directly or not.
     fn below<'a>(&'a self, root: &'a Kustomization) -> Vec<&'a Kustomization> {
-        let (mut found, mut open) = (vec![root], vec![root]);
+        let (mut reached, mut open) = (vec![root], vec![root]);
         while let Some(next) = open.pop() {
             for inner in next.dirs.iter().filter_map(|dir| self.by_dir.get(dir)) {
-                if !found.iter().any(|known| known.dir == inner.dir) {
-                    found.push(inner);
+                if !reached.iter().any(|known| known.dir == inner.dir) {
+                    reached.push(inner);
                     open.push(inner);
                 }
             }
         }
-        found
+        reached
     }
 
     /// The manifests that a kustomization is built from.

@@ -87,7 +87,7 @@ impl Reader {
     /// Fails if the API server does not answer, or does not recognize the user.
     pub async fn open(client: Client, namespace: &str) -> Result<Self, ApiError> {
         let coming = tokio::spawn(crds::read(client.clone())).map(|read| match read {
-            Ok(found) => found.map(Arc::new),
+            Ok(listed_definitions) => listed_definitions.map(Arc::new),
             Err(error) => Err(ApiError::Failed(error.to_string())),
         });
         let definitions = coming.boxed().shared();
@@ -98,8 +98,8 @@ impl Reader {
             Err(why) if why.is_of_impersonation() => return Err(why),
             // A user who may not use discovery may still be allowed to list CRDs.
             Err(_) => {
-                if let Ok(found) = definitions.clone().await {
-                    served.add_missing(Served::of(found.crds.iter().map(AsRef::as_ref)));
+                if let Ok(definitions_read) = definitions.clone().await {
+                    served.add_missing(Served::of(definitions_read.crds.iter().map(AsRef::as_ref)));
                 }
             }
         }
@@ -162,19 +162,19 @@ impl Reader {
     /// Reads the wanted objects. Those that cannot be read are in `missing`.
     pub async fn read(&self, rules: &Arc<ProfileRules>, wants: &Wants) -> Listed {
         // A CRD decides which version to list; kinds with a single version need not wait for theirs.
-        let (told, untold): (Vec<ListedKind>, Vec<GroupKind>) = self.policies(rules);
-        let policies = self.lists(told);
+        let (listed, unlisted): (Vec<ListedKind>, Vec<GroupKind>) = self.policies(rules);
+        let policies = self.lists(listed);
         let others = async {
             let definitions = self.definitions().await;
-            let others = self.others(rules, &untold, definitions.as_deref().ok());
+            let others = self.others(rules, &unlisted, definitions.as_deref().ok());
             (self.lists(others).await, definitions)
         };
         let targets = self.targets(wants);
         let (policies, (others, definitions), targets) = tokio::join!(policies, others, targets);
         let mut gathered = policies.and(others).and(targets);
         match &definitions {
-            Ok(found) => {
-                for (name, why) in &found.odd {
+            Ok(listed_definitions) => {
+                for (name, why) in &listed_definitions.odd {
                     let why = ApiError::Failed(why.clone());
                     gathered.miss(Unseen::Definition(name.clone()), why);
                 }
@@ -201,41 +201,41 @@ impl Reader {
 
     /// Splits the served kinds that have a profile into those that can be listed without a CRD and the rest.
     fn policies(&self, rules: &ProfileRules) -> (Vec<ListedKind>, Vec<GroupKind>) {
-        let mut told = Vec::new();
-        let mut untold = Vec::new();
+        let mut listed = Vec::new();
+        let mut unlisted = Vec::new();
         for gk in rules.kinds() {
             let Some(kind) = self.served.get(gk) else {
                 continue;
             };
             match (kind.versions.as_slice(), self.reach(gk)) {
-                ([_], Some(reach)) => told.push(reach),
-                _ => untold.push(gk.clone()),
+                ([_], Some(reach)) => listed.push(reach),
+                _ => unlisted.push(gk.clone()),
             }
         }
-        (told, untold)
+        (listed, unlisted)
     }
 
     /// The other policy kinds, found by their CRDs.
     fn others(
         &self,
         rules: &ProfileRules,
-        untold: &[GroupKind],
+        unlisted: &[GroupKind],
         definitions: Option<&Found>,
     ) -> Vec<ListedKind> {
-        let Some(found) = definitions else {
-            return untold.iter().filter_map(|gk| self.reach(gk)).collect();
+        let Some(known_definitions) = definitions else {
+            return unlisted.iter().filter_map(|gk| self.reach(gk)).collect();
         };
-        let told = |gk: &GroupKind| {
-            !untold.contains(gk)
+        let is_listed = |gk: &GroupKind| {
+            !unlisted.contains(gk)
                 && rules.kinds().any(|kind| kind == gk)
                 && self.served.get(gk).is_some()
         };
         // Discovery lags behind a CRD that was just created.
-        let crds = found.crds.iter().filter(|crd| {
+        let crds = known_definitions.crds.iter().filter(|crd| {
             if is_gateway_kind(&crd.gk) {
                 self.served.get(&crd.gk).is_none()
             } else {
-                is_policy_kind(rules, crd) && !told(&crd.gk)
+                is_policy_kind(rules, crd) && !is_listed(&crd.gk)
             }
         });
         let reach = |crd: &Arc<Crd>| {
@@ -251,10 +251,15 @@ impl Reader {
     async fn targets(&self, wants: &Wants) -> Gathered {
         let keys = match wants {
             Wants::Around(keys) if around::is_little(keys) => {
-                let whole = around::needed_whole(keys);
-                let whole = self.lists(whole.iter().filter_map(|gk| self.reach(gk)).collect());
-                let (whole, around) = tokio::join!(whole, self.around(keys));
-                return whole.and(around);
+                let kinds_needed = around::needed_whole(keys);
+                let all_of_kinds = self.lists(
+                    kinds_needed
+                        .iter()
+                        .filter_map(|gk| self.reach(gk))
+                        .collect(),
+                );
+                let (listed, around) = tokio::join!(all_of_kinds, self.around(keys));
+                return listed.and(around);
             }
             Wants::Around(keys) => keys.as_slice(),
             Wants::Everything => &[],
@@ -274,14 +279,14 @@ impl Reader {
         let mut needed: Vec<ObjectKey> = keys.iter().flat_map(around::needed_for).collect();
         while !needed.is_empty() {
             asked.extend(needed.iter().cloned());
-            let found = self.gets(needed.iter()).await;
-            let beside = found.objects().flat_map(around::needed_beside);
-            let beside: BTreeSet<ObjectKey> = beside.collect();
-            needed = beside
+            let related = self.gets(needed.iter()).await;
+            let further = related.objects().flat_map(around::needed_beside);
+            let further: BTreeSet<ObjectKey> = further.collect();
+            needed = further
                 .into_iter()
                 .filter(|key| !asked.contains(key))
                 .collect();
-            gathered = gathered.and(found);
+            gathered = gathered.and(related);
         }
         // If an object does not exist, list its kind, so that an error can suggest another name.
         let absent = keys.iter().filter(|key| gathered.lacks(key));
@@ -305,13 +310,13 @@ impl Reader {
     async fn gets(&self, keys: impl Iterator<Item = &ObjectKey>) -> Gathered {
         let kinds = keys.filter_map(|key| Some((key, self.reach(&key.gk)?)));
         let gets = kinds.map(|(key, kind)| async move {
-            let found = self.fetch.get(&kind, key).await;
-            (key.clone(), found)
+            let result = self.fetch.get(&kind, key).await;
+            (key.clone(), result)
         });
         let mut gathered = Gathered::default();
         let mut gets = stream::iter(gets).buffer_unordered(AT_ONCE);
-        while let Some((key, found)) = gets.next().await {
-            gathered.object(key, found);
+        while let Some((key, result)) = gets.next().await {
+            gathered.object(key, result);
         }
         gathered
     }

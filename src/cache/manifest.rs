@@ -118,7 +118,7 @@ impl Problem {
 
 impl Manifests {
     /// Creates an empty value to append to this one later. Both share a memory budget.
-    pub(super) fn beside(&self) -> Self {
+    pub(super) fn empty_like(&self) -> Self {
         Self {
             room: Arc::clone(&self.room),
             ..Self::default()
@@ -127,7 +127,7 @@ impl Manifests {
 
     /// Adds the objects of a file's text. A document that cannot be parsed does not affect the others.
     pub fn add(&mut self, file: &str, text: &str) {
-        let mut added = self.beside();
+        let mut added = self.empty_like();
         added.add_text(file, text);
         added.settle();
         self.append(added);
@@ -163,14 +163,14 @@ impl Manifests {
             &runs,
             || (),
             |(), run| {
-                let mut part = self.beside();
+                let mut part = self.empty_like();
                 for document in *run {
                     part.add_document(file, document);
                 }
                 part
             },
         );
-        let mut added = self.beside();
+        let mut added = self.empty_like();
         for part in parts {
             added.append(part);
         }
@@ -191,10 +191,10 @@ impl Manifests {
             return;
         }
         let is_lost = |skipped: &Skipped| skipped.what == What::Other;
-        let (lost, rest) = std::mem::take(&mut self.skipped)
+        let (lost, kept) = std::mem::take(&mut self.skipped)
             .into_iter()
             .partition(is_lost);
-        self.skipped = rest;
+        self.skipped = kept;
         let lost: Vec<Skipped> = lost;
         for Skipped { file, line, .. } in lost {
             self.foreign(&file, line, NO_MANIFEST);
@@ -289,8 +289,8 @@ impl Manifests {
         let head: Head<'_> = serde_json::from_str(json.get()).unwrap_or_default();
         let (api_version, kind) = match (Head::text(head.api_version), Head::text(head.kind)) {
             // In a typed list, items may leave out apiVersion and kind.
-            (None, None) if inside.of.is_some() => {
-                let (version, kind) = inside.of.unwrap_or_default();
+            (None, None) if inside.version_and_kind.is_some() => {
+                let (version, kind) = inside.version_and_kind.unwrap_or_default();
                 (version.to_owned(), kind.to_owned())
             }
             (Some(api_version), Some(kind)) => (api_version, kind),
@@ -314,13 +314,18 @@ impl Manifests {
                 let why = "a list in a list, which kubectl refuses: take its items out of it";
                 return self.problem(file, (line, 0), why);
             }
-            let of = kind.strip_suffix("List").filter(|of| !of.is_empty());
-            let of = of.map(|of| (&*api_version, of));
+            let item_kind = kind
+                .strip_suffix("List")
+                .filter(|item_kind| !item_kind.is_empty());
+            let version_and_kind = item_kind.map(|of| (&*api_version, of));
             let bytes = items.get().len();
             return each_item(items, |i, item| {
                 // The rest exceeds the budget, which is reported later.
                 if !is_crowd(i, bytes) {
-                    let inside = Inside { items: vec![i], of };
+                    let inside = Inside {
+                        items: vec![i],
+                        version_and_kind,
+                    };
                     self.add_value(file, line, Cow::Borrowed(item), &inside);
                 }
             });
@@ -409,8 +414,8 @@ fn plain(message: &str) -> String {
 /// separately.
 pub(super) fn without_place(message: &str) -> &str {
     const PLACE: [&str; 5] = ["at", "line", "column", "defined", "used"];
-    let is_place = |rest: &str| {
-        let mut words = rest.split(|c: char| !c.is_ascii_alphanumeric());
+    let is_place = |text: &str| {
+        let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
         words.all(|word| word.is_empty() || PLACE.contains(&word) || word.parse::<u64>().is_ok())
     };
     match message.split_once(" at line ") {

@@ -151,8 +151,8 @@ impl OwnCertificates {
     async fn attempt(&mut self) -> Result<Left, String> {
         let mut configurations = Vec::new();
         for endpoint in Endpoint::ALL {
-            if let Some(found) = self.configuration(endpoint).await? {
-                configurations.push((endpoint, found));
+            if let Some(configuration) = self.configuration(endpoint).await? {
+                configurations.push((endpoint, configuration));
             }
         }
         if configurations.is_empty() {
@@ -161,7 +161,7 @@ impl OwnCertificates {
         }
         let bundles = configurations
             .iter()
-            .flat_map(|(_, found)| published(found));
+            .flat_map(|(_, configuration)| published(configuration));
         let bundles: Vec<String> = bundles.collect();
         let known = self.secret().await?;
         let stored = known.as_ref().and_then(contents);
@@ -189,8 +189,8 @@ impl OwnCertificates {
         }
         let bundle = STANDARD.encode(current.bundle());
         self.served = Some(current);
-        for (endpoint, found) in &configurations {
-            if !self.publish(*endpoint, found, &bundle).await? {
+        for (endpoint, configuration) in &configurations {
+            if !self.publish(*endpoint, configuration, &bundle).await? {
                 return Ok(Left::Overtaken);
             }
         }
@@ -200,7 +200,7 @@ impl OwnCertificates {
     async fn secret(&self) -> Result<Option<Secret>, String> {
         let name = &self.kept.secret;
         match answer(self.secrets().get(name)).await? {
-            Ok(found) => Ok(Some(found)),
+            Ok(secret) => Ok(Some(secret)),
             Err(error) if has_code(&error, NOT_FOUND) => Ok(None),
             Err(error) => Err(self.failed("read", &error)),
         }
@@ -241,8 +241,8 @@ impl OwnCertificates {
     }
 
     async fn configuration(&self, endpoint: Endpoint) -> Result<Option<Value>, String> {
-        let found = self.configurations.get(endpoint).await;
-        found.map_err(|why| {
+        let configuration = self.configurations.get(endpoint).await;
+        configuration.map_err(|why| {
             let (kind, name) = (endpoint.kind(), self.configurations.name());
             format!("failed to read {kind} {name}: {why}")
         })

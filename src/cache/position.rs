@@ -87,9 +87,9 @@ fn tree(first: u64, text: &str) -> Option<Tree> {
 
 fn steps(field: &str) -> Vec<Step<'_>> {
     let mut steps = Vec::new();
-    let mut rest = field;
-    while !rest.is_empty() {
-        let (word, more) = match rest.strip_prefix('[') {
+    let mut remaining = field;
+    while !remaining.is_empty() {
+        let (word, more) = match remaining.strip_prefix('[') {
             Some(inside) => {
                 let (word, more) = inside.split_once(']').unwrap_or((inside, ""));
                 steps.push(match (word.parse(), word.split_once('=')) {
@@ -97,15 +97,15 @@ fn steps(field: &str) -> Vec<Step<'_>> {
                     (_, Some((key, value))) => Step::Entry(key, value),
                     _ => Step::Key(word),
                 });
-                rest = more;
+                remaining = more;
                 continue;
             }
-            None => rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len())),
+            None => remaining.split_at(remaining.find(['.', '[']).unwrap_or(remaining.len())),
         };
         if !word.is_empty() {
             steps.push(Step::Key(word));
         }
-        rest = more.strip_prefix('.').unwrap_or(more);
+        remaining = more.strip_prefix('.').unwrap_or(more);
     }
     steps
 }
@@ -145,7 +145,7 @@ impl Tree {
                 _ => None,
             };
             match next {
-                Some(found) => (tree, at) = found,
+                Some(child) => (tree, at) = child,
                 None => break,
             }
         }
@@ -270,25 +270,28 @@ items:
 
     #[test]
     fn fields_are_found_in_their_document() {
-        let here = |items: &[usize], field: &str| at("a.yaml", TEXT, 5, items, field);
-        assert_eq!(here(&[], "kind"), Some((6, 1)));
-        assert_eq!(here(&[0], ""), Some((8, 3)));
-        assert_eq!(here(&[0], "spec.targetRefs"), Some((10, 5)));
-        assert_eq!(here(&[0], "spec.targetRefs[0].kind"), Some((12, 7)));
-        assert_eq!(here(&[0], "spec.targetRefs[1].sectionName"), Some((13, 18)));
+        let position = |items: &[usize], field: &str| at("a.yaml", TEXT, 5, items, field);
+        assert_eq!(position(&[], "kind"), Some((6, 1)));
+        assert_eq!(position(&[0], ""), Some((8, 3)));
+        assert_eq!(position(&[0], "spec.targetRefs"), Some((10, 5)));
+        assert_eq!(position(&[0], "spec.targetRefs[0].kind"), Some((12, 7)));
+        assert_eq!(
+            position(&[0], "spec.targetRefs[1].sectionName"),
+            Some((13, 18))
+        );
         let pending = "metadata.annotations[attache.dev/pending]";
-        assert_eq!(here(&[1], pending), Some((16, 7)));
-        assert_eq!(here(&[1], "spec.list[name=two].port"), Some((22, 7)));
+        assert_eq!(position(&[1], pending), Some((16, 7)));
+        assert_eq!(position(&[1], "spec.list[name=two].port"), Some((22, 7)));
         assert_eq!(at("a.yaml", TEXT, 2, &[], "kind"), Some((3, 1)));
     }
 
     #[test]
     fn a_missing_field_gets_the_nearest_position() {
-        let here = |field: &str| at("a.yaml", TEXT, 5, &[0], field);
-        assert_eq!(here("spec.targetRefs[0].name"), Some((11, 7)));
-        assert_eq!(here("spec.targetRefs[7].name"), Some((10, 5)));
-        assert_eq!(here("spec.strategy"), Some((9, 3)));
-        assert_eq!(here("status"), Some((8, 3)));
+        let position = |field: &str| at("a.yaml", TEXT, 5, &[0], field);
+        assert_eq!(position("spec.targetRefs[0].name"), Some((11, 7)));
+        assert_eq!(position("spec.targetRefs[7].name"), Some((10, 5)));
+        assert_eq!(position("spec.strategy"), Some((9, 3)));
+        assert_eq!(position("status"), Some((8, 3)));
     }
 
     #[test]

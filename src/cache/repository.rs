@@ -42,18 +42,18 @@ type Name = (GroupKind, String, String);
 
 /// Reads files and directories without building kustomizations; patches are left out.
 pub(super) fn unbuilt(paths: &[PathBuf], links: Links) -> Manifests {
-    let found = files(paths, links);
+    let files_found = files(paths, links);
     let named = |path: &PathBuf| paths.contains(path);
-    let walked = found.iter().flatten().filter(|path| !named(path));
+    let walked = files_found.iter().flatten().filter(|path| !named(path));
     let all = Kustomizations::among(walked.map(PathBuf::as_path));
-    rest(found, paths, &all, &BTreeSet::new())
+    not_built(files_found, paths, &all, &BTreeSet::new())
 }
 
 /// Reads files and directories. Kustomizations are built if there is a program for it and nothing has to be fetched.
 pub fn read(paths: &[PathBuf], links: Links) -> Repository {
-    let found = files(paths, links);
+    let files_found = files(paths, links);
     let named = |path: &PathBuf| paths.contains(path);
-    let walked = found.iter().flatten().filter(|path| !named(path));
+    let walked = files_found.iter().flatten().filter(|path| !named(path));
     let all = Kustomizations::among(walked.map(PathBuf::as_path));
     let mut repository = Repository::default();
     let (mut builds, mut built) = (Vec::new(), BTreeSet::new());
@@ -96,20 +96,20 @@ pub fn read(paths: &[PathBuf], links: Links) -> Repository {
     }
     repository
         .manifests
-        .append(rest(found, paths, &all, &built));
+        .append(not_built(files_found, paths, &all, &built));
     repository.add(builds);
     repository
 }
 
 /// Reads the files that are not part of a build.
-fn rest(
-    found: Vec<Found>,
+fn not_built(
+    files_found: Vec<Found>,
     paths: &[PathBuf],
     all: &Kustomizations,
     built: &BTreeSet<PathBuf>,
 ) -> Manifests {
     let (mut read, mut skipped) = (Vec::new(), Vec::new());
-    for file in found {
+    for file in files_found {
         let Some(path) = file.as_ref().ok().filter(|path| !paths.contains(path)) else {
             read.push(file);
             continue;
@@ -144,7 +144,7 @@ pub fn kustomization(dir: &Path) -> Result<Manifests, String> {
         ExecError::Failed(why) => format!("{} cannot be built: {why}", dir.display()),
     })?;
     let all = Kustomizations::built_from(dir);
-    let root = all.of(dir).cloned().unwrap_or_default();
+    let root = all.in_directory(dir).cloned().unwrap_or_default();
     let sources = all.sources(&root);
     Ok(build(&root, &text, &sources).manifests)
 }
@@ -152,7 +152,7 @@ pub fn kustomization(dir: &Path) -> Result<Manifests, String> {
 /// The manifests of a kustomization and of those that it builds.
 pub fn sources(dir: &Path) -> BTreeSet<PathBuf> {
     let all = Kustomizations::built_from(dir);
-    all.of(dir)
+    all.in_directory(dir)
         .map(|root| all.sources(root))
         .unwrap_or_default()
 }
@@ -182,7 +182,7 @@ pub fn chart(dir: &Path, values: &[PathBuf], namespace: &str) -> Result<Manifest
         part.add("rendered.yaml", document);
         let file = file.display().to_string();
         for object in &mut part.objects {
-            object.origin = whole(&file);
+            object.origin = whole_file(&file);
         }
         for problem in &mut part.problems {
             problem.file.clone_from(&file);
@@ -219,7 +219,7 @@ fn build(root: &Kustomization, text: &str, sources: &BTreeSet<PathBuf>) -> Build
     }
     let file = root.file.display().to_string();
     for object in &mut manifests.objects {
-        object.origin = place(object, &places).unwrap_or_else(|| whole(&file));
+        object.origin = place(object, &places).unwrap_or_else(|| whole_file(&file));
     }
     let label = root.dir.file_name().and_then(|name| name.to_str());
     Build {
@@ -244,7 +244,7 @@ fn place(object: &Manifest, places: &BTreeMap<(GroupKind, String), Vec<Origin>>)
     }
 }
 
-fn whole(file: &str) -> Origin {
+fn whole_file(file: &str) -> Origin {
     Origin {
         file: file.to_owned(),
         line: 0,
@@ -255,8 +255,11 @@ fn whole(file: &str) -> Origin {
 fn name(object: &Manifest) -> Name {
     let value: Value = literal::from_str(object.json.get()).unwrap_or_default();
     let text = |field: &str| {
-        let found = value.get("metadata").and_then(|meta| meta.get(field));
-        found.and_then(Value::as_str).unwrap_or_default().to_owned()
+        let field_value = value.get("metadata").and_then(|meta| meta.get(field));
+        field_value
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
     };
     (object.gk.clone(), text("namespace"), text("name"))
 }

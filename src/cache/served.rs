@@ -129,13 +129,13 @@ impl Served {
         });
         let asked = stream::iter(versions).map(|(group, version)| async move {
             let path = format!("/apis/{group}/{version}");
-            let found: Result<APIResourceList, ApiError> = get(client, &path).await;
-            (group, version, found)
+            let listed: Result<APIResourceList, ApiError> = get(client, &path).await;
+            (group, version, listed)
         });
         // Keep the order: the preferred version of a group comes first.
         let mut asked = asked.buffered(AT_ONCE);
-        while let Some((group, version, found)) = asked.next().await {
-            let resources = found.map_or_else(|_| Vec::new(), |found| found.resources);
+        while let Some((group, version, listed)) = asked.next().await {
+            let resources = listed.map_or_else(|_| Vec::new(), |list| list.resources);
             for resource in resources {
                 served.add(&group, &version, resource.into());
             }
@@ -238,28 +238,28 @@ impl From<&Crd> for Kind {
 // === impl Resource ===
 
 impl From<APIResourceDiscovery> for Resource {
-    fn from(found: APIResourceDiscovery) -> Self {
-        let kind = found.response_kind.and_then(|kind| kind.kind);
+    fn from(discovery: APIResourceDiscovery) -> Self {
+        let kind = discovery.response_kind.and_then(|kind| kind.kind);
         Self {
             kind: kind.unwrap_or_default(),
-            plural: found.resource.unwrap_or_default(),
-            singular: found.singular_resource.unwrap_or_default(),
-            short_names: found.short_names,
-            verbs: found.verbs,
-            namespaced: found.scope.as_deref() == Some("Namespaced"),
+            plural: discovery.resource.unwrap_or_default(),
+            singular: discovery.singular_resource.unwrap_or_default(),
+            short_names: discovery.short_names,
+            verbs: discovery.verbs,
+            namespaced: discovery.scope.as_deref() == Some("Namespaced"),
         }
     }
 }
 
 impl From<APIResource> for Resource {
-    fn from(found: APIResource) -> Self {
+    fn from(resource: APIResource) -> Self {
         Self {
-            kind: found.kind,
-            plural: found.name,
-            singular: found.singular_name,
-            short_names: found.short_names.unwrap_or_default(),
-            verbs: found.verbs,
-            namespaced: found.namespaced,
+            kind: resource.kind,
+            plural: resource.name,
+            singular: resource.singular_name,
+            short_names: resource.short_names.unwrap_or_default(),
+            verbs: resource.verbs,
+            namespaced: resource.namespaced,
         }
     }
 }

@@ -65,7 +65,7 @@ impl What {
             stem == prefix
                 || stem
                     .strip_prefix(prefix)
-                    .is_some_and(|rest| rest.starts_with(['.', '-', '_']))
+                    .is_some_and(|suffix| suffix.starts_with(['.', '-', '_']))
         };
         if stem == "kustomization" {
             return Some(Self::Kustomization);

@@ -38,7 +38,7 @@ impl WebhookConfigurations {
     /// A configuration; `None` if it does not exist.
     pub(super) async fn get(&self, endpoint: Endpoint) -> Result<Option<Value>, String> {
         match answer(self.api(endpoint).get(&self.name)).await? {
-            Ok(found) => serde_json::to_value(&found)
+            Ok(configuration) => serde_json::to_value(&configuration)
                 .map(Some)
                 .map_err(|error| error.to_string()),
             Err(error) if has_code(&error, NOT_FOUND) => Ok(None),

@@ -28,20 +28,20 @@ pub async fn run(
         // The last listed state of each kind in this batch: true if all its objects are there.
         let mut listed: BTreeMap<GroupKind, Option<bool>> = BTreeMap::new();
         for change in batch.drain(..) {
-            let (gk, said) = touched(&change);
+            let (gk, logged) = touched(&change);
             let label = watched_kind(&gk);
             metrics.snapshot_applies.with_label_values(&[&label]).inc();
             let entry = listed.entry(gk).or_default();
-            *entry = said.or(*entry);
+            *entry = logged.or(*entry);
             state = Arc::new(state.apply(change));
         }
         published.store(Arc::clone(&state));
         metrics.snapshot_publishes.inc();
         // Only now, because a kind reported as listed must be in the published snapshot.
-        for (gk, said) in listed {
-            count(&metrics, &state, &gk, said);
-            if let Some(said) = said {
-                sync.listed(&gk, said);
+        for (gk, logged) in listed {
+            count(&metrics, &state, &gk, logged);
+            if let Some(logged) = logged {
+                sync.listed(&gk, logged);
             }
         }
     }

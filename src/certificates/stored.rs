@@ -142,8 +142,8 @@ impl Pair {
         let name = ServerName::try_from(name.to_owned()).ok()?;
         let now = u64::try_from(now.as_second()).ok()?;
         let now = UnixTime::since_unix_epoch(std::time::Duration::from_secs(now));
-        let (leaf, rest) = chain.split_first()?;
-        let judged = verifier.verify_server_cert(leaf, rest, &name, &[], now);
+        let (leaf, intermediates) = chain.split_first()?;
+        let judged = verifier.verify_server_cert(leaf, intermediates, &name, &[], now);
         judged.ok().map(|_| ())
     }
 

@@ -33,11 +33,11 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// Connects to a cluster. `said` is the namespace from the command line.
+    /// Connects to a cluster. `given_namespace` is the namespace from the command line.
     ///
     /// # Errors
     /// If the kubeconfig cannot be used or the API server does not answer.
-    pub(super) fn open(state: &State, said: Option<String>) -> Result<Self, Failure> {
+    pub(super) fn open(state: &State, given_namespace: Option<String>) -> Result<Self, Failure> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -46,7 +46,7 @@ impl Cluster {
             let config = kubeconfig::config(state.kubeconfig.as_deref(), state.context.as_deref());
             let config = config.await?;
             let address = config.cluster_url.to_string();
-            let namespace = said.unwrap_or_else(|| config.default_namespace.clone());
+            let namespace = given_namespace.unwrap_or_else(|| config.default_namespace.clone());
             let mut config = tuned(config);
             config.read_timeout = Some(PATIENCE);
             if let Some(time) = state.request_timeout {
@@ -75,8 +75,8 @@ impl Cluster {
         let (runtime, reader) = (Arc::clone(&self.runtime), self.reader.clone());
         Names::of(self.reader.served(), []).or_later(move || {
             let mut served = reader.served().clone();
-            if let Ok(found) = runtime.block_on(reader.definitions()) {
-                served.add_missing(Served::of(found.crds.iter().map(AsRef::as_ref)));
+            if let Ok(definitions) = runtime.block_on(reader.definitions()) {
+                served.add_missing(Served::of(definitions.crds.iter().map(AsRef::as_ref)));
             }
             Names::of(&served, [])
         })

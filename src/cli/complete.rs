@@ -86,8 +86,8 @@ impl Line {
             .find_subcommand(&self.command)?
             .get_positionals()
             .next()?;
-        let mut said = self.matches.try_get_raw(words.get_id().as_str()).ok()??;
-        let kind = said.next()?.to_string_lossy().into_owned();
+        let mut values = self.matches.try_get_raw(words.get_id().as_str()).ok()??;
+        let kind = values.next()?.to_string_lossy().into_owned();
         (!kind.contains('/')).then_some(kind)
     }
 
@@ -141,12 +141,16 @@ pub(super) fn one_object(current: &OsStr) -> Vec<CompletionCandidate> {
     of_kind(Line::typed().as_ref(), None, current)
 }
 
-fn of_kind(line: Option<&Line>, said: Option<String>, current: &OsStr) -> Vec<CompletionCandidate> {
+fn of_kind(
+    line: Option<&Line>,
+    kind_word: Option<String>,
+    current: &OsStr,
+) -> Vec<CompletionCandidate> {
     let Some(opened) = line.and_then(Line::opened) else {
         return Vec::new();
     };
     let text = current.to_string_lossy().into_owned();
-    let (kind, before) = match (text.split_once('/'), said) {
+    let (kind, before) = match (text.split_once('/'), kind_word) {
         (Some((kind, _)), _) => (kind.to_owned(), format!("{kind}/")),
         (None, Some(kind)) => (kind, String::new()),
         (None, None) => {
@@ -163,12 +167,14 @@ fn of_kind(line: Option<&Line>, said: Option<String>, current: &OsStr) -> Vec<Co
         .iter()
         .map(|object| &object.key)
         .chain(view.snapshot.objects(&gk).map(|object| &object.key));
-    let here = all.filter(|key| {
+    let in_namespace = all.filter(|key| {
         let is_in = |namespace: &String| key.namespace.is_empty() || *key.namespace == **namespace;
         key.gk == gk && within.as_ref().is_none_or(is_in)
     });
     candidates(
-        here.map(|key| format!("{before}{}", key.name)).collect(),
+        in_namespace
+            .map(|key| format!("{before}{}", key.name))
+            .collect(),
         current,
     )
 }

@@ -99,10 +99,10 @@ fn answer(
     now: Timestamp,
 ) -> Result<String, Failure> {
     let mut resolver = Resolver::new(&view.snapshot);
-    let mut found: Vec<Description> = Vec::new();
+    let mut descriptions: Vec<Description> = Vec::new();
     for asked in asked {
         match asked {
-            Asked::One(place) => found.push(describe(&mut resolver, view, place)?),
+            Asked::One(place) => descriptions.push(describe(&mut resolver, view, place)?),
             Asked::All(gk) => {
                 let selector = args.selector.clone().unwrap_or_default();
                 let keys = all(view, gk, within, &selector);
@@ -111,30 +111,32 @@ fn answer(
                     eprintln!("attache: there is no {}", escape(&format!("{gk}{place}")));
                 }
                 for key in keys {
-                    found.push(describe(&mut resolver, view, &key.whole())?);
+                    descriptions.push(describe(&mut resolver, view, &key.whole())?);
                 }
             }
             Asked::Kind(gk) => {
                 let about = kind(&view.snapshot, &view.rules, gk, &view.undated);
                 let about = about.ok_or_else(|| format!("{gk} is not a policy kind"))?;
-                found.push(Description::Kind(Box::new(about)));
+                descriptions.push(Description::Kind(Box::new(about)));
             }
         }
     }
     let is_one = matches!(asked, [Asked::One(_) | Asked::Kind(_)]);
-    if let ([one], true) = (found.as_slice(), is_one)
+    if let ([one], true) = (descriptions.as_slice(), is_one)
         && let Some(text) = args.output.program(&document(one))?
     {
         return Ok(text);
     }
-    let found = Descriptions { items: found };
-    if let Some(text) = args.output.program(&document(&found))? {
+    let answer = Descriptions {
+        items: descriptions,
+    };
+    if let Some(text) = args.output.program(&document(&answer))? {
         return Ok(text);
     }
     let style = args.output.style().full(args.full);
     Ok(match args.output {
-        Output::Name => names_of(found.items.iter().filter_map(Description::object)),
-        _ => show(&found.items, style, now, args.problems),
+        Output::Name => names_of(answer.items.iter().filter_map(Description::object)),
+        _ => show(&answer.items, style, now, args.problems),
     })
 }
 
@@ -173,12 +175,14 @@ pub(super) fn describe(
 ) -> Result<Description, Failure> {
     let key = &place.object;
     view.read(key)?;
-    if let Some(found) = view.snapshot.policy(key) {
-        return Ok(Description::Policy(policy(resolver, found)));
+    if let Some(known) = view.snapshot.policy(key) {
+        return Ok(Description::Policy(policy(resolver, known)));
     }
     if is_workload(&key.gk) {
-        let found = workload(resolver, &view.objects, key).map(Description::Workload);
-        return found.ok_or_else(|| format!("{} does not exist", escape(&key.to_string())).into());
+        let workload_description =
+            workload(resolver, &view.objects, key).map(Description::Workload);
+        return workload_description
+            .ok_or_else(|| format!("{} does not exist", escape(&key.to_string())).into());
     }
     if view.snapshot.profile(&key.gk).is_some() {
         find::there(&view.snapshot, key)?;

@@ -113,23 +113,23 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         name: &read.name,
         matching,
     });
-    let found = difference(a, b, &pairs, &renames, limits);
+    let answer = difference(a, b, &pairs, &renames, limits);
     let style = args.output.style().full(args.full);
-    let shown = match args.output.program(&answer::document(&found))? {
+    let shown = match args.output.program(&answer::document(&answer))? {
         Some(text) => text,
         None => match args.output {
             Output::Name => {
-                let objects = found.changes.iter().map(|change| &change.object.0.object);
+                let objects = answer.changes.iter().map(|change| &change.object.0.object);
                 let objects = objects.map(Named::from);
-                let only = found.only_in_a.iter().chain(&found.only_in_b).cloned();
+                let only = answer.only_in_a.iter().chain(&answer.only_in_b).cloned();
                 names_of(&objects.chain(only).collect::<BTreeSet<Named>>())
             }
-            Output::Markdown => markdown(&found),
-            _ => text(&found, style),
+            Output::Markdown => markdown(&answer),
+            _ => text(&answer, style),
         },
     };
     print(&shown)?;
-    Ok(if args.exit_code && !found.is_empty() {
+    Ok(if args.exit_code && !answer.is_empty() {
         Outcome::Findings
     } else {
         Outcome::Clean
@@ -141,7 +141,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
 /// # Errors
 /// If one state does not show objects of another kind and the other does: then every comparison may be wrong.
 fn not_compared([a, b]: [&Read; 2]) -> Result<Vec<NotCompared>, Failure> {
-    let mut found = BTreeSet::new();
+    let mut not_compared = BTreeSet::new();
     let (hidden_in_a, hidden_in_b) = (a.hidden(b), b.hidden(a));
     for (read, own, others) in [
         (a, &hidden_in_a, &hidden_in_b),
@@ -149,7 +149,7 @@ fn not_compared([a, b]: [&Read; 2]) -> Result<Vec<NotCompared>, Failure> {
     ] {
         for (gk, why) in own {
             if a.is_policy(gk) || b.is_policy(gk) {
-                found.insert(NotCompared {
+                not_compared.insert(NotCompared {
                     policy_kind: KindName::from(gk),
                     state: read.name.clone(),
                     reason: why.clone(),
@@ -165,5 +165,5 @@ fn not_compared([a, b]: [&Read; 2]) -> Result<Vec<NotCompared>, Failure> {
             }
         }
     }
-    Ok(found.into_iter().collect())
+    Ok(not_compared.into_iter().collect())
 }

@@ -123,8 +123,12 @@ impl Described {
         within: Option<&str>,
     ) -> Result<Explanation, Failure> {
         if let Some(service) = &self.service {
-            let (said, name) = split(service);
-            let key = ObjectKey::new(GroupKind::core("Service"), said.unwrap_or(namespace), name);
+            let (given_namespace, name) = split(service);
+            let key = ObjectKey::new(
+                GroupKind::core("Service"),
+                given_namespace.unwrap_or(namespace),
+                name,
+            );
             let from = self.from_namespace.as_deref();
             return Ok(at_service(matching, request, &key, from));
         }
@@ -133,8 +137,8 @@ impl Described {
                 |key: &ObjectKey| within.is_none_or(|namespace| *key.namespace == *namespace);
             return Ok(at_gateways(matching, request, asked));
         };
-        let (said, name) = split(gateway);
-        let namespace = said.or(within);
+        let (given_namespace, name) = split(gateway);
+        let namespace = given_namespace.or(within);
         let asked = |key: &ObjectKey| {
             *key.name == *name && namespace.is_none_or(|namespace| *key.namespace == *namespace)
         };
@@ -222,9 +226,9 @@ fn no_gateway(snapshot: &Snapshot, kind: &GroupKind, wanted: &str) -> String {
     let mut paths: Vec<String> = keys.collect();
     paths.sort();
     let names: Vec<&str> = paths.iter().map(String::as_str).collect();
-    let (said, name) = split(wanted);
+    let (namespace, name) = split(wanted);
     let short: Vec<&str> = names.iter().map(|path| split(path).1).collect();
-    let near = match said {
+    let near = match namespace {
         Some(_) => nearest(wanted, &names),
         None => nearest(name, &short),
     };

@@ -21,10 +21,10 @@ pub(super) fn there(snapshot: &Snapshot, key: &ObjectKey) -> Result<(), String> 
     let elsewhere = objects().filter(|other| other.name == key.name);
     let elsewhere: BTreeSet<&str> = elsewhere.map(|other| &*other.namespace).collect();
     let elsewhere: Vec<&str> = elsewhere.into_iter().collect();
-    let here = objects().filter(|other| other.namespace == key.namespace);
-    let here: BTreeSet<&str> = here.map(|other| &*other.name).collect();
-    let here: Vec<&str> = here.into_iter().collect();
-    let hint = match (nearest(&key.name, &here), elsewhere.as_slice()) {
+    let in_namespace = objects().filter(|other| other.namespace == key.namespace);
+    let names: BTreeSet<&str> = in_namespace.map(|other| &*other.name).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let hint = match (nearest(&key.name, &names), elsewhere.as_slice()) {
         _ if key.name.contains('/') => "write the namespace with -n".to_owned(),
         (_, [one]) => format!("there is one in namespace {one:?}: write -n {one}"),
         (_, [_, ..]) => format!(
@@ -32,10 +32,10 @@ pub(super) fn there(snapshot: &Snapshot, key: &ObjectKey) -> Result<(), String> 
             quoted(&elsewhere)
         ),
         (Some(near), []) => format!("did you mean {near:?}?"),
-        (None, []) if here.is_empty() && key.namespace.is_empty() => {
+        (None, []) if names.is_empty() && key.namespace.is_empty() => {
             format!("there are no {} here", plural(&key.gk.to_string()))
         }
-        (None, []) if here.is_empty() => {
+        (None, []) if names.is_empty() => {
             let kind = plural(&key.gk.to_string());
             let all: BTreeSet<&str> = objects().map(|other| &*other.namespace).collect();
             let all: Vec<&str> = all.into_iter().collect();
@@ -50,8 +50,8 @@ pub(super) fn there(snapshot: &Snapshot, key: &ObjectKey) -> Result<(), String> 
             )
         }
         (None, []) => {
-            let verb = if here.len() == 1 { "is" } else { "are" };
-            format!("there {verb} {}", quoted(&here))
+            let verb = if names.len() == 1 { "is" } else { "are" };
+            format!("there {verb} {}", quoted(&names))
         }
     };
     Err(format!(

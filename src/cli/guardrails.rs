@@ -69,7 +69,7 @@ pub(super) struct FromManifests {
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let config = args.at.configuration()?;
     let opened = args.at.open_as(&config, &args.scope)?;
-    let found = if args.files.is_empty() {
+    let written = if args.files.is_empty() {
         usable(
             &config.guardrails,
             opened.guardrails().iter().map(AsRef::as_ref),
@@ -79,16 +79,16 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         for path in &args.files {
             all.append(read(path, args)?);
         }
-        let found = usable(&Guardrails::default(), among(&all));
-        if found.usable.is_empty() && found.wrong.is_empty() {
+        let usable = usable(&Guardrails::default(), among(&all));
+        if usable.usable.is_empty() && usable.wrong.is_empty() {
             return Err("the files have no Guardrail of attache.dev/v1alpha1".into());
         }
-        found
+        usable
     };
-    if let Some(wrong) = found.wrong.first() {
+    if let Some(wrong) = written.wrong.first() {
         return Err(wrong.message.clone().into());
     }
-    if found.usable.is_empty() {
+    if written.usable.is_empty() {
         return Err(
             "there are no guardrails: write them under guardrails: in the configuration, apply Guardrail objects, or name files with -f".into(),
         );
@@ -96,7 +96,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let within = opened.within();
     let view = opened.view(&Wants::Everything);
     view.say_what_is_missing();
-    let report = guardrails(&view.snapshot, &found.usable, within.as_deref(), today());
+    let report = guardrails(&view.snapshot, &written.usable, within.as_deref(), today());
     let text = match args.output.program(&answer::document(&report))? {
         Some(text) => text,
         None => table(&report, args.output.style()),

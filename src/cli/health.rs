@@ -93,7 +93,7 @@ fn is_nameable(rule: &HealthRule) -> bool {
 impl Args {
     /// The kinds to print checks for.
     fn chosen(&self) -> Result<Vec<Kind>, Failure> {
-        let mut found = if self.cluster || names_state(&self.state) {
+        let mut kinds = if self.cluster || names_state(&self.state) {
             let Definitions { rules, crds, used } = self.state.definitions()?;
             kinds(&rules, &crds, &used, false).kinds
         } else {
@@ -101,16 +101,16 @@ impl Args {
             kinds(&rules, &[], &[], true).kinds
         };
         if self.kinds.is_empty() {
-            return Ok(found);
+            return Ok(kinds);
         }
         for wanted in &self.kinds {
-            if !found.iter().any(|kind| kind.is_called(wanted)) {
+            if !kinds.iter().any(|kind| kind.is_called(wanted)) {
                 return Err(format!("{wanted} is not a policy kind that is known here").into());
             }
         }
         let is_wanted = |kind: &Kind| self.kinds.iter().any(|wanted| kind.is_called(wanted));
-        found.retain(is_wanted);
-        Ok(found)
+        kinds.retain(is_wanted);
+        Ok(kinds)
     }
 
     /// Whether the check that the tool brings is left in place: unless the user asks for the kind.

@@ -80,27 +80,27 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         find::there(&view.snapshot, key)?;
     }
     view.say_what_is_undefined();
-    let found = if args.deletes_files() {
+    let answer = if args.deletes_files() {
         deleted(&view, manifests, gone, &namespace)?
     } else {
         changed(&view, manifests, gone, &namespace)?
     };
     let style = args.output.style().full(args.full);
-    let shown = match args.output.program(&answer::document(&found))? {
+    let shown = match args.output.program(&answer::document(&answer))? {
         Some(text) => text,
         None => match args.output {
             Output::Name => {
-                let objects = found.changes.iter().map(|change| &change.object.0.object);
+                let objects = answer.changes.iter().map(|change| &change.object.0.object);
                 let objects: BTreeSet<Named> = objects.map(Named::from).collect();
                 names_of(&objects)
             }
-            Output::Markdown => markdown(&found),
-            _ => text(&found, &args.file_names(), style),
+            Output::Markdown => markdown(&answer),
+            _ => text(&answer, &args.file_names(), style),
         },
     };
     print(&shown)?;
     Ok(match args.fail_on {
-        Some(FailOn::Change) if !found.is_without_effect() => Outcome::Findings,
+        Some(FailOn::Change) if !answer.is_without_effect() => Outcome::Findings,
         _ => Outcome::Clean,
     })
 }
@@ -114,7 +114,7 @@ pub(super) fn changed(
 ) -> Result<Impact, Failure> {
     let loaded = view.with(manifests, namespace);
     usable(&loaded, UNREAD)?;
-    let findings = told(&loaded);
+    let findings = reported_problems(&loaded);
     let before = &view.snapshot;
     let with_them = with_them(before, &deleted);
     let doing = Effect {
@@ -141,8 +141,8 @@ pub(super) fn changed(
 }
 
 /// Findings for everything that the API server would refuse or drop in the applied objects.
-fn told(loaded: &directory::Loaded) -> Vec<ReportedFinding> {
-    let mut told: Vec<ReportedFinding> = Vec::new();
+fn reported_problems(loaded: &directory::Loaded) -> Vec<ReportedFinding> {
+    let mut findings: Vec<ReportedFinding> = Vec::new();
     for (key, origin) in &loaded.origins {
         let policy = loaded.snapshot.policy(key);
         let of_policy = policy.map(|policy| validate::of_policy(policy));
@@ -153,10 +153,10 @@ fn told(loaded: &directory::Loaded) -> Vec<ReportedFinding> {
                 line: origin.line,
                 column: 0,
             };
-            told.push(ReportedFinding::new(&finding, Some(spot), None));
+            findings.push(ReportedFinding::new(&finding, Some(spot), None));
         }
     }
-    told
+    findings
 }
 
 /// The impact of deleting the objects in manifests, and others with them.
@@ -244,12 +244,12 @@ impl Args {
             }
         }
         for file in self.files() {
-            let found = if file.as_os_str() == STDIN {
+            let read = if file.as_os_str() == STDIN {
                 directory::read_stdin()
             } else {
                 read_repository(std::slice::from_ref(file), self.at.links())
             };
-            if found.objects.is_empty() && found.problems.is_empty() {
+            if read.objects.is_empty() && read.problems.is_empty() {
                 let name = if file.as_os_str() == STDIN {
                     "the standard input".to_owned()
                 } else {
@@ -257,8 +257,8 @@ impl Args {
                 };
                 return Err(format!("there are no objects in {name}").into());
             }
-            all.objects.extend(found.objects);
-            all.problems.extend(found.problems);
+            all.objects.extend(read.objects);
+            all.problems.extend(read.problems);
         }
         let built = rendered.read(self.scope.of_files())?;
         all.objects.extend(built.objects);
@@ -271,7 +271,7 @@ impl Args {
 
     /// The objects that --delete names.
     fn named(&self, opened: &Opened) -> Result<BTreeSet<ObjectKey>, Failure> {
-        let mut found = BTreeSet::new();
+        let mut named = BTreeSet::new();
         let words = self.delete.iter().filter(|word| !word.is_empty());
         let words: Vec<String> = words.cloned().collect();
         for (kind, name) in each(&words)? {
@@ -287,9 +287,9 @@ impl Args {
                 )
                 .into());
             }
-            found.insert(place.object);
+            named.insert(place.object);
         }
-        Ok(found)
+        Ok(named)
     }
 
     /// All paths to manifests, with and without -f.

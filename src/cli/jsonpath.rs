@@ -40,16 +40,18 @@ impl Template {
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if !text.contains('{') {
-            let bare = text.trim_start_matches('$');
-            let dot = if bare.starts_with(['.', '[']) {
+            let without_dollar = text.trim_start_matches('$');
+            let dot = if without_dollar.starts_with(['.', '[']) {
                 ""
             } else {
                 "."
             };
-            return Ok(Self(vec![Piece::Path(path(&format!("{dot}{bare}"))?)]));
+            return Ok(Self(vec![Piece::Path(path(&format!(
+                "{dot}{without_dollar}"
+            ))?)]));
         }
-        let mut rest = text;
-        let pieces = pieces(&mut rest, false)?;
+        let mut remaining = text;
+        let pieces = pieces(&mut remaining, false)?;
         Ok(Self(pieces))
     }
 
@@ -66,13 +68,13 @@ fn fill(pieces: &[Piece], at: &Value, text: &mut String) {
         match piece {
             Piece::Text(piece) => text.push_str(piece),
             Piece::Path(path) => {
-                let found = at.query(path).unwrap_or_default();
-                let found: Vec<String> = found.into_iter().map(shown).collect();
-                text.push_str(&found.join(" "));
+                let values = at.query(path).unwrap_or_default();
+                let texts: Vec<String> = values.into_iter().map(shown).collect();
+                text.push_str(&texts.join(" "));
             }
             Piece::Range(path, within) => {
-                for found in at.query(path).unwrap_or_default() {
-                    fill(within, found, text);
+                for value in at.query(path).unwrap_or_default() {
+                    fill(within, value, text);
                 }
             }
         }
@@ -100,40 +102,40 @@ fn shown(value: &Value) -> String {
 }
 
 /// The pieces up to the end of the text, or of the range.
-fn pieces(rest: &mut &str, in_range: bool) -> Result<Vec<Piece>, String> {
-    let mut found = Vec::new();
-    while !rest.is_empty() {
-        let Some((before, after)) = rest.split_once('{') else {
-            found.push(Piece::Text((*rest).to_owned()));
-            *rest = "";
+fn pieces(remaining: &mut &str, in_range: bool) -> Result<Vec<Piece>, String> {
+    let mut read = Vec::new();
+    while !remaining.is_empty() {
+        let Some((before, after)) = remaining.split_once('{') else {
+            read.push(Piece::Text((*remaining).to_owned()));
+            *remaining = "";
             break;
         };
         if !before.is_empty() {
-            found.push(Piece::Text(before.to_owned()));
+            read.push(Piece::Text(before.to_owned()));
         }
         let end = closing(after).ok_or_else(|| format!("jsonpath: {{{after} is not closed"))?;
         let action = after.get(..end).unwrap_or_default().trim();
-        *rest = after.get(end + 1..).unwrap_or_default();
+        *remaining = after.get(end + 1..).unwrap_or_default();
         if action == "end" {
             return if in_range {
-                Ok(found)
+                Ok(read)
             } else {
                 Err("jsonpath: {end} without {range}".to_owned())
             };
         }
         if let Some(over) = action.strip_prefix("range ") {
             let over = path(over.trim())?;
-            found.push(Piece::Range(over, pieces(rest, true)?));
+            read.push(Piece::Range(over, pieces(remaining, true)?));
         } else if action.starts_with(['"', '\'']) {
-            found.push(Piece::Text(quoted(action)?));
+            read.push(Piece::Text(quoted(action)?));
         } else {
-            found.push(Piece::Path(path(action)?));
+            read.push(Piece::Path(path(action)?));
         }
     }
     if in_range {
         return Err("jsonpath: {range} is not closed by {end}".to_owned());
     }
-    Ok(found)
+    Ok(read)
 }
 
 /// The index of the closing brace, ignoring quoted ones.
@@ -155,13 +157,13 @@ fn closing(text: &str) -> Option<usize> {
 fn quoted(action: &str) -> Result<String, String> {
     let wrong = || format!("jsonpath: {action} is no text in quotes");
     let inner = match action.strip_prefix('\'') {
-        Some(rest) => rest
+        Some(after_quote) => after_quote
             .strip_suffix('\'')
             .ok_or_else(wrong)?
             .replace('"', "\\\""),
         None => action
             .strip_prefix('"')
-            .and_then(|rest| rest.strip_suffix('"'))
+            .and_then(|unquoted| unquoted.strip_suffix('"'))
             .ok_or_else(wrong)?
             .to_owned(),
     };
@@ -176,28 +178,32 @@ fn path(text: &str) -> Result<String, String> {
         return Err(unsupported(text));
     }
     let mut path = "$".to_owned();
-    let mut rest = text.strip_prefix(['$', '@']).unwrap_or(text);
-    if !rest.is_empty() && !rest.starts_with(['.', '[']) {
+    let mut remaining = text.strip_prefix(['$', '@']).unwrap_or(text);
+    if !remaining.is_empty() && !remaining.starts_with(['.', '[']) {
         return Err(format!("jsonpath: {text:?} is no path: write {{.name}}"));
     }
-    while let Some(c) = rest.chars().next() {
+    while let Some(c) = remaining.chars().next() {
         if c == '[' {
-            let end = bracket(rest)
+            let end = bracket(remaining)
                 .ok_or_else(|| format!("jsonpath: {text:?}: a bracket is not closed"))?;
-            path.push_str(&of_present(rest.get(..end).unwrap_or_default()));
-            rest = rest.get(end..).unwrap_or_default();
+            path.push_str(&of_present(remaining.get(..end).unwrap_or_default()));
+            remaining = remaining.get(end..).unwrap_or_default();
             continue;
         }
-        let dots = if rest.starts_with("..") { ".." } else { "." };
-        rest = rest.get(dots.len()..).unwrap_or_default();
-        let (name, behind) = name(rest);
-        let written = rest.len() - behind.len();
-        let written = rest.get(..written).unwrap_or_default();
+        let dots = if remaining.starts_with("..") {
+            ".."
+        } else {
+            "."
+        };
+        remaining = remaining.get(dots.len()..).unwrap_or_default();
+        let (name, behind) = name(remaining);
+        let written = remaining.len() - behind.len();
+        let written = remaining.get(..written).unwrap_or_default();
         // kubectl ends a name there, and knows nothing that may follow.
         if written.contains([' ', '|']) && !written.contains('\\') {
             return Err(unsupported(text));
         }
-        rest = behind;
+        remaining = behind;
         let deep = if dots == ".." { ".." } else { "" };
         if name == "*" {
             path.push_str(deep);
@@ -205,9 +211,9 @@ fn path(text: &str) -> Result<String, String> {
         } else if !name.is_empty() {
             path.push_str(deep);
             path.extend(["[", &Value::from(name).to_string(), "]"]);
-        } else if dots == ".." && rest.starts_with('[') {
+        } else if dots == ".." && remaining.starts_with('[') {
             path.push_str("..");
-        } else if !rest.is_empty() && !rest.starts_with('[') {
+        } else if !remaining.is_empty() && !remaining.starts_with('[') {
             return Err(format!("jsonpath: {text:?}: a name is missing"));
         }
     }
@@ -250,7 +256,7 @@ fn unsupported(text: &str) -> String {
 fn of_present(bracket: &str) -> Cow<'_, str> {
     let filter = bracket
         .strip_prefix("[?(")
-        .and_then(|rest| rest.strip_suffix(")]"));
+        .and_then(|inner| inner.strip_suffix(")]"));
     let sides = filter
         .filter(|filter| !filter.contains("&&") && !filter.contains("||"))
         .and_then(|filter| filter.split_once("!="));

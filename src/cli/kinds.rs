@@ -31,26 +31,26 @@ pub struct Args {
 /// If the directory or cluster does not exist, the configuration is wrong, or the kind is not known.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let Definitions { rules, crds, used } = args.state.definitions()?;
-    let mut found = kinds(&rules, &crds, &used, args.all || args.kind.is_some());
+    let mut answer = kinds(&rules, &crds, &used, args.all || args.kind.is_some());
     if let Some(wanted) = &args.kind {
-        found.kinds.retain(|kind| kind.is_called(wanted));
-        if found.kinds.is_empty() {
+        answer.kinds.retain(|kind| kind.is_called(wanted));
+        if answer.kinds.is_empty() {
             return Err(format!("{wanted} is not a policy kind that is known here").into());
         }
     }
     let style = args.output.style();
-    let text = match args.output.program(&document(&found))? {
+    let text = match args.output.program(&document(&answer))? {
         Some(text) => text,
         None => match args.output {
             Output::Name => {
                 let name = |kind: &Kind| format!("{}.{}\n", kind.kind.to_lowercase(), kind.group);
-                found.kinds.iter().map(name).collect()
+                answer.kinds.iter().map(name).collect()
             }
             _ if args.kind.is_some() => {
-                let each = found.kinds.iter().map(|kind| details(kind, style));
+                let each = answer.kinds.iter().map(|kind| details(kind, style));
                 each.collect()
             }
-            _ => table(&found, style),
+            _ => table(&answer, style),
         },
     };
     super::print(&text)

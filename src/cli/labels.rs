@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn an_invalid_selector_is_refused_with_the_invalid_part() {
-        for (text, said) in [
+        for (text, message) in [
             (",", "empty"),
             ("a=b,", "empty"),
             ("a in (b", "not closed"),
@@ -185,7 +185,7 @@ mod tests {
             ("ü=b", "no key"),
         ] {
             let why = selector(text).unwrap_err();
-            assert!(why.contains(said), "{text:?}: {why}");
+            assert!(why.contains(message), "{text:?}: {why}");
             assert!(!why.contains(['\u{1b}', '\n']), "{why:?}");
         }
         assert!(selector(&"a".repeat(1 << 20)).is_err());

@@ -160,18 +160,18 @@ impl Names {
             Some((name, rest)) => (name, Some(without_version(rest))),
             None => (word, None),
         };
-        let route_path = name.to_lowercase();
+        let lowercase = name.to_lowercase();
         let is_called = |(gk, calling): &(&GroupKind, &Aliases)| {
-            let by_name = calling.names.contains(&route_path) || gk.kind.eq_ignore_ascii_case(name);
+            let by_name = calling.names.contains(&lowercase) || gk.kind.eq_ignore_ascii_case(name);
             by_name && group.is_none_or(|group| gk.group.eq_ignore_ascii_case(group))
         };
-        let found = || self.kinds.iter().filter(is_called);
-        let rank = found().map(|(_, calling)| calling.rank).min();
-        let mut found = found().filter(|(_, calling)| Some(calling.rank) == rank);
+        let called = || self.kinds.iter().filter(is_called);
+        let rank = called().map(|(_, calling)| calling.rank).min();
+        let mut best = called().filter(|(_, calling)| Some(calling.rank) == rank);
         if let (Some(Rank::Known), Some(later)) = (rank, &self.later) {
             return later().kind(word);
         }
-        match (found.next(), found.next(), &self.later) {
+        match (best.next(), best.next(), &self.later) {
             (Some((gk, _)), None, _) => Ok(gk.clone()),
             (Some((one, _)), Some((other, _)), _) => Err(format!(
                 "several kinds are called {word}: write {}.{} or {}.{}",
@@ -186,8 +186,8 @@ impl Names {
     }
 
     fn unknown(&self, word: &str) -> String {
-        let route_path = word.to_lowercase();
-        let singular = route_path.strip_suffix('s').unwrap_or(&route_path);
+        let lowercase = word.to_lowercase();
+        let singular = lowercase.strip_suffix('s').unwrap_or(&lowercase);
         if let Some((_, owner)) = SECTIONS.iter().find(|(section, _)| *section == singular) {
             return format!("a {singular} is a section of an object: write {owner}");
         }
@@ -345,7 +345,7 @@ pub(super) fn split(words: &[String]) -> Result<(&str, Option<&str>), String> {
 /// # Errors
 /// If both forms are mixed.
 pub(super) fn each(words: &[String]) -> Result<Vec<(&str, Option<&str>)>, String> {
-    let Some((first, rest)) = words.split_first() else {
+    let Some((first, others)) = words.split_first() else {
         return Ok(Vec::new());
     };
     let with_slash = words.iter().filter(|word| word.contains('/')).count();
@@ -357,35 +357,35 @@ pub(super) fn each(words: &[String]) -> Result<Vec<(&str, Option<&str>)>, String
         return Err("write KIND/NAME for each object, or KIND NAME NAME".to_owned());
     }
     let kinds = first.split(',').filter(|kind| !kind.is_empty());
-    if rest.is_empty() {
+    if others.is_empty() {
         return Ok(kinds.map(|kind| (kind, None)).collect());
     }
-    let pairs = kinds.flat_map(|kind| rest.iter().map(move |name| (kind, Some(name.as_str()))));
+    let pairs = kinds.flat_map(|kind| others.iter().map(move |name| (kind, Some(name.as_str()))));
     Ok(pairs.collect())
 }
 
 /// The group of `v1.gateway.networking.k8s.io`: kubectl accepts a version before it.
-fn without_version(rest: &str) -> &str {
+fn without_version(word: &str) -> &str {
     let is_version = |text: &str| {
         let digits = text.strip_prefix('v').unwrap_or_default();
         digits.starts_with(|c: char| c.is_ascii_digit())
             && digits.chars().all(|c| c.is_ascii_alphanumeric())
     };
-    match rest.split_once('.') {
+    match word.split_once('.') {
         Some((version, group)) if is_version(version) => group,
-        None if is_version(rest) => "",
-        _ => rest,
+        None if is_version(word) => "",
+        _ => word,
     }
 }
 
 /// The likely plural of a kind.
 fn plural(kind: &str) -> String {
-    let route_path = kind.to_lowercase();
+    let lowercase = kind.to_lowercase();
     let vowel = |stem: &str| stem.ends_with(['a', 'e', 'i', 'o', 'u']);
-    match route_path.strip_suffix('y') {
+    match lowercase.strip_suffix('y') {
         Some(stem) if !vowel(stem) => format!("{stem}ies"),
-        _ if route_path.ends_with('s') => format!("{route_path}es"),
-        _ => format!("{route_path}s"),
+        _ if lowercase.ends_with('s') => format!("{lowercase}es"),
+        _ => format!("{lowercase}s"),
     }
 }
 
@@ -418,8 +418,8 @@ mod tests {
                 "ExternalService.networking.acme.io",
             ),
         ] {
-            let found = names.kind(word).unwrap();
-            assert!(found.to_string().starts_with(kind), "{word}: {found}");
+            let gk = names.kind(word).unwrap();
+            assert!(gk.to_string().starts_with(kind), "{word}: {gk}");
         }
     }
 
@@ -462,14 +462,14 @@ mod tests {
             ("httproute,grpcroute", "httproute grpcroute"),
         ] {
             let words = words(line);
-            let found = each(&words)
+            let pairs = each(&words)
                 .unwrap()
                 .into_iter()
                 .map(|(kind, name)| match name {
                     Some(name) => format!("{kind}/{name}"),
                     None => kind.to_owned(),
                 });
-            assert_eq!(found.collect::<Vec<_>>().join(" "), named);
+            assert_eq!(pairs.collect::<Vec<_>>().join(" "), named);
         }
         assert!(each(&words("httproute/cart catalog")).is_err());
     }

@@ -146,30 +146,30 @@ fn answer(
         },
         undated: &view.undated,
     };
-    let found = policies(snapshot, &asked);
+    let answer = policies(snapshot, &asked);
     let form = Form {
         style: Style::of_stdout(),
         namespaces: everywhere && !of_cluster,
         wide: args.output == Output::Wide,
         headings: !args.no_headers,
     };
-    if let Some(text) = args.output.program(&answer::document(&found))? {
+    if let Some(text) = args.output.program(&answer::document(&answer))? {
         return Ok((text, None));
     }
     Ok(match args.output {
         Output::Name => (
-            names_of(found.policies.iter().map(|listed| &listed.policy)),
+            names_of(answer.policies.iter().map(|listed| &listed.policy)),
             None,
         ),
-        _ if found.policies.is_empty() => (String::new(), Some(none(snapshot, &asked))),
-        _ if args.summary => (totals(&found, &form), None),
-        _ => (lines(&found, &form, now), None),
+        _ if answer.policies.is_empty() => (String::new(), Some(none(snapshot, &asked))),
+        _ if args.summary => (totals(&answer, &form), None),
+        _ => (lines(&answer, &form, now), None),
     })
 }
 
 /// The message for an empty list; it says where there are such policies.
 fn none(snapshot: &Snapshot, asked: &Asked<'_>) -> String {
-    let of = match &asked.kind {
+    let kind_words = match &asked.kind {
         Some(kind) => format!("policies of kind {kind}"),
         None => "policies".to_owned(),
     };
@@ -177,10 +177,10 @@ fn none(snapshot: &Snapshot, asked: &Asked<'_>) -> String {
     let such = if narrowed { "such " } else { "" };
     if let Some(place) = &asked.acting_on {
         let place = escape(&place.to_string());
-        return format!("no {such}{of} apply to {place}");
+        return format!("no {such}{kind_words} apply to {place}");
     }
     let Some(namespace) = &asked.namespace else {
-        return format!("there are no {such}{of}");
+        return format!("there are no {such}{kind_words}");
     };
     let all = Asked {
         namespace: None,
@@ -192,7 +192,7 @@ fn none(snapshot: &Snapshot, asked: &Asked<'_>) -> String {
         some => format!("; {some} in all namespaces: use -A"),
     };
     let namespace = escape(namespace);
-    format!("there are no {such}{of} in namespace {namespace}{hint}")
+    format!("there are no {such}{kind_words} in namespace {namespace}{hint}")
 }
 
 fn named(opened: &Opened, word: &str) -> Result<Place, Failure> {
@@ -221,6 +221,6 @@ fn is_policy_kind(snapshot: &Snapshot, kind: &GroupKind) -> Result<(), String> {
 
 fn state(word: &str) -> PolicyState {
     let mut all = PolicyState::ALL.into_iter();
-    let found = all.find(|state| state.as_str().eq_ignore_ascii_case(word));
-    found.unwrap_or(PolicyState::NoEffect)
+    let known = all.find(|state| state.as_str().eq_ignore_ascii_case(word));
+    known.unwrap_or(PolicyState::NoEffect)
 }

@@ -150,8 +150,8 @@ async fn ask(client: &HttpClient, url: &Uri) -> Result<String, String> {
     let body = Limited::new(response.into_body(), MOST);
     let body = body.collect().await.map_err(|e| e.to_string())?.to_bytes();
     if status != StatusCode::OK {
-        let said = String::from_utf8_lossy(&body);
-        return Err(format!("{status}: {}", said.trim_end()));
+        let text = String::from_utf8_lossy(&body);
+        return Err(format!("{status}: {}", text.trim_end()));
     }
     if is_webhook {
         judged(&body)
@@ -181,14 +181,14 @@ fn review() -> Value {
 }
 
 fn judged(body: &[u8]) -> Result<String, String> {
-    let said = || String::from_utf8_lossy(body);
+    let text = || String::from_utf8_lossy(body);
     let answer = serde_json::from_slice::<Answer>(body);
-    let Answer { response } = answer.map_err(|e| format!("{e} in the answer {}", said()))?;
+    let Answer { response } = answer.map_err(|e| format!("{e} in the answer {}", text()))?;
     if response.uid != UID {
-        return Err(format!("this is the answer to another review: {}", said()));
+        return Err(format!("this is the answer to another review: {}", text()));
     }
     if !response.allowed {
-        return Err(format!("it refuses the review: {}", said()));
+        return Err(format!("it refuses the review: {}", text()));
     }
     Ok("reviews are answered".to_owned())
 }

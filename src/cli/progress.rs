@@ -27,7 +27,7 @@ impl Progress {
         if !io::stderr().is_terminal() {
             return Self(None);
         }
-        let (said, heard) = mpsc::channel::<String>();
+        let (sender, heard) = mpsc::channel::<String>();
         let mut doing = doing.to_owned();
         let line = thread::spawn(move || {
             let started = Instant::now();
@@ -51,22 +51,22 @@ impl Progress {
                 write(CLEAR);
             }
         });
-        Self(Some((said, line)))
+        Self(Some((sender, line)))
     }
 
     /// Changes the text.
     pub(super) fn say(&self, doing: impl Into<String>) {
-        if let Some((said, _)) = &self.0 {
+        if let Some((sender, _)) = &self.0 {
             // A line that cannot be shown does not stop the command.
-            let _ = said.send(doing.into());
+            let _ = sender.send(doing.into());
         }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some((said, line)) = self.0.take() {
-            drop(said);
+        if let Some((sender, line)) = self.0.take() {
+            drop(sender);
             let _ = line.join();
         }
     }

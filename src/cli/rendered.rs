@@ -77,10 +77,10 @@ impl Rendered {
             ("--helm", &self.helm),
             ("--values", &self.values),
         ];
-        let said = |(name, paths): (&'static str, &Vec<PathBuf>)| {
+        let option = |(name, paths): (&'static str, &Vec<PathBuf>)| {
             let paths = paths.iter().map(|path| (name, path.display().to_string()));
             paths.collect::<Vec<_>>()
         };
-        lists.into_iter().flat_map(said)
+        lists.into_iter().flat_map(option)
     }
 }

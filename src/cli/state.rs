@@ -103,7 +103,7 @@ pub(super) struct Opened {
     /// The text of the objects of files, if it is kept.
     texts: BTreeMap<ObjectKey, Box<RawValue>>,
     rules: Arc<ProfileRules>,
-    found: Found,
+    source: Found,
     /// The arguments, to open it again.
     asked: (State, Scope),
     /// The fingerprint of the files before they were read, for `--watch`.
@@ -138,11 +138,12 @@ impl State {
             ("--context", self.context.clone()),
             ("--config", path(&self.config)),
         ];
-        let said = arguments
+        let arguments_given = arguments
             .into_iter()
             .filter_map(|(name, value)| Some((name, value?)))
             .chain(self.rendered.again());
-        said.flat_map(|(name, value)| [name.to_owned(), value])
+        arguments_given
+            .flat_map(|(name, value)| [name.to_owned(), value])
             .collect()
     }
 
@@ -232,22 +233,22 @@ impl State {
     /// If the directory or cluster does not exist.
     pub(super) fn open_as(&self, config: &Configuration, scope: &Scope) -> Result<Opened, Failure> {
         let rules = config.rules()?;
-        let said = scope.namespace.clone();
+        let given_namespace = scope.namespace.clone();
         let asked = (self.clone(), scope.clone());
         if !self.is_of_files() {
-            let cluster = Cluster::open(self, said)?;
+            let cluster = Cluster::open(self, given_namespace)?;
             return Ok(Opened {
                 names: cluster.names(),
                 namespace: cluster.namespace.clone(),
                 guardrails: Vec::new(),
                 texts: BTreeMap::new(),
                 rules,
-                found: Found::Cluster(Box::new(cluster)),
+                source: Found::Cluster(Box::new(cluster)),
                 asked,
                 seen: None,
             });
         }
-        let namespace = said.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
+        let namespace = given_namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
         let manifests = self.manifests(&namespace)?;
         let guardrails = guardrails::among(&manifests)
             .map(ToOwned::to_owned)
@@ -260,7 +261,7 @@ impl State {
             namespace,
             guardrails,
             rules,
-            found: Found::Files(Box::new(loaded)),
+            source: Found::Files(Box::new(loaded)),
             asked,
             seen: None,
         })
@@ -298,14 +299,14 @@ impl State {
     /// As for [`State::open`].
     pub(super) fn definitions(&self) -> Result<Definitions, Failure> {
         let opened = self.open(&Scope::default())?;
-        let (crds, used) = match opened.found {
+        let (crds, used) = match opened.source {
             Found::Files(loaded) => {
                 say(&loaded.problems);
                 let used = loaded.counts.policy_kinds.into_iter().collect();
                 (loaded.crds, used)
             }
             Found::Cluster(cluster) => match cluster.definitions() {
-                Ok(found) => (found.crds.clone(), Vec::new()),
+                Ok(definitions) => (definitions.crds.clone(), Vec::new()),
                 Err(why) => {
                     let missing = Missing {
                         what: Unseen::Definitions(cluster.unexplained(&opened.rules)),
@@ -329,7 +330,7 @@ impl State {
 impl Opened {
     /// Reads the wanted objects of a cluster, or all objects of files.
     pub(super) fn view(self, wants: &Wants) -> View {
-        match self.found {
+        match self.source {
             Found::Files(loaded) => View::of_files(*loaded, self.rules),
             Found::Cluster(cluster) => View::listed(cluster.read(&self.rules, wants), &self.rules),
         }
@@ -337,11 +338,11 @@ impl Opened {
 
     /// The guardrails among the manifests, or in the cluster. It says if they cannot be listed.
     pub(super) fn guardrails(&self) -> Vec<Box<RawValue>> {
-        let Found::Cluster(cluster) = &self.found else {
+        let Found::Cluster(cluster) = &self.source else {
             return self.guardrails.clone();
         };
         match cluster.guardrails() {
-            Ok(found) => found.iter().filter_map(guardrails::stored).collect(),
+            Ok(stored) => stored.iter().filter_map(guardrails::stored).collect(),
             Err(why) => {
                 let why = escape(&why.to_string());
                 eprintln!(
@@ -366,7 +367,7 @@ impl Opened {
     /// As for [`Names::place`].
     pub(super) fn place(&self, kind: &str, name: &str) -> Result<Place, String> {
         let mut place = self.names.place(kind, name, &self.namespace)?;
-        if let (Found::Files(loaded), None) = (&self.found, self.within()) {
+        if let (Found::Files(loaded), None) = (&self.source, self.within()) {
             let wanted = &place.object;
             let all = loaded.objects.iter().map(|object| &object.key);
             let mut named = all.filter(|key| key.gk == wanted.gk && key.name == wanted.name);
@@ -393,7 +394,7 @@ impl Opened {
     /// # Errors
     /// If the state is one of files, or the credentials are gone.
     pub(super) fn live(self, wants: &Wants) -> Result<Live, Failure> {
-        match self.found {
+        match self.source {
             Found::Cluster(cluster) => Live::start(*cluster, self.rules, wants),
             Found::Files(_) => Err("files are not watched by an API server".into()),
         }
@@ -405,7 +406,7 @@ impl Opened {
     /// If the state can be read only once.
     pub(super) fn followed(self, wants: &Wants) -> Result<Box<dyn Query>, Failure> {
         let (state, scope) = self.asked;
-        let loaded = match self.found {
+        let loaded = match self.source {
             Found::Cluster(cluster) => {
                 return Ok(Box::new(Live::start(*cluster, self.rules, wants)?));
             }

@@ -58,12 +58,12 @@ fn no_definitions(why: &str, unexplained: &[GroupKind]) -> String {
 
 fn no_gateway_api(policies: &[GroupKind]) -> String {
     let policies: Vec<&GroupKind> = policies.iter().collect();
-    let found = match policies.as_slice() {
+    let kinds = match policies.as_slice() {
         [] => "no policy kinds either".to_owned(),
         policies => format!("only policy kinds: {}", named(policies)),
     };
     format!(
-        "Gateway API is not installed in this cluster; there are {found}. Install its CRDs, or select another cluster with --context"
+        "Gateway API is not installed in this cluster; there are {kinds}. Install its CRDs, or select another cluster with --context"
     )
 }
 
@@ -88,8 +88,8 @@ pub(super) fn why_not(missing: &[Missing], key: &ObjectKey) -> Option<String> {
         Unseen::Elsewhere(namespace, gk) => *gk == key.gk && *namespace != key.namespace,
         _ => false,
     };
-    let mut found = missing.iter().filter(|missing| hides(&missing.what));
-    let why = &found.next()?.why;
+    let mut hiding = missing.iter().filter(|missing| hides(&missing.what));
+    let why = &hiding.next()?.why;
     Some(escape(&format!("{key} cannot be read: {why}")))
 }
 

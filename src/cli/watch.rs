@@ -116,7 +116,7 @@ pub(super) fn follow<T: Seen>(
     // Answers are compared as of the start: an age that grows is not a change.
     let start = (teller.clock)();
     let mut shown: Option<String> = None;
-    let mut said: Option<Vec<String>> = None;
+    let mut last_lines: Option<Vec<String>> = None;
     let mut trouble = String::new();
     loop {
         let answered = looked.look().and_then(|view| match view {
@@ -149,11 +149,11 @@ pub(super) fn follow<T: Seen>(
                     shown = Some(text);
                 }
                 let unseen = view.unseen();
-                if said.as_ref() != Some(&unseen) {
+                if last_lines.as_ref() != Some(&unseen) {
                     for line in &unseen {
                         eprintln!("attache: {}", escape(line));
                     }
-                    said = Some(unseen);
+                    last_lines = Some(unseen);
                 }
             }
         }

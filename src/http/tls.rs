@@ -37,10 +37,10 @@ pub enum TlsError {
         source: std::io::Error,
     },
     /// The file of the certificate is not PEM, or has none.
-    #[error("failed to parse the certificate chain: {}", said(.0))]
+    #[error("failed to parse the certificate chain: {}", pem_fault(.0))]
     Certificate(#[source] pki_types::pem::Error),
     /// The file of the key is not PEM, or has none.
-    #[error("failed to parse the private key: {}", said(.0))]
+    #[error("failed to parse the private key: {}", pem_fault(.0))]
     Key(#[source] pki_types::pem::Error),
     /// The key has an unknown type, or does not match the certificate.
     #[error("failed to use the certificate with the key: {0}")]
@@ -49,7 +49,7 @@ pub enum TlsError {
     #[error("the certificate is not valid now: {0}; renew it, or set the clock")]
     Time(String),
     /// The file of the client CA is not PEM, or has no certificate.
-    #[error("failed to parse the client CA: {}", said(.0))]
+    #[error("failed to parse the client CA: {}", pem_fault(.0))]
     ClientCa(#[source] pki_types::pem::Error),
     /// The client CA cannot be used to verify clients.
     #[error("failed to use the client CA: {0}")]
@@ -60,7 +60,7 @@ pub enum TlsError {
 }
 
 /// Describes an error in a PEM text, without quoting it.
-fn said(error: &pki_types::pem::Error) -> &'static str {
+fn pem_fault(error: &pki_types::pem::Error) -> &'static str {
     use pki_types::pem::Error;
     match error {
         Error::NoItemsFound => "the file has none",

@@ -186,8 +186,8 @@ mod tests {
         let made = configuration(Endpoint::Validate, &terms, &Policies::new());
         let policies = ["Fail", "Ignore"].map(Value::from);
         let webhooks = made["webhooks"].as_array().unwrap().iter();
-        let said: Vec<Value> = webhooks.map(|w| w["failurePolicy"].clone()).collect();
-        assert_eq!(said, policies);
+        let failure_policies: Vec<Value> = webhooks.map(|w| w["failurePolicy"].clone()).collect();
+        assert_eq!(failure_policies, policies);
         let made = configuration(Endpoint::Mutate, &terms, &Policies::new());
         assert_eq!(made["webhooks"][0]["failurePolicy"], "Fail");
     }

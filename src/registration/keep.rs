@@ -102,7 +102,11 @@ fn has_applied_ca(configuration: &Value, webhook: &str) -> bool {
     let field =
         format!("/fieldsV1/f:webhooks/k:{{\"name\":\"{webhook}\"}}/f:clientConfig/f:caBundle");
     items(managers).any(|entry| {
-        let is = |key: &str, value: &str| entry.get(key).is_some_and(|found| found == value);
+        let is = |key: &str, value: &str| {
+            entry
+                .get(key)
+                .is_some_and(|entry_value| entry_value == value)
+        };
         is("manager", FIELD_MANAGER) && is("operation", "Apply") && entry.pointer(&field).is_some()
     })
 }
@@ -216,9 +220,9 @@ mod tests {
     fn a_configuration_of_somebody_else_is_left_alone() {
         let mut current = installed(Endpoint::Validate, FailurePolicy::Ignore, &[]);
         current["webhooks"][0]["name"] = json!("other.example.com");
-        let said = amendment(Endpoint::Validate, &current, &policies(&[]), None);
+        let amended = amendment(Endpoint::Validate, &current, &policies(&[]), None);
         assert_eq!(
-            said,
+            amended,
             Err("it has no webhook validate.attache.dev".to_owned())
         );
     }

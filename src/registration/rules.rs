@@ -192,21 +192,21 @@ mod tests {
 
     #[test]
     fn one_rule_for_each_group_and_scope() {
-        let found = policies(&[
+        let made_for = policies(&[
             ("b.example", "zebras", true),
             ("b.example", "apes", true),
             ("b.example", "herds", false),
             ("a.example", "cats", true),
         ]);
-        let made = webhooks(Endpoint::Mutate, false, &found);
+        let made = webhooks(Endpoint::Mutate, false, &made_for);
         let rules = &made[0].1;
-        let said: Vec<String> = rules
+        let lines: Vec<String> = rules
             .iter()
             .map(|r| format!("{} {} {}", r["apiGroups"][0], r["resources"], r["scope"]))
             .collect();
-        assert!(said.contains(&r#""a.example" ["cats"] "Namespaced""#.to_owned()));
-        assert!(said.contains(&r#""b.example" ["herds"] "Cluster""#.to_owned()));
-        assert!(said.contains(&r#""b.example" ["apes","zebras"] "Namespaced""#.to_owned()));
+        assert!(lines.contains(&r#""a.example" ["cats"] "Namespaced""#.to_owned()));
+        assert!(lines.contains(&r#""b.example" ["herds"] "Cluster""#.to_owned()));
+        assert!(lines.contains(&r#""b.example" ["apes","zebras"] "Namespaced""#.to_owned()));
         for rule in rules {
             assert_eq!(rule["operations"], json!(["CREATE", "UPDATE"]), "{rule}");
             assert_eq!(rule["apiVersions"], json!(["*"]), "{rule}");

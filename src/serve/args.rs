@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::builder::ArgPredicate;
 
-use crate::answer::openreports::Told;
+use crate::answer::openreports::PolicyNames;
 use crate::registration::Endpoint;
 use crate::telemetry::LogFormat;
 
@@ -147,7 +147,7 @@ pub enum Named {
 
 // === impl Named ===
 
-impl From<Named> for Told {
+impl From<Named> for PolicyNames {
     fn from(named: Named) -> Self {
         match named {
             Named::Own => Self::Own,

@@ -122,7 +122,7 @@ impl Door for Entrance {
                 Some(rights) => rights,
                 None => self.readers.rights(&user, self.sessions.asked()?).await?,
             };
-            let session = self.sessions.of(rights).await?;
+            let session = self.sessions.session_for(rights).await?;
             Ok(Arc::new(Named { session, user }) as Arc<dyn Answers>)
         })
     }

@@ -162,7 +162,7 @@ pub(super) async fn from_cluster(
     if let Some(named) = args.reports {
         let settings = reports::Settings {
             namespace: namespace.clone(),
-            told: named.into(),
+            policy_names: named.into(),
             owner: args.reports_owner.clone(),
         };
         let (client, metrics) = (client.clone(), metrics.clone());
@@ -323,8 +323,8 @@ fn outside(confirm: Arc<LiveRead>, access: Arc<Access>, notices: Option<Notices>
     }
 }
 
-fn millis(said: Option<u64>, default: Duration) -> Duration {
-    said.map_or(default, Duration::from_millis)
+fn millis(configured: Option<u64>, default: Duration) -> Duration {
+    configured.map_or(default, Duration::from_millis)
 }
 
 #[cfg(test)]
@@ -367,12 +367,12 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_configuration_says_from_which_age_on_the_cache_is_old() {
-        for (said, old_after_three_minutes) in
+        for (limits, old_after_three_minutes) in
             [("", false), ("limits: {cacheAgeSeconds: 120}", true)]
         {
             let text = Text {
                 path: "attache.yaml".into(),
-                text: format!("apiVersion: attache.dev/v1\nkind: Configuration\n{said}\n"),
+                text: format!("apiVersion: attache.dev/v1\nkind: Configuration\n{limits}\n"),
             };
             let config = Configuration::of(Some(&text)).unwrap();
             let (_rules, known) = watch::channel(config.rules().unwrap());
@@ -388,10 +388,10 @@ mod tests {
             assert_eq!(
                 age() != StaleKinds::default(),
                 old_after_three_minutes,
-                "{said:?}"
+                "{limits:?}"
             );
             sleep(Duration::from_mins(3)).await;
-            assert!(age() != StaleKinds::default(), "{said:?}: as by default");
+            assert!(age() != StaleKinds::default(), "{limits:?}: as by default");
         }
     }
 }

@@ -64,16 +64,21 @@ impl Scope {
 // === impl Counts ===
 
 impl Counts {
-    /// Judges a state. Each finding is also passed to `told`.
-    pub(super) fn of(moment: &Moment, pace: &mut Pace, told: impl FnMut(Finding)) -> Self {
+    /// Judges a state. Each finding is also passed to `report`.
+    pub(super) fn of(moment: &Moment, pace: &mut Pace, report: impl FnMut(Finding)) -> Self {
         let mut counts = Self::default();
-        counts.count_findings(moment, pace, told);
+        counts.count_findings(moment, pace, report);
         counts.count_policies(&moment.snapshot, pace);
         counts.worked = pace.worked();
         counts
     }
 
-    fn count_findings(&mut self, moment: &Moment, pace: &mut Pace, mut told: impl FnMut(Finding)) {
+    fn count_findings(
+        &mut self,
+        moment: &Moment,
+        pace: &mut Pace,
+        mut report: impl FnMut(Finding),
+    ) {
         let standing = report::Standing {
             snapshot: &moment.snapshot,
             severities: &moment.settings.severities,
@@ -83,10 +88,10 @@ impl Counts {
             today: moment.today,
         };
         standing.each(
-            || pace.rest(),
+            || pace.pause(),
             |finding| {
                 self.add(&finding);
-                told(finding);
+                report(finding);
             },
         );
         self.bound();
@@ -139,7 +144,7 @@ impl Counts {
                         let key = (kind.clone(), differs);
                         *self.disagreements.entry(key).or_default() += 1;
                     }
-                    pace.rest();
+                    pace.pause();
                 });
             }
         }
@@ -164,10 +169,13 @@ mod tests {
         let sum = counts.findings.values().sum::<usize>();
         counts.bound();
         assert_eq!(counts.findings.values().sum::<usize>(), sum);
-        let of = |scope| (Code::TargetNotFound, Severity::Deny, scope);
-        assert_eq!(counts.findings.get(&of(Scope::Others)), Some(&(1 + 2 + 3)));
-        assert_eq!(counts.findings.get(&of(scope(2))), None);
-        assert_eq!(counts.findings.get(&of(scope(3))), Some(&4));
+        let counted = |scope| (Code::TargetNotFound, Severity::Deny, scope);
+        assert_eq!(
+            counts.findings.get(&counted(Scope::Others)),
+            Some(&(1 + 2 + 3))
+        );
+        assert_eq!(counts.findings.get(&counted(scope(2))), None);
+        assert_eq!(counts.findings.get(&counted(scope(3))), Some(&4));
         assert_eq!(counts.findings.get(&cluster), Some(&1));
         assert_eq!(counts.findings.len(), NAMESPACES + 2);
     }

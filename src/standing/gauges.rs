@@ -119,7 +119,7 @@ mod tests {
             r#"attache_policies{kind="Color.p.example.com",state="Enforced"} 0"#,
             r#"attache_status_disagreements{kind="Color.p.example.com",sort="rejected"} 0"#,
         ] {
-            assert!(text.lines().any(|said| said == line), "{line}\n{text}");
+            assert!(text.lines().any(|series| series == line), "{line}\n{text}");
         }
         gauges.show(&metrics, &Counts::default());
         let text = metrics.text().unwrap();

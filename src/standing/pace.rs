@@ -34,7 +34,7 @@ impl Pace {
     }
 
     /// Pauses if there was much work since the last pause.
-    pub(super) fn rest(&mut self) {
+    pub(super) fn pause(&mut self) {
         let now = cpu_time();
         let work = now.saturating_sub(self.last);
         if work >= SLICE {

@@ -13,7 +13,7 @@ use kube::Client;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::answer::openreports::{Reports, Told};
+use crate::answer::openreports::{PolicyNames, Reports};
 use crate::lease::hold;
 use crate::metrics::Metrics;
 
@@ -31,7 +31,7 @@ pub struct Settings {
     /// The namespace of the Lease.
     pub namespace: String,
     /// Which policies of other namespaces reports name.
-    pub told: Told,
+    pub policy_names: PolicyNames,
     /// A `ClusterRole` that owns the reports: they are removed with it.
     pub owner: Option<String>,
 }
@@ -39,7 +39,7 @@ pub struct Settings {
 /// Where to hand the reports in.
 #[derive(Debug)]
 pub struct Desk {
-    pub(super) told: Told,
+    pub(super) policy_names: PolicyNames,
     pub(super) newest: Newest,
 }
 
@@ -57,7 +57,7 @@ pub fn start(
     let writer = Writer::new(client, settings.owner, held, metrics);
     tasks.spawn(writer.run(reports));
     Desk {
-        told: settings.told,
+        policy_names: settings.policy_names,
         newest,
     }
 }

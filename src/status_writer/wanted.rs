@@ -24,17 +24,17 @@ pub(super) fn wanted(snapshot: &Snapshot) -> BTreeMap<ObjectKey, Marks> {
         .filter_map(|object| Some((object, Place::of(snapshot, &object.key.gk)?)))
         .collect();
     objects.sort_by(|(one, _), (other, _)| one.key.cmp(&other.key));
-    let mut found = BTreeMap::new();
+    let mut by_object = BTreeMap::new();
     for some in objects.chunks(RUN) {
         let mut resolver = Resolver::new(snapshot);
         for (object, place) in some {
             let marks = marks(&mut resolver, object, *place);
             if !marks.is_empty() {
-                found.insert(object.key.clone(), marks);
+                by_object.insert(object.key.clone(), marks);
             }
         }
     }
-    found
+    by_object
 }
 
 fn marks(resolver: &mut Resolver<'_>, object: &Object, place: Place) -> Marks {

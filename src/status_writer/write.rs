@@ -57,9 +57,9 @@ impl Writer {
         gk: &GroupKind,
         place: Place,
     ) -> Result<BTreeMap<ObjectKey, Marks>, kube::Error> {
-        let mut found = BTreeMap::new();
+        let mut by_object = BTreeMap::new();
         let Some(resource) = self.resources.get(gk) else {
-            return Ok(found);
+            return Ok(by_object);
         };
         let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource);
         let mut page = ListParams::default().limit(PAGE);
@@ -73,12 +73,12 @@ impl Writer {
                 let value = serde_json::to_value(&object).unwrap_or_default();
                 let marks = Live(&value).marks(&key, place);
                 if !marks.is_empty() {
-                    found.insert(key, marks);
+                    by_object.insert(key, marks);
                 }
             }
             match some.metadata.continue_ {
                 Some(token) if !token.is_empty() => page = page.continue_token(&token),
-                _ => return Ok(found),
+                _ => return Ok(by_object),
             }
         }
     }

@@ -121,8 +121,8 @@ fn wanted(text: &str) -> String {
         .map(str::trim)
         .filter(|part| !part.is_empty());
     let parts = parts.map(|part| {
-        let bare = part.parse::<filter::LevelFilter>().is_ok();
-        format!(",{}{part}", if bare { "attache=" } else { "" })
+        let is_level = part.parse::<filter::LevelFilter>().is_ok();
+        format!(",{}{part}", if is_level { "attache=" } else { "" })
     });
     format!("{LIBRARIES}{}", parts.collect::<String>())
 }

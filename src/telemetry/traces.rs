@@ -173,15 +173,15 @@ mod tests {
     #[test]
     fn a_parent_that_is_invalid_or_named_twice_is_ignored() {
         let good = format!("00-{TRACE}-00f067aa0ba902b7-01");
-        let of = |state: &str| Some((TRACE.to_owned(), state.to_owned()));
+        let parent = |state: &str| Some((TRACE.to_owned(), state.to_owned()));
         let long = format!("a={}", "b".repeat(511));
         assert_eq!(
             read(&[("traceparent", &good), ("tracestate", "a=1")]),
-            of("a=1")
+            parent("a=1")
         );
         assert_eq!(
             read(&[("traceparent", &good), ("tracestate", &long)]),
-            of("")
+            parent("")
         );
         assert_eq!(
             read(&[("traceparent", &good), ("traceparent", &good)]),

@@ -63,9 +63,9 @@ pub fn uid(body: &[u8]) -> Option<String> {
     // serde also reads structs from arrays of their fields. The API server sends none, and attache refuses them.
     let text = std::str::from_utf8(body).ok()?;
     let review: Review = serde_json::from_str(text).ok()?;
-    let whole: &RawValue = serde_json::from_str(text).ok()?;
+    let answer: &RawValue = serde_json::from_str(text).ok()?;
     let is_list = |text: &str| text.trim_start().starts_with('[');
-    let parts: Parts<'_> = serde_json::from_str(whole.get()).ok()?;
+    let parts: Parts<'_> = serde_json::from_str(answer.get()).ok()?;
     let inner: Inner<'_> = serde_json::from_str(parts.request.get()).ok()?;
     let kind_is_list = inner.kind.is_some_and(|kind| is_list(kind.get()));
     if is_list(text) || is_list(parts.request.get()) || kind_is_list {

@@ -42,7 +42,7 @@ struct State {
     /// Paths that are refused with this code.
     refused: BTreeMap<String, u16>,
     /// Paths that answer with exactly this code and text.
-    said: BTreeMap<String, (u16, Bytes)>,
+    answers: BTreeMap<String, (u16, Bytes)>,
     /// Paths whose requests hang until they are removed.
     held: BTreeSet<String>,
     /// Paths on which all pages of a list but the first are refused with this code.
@@ -213,7 +213,7 @@ impl Server {
     /// A path answers every request with exactly this code and text.
     pub fn answers(&self, path: &str, code: u16, text: &str) {
         let text = Bytes::copy_from_slice(text.as_bytes());
-        self.state(|state| state.said.insert(path.to_owned(), (code, text)));
+        self.state(|state| state.answers.insert(path.to_owned(), (code, text)));
     }
 
     pub fn allow(&self, path: &str) {
@@ -306,7 +306,7 @@ impl Server {
                     &status(*code, &format!("refused: {path}")),
                 ));
             }
-            if let Some((code, text)) = state.said.get(&path) {
+            if let Some((code, text)) = state.answers.get(&path) {
                 return Ok(text_body(*code, text.clone()));
             }
             let is_next = query.contains("continue=");

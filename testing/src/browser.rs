@@ -42,8 +42,8 @@ impl Browser {
     pub fn start() -> Option<Self> {
         let chromium = ["chromium", "chromium-browser", "google-chrome"]
             .into_iter()
-            .find_map(found);
-        let (Some(chromium), Some(program)) = (chromium, found("chromedriver")) else {
+            .find_map(program_path);
+        let (Some(chromium), Some(program)) = (chromium, program_path("chromedriver")) else {
             let required = env::var("ATTACHE_REQUIRE_BROWSER").is_ok_and(|value| value == "1");
             assert!(
                 !required,
@@ -167,8 +167,8 @@ impl Browser {
     fn element(&self, selector: &str) -> String {
         eventually("the element is there", || self.has(selector));
         let query = json!({"using": "css selector", "value": selector});
-        let found = self.post("element", &query);
-        let (_, id) = found.as_object().unwrap().iter().next().unwrap();
+        let answer = self.post("element", &query);
+        let (_, id) = answer.as_object().unwrap().iter().next().unwrap();
         id.as_str().unwrap().to_owned()
     }
 
@@ -227,7 +227,7 @@ impl Drop for Browser {
     }
 }
 
-fn found(program: &str) -> Option<PathBuf> {
+fn program_path(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     let mut places = env::split_paths(&path).map(|folder| folder.join(program));
     places.find(|place| place.is_file())

@@ -35,15 +35,19 @@ pub fn hold(root: &Path, run: impl Fn(&Path) -> String) {
     cases.sort();
     let mut wrong = String::new();
     for case in cases {
-        let said = run(&case);
+        let output = run(&case);
         let expected = case.join("expected.yaml");
         if std::env::var_os("ATTACHE_BLESS").is_some() {
-            fs::write(&expected, &said).unwrap();
+            fs::write(&expected, &output).unwrap();
         }
         let should = fs::read_to_string(&expected).unwrap_or_default();
-        if said != should {
+        if output != should {
             let name = case.file_name().unwrap().to_string_lossy();
-            writeln!(wrong, "=== {name}\n--- expected\n{should}--- said\n{said}").unwrap();
+            writeln!(
+                wrong,
+                "=== {name}\n--- expected\n{should}--- said\n{output}"
+            )
+            .unwrap();
         }
     }
     assert!(wrong.is_empty(), "\n{wrong}");

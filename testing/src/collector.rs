@@ -161,8 +161,8 @@ impl Seen {
 
 /// An attribute as text.
 pub fn attribute(attributes: &[KeyValue], key: &str) -> Option<String> {
-    let found = attributes.iter().find(|pair| pair.key == key)?;
-    text(found.value.as_ref()?.value.as_ref()?)
+    let attribute_found = attributes.iter().find(|pair| pair.key == key)?;
+    text(attribute_found.value.as_ref()?.value.as_ref()?)
 }
 
 fn text(value: &Value) -> Option<String> {

@@ -67,12 +67,12 @@ impl Page {
             .spawn()
             .unwrap();
         let mut url = String::new();
-        let mut said = BufReader::new(child.stdout.take().unwrap());
-        said.read_line(&mut url).unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut url).unwrap();
         let url = url.trim().to_owned();
         let (address, token) = url
             .strip_prefix("http://")
-            .and_then(|rest| rest.split_once("/?token="))
+            .and_then(|after_scheme| after_scheme.split_once("/?token="))
             .unwrap_or_else(|| panic!("no URL: {url:?}"));
         Self {
             child: Some(child),
@@ -194,11 +194,11 @@ impl Events {
     pub async fn within(&mut self, time: Duration) -> Option<u64> {
         timeout(time, async {
             loop {
-                if let Some((event, rest)) = self.read.split_once("\n\n") {
+                if let Some((event, unread)) = self.read.split_once("\n\n") {
                     let data = event.lines().find_map(|line| line.strip_prefix("data: "));
                     let data: Option<Value> =
                         data.map(|data| serde_json::from_str(data).expect("JSON"));
-                    self.read = String::from(rest);
+                    self.read = String::from(unread);
                     if let Some(data) = data {
                         return data["generation"].as_u64().expect("a generation");
                     }

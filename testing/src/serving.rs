@@ -66,11 +66,12 @@ impl Serving {
             .spawn()
             .unwrap();
         // The pipe is closed after these two lines, so later output fails.
-        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut after = |what: &str| -> SocketAddr {
-            let found = said.find_map(|line| Some(line.unwrap().strip_prefix(what)?.to_owned()));
-            let found = found.unwrap_or_else(|| panic!("it does not say {what:?}"));
-            found.split(['/', ' ']).next().unwrap().parse().unwrap()
+            let address_found =
+                lines.find_map(|line| Some(line.unwrap().strip_prefix(what)?.to_owned()));
+            let address = address_found.unwrap_or_else(|| panic!("it does not say {what:?}"));
+            address.split(['/', ' ']).next().unwrap().parse().unwrap()
         };
         Self {
             addr: after("attache: https://"),

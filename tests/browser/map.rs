@@ -65,14 +65,14 @@ fn listeners_and_rules_show_what_people_look_for() {
 #[test]
 fn what_does_not_fit_is_said_where_it_is() {
     let Some(page) = Page::of(BROKEN) else { return };
-    let said = page.run(
+    let output = page.run(
         "const cell = document.querySelector(\"[aria-label='HTTPRoute to-no-listener in infra']\").closest('.cell');
          return [...cell.querySelectorAll('.problem title')].map((title) => title.textContent)",
     );
-    let first = said[0].as_str().unwrap();
+    let first = output[0].as_str().unwrap();
     assert!(
         first.starts_with("not attached to Gateway infra/edge"),
-        "{said}"
+        "{output}"
     );
     // Missing objects have their own frame and heading.
     let frame =

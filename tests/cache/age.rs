@@ -68,12 +68,12 @@ fn is_old(under: &Under, gk: &GroupKind, limit: Duration) -> bool {
     let snapshot = under.cluster.snapshot.load();
     let key = ObjectKey::new(gk.clone(), "infra", "any");
     let verdict = Verdict::new(Vec::new(), &Evidence::Cached);
-    let told = under
+    let staleness = under
         .cluster
         .sync
         .old(limit)
         .annotate(verdict, &snapshot, &key);
-    !told.findings.is_empty()
+    !staleness.findings.is_empty()
 }
 
 #[tokio::test(start_paused = true)]
@@ -165,14 +165,14 @@ async fn state_from_before_an_outage_is_reported_as_stale() {
     );
     sleep(Duration::from_mins(20)).await;
     for lines in [of_policy(&under), of_gateway(&under)] {
-        let told: Vec<_> = lines
+        let warnings: Vec<_> = lines
             .iter()
             .filter(|line| line.starts_with("unverified: "))
             .collect();
-        assert_eq!(told.len(), 1, "{lines:?}");
-        assert!(told[0].contains(" in 25 minutes; "), "{told:?}");
+        assert_eq!(warnings.len(), 1, "{lines:?}");
+        assert!(warnings[0].contains(" in 25 minutes; "), "{warnings:?}");
         assert_eq!(
-            &lines[0], told[0],
+            &lines[0], warnings[0],
             "first, for it says how to take the rest"
         );
     }

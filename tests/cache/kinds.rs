@@ -164,15 +164,15 @@ async fn the_configuration_says_otherwise_while_it_runs() {
     let under = Under::test(&server);
     under.until_ready().await;
     eventually("watched", || under.knows(&retry_gk())).await;
-    let said = json!({"group": "example.dev", "kind": "RetryPolicy"});
+    let spec = json!({"group": "example.dev", "kind": "RetryPolicy"});
 
-    let none = rules(&json!({"match": said, "policy": false}));
+    let none = rules(&json!({"match": spec, "policy": false}));
     under.rules.send_replace(none);
     eventually("no policy kind any more", || !under.knows(&retry_gk())).await;
     assert!(under.cluster.snapshot.load().profile(&retry_gk()).is_none());
     assert!(under.ready());
 
-    let direct = rules(&json!({"match": said, "class": "direct"}));
+    let direct = rules(&json!({"match": spec, "class": "direct"}));
     under.rules.send_replace(direct);
     eventually("watched again", || under.knows(&retry_gk())).await;
     let class = || {
@@ -185,7 +185,7 @@ async fn the_configuration_says_otherwise_while_it_runs() {
 
     // Objects must keep an annotation that was dropped when they were first read, so all are listed again.
     let listed = server.requests(RETRIES);
-    let annotated = json!({"match": said, "targets": {"annotation": {
+    let annotated = json!({"match": spec, "targets": {"annotation": {
         "target": {"group": "", "kind": "Service"}, "key": "example.dev/retries"}}});
     under.rules.send_replace(rules(&annotated));
     eventually("listed again", || server.requests(RETRIES) > listed).await;

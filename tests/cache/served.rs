@@ -10,8 +10,8 @@ use testing::api_server::Server;
 const GATEWAY_API: &str = "gateway.networking.k8s.io";
 const GROUPS: &str = "/apis";
 
-fn says(server: &Server, path: &str, said: &Value) {
-    server.answers(path, 200, &said.to_string());
+fn answers_with(server: &Server, path: &str, answer: &Value) {
+    server.answers(path, 200, &answer.to_string());
 }
 
 async fn asked(server: &Server) -> Served {
@@ -45,8 +45,8 @@ fn older(groups: &[Value]) -> Value {
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
-fn resources(of: &str, resources: &Value) -> Value {
-    json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": of, "resources": resources})
+fn resources(group_version: &str, resources: &Value) -> Value {
+    json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version, "resources": resources})
 }
 
 /// A resource in the answer of an older server.
@@ -67,8 +67,8 @@ async fn an_older_server_is_asked_for_each_version_of_each_group() {
         group("away.dev", &["v1"]),
         group("authorization.k8s.io", &["v1"]),
     ];
-    says(&server, GROUPS, &older(&groups));
-    let of = |group: &str, version: &str| format!("{GROUPS}/{group}/{version}");
+    answers_with(&server, GROUPS, &older(&groups));
+    let group_path = |group: &str, version: &str| format!("{GROUPS}/{group}/{version}");
     let all = ["get", "list", "watch"];
     let mut routes = resource("httproutes", "HTTPRoute", true, &all);
     routes["shortNames"] = json!(["hr"]);
@@ -77,15 +77,15 @@ async fn an_older_server_is_asked_for_each_version_of_each_group() {
     // Not in the preferred version yet.
     let grants = resource("referencegrants", "ReferenceGrant", true, &all);
     let v1 = resources("v1", &json!([routes, status, classes]));
-    says(&server, &of(GATEWAY_API, "v1"), &v1);
+    answers_with(&server, &group_path(GATEWAY_API, "v1"), &v1);
     let v1beta1 = resources("v1beta1", &json!([routes, classes, grants]));
-    says(&server, &of(GATEWAY_API, "v1beta1"), &v1beta1);
+    answers_with(&server, &group_path(GATEWAY_API, "v1beta1"), &v1beta1);
     let policies = resources(
         "v1alpha1",
         &json!([resource("odd", "OddPolicy", true, &all)]),
     );
-    says(&server, &of("example.dev", "v1alpha1"), &policies);
-    server.refuse(&of("away.dev", "v1"), 503);
+    answers_with(&server, &group_path("example.dev", "v1alpha1"), &policies);
+    server.refuse(&group_path("away.dev", "v1"), 503);
     // It is asked for, and has nothing to read.
     let reviews = resource(
         "subjectaccessreviews",
@@ -94,7 +94,11 @@ async fn an_older_server_is_asked_for_each_version_of_each_group() {
         &["create"],
     );
     let authorization = resources("v1", &json!([reviews]));
-    says(&server, &of("authorization.k8s.io", "v1"), &authorization);
+    answers_with(
+        &server,
+        &group_path("authorization.k8s.io", "v1"),
+        &authorization,
+    );
 
     let found = asked(&server).await;
     assert_eq!(
@@ -126,7 +130,7 @@ async fn an_older_server_is_asked_for_each_version_of_each_group() {
         ("example.dev", "v1alpha1"),
         ("away.dev", "v1"),
     ] {
-        let path = of(group, version);
+        let path = group_path(group, version);
         assert_eq!(server.requests(&path), 1, "{path}");
     }
 }
@@ -135,7 +139,7 @@ async fn an_older_server_is_asked_for_each_version_of_each_group() {
 #[tokio::test(start_paused = true)]
 async fn the_order_of_answers_does_not_decide_the_preferred_version() {
     let server = Server::new();
-    says(
+    answers_with(
         &server,
         GROUPS,
         &older(&[group("example.dev", &["v2", "v1"])]),
@@ -143,7 +147,7 @@ async fn the_order_of_answers_does_not_decide_the_preferred_version() {
     for version in ["v1", "v2"] {
         let odd = resource("oddpolicies", "OddPolicy", true, &["get"]);
         let path = format!("{GROUPS}/example.dev/{version}");
-        says(&server, &path, &resources(version, &json!([odd])));
+        answers_with(&server, &path, &resources(version, &json!([odd])));
     }
     let preferred = "/apis/example.dev/v2";
     server.hold(preferred);
@@ -177,7 +181,7 @@ async fn a_newer_server_says_all_in_one_answer() {
     };
     let classes = resource("gatewayclasses", "GatewayClass", "Cluster");
     let routes = resource("httproutes", "HTTPRoute", "Namespaced");
-    let said = json!({
+    let spec = json!({
         "kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2",
         "metadata": {},
         "items": [
@@ -188,7 +192,7 @@ async fn a_newer_server_says_all_in_one_answer() {
             {"metadata": {"name": "away.dev"}, "versions": [{"version": "v1", "freshness": "Stale"}]},
         ],
     });
-    says(&server, GROUPS, &said);
+    answers_with(&server, GROUPS, &spec);
     let found = asked(&server).await;
     let of_gateway_api = |kind: &str| found.get(&GroupKind::new(GATEWAY_API, kind));
     assert_eq!(found.kinds().count(), 2, "{:?}", names(&found));
@@ -211,7 +215,7 @@ async fn a_newer_server_says_all_in_one_answer() {
 #[tokio::test(start_paused = true)]
 async fn failed_discovery_differs_from_an_empty_answer() {
     let server = Server::new();
-    says(&server, GROUPS, &older(&[]));
+    answers_with(&server, GROUPS, &older(&[]));
     assert!(asked(&server).await.is_empty());
     server.refuse(GROUPS, 403);
     let refused = Served::ask(&server.client()).await.unwrap_err();

@@ -327,17 +327,17 @@ async fn the_watched_kinds_are_reported() {
         "nothing listed yet"
     );
     under.until_ready().await;
-    let told = || under.cluster.watched.borrow().clone();
+    let watched = || under.cluster.watched.borrow().clone();
     // Kinds of Gateway API are not policy kinds.
-    assert_eq!(told(), Some(kinds(&["retrypolicies"])));
+    assert_eq!(watched(), Some(kinds(&["retrypolicies"])));
     let limits = policy_crd("example.dev", "LimitPolicy");
     server.install(&limits);
     eventually("two", || {
-        told() == Some(kinds(&["limitpolicies", "retrypolicies"]))
+        watched() == Some(kinds(&["limitpolicies", "retrypolicies"]))
     })
     .await;
     server.uninstall(&limits);
-    eventually("one", || told() == Some(kinds(&["retrypolicies"]))).await;
+    eventually("one", || watched() == Some(kinds(&["retrypolicies"]))).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -345,17 +345,17 @@ async fn other_rules_change_the_reported_kinds() {
     let server = Server::with_kinds();
     server.hold(CRDS);
     let under = Under::test(&server);
-    let said = json!({"group": "example.dev", "kind": "RetryPolicy"});
+    let spec = json!({"group": "example.dev", "kind": "RetryPolicy"});
     under
         .rules
-        .send_replace(rules(&json!({"match": said, "class": "direct"})));
+        .send_replace(rules(&json!({"match": spec, "class": "direct"})));
     sleep(Duration::from_mins(1)).await;
-    let told = || under.cluster.watched.borrow().clone();
-    assert_eq!(told(), None, "definitions are not known yet");
+    let watched = || under.cluster.watched.borrow().clone();
+    assert_eq!(watched(), None, "definitions are not known yet");
     server.release(CRDS);
-    eventually("one", || told() == Some(kinds(&["retrypolicies"]))).await;
+    eventually("one", || watched() == Some(kinds(&["retrypolicies"]))).await;
     under
         .rules
-        .send_replace(rules(&json!({"match": said, "policy": false})));
-    eventually("none", || told() == Some(kinds(&[]))).await;
+        .send_replace(rules(&json!({"match": spec, "policy": false})));
+    eventually("none", || watched() == Some(kinds(&[]))).await;
 }

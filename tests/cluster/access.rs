@@ -104,11 +104,11 @@ fn is_told(world: &World<'_>, who: &[&str], lines: &[&str]) {
 
 fn is_told_by(ask: impl Fn() -> Said, lines: &[&str]) {
     eventually("the lines", || {
-        let said = ask();
-        if said.code == 0 && said.err == lines.concat() {
+        let output = ask();
+        if output.code == 0 && output.err == lines.concat() {
             Ok(())
         } else {
-            Err(said.to_string())
+            Err(output.to_string())
         }
     });
 }
@@ -261,11 +261,11 @@ fn told_of_one_route(name: &str, policies: usize) -> Option<Vec<String>> {
         ],
         &["delete", "httproute/cart", "-n", &shop],
     ];
-    let said = steps.map(|args| {
-        let said = alice(args).ok();
-        format!("{}{}", said.out, said.err)
+    let output = steps.map(|args| {
+        let text_of_step = alice(args).ok();
+        format!("{}{}", text_of_step.out, text_of_step.err)
     });
-    Some(said.to_vec())
+    Some(output.to_vec())
 }
 
 #[test]

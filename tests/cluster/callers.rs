@@ -40,8 +40,8 @@ fn prepare(dir: &Path) {
     put("client.key", &client_key.serialize_pem());
     for name in ["admission.yaml", "webhooks.yaml"] {
         let text = fs::read_to_string(Path::new(EXAMPLES).join(name)).expect("an example");
-        let here = format!("{}/", dir.display());
-        let text = text.replace("/etc/kubernetes/admission/", &here);
+        let directory = format!("{}/", dir.display());
+        let text = text.replace("/etc/kubernetes/admission/", &directory);
         // The tests call by IP address; `*` matches every host.
         put(name, &text.replace("attache.attache-system.svc", "\"*\""));
     }
@@ -81,8 +81,8 @@ fn the_api_server_is_let_in_by_its_certificate_and_others_are_not() {
     );
     assert_eq!(refused(&world.attache, "name"), Some(0));
     // A client without a certificate, such as any pod, gets an alert.
-    let said = nobody(&world.attache.address);
-    assert!(said.contains("alert"), "{said}");
+    let output = nobody(&world.attache.address);
+    assert!(output.contains("alert"), "{output}");
     eventually("it is counted", || {
         match refused(&world.attache, "missing") {
             Some(1..) => Ok(()),
@@ -97,11 +97,11 @@ fn the_api_server_is_let_in_by_its_certificate_and_others_are_not() {
     other.attache.wait_until_ready();
     other.configure();
     eventually("its calls are refused", || {
-        let said = other.kubectl(["apply", "--dry-run=server", "-f", "bad-strategy.yaml"]);
-        if said.err.contains(REFUSED) && said.err.contains("tls: access denied") {
+        let output = other.kubectl(["apply", "--dry-run=server", "-f", "bad-strategy.yaml"]);
+        if output.err.contains(REFUSED) && output.err.contains("tls: access denied") {
             Ok(())
         } else {
-            Err(said.to_string())
+            Err(output.to_string())
         }
     });
     assert!(refused(&other.attache, "name") >= Some(1));
@@ -118,7 +118,7 @@ fn nobody(address: &str) -> String {
         .spawn()
         .expect("openssl runs");
     let stdin = client.stdin.take();
-    let said = client.wait_with_output().expect("openssl ends");
+    let output = client.wait_with_output().expect("openssl ends");
     drop(stdin);
-    String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned()
+    String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }

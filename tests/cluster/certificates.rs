@@ -103,11 +103,11 @@ impl Installed {
     /// One call of each replica. An error names a call that failed.
     fn calls(&self) -> Result<(), String> {
         let apply = ["apply", "--server-side", "--dry-run=server", "-f", "-"];
-        let said = self.kubectl.run_with(apply, POLICY);
-        if said.code == 0 {
+        let output = self.kubectl.run_with(apply, POLICY);
+        if output.code == 0 {
             Ok(())
         } else {
-            Err(said.to_string())
+            Err(output.to_string())
         }
     }
 }
@@ -144,10 +144,10 @@ fn no_call_fails_while_two_replicas_renew_their_certificates() {
     eventually("a Secret that was deleted is back", || {
         on.calls()?;
         let get = ["get"].iter().chain(&secret).copied();
-        let said = on.kubectl.run(get);
-        (said.code == 0)
+        let output = on.kubectl.run(get);
+        (output.code == 0)
             .then_some(())
-            .ok_or_else(|| said.to_string())
+            .ok_or_else(|| output.to_string())
     });
     for broken in [
         json!([{"op": "replace", "path": "/data/tls.key", "value": "bm9uZQ=="}]),

@@ -47,10 +47,10 @@ impl Release {
 
     fn install(&self, values: &[&str]) -> Said {
         let args = [&["install", "attache", CHART, "--create-namespace"], values].concat();
-        let said = self.helm(&args).ok();
+        let output = self.helm(&args).ok();
         // What controllers do in a complete cluster.
         collect_policies(&self.kubectl);
-        said
+        output
     }
 
     fn upgrade(&self, values: &[&str]) -> Said {
@@ -68,11 +68,11 @@ impl Release {
                      clusterroles,clusterrolebindings,validatingwebhookconfigurations,mutatingwebhookconfigurations,\
                      validatingadmissionpolicies,validatingadmissionpolicybindings";
         let label = "app.kubernetes.io/instance=attache";
-        let said = self
+        let output = self
             .kubectl
             .run(["get", kinds, "-A", "-l", label, "-o", "name"])
             .ok();
-        said.out.lines().map(str::to_owned).collect()
+        output.out.lines().map(str::to_owned).collect()
     }
 
     /// Runs what a pod of the Deployment runs.
@@ -121,13 +121,13 @@ impl Release {
     #[track_caller]
     fn refuses_what_is_wrong(&self) {
         eventually("a wrong policy is refused", || {
-            let said = self
+            let output = self
                 .kubectl
                 .run_with(["create", "--dry-run=server", "-f", "-"], WRONG);
-            if said.err.contains("target-group-versioned: ") {
+            if output.err.contains("target-group-versioned: ") {
                 Ok(())
             } else {
-                Err(said.to_string())
+                Err(output.to_string())
             }
         });
     }
@@ -140,8 +140,8 @@ impl Release {
         pod["kind"] = "Pod".into();
         pod["metadata"]["name"] = name.into();
         let create = ["create", "--dry-run=server", "-n", NAMESPACE, "-f", "-"];
-        let said = self.kubectl.run_with(create, &pod.to_string()).ok();
-        said.silent_about("Warning");
+        let output = self.kubectl.run_with(create, &pod.to_string()).ok();
+        output.silent_about("Warning");
     }
 }
 
@@ -177,10 +177,11 @@ fn a_release_lives_from_install_to_uninstall() {
     assert_eq!(release.get("secret/attache-certs")["data"], certificates);
     let attache = release.serve("upgraded");
     eventually("a wrong policy is taken with a warning", || {
-        let said = release
+        let output = release
             .kubectl
             .run_with(["create", "--dry-run=server", "-f", "-"], WRONG);
-        said.has_warned("Warning: target-group-versioned: ")
+        output
+            .has_warned("Warning: target-group-versioned: ")
             .map(|_| ())
     });
     drop(attache);
@@ -196,10 +197,10 @@ fn a_release_lives_from_install_to_uninstall() {
 
     release.helm(&["uninstall", "attache"]).ok();
     assert_eq!(release.objects(), Vec::<String>::new());
-    let said = release
+    let output = release
         .kubectl
         .run_with(["create", "--dry-run=server", "-f", "-"], WRONG);
-    said.ok().silent_about("Warning");
+    output.ok().silent_about("Warning");
 }
 
 /// `Fail`, and no attache: nothing of the release is held up by its own webhooks.
@@ -215,11 +216,11 @@ fn a_release_that_fails_closed_can_be_changed_and_removed_while_no_replica_runs(
             .run_with(["create", "--dry-run=server", "-f", "-"], WRONG)
     };
     eventually("policies do not pass unanswered", || {
-        let said = failing();
-        if said.err.contains("failed calling webhook") {
+        let output = failing();
+        if output.err.contains("failed calling webhook") {
             Ok(())
         } else {
-            Err(said.to_string())
+            Err(output.to_string())
         }
     });
     release
@@ -305,12 +306,12 @@ fn helm_test_and_all_pods_are_restricted() {
     std::thread::scope(|scope| {
         let test = scope.spawn(|| release.helm(&["test", "attache", "--timeout", "60s"]));
         let pod = eventually("the pod of the test", || {
-            let said =
+            let output =
                 release
                     .kubectl
                     .run(["get", "pod/attache-test", "-n", NAMESPACE, "-o", "json"]);
-            said.succeeded()?;
-            serde_json::from_str::<Value>(&said.out).map_err(|e| e.to_string())
+            output.succeeded()?;
+            serde_json::from_str::<Value>(&output.out).map_err(|e| e.to_string())
         });
         let args = pod["spec"]["containers"][0]["args"].to_string();
         assert!(
@@ -330,7 +331,7 @@ fn helm_test_and_all_pods_are_restricted() {
             .kubectl
             .run(patch.into_iter().chain(["-p", &status]))
             .ok();
-        let said = test.join().expect("helm ends").ok();
-        said.prints("Phase:          Succeeded\n");
+        let output = test.join().expect("helm ends").ok();
+        output.prints("Phase:          Succeeded\n");
     });
 }

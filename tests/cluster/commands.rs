@@ -57,11 +57,11 @@ fn again(cluster: &Cluster, session: &str) -> String {
         if line.starts_with("# ") {
             writeln!(text, "{line}").unwrap();
         } else if let Some((prompt, command)) = typed(line) {
-            let said = run(cluster, prompt, command);
-            writeln!(text, "{line}\n{}{}", ageless(&said.out), said.err).unwrap();
-            if said.code != 0 {
+            let output = run(cluster, prompt, command);
+            writeln!(text, "{line}\n{}{}", ageless(&output.out), output.err).unwrap();
+            if output.code != 0 {
                 text.truncate(text.trim_end().len());
-                writeln!(text, "\n(exit {})\n", said.code).unwrap();
+                writeln!(text, "\n(exit {})\n", output.code).unwrap();
             }
         }
     }

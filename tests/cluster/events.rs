@@ -18,22 +18,23 @@ fn an_admitted_violation_gets_an_event() {
         return;
     };
     world.apply("edge.yaml").ok();
-    let told =
+    let event =
         "section-unknown: spec.targetRef.sectionName: Gateway infra/edge has no listener \"later\"";
     // A dry run has no side effects.
-    let said = world.dry_run_text(PENDING);
-    assert!(said.err.contains(told), "{said}");
-    let said = world.apply_text(PENDING);
-    assert!(said.code == 0 && said.err.contains(told), "{said}");
+    let output = world.dry_run_text(PENDING);
+    assert!(output.err.contains(event), "{output}");
+    let output = world.apply_text(PENDING);
+    assert!(output.code == 0 && output.err.contains(event), "{output}");
     let infra = world.namespace("infra");
     eventually("an Event on the policy", || {
-        let said = world.kubectl(["events", "--for", "retrypolicy/later", "-n", &infra]);
-        if said.out.contains("SectionUnknown") && said.out.contains("has no listener \"later\"") {
+        let output = world.kubectl(["events", "--for", "retrypolicy/later", "-n", &infra]);
+        if output.out.contains("SectionUnknown") && output.out.contains("has no listener \"later\"")
+        {
             Ok(())
         } else {
-            Err(said.to_string())
+            Err(output.to_string())
         }
     });
-    let said = world.kubectl(["events", "-n", &infra, "--no-headers"]);
-    assert_eq!(said.out.lines().count(), 1, "{said}");
+    let output = world.kubectl(["events", "-n", &infra, "--no-headers"]);
+    assert_eq!(output.out.lines().count(), 1, "{output}");
 }

@@ -49,11 +49,11 @@ fn world(name: &str) -> Option<World<'static>> {
 fn first_is_known(world: &World<'_>) {
     let policies = world.read("second/policies.yaml");
     eventually("the Gateway is known", || {
-        let said = world.dry_run_text(&policies);
-        if said.err.contains("section-unknown") {
+        let output = world.dry_run_text(&policies);
+        if output.err.contains("section-unknown") {
             Ok(())
         } else {
-            Err(said.to_string())
+            Err(output.to_string())
         }
     });
 }
@@ -87,10 +87,10 @@ fn both_policies_are_there(world: &World<'_>) {
 // === kubectl ===
 
 /// Warnings as kubectl prints them.
-fn warned(said: Said, lines: [&str; 2]) {
-    lines
-        .iter()
-        .fold(said, |said, line| said.warns(&format!("Warning: {line}\n")));
+fn warned(output: Said, lines: [&str; 2]) {
+    lines.iter().fold(output, |output, line| {
+        output.warns(&format!("Warning: {line}\n"))
+    });
 }
 
 #[test]
@@ -111,14 +111,14 @@ fn kubectl_of_a_service_account_gets_through_in_any_order() {
             .prints("colorpolicy.policies.controller.io/on-https2 serverside-applied (server dry run)\n"),
         SECTIONS,
     );
-    let said = world.kubectl_as(&user, WORST).ok();
+    let output = world.kubectl_as(&user, WORST).ok();
     assert_eq!(
-        said.out,
+        output.out,
         "colorpolicy.policies.controller.io/on-https2 created\n\
          retrypolicy.policies.example.com/on-https2 created\n\
          gateway.gateway.networking.k8s.io/front configured\n"
     );
-    warned(said, SECTIONS);
+    warned(output, SECTIONS);
     both_policies_are_there(&world);
 }
 
@@ -130,15 +130,15 @@ fn kubectl_with_a_kustomization_and_what_it_prunes() {
     };
     world.kubectl(["apply", "-k", "first"]).ok();
     first_is_known(&world);
-    let said = world.kubectl(["apply", "-k", "second"]).ok();
+    let output = world.kubectl(["apply", "-k", "second"]).ok();
     assert_eq!(
-        said.out,
+        output.out,
         "gateway.gateway.networking.k8s.io/front configured\n\
          httproute.gateway.networking.k8s.io/cart configured\n\
          colorpolicy.policies.controller.io/on-https2 created\n\
          retrypolicy.policies.example.com/on-https2 created\n"
     );
-    said.silent_about("section-unknown");
+    output.silent_about("section-unknown");
     both_policies_are_there(&world);
 
     let orphaned = [
@@ -157,13 +157,13 @@ fn kubectl_with_a_kustomization_and_what_it_prunes() {
         "--prune-allowlist=policies.example.com/v1/RetryPolicy",
         "-k=first",
     ];
-    let said = world
+    let output = world
         .kubectl(prune)
         .ok()
         .prints("gateway.gateway.networking.k8s.io/front configured\n")
         .prints("colorpolicy.policies.controller.io/on-https2 pruned\n")
         .prints("retrypolicy.policies.example.com/on-https2 pruned\n");
-    warned(said, orphaned);
+    warned(output, orphaned);
     assert_eq!(listeners(&world), "http");
 }
 
@@ -175,9 +175,9 @@ fn kubectl_with_server_side_apply() {
     let apply = |folder| world.kubectl(["apply", "--server-side", "-k", folder]);
     apply("first").ok();
     first_is_known(&world);
-    let said = apply("second").ok().silent_about("section-unknown");
+    let output = apply("second").ok().silent_about("section-unknown");
     assert_eq!(
-        said.out,
+        output.out,
         "gateway.gateway.networking.k8s.io/front serverside-applied\n\
          httproute.gateway.networking.k8s.io/cart serverside-applied\n\
          colorpolicy.policies.controller.io/on-https2 serverside-applied\n\
@@ -201,13 +201,13 @@ fn kubectl_of_a_person_gets_through_at_the_second_time() {
     diff.warns(
         "The ColorPolicy \"on-https2\" is invalid: spec.targetRefs[0].sectionName: section-unknown: ",
     );
-    let said = world.kubectl(WORST);
-    assert_eq!(said.code, 1, "{said}");
+    let output = world.kubectl(WORST);
+    assert_eq!(output.code, 1, "{output}");
     assert_eq!(
-        said.out,
+        output.out,
         "gateway.gateway.networking.k8s.io/front configured\n"
     );
-    said.warns(SECTIONS[0]).warns(SECTIONS[1]);
+    output.warns(SECTIONS[0]).warns(SECTIONS[1]);
     world
         .kubectl(WORST)
         .ok()
@@ -243,10 +243,10 @@ fn mark_as_pending(world: &World<'_>) {
 // === Flux ===
 
 /// Warnings as lines of a controller's log: the library does not return them to its caller.
-fn logged(said: Said, lines: [&str; 2]) {
-    lines.iter().fold(said, |said, line| {
+fn logged(output: Said, lines: [&str; 2]) {
+    lines.iter().fold(output, |output, line| {
         let line = line.replace('"', "\\\"");
-        said.warns(&format!("\"level\"=0 \"msg\"=\"{line}\"\n"))
+        output.warns(&format!("\"level\"=0 \"msg\"=\"{line}\"\n"))
     });
 }
 
@@ -258,32 +258,32 @@ fn flux_dry_runs_all_before_it_applies_anything() {
     };
     let user = world.service_account();
     let flux = |files: &[&str]| world.client(&flux, Some(&user), files.iter().copied());
-    let said = flux(&["first/route.yaml", "first/gateway.yaml"]).ok();
+    let output = flux(&["first/route.yaml", "first/gateway.yaml"]).ok();
     assert_eq!(
-        said.out,
+        output.out,
         "Gateway/infra/front created\nHTTPRoute/infra/cart created\n"
     );
     first_is_known(&world);
-    let said = flux(&SECOND).ok();
+    let output = flux(&SECOND).ok();
     assert_eq!(
-        said.out,
+        output.out,
         "Gateway/infra/front configured\n\
          HTTPRoute/infra/cart unchanged\n\
          ColorPolicy/infra/on-https2 created\n\
          RetryPolicy/infra/on-https2 created\n"
     );
-    logged(said, SECTIONS);
+    logged(output, SECTIONS);
     both_policies_are_there(&world);
     assert_eq!(manager(&world), "kustomize-controller");
-    let said = flux(&SECOND).ok();
+    let output = flux(&SECOND).ok();
     assert_eq!(
-        said.out,
+        output.out,
         "Gateway/infra/front unchanged\n\
          HTTPRoute/infra/cart unchanged\n\
          ColorPolicy/infra/on-https2 unchanged\n\
          RetryPolicy/infra/on-https2 unchanged\n"
     );
-    said.silent_about("section-unknown");
+    output.silent_about("section-unknown");
 }
 
 /// Nothing exists yet: people get warnings too.
@@ -292,15 +292,15 @@ fn flux_applies_all_of_it_at_once() {
     let (Some(world), Some(flux)) = (world("flux-at-once"), Cluster::program("flux")) else {
         return;
     };
-    let said = world.client(&flux, None, SECOND).ok();
+    let output = world.client(&flux, None, SECOND).ok();
     assert_eq!(
-        said.out,
+        output.out,
         "Gateway/infra/front created\n\
          HTTPRoute/infra/cart created\n\
          ColorPolicy/infra/on-https2 created\n\
          RetryPolicy/infra/on-https2 created\n"
     );
-    logged(said, TARGETS);
+    logged(output, TARGETS);
     both_policies_are_there(&world);
 }
 
@@ -313,9 +313,10 @@ fn flux_of_a_person_needs_the_annotation() {
     let flux = |files: &[&str]| world.client(&flux, None, files.iter().copied());
     flux(&["first/gateway.yaml", "first/route.yaml"]).ok();
     first_is_known(&world);
-    let said = flux(&SECOND);
-    assert_eq!((said.code, &*said.out), (1, ""), "{said}");
-    said.warns("error: ColorPolicy/infra/on-https2 dry-run failed (Invalid): ")
+    let output = flux(&SECOND);
+    assert_eq!((output.code, &*output.out), (1, ""), "{output}");
+    output
+        .warns("error: ColorPolicy/infra/on-https2 dry-run failed (Invalid): ")
         .warns(SECTIONS[0]);
     assert_eq!(listeners(&world), "http", "nothing has been applied");
     mark_as_pending(&world);
@@ -327,16 +328,16 @@ fn flux_of_a_person_needs_the_annotation() {
 
 /// Helm prints a warning as a log line on stderr. The line for a missing Gateway continues with the namespaces that
 /// have one of that name, which belong to other tests.
-fn logged_by_helm(said: Said, line: &str) -> Said {
+fn logged_by_helm(output: Said, line: &str) -> Said {
     let line = line.replace('"', "\\\"");
-    let said = said.warns(&format!("] \"Warning: {line}"));
-    let lines = || said.err.lines().filter(|line| line.contains("Warning: "));
-    assert!(lines().all(|line| line.ends_with('"')), "{said}");
+    let output = output.warns(&format!("] \"Warning: {line}"));
+    let lines = || output.err.lines().filter(|line| line.contains("Warning: "));
+    assert!(lines().all(|line| line.ends_with('"')), "{output}");
     assert!(
         lines().all(|line| line.starts_with('I') && line.contains(" warnings.go:")),
-        "{said}"
+        "{output}"
     );
-    said
+    output
 }
 
 /// Helm sends kinds that it does not know in alphabetical order: `ColorPolicy`, `Gateway`, `HTTPRoute`, `RetryPolicy`.
@@ -361,8 +362,8 @@ fn helm_of_a_service_account() {
         .ok()
         .prints("STATUS: pending-upgrade\n")
         .silent_about("Warning");
-    let said = helm(&second).ok().prints("STATUS: deployed\nREVISION: 2\n");
-    logged_by_helm(said, SECTIONS[0]).silent_about(SECTIONS[1]);
+    let output = helm(&second).ok().prints("STATUS: deployed\nREVISION: 2\n");
+    logged_by_helm(output, SECTIONS[0]).silent_about(SECTIONS[1]);
     both_policies_are_there(&world);
     assert_eq!(manager(&world), "helm");
     helm(&second)
@@ -373,10 +374,10 @@ fn helm_of_a_service_account() {
     // Back to the first commit: the Gateway loses its listener, then the policies are deleted.
     let orphaned = r#"section-orphaned: RetryPolicy.policies.example.com infra/on-https2 targets listener "https2", which this change removes"#;
     world.warns_at_last("first/gateway.yaml", orphaned);
-    let said = helm(&["upgrade", "front", CHART, "--set=second=false"])
+    let output = helm(&["upgrade", "front", CHART, "--set=second=false"])
         .ok()
         .prints("STATUS: deployed\nREVISION: 4\n");
-    logged_by_helm(said, orphaned);
+    logged_by_helm(output, orphaned);
     assert_eq!(listeners(&world), "http");
     helm(&["uninstall", "front"])
         .ok()
@@ -395,8 +396,8 @@ fn helm_of_a_person_needs_the_annotation_to_add_a_listener() {
         let args = args.iter().copied();
         world.client(&helm, None, args.chain(["-n", &infra]))
     };
-    let said = helm(&["install", "front", CHART, "--set=second=true"]).ok();
-    logged_by_helm(said, TARGETS[0]).prints("STATUS: deployed\n");
+    let output = helm(&["install", "front", CHART, "--set=second=true"]).ok();
+    logged_by_helm(output, TARGETS[0]).prints("STATUS: deployed\n");
     both_policies_are_there(&world);
     helm(&["uninstall", "front"]).ok();
 
@@ -404,15 +405,16 @@ fn helm_of_a_person_needs_the_annotation_to_add_a_listener() {
     first_is_known(&world);
     let second = ["upgrade", "front", CHART, "--set=second=true"];
     for _ in 0..2 {
-        let said = helm(&second);
-        assert_eq!((said.code, &*said.out), (1, ""), "{said}");
-        said.warns("Error: UPGRADE FAILED: ")
+        let output = helm(&second);
+        assert_eq!((output.code, &*output.out), (1, ""), "{output}");
+        output
+            .warns("Error: UPGRADE FAILED: ")
             .warns(&format!("denied the request: {}\n", SECTIONS[0]));
     }
     assert_eq!(listeners(&world), "http");
-    let said = helm(&[&second[..], &["--set=pending=true"]].concat())
+    let output = helm(&[&second[..], &["--set=pending=true"]].concat())
         .ok()
         .prints("STATUS: deployed\n");
-    logged_by_helm(said, SECTIONS[0]);
+    logged_by_helm(output, SECTIONS[0]);
     both_policies_are_there(&world);
 }

@@ -47,11 +47,11 @@ impl Case {
     fn counts(&self, field: &str, number: &str) {
         eventually(&format!("{field} is {number}"), || {
             let path = format!("jsonpath={{.status.{field}}}");
-            let said = self
+            let output = self
                 .world
                 .kubectl(["get", "guardrail", &self.name, "-o", &path]);
-            let is_so = said.out.trim() == number;
-            is_so.then_some(()).ok_or(said.to_string())
+            let is_so = output.out.trim() == number;
+            is_so.then_some(()).ok_or(output.to_string())
         });
     }
 
@@ -125,10 +125,10 @@ fn a_label_of_a_namespace_cannot_take_routes_out_of_reach() {
         "--dry-run=server",
     ];
     eventually("the label is refused", || {
-        let said = world.kubectl(label);
+        let output = world.kubectl(label);
         let wanted = "\"guardrail-labels\" is broken by HTTPRoute shop/cart";
-        let is_so = said.code == 1 && said.err.contains(wanted);
-        is_so.then_some(()).ok_or(said.to_string())
+        let is_so = output.code == 1 && output.err.contains(wanted);
+        is_so.then_some(()).ok_or(output.to_string())
     });
 }
 
@@ -197,10 +197,13 @@ fn the_commands_read_the_guardrails_of_the_cluster() {
         return;
     }
     let cluster = CLUSTER.as_ref().expect("it is there");
-    let said = cluster.attache(None).run(["guardrails", "-A"]).ok();
+    let output = cluster.attache(None).run(["guardrails", "-A"]).ok();
     let wanted = "guardrail-commands     deny     1           0        0        0";
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(squeezed(&said.out).contains(&squeezed(wanted)), "{said}");
+    assert!(
+        squeezed(&output.out).contains(&squeezed(wanted)),
+        "{output}"
+    );
 }
 
 /// A guardrail that only a policy of the route itself fulfils, and files with a new route and that policy.
@@ -252,12 +255,12 @@ fn flux_gets_a_warning_by_an_override_and_does_not_block_itself() {
     let world = &case.world;
     let user = world.service_account();
     let files = ["guarded/route.yaml", "guarded/policy.yaml"];
-    let said = world.client(&flux, Some(&user), files).ok();
+    let output = world.client(&flux, Some(&user), files).ok();
     assert_eq!(
-        said.out,
+        output.out,
         "HTTPRoute/shop/news created\nRetryPolicy/shop/news-retries created\n"
     );
-    said.warns("is broken by HTTPRoute shop/news");
+    output.warns("is broken by HTTPRoute shop/news");
     case.counts("fulfilled", "1");
     // A person is refused.
     world

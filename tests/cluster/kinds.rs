@@ -59,11 +59,11 @@ fn a_kind_that_is_installed_and_removed() {
         .kubectl(["delete", "crd", "limitpolicies.late.example.com"])
         .ok();
     eventually("the kind is forgotten", || {
-        let said = world.kubectl(["apply", "--dry-run=server", "-f", "shoes-route.yaml"]);
-        if said.code == 0 && !said.err.contains("LimitPolicy") {
+        let output = world.kubectl(["apply", "--dry-run=server", "-f", "shoes-route.yaml"]);
+        if output.code == 0 && !output.err.contains("LimitPolicy") {
             Ok(())
         } else {
-            Err(said.to_string())
+            Err(output.to_string())
         }
     });
 
@@ -156,23 +156,23 @@ fn a_kind_that_is_upgraded() {
     eventually("a policy of the first version is created", || {
         created(&world, BINS)
     });
-    let told = "affected-by: WastePolicy.growing.example.com infra/bins sets bins=3";
-    world.warns_at_last("cart-route.yaml", told);
+    let warning = "affected-by: WastePolicy.growing.example.com infra/bins sets bins=3";
+    world.warns_at_last("cart-route.yaml", warning);
 
     world.apply_text(&grown_crd()).ok();
     eventually("a policy of the second version is created", || {
         created(&world, &MORE_BINS.replace("SECTION", "http"))
     });
     eventually("a section of the second version is refused", || {
-        let said = world.apply_text(
+        let output = world.apply_text(
             &MORE_BINS
                 .replace("more-bins", "typo")
                 .replace("SECTION", "htpp"),
         );
-        if said.code == 1 && said.err.contains("did you mean \"http\"?") {
+        if output.code == 1 && output.err.contains("did you mean \"http\"?") {
             Ok(())
         } else {
-            Err(said.to_string())
+            Err(output.to_string())
         }
     });
 }

@@ -68,13 +68,13 @@ fn a_dead_aggregated_api_holds_up_nothing() {
     let kubectl = cluster.kubectl();
     kubectl.run_with(["apply", "-f", "-"], DEAD_API).ok();
     eventually("discovery of one group fails", || {
-        let said = kubectl.run(["get", "--raw", "/apis/dead.example.com/v1"]);
+        let output = kubectl.run(["get", "--raw", "/apis/dead.example.com/v1"]);
         let available = ["get", "apiservice/v1.dead.example.com", "--no-headers"];
         let listed = kubectl.run(available);
-        if said.code != 0 && listed.out.contains("False (ServiceNotFound)") {
+        if output.code != 0 && listed.out.contains("False (ServiceNotFound)") {
             Ok(())
         } else {
-            Err(format!("{said}\n{listed}"))
+            Err(format!("{output}\n{listed}"))
         }
     });
     // It starts next to it, becomes ready and knows the cluster.

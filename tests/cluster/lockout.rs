@@ -131,12 +131,12 @@ impl Closed {
 }
 
 /// Refused because the webhook did not answer.
-fn refused(said: &Said) -> Result<(), String> {
-    let closed = said.err.contains("failed calling webhook");
-    if said.code != 0 && closed {
+fn refused(output: &Said) -> Result<(), String> {
+    let closed = output.err.contains("failed calling webhook");
+    if output.code != 0 && closed {
         Ok(())
     } else {
-        Err(said.to_string())
+        Err(output.to_string())
     }
 }
 
@@ -168,7 +168,7 @@ fn with_fail_and_no_attache_every_repair_passes() {
     }
     closed.mend(&late_crd());
     // The objects that attache consists of.
-    let here = ["-n", "attache-system"];
+    let namespace = ["-n", "attache-system"];
     for change in [
         &["scale", "deployment/attache", "--replicas=3"][..],
         &["rollout", "restart", "deployment/attache"],
@@ -182,7 +182,10 @@ fn with_fail_and_no_attache_every_repair_passes() {
         ],
         &["delete", "resourcequota/attache", "serviceaccount/attache"],
     ] {
-        closed.kubectl.run(change.iter().copied().chain(here)).ok();
+        closed
+            .kubectl
+            .run(change.iter().copied().chain(namespace))
+            .ok();
     }
     let folder = closed.manifests.to_str().expect("a path in UTF-8");
     closed
@@ -230,8 +233,8 @@ fn with_fail_reviews_pass_only_while_attache_runs() {
         "gateway.networking.k8s.io,",
         "gateway.networking.k8s.io/v1,",
     );
-    let said = closed.apply(&wrong).fails(1);
-    assert!(said.err.contains("target-group-versioned: "), "{said}");
+    let output = closed.apply(&wrong).fails(1);
+    assert!(output.err.contains("target-group-versioned: "), "{output}");
     // CRDs have their own webhook.
     closed
         .apply(&mislabelled_crd())

@@ -8,8 +8,8 @@ use crate::harness::{World, eventually};
 fn stored(world: &World<'_>, object: &str) -> Value {
     let infra = world.namespace("infra");
     let args = ["get", "-n", &infra, object, "-o", "json"];
-    let said = world.kubectl(args).ok();
-    serde_json::from_str(&said.out).unwrap()
+    let output = world.kubectl(args).ok();
+    serde_json::from_str(&output.out).unwrap()
 }
 
 fn version(object: &Value) -> &str {
@@ -159,9 +159,9 @@ fn separately_applied_entries_are_not_normalized() {
     let other = "{group: gateway.networking.k8s.io, kind: Gateway, name: other}";
     let targets = format!("targetRefs: [{VERSIONED}, {other}]");
     let manifest = policy("ShadePolicy", "keyed", &targets, "shade: dark");
-    let said = world.apply_text_with(&manifest, ["--server-side"]);
-    assert_ne!(said.code, 0, "{said}");
-    said.warns("target-group-versioned");
+    let output = world.apply_text_with(&manifest, ["--server-side"]);
+    assert_ne!(output.code, 0, "{output}");
+    output.warns("target-group-versioned");
     // Client-side apply replaces the list.
     world.apply_text(&manifest).ok();
     let targets = format!("targetRefs: [{other}]");

@@ -60,8 +60,8 @@ impl Installed {
         let path = Path::new(REPOSITORY).join(path);
         let path = path.to_str().expect("a path in UTF-8");
         let skipped = "error: resource mapping not found";
-        let said = self.kubectl.run(["apply", "-f", path]);
-        assert!(!said.err.contains(skipped), "{said}");
+        let output = self.kubectl.run(["apply", "-f", path]);
+        assert!(!output.err.contains(skipped), "{output}");
     }
 
     /// `attache` as the service account of the audit.

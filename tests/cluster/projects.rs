@@ -112,8 +112,8 @@ fn each(
     test: fn(&Said, &str) -> Result<(), String>,
 ) -> Result<(), String> {
     let of_file = |(file, words): (&String, &Vec<String>)| {
-        let said = dry_run(world, file);
-        all(words.iter().map(|words| test(&said, words)))
+        let output = dry_run(world, file);
+        all(words.iter().map(|words| test(&output, words)))
     };
     all(words.iter().map(of_file))
 }
@@ -122,29 +122,29 @@ fn dry_run(world: &World<'_>, file: &str) -> Said {
     world.kubectl(["apply", "--dry-run=server", "-f", file])
 }
 
-fn uncomplaining(said: &Said) -> Result<(), String> {
-    said.succeeded()?;
+fn uncomplaining(output: &Said) -> Result<(), String> {
+    output.succeeded()?;
     let mut words = COMPLAINTS.iter();
-    match words.find(|word| said.err.contains(&format!("Warning: {word}"))) {
-        Some(word) => Err(format!("{word:?} in\n{said}")),
+    match words.find(|word| output.err.contains(&format!("Warning: {word}"))) {
+        Some(word) => Err(format!("{word:?} in\n{output}")),
         None => Ok(()),
     }
 }
 
-fn told_of(said: &Said, words: &str) -> Result<(), String> {
-    said.succeeded()?;
-    if said.err.contains(&format!("Warning: {words}")) {
+fn told_of(output: &Said, words: &str) -> Result<(), String> {
+    output.succeeded()?;
+    if output.err.contains(&format!("Warning: {words}")) {
         Ok(())
     } else {
-        Err(format!("no {words:?} in\n{said}"))
+        Err(format!("no {words:?} in\n{output}"))
     }
 }
 
-fn refused_with(said: &Said, words: &str) -> Result<(), String> {
-    if said.code == 1 && said.err.contains("\" is invalid: ") && said.err.contains(words) {
+fn refused_with(output: &Said, words: &str) -> Result<(), String> {
+    if output.code == 1 && output.err.contains("\" is invalid: ") && output.err.contains(words) {
         Ok(())
     } else {
-        Err(format!("not refused with {words:?}:\n{said}"))
+        Err(format!("not refused with {words:?}:\n{output}"))
     }
 }
 

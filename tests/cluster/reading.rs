@@ -19,8 +19,8 @@ fn kubectl_reads_files_as_the_table_says() {
         let file = cluster.dir().join(format!("reading-{number}.yaml"));
         fs::write(&file, reading::bytes(&case.file)).expect("a writable folder");
         let file = file.to_str().expect("a path in UTF-8");
-        let said = kubectl.run(["label", "--local", "-f", file, "read=yes", "-o", "json"]);
-        let objects: Vec<String> = serde_json::Deserializer::from_str(&said.out)
+        let output = kubectl.run(["label", "--local", "-f", file, "read=yes", "-o", "json"]);
+        let objects: Vec<String> = serde_json::Deserializer::from_str(&output.out)
             .into_iter::<Value>()
             .map_while(Result::ok)
             .flat_map(|object| match object["items"].as_array() {
@@ -33,9 +33,9 @@ fn kubectl_reads_files_as_the_table_says() {
             })
             .collect();
         // A file without objects is an error of the command, not of the file.
-        let refused = said.code != 0 && !said.err.contains("no objects passed to");
+        let refused = output.code != 0 && !output.err.contains("no objects passed to");
         if objects != case.kubectl || refused != case.refused {
-            wrong.push(format!("{}: {objects:?}: {said}", case.name));
+            wrong.push(format!("{}: {objects:?}: {output}", case.name));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

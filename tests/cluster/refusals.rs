@@ -17,25 +17,28 @@ const WAYS: [&[&str]; 5] = [
 
 /// `kubectl` names the object, prints a line per cause, and exits with 1; `diff` exits with 2, because 1 means a
 /// difference.
-fn refused(said: &Said, why: &str) -> Result<(), String> {
-    let code = if said.command.starts_with("diff") {
+fn refused(output: &Said, why: &str) -> Result<(), String> {
+    let code = if output.command.starts_with("diff") {
         2
     } else {
         1
     };
     let line = format!("\" is invalid: {why}");
-    if said.code == code && said.err.contains("The RetryPolicy \"") && said.err.contains(&line) {
+    if output.code == code
+        && output.err.contains("The RetryPolicy \"")
+        && output.err.contains(&line)
+    {
         Ok(())
     } else {
-        Err(format!("not refused with {line:?}:\n{said}"))
+        Err(format!("not refused with {line:?}:\n{output}"))
     }
 }
 
 fn refused_in_every_way(world: &World, file: &str, why: &str) {
-    for way in WAYS {
-        let args: Vec<&str> = way.iter().copied().chain([file]).collect();
-        let said = world.kubectl(args);
-        refused(&said, why).unwrap_or_else(|error| panic!("{error}"));
+    for operation in WAYS {
+        let args: Vec<&str> = operation.iter().copied().chain([file]).collect();
+        let output = world.kubectl(args);
+        refused(&output, why).unwrap_or_else(|error| panic!("{error}"));
     }
 }
 

@@ -33,11 +33,11 @@ spec:
   targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}
 ";
 
-fn asked(said: &Said, why: &str) -> Result<(), String> {
-    if said.err.contains(why) {
+fn asked(output: &Said, why: &str) -> Result<(), String> {
+    if output.err.contains(why) {
         Ok(())
     } else {
-        Err(said.to_string())
+        Err(output.to_string())
     }
 }
 
@@ -54,8 +54,8 @@ fn the_printed_rules_make_the_api_server_call() {
     world.apply_text(&printed).ok().silent_about("Warning");
 
     eventually("a wrong policy is refused", || {
-        let said = world.kubectl(["apply", "--dry-run=server", "-f", "bad-strategy.yaml"]);
-        asked(&said, "strategy-unsupported: \"Sideways\"")
+        let output = world.kubectl(["apply", "--dry-run=server", "-f", "bad-strategy.yaml"]);
+        asked(&output, "strategy-unsupported: \"Sideways\"")
     });
     world
         .apply_text(&mislabelled_crd())
@@ -84,8 +84,8 @@ fn the_printed_rules_make_the_api_server_call() {
         .ok();
     assert!(world.attache.terminate().success());
     eventually("policies do not pass unanswered", || {
-        let said = world.kubectl(["apply", "--dry-run=server", "-f", "bad-strategy.yaml"]);
-        asked(&said, "failed calling webhook")
+        let output = world.kubectl(["apply", "--dry-run=server", "-f", "bad-strategy.yaml"]);
+        asked(&output, "failed calling webhook")
     });
     // Except in an excluded namespace, and for CRDs, status updates and objects in deletion.
     let elsewhere = HELD.replace("namespace: infra", "namespace: shop");
@@ -214,8 +214,8 @@ fn rules_follow_the_kinds_under_the_rights_of_the_manifests() {
     let role = on.attache.manifests(&on.cluster, &[]);
     let label = "attache.dev/aggregate-to-attache=true";
     let args = ["apply", "--server-side", "-l", label, "-f", "-"];
-    let said = on.kubectl.run_with(args, &role).ok();
-    assert_eq!(said.out.lines().count(), 1, "{said}");
+    let output = on.kubectl.run_with(args, &role).ok();
+    assert_eq!(output.out.lines().count(), 1, "{output}");
     manifests::collect_policies(&on.kubectl);
     eventually("it may be read", || {
         on.says("[+]cache:LimitPolicy.late.example.com ok")

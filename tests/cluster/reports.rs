@@ -60,9 +60,9 @@ fn serve(cluster: &Cluster, name: &str) -> Attache {
 fn report(world: &World<'_>, kind: &str, namespace: &str) -> Option<Value> {
     let namespace = world.namespace(namespace);
     let args = ["get", kind, "attache", "-n", &namespace, "-o", "json"];
-    let said: Said = world.kubectl(args);
-    said.succeeded().ok()?;
-    Some(serde_json::from_str(&said.out).expect("JSON"))
+    let output: Said = world.kubectl(args);
+    output.succeeded().ok()?;
+    Some(serde_json::from_str(&output.out).expect("JSON"))
 }
 
 /// The result about an object, when it is there.
@@ -112,8 +112,8 @@ fn a_finding_is_in_the_report_of_its_namespace_as_long_as_it_stands() {
     let found = eventually("the finding is in the report", || {
         result(&world, REPORTS, "shop", "lost")
     });
-    let told = world.attache.log();
-    assert_eq!(told.matches("no reports are written").count(), 1, "{told}");
+    let log = world.attache.log();
+    assert_eq!(log.matches("no reports are written").count(), 1, "{log}");
 
     let uid = world.kubectl([
         "get",
@@ -138,19 +138,19 @@ fn a_finding_is_in_the_report_of_its_namespace_as_long_as_it_stands() {
     );
     assert_eq!(found["properties"]["field"], "spec.targetRef", "{found}");
     assert!(found["timestamp"]["seconds"].as_i64().unwrap() > 1_700_000_000);
-    let whole = report(&world, REPORTS, "shop").unwrap();
+    let full = report(&world, REPORTS, "shop").unwrap();
     assert_eq!(
-        whole["metadata"]["labels"],
+        full["metadata"]["labels"],
         json!({"app.kubernetes.io/managed-by": "attache"})
     );
-    let count = whole["results"].as_array().unwrap().len();
-    let summary = &whole["summary"];
+    let count = full["results"].as_array().unwrap().len();
+    let summary = &full["summary"];
     let counted = ["fail", "warn", "error"].map(|key| summary[key].as_u64().unwrap());
-    assert_eq!(counted.iter().sum::<u64>(), count as u64, "{whole}");
+    assert_eq!(counted.iter().sum::<u64>(), count as u64, "{full}");
     // A user who reads it may not read the policies of another namespace.
     let vain = result(&world, REPORTS, "shop", "in-vain").unwrap();
     assert_eq!(vain["policy"], "overridden", "{vain}");
-    assert!(!whole.to_string().contains("secret-limits"), "{whole}");
+    assert!(!full.to_string().contains("secret-limits"), "{full}");
 
     // The types of openreports read it.
     let both = format!("{REPORTS},{CLUSTER_REPORTS}");
@@ -333,8 +333,8 @@ fn reports_move_to_openreports_when_it_is_served() {
         found["message"].as_str().unwrap().contains("secret-limits"),
         "{found}"
     );
-    let whole = report(&world, POLICY_REPORTS, "shop").unwrap();
-    let owner = &whole["metadata"]["ownerReferences"][0];
+    let full = report(&world, POLICY_REPORTS, "shop").unwrap();
+    let owner = &full["metadata"]["ownerReferences"][0];
     assert_eq!(owner["kind"], "ClusterRole");
     assert_eq!(owner["name"], "attache-reports");
 

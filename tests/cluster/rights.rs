@@ -52,11 +52,11 @@ fn strings(value: &Value) -> Vec<&str> {
 
 /// Parses `kubectl auth can-i --list`: per line a resource or nothing, then paths, names and verbs in brackets.
 fn held(kubectl: &Kubectl) -> Rights {
-    let said = kubectl
+    let output = kubectl
         .run(["auth", "can-i", "--list", "-n", "attache-system"])
         .ok();
     let mut rights = Rights::new();
-    for line in said.out.lines().skip(1) {
+    for line in output.out.lines().skip(1) {
         let (resource, lists) = line.split_once('[').expect("lists");
         let lists: Vec<&str> = lists.split(&['[', ']'][..]).collect();
         let [paths, _, names, _, verbs, ..] = lists[..] else {
@@ -72,9 +72,9 @@ fn held(kubectl: &Kubectl) -> Rights {
 
 /// The rights that an account has beyond those of every account.
 fn own(cluster: &Cluster, account: &str) -> Rights {
-    let bare = held(&cluster.kubectl_as("bare"));
+    let without_roles = held(&cluster.kubectl_as("bare"));
     held(&cluster.kubectl_as(account))
-        .difference(&bare)
+        .difference(&without_roles)
         .cloned()
         .collect()
 }
@@ -146,21 +146,24 @@ fn attache_holds_what_the_manifests_say_and_nothing_else() {
     let attache = cluster.kubectl_as("attache");
     for (resource, verbs) in FORBIDDEN {
         for verb in verbs {
-            let said = attache.run(["auth", "can-i", verb, resource, "--all-namespaces"]);
-            assert_eq!((said.code, said.out.trim()), (1, "no"), "{said}");
+            let output = attache.run(["auth", "can-i", verb, resource, "--all-namespaces"]);
+            assert_eq!((output.code, output.out.trim()), (1, "no"), "{output}");
         }
     }
     for resource in ["secrets", "configmaps", "pods"] {
         for namespace in ["-A", "-nattache-system", "-nkube-system"] {
-            let said = attache.run(["get", resource, namespace]);
-            assert!(said.code != 0 && said.err.contains("(Forbidden)"), "{said}");
+            let output = attache.run(["get", resource, namespace]);
+            assert!(
+                output.code != 0 && output.err.contains("(Forbidden)"),
+                "{output}"
+            );
         }
     }
     for kind in ["validating", "mutating"] {
         let other = format!("{kind}webhookconfigurations/other");
         for (verb, what) in [("patch", &*other), ("create", &other), ("delete", &other)] {
-            let said = attache.run(["auth", "can-i", verb, what]);
-            assert_eq!(said.out.trim(), "no", "{said}");
+            let output = attache.run(["auth", "can-i", verb, what]);
+            assert_eq!(output.out.trim(), "no", "{output}");
         }
     }
 }
@@ -230,7 +233,7 @@ fn the_token_of_attache_changes_rules_and_ca_and_nothing_else() {
     let ca = r#"{"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCi0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K"}"#;
     for kind in ["validating", "mutating"] {
         // The admission policy takes a moment to become active; nothing may have changed by then.
-        let (url, told) = TRIED[0];
+        let (url, allowed) = TRIED[0];
         eventually("the guard is in force", || {
             let what = format!("{kind}webhookconfiguration/attache");
             let change = format!("[{url}]");
@@ -242,21 +245,21 @@ fn the_token_of_attache_changes_rules_and_ca_and_nothing_else() {
                 "-p",
                 &change,
             ];
-            let said = attache.run(dry);
-            if said.code != 0 && said.err.contains(told) {
+            let output = attache.run(dry);
+            if output.code != 0 && output.err.contains(allowed) {
                 Ok(())
             } else {
-                Err(said.to_string())
+                Err(output.to_string())
             }
         });
         patch(kind, rules).ok();
-        let said = patch(kind, ca);
-        assert!(!said.err.contains("attache may"), "{said}");
-        for (change, told) in TRIED {
-            let said = patch(kind, change);
+        let output = patch(kind, ca);
+        assert!(!output.err.contains("attache may"), "{output}");
+        for (change, allowed_change) in TRIED {
+            let output = patch(kind, change);
             assert!(
-                said.code != 0 && said.err.contains(told),
-                "{change}: {said}"
+                output.code != 0 && output.err.contains(allowed_change),
+                "{change}: {output}"
             );
         }
         // It does not limit a cluster admin.
@@ -284,8 +287,8 @@ fn the_rights_of_the_manifests_are_enough() {
         "affected-by: RetryPolicy.policies.example.com infra/edge-retries sets retries=3",
     );
     // A refusal that needs a live read.
-    let said = world.apply("bad-section.yaml");
-    assert!(said.err.contains("section-unknown"), "{said}");
+    let output = world.apply("bad-section.yaml");
+    assert!(output.err.contains("section-unknown"), "{output}");
     // Disclosure to alice, which needs an access review.
     let (_, metrics) = world.attache.get("/metrics").expect("metrics");
     let counted = |name: &str| {
@@ -346,7 +349,7 @@ fn withdrawn(world: &World, cluster: &Cluster) {
     kubectl
         .run(["delete", "clusterrolebinding", "attache-policies"])
         .ok();
-    let says = |what: &str| {
+    let log_has = |what: &str| {
         let (code, checks) = world.attache.get("/readyz?verbose")?;
         assert_eq!(code, 200, "{checks}");
         let mut lines = checks.lines();
@@ -354,7 +357,7 @@ fn withdrawn(world: &World, cluster: &Cluster) {
         if is_said { Ok(()) } else { Err(checks) }
     };
     // An open watch continues. It is reopened within a minute, and a forbidden list is retried at the same rate.
-    let at_last = |what: &str| (0..5).any(|_| soon(|| says(what)).is_ok());
+    let at_last = |what: &str| (0..5).any(|_| soon(|| log_has(what)).is_ok());
     assert!(at_last("forbidden"), "that it may not be read is said");
     assert_eq!(known(), before, "what was known is kept");
     let manifests = cluster.dir().join("manifests");

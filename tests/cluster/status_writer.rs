@@ -89,7 +89,7 @@ fn leads(attache: &Attache) -> bool {
 /// An object as JSON.
 fn get(world: &World<'_>, what: &str, namespace: &str) -> Value {
     let namespace = world.namespace(namespace);
-    let said = world.kubectl([
+    let output = world.kubectl([
         "get",
         what,
         "-n",
@@ -98,11 +98,11 @@ fn get(world: &World<'_>, what: &str, namespace: &str) -> Value {
         "json",
         "--show-managed-fields",
     ]);
-    serde_json::from_str(&said.ok().out).expect("JSON")
+    serde_json::from_str(&output.ok().out).expect("JSON")
 }
 
 /// The conditions of a writer in the status of a route: type, generation and message.
-fn of(route: &Value, writer: &str) -> Vec<(String, i64, String)> {
+fn conditions_by(route: &Value, writer: &str) -> Vec<(String, i64, String)> {
     let parents = route["status"]["parents"]
         .as_array()
         .cloned()
@@ -125,7 +125,7 @@ fn of(route: &Value, writer: &str) -> Vec<(String, i64, String)> {
 fn cart_has(world: &World<'_>, expected: &[(&str, i64, &str)]) -> Value {
     eventually(&format!("cart has {expected:?}"), || {
         let route = get(world, "httproute/cart", "shop");
-        let found = of(&route, ATTACHE);
+        let found = conditions_by(&route, ATTACHE);
         let found: Vec<(&str, i64, &str)> = found
             .iter()
             .map(|(kind, seen, text)| (&**kind, *seen, &**text))
@@ -161,7 +161,7 @@ fn attache_and_the_controller_keep_to_their_own_entries() {
 
     // The policy on the Gateway acts on the route, and the Gateway says so too.
     let route = cart_has(&world, &[(AFFECTED, 1, INHERITED)]);
-    assert_eq!(of(&route, CONTROLLER).len(), 2, "{route}");
+    assert_eq!(conditions_by(&route, CONTROLLER).len(), 2, "{route}");
     let gateway = eventually(
         "the Gateway has its conditions and those of attache",
         || {
@@ -221,7 +221,7 @@ fn attache_and_the_controller_keep_to_their_own_entries() {
         .kubectl(["delete", "retrypolicy/edge-retries", "-n", &infra])
         .ok();
     let route = cart_has(&world, &[]);
-    assert_eq!(of(&route, CONTROLLER).len(), 2, "{route}");
+    assert_eq!(conditions_by(&route, CONTROLLER).len(), 2, "{route}");
     eventually(
         "the Gateway has the conditions of its controller alone",
         || {
@@ -265,20 +265,27 @@ spec:
         "jsonpath={.status.conditions[*].message}",
     ];
     eventually("the Namespace says so", || {
-        let said = world.kubectl(read);
-        let is_so = said.out == "Affected by shop/shop-retries";
-        if is_so { Ok(()) } else { Err(said.to_string()) }
+        let output = world.kubectl(read);
+        let is_so = output.out == "Affected by shop/shop-retries";
+        if is_so {
+            Ok(())
+        } else {
+            Err(output.to_string())
+        }
     });
     // Without its controller, the route says nothing.
-    assert_eq!(of(&get(&world, "httproute/cart", "shop"), ATTACHE), []);
+    assert_eq!(
+        conditions_by(&get(&world, "httproute/cart", "shop"), ATTACHE),
+        []
+    );
     let delete = ["delete", "retrypolicy/shop-retries", "-n", &shop];
     world.kubectl(delete).ok();
     eventually("the Namespace no longer says so", || {
-        let said = world.kubectl(read);
-        if said.out.is_empty() {
+        let output = world.kubectl(read);
+        if output.out.is_empty() {
             Ok(())
         } else {
-            Err(said.to_string())
+            Err(output.to_string())
         }
     });
 }
@@ -305,8 +312,8 @@ fn a_thousand_routes_are_written_once_and_a_restart_writes_none_again() {
         let path = format!(
             "jsonpath={{.items[*].status.parents[?(@.controllerName==\"{writer}\")].controllerName}}"
         );
-        let said = world.kubectl(["get", "httproutes", "-n", &shop, "-o", &path]);
-        said.ok().out.split_whitespace().count()
+        let output = world.kubectl(["get", "httproutes", "-n", &shop, "-o", &path]);
+        output.ok().out.split_whitespace().count()
     };
     let all = |count: usize, number: usize| {
         if count == number {

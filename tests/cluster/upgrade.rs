@@ -64,9 +64,9 @@ impl Version {
     }
 
     fn name(&self) -> String {
-        let said = Command::new(&self.program).arg("--version").output();
-        let said = said.expect("the program runs").stdout;
-        let name = String::from_utf8_lossy(&said).trim().to_owned();
+        let output = Command::new(&self.program).arg("--version").output();
+        let version = output.expect("the program runs").stdout;
+        let name = String::from_utf8_lossy(&version).trim().to_owned();
         format!("{name} ({})", self.program.display())
     }
 

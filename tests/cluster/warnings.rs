@@ -63,12 +63,12 @@ fn diff_warns_the_same() {
     let Some(world) = with_edge("diff") else {
         return;
     };
-    let said = world
+    let output = world
         .kubectl(["diff", "-f", "cart-route.yaml"])
         .warns(EDGE_RETRIES)
         .prints("+kind: HTTPRoute");
     assert_eq!(
-        said.code, 1,
-        "1 is how diff says that there are differences:\n{said}"
+        output.code, 1,
+        "1 is how diff says that there are differences:\n{output}"
     );
 }

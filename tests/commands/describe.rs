@@ -23,7 +23,7 @@ fn quick(arguments: &[&str]) -> String {
 
 #[test]
 fn targets_are_described() {
-    let said = quick(&[
+    let output = quick(&[
         "httproute/cart -n shop",
         "httproute cart -n shop",
         "HTTPRoutes.v1.gateway.networking.k8s.io/cart#checkout -n shop",
@@ -35,7 +35,7 @@ fn targets_are_described() {
         "httproutes -A",
         "externalservice.networking.acme.io/foo.com",
     ]);
-    holds("describe/targets.txt", &said);
+    holds("describe/targets.txt", &output);
 }
 
 /// The description of a port has only the routes to that port, and a policy on one listener or route is not on all
@@ -137,17 +137,17 @@ fn what_stands_above_routes_is_described_route_by_route() {
 
 #[test]
 fn policies_and_their_kinds_are_described() {
-    let said = quick(&[
+    let output = quick(&[
         "retrypolicy/edge-retries -n infra",
         "timeoutpolicies -A",
         "kind/timeoutpolicy",
     ]);
-    holds("describe/policies.txt", &said);
+    holds("describe/policies.txt", &output);
 }
 
 #[test]
 fn an_object_that_cannot_be_described_is_an_error() {
-    let said = quick(&[
+    let output = quick(&[
         "httproute/crt -n shop",
         "httproute/cart -n blog",
         "httproute/cart#chekout -n shop",
@@ -159,7 +159,7 @@ fn an_object_that_cannot_be_described_is_an_error() {
         "httproutes -n infra",
         "httproute/",
     ]);
-    holds("describe/errors.txt", &said);
+    holds("describe/errors.txt", &output);
 }
 
 #[test]
@@ -172,14 +172,14 @@ fn workloads_are_described_by_the_services_that_lead_to_them() {
     let workloads = Path::new("tests/commands/describe/workloads.yaml");
     fs::copy(workloads, folder.path().join("60-workloads.yaml")).unwrap();
     let from = folder.path().to_str().unwrap();
-    let told: Vec<String> = ["deploy/cart", "po/cart-0", "sts/lonely", "svc/cart"]
+    let outputs: Vec<String> = ["deploy/cart", "po/cart-0", "sts/lonely", "svc/cart"]
         .iter()
         .map(|what| {
             let ran = run(&["describe", what, "-n", "shop", "--from", from]);
             format!("$ attache describe {what} -n shop\n{}", ran.all())
         })
         .collect();
-    holds("describe/workloads.txt", &told.join("\n"));
+    holds("describe/workloads.txt", &outputs.join("\n"));
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn manifests_are_read_from_standard_input() {
     let arguments = ["describe", "httproute/cart", "-n", "shop", "--from", "-"];
     let config = ["--config", "examples/quickstart/attache.yaml"];
     let ran = run_with(&[&arguments[..], &config[..]].concat(), &manifests);
-    let here = run(&[
+    let from_files = run(&[
         "describe",
         "httproute/cart",
         "-n",
@@ -234,18 +234,18 @@ fn manifests_are_read_from_standard_input() {
         "--from",
         QUICKSTART,
     ]);
-    assert_eq!(ran.clean(), here.clean());
+    assert_eq!(ran.clean(), from_files.clean());
 }
 
 #[test]
 fn the_worked_examples_are_described() {
     for example in worked() {
-        let mut said = String::new();
+        let mut output = String::new();
         for kind in ["gateways", "httproutes", "services"] {
             let ran = run(&["describe", kind, "-A", "--from", example.from()]);
-            writeln!(said, "$ attache describe {kind} -A\n{}", ran.all()).unwrap();
+            writeln!(output, "$ attache describe {kind} -A\n{}", ran.all()).unwrap();
         }
-        holds(&format!("describe/{}.txt", example.name), &said);
+        holds(&format!("describe/{}.txt", example.name), &output);
     }
 }
 
@@ -258,13 +258,13 @@ fn describe_and_warnings_name_the_same_policies() {
             let (word, namespace) = words(&object);
             let mut arguments = vec!["describe", &word, "-o", "json", "--from", example.from()];
             arguments.extend(namespace.iter().flat_map(|ns| ["-n", ns]));
-            let said = run(&arguments).json();
-            let effective = said["effective"].as_array().unwrap();
+            let output = run(&arguments).json();
+            let effective = output["effective"].as_array().unwrap();
             if effective.iter().all(|e| e["notAttached"] == true) && !effective.is_empty() {
                 // Nothing is in force without requests; a warning mentions the policy nevertheless.
                 continue;
             }
-            let policies = said["policies"].as_array().unwrap();
+            let policies = output["policies"].as_array().unwrap();
             let acts = policies.iter().filter(|standing| {
                 matches!(
                     standing["state"].as_str().unwrap(),
@@ -276,7 +276,7 @@ fn describe_and_warnings_name_the_same_policies() {
             acts.dedup();
             let mut wanted = acting.clone();
             wanted.sort();
-            assert_eq!(acts, wanted, "{} {object}\n{said:#}", example.name);
+            assert_eq!(acts, wanted, "{} {object}\n{output:#}", example.name);
             asked += 1;
         }
     }

@@ -54,6 +54,17 @@ fn what_cannot_be_compared_is_refused() {
     holds("diff/errors.txt", &session(&lines));
 }
 
+/// A match that names a method leaves the others to other rules; one by regular expression takes requests of prefixes.
+#[test]
+fn requests_with_other_methods_and_of_expressions_are_compared() {
+    let directory = "tests/commands/diff/methods";
+    let lines = [
+        format!("diff {directory}/a {directory}/b"),
+        format!("diff {directory}/a {directory}/c"),
+    ];
+    holds("diff/methods.txt", &session(&lines));
+}
+
 #[test]
 fn a_default_that_a_file_leaves_out_is_no_difference() {
     let directory = "tests/commands/diff/defaults";
@@ -76,8 +87,11 @@ fn a_definition_that_one_state_has_holds_for_both() {
             fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
         }
     }
-    let bare = folder.path().to_str().unwrap();
-    for [a, b] in [["examples/quickstart", bare], [bare, "examples/quickstart"]] {
+    let directory = folder.path().to_str().unwrap();
+    for [a, b] in [
+        ["examples/quickstart", directory],
+        [directory, "examples/quickstart"],
+    ] {
         let ran = run(&["diff", a, b, "--exit-code"]);
         assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     }
@@ -258,7 +272,7 @@ fn revisions_are_read_without_a_worktree() {
     let top = repository.path();
     let json =
         |folder: &Path, args: &[&str]| timeouts(at(folder, &[args, &["-o", "json"]].concat()));
-    for (args, told) in [
+    for (args, message) in [
         (&["v1..main"][..], "v1 main \"15s\" -> \"30s\""),
         (&["v1.."], "v1 HEAD \"15s\" -> \"30s\""),
         (&["main..v1"], "main v1 \"30s\" -> \"15s\""),
@@ -280,19 +294,19 @@ fn revisions_are_read_without_a_worktree() {
         (&["v1..feature"], "v1 feature "),
         (&["main..feature"], "main feature \"30s\" -> \"15s\""),
     ] {
-        assert_eq!(json(top, args), told, "{args:?}");
+        assert_eq!(json(top, args), message, "{args:?}");
     }
     // Since they parted, only main changed.
-    let told = json(top, &["main...feature"]);
-    assert!(told.ends_with(" feature "), "{told}");
-    let told = json(top, &["feature...main"]);
-    assert!(told.ends_with(" main \"15s\" -> \"30s\""), "{told}");
+    let answer = json(top, &["main...feature"]);
+    assert!(answer.ends_with(" feature "), "{answer}");
+    let answer = json(top, &["feature...main"]);
+    assert!(answer.ends_with(" main \"15s\" -> \"30s\""), "{answer}");
     // As in git, a path of a revision starts at the top unless it says otherwise.
     let inside = top.join("overlays");
-    let told = json(&inside, &["v1:base", "main:./prod"]);
-    assert_eq!(told, "v1:base main:overlays/prod \"15s\" -> \"30s\"");
-    let told = json(&inside, &["v1..main", "../base"]);
-    assert_eq!(told, "v1:base main:base \"15s\" -> \"30s\"");
+    let answer = json(&inside, &["v1:base", "main:./prod"]);
+    assert_eq!(answer, "v1:base main:overlays/prod \"15s\" -> \"30s\"");
+    let answer = json(&inside, &["v1..main", "../base"]);
+    assert_eq!(answer, "v1:base main:base \"15s\" -> \"30s\"");
     let status = Command::new("git")
         .args(["status", "--porcelain", "--ignored"])
         .current_dir(top)
@@ -308,23 +322,23 @@ fn messages_name_the_files_of_a_revision() {
     fs::write(top.join("base/shop.yaml"), "kind: [\n").unwrap();
     git(top, &["commit", "-q", "-a", "-m", "broken"]);
     git(top, &["tag", "broken"]);
-    let said = at(top, &["v1..broken"]).failure();
-    assert!(said.contains("broken:base/"), "{said}");
+    let output = at(top, &["v1..broken"]).failure();
+    assert!(output.contains("broken:base/"), "{output}");
     assert!(
-        said.contains("what cannot be read cannot be compared"),
-        "{said}"
+        output.contains("what cannot be read cannot be compared"),
+        "{output}"
     );
     assert!(
-        !said.contains(std::env::temp_dir().to_str().unwrap()),
-        "{said}"
+        !output.contains(std::env::temp_dir().to_str().unwrap()),
+        "{output}"
     );
-    let said = at(top, &["v1..main", "../.."]).failure();
-    assert!(said.contains("not inside the git repository"), "{said}");
-    let said = at(top, &["v1..main", "no-such"]).failure();
-    assert_eq!(said, "attache: there is no v1:no-such\n");
+    let output = at(top, &["v1..main", "../.."]).failure();
+    assert!(output.contains("not inside the git repository"), "{output}");
+    let output = at(top, &["v1..main", "no-such"]).failure();
+    assert_eq!(output, "attache: there is no v1:no-such\n");
     let nowhere = TempDir::new().unwrap();
-    let said = at(nowhere.path(), &["v1..main"]).failure();
-    assert!(said.contains("not a git repository"), "{said}");
+    let output = at(nowhere.path(), &["v1..main"]).failure();
+    assert!(output.contains("not a git repository"), "{output}");
 }
 
 /// What a hostile repository contains is not written outside of the directory that it gets.
@@ -348,7 +362,7 @@ fn links_of_a_revision_lead_nowhere() {
 fn two_clusters(change: impl FnOnce(&mut Lists)) -> TempDir {
     let folder = TempDir::new().unwrap();
     let dirs = [("a", serve(|_| {})), ("b", serve(change))];
-    let mut whole = serde_json::json!({
+    let mut kubeconfig = serde_json::json!({
         "apiVersion": "v1", "kind": "Config", "current-context": "a",
         "clusters": [], "contexts": [], "users": [{"name": "test", "user": {}}],
     });
@@ -360,10 +374,10 @@ fn two_clusters(change: impl FnOnce(&mut Lists)) -> TempDir {
         let context = serde_json::json!({
             "name": name, "context": {"cluster": name, "user": "test", "namespace": "infra"},
         });
-        whole["clusters"].as_array_mut().unwrap().push(cluster);
-        whole["contexts"].as_array_mut().unwrap().push(context);
+        kubeconfig["clusters"].as_array_mut().unwrap().push(cluster);
+        kubeconfig["contexts"].as_array_mut().unwrap().push(context);
     }
-    fs::write(folder.path().join("config"), whole.to_string()).unwrap();
+    fs::write(folder.path().join("config"), kubeconfig.to_string()).unwrap();
     folder
 }
 
@@ -412,10 +426,10 @@ fn what_may_not_be_read_is_not_compared() {
     assert_eq!(left_out["policyKind"]["kind"], "RetryPolicy");
     assert_eq!(left_out["state"], "cluster:b");
     let folder = two_clusters(|lists| drop(lists.insert(GATEWAYS.to_owned(), None)));
-    let said = compared(&folder, &["cluster:a", "cluster:b"]).failure();
+    let output = compared(&folder, &["cluster:a", "cluster:b"]).failure();
     assert!(
-        said.contains("cluster:b: the Gateways cannot all be read"),
-        "{said}"
+        output.contains("cluster:b: the Gateways cannot all be read"),
+        "{output}"
     );
 }
 

@@ -22,7 +22,10 @@ const ELSE: [&str; 2] = ["attach-cluster-scoped", "attach-to-what-is-not-there"]
 
 /// All examples: the worked examples of the proposals, and those of real policy kinds.
 pub(crate) fn all() -> Vec<Example> {
-    let mut found: Vec<Example> = ["effective", "kinds"].iter().flat_map(|t| of(t)).collect();
+    let mut found: Vec<Example> = ["effective", "kinds"]
+        .iter()
+        .flat_map(|t| examples_of(t))
+        .collect();
     found.retain(|example| !ELSE.contains(&&*example.name));
     found.sort_by(|a, b| a.name.cmp(&b.name));
     assert!(found.len() > 60, "the examples are gone");
@@ -31,14 +34,14 @@ pub(crate) fn all() -> Vec<Example> {
 
 /// The worked examples of the proposals, W1 to W31.
 pub(crate) fn worked() -> Vec<Example> {
-    let mut found = of("effective");
+    let mut found = examples_of("effective");
     let is_worked = |name: &str| name.starts_with('w') && name[1..3].parse::<u8>().is_ok();
     found.retain(|example| is_worked(&example.name));
     found.sort_by(|a, b| a.name.cmp(&b.name));
     found
 }
 
-fn of(test: &str) -> Vec<Example> {
+fn examples_of(test: &str) -> Vec<Example> {
     let shared = root().join("tests").join(test);
     let entries = fs::read_dir(&shared).unwrap().map(|e| e.unwrap().path());
     let folders = entries.filter(|path| path.join("state.yaml").exists());

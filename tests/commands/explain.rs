@@ -37,10 +37,10 @@ fn answers_are_of_their_schema_and_the_same_every_time() {
                 port,
                 ..Request::default()
             };
-            let said = json(&at_gateways(&matching, &request, |_| true)).unwrap();
+            let output = json(&at_gateways(&matching, &request, |_| true)).unwrap();
             let again = json(&at_gateways(&matching, &request, |_| true)).unwrap();
-            assert_eq!(said, again, "{case} {host}{path}");
-            let value: Value = serde_json::from_str(&said).unwrap();
+            assert_eq!(output, again, "{case} {host}{path}");
+            let value: Value = serde_json::from_str(&output).unwrap();
             let faults: Vec<String> = validator
                 .iter_errors(&value)
                 .map(|e| e.to_string())

@@ -24,8 +24,8 @@ const HOSTILE: &str = "tests/commands/graph/hostile";
 /// The output of the command, including errors.
 pub(super) fn attache(args: &[&str]) -> String {
     let ran = run(args);
-    let said = String::from_utf8(ran.stderr).unwrap();
-    String::from_utf8(ran.stdout).unwrap() + &said
+    let output = String::from_utf8(ran.stderr).unwrap();
+    String::from_utf8(ran.stdout).unwrap() + &output
 }
 
 fn run(args: &[&str]) -> Output {
@@ -52,14 +52,14 @@ fn ids(graph: &Value) -> BTreeSet<&str> {
     nodes.map(|node| node["id"].as_str().unwrap()).collect()
 }
 
-fn hold(name: &str, said: &str) {
+fn hold(name: &str, output: &str) {
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands/graph/golden");
     let file = folder.join(name);
     if std::env::var_os("ATTACHE_BLESS").is_some() {
-        fs::write(&file, said).unwrap();
+        fs::write(&file, output).unwrap();
     }
     let should = fs::read_to_string(&file).unwrap_or_default();
-    assert!(said == should, "{}:\n{said}", file.display());
+    assert!(output == should, "{}:\n{output}", file.display());
 }
 
 #[test]
@@ -74,15 +74,15 @@ fn every_form_is_as_agreed() {
     ];
     for (form, ending) in forms {
         for (name, state) in [("quickstart", QUICKSTART), ("hostile", HOSTILE)] {
-            let said = shown(state, form);
-            assert_eq!(said, shown(state, form), "the same state, the same bytes");
+            let output = shown(state, form);
+            assert_eq!(output, shown(state, form), "the same state, the same bytes");
             // For a page only its data; a browser tests how it is shown.
-            let said = if form == "html" {
-                page::data(&said)
+            let shown_form = if form == "html" {
+                page::data(&output)
             } else {
-                said
+                output
             };
-            hold(&format!("{name}.{ending}"), &said);
+            hold(&format!("{name}.{ending}"), &shown_form);
         }
     }
 }
@@ -96,7 +96,7 @@ fn an_unusable_graph_option_is_an_error_with_the_reason() {
 /// The ancestors and descendants of an object, and the error if there is no such object.
 #[test]
 fn one_object_and_what_is_around_it() {
-    let mut said = String::new();
+    let mut output = String::new();
     for line in [
         "graph service/cart -n shop",
         "graph httproute cart -n shop --depth 1",
@@ -112,9 +112,9 @@ fn one_object_and_what_is_around_it() {
         "graph gatway/edge",
     ] {
         let args: Vec<&str> = line.split(' ').chain(["--from", QUICKSTART]).collect();
-        writeln!(said, "$ attache {line}\n{}", attache(&args)).unwrap();
+        writeln!(output, "$ attache {line}\n{}", attache(&args)).unwrap();
     }
-    hold("around.txt", &said);
+    hold("around.txt", &output);
 }
 
 #[test]

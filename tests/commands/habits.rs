@@ -29,7 +29,7 @@ fn on_the_estate(lines: &[&str]) -> String {
 
 #[test]
 fn kinds_names_and_namespaces_are_those_of_kubectl() {
-    let said = on_the_estate(&[
+    let output = on_the_estate(&[
         "describe httproute cart catalog -n shop -o name",
         "describe httproute/cart gateway/public sp/public-jwt -o name",
         "describe httproute,grpcroute -A -o name",
@@ -56,12 +56,12 @@ fn kinds_names_and_namespaces_are_those_of_kubectl() {
         "kinds -o name",
         "kinds -o nonsense",
     ]);
-    holds("habits/names.txt", &said);
+    holds("habits/names.txt", &output);
 }
 
 #[test]
 fn answers_are_had_in_all_forms_of_kubectl() {
-    let said = on_the_estate(&[
+    let output = on_the_estate(&[
         "policies -n infra -o jsonpath={.policies[*].policy.name}",
         "policies -A -o jsonpath={.policies[?(@.state==\"Invalid\")].policy.name}",
         "policies -A -o jsonpath={.summary.total}",
@@ -70,20 +70,20 @@ fn answers_are_had_in_all_forms_of_kubectl() {
         "describe httproute/search -o jsonpath={.problems[0].reason}",
         "impact --delete sp/public-jwt -o jsonpath={.summary.objects}",
     ]);
-    holds("habits/forms.txt", &said);
+    holds("habits/forms.txt", &output);
     let arguments = ["policies", "-A", "--from", ESTATE, "-o"];
-    let of = |form: &str| run(&[&arguments[..], &[form]].concat());
-    let yaml: Value = serde_saphyr::from_str(&of("yaml").clean()).unwrap();
-    assert_eq!(yaml, of("json").json());
+    let run_with = |form: &str| run(&[&arguments[..], &[form]].concat());
+    let yaml: Value = serde_saphyr::from_str(&run_with("yaml").clean()).unwrap();
+    assert_eq!(yaml, run_with("json").json());
 }
 
 #[test]
 fn manifests_are_named_with_f_or_without() {
     let change = format!("{ESTATE}/50-payments.yaml");
     for command in ["check", "impact"] {
-        let bare = run(&[command, &change, "--from", ESTATE]).all();
+        let without_flag = run(&[command, &change, "--from", ESTATE]).all();
         let with_f = run(&[command, "-f", &change, "--from", ESTATE]).all();
-        assert_eq!(bare, with_f);
+        assert_eq!(without_flag, with_f);
     }
     // Only objects in the namespace are checked, with or without named manifests.
     let all = run(&["check", ESTATE, "-o", "jsonpath={.summary.objects}"]).all();
@@ -103,18 +103,18 @@ fn the_version_is_told_as_a_command_and_as_an_option() {
 #[test]
 fn colours_are_had_where_they_are_asked_for() {
     let words = ["policies", "-A", "--from", ESTATE, "--color"];
-    let of = |when: &str| run(&[&words[..], &[when]].concat()).clean();
-    assert!(of("always").contains("\u{1b}[32mEnforced"));
-    assert!(!of("never").contains('\u{1b}'));
-    assert_eq!(of("auto"), of("never"));
+    let run_with = |when: &str| run(&[&words[..], &[when]].concat()).clean();
+    assert!(run_with("always").contains("\u{1b}[32mEnforced"));
+    assert!(!run_with("never").contains('\u{1b}'));
+    assert_eq!(run_with("auto"), run_with("never"));
 }
 
 /// The completions that a shell offers for a line.
 fn offered(line: &str) -> Vec<String> {
     let words: Vec<&str> = line.split(' ').collect();
-    let said = run(&[&["__complete", "--"], &words[..]].concat()).clean();
-    let mut lines: Vec<String> = said.lines().map(str::to_owned).collect();
-    assert_eq!(lines.pop().as_deref(), Some(":4"), "{said}");
+    let output = run(&[&["__complete", "--"], &words[..]].concat()).clean();
+    let mut lines: Vec<String> = output.lines().map(str::to_owned).collect();
+    assert_eq!(lines.pop().as_deref(), Some(":4"), "{output}");
     lines
 }
 
@@ -238,7 +238,7 @@ fn a_cluster_is_read_as_somebody_else() {
     let (folder, asked) = api_server(Some(answer));
     let config = folder.path().join("config");
     let config = config.to_str().unwrap();
-    let said = run(&[
+    let output = run(&[
         "policies",
         "--kubeconfig",
         config,
@@ -250,7 +250,7 @@ fn a_cluster_is_read_as_somebody_else() {
         "eu",
     ]);
     let asked = asked.join().unwrap();
-    assert_eq!(said.code, 2, "{}", said.all());
+    assert_eq!(output.code, 2, "{}", output.all());
     for header in [
         "impersonate-user: ana",
         "impersonate-group: team-shop",
@@ -265,14 +265,14 @@ fn a_silent_api_server_is_waited_for_as_long_as_is_said() {
     let (folder, asked) = api_server(None);
     let config = folder.path().join("config");
     let start = Instant::now();
-    let said = run(&[
+    let output = run(&[
         "policies",
         "--kubeconfig",
         config.to_str().unwrap(),
         "--request-timeout",
         "1s",
     ]);
-    assert!(said.failure().contains("does not answer"));
+    assert!(output.failure().contains("does not answer"));
     // The default is twenty seconds.
     assert!(
         start.elapsed() < Duration::from_secs(18),

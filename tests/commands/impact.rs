@@ -40,16 +40,16 @@ const APPLIED: &str = include_str!("impact/applied.yaml");
 
 #[test]
 fn applied_changes_are_listed_by_file() {
-    let mut said = String::new();
+    let mut output = String::new();
     for document in APPLIED.split("---\n") {
         let title = document.lines().next().unwrap();
         let ran = run_with(&["impact", "--from", QUICKSTART, "-f", "-"], document);
-        writeln!(said, "{title}\n{}", ran.all()).unwrap();
+        writeln!(output, "{title}\n{}", ran.all()).unwrap();
     }
-    writeln!(said, "# All of it as one change.").unwrap();
+    writeln!(output, "# All of it as one change.").unwrap();
     let ran = run_with(&["impact", "--from", QUICKSTART, "-f", "-"], APPLIED);
-    writeln!(said, "{}", ran.all()).unwrap();
-    holds("impact/quickstart-apply.txt", &said);
+    writeln!(output, "{}", ran.all()).unwrap();
+    holds("impact/quickstart-apply.txt", &output);
 }
 
 #[test]
@@ -70,14 +70,20 @@ fn programs_read_the_same() {
 #[test]
 fn the_worked_examples() {
     for example in worked() {
-        let mut said = String::new();
+        let mut output = String::new();
         for (steps, _) in example.changes() {
             let (words, stdin) = arguments(&steps);
             let ran = asked(&example, &words, &stdin, "text");
-            writeln!(said, "$ attache impact {}\n{}", words.join(" "), ran.all()).unwrap();
+            writeln!(
+                output,
+                "$ attache impact {}\n{}",
+                words.join(" "),
+                ran.all()
+            )
+            .unwrap();
         }
-        if !said.is_empty() {
-            holds(&format!("impact/{}.txt", example.name), &said);
+        if !output.is_empty() {
+            holds(&format!("impact/{}.txt", example.name), &output);
         }
     }
 }
@@ -92,7 +98,7 @@ fn the_command_shows_the_result_of_the_engine() {
             let (words, stdin) = arguments(&steps);
             let answer = asked(&example, &words, &stdin, "json").json();
             fits(&answer, &schema);
-            let mut told = Vec::new();
+            let mut changes = Vec::new();
             for change in answer["changes"].as_array().unwrap() {
                 let side = |spec: &str, from: &str| match &change[spec] {
                     Value::Null if change[from].as_array().unwrap().is_empty() => "nothing".into(),
@@ -107,7 +113,7 @@ fn the_command_shows_the_result_of_the_engine() {
                     paths <= change["paths"]["of"].as_u64().unwrap(),
                     "{change:#}"
                 );
-                told.extend(std::iter::repeat_n(line, usize::try_from(paths).unwrap()));
+                changes.extend(std::iter::repeat_n(line, usize::try_from(paths).unwrap()));
             }
             let mut found: Vec<String> = expected
                 .chunks(2)
@@ -120,9 +126,9 @@ fn the_command_shows_the_result_of_the_engine() {
                     format!("{kind} {target} {}", lines[1].trim())
                 })
                 .collect();
-            told.sort();
+            changes.sort();
             found.sort();
-            assert_eq!(told, found, "{}: {words:?}", example.name);
+            assert_eq!(changes, found, "{}: {words:?}", example.name);
             count += 1;
         }
     }
@@ -138,8 +144,8 @@ fn arguments(steps: &[Step]) -> (Vec<String>, String) {
                 let (kind, path) = name.split_once(' ').unwrap();
                 let (namespace, name) = path.split_once('/').unwrap_or(("", path));
                 words.extend(["--delete".to_owned(), format!("{kind}/{name}")]);
-                let said = words.iter().any(|word| word == "-n");
-                if !namespace.is_empty() && !said {
+                let output = words.iter().any(|word| word == "-n");
+                if !namespace.is_empty() && !output {
                     words.extend(["-n".to_owned(), namespace.to_owned()]);
                 }
             }
@@ -189,9 +195,9 @@ fn an_unanswerable_question_is_an_error() {
 #[test]
 fn a_change_that_is_not_read_whole_is_not_answered() {
     let broken = "apiVersion: v1\nkind: Service\nmetadata: {name: a\n";
-    let said = run_with(&["impact", "--from", QUICKSTART, "-f", "-"], broken).failure();
-    assert!(said.contains("standard input:"), "{said}");
-    assert!(said.contains("unless all of it can be read"), "{said}");
+    let output = run_with(&["impact", "--from", QUICKSTART, "-f", "-"], broken).failure();
+    assert!(output.contains("standard input:"), "{output}");
+    assert!(output.contains("unless all of it can be read"), "{output}");
 }
 
 #[test]
@@ -203,13 +209,13 @@ fn names_and_values_break_no_row() {
             "spec": {{"targetRef": {{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "cart"}},
                      "timeout": "{evil}", "{evil}": "1s"}}}}"#
     );
-    let said = run_with(&["impact", "--from", QUICKSTART, "-f", "-"], &policy).clean();
-    assert!(!said.contains(['\u{1b}', '\u{202e}']), "{said:?}");
+    let output = run_with(&["impact", "--from", QUICKSTART, "-f", "-"], &policy).clean();
+    assert!(!output.contains(['\u{1b}', '\u{202e}']), "{output:?}");
     assert!(
-        said.lines().all(|line| !line.starts_with("FORGED")),
-        "{said}"
+        output.lines().all(|line| !line.starts_with("FORGED")),
+        "{output}"
     );
-    holds("impact/hostile.txt", &said);
+    holds("impact/hostile.txt", &output);
 }
 
 #[test]
@@ -233,8 +239,8 @@ fn many_targets_are_counted_and_the_first_named() {
     fs::write(folder.path().join("60-routes.yaml"), state).unwrap();
     let from = folder.path().to_str().unwrap();
     let delete = ["--delete", "retrypolicy/edge-retries", "-n", "infra"];
-    let said = run(&[&["impact", "--from", from][..], &delete].concat()).clean();
-    holds("impact/many.txt", &said);
+    let output = run(&[&["impact", "--from", from][..], &delete].concat()).clean();
+    holds("impact/many.txt", &output);
     let all = run(&[&["impact", "--from", from, "-o", "json"][..], &delete].concat()).json();
     assert_eq!(all["summary"]["objects"], 103);
 }
@@ -243,8 +249,8 @@ fn many_targets_are_counted_and_the_first_named() {
 fn an_empty_state_is_one_too() {
     let folder = TempDir::new().unwrap();
     let from = folder.path().to_str().unwrap();
-    let said = run(&["impact", "--from", from, "-f", QUICKSTART]).clean();
-    assert!(said.starts_with(
+    let output = run(&["impact", "--from", from, "-f", QUICKSTART]).clean();
+    assert!(output.starts_with(
         "Applying 17 objects changes no existing effective policy; adds policies to 3 HTTPRoutes"
     ));
     let gone = run(&["impact", "--from", from, "--delete", "gateway/edge"]).failure();

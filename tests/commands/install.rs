@@ -73,13 +73,13 @@ impl Released {
 
     /// The annotation with which the script fails.
     #[track_caller]
-    fn fails(&self, variables: &[(&str, &str)], says: &str) {
+    fn fails(&self, variables: &[(&str, &str)], message: &str) {
         let output = self.install(variables);
-        let said = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{said}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{text}");
         assert!(
-            said.contains("::error title=attache::") && said.contains(says),
-            "{said}"
+            text.contains("::error title=attache::") && text.contains(message),
+            "{text}"
         );
         assert!(!self.dir.path().join("path").exists());
     }
@@ -108,8 +108,8 @@ fn a_version_and_a_checksum_can_be_given() {
 fn what_is_not_the_release_is_not_installed() {
     let released = Released::new();
     let other = "0".repeat(64);
-    let says = format!("instead of {other}");
-    released.fails(&[("ATTACHE_CHECKSUM", &other)], &says);
+    let message = format!("instead of {other}");
+    released.fails(&[("ATTACHE_CHECKSUM", &other)], &message);
     released.fails(
         &[("ATTACHE_VERSION", "0.0.9")],
         "with 'version: source' the action builds attache instead",

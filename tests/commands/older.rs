@@ -34,7 +34,7 @@ fn each_old_name_is_refused_with_the_new_one_until_the_file_is_read() {
     let file = folder.path().join("attache.yaml");
     let path = file.to_str().unwrap();
     let mut text = fs::read_to_string(root().join("tests/commands/older/attache.yaml")).unwrap();
-    let mut told = BTreeSet::new();
+    let mut named = BTreeSet::new();
     loop {
         fs::write(&file, &text).unwrap();
         let ran = run(&["check", "--config", path, "examples/quickstart"]);
@@ -49,8 +49,8 @@ fn each_old_name_is_refused_with_the_new_one_until_the_file_is_read() {
         assert!(wrong[column..].starts_with(old), "{wrong:?}: {error}");
         wrong.replace_range(column..column + old.len(), new);
         text = lines.join("\n");
-        told.insert((old.to_owned(), new.to_owned()));
+        named.insert((old.to_owned(), new.to_owned()));
     }
     let all = RENAMED.map(|(old, new)| (old.to_owned(), new.to_owned()));
-    assert_eq!(told, BTreeSet::from(all), "names that were told");
+    assert_eq!(named, BTreeSet::from(all), "names that were told");
 }

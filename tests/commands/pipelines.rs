@@ -67,7 +67,7 @@ fn act(folder: &Path, inputs: &[(&str, &str)]) -> (Option<i32>, String) {
     for (name, _) in inputs {
         assert!(action["inputs"][name].is_object(), "no input {name}");
     }
-    let mut told = String::new();
+    let mut log = String::new();
     for step in action["runs"]["steps"].as_array().unwrap() {
         assert_eq!(step["shell"], "bash");
         let script = step["run"].as_str().unwrap();
@@ -93,28 +93,35 @@ fn act(folder: &Path, inputs: &[(&str, &str)]) -> (Option<i32>, String) {
             );
         }
         let output = bash.output().unwrap();
-        told.push_str(&printed(&output));
+        log.push_str(&printed(&output));
         if !output.status.success() {
-            return (output.status.code(), told);
+            return (output.status.code(), log);
         }
     }
-    (Some(0), told)
+    (Some(0), log)
 }
 
 /// The annotations in the output, without the lines of earlier steps.
-fn annotations(told: &str) -> Vec<&str> {
-    told.lines().filter(|line| line.starts_with("::")).collect()
+fn annotations(output: &str) -> Vec<&str> {
+    output
+        .lines()
+        .filter(|line| line.starts_with("::"))
+        .collect()
 }
 
 #[test]
 fn the_action_annotates_and_fails_as_check_does() {
-    let (code, told) = act(&root().join(WRONG), &[]);
-    assert_eq!(code, Some(1), "{told}");
-    assert_eq!(annotations(&told).len(), 11, "{told}");
-    let (code, told) = act(&root().join(CLEAN), &[]);
-    assert_eq!((code, annotations(&told).len()), (Some(0), 0), "{told}");
-    let (code, told) = act(&root().join(WRONG), &[("fail-on", "never")]);
-    assert_eq!((code, annotations(&told).len()), (Some(0), 11), "{told}");
+    let (code, output) = act(&root().join(WRONG), &[]);
+    assert_eq!(code, Some(1), "{output}");
+    assert_eq!(annotations(&output).len(), 11, "{output}");
+    let (code, output) = act(&root().join(CLEAN), &[]);
+    assert_eq!((code, annotations(&output).len()), (Some(0), 0), "{output}");
+    let (code, output) = act(&root().join(WRONG), &[("fail-on", "never")]);
+    assert_eq!(
+        (code, annotations(&output).len()),
+        (Some(0), 11),
+        "{output}"
+    );
 }
 
 #[test]
@@ -132,11 +139,11 @@ fn the_action_takes_paths_as_they_are() {
         REFUSED.replace("aimless", "other"),
     )
     .unwrap();
-    let (code, told) = act(folder.path(), &[("paths", &format!("{odd}\n\n-o\n"))]);
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("shop/aimless"), "{told}");
-    assert!(told.contains("shop/dashed"), "{told}");
-    assert!(!told.contains("shop/other"), "{told}");
+    let (code, output) = act(folder.path(), &[("paths", &format!("{odd}\n\n-o\n"))]);
+    assert_eq!(code, Some(1), "{output}");
+    assert!(output.contains("shop/aimless"), "{output}");
+    assert!(output.contains("shop/dashed"), "{output}");
+    assert!(!output.contains("shop/other"), "{output}");
     assert!(!folder.path().join("hit").exists());
 }
 
@@ -144,12 +151,12 @@ fn the_action_takes_paths_as_they_are() {
 fn the_action_writes_sarif_and_still_fails() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("policy.yaml"), REFUSED).unwrap();
-    let (code, told) = act(
+    let (code, output) = act(
         folder.path(),
         &[("paths", "policy.yaml"), ("sarif", "out.sarif")],
     );
-    assert_eq!(code, Some(1), "{told}");
-    assert_eq!(annotations(&told).len(), 1, "{told}");
+    assert_eq!(code, Some(1), "{output}");
+    assert_eq!(annotations(&output).len(), 1, "{output}");
     let sarif = fs::read(folder.path().join("out.sarif")).unwrap();
     let sarif: Value = serde_json::from_slice(&sarif).unwrap();
     assert_eq!(sarif["version"], "2.1.0");
@@ -164,12 +171,12 @@ fn the_action_compares_with_a_baseline_and_a_state() {
     let known = run(&["check", policy.to_str().unwrap(), "-o", "json"]);
     fs::write(folder.path().join("known.json"), &known.stdout).unwrap();
     let known = [("paths", "policy.yaml"), ("baseline", "known.json")];
-    let (code, told) = act(folder.path(), &known);
-    assert_eq!((code, annotations(&told).len()), (Some(0), 0), "{told}");
+    let (code, output) = act(folder.path(), &known);
+    assert_eq!((code, annotations(&output).len()), (Some(0), 0), "{output}");
     let state = [("paths", "policy.yaml"), ("from", "not-there")];
-    let (code, told) = act(folder.path(), &state);
-    assert_eq!(code, Some(2), "{told}");
-    assert!(told.contains("not-there"), "{told}");
+    let (code, output) = act(folder.path(), &state);
+    assert_eq!(code, Some(2), "{output}");
+    assert!(output.contains("not-there"), "{output}");
 }
 
 /// Whether pre-commit is available. With `ATTACHE_REQUIRE_PRE_COMMIT=1`, as in CI, it must be.

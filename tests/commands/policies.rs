@@ -144,20 +144,20 @@ fn the_command_shows_the_result_of_the_engine() {
         };
         let answer = run(&["policies", "--from", example.from(), "-A", "-o", "json"]).json();
         fits(&answer, &schema);
-        let told: Vec<String> = answer["policies"]
+        let lines: Vec<String> = answer["policies"]
             .as_array()
             .unwrap()
             .iter()
-            .map(told)
+            .map(line_of)
             .collect();
-        assert_eq!(told, found(&expected), "{}", example.name);
-        count += told.len();
+        assert_eq!(lines, found(&expected), "{}", example.name);
+        count += lines.len();
     }
     assert!(count > 100, "the questions are gone");
 }
 
 /// `RetryPolicy.example.com ns/name: Overridden, acts on 2`.
-fn told(policy: &Value) -> String {
+fn line_of(policy: &Value) -> String {
     let (name, state) = (named(&policy["policy"]), policy["state"].as_str().unwrap());
     format!("{name}: {state}, acts on {}", policy["actsOn"])
 }
@@ -211,9 +211,9 @@ fn the_command_shows_which_policies_act() {
             let mut words = vec!["policies", "--from", example.from(), "-o", "json"];
             words.extend(["--acting-on", &object, "-n", namespace]);
             let answer = run(&words).json();
-            let told = answer["policies"].as_array().unwrap().iter();
-            let told: Vec<String> = told.map(|policy| named(&policy["policy"])).collect();
-            assert_eq!(told, expected, "{}: {object}", example.name);
+            let policies = answer["policies"].as_array().unwrap().iter();
+            let names: Vec<String> = policies.map(|policy| named(&policy["policy"])).collect();
+            assert_eq!(names, expected, "{}: {object}", example.name);
             count += 1;
         }
     }
@@ -246,8 +246,8 @@ fn sections_are_distinguished() {
             "-n",
             "ns",
         ];
-        let said = run(&[&words[..], &["--acting-on", place]].concat()).clean();
-        let names = said.lines().map(|line| line.split_once('/').unwrap().1);
+        let output = run(&[&words[..], &["--acting-on", place]].concat()).clean();
+        let names = output.lines().map(|line| line.split_once('/').unwrap().1);
         assert_eq!(names.collect::<Vec<&str>>().join(" "), expected, "{place}");
     }
 }
@@ -262,11 +262,11 @@ fn nothing_is_hidden() {
     let odd = include_str!("policies/odd.yaml");
     fs::write(folder.path().join("60-odd.yaml"), odd).unwrap();
     let from = folder.path().to_str().unwrap();
-    let said = run(&["policies", "--from", from, "-n", "odd", "-o", "wide"]).all();
-    holds("policies/odd.txt", &said);
-    let said = run(&["policies", "--from", from, "-n", "odd", "-o", "json"]).clean();
-    assert!(!said.contains('\u{1b}'));
-    holds("policies/odd.json", &said);
+    let output = run(&["policies", "--from", from, "-n", "odd", "-o", "wide"]).all();
+    holds("policies/odd.txt", &output);
+    let output = run(&["policies", "--from", from, "-n", "odd", "-o", "json"]).clean();
+    assert!(!output.contains('\u{1b}'));
+    holds("policies/odd.json", &output);
     let names = run(&["policies", "--from", from, "-n", "odd", "-o", "name"]).clean();
     let count = run(&["policies", "--from", from, "-n", "odd", "--no-headers"]).clean();
     assert_eq!(
@@ -275,12 +275,15 @@ fn nothing_is_hidden() {
         "{names}{count}"
     );
     let labelled = ["-l", "team in (a, b),!old,tier!=front"];
-    let said = run(&[
+    let output = run(&[
         &["policies", "--from", from, "-A", "-o", "name"][..],
         &labelled,
     ]
     .concat());
-    assert_eq!(said.clean(), "retrypolicy.policies.example.com/dangling\n");
+    assert_eq!(
+        output.clean(),
+        "retrypolicy.policies.example.com/dangling\n"
+    );
 }
 
 #[test]

@@ -16,8 +16,8 @@ fn run(args: &[&str]) -> Output {
 
 fn printed(args: &[&str]) -> String {
     let run = run(args);
-    let said = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert!(run.status.success(), "{said}");
+    let output = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(run.status.success(), "{output}");
     String::from_utf8(run.stdout).unwrap()
 }
 
@@ -33,7 +33,7 @@ fn documents(text: &str) -> Vec<Value> {
 }
 
 /// The role, the validating and the mutating configuration.
-fn of(args: &[&str]) -> [Value; 3] {
+fn configurations(args: &[&str]) -> [Value; 3] {
     documents(&printed(args)).try_into().unwrap()
 }
 
@@ -57,7 +57,7 @@ fn the_quickstart_to_the_letter() {
 /// The shipped configurations and the printed ones differ only in their rules.
 #[test]
 fn the_terms_are_those_of_the_manifests() {
-    let [_, validating, mutating] = of(&QUICKSTART);
+    let [_, validating, mutating] = configurations(&QUICKSTART);
     for (file, printed) in [("validating", validating), ("mutating", mutating)] {
         let shipped = documents(&text(&format!("manifests/base/{file}-webhook.yaml")));
         let without_rules = |configuration: &Value| {
@@ -84,7 +84,7 @@ fn every_flag_is_in_what_is_printed() {
     args.extend(["--namespace", "tools", "--exclude-namespace", "quiet"]);
     args.extend(["--failure-policy", "Fail", "--timeout-seconds", "3"]);
     args.extend(["--ca-bundle", ca.to_str().unwrap()]);
-    let [role, validating, mutating] = of(&args);
+    let [role, validating, mutating] = configurations(&args);
     assert_eq!(role["metadata"]["name"], "advice-policies-found");
     for (configuration, path) in [(&validating, "validate"), (&mutating, "mutate")] {
         assert_eq!(configuration["metadata"]["name"], "advice");
@@ -127,9 +127,12 @@ spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge
     let expected =
         "skipped SecurityPolicy.gateway.envoyproxy.io: it has policies, but its CRD was not found";
     // A role without rules, applied over that of an earlier run, would take its rights away.
-    let said = refused(&from);
-    assert!(said.contains(expected), "{said}");
-    assert!(said.contains("so there are no rules to print"), "{said}");
+    let output = refused(&from);
+    assert!(output.contains(expected), "{output}");
+    assert!(
+        output.contains("so there are no rules to print"),
+        "{output}"
+    );
     let kinds = "examples/quickstart/10-policy-kinds.yaml";
     std::fs::copy(
         Path::new(ROOT).join(kinds),
@@ -138,8 +141,8 @@ spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge
     .unwrap();
     let run = run(&from);
     assert!(run.status.success());
-    let said = String::from_utf8(run.stderr).unwrap();
-    assert!(said.contains(expected), "{said}");
+    let text = String::from_utf8(run.stderr).unwrap();
+    assert!(text.contains(expected), "{text}");
     let role = &documents(&String::from_utf8(run.stdout).unwrap())[0];
     let rules = role["rules"].as_array().unwrap();
     assert_eq!(rules.len(), 1);

@@ -80,27 +80,27 @@ pub(crate) fn root() -> &'static Path {
 }
 
 /// Compares an output with the file `tests/commands/<name>`.
-pub(crate) fn holds(name: &str, said: &str) {
+pub(crate) fn holds(name: &str, output: &str) {
     let file: PathBuf = root().join("tests/commands").join(name);
     if std::env::var_os("ATTACHE_BLESS").is_some() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(&file, said).unwrap();
+        fs::write(&file, output).unwrap();
     }
     let should = fs::read_to_string(&file).unwrap_or_default();
     assert!(
-        said == should,
-        "\n=== tests/commands/{name}\n--- expected\n{should}\n--- said\n{said}"
+        output == should,
+        "\n=== tests/commands/{name}\n--- expected\n{should}\n--- said\n{output}"
     );
 }
 
 /// Runs each line as typed by a user; returns the lines, each with its output.
 pub(crate) fn session(lines: &[impl AsRef<str>]) -> String {
-    let said = lines.iter().map(|line| {
+    let output = lines.iter().map(|line| {
         let line = line.as_ref();
         let words: Vec<&str> = line.split_whitespace().collect();
         format!("$ attache {line}\n{}", run(&words).all())
     });
-    said.collect::<Vec<String>>().join("\n")
+    output.collect::<Vec<String>>().join("\n")
 }
 
 /// Checks a document against its schema.

@@ -81,14 +81,14 @@ fn wide_cells_wrap_within_their_column_and_no_name_is_cut() {
         "--from",
         "examples/quickstart",
     ];
-    let whole = run(&arguments).clean();
+    let wide = run(&arguments).clean();
     let table = |text: &str| {
         let (_, below) = text.split_once("POLICY").unwrap();
         let (table, _) = below.split_once("\n\n").unwrap();
         format!("POLICY{table}")
     };
     let widest = |text: &str| text.lines().map(UnicodeWidthStr::width).max().unwrap();
-    assert!(widest(&table(&whole)) > 100, "{whole}");
+    assert!(widest(&table(&wide)) > 100, "{wide}");
     let shown = on_terminal(90, &arguments, &[("NO_COLOR", "1")]);
     assert!(widest(&table(&shown)) <= 90, "{shown}");
     for name in [

@@ -19,8 +19,8 @@ fn sessions_of_test() {
 }
 
 /// What `schema` says of a file of tests or of their result.
-fn schema(of: &str) -> Value {
-    run(&["schema", of]).json()
+fn schema(name: &str) -> Value {
+    run(&["schema", name]).json()
 }
 
 #[test]
@@ -153,24 +153,24 @@ fn kustomizations_are_built_and_a_test_is_about_one_of_several() {
             .env("PATH", dir.path().join("bin"))
             .output()
             .unwrap();
-        let said = [output.stdout, output.stderr].concat();
+        let text = [output.stdout, output.stderr].concat();
         (
             output.status.code().unwrap(),
-            String::from_utf8(said).unwrap(),
+            String::from_utf8(text).unwrap(),
         )
     };
-    let (code, said) = test("overlays-prod.attache.yaml");
-    assert_eq!(code, 0, "{said}");
-    let (code, said) = test("overlays-staging.attache.yaml");
-    assert_eq!(code, 1, "{said}");
+    let (code, report) = test("overlays-prod.attache.yaml");
+    assert_eq!(code, 0, "{report}");
+    let (code, report) = test("overlays-staging.attache.yaml");
+    assert_eq!(code, 1, "{report}");
     assert!(
-        said.contains("-status: \"301\"\n+status: \"302\""),
-        "{said}"
+        report.contains("-status: \"301\"\n+status: \"302\""),
+        "{report}"
     );
-    let (code, said) = test("overlays.attache.yaml");
-    assert_eq!(code, 2, "{said}");
+    let (code, report) = test("overlays.attache.yaml");
+    assert_eq!(code, 2, "{report}");
     assert_eq!(
-        said,
+        report,
         "attache: overlays.attache.yaml: overlays/prod, overlays/staging define the same objects for different clusters: name one of them\n"
     );
 }

@@ -66,14 +66,15 @@ fn projects(folder: &Path) -> BTreeMap<String, Vec<Arc<Crd>>> {
 
 fn facts(profile: &Profile, from: &[Source]) -> BTreeMap<String, String> {
     let facts = profile.facts().into_iter();
-    let said = facts.filter(|fact| from.contains(&fact.from) && !is_nothing(&fact.value));
-    said.map(|fact| {
-        (
-            fact.name.to_owned(),
-            format!("{} {}", word(fact.from), fact.value),
-        )
-    })
-    .collect()
+    let answer = facts.filter(|fact| from.contains(&fact.from) && !is_nothing(&fact.value));
+    answer
+        .map(|fact| {
+            (
+                fact.name.to_owned(),
+                format!("{} {}", word(fact.from), fact.value),
+            )
+        })
+        .collect()
 }
 
 fn word(source: Source) -> &'static str {
@@ -98,15 +99,15 @@ fn the_facts_of_every_real_kind() {
         let derived_alone = found.derived_alone.entry(project).or_default();
         for crd in crds {
             if let Some(derived) = alone.profile(&crd.gk, Some(&crd)) {
-                let said = facts(&derived, &[Source::Crd]);
-                found.derived += said.len();
-                derived_alone.insert(crd.gk.qualified(), said);
+                let answer = facts(&derived, &[Source::Crd]);
+                found.derived += answer.len();
+                derived_alone.insert(crd.gk.qualified(), answer);
             }
             let Some(profile) = with_profiles.profile(&crd.gk, Some(&crd)) else {
                 continue;
             };
-            let said = facts(&profile, &[Source::Builtin, Source::Crd]);
-            kinds.insert(crd.gk.qualified(), said);
+            let answer = facts(&profile, &[Source::Builtin, Source::Crd]);
+            kinds.insert(crd.gk.qualified(), answer);
         }
     }
     let count = format!("{} facts derived without a profile\n", found.derived);

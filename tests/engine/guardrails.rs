@@ -78,8 +78,8 @@ fn said(guardrails: &Guardrails, snapshot: &Snapshot, about: &Value) -> String {
         assert_eq!(findings, again, "the same question, the same answer");
         let hidden = texts("hidden");
         let hints = findings.iter().filter_map(|finding| finding.hint.as_ref());
-        let told = hints.flat_map(|hint| hint.tells_of.iter());
-        let hidden: BTreeSet<ObjectKey> = told
+        let hinted = hints.flat_map(|hint| hint.tells_of.iter());
+        let hidden: BTreeSet<ObjectKey> = hinted
             .filter(|policy| hidden.contains(&policy.path()))
             .cloned()
             .collect();
@@ -163,8 +163,8 @@ fn what_is_wrong_with_a_guardrail() {
             "guardrail \"x\": spec.rules: it needs at least one rule",
         ),
     ] {
-        let said = wrong(spec);
-        assert!(said.starts_with(why), "{said}");
+        let answer = wrong(spec);
+        assert!(answer.starts_with(why), "{answer}");
     }
     for (more, why) in [
         (
@@ -184,8 +184,8 @@ fn what_is_wrong_with_a_guardrail() {
             "guardrail \"x\": spec.except[0].reason: it is empty",
         ),
     ] {
-        let said = wrong(&format!("rules: [{{require: 'true'}}]\n  {more}"));
-        assert!(said.starts_with(why), "{said}");
+        let answer = wrong(&format!("rules: [{{require: 'true'}}]\n  {more}"));
+        assert!(answer.starts_with(why), "{answer}");
     }
 }
 

@@ -89,7 +89,7 @@ impl Checks {
     }
 
     /// The health of an object and the message, by both tools. They must agree.
-    pub(crate) fn of(&self, kind: &str, object: &Value) -> Result<(Health, String), String> {
+    pub(crate) fn health_of(&self, kind: &str, object: &Value) -> Result<(Health, String), String> {
         let script = self.scripts.get(kind).ok_or("no script")?;
         let (by_script, message) = script.run(object)?;
         let expressions = self.expressions.get(kind).ok_or("no expressions")?;
@@ -109,12 +109,12 @@ fn both_tools_tell_the_health_of_a_status() {
     let cases: Vec<Case> = serde_saphyr::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let mut wrong = String::new();
     for case in &cases {
-        let said = checks.of(&case.kind, &object(&case.kind, &case.status));
+        let answer = checks.health_of(&case.kind, &object(&case.kind, &case.status));
         let expected = Ok((case.health, case.message.clone()));
-        if said != expected {
+        if answer != expected {
             writeln!(
                 wrong,
-                "{}\n  expected {expected:?}\n  said     {said:?}",
+                "{}\n  expected {expected:?}\n  said     {answer:?}",
                 case.name
             )
             .unwrap();
@@ -138,8 +138,11 @@ fn every_kind_with_conditions_has_both_checks_and_the_others_have_none() {
             kind["kind"].as_str().unwrap(),
             kind["group"].as_str().unwrap()
         );
-        let shape = kind["facts"]["status.shape"]["value"].as_str();
-        let has = matches!(shape, Some("ancestors" | "conditions" | "controllers"));
+        let status_shape = kind["facts"]["status.shape"]["value"].as_str();
+        let has = matches!(
+            status_shape,
+            Some("ancestors" | "conditions" | "controllers")
+        );
         assert_eq!(checks.scripts.contains_key(&name), has, "{name}");
         assert_eq!(checks.expressions.contains_key(&name), has, "{name}");
         if has {

@@ -123,8 +123,9 @@ fn combinations(strategies: &[Strategy], levels: usize) -> Vec<Vec<Strategy>> {
 fn every_overlap(strategies: &[Strategy]) -> Vec<Spec> {
     let sets = 1..1_u64 << strategies.len();
     let fields = |level: usize| {
-        let here = sets.clone().filter(|set| set >> level & 1 == 1);
-        here.map(|set| (format!("f{set:04b}"), level as u64))
+        let sets_at_level = sets.clone().filter(|set| set >> level & 1 == 1);
+        sets_at_level
+            .map(|set| (format!("f{set:04b}"), level as u64))
             .collect()
     };
     let specs = strategies.iter().enumerate();
@@ -379,8 +380,10 @@ fn the_older_dialect_keeps_the_order_of_precedence() {
     // The ranking: three overrides, the object's own value, three defaults.
     let sets = 1..1_u64 << 7;
     let settings = |rank: u64| -> Map<String, Value> {
-        let here = sets.clone().filter(|set| set >> rank & 1 == 1);
-        here.map(|set| (format!("f{set}"), json!(rank))).collect()
+        let sets_at_rank = sets.clone().filter(|set| set >> rank & 1 == 1);
+        sets_at_rank
+            .map(|set| (format!("f{set}"), json!(rank)))
+            .collect()
     };
     let level = |overrides: u64, defaults: u64| {
         let policy = json!({

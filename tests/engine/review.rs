@@ -113,23 +113,23 @@ fn every_case_gives_the_expected_answer() {
 /// Every code must have an example.
 #[test]
 fn every_code_has_a_case() {
-    let mut said = String::new();
+    let mut answer = String::new();
     for test in ["review", "effective", "kinds"] {
         for case in std::fs::read_dir(root(test)).unwrap() {
             let expected = case.unwrap().path().join("expected.yaml");
-            said += &std::fs::read_to_string(expected).unwrap_or_default();
+            answer += &std::fs::read_to_string(expected).unwrap_or_default();
         }
     }
     for golden in std::fs::read_dir(root("commands/check")).unwrap() {
         let golden = golden.unwrap().path();
         if golden.extension().is_some_and(|end| end == "stdout") {
-            said += &std::fs::read_to_string(golden).unwrap();
+            answer += &std::fs::read_to_string(golden).unwrap();
         }
     }
     let codes = Code::ALL.iter().map(|code| code.as_str());
     let missing: Vec<&str> = codes
         .filter(|code| {
-            !said.contains(&format!(" {code}: ")) && !said.contains(&format!("'{code}: "))
+            !answer.contains(&format!(" {code}: ")) && !answer.contains(&format!("'{code}: "))
         })
         .collect();
     assert_eq!(missing, Vec::<&str>::new());

@@ -111,10 +111,10 @@ async fn when_one_is_killed_the_other_answers() {
     assert_eq!(meanwhile.rude + meanwhile.shed.len(), 0);
 
     crate::all_answered(&answered(&load, 5 * CONNECTIONS).await);
-    let instead = start();
-    balancer.add(instead.replica());
-    balancer.until_given(instead.replica()).await;
-    asked(&place, &instead).await;
+    let replacement = start();
+    balancer.add(replacement.replica());
+    balancer.until_given(replacement.replica()).await;
+    asked(&place, &replacement).await;
     let (rest, _) = load.stop().await;
     crate::all_answered(&rest);
     assert_eq!(balancer.lost(), 0, "connections for which nobody was ready");

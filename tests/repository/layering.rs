@@ -236,8 +236,8 @@ fn faults(path: &str, text: &str) -> Vec<String> {
             "{path}:{lines}: {lines} lines, more than {LONGEST_FILE}: split it"
         ));
     }
-    let here = module_of(path);
-    let layer = here.first().map_or("lib", String::as_str);
+    let own_module = module_of(path);
+    let layer = own_module.first().map_or("lib", String::as_str);
     let allowed = match LAYERS.iter().find(|(name, _)| *name == layer) {
         Some((_, allowed)) => *allowed,
         None if layer == "lib" => &[],
@@ -248,7 +248,7 @@ fn faults(path: &str, text: &str) -> Vec<String> {
             return faults;
         }
     };
-    for Named { line, path: named } in names(&tokens(&without_text(text)), &here) {
+    for Named { line, path: named } in names(&tokens(&without_text(text)), &own_module) {
         let shown = named.join("::");
         // The engine is a package of its own: the compiler holds what it may import.
         if named[0] == "crate" && layer != "lib" && layer != "engine" {

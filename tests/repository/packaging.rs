@@ -468,20 +468,20 @@ fn docs_versions_name_every_project_with_the_release_that_its_profile_says() {
         let kinds = profiles
             .filter(|kind| kind["policy"] != Value::Bool(false))
             .count();
-        let said: usize = rows.iter().map(|row| row.kinds).sum();
-        if said != kinds {
+        let output: usize = rows.iter().map(|row| row.kinds).sum();
+        if output != kinds {
             faults.push(format!(
-                "{path} has {kinds} policy kinds, docs/reference/versions.md says {said}"
+                "{path} has {kinds} policy kinds, docs/reference/versions.md says {output}"
             ));
         }
     }
     assert!(faults.is_empty(), "{faults:#?}");
     let readme = text("README.md");
     let kinds: usize = rows.iter().map(|row| row.kinds).sum();
-    let said = format!("{kinds} policy kinds of {} projects", rows.len());
+    let output = format!("{kinds} policy kinds of {} projects", rows.len());
     assert!(
-        readme.contains(&said) && readme.contains("(docs/reference/versions.md)"),
-        "README: {said}"
+        readme.contains(&output) && readme.contains("(docs/reference/versions.md)"),
+        "README: {output}"
     );
 }
 

@@ -159,25 +159,25 @@ fn page(rows: &[(usize, &str)]) -> String {
 #[test]
 fn faults_of_a_table_are_found() {
     assert_eq!(faults(&page(&[])), Vec::<String>::new());
-    let here = "`tests/repository/reliability.rs`";
+    let this_file = "`tests/repository/reliability.rs`";
     for (held, fault) in [
         ("", "[7]: no file is named"),
         ("`name`", "[7]: name stands before any file"),
         (
-            here,
+            this_file,
             "[7]: no test of tests/repository/reliability.rs is named",
         ),
         ("`tests/none.rs` `a`", "[7]: no file tests/none.rs"),
         (
-            &format!("{here} `page`"),
+            &format!("{this_file} `page`"),
             "[7]: no test page in tests/repository/reliability.rs",
         ),
         (
-            &format!("{here} `what_is_wrong`"),
+            &format!("{this_file} `what_is_wrong`"),
             "[7]: no test what_is_wrong in tests/repository/reliability.rs",
         ),
         (
-            &format!("{here} `faults_of_a_table_are_found`, `tests/review/none/`"),
+            &format!("{this_file} `faults_of_a_table_are_found`, `tests/review/none/`"),
             "[7]: no case tests/review/none/",
         ),
         (
@@ -191,7 +191,7 @@ fn faults_of_a_table_are_found() {
             "{held}: {found:?}"
         );
     }
-    let good = &format!("{here} `faults_of_a_table_are_found`");
+    let good = &format!("{this_file} `faults_of_a_table_are_found`");
     assert_eq!(
         faults(&page(&[(7, good), (7, good)])),
         ["7 stands in 2 rows"]
@@ -203,8 +203,8 @@ fn faults_of_a_table_are_found() {
     assert_eq!(faults(&without), ["1 stands in 2 rows", "3 is missing"]);
     let short = page(&[]).replace("| 9 | a | b |", "| 9 | a |");
     assert!(faults(&short)[0].starts_with("3 cells instead of 4: "));
-    let told = "no test: nobody can take the sun away here; it was looked at instead";
-    assert_eq!(faults(&page(&[(7, told)])), Vec::<String>::new());
+    let reason = "no test: nobody can take the sun away here; it was looked at instead";
+    assert_eq!(faults(&page(&[(7, reason)])), Vec::<String>::new());
 }
 
 #[test]

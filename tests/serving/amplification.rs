@@ -35,7 +35,7 @@ fn hold(group: fn() -> Vec<Hostile>) {
     hold_to(group, MOST.memory);
 }
 
-fn hold_to(group: fn() -> Vec<Hostile>, beside: u64) {
+fn hold_to(group: fn() -> Vec<Hostile>, allowance: u64) {
     let conduct = states::configuration().conduct();
     let mut beyond = String::new();
     for hostile in group() {
@@ -56,7 +56,7 @@ fn hold_to(group: fn() -> Vec<Hostile>, beside: u64) {
                 testing::answers::patched(body.as_bytes(), &patch);
             }
             let (memory, work) = (taken.bytes_max, taken.count_total);
-            if memory > 3 * body.len() as u64 + beside || work > MOST.work {
+            if memory > 3 * body.len() as u64 + allowance || work > MOST.work {
                 let length = body.len();
                 writeln!(beyond, "{endpoint:?} {name} on {state:?}: {memory} bytes and {work} allocations for {length} bytes").unwrap();
             }

@@ -28,11 +28,11 @@ async fn answers(replica: &Replica, requests: &[(&'static str, String)]) -> Vec<
 /// The answers once no question of access has missed its time, as happens on a busy machine: users may read everything here.
 async fn complete(replica: &Replica, requests: &[(&'static str, String)]) -> Vec<String> {
     becomes("answers by all that is known", async || {
-        let said = answers(replica, requests).await;
-        let short = said
+        let replies = answers(replica, requests).await;
+        let short = replies
             .iter()
             .find(|answer| answer.contains("you may not read"));
-        short.cloned().map_or(Ok(said), Err)
+        short.cloned().map_or(Ok(replies), Err)
     })
     .await
 }
@@ -45,9 +45,9 @@ async fn converged(
 ) -> Vec<String> {
     let start = Instant::now();
     loop {
-        let said = answers(replica, requests).await;
-        if said == to || start.elapsed() > LONG {
-            return said;
+        let answer = answers(replica, requests).await;
+        if answer == to || start.elapsed() > LONG {
+            return answer;
         }
     }
 }
@@ -62,7 +62,7 @@ async fn replicas_that_saw_other_orders_answer_with_the_same_bytes() {
     }
     let listed = Replica::start(&first, 4).await;
     let expected = complete(&listed, &requests).await;
-    let told = expected
+    let warned = expected
         .iter()
         .filter(|answer| answer.contains("warnings"))
         .count();
@@ -71,8 +71,8 @@ async fn replicas_that_saw_other_orders_answer_with_the_same_bytes() {
         .filter(|answer| answer.contains(r#""allowed":false"#))
         .count();
     assert!(
-        told > 20 && refused > 2,
-        "{told} warned, {refused} refused of {}",
+        warned > 20 && refused > 2,
+        "{warned} warned, {refused} refused of {}",
         expected.len()
     );
 
@@ -95,14 +95,14 @@ async fn replicas_that_saw_other_orders_answer_with_the_same_bytes() {
         for event in order(state(), seed) {
             api.take(&event);
         }
-        let said = converged(&replica, &requests, &expected).await;
-        for (i, (said, expected)) in said.iter().zip(&expected).enumerate() {
-            assert_eq!(said, expected, "seed {seed}: {}", requests[i].1);
+        let replies = converged(&replica, &requests, &expected).await;
+        for (i, (reply, expected)) in replies.iter().zip(&expected).enumerate() {
+            assert_eq!(reply, expected, "seed {seed}: {}", requests[i].1);
         }
         // In parallel on all its threads, too.
         let all = (0..8).map(|_| answers(&replica, &requests));
-        for said in futures::future::join_all(all).await {
-            assert_eq!(said, expected, "seed {seed}, side by side");
+        for replies in futures::future::join_all(all).await {
+            assert_eq!(replies, expected, "seed {seed}, side by side");
         }
     }
 }

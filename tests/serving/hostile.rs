@@ -48,17 +48,17 @@ fn no_command_is_hurt() {
             });
         }
     });
-    told(&failed.into_inner().unwrap());
+    report(&failed.into_inner().unwrap());
 }
 
 #[tokio::test]
 async fn no_review_is_hurt() {
     let all = attempts();
     let reviews = all.iter().filter(|attempt| attempt.review.is_some());
-    told(&review::run(reviews).await);
+    report(&review::run(reviews).await);
 }
 
-fn told(failed: &[String]) {
+fn report(failed: &[String]) {
     assert!(
         failed.is_empty(),
         "{} attempts:\n\n{}",

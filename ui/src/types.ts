@@ -149,6 +149,7 @@ export interface Impact {
     moved: { listener: Ref; before: { hostname: string | null; port: number }; after: { hostname: string | null; port: number }; change: string; routes: Ref[] }[];
     gained: { route: Ref; listeners: Ref[] }[];
     rerouted: { to: Ref; from: Ref; requests: string[] }[];
+    notTaken: { rule: Ref; requests: string[] }[];
     notCompared: number;
     backends: { route: Ref; backend: Ref; reason: string }[];
     unserved: { gateway: Ref; class: Ref }[];

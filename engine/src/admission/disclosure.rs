@@ -54,11 +54,11 @@ pub struct Subject {
 /// The policies that a verdict mentions, and the objects in its hints; sorted. The caller checks whether the user may
 /// `get` each of them.
 pub fn policies_named(verdict: &Verdict) -> Vec<ObjectKey> {
-    let told = verdict.findings.iter().flat_map(|finding| {
+    let named = verdict.findings.iter().flat_map(|finding| {
         let hinted = finding.hint.iter().flat_map(|hint| &hint.tells_of);
         finding.mentions.iter().chain(hinted)
     });
-    let objects: BTreeSet<&ObjectKey> = told.collect();
+    let objects: BTreeSet<&ObjectKey> = named.collect();
     objects.into_iter().cloned().collect()
 }
 
@@ -81,7 +81,7 @@ impl Levels {
         self.0.get(gk).is_some_and(|level| *level < Level::What)
     }
 
-    fn of(&self, policy: &ObjectKey) -> Level {
+    fn level_of(&self, policy: &ObjectKey) -> Level {
         self.0.get(&policy.gk).copied().unwrap_or_default()
     }
 }
@@ -105,7 +105,7 @@ pub fn conceal(
             (true, true) => Level::Which,
             (true, false) => Level::That,
         };
-        may.min(levels.of(policy))
+        may.min(levels.level_of(policy))
     };
     let mut generic = BTreeSet::new();
     let mut shown = Vec::new();
@@ -120,7 +120,7 @@ pub fn conceal(
         }
         let hint = finding.hint.as_ref();
         let is_hidden =
-            |object: &ObjectKey| hidden.contains(object) || levels.of(object) != Level::What;
+            |object: &ObjectKey| hidden.contains(object) || levels.level_of(object) != Level::What;
         if hint.is_some_and(|hint| hint.tells_of.iter().any(is_hidden)) {
             finding.leave_out_hint();
         }
@@ -160,32 +160,35 @@ mod tests {
 
     fn verdict(policies: &[&ObjectKey]) -> Verdict {
         let route = ObjectKey::new(GroupKind::gateway_api("HTTPRoute"), "shop", "cart");
-        let told = policies.iter().map(|policy| {
+        let findings = policies.iter().map(|policy| {
             let mut finding = Finding::new(Code::AffectedBy, &route, policy.to_string());
             finding.settings = vec!["color=blue".to_owned()].into();
             finding.mentions.insert((*policy).clone());
             finding
         });
-        Verdict::new(told.collect(), &Evidence::Authoritative)
+        Verdict::new(findings.collect(), &Evidence::Authoritative)
     }
 
     #[test]
     fn names_of_the_own_namespace_stay_and_settings_go() {
         let own = policy("shop", "a");
-        let told = verdict(&[&own]);
-        assert_eq!(policies_named(&told), std::slice::from_ref(&own));
-        let told = conceal(told, "shop", &[own].into(), &Levels::default());
-        assert_eq!(told.warnings(), ["affected-by: Color.p.example.com shop/a"]);
+        let full = verdict(&[&own]);
+        assert_eq!(policies_named(&full), std::slice::from_ref(&own));
+        let concealed = conceal(full, "shop", &[own].into(), &Levels::default());
+        assert_eq!(
+            concealed.warnings(),
+            ["affected-by: Color.p.example.com shop/a"]
+        );
     }
 
     #[test]
     fn hidden_policies_of_others_are_one_line_and_not_counted() {
         let (a, b, mine) = (policy("x", "a"), policy("y", "b"), policy("shop", "c"));
         let cluster = policy("", "d");
-        let told = verdict(&[&a, &b, &mine, &cluster]);
-        let told = conceal(told, "shop", &[a, b, cluster].into(), &Levels::default());
+        let full = verdict(&[&a, &b, &mine, &cluster]);
+        let concealed = conceal(full, "shop", &[a, b, cluster].into(), &Levels::default());
         assert_eq!(
-            told.warnings(),
+            concealed.warnings(),
             [
                 "affected-by: Color.p.example.com shop/c sets color=blue",
                 "affected-by: a policy that you may not read applies to this object",
@@ -195,9 +198,9 @@ mod tests {
 
     #[test]
     fn readable_policies_are_shown() {
-        let told = verdict(&[&policy("x", "a")]);
-        let shown = conceal(told.clone(), "shop", &[].into(), &Levels::default());
-        assert_eq!(shown, told);
+        let full = verdict(&[&policy("x", "a")]);
+        let shown = conceal(full.clone(), "shop", &[].into(), &Levels::default());
+        assert_eq!(shown, full);
     }
 
     #[test]
@@ -214,15 +217,15 @@ mod tests {
             &policy("shop", "a"),
             "Gateway shop/edge does not exist",
         );
-        let told = Verdict::new(vec![finding.hinting(hint)], &Evidence::Authoritative);
-        assert_eq!(policies_named(&told), std::slice::from_ref(&elsewhere));
+        let full = Verdict::new(vec![finding.hinting(hint)], &Evidence::Authoritative);
+        assert_eq!(policies_named(&full), std::slice::from_ref(&elsewhere));
         let line = "target-not-found: Gateway shop/edge does not exist";
-        let readable = conceal(told.clone(), "shop", &[].into(), &Levels::default());
+        let readable = conceal(full.clone(), "shop", &[].into(), &Levels::default());
         assert_eq!(
             readable.warnings(),
             [format!("{line}; there is one in namespace \"infra\"")]
         );
-        let concealed = conceal(told, "shop", &[elsewhere].into(), &Levels::default());
+        let concealed = conceal(full, "shop", &[elsewhere].into(), &Levels::default());
         assert_eq!(concealed.warnings(), [line]);
         // Nothing is left of it.
         assert_eq!(policies_named(&concealed), []);
@@ -230,11 +233,17 @@ mod tests {
 
     #[test]
     fn a_level_holds_for_everybody() {
-        let told = verdict(&[&policy("x", "a"), &policy("shop", "b")]);
+        let full = verdict(&[&policy("x", "a"), &policy("shop", "b")]);
         let at = |level| {
             let text = format!("match: {{group: p.example.com, kind: Color}}\nlevel: {level}");
-            let said: Disclosure = serde_saphyr::from_str(&text).unwrap();
-            conceal(told.clone(), "shop", &[].into(), &Levels::new(&[said])).warnings()
+            let disclosure: Disclosure = serde_saphyr::from_str(&text).unwrap();
+            conceal(
+                full.clone(),
+                "shop",
+                &[].into(),
+                &Levels::new(&[disclosure]),
+            )
+            .warnings()
         };
         let names = [
             "affected-by: Color.p.example.com shop/b",
@@ -245,7 +254,7 @@ mod tests {
             at("that"),
             ["affected-by: a policy that you may not read applies to this object"]
         );
-        assert_eq!(at("what"), told.warnings());
+        assert_eq!(at("what"), full.warnings());
         assert!(Level::That < Level::Which && Level::Which < Level::What);
     }
 }

@@ -114,7 +114,7 @@ pub fn mutate(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>) -> Ver
     if object.meta.deleting {
         return Verdict::default();
     }
-    let mut mending = PendingMutation::of(before.clone());
+    let mut mending = PendingMutation::new(before.clone());
     // A write that leaves the spec unchanged is not about it, but about finalizers or labels.
     let old = request.old.and_then(|old| Incoming::parse(old).ok());
     let same_spec = |old: Incoming<'_>| old.same_spec(&parts) && request.read(old).is_ok();
@@ -190,7 +190,7 @@ fn mend_target(
 // === impl PendingMutation ===
 
 impl PendingMutation {
-    fn of(object: Value) -> Self {
+    fn new(object: Value) -> Self {
         Self {
             hash: hash(&object),
             object,
@@ -200,13 +200,13 @@ impl PendingMutation {
 
     /// Runs a mutation, and records it if it changed the object.
     fn by<T>(&mut self, mutation: Mutation, mend: impl FnOnce(&mut Value) -> T) -> T {
-        let said = mend(&mut self.object);
+        let answer = mend(&mut self.object);
         let hash = hash(&self.object);
         if hash != self.hash {
             self.hash = hash;
             self.by.insert(mutation);
         }
-        said
+        answer
     }
 }
 

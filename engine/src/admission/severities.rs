@@ -112,17 +112,18 @@ impl Severities {
         mut verdict: Verdict,
         requester: impl FnOnce() -> Requester<'a>,
     ) -> Verdict {
-        let found = |code: &Code| verdict.findings.iter().any(|found| found.code == *code);
-        let named = |entry: &&Override| entry.findings.keys().any(found);
+        let is_in_verdict =
+            |code: &Code| verdict.findings.iter().any(|finding| finding.code == *code);
+        let named = |entry: &&Override| entry.findings.keys().any(is_in_verdict);
         let mut met: Vec<&Override> = self.overrides.iter().filter(named).collect();
         if !met.is_empty() {
             let requester = requester();
             met.retain(|entry| entry.when.holds(&requester));
         }
         let action = |code: &Code| {
-            let mut found = met.iter().filter_map(|entry| entry.findings.get(code));
-            let said = found.next().or_else(|| self.codes.get(code)).copied();
-            said.or_else(|| code.is_off().then_some(Action::Off))
+            let mut overrides = met.iter().filter_map(|entry| entry.findings.get(code));
+            let action = overrides.next().or_else(|| self.codes.get(code)).copied();
+            action.or_else(|| code.is_off().then_some(Action::Off))
         };
         let findings = std::mem::take(&mut verdict.findings);
         let judged = findings
@@ -185,8 +186,8 @@ impl SubjectMatcher {
     }
 }
 
-fn holds<T>(said: Option<&T>, is_so: impl FnOnce(&T) -> bool) -> bool {
-    said.is_none_or(is_so)
+fn holds<T>(condition: Option<&T>, is_so: impl FnOnce(&T) -> bool) -> bool {
+    condition.is_none_or(is_so)
 }
 
 /// Whether a name matches one of these patterns, which may end in `*`.

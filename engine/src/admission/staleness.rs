@@ -59,9 +59,9 @@ impl StaleKinds {
             names(&kinds),
             minutes(age),
         );
-        let mut told = Finding::new(Code::Unverified, object, message).about(SUBJECT);
-        told.warn();
-        verdict.findings.push(told);
+        let mut finding = Finding::new(Code::Unverified, object, message).about(SUBJECT);
+        finding.warn();
+        verdict.findings.push(finding);
         verdict.findings.sort();
         verdict
     }
@@ -111,7 +111,7 @@ mod tests {
         kinds.iter().map(|gk| (gk.clone(), age)).collect()
     }
 
-    fn told(old: &StaleKinds, findings: Vec<Finding>) -> Verdict {
+    fn annotated(old: &StaleKinds, findings: Vec<Finding>) -> Verdict {
         let snapshot = Snapshot::new(Arc::new(ProfileRules::default()));
         old.annotate(Verdict::new(findings, &Evidence::Cached), &snapshot, &key())
     }
@@ -132,7 +132,7 @@ mod tests {
         let young = old(&[]);
         let services = old(&[GroupKind::core("Service")]);
         let definitions = old(&[GroupKind::crd()]);
-        let allowed = |old, code| told(old, vec![refusing(code)]).allowed();
+        let allowed = |old, code| annotated(old, vec![refusing(code)]).allowed();
         for code in [Code::Conflicted, Code::TargetNotFound, Code::TargetOrphaned] {
             assert!(!allowed(&young, code), "{code:?}");
             assert!(allowed(&services, code), "{code:?}");
@@ -142,7 +142,7 @@ mod tests {
         assert!(allowed(&definitions, Code::StrategyMultiple));
         // Just confirmed by a live read.
         let confirmed = refusing(Code::SectionUnknown).depending_on_absence_of(&key());
-        assert!(!told(&services, vec![confirmed]).allowed());
+        assert!(!annotated(&services, vec![confirmed]).allowed());
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
                 "no update for 2 kinds in 7 minutes",
             ),
         ] {
-            let lines = told(&old(&kinds), Vec::new()).warnings();
+            let lines = annotated(&old(&kinds), Vec::new()).warnings();
             assert!(lines[0].contains(expected), "{lines:?}");
         }
     }

@@ -81,13 +81,13 @@ impl Suppressors {
 impl Suppressions {
     /// Reads the annotation of an object.
     pub fn of(object: &ObjectKey, annotations: &Annotations) -> Self {
-        let mut found = Self::default();
+        let mut suppressions = Self::default();
         let text = annotations.get(IGNORE);
         let lines = text.iter().flat_map(|text| text.lines()).map(str::trim);
         for line in lines.filter(|line| !line.is_empty()) {
-            found.line(object, line);
+            suppressions.line(object, line);
         }
-        found
+        suppressions
     }
 
     /// Judges a finding on a day. Findings on the annotation itself are always reported. A refusal is suppressed only
@@ -114,7 +114,7 @@ impl Suppressions {
 
     /// The findings that remain, and those on the annotation itself.
     pub fn apply(&self, findings: Vec<Finding>, today: Date, may: bool) -> Vec<Finding> {
-        let said = findings.into_iter().filter_map(|mut finding| {
+        let reported = findings.into_iter().filter_map(|mut finding| {
             match self.judge(&finding, today, may) {
                 Suppressed::Yes(_) => return None,
                 Suppressed::Remark(remark) => finding.message.push_str(&remark),
@@ -122,7 +122,7 @@ impl Suppressions {
             }
             Some(finding)
         });
-        said.collect()
+        reported.collect()
     }
 
     fn line(&mut self, object: &ObjectKey, line: &str) {

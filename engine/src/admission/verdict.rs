@@ -105,23 +105,23 @@ impl Verdict {
 
     /// The lines for `warnings`: escaped, sorted, at most [`MAX_LINES`].
     pub fn warnings(&self) -> Vec<String> {
-        let told: Vec<&Finding> = self
+        let warnings: Vec<&Finding> = self
             .findings
             .iter()
             .filter(|f| f.severity == Severity::Warn)
             .collect();
         let mut lines: Vec<String> = Vec::new();
         let mut total = 0;
-        for (i, finding) in told.iter().enumerate() {
+        for (i, finding) in warnings.iter().enumerate() {
             let line = warning(finding);
             let length = line.chars().count();
-            let last = i + 1 == told.len();
+            let last = i + 1 == warnings.len();
             // Unless this is the last line, the closing line must still fit.
             let lines_left = MAX_LINES - lines.len();
             if (!last && lines_left <= 1)
                 || total + length + MAX_LINE > MAX_TOTAL + usize::from(last) * MAX_LINE
             {
-                lines.push(closing(told.len() - i, finding));
+                lines.push(closing(warnings.len() - i, finding));
                 break;
             }
             // The API server drops duplicates.
@@ -140,9 +140,9 @@ impl Verdict {
             let refuses = finding.code.default_severity() == Severity::Deny;
             refuses || finding.code == Code::Unverified
         };
-        let let_in = self.findings.iter().filter(|_| self.allowed());
-        let found = let_in.filter(|finding| !finding.object.name.is_empty());
-        found.filter(is_one).map(|finding| {
+        let allowed = self.findings.iter().filter(|_| self.allowed());
+        let named = allowed.filter(|finding| !finding.object.name.is_empty());
+        named.filter(is_one).map(|finding| {
             let line = warning(finding);
             (finding.object.clone(), finding.code.as_str(), line)
         })
@@ -250,7 +250,7 @@ const TOO_LONG: &str = "a name too long to show";
 /// name is never truncated.
 fn warning(finding: &Finding) -> String {
     let alone = || {
-        bare(finding, MAX_LINE)
+        message_only(finding, MAX_LINE)
             .unwrap_or_else(|| too_long(finding, "too long for a warning: attache describe"))
     };
     let (settings, source) = (&finding.settings, &finding.source);
@@ -277,11 +277,11 @@ fn warning(finding: &Finding) -> String {
 
 /// A refusal in one line.
 fn refusal(finding: &Finding) -> String {
-    bare(finding, MAX_REFUSAL).unwrap_or_else(|| too_long(finding, TOO_LONG))
+    message_only(finding, MAX_REFUSAL).unwrap_or_else(|| too_long(finding, TOO_LONG))
 }
 
 /// A finding without settings and source; `None` if it has more than `most` characters, each of up to four bytes.
-fn bare(finding: &Finding, most: usize) -> Option<String> {
+fn message_only(finding: &Finding, most: usize) -> Option<String> {
     if length(finding) > 4 * most {
         return None;
     }
@@ -295,19 +295,19 @@ fn length(finding: &Finding) -> usize {
 }
 
 /// The text for a finding whose message does not fit: its field, if that fits.
-fn too_long(finding: &Finding, instead: &str) -> String {
+fn too_long(finding: &Finding, explanation: &str) -> String {
     let code = finding.code.as_str();
     let field = finding.field.as_ref().map_or("", |field| &field.0);
     match short(field, MAX_LINE / 2) {
-        Some(field) if !field.is_empty() => format!("{code}: {field}: {instead}"),
-        _ => format!("{code}: {instead}"),
+        Some(field) if !field.is_empty() => format!("{code}: {field}: {explanation}"),
+        _ => format!("{code}: {explanation}"),
     }
 }
 
 /// An escaped text; `None` if it has more than `most` characters.
 fn short(text: &str, most: usize) -> Option<String> {
-    let told = Some(text).filter(|text| text.len() <= 4 * most).map(escape);
-    told.filter(|told| is_within(told, most))
+    let escaped = Some(text).filter(|text| text.len() <= 4 * most).map(escape);
+    escaped.filter(|text| is_within(text, most))
 }
 
 /// Whether a text has at most `most` characters.

@@ -7,46 +7,54 @@ use crate::merge::{PathTrie, SettingPath, StanzaRef, is_under};
 use crate::model::fuel;
 use crate::policy::Policy;
 
-/// The policy that wins the conflict against `policy`. `here` are the policies attached to one place, the established
+/// The policy that wins the conflict against `policy`. `policies` are the policies attached to one place, the established
 /// first.
-pub fn conflict_winner<'a>(here: &'a [Arc<Policy>], policy: &Policy) -> Option<&'a Arc<Policy>> {
-    let place = here.iter().position(|other| other.key() == policy.key())?;
-    rejected(here).get(place).copied().flatten()
+pub fn conflict_winner<'a>(
+    policies: &'a [Arc<Policy>],
+    policy: &Policy,
+) -> Option<&'a Arc<Policy>> {
+    let place = policies
+        .iter()
+        .position(|other| other.key() == policy.key())?;
+    rejected(policies).get(place).copied().flatten()
 }
 
-/// For each policy attached to one place, the policy that wins the conflict against it. `here` is sorted, the
+/// For each policy attached to one place, the policy that wins the conflict against it. `policies` is sorted, the
 /// established first. Computed for all at once, since there may be many.
-pub fn rejected(here: &[Arc<Policy>]) -> Vec<Option<&Arc<Policy>>> {
-    let nobody = || vec![None; here.len()];
-    let Some(profile) = here.first().map(|policy| &policy.profile) else {
+pub fn rejected(policies: &[Arc<Policy>]) -> Vec<Option<&Arc<Policy>>> {
+    let nobody = || vec![None; policies.len()];
+    let Some(profile) = policies.first().map(|policy| &policy.profile) else {
         return Vec::new();
     };
     if profile.strategies.legacy {
         return nobody();
     }
     let all_but = |winner: Option<&'_ Arc<Policy>>| -> Vec<Option<usize>> {
-        let place = winner.and_then(|winner| here.iter().position(|p| p.key() == winner.key()));
+        let place = winner.and_then(|winner| policies.iter().position(|p| p.key() == winner.key()));
         let lost = |i: usize| place.filter(|place| *place != i);
-        (0..here.len()).map(lost).collect()
+        (0..policies.len()).map(lost).collect()
     };
     let to = match *profile.same_target {
-        SameTarget::OldestWins => all_but(here.first()),
-        SameTarget::NewestWins => all_but(here.last()),
+        SameTarget::OldestWins => all_but(policies.first()),
+        SameTarget::NewestWins => all_but(policies.last()),
         // A policy of strategy None is alone: nothing merges with an older one, and a newer one merges with
         // nothing.
         SameTarget::Merge | SameTarget::MergeOldest => {
-            let alone = here.first().is_some_and(|first| first.merges_by_none());
+            let alone = policies.first().is_some_and(|first| first.merges_by_none());
             let lost = |policy: &Arc<Policy>| alone || policy.merges_by_none();
-            here.iter()
+            policies
+                .iter()
                 .map(|policy| lost(policy).then_some(0))
                 .collect()
         }
-        SameTarget::FieldOverlap => overlapping(here),
-        SameTarget::EqualField => first_unlike(&here.iter().map(|p| &p.agreed).collect::<Vec<_>>()),
-        SameTarget::NoneWins => first_unlike(&here.iter().map(|p| p.key()).collect::<Vec<_>>()),
+        SameTarget::FieldOverlap => overlapping(policies),
+        SameTarget::EqualField => {
+            first_unlike(&policies.iter().map(|p| &p.agreed).collect::<Vec<_>>())
+        }
+        SameTarget::NoneWins => first_unlike(&policies.iter().map(|p| p.key()).collect::<Vec<_>>()),
     };
-    let policy = |to: Option<usize>| to.and_then(|to| here.get(to));
-    let winners = to.into_iter().map(policy).zip(here);
+    let policy = |to: Option<usize>| to.and_then(|to| policies.get(to));
+    let winners = to.into_iter().map(policy).zip(policies);
     // A policy attached to two sections does not conflict with itself.
     winners
         .map(|(winner, policy)| winner.filter(|winner| winner.key() != policy.key()))
@@ -54,10 +62,10 @@ pub fn rejected(here: &[Arc<Policy>]) -> Vec<Option<&Arc<Policy>>> {
 }
 
 /// The cost of finding the rejected policies, in units of fuel.
-pub fn comparison_cost<'a>(here: impl IntoIterator<Item = &'a Arc<Policy>>) -> usize {
-    let (mut leaves, mut long, mut bytes, mut policies) = (0, 0, 0, 0);
-    for policy in here {
-        policies += 1;
+pub fn comparison_cost<'a>(policies: impl IntoIterator<Item = &'a Arc<Policy>>) -> usize {
+    let (mut leaves, mut long, mut bytes, mut count) = (0, 0, 0, 0);
+    for policy in policies {
+        count += 1;
         match *policy.profile.same_target {
             SameTarget::FieldOverlap => {
                 leaves += policy.leaves();
@@ -71,15 +79,15 @@ pub fn comparison_cost<'a>(here: impl IntoIterator<Item = &'a Arc<Policy>>) -> u
             break;
         }
     }
-    leaves / fuel::LOOKED_UP + long + bytes / fuel::COMPARED + policies / fuel::PASSED_OVER
+    leaves / fuel::LOOKED_UP + long + bytes / fuel::COMPARED + count / fuel::PASSED_OVER
 }
 
 /// For each policy, the oldest accepted one that sets a common field.
-fn overlapping(here: &[Arc<Policy>]) -> Vec<Option<usize>> {
-    let set: Vec<Vec<SettingPath>> = here.iter().map(|policy| leaves(policy)).collect();
+fn overlapping(policies: &[Arc<Policy>]) -> Vec<Option<usize>> {
+    let set: Vec<Vec<SettingPath>> = policies.iter().map(|policy| leaves(policy)).collect();
     // Accepted policies have no field in common.
     let mut accepted = PathTrie::default();
-    let mut found = Vec::with_capacity(here.len());
+    let mut overlaps = Vec::with_capacity(policies.len());
     for (i, leaves) in set.iter().enumerate() {
         let rival = first_rival(&accepted, leaves);
         if rival.is_none() {
@@ -87,9 +95,9 @@ fn overlapping(here: &[Arc<Policy>]) -> Vec<Option<usize>> {
                 accepted.add(path, i);
             }
         }
-        found.push(rival);
+        overlaps.push(rival);
     }
-    found
+    overlaps
 }
 
 /// The first owner of a field that is among these.

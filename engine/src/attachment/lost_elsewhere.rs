@@ -25,28 +25,28 @@ pub(super) fn connected<'a>(
     snapshot: &'a Snapshot,
     policy: &'a Arc<Policy>,
 ) -> Vec<&'a Arc<Policy>> {
-    let mut found = vec![policy];
+    let mut connected = vec![policy];
     let mut known: HashSet<&ObjectKey> = HashSet::default();
     known.insert(policy.key());
     let mut targets: HashSet<ObjectKey> = HashSet::default();
     let mut next = 0;
-    while let Some(policy) = found.get(next).copied() {
+    while let Some(policy) = connected.get(next).copied() {
         next += 1;
         for target in targets_of(snapshot, policy) {
             if targets.contains(&target) {
                 continue;
             }
-            let here = snapshot.policies_naming(&target);
-            let here = here.filter(|other| other.key().gk == policy.key().gk);
-            found.extend(here.filter(|other| known.insert(other.key())));
+            let on_target = snapshot.policies_naming(&target);
+            let same_kind = on_target.filter(|other| other.key().gk == policy.key().gk);
+            connected.extend(same_kind.filter(|other| known.insert(other.key())));
             targets.insert(target);
-            if found.len() > fuel::MOST {
+            if connected.len() > fuel::MOST {
                 return Vec::new();
             }
         }
     }
-    found.sort_by(|a, b| a.precedence().cmp(b.precedence()));
-    found
+    connected.sort_by(|a, b| a.precedence().cmp(b.precedence()));
+    connected
 }
 
 /// The targets at which these policies lose, by policy. `counts` says which of them take part in conflicts.
@@ -58,7 +58,7 @@ pub(super) fn lost(
     let fields = policies.iter().map(|policy| leaves(policy));
     let fields: Vec<Vec<SettingPath>> = fields.collect();
     let mut accepted: HashMap<ObjectKey, PathTrie<'_>> = HashMap::default();
-    let mut found = HashMap::default();
+    let mut lost_by_policy = HashMap::default();
     for (number, (policy, fields)) in policies.iter().zip(&fields).enumerate() {
         let mut lost = LostTargets::new();
         if counts(policy) {
@@ -78,9 +78,9 @@ pub(super) fn lost(
                 }
             }
         }
-        found.insert(policy.key().clone(), lost);
+        lost_by_policy.insert(policy.key().clone(), lost);
     }
-    found
+    lost_by_policy
 }
 
 /// Why a policy is rejected at a target at which it does not lose the conflict itself.

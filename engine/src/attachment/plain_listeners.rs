@@ -24,7 +24,7 @@ impl<'a> PlainListeners<'a> {
     pub(super) fn around(snapshot: &'a Snapshot, object: &ObjectKey) -> Option<Self> {
         let gateway = snapshot.get(gateway_of(snapshot, object))?;
         let acceptance = acceptance_of(snapshot, gateway);
-        let mut found = Vec::new();
+        let mut plain_listeners = Vec::new();
         for (key, accepted) in acceptance.owners() {
             let Some(owner) = snapshot.get(key).filter(|_| accepted.refusal().is_none()) else {
                 continue;
@@ -33,9 +33,9 @@ impl<'a> PlainListeners<'a> {
             let plain = own.filter(|(index, listener)| {
                 accepted.conflict(*index).is_none() && &*listener.protocol == "HTTP"
             });
-            found.extend(plain.map(|(_, listener)| (&owner.key, listener)));
+            plain_listeners.extend(plain.map(|(_, listener)| (&owner.key, listener)));
         }
-        Some(Self(found))
+        Some(Self(plain_listeners))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -123,18 +123,18 @@ fn listeners_with_policies(
     let policies = snapshot.policies_naming(&set.key);
     let policies =
         policies.filter(|policy| policy.key().gk == *kind && policy.strategies.is_some());
-    let mut found = HashSet::default();
+    let mut names = HashSet::default();
     for policy in policies {
         let own = &policy.key().namespace;
         for target in policy.targets.iter().filter(|target| !target.is_whole()) {
             if target.matches(own, &set.key, Some(set))
                 && permission(snapshot, policy, target, &set.key).is_attached()
             {
-                found.extend(sections(&policy.profile, target, Some(set)));
+                names.extend(sections(&policy.profile, target, Some(set)));
             }
         }
     }
-    found
+    names
 }
 
 fn shared(own: &Listener, owner: &ObjectKey, other: &Listener) -> String {

@@ -57,11 +57,16 @@ impl RejectionFinder {
 
     /// Why the controllers of a kind reject a policy at one of its targets because of other objects. `None` if they
     /// accept it, or if the status of the policy says that they do.
-    pub fn of(&self, snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Rejection> {
+    pub fn rejection_of(
+        &self,
+        snapshot: &Snapshot,
+        policy: &Policy,
+        target: &Place,
+    ) -> Option<Rejection> {
         self.find(snapshot, policy, target, false)
     }
 
-    /// Like [`RejectionFinder::of`], if the rejected policy still has a part in what is in force.
+    /// Like [`RejectionFinder::rejection_of`], if the rejected policy still has a part in what is in force.
     pub fn of_attached(
         &self,
         snapshot: &Snapshot,
@@ -87,8 +92,9 @@ impl RejectionFinder {
             return None;
         }
         let invalid = by_its_settings(policy, target).or_else(|| unresolved(snapshot, policy));
-        let counts =
-            |found: &Rejection| !only_attached || found.effect != RejectionEffect::NotAttached;
+        let counts = |rejection: &Rejection| {
+            !only_attached || rejection.effect != RejectionEffect::NotAttached
+        };
         let invalid = invalid.filter(counts);
         if invalid.is_some() {
             return invalid;
@@ -97,10 +103,10 @@ impl RejectionFinder {
             Clash::RoutesSharePath => {
                 let known = self.shared_paths.borrow().get(policy.key()).cloned();
                 known.unwrap_or_else(|| {
-                    let found = self.shared_path(snapshot, policy);
+                    let rejection = self.shared_path(snapshot, policy);
                     let mut known = self.shared_paths.borrow_mut();
-                    known.insert(policy.key().clone(), found.clone());
-                    found
+                    known.insert(policy.key().clone(), rejection.clone());
+                    rejection
                 })
             }
             Clash::PlainListenersSharePort => self.shared_port(snapshot, policy, target),
@@ -204,10 +210,10 @@ impl RejectionFinder {
         if let Some(known) = self.whole_sets.borrow().get(&id) {
             return known.clone();
         }
-        let found = plain().and_then(|plain| plain.on_set(snapshot, kind, set));
+        let rejection = plain().and_then(|plain| plain.on_set(snapshot, kind, set));
         self.count(snapshot.policies_naming(key).count() / fuel::FOUND);
-        self.whole_sets.borrow_mut().insert(id, found.clone());
-        found
+        self.whole_sets.borrow_mut().insert(id, rejection.clone());
+        rejection
     }
 
     /// An older policy that wins the conflict at another target of the policy.
@@ -293,11 +299,11 @@ fn by_its_settings(policy: &Policy, target: &Place) -> Option<Rejection> {
 
 /// The first reference in the settings of a policy that leads nowhere.
 fn unresolved(snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
-    let found = policy.unresolved(snapshot)?;
+    let unresolved = policy.unresolved(snapshot)?;
     Some(Rejection {
         reason: "Invalid",
-        effect: found.field.if_missing.into(),
-        message: found.why,
+        effect: unresolved.field.if_missing.into(),
+        message: unresolved.why,
     })
 }
 
@@ -327,7 +333,7 @@ pub fn affected_objects(
 ) -> BTreeSet<ObjectKey> {
     let profile = snapshot.profile(kind);
     let clashes = profile.map(|profile| &*profile.clashes);
-    let mut found = BTreeSet::new();
+    let mut affected = BTreeSet::new();
     if profile.is_some_and(|profile| !profile.references.is_empty()) {
         let is_grant = matches!(object.node, Node::ReferenceGrant { .. });
         let is_it = |named: &ObjectKey| {
@@ -336,7 +342,7 @@ pub fn affected_objects(
         for policy in snapshot.policies(kind).filter(|policy| policy.names(is_it)) {
             let own = &policy.key().namespace;
             let targets = policy.targets.iter();
-            found.extend(targets.flat_map(|target| targets_of(snapshot, own, target)));
+            affected.extend(targets.flat_map(|target| targets_of(snapshot, own, target)));
         }
     }
     for clash in clashes.into_iter().flatten() {
@@ -349,27 +355,27 @@ pub fn affected_objects(
                 for policy in snapshot.policies(kind) {
                     let named = routes_named(policy);
                     if named.iter().any(shares) {
-                        found.extend(named);
+                        affected.extend(named);
                     }
                 }
             }
             (Clash::PlainListenersSharePort, Node::Gateway { .. }) => {
-                found.extend(sets_of(snapshot, &object.key).map(|set| set.key.clone()));
+                affected.extend(sets_of(snapshot, &object.key).map(|set| set.key.clone()));
             }
             (Clash::PlainListenersSharePort, Node::ListenerSet { parent, .. }) => {
                 let sets = sets_of(snapshot, &parent.object);
-                found.extend(sets.map(|set| set.key.clone()));
-                found.insert(parent.object.clone());
+                affected.extend(sets.map(|set| set.key.clone()));
+                affected.insert(parent.object.clone());
             }
             (Clash::BackendsOfOneRule, Node::Service { .. }) => {
                 let routes = snapshot.using(&object.key);
                 let backends = routes.flat_map(|route| route.backends());
-                found.extend(backends.map(|backend| backend.object.clone()));
+                affected.extend(backends.map(|backend| backend.object.clone()));
             }
             _ => {}
         }
     }
-    found
+    affected
 }
 
 /// The routes that a policy names.
@@ -404,7 +410,7 @@ pub(crate) fn entries(one_kind: &mut KeptOutCache<'_>, route: &Arc<Object>) -> B
     else {
         return BTreeSet::new();
     };
-    let mut found = BTreeSet::new();
+    let mut entries = BTreeSet::new();
     for parent in parents {
         let ParentAttachment::Attached(places) = attachment(one_kind, route, parent) else {
             continue;
@@ -416,11 +422,11 @@ pub(crate) fn entries(one_kind: &mut KeptOutCache<'_>, route: &Arc<Object>) -> B
             };
             let gateway = gateway_of(snapshot, &place.object);
             for host in all_in_common(listener.hostname.as_ref(), hostnames) {
-                found.insert((gateway.clone(), listener.port, host));
+                entries.insert((gateway.clone(), listener.port, host));
             }
         }
     }
-    found
+    entries
 }
 
 /// The hostnames that a listener and a route have in common, the more specific one of each pair; an empty name means

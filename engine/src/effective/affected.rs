@@ -65,9 +65,9 @@ pub fn acting_through(
         let mut steps = group.paths.steps();
         steps.any(|step| is_parent(&step.place))
     };
-    let mut found = policies_at_or_above(resolver, &route.whole(), leads_through, |_| None);
-    found.retain(Acting::acts);
-    found
+    let mut acting = policies_at_or_above(resolver, &route.whole(), leads_through, |_| None);
+    acting.retain(Acting::acts);
+    acting
 }
 
 /// The sections of its object that a reference names; `None` if it names the whole object.
@@ -98,10 +98,15 @@ pub fn acting_on_or_attached(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Ve
         &key.whole(),
         |_| true,
         |all| {
-            let acting = all.iter().flat_map(|told| &told.in_force).cloned();
-            let levels = all.iter().flat_map(|told| told.group.stack.iter());
-            let here = levels.filter(|level| level.step.place.object == *key);
-            let standing = here.flat_map(|level| level.policies.iter());
+            let acting = all
+                .iter()
+                .flat_map(|path_policies| &path_policies.in_force)
+                .cloned();
+            let levels = all
+                .iter()
+                .flat_map(|path_policies| path_policies.group.stack.iter());
+            let levels_at_object = levels.filter(|level| level.step.place.object == *key);
+            let standing = levels_at_object.flat_map(|level| level.policies.iter());
             let standing = standing.map(|policy| policy.key().clone());
             Some(acting.chain(standing).collect::<Keys>())
         },
@@ -127,7 +132,7 @@ fn policies_at_or_above(
     pick: impl Fn(&[PathPolicies]) -> Option<Keys>,
 ) -> Vec<Acting> {
     let key = &place.object;
-    let mut found = Found::default();
+    let mut acting_by_policy = ActingByPolicy::default();
     for kind in resolver.kinds_through(key) {
         // Paths with the same policies are reported once.
         let mut all: Vec<PathPolicies> = Vec::new();
@@ -138,10 +143,11 @@ fn policies_at_or_above(
         // A direct policy on the whole object keeps the sections that have no policy of their own.
         let is_apart = groups.iter().any(|group| position(group, place).is_some());
         let of_whole = is_direct && !is_apart;
-        let whole = key.whole();
+        let whole_object = key.whole();
         for group in groups.into_iter().filter(|group| counts(group)) {
-            let at = if of_whole { &whole } else { place };
-            let ends_there = !of_whole || group.paths.targets().any(|target| *target == whole);
+            let at = if of_whole { &whole_object } else { place };
+            let ends_there =
+                !of_whole || group.paths.targets().any(|target| *target == whole_object);
             let Some(position) = position(&group, at).filter(|_| ends_there) else {
                 continue;
             };
@@ -155,47 +161,52 @@ fn policies_at_or_above(
             }
         }
         let picked = pick(&all);
-        for told in &all {
-            note(key, told, picked.as_ref(), &mut found);
+        for path_policies in &all {
+            note(key, path_policies, picked.as_ref(), &mut acting_by_policy);
         }
     }
-    let mut found: Vec<Acting> = found.into_values().collect();
-    found.sort_by(|a, b| a.policy.key().cmp(b.policy.key()));
-    found
+    let mut acting: Vec<Acting> = acting_by_policy.into_values().collect();
+    acting.sort_by(|a, b| a.policy.key().cmp(b.policy.key()));
+    acting
 }
 
 /// The policies found so far, by key.
-type Found = HashMap<ObjectKey, Acting, PrehashedBuildHasher>;
+type ActingByPolicy = HashMap<ObjectKey, Acting, PrehashedBuildHasher>;
 
 /// The position of a place on the paths of a group; `None` if it is not on them.
 fn position(group: &PathGroup, place: &Place) -> Option<Position> {
     if place.section.is_none() {
         return group.position(&place.object);
     }
-    let here = group.paths.steps().filter(|step| step.place == *place);
-    here.map(Step::position).max()
+    let steps_at_place = group.paths.steps().filter(|step| step.place == *place);
+    steps_at_place.map(Step::position).max()
 }
 
 /// The policies that act on an object, by policy. Warnings, conditions and counts use this.
 pub fn acting_on(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Acting> {
-    let mut found = attached_at_or_above(resolver, key);
-    found.retain(Acting::acts);
-    found
+    let mut acting = attached_at_or_above(resolver, key);
+    acting.retain(Acting::acts);
+    acting
 }
 
 /// Like [`acting_on`], for one section of an object or for the whole of it.
 pub fn acting_at(resolver: &mut Resolver<'_>, place: &Place) -> Vec<Acting> {
-    let mut found = policies_at_or_above(resolver, place, |_| true, |_| None);
-    found.retain(Acting::acts);
-    found
+    let mut acting = policies_at_or_above(resolver, place, |_| true, |_| None);
+    acting.retain(Acting::acts);
+    acting
 }
 
-fn note(key: &ObjectKey, told: &PathPolicies, picked: Option<&Keys>, found: &mut Found) {
-    let group = &told.group;
+fn note(
+    key: &ObjectKey,
+    path_policies: &PathPolicies,
+    picked: Option<&Keys>,
+    acting_by_policy: &mut ActingByPolicy,
+) {
+    let group = &path_policies.group;
     let is_namespace = key.gk.is_core("Namespace");
     let over = group.stack.iter().filter(|above| {
         let names_it = above.step.place.object == *key;
-        names_it || (!is_namespace && above.step.position() <= told.position)
+        names_it || (!is_namespace && above.step.position() <= path_policies.position)
     });
     let is_picked =
         |policy: &Arc<Policy>| picked.is_none_or(|picked| picked.contains(policy.key()));
@@ -205,17 +216,17 @@ fn note(key: &ObjectKey, told: &PathPolicies, picked: Option<&Keys>, found: &mut
         }
         let each = above.policies.iter().zip(rejected(&above.policies));
         for (policy, _) in each.filter(|(policy, by)| by.is_none() && is_picked(policy)) {
-            let acting = found.entry(policy.key().clone());
+            let acting = acting_by_policy.entry(policy.key().clone());
             let acting = acting.or_insert_with(|| Acting::of(policy));
             acting.attachments.insert(above.step.place.clone());
-            if told.in_force.contains(policy.key()) {
+            if path_policies.in_force.contains(policy.key()) {
                 acting.from.insert(above.step.place.clone());
                 acting.opaque |= group.effective.is_opaque();
             }
         }
     }
     for (path, setting) in group.effective.leaves() {
-        if let Some(acting) = found.get_mut(&setting.policy) {
+        if let Some(acting) = acting_by_policy.get_mut(&setting.policy) {
             acting
                 .settings
                 .entry(path)

@@ -23,12 +23,12 @@ pub(super) struct ObjectAttachments {
     pub(super) asks: bool,
     /// The cost of finding all this, in units of fuel.
     pub(super) work: usize,
-    found: OnceCell<Found>,
+    rejected_and_places: OnceCell<RejectedAndPlaces>,
 }
 
 /// Computed on first use.
 #[derive(Debug)]
-struct Found {
+struct RejectedAndPlaces {
     /// For each attachment, the policy for which it is rejected, for kinds whose policies conflict across sections;
     /// empty if no such kind is attached.
     rejected: Vec<Option<ObjectKey>>,
@@ -54,21 +54,23 @@ pub(super) struct AttachedPolicies {
 
 impl ObjectAttachments {
     /// Takes the attachments, and the number of targets that were compared with the object to find them.
-    pub(super) fn new(stands: Vec<Attachment>, asked: usize) -> Self {
-        let kinds = stands.chunk_by(|a, b| a.policy.key().gk == b.policy.key().gk);
+    pub(super) fn new(attachments: Vec<Attachment>, asked: usize) -> Self {
+        let kinds = attachments.chunk_by(|a, b| a.policy.key().gk == b.policy.key().gk);
         let meeting = kinds.clone().filter_map(SectionConflicts::of);
         let work: usize = meeting.map(|meeting| meeting.work()).sum();
-        let kinds = kinds.filter_map(|run| run.first());
-        let sorted = stands.len() * stands.len().max(1).ilog2() as usize;
+        let kinds = kinds.filter_map(|of_kind| of_kind.first());
+        let sorted = attachments.len() * attachments.len().max(1).ilog2() as usize;
         Self {
-            kinds: kinds.map(|stand| stand.policy.key().gk.clone()).collect(),
-            asks: stands.iter().any(Attachment::is_partial),
+            kinds: kinds
+                .map(|attachment| attachment.policy.key().gk.clone())
+                .collect(),
+            asks: attachments.iter().any(Attachment::is_partial),
             work: work
                 + asked / fuel::SELECTED
-                + stands.len() / fuel::FOUND
+                + attachments.len() / fuel::FOUND
                 + sorted / fuel::SORTED,
-            attachments: stands.into(),
-            found: OnceCell::new(),
+            attachments: attachments.into(),
+            rejected_and_places: OnceCell::new(),
         }
     }
 
@@ -81,7 +83,7 @@ impl ObjectAttachments {
     ) -> impl Iterator<Item = &AttachedPolicies> {
         /// Lists up to this length are scanned.
         const FEW: usize = 16;
-        let mut places = &*self.found().places;
+        let mut places = &*self.rejected_and_places().places;
         if places.len() > FEW {
             let asked = (kind, section);
             let from = places.partition_point(|place| place.name() < asked);
@@ -94,41 +96,41 @@ impl ObjectAttachments {
 
     /// Each attachment with the policy for which it is rejected, for kinds whose policies conflict across sections.
     pub(super) fn each(&self) -> impl Iterator<Item = (&Attachment, Option<&ObjectKey>)> {
-        let rejected = &self.found().rejected;
-        let stands = self.attachments.iter().enumerate();
-        stands.map(|(i, stand)| (stand, rejected.get(i).and_then(Option::as_ref)))
+        let rejected = &self.rejected_and_places().rejected;
+        let attachments = self.attachments.iter().enumerate();
+        attachments.map(|(i, attachment)| (attachment, rejected.get(i).and_then(Option::as_ref)))
     }
 
     /// Whether a policy of a kind is attached to a section.
     pub(super) fn has_section_policies(&self, profile: &Profile) -> bool {
-        let mut places = self.found().places.iter();
+        let mut places = self.rejected_and_places().places.iter();
         places.any(|place| place.section.is_some() && place.kind == profile.gk)
     }
 
-    fn found(&self) -> &Found {
-        self.found.get_or_init(|| {
+    fn rejected_and_places(&self) -> &RejectedAndPlaces {
+        self.rejected_and_places.get_or_init(|| {
             let rejected = self.rejected();
             let places = places(&self.attachments, &rejected);
-            Found { rejected, places }
+            RejectedAndPlaces { rejected, places }
         })
     }
 
     fn rejected(&self) -> Vec<Option<ObjectKey>> {
-        let stands = &self.attachments;
-        let mut found = Vec::new();
+        let attachments = &self.attachments;
+        let mut rejected_by = Vec::new();
         // Attachments are sorted by kind.
-        let kinds = stands.chunk_by(|a, b| a.policy.key().gk == b.policy.key().gk);
+        let kinds = attachments.chunk_by(|a, b| a.policy.key().gk == b.policy.key().gk);
         let mut from = 0;
         for kind in kinds {
             let rejected = SectionConflicts::all(kind).or_else(|| one_untargeted(kind));
             if let Some(rejected) = rejected {
-                found.resize(stands.len(), None);
-                let there = found.iter_mut().skip(from);
+                rejected_by.resize(attachments.len(), None);
+                let there = rejected_by.iter_mut().skip(from);
                 there.zip(rejected).for_each(|(to, by)| *to = by);
             }
             from += kind.len();
         }
-        found
+        rejected_by
     }
 }
 
@@ -140,8 +142,9 @@ fn one_untargeted(attachments: &[Attachment]) -> Option<Vec<Option<ObjectKey>>> 
     }
     let is_without = |at: &Attachment| at.policy.is_without_target();
     let oldest = |wide: bool| {
-        let mut here = attachments.iter();
-        here.find(|at| at.all_namespaces == wide && is_without(at))
+        let mut attachments_in_order = attachments.iter();
+        attachments_in_order
+            .find(|at| at.all_namespaces == wide && is_without(at))
             .map(|at| at.policy.key())
     };
     let (wide, narrow) = (oldest(true), oldest(false));
@@ -154,15 +157,23 @@ fn one_untargeted(attachments: &[Attachment]) -> Option<Vec<Option<ObjectKey>>> 
 }
 
 /// The policies at each section, by kind, without rejected ones.
-fn places(stands: &[Attachment], rejected: &[Option<ObjectKey>]) -> Vec<AttachedPolicies> {
+fn places(attachments: &[Attachment], rejected: &[Option<ObjectKey>]) -> Vec<AttachedPolicies> {
     let is_rejected = |i: usize| rejected.get(i).is_some_and(Option::is_some);
-    let accepted = stands.iter().enumerate().filter(|(i, _)| !is_rejected(*i));
+    let accepted = attachments
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| !is_rejected(*i));
     let mut sections: BTreeMap<_, Vec<Arc<Policy>>> = BTreeMap::new();
-    for (_, stand) in accepted {
-        let kind = &stand.policy.key().gk;
-        let unknown = stand.unknown.as_ref();
-        let here = sections.entry((kind, stand.section.as_ref(), !stand.all_namespaces, unknown));
-        here.or_default().push(stand.policy.clone());
+    for (_, attachment) in accepted {
+        let kind = &attachment.policy.key().gk;
+        let unknown = attachment.unknown.as_ref();
+        let policies = sections.entry((
+            kind,
+            attachment.section.as_ref(),
+            !attachment.all_namespaces,
+            unknown,
+        ));
+        policies.or_default().push(attachment.policy.clone());
     }
     let places = sections.into_iter().enumerate();
     let places =
@@ -187,10 +198,10 @@ impl AttachedPolicies {
     }
 
     /// Whether an attachment that is not rejected is part of this list.
-    pub(super) fn has(&self, stand: &Attachment) -> bool {
-        stand.all_namespaces == self.wide
-            && stand.section == self.section
-            && stand.unknown == self.unknown
-            && stand.policy.key().gk == self.kind
+    pub(super) fn has(&self, attachment: &Attachment) -> bool {
+        attachment.all_namespaces == self.wide
+            && attachment.section == self.section
+            && attachment.unknown == self.unknown
+            && attachment.policy.key().gk == self.kind
     }
 }

@@ -43,10 +43,10 @@ impl Subgraphs<'_> {
     /// The ancestor paths of a route through routes that delegate to it.
     pub(super) fn delegated_paths(&mut self, route: &Arc<Object>) -> Vec<Rc<AncestorPath>> {
         let mut delegated = std::mem::take(&mut self.delegated);
-        let found = delegated.of(self, route);
+        let paths = delegated.paths_to(self, route);
         self.delegated = delegated;
-        self.fuel.spend(found.len() / fuel::GROUPS);
-        found
+        self.fuel.spend(paths.len() / fuel::GROUPS);
+        paths
     }
 
     /// The rules of a route that requests on an ancestor path reach.
@@ -67,7 +67,7 @@ impl Resolver<'_> {
         groups: Rc<Vec<AncestorGroup>>,
     ) -> Rc<Vec<AncestorGroup>> {
         let reached = |path| self.subgraphs.rules_reached(path, route);
-        let mut found: Vec<AncestorGroup> = Vec::new();
+        let mut split: Vec<AncestorGroup> = Vec::new();
         for group in groups.iter() {
             let mut parts: Vec<(RulesReached, Vec<Rc<AncestorPath>>)> = Vec::new();
             for path in group.ancestor_paths.iter() {
@@ -77,26 +77,29 @@ impl Resolver<'_> {
                     None => parts.push((rules, vec![path.clone()])),
                 }
             }
-            found.extend(parts.into_iter().map(|(reached, paths)| AncestorGroup {
+            split.extend(parts.into_iter().map(|(reached, paths)| AncestorGroup {
                 ancestor_paths: paths.into(),
                 reached,
                 ..group.clone()
             }));
         }
-        if found.iter().all(|group| group.reached.is_none()) {
+        if split.iter().all(|group| group.reached.is_none()) {
             return groups;
         }
-        Rc::new(found)
+        Rc::new(split)
     }
 }
 
 /// The routes that delegate to others on the paths of a subgraph.
 pub(super) fn delegating(region: &Subgraph) -> HashSet<ObjectKey> {
     let mut lists: HashSet<&AncestorPaths> = HashSet::default();
-    let ways = region.routes.iter().map(|(_, ways)| ways);
-    let ways = ways.filter(|ways| lists.insert(ways));
-    let paths = ways
-        .flat_map(|ways| ways.iter())
+    let lists_of_routes = region
+        .routes
+        .iter()
+        .map(|(_, ancestor_paths)| ancestor_paths);
+    let distinct_lists = lists_of_routes.filter(|ancestor_paths| lists.insert(ancestor_paths));
+    let paths = distinct_lists
+        .flat_map(|ancestor_paths| ancestor_paths.iter())
         .filter(|path| path.is_delegated());
     let rules = paths.flat_map(|path| path.delegating());
     rules.map(|rule| rule.object.clone()).collect()

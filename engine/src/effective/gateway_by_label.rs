@@ -28,17 +28,17 @@ pub(super) fn steps_of<'s>(
     let Some(called) = called else {
         return Cow::Borrowed(steps);
     };
-    let (above, rest) = steps.split_at(called);
-    let called = rest.first().map(|step| &step.place.object);
+    let (above, from_called) = steps.split_at(called);
+    let called = from_called.first().map(|step| &step.place.object);
     let gateway = called.and_then(|called| gateway_before(snapshot, by_label, called));
-    let mut found = match gateway {
+    let mut relocated = match gateway {
         Some(gateway) => to_gateway(gateway),
         None => Vec::new(),
     };
     let is_elsewhere =
         |gateway: &ObjectKey| called.is_some_and(|c| c.namespace != gateway.namespace);
     if by_label.same_namespace && gateway.is_some_and(|gateway| is_elsewhere(&gateway.key)) {
-        found.retain(|step| step.level != Level::Gateway);
+        relocated.retain(|step| step.level != Level::Gateway);
     }
     let own = called.map(|called| {
         let namespace = namespace_key(&called.namespace).whole();
@@ -48,12 +48,17 @@ pub(super) fn steps_of<'s>(
         .iter()
         .chain(own.as_ref().filter(|_| gateway.is_some()))
     {
-        if !found.contains(step) {
-            found.push(step.clone());
+        if !relocated.contains(step) {
+            relocated.push(step.clone());
         }
     }
-    found.extend(rest.iter().skip(usize::from(gateway.is_none())).cloned());
-    Cow::Owned(found)
+    relocated.extend(
+        from_called
+            .iter()
+            .skip(usize::from(gateway.is_none()))
+            .cloned(),
+    );
+    Cow::Owned(relocated)
 }
 
 /// The Gateway that serves requests to an object.
@@ -62,8 +67,10 @@ pub(crate) fn gateway_before<'a>(
     by_label: &GatewayByLabel,
     called: &ObjectKey,
 ) -> Option<&'a Arc<Object>> {
-    let of = |key: &ObjectKey| named(by_label, &snapshot.get(key)?.meta, &called.namespace);
-    let (name, namespace) = of(called).or_else(|| of(&namespace_key(&called.namespace)))?;
+    let gateway_named_by =
+        |key: &ObjectKey| named(by_label, &snapshot.get(key)?.meta, &called.namespace);
+    let (name, namespace) =
+        gateway_named_by(called).or_else(|| gateway_named_by(&namespace_key(&called.namespace)))?;
     if *name == by_label.nobody {
         return None;
     }
@@ -107,16 +114,16 @@ impl Resolver<'_> {
         }
         let kinds = profile.allow.iter().flat_map(|allow| &allow.value);
         let kinds = kinds.map(|allowed| &allowed.gk);
-        let mut found = BTreeSet::new();
+        let mut called_objects = BTreeSet::new();
         for kind in kinds.filter(|kind| Level::is_of_backend(kind)) {
             self.spend(self.snapshot.count(kind) / fuel::SCANNED);
             let called = self.snapshot.objects(kind).map(|object| &object.key);
-            found.extend(called.filter(|called| {
+            called_objects.extend(called.filter(|called| {
                 let before = gateway_before(self.snapshot, by_label, called);
                 before.is_some_and(|gateway| gateways.contains(&gateway.key))
             }));
         }
-        found.into_iter().cloned().collect()
+        called_objects.into_iter().cloned().collect()
     }
 
     /// The groups of paths of a kind to the objects that clients call through `above` because of their labels. Those that
@@ -125,7 +132,7 @@ impl Resolver<'_> {
         &mut self,
         above: &ObjectKey,
         kind: &GroupKind,
-        shape: &PathScope,
+        scope: &PathScope,
     ) -> Vec<PathGroup> {
         let called = self.called_through(kind, above);
         if called.is_empty() {
@@ -133,7 +140,7 @@ impl Resolver<'_> {
         }
         let region = self.region(above);
         let others = called.iter().filter(|key| !region.backends.contains(key));
-        let groups = others.flat_map(|key| self.paths_of_scope(key, kind, shape));
+        let groups = others.flat_map(|key| self.paths_of_scope(key, kind, scope));
         groups.collect()
     }
 

@@ -24,8 +24,8 @@ impl PathGroup {
     /// A policy attached to these paths, with the settings that apply there.
     pub fn with_settings_here<'a>(&'a self, policy: &'a Policy) -> &'a Policy {
         let mut policies = self.stack.iter().flat_map(|level| level.policies.iter());
-        let here = policies.find(|here| here.key() == policy.key());
-        here.map_or(policy, |here| here)
+        let attached = policies.find(|attached| attached.key() == policy.key());
+        attached.map_or(policy, |attached| attached)
     }
 
     /// The policies that a strategy merges here, even those of which no setting remains.
@@ -90,14 +90,14 @@ impl PathGroup {
     /// Policies on other sections of its object, and below it, are left out.
     pub fn down_to(&self, profile: &Profile, place: &Place) -> Effective {
         let profile = self.facts().unwrap_or(profile);
-        let here = self.paths.steps().filter(|step| step.place == *place);
-        let Some(position) = here.map(Step::position).min() else {
+        let steps_at_place = self.paths.steps().filter(|step| step.place == *place);
+        let Some(position) = steps_at_place.map(Step::position).min() else {
             return Effective::default();
         };
-        let whole = place.object.whole();
+        let whole_object = place.object.whole();
         let counts = |above: &&StackLevel| {
             let other = &above.step.place;
-            let is_here = other == place || *other == whole;
+            let is_here = other == place || *other == whole_object;
             is_here || (other.object != place.object && above.step.position() < position)
         };
         let stack: Stack = self.stack.iter().filter(counts).cloned().collect();

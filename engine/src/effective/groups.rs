@@ -59,12 +59,12 @@ impl Resolver<'_> {
             (ServiceAs::Frontend, Level::Port) => Level::Frontend,
             (_, level) => level,
         };
-        let whole = Step::new(level, key.whole());
+        let object_step = Step::new(level, key.whole());
         let of_section = |name: &Arc<str>| Step::new(level, key.section(name.clone()));
-        let ends = std::iter::once(vec![whole.clone()]).chain(
+        let ends = std::iter::once(vec![object_step.clone()]).chain(
             sections
                 .iter()
-                .map(|name| vec![whole.clone(), of_section(name)]),
+                .map(|name| vec![object_step.clone(), of_section(name)]),
         );
         let nothing = self.stacks.nothing();
         let is_run = !self.is_only_behind_others(key, profile)
@@ -115,10 +115,13 @@ impl Resolver<'_> {
             return self.stacks.is_run_by_others(profile, &to_gateway(gateway));
         }
         let region = self.region(key);
-        let routes = region.routes.iter().flat_map(|(_, ways)| ways.iter());
-        let ways = routes.chain(&region.ancestor_paths);
-        let mut ways = ways.filter(|way| !way.steps.is_empty()).peekable();
-        ways.peek().is_some() && ways.all(|way| self.stacks.is_run_by_others(profile, &way.steps))
+        let routes = region.routes.iter().flat_map(|(_, paths)| paths.iter());
+        let ancestor_paths = routes.chain(&region.ancestor_paths);
+        let mut paths = ancestor_paths
+            .filter(|path| !path.steps.is_empty())
+            .peekable();
+        paths.peek().is_some()
+            && paths.all(|path| self.stacks.is_run_by_others(profile, &path.steps))
     }
 
     pub(super) fn ending_above(
@@ -133,13 +136,13 @@ impl Resolver<'_> {
             .iter()
             .filter(|ancestor_path| ancestor_path.has(key));
         let through: Vec<Rc<AncestorPath>> = through.cloned().collect();
-        for way in self.stacked_ways(Some(key), profile, &through) {
-            let target = way
+        for group in self.ancestor_groups(Some(key), profile, &through) {
+            let target = group
                 .ancestor_paths
                 .first()
                 .and_then(|ancestor_path| ancestor_path.last());
             let own = target.and_then(|t| self.own(profile, &t.object));
-            groups.push(self.ending(profile, way, own.as_ref(), true));
+            groups.push(self.ending(profile, group, own.as_ref(), true));
         }
     }
 
@@ -147,24 +150,24 @@ impl Resolver<'_> {
     fn ending(
         &mut self,
         profile: &Profile,
-        way: AncestorGroup,
+        group: AncestorGroup,
         own: Option<&TargetFields>,
         complete: bool,
     ) -> PathGroup {
         let nothing = self.stacks.nothing();
-        let listener = way.via.listener;
-        let (stack, effective) = self
-            .stacks
-            .fold(profile, &way.stack, &nothing, own, None, listener);
+        let listener = group.via.listener;
+        let (stack, effective) =
+            self.stacks
+                .fold(profile, &group.stack, &nothing, own, None, listener);
         PathGroup {
             paths: PathSet {
-                ancestors: way.ancestor_paths,
+                ancestors: group.ancestor_paths,
                 routes: RoutePaths::from(Vec::new()),
             },
             stack,
             effective,
             complete,
-            attached: way.attached,
+            attached: group.attached,
             listener,
         }
     }
@@ -188,62 +191,62 @@ impl Resolver<'_> {
         } else {
             delegating(region)
         };
-        for (route, ways) in &region.routes {
+        for (route, ancestor_paths) in &region.routes {
             if self.is_spent() {
                 return;
             }
             let had = groups.len();
             let stacked = || {
-                let is_delegated = ways.iter().any(|path| path.is_delegated());
+                let is_delegated = ancestor_paths.iter().any(|path| path.is_delegated());
                 (
-                    Rc::new(self.stacked_ways(focus, profile, ways)),
+                    Rc::new(self.ancestor_groups(focus, profile, ancestor_paths)),
                     is_delegated,
                 )
             };
-            let known = known.entry(ways).or_insert_with(stacked);
-            let (ways, is_delegated) = (known.0.clone(), known.1);
+            let known = known.entry(ancestor_paths).or_insert_with(stacked);
+            let (of_list, is_delegated) = (known.0.clone(), known.1);
             let delegates = |facts: &&DelegationFile| {
                 let mut rules = rules_of(route).iter();
                 rules.any(|rule| delegates(facts, rule))
             };
-            let ways = if is_delegated || followed.iter().any(delegates) {
-                self.by_rules_reached(route, ways)
+            let ancestor_groups = if is_delegated || followed.iter().any(delegates) {
+                self.by_rules_reached(route, of_list)
             } else {
-                ways
+                of_list
             };
             let (own, kind) = (self.own(profile, &route.key), &route.key.gk);
-            let mut of: Option<(&PathContext, &RulesReached)> = None;
-            for way in ways.iter() {
-                let to = (&way.via, &way.reached);
+            let mut ends_through: Option<(&PathContext, &RulesReached)> = None;
+            for group in ancestor_groups.iter() {
+                let to = (&group.via, &group.reached);
                 // The routes that it delegates to have its paths.
-                let ends_nowhere = way.reached.as_ref().is_some_and(Vec::is_empty);
+                let ends_nowhere = group.reached.as_ref().is_some_and(Vec::is_empty);
                 if ends_nowhere && delegating.contains(&route.key) {
                     continue;
                 }
-                if of != Some(to) {
+                if ends_through != Some(to) {
                     ends.clear();
                     self.stacked_lowers((focus, to), profile, route, end, &mut ends);
-                    of = Some(to);
+                    ends_through = Some(to);
                 }
-                for route_path in ends.iter().filter(|route_path| way.has || route_path.has) {
+                for route_group in ends.iter().filter(|route_path| group.has || route_path.has) {
                     let (stack, effective) = self.stacks.fold(
                         profile,
-                        &way.stack,
-                        &route_path.stack,
+                        &group.stack,
+                        &route_group.stack,
                         own.as_ref(),
                         Some(kind),
-                        way.via.listener,
+                        group.via.listener,
                     );
                     groups.push(PathGroup {
                         paths: PathSet {
-                            ancestors: way.ancestor_paths.clone(),
-                            routes: route_path.route_paths.clone(),
+                            ancestors: group.ancestor_paths.clone(),
+                            routes: route_group.route_paths.clone(),
                         },
                         stack,
                         effective,
-                        complete: route_path.complete,
-                        attached: way.attached,
-                        listener: way.via.listener,
+                        complete: route_group.complete,
+                        attached: group.attached,
+                        listener: group.via.listener,
                     });
                 }
             }
@@ -259,8 +262,8 @@ impl Resolver<'_> {
         end: Level,
         groups: &mut Vec<PathGroup>,
     ) {
-        let lists: HashSet<&AncestorPaths> = region.routes.iter().map(|(_, ways)| ways).collect();
-        let used = lists.iter().flat_map(|ways| ways.iter());
+        let lists: HashSet<&AncestorPaths> = region.routes.iter().map(|(_, paths)| paths).collect();
+        let used = lists.iter().flat_map(|paths| paths.iter());
         let used: HashSet<&Rc<AncestorPath>> = used.collect();
         let unused = region.ancestor_paths.iter();
         let unused = unused.filter(|path| !used.contains(path));
@@ -268,9 +271,9 @@ impl Resolver<'_> {
             .filter(|ancestor_path| focus.is_none_or(|key| ancestor_path.has(key)))
             .cloned()
             .collect();
-        for way in self.stacked_ways(focus, profile, &unused) {
+        for group in self.ancestor_groups(focus, profile, &unused) {
             let complete = !*profile.needs_route;
-            groups.push(self.ending(profile, way, None, complete));
+            groups.push(self.ending(profile, group, None, complete));
         }
         if *profile.service_as == ServiceAs::Frontend {
             self.without_clients(focus, profile, region, groups);
@@ -278,8 +281,8 @@ impl Resolver<'_> {
         if end < Level::Backend {
             return;
         }
-        let lowers = groups.iter().flat_map(|group| group.paths.routes.iter());
-        let reached: BTreeSet<ObjectKey> = lowers
+        let route_paths = groups.iter().flat_map(|group| group.paths.routes.iter());
+        let reached: BTreeSet<ObjectKey> = route_paths
             .flat_map(|route_path| &route_path.steps)
             .filter(|step| step.level == Level::Backend)
             .map(|step| step.place.object.clone())
@@ -335,7 +338,7 @@ impl Resolver<'_> {
             }
             // Objects of other kinds that are called by name represent only themselves: no Namespace has workloads
             // behind them.
-            let ways = if called.gk.is_core("Service") {
+            let ancestor_paths = if called.gk.is_core("Service") {
                 through_service(called, called, &[])
             } else if focus == Some(called) {
                 let steps = vec![Step::new(Level::Frontend, called.whole())];
@@ -351,28 +354,28 @@ impl Resolver<'_> {
             }
             self.spend(fuel::CALLED);
             let needs_route = *profile.needs_route;
-            for way in self.stacked_ways(focus, profile, &ways) {
-                let way = AncestorGroup {
+            for group in self.ancestor_groups(focus, profile, &ancestor_paths) {
+                let group = AncestorGroup {
                     attached: !needs_route,
-                    ..way
+                    ..group
                 };
-                groups.push(self.ending(profile, way, None, !needs_route));
+                groups.push(self.ending(profile, group, None, !needs_route));
             }
         }
     }
 
     /// Groups ancestor paths by the policies attached to them, in the order of the paths.
-    fn stacked_ways(
+    fn ancestor_groups(
         &mut self,
         focus: Option<&ObjectKey>,
         profile: &Profile,
-        ways: &[Rc<AncestorPath>],
+        ancestor_paths: &[Rc<AncestorPath>],
     ) -> Vec<AncestorGroup> {
-        self.spend(ways.len() / fuel::GROUPS);
-        let mut found: Vec<(AncestorGroup, Vec<Rc<AncestorPath>>)> = Vec::new();
+        self.spend(ancestor_paths.len() / fuel::GROUPS);
+        let mut by_stack: Vec<(AncestorGroup, Vec<Rc<AncestorPath>>)> = Vec::new();
         let mut index: HashMap<(Shared<Stack>, bool, bool, PathContext), usize> =
             HashMap::default();
-        for ancestor_path in ways {
+        for ancestor_path in ancestor_paths {
             let followed = follows(profile, ancestor_path);
             let attached = followed && (!ancestor_path.steps.is_empty() || !*profile.needs_route);
             let via = self.stacks.via(profile, ancestor_path);
@@ -385,7 +388,7 @@ impl Resolver<'_> {
             let attached = attached && !self.stacks.is_run_by_others(profile, &ancestor_path.steps);
             let alike = (stack.clone(), has, attached, via.clone());
             let at = *index.entry(alike).or_insert_with(|| {
-                let way = AncestorGroup {
+                let group = AncestorGroup {
                     ancestor_paths: AncestorPaths::from(Vec::new()),
                     attached,
                     via,
@@ -393,18 +396,18 @@ impl Resolver<'_> {
                     has,
                     reached: None,
                 };
-                found.push((way, Vec::new()));
-                found.len() - 1
+                by_stack.push((group, Vec::new()));
+                by_stack.len() - 1
             });
-            if let Some((_, uppers)) = found.get_mut(at) {
-                uppers.push(ancestor_path.clone());
+            if let Some((_, paths)) = by_stack.get_mut(at) {
+                paths.push(ancestor_path.clone());
             }
         }
-        let ways = found.into_iter().map(|(way, uppers)| AncestorGroup {
-            ancestor_paths: self.arena.ancestors.list(uppers),
-            ..way
+        let ancestor_groups = by_stack.into_iter().map(|(group, paths)| AncestorGroup {
+            ancestor_paths: self.arena.ancestors.list(paths),
+            ..group
         });
-        ways.collect()
+        ancestor_groups.collect()
     }
 
     /// Adds the route paths through a route to the rules that requests reach, grouped by the policies attached to
@@ -425,36 +428,36 @@ impl Resolver<'_> {
         let namespace = self.route_path_cache.namespace(route);
         if end <= Level::Rule && !at.has_section_policies(profile) && reached.is_none() {
             // Then every rule carries the policies on the whole route.
-            let lowers = self.route_path_cache.of_route(&namespace, route);
+            let route_paths = self.route_path_cache.of_route(&namespace, route);
             let through = (&namespace, &**route);
             ends.push(RouteGroup {
                 stack: self.stacks.of_route(profile, &at, through, via),
-                has: focus.is_none_or(|key| lowers.may_have(key)),
+                has: focus.is_none_or(|key| route_paths.may_have(key)),
                 complete: !route.delegates(),
-                route_paths: lowers,
+                route_paths,
             });
             return;
         }
-        let ways = if end <= Level::Rule {
+        let all_route_paths = if end <= Level::Rule {
             to_rules(&namespace, route)
         } else {
             to_backends(self.snapshot, &namespace, route)
         };
-        let ways = match reached {
-            Some(rules) => reaching(ways, rules, to_route(&namespace, route)),
-            None => ways,
+        let route_paths = match reached {
+            Some(rules) => reaching(all_route_paths, rules, to_route(&namespace, route)),
+            None => all_route_paths,
         };
-        self.spend(ways.len());
-        let mut found: Vec<(RouteGroup, Vec<Rc<RoutePath>>)> = Vec::new();
-        for route_path in ways {
+        self.spend(route_paths.len());
+        let mut by_stack: Vec<(RouteGroup, Vec<Rc<RoutePath>>)> = Vec::new();
+        for route_path in route_paths {
             let stack = self.stacks.stack(profile, &route_path.steps, via);
             let has = focus.is_none_or(|key| route_path.has(key));
             let complete = route_path.complete;
             let same = |(e, _): &&mut (RouteGroup, Vec<Rc<RoutePath>>)| {
                 e.stack == stack && e.has == has && e.complete == complete
             };
-            if let Some((_, lowers)) = found.iter_mut().find(same) {
-                lowers.push(Rc::new(route_path));
+            if let Some((_, same_stack)) = by_stack.iter_mut().find(same) {
+                same_stack.push(Rc::new(route_path));
                 continue;
             }
             let end = RouteGroup {
@@ -463,10 +466,10 @@ impl Resolver<'_> {
                 has,
                 complete,
             };
-            found.push((end, vec![Rc::new(route_path)]));
+            by_stack.push((end, vec![Rc::new(route_path)]));
         }
-        ends.extend(found.into_iter().map(|(end, lowers)| RouteGroup {
-            route_paths: RoutePaths::from(lowers),
+        ends.extend(by_stack.into_iter().map(|(end, route_paths)| RouteGroup {
+            route_paths: RoutePaths::from(route_paths),
             ..end
         }));
     }

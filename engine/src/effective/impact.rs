@@ -53,11 +53,11 @@ pub struct EffectiveChange {
     pub gone: bool,
     /// For paths by which requests come only after the change, while others came by other paths before: the effective
     /// policies on these other paths. `None` if nothing was in force on one of them, or the same as on the new paths.
-    pub beside: Option<Beside>,
+    pub on_former_paths: Option<FormerEffective>,
 }
 
 /// Effective policies, each once. The same for all paths that appear beside paths with these.
-pub type Beside = Shared<Vec<Shared<Effective>>>;
+pub type FormerEffective = Shared<Vec<Shared<Effective>>>;
 
 /// One path with a change.
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ impl EffectiveChange {
     /// Whether settings come into force, go out of it or have another value. They do not on a path that appears and on
     /// which nothing is in force.
     pub fn alters_settings(&self) -> bool {
-        self.beside.is_none() || !self.before.same_settings(&self.after)
+        self.on_former_paths.is_none() || !self.before.same_settings(&self.after)
     }
 
     /// The number of paths.
@@ -116,15 +116,15 @@ pub fn impact_renamed(
     objects: &[ObjectKey],
 ) -> Vec<Changed> {
     let mut was = Resolver::new(before);
-    let mut is = was.of(after);
+    let mut is = was.for_snapshot(after);
     let all = diff_renamed(&mut was, &mut is, renames, objects);
     let all = all.into_iter().map(Rc::new);
-    let mut found: Vec<Changed> = all.flat_map(|shifted| paths_of(&shifted)).collect();
-    found.sort_by(|a, b| {
+    let mut changed: Vec<Changed> = all.flat_map(|shifted| paths_of(&shifted)).collect();
+    changed.sort_by(|a, b| {
         let (one, other) = (&a.shifted.kind, &b.shifted.kind);
         (&a.target, one, &a.path).cmp(&(&b.target, other, &b.path))
     });
-    found
+    changed
 }
 
 fn paths_of(shifted: &Rc<EffectiveChange>) -> Vec<Changed> {
@@ -134,7 +134,7 @@ fn paths_of(shifted: &Rc<EffectiveChange>) -> Vec<Changed> {
             .iter()
             .map(move |route_path| places(ancestor_path, Some(route_path)))
     });
-    let found = paths.filter_map(|path| {
+    let changed = paths.filter_map(|path| {
         let path: Vec<Place> = path.into_iter().cloned().collect();
         Some(Changed {
             target: path.last()?.clone(),
@@ -142,7 +142,7 @@ fn paths_of(shifted: &Rc<EffectiveChange>) -> Vec<Changed> {
             shifted: shifted.clone(),
         })
     });
-    found.collect()
+    changed.collect()
 }
 
 /// The difference between two resolvers after a change of `objects`, in no particular order.
@@ -187,19 +187,19 @@ pub fn diff_renamed(
             .last()
             .and_then(|place| listener_endpoint(after, place))
     };
-    let mut found = Vec::new();
+    let mut changes = Vec::new();
     for (kind, touched) in &kinds {
         let mut comparison = Comparison::new(kind, &shut, [&had, &has], is.ids());
         let (mut old, mut new) = (Paths::default(), Paths::default());
-        let shapes = extents(was, is, renames, kind, &touched.objects);
-        let end = shapes.iter().filter_map(|shape| shape.scope.end()).max();
+        let extents = extents(was, is, renames, kind, &touched.objects);
+        let end = extents.iter().filter_map(|extent| extent.scope.end()).max();
         let own_end = end_of(before, kind).max(end_of(after, kind));
         // Paths through a changed route are already covered, unless a backend made them longer.
         let mut routes = touched.routes.iter();
         let seen = end == Some(own_end) && routes.all(|route| touched.objects.contains(route));
         let over = !touched.routes.is_empty() && !seen;
         let routes_before = renames.former_routes(&touched.routes);
-        for shape in &shapes {
+        for extent_around in &extents {
             let groups = |resolver: &mut Resolver<'_>, routes: &Routes, key, extent: &PathScope| {
                 if over && extent.end() == end {
                     resolver.paths_without_routes(routes, key, kind, extent)
@@ -207,12 +207,12 @@ pub fn diff_renamed(
                     resolver.paths_with_scope(key, kind, extent)
                 }
             };
-            if let Some((key, extent)) = &shape.former {
+            if let Some((key, extent)) = &extent_around.former {
                 let groups = groups(was, &routes_before, key, extent);
                 old.note(&renames.later_paths(&groups), &mut comparison);
                 was.forget();
             }
-            let groups = groups(is, &touched.routes, shape.key, &shape.scope);
+            let groups = groups(is, &touched.routes, extent_around.key, &extent_around.scope);
             new.note(&groups, &mut comparison);
             is.forget();
             if was.is_spent() || is.is_spent() {
@@ -232,9 +232,9 @@ pub fn diff_renamed(
         if was.is_spent() || is.is_spent() {
             return Vec::new();
         }
-        found.extend(comparison.finish(&old, &new));
+        changes.extend(comparison.finish(&old, &new));
     }
-    found
+    changes
 }
 
 /// The objects and routes around which effective policies may change with `objects`, by policy kind, under the names
@@ -298,17 +298,17 @@ pub fn touched_by(
         touch(resolver, key, &changed, kinds, &mut affected);
     }
     affected.retain(|kind, _| kinds.contains(kind));
-    let mut found = BTreeMap::new();
+    let mut touched = BTreeMap::new();
     for (kind, affected) in affected {
         let mut all = affected.objects;
         // A policy on a class or a namespace acts on Gateways and ListenerSets, which may be targets themselves.
         let above = |key: &&ObjectKey| !is_route(&key.gk) && !Level::is_of_backend(&key.gk);
-        let uppers: Vec<ObjectKey> = all
+        let above_routes: Vec<ObjectKey> = all
             .iter()
             .filter(above)
             .flat_map(|key| resolver.objects_at(key, &UPPERS))
             .collect();
-        all.extend(uppers);
+        all.extend(above_routes);
         let around: Vec<ObjectKey> = all.iter().flat_map(|key| resolver.routes_of(key)).collect();
         all.extend(around);
         all.extend(affected.routes.iter().cloned());
@@ -321,9 +321,9 @@ pub fn touched_by(
         if resolver.is_spent() {
             return BTreeMap::new();
         }
-        found.insert(kind, all);
+        touched.insert(kind, all);
     }
-    found
+    touched
 }
 
 /// Compares effective policies, each pair once: many paths share few results.
@@ -395,7 +395,7 @@ fn touch(
         }
         _ => {
             let mut routes = resolver.routes_of(key);
-            let mut beside: Vec<ObjectKey> = Vec::new();
+            let mut other_owners: Vec<ObjectKey> = Vec::new();
             match object.map(|object| (object, &object.node)) {
                 // A port that the set takes or releases may be lost or gained by other owners of its Gateway,
                 // including those whose routes attach to nothing while the set exists.
@@ -406,7 +406,7 @@ fn touch(
                         let named = sets.iter().flat_map(|set| snapshot.below(&set.key));
                         let named = named.filter(|route| is_route(&route.key.gk));
                         routes.extend(named.map(|route| route.key.clone()));
-                        beside.extend(sets.iter().map(|set| set.key.clone()));
+                        other_owners.extend(sets.iter().map(|set| set.key.clone()));
                     }
                 }
                 Some((route, Node::Route { .. })) => {
@@ -415,7 +415,7 @@ fn touch(
                 Some((class, _)) if is_only_class(snapshot, class) => {
                     let others = of_missing_classes(resolver);
                     routes.extend(others.iter().flat_map(|owner| resolver.routes_of(owner)));
-                    beside.extend(others);
+                    other_owners.extend(others);
                 }
                 _ => {}
             }
@@ -430,7 +430,7 @@ fn touch(
                 let touched = kinds.entry(kind.clone()).or_default();
                 touched.objects.insert(key.clone());
                 touched.objects.extend(resolver.called_through(kind, key));
-                touched.objects.extend(beside.iter().cloned());
+                touched.objects.extend(other_owners.iter().cloned());
                 touched.objects.extend(backends.iter().cloned());
                 let concerned =
                     object.map(|object| rejection::affected_objects(snapshot, kind, object));

@@ -42,12 +42,12 @@ type ByListener = HashMap<Arc<str>, ListenerFacts>;
 
 impl PathContext {
     /// Whether a policy acts on the requests of this path.
-    pub(super) fn allows(&self, stand: &Attachment) -> bool {
-        let key = stand.policy.key();
-        let is_asked = !stand.consumer || self.consumer.as_ref() == Some(&key.namespace);
+    pub(super) fn allows(&self, attachment: &Attachment) -> bool {
+        let key = attachment.policy.key();
+        let is_asked = !attachment.consumer || self.consumer.as_ref() == Some(&key.namespace);
         let without = self.without.as_deref().unwrap_or_default();
         // A policy that is rejected for another of its targets is not disputed at this one.
-        is_asked && !(stand.disputed && without.binary_search(key).is_ok())
+        is_asked && !(attachment.disputed && without.binary_search(key).is_ok())
     }
 }
 
@@ -112,21 +112,21 @@ impl RejectionsByAncestor {
 
 fn listeners(snapshot: &Snapshot, profile: &Profile, owner: &ObjectKey) -> ByListener {
     let listeners = snapshot.get(owner).map(|owner| listeners_of(owner));
-    let mut found = ByListener::default();
+    let mut by_listener = ByListener::default();
     for listener in listeners.unwrap_or_default() {
         let facts = ListenerFacts::of(profile, listener);
-        found.entry(listener.name.clone()).or_insert(facts);
+        by_listener.entry(listener.name.clone()).or_insert(facts);
     }
-    found
+    by_listener
 }
 
 fn of_kind(snapshot: &Snapshot, kind: &GroupKind) -> OfKind {
     let policies = snapshot
         .disputed()
         .filter(|policy| policy.key().gk == *kind);
-    let found = policies.filter_map(|policy| match rejected(snapshot, policy) {
+    let rejected_places = policies.filter_map(|policy| match rejected(snapshot, policy) {
         Rejected::Through(places) => Some((policy.key().clone(), places)),
         Rejected::Nowhere | Rejected::Everywhere => None,
     });
-    found.collect()
+    rejected_places.collect()
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::effective::impact::{Beside, EffectiveChange};
+use crate::effective::impact::{EffectiveChange, FormerEffective};
 use crate::effective::renames::Renames;
 use crate::effective::traffic::is_detached;
 use crate::kinds::profile::{Class, Profile, Protection};
@@ -94,21 +94,21 @@ fn losses<'a, P: Ord>(
         return Vec::new();
     };
     let mut one_kind = states.map(KeptOutCache::new);
-    let mut found = Vec::new();
+    let mut all_losses = Vec::new();
     for protection in profile.protects.iter() {
-        let mut losing = Losing::of(profile, protection);
+        let mut losing = Losing::new(profile, protection);
         let mut losses: BTreeMap<(bool, P), (Loss, HashSet<Compared>)> = BTreeMap::new();
-        let stay = changes
-            .clone()
-            .filter(|shifted| !shifted.gone && (shifted.stays || shifted.beside.is_some()));
+        let stay = changes.clone().filter(|shifted| {
+            !shifted.gone && (shifted.stays || shifted.on_former_paths.is_some())
+        });
         for shifted in stay.filter(|shifted| !is_cut_off(after, shifted)) {
             let (before, after) = (shifted.before.clone(), shifted.after.clone());
-            let id: Compared = (shifted.beside.clone(), before, after);
+            let id: Compared = (shifted.on_former_paths.clone(), before, after);
             let Some(taken) = losing.lost(states, &id) else {
                 continue;
             };
             for object in shifted.ends.objects() {
-                let opens = shifted.beside.is_some();
+                let opens = shifted.on_former_paths.is_some();
                 let loss = losses.entry((opens, part(object)));
                 let (loss, known) =
                     loss.or_insert_with(|| (Loss::of(protection), HashSet::default()));
@@ -119,17 +119,17 @@ fn losses<'a, P: Ord>(
                 }
             }
         }
-        found.extend(losses.into_values().map(|(loss, _)| loss));
+        all_losses.extend(losses.into_values().map(|(loss, _)| loss));
     }
     if *profile.class == Class::Direct {
         // Their paths are the object alone, whether it is attached or not.
-        for loss in &mut found {
+        for loss in &mut all_losses {
             let objects = &mut loss.objects;
             objects.retain(|object| !is_detached(&mut one_kind, renames, object));
         }
-        found.retain(|loss| !loss.objects.is_empty());
+        all_losses.retain(|loss| !loss.objects.is_empty());
     }
-    found
+    all_losses
 }
 
 /// The protections of a kind, by name, that requests lose if they take other paths: those `before` the change, and those
@@ -200,12 +200,16 @@ struct Losing<'a> {
 }
 
 /// The results before a change, beside the path and on it, and after it.
-type Compared = (Option<Beside>, Shared<Effective>, Shared<Effective>);
+type Compared = (
+    Option<FormerEffective>,
+    Shared<Effective>,
+    Shared<Effective>,
+);
 
 // === impl Losing ===
 
 impl<'a> Losing<'a> {
-    fn of(profile: &'a Profile, protection: &'a Protection) -> Self {
+    fn new(profile: &'a Profile, protection: &'a Protection) -> Self {
         Self {
             profile,
             protection,
@@ -217,8 +221,10 @@ impl<'a> Losing<'a> {
     fn lost(&mut self, [before, after]: [&Snapshot; 2], id: &Compared) -> Option<&Lost> {
         let (profile, protection) = (self.profile, self.protection);
         let lost = self.known.entry(id.clone()).or_insert_with(|| {
-            let (beside, had, has) = id;
-            let earlier = beside.as_ref().map_or(std::slice::from_ref(had), |all| all);
+            let (on_former_paths, had, has) = id;
+            let earlier = on_former_paths
+                .as_ref()
+                .map_or(std::slice::from_ref(had), |all| all);
             let later = std::slice::from_ref(has);
             Lost::between(profile, protection, (before, earlier), (after, later))
         });
@@ -242,7 +248,7 @@ impl Loss {
         if !self.objects.contains(object) {
             self.objects.insert(object.clone());
         }
-        if shifted.beside.is_some() {
+        if shifted.on_former_paths.is_some() {
             let ancestors = shifted.ends.ancestors.iter();
             let entries = ancestors.filter_map(|path| path.delegating().pop().or(path.last()));
             for entry in entries {

@@ -119,9 +119,9 @@ impl Renames {
             return Cow::Borrowed(routes);
         }
         let former: Vec<ObjectKey> = routes.iter().filter_map(|key| self.former(key)).collect();
-        let mut found = Routes::default();
-        found.extend(&former);
-        Cow::Owned(found)
+        let mut former_routes = Routes::default();
+        former_routes.extend(&former);
+        Cow::Owned(former_routes)
     }
 
     /// Paths under the later names.

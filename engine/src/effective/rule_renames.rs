@@ -63,17 +63,17 @@ fn renamed_rules(states: [&Snapshot; 2], old: &Object, new: &Object) -> Vec<(Arc
         had.retain(is_gone);
         has.retain(|rule| !before.contains(&rule.label));
     }
-    let mut found = Vec::new();
-    take_pairs(&mut had, &mut has, &mut found, |one, other| {
+    let mut pairs = Vec::new();
+    take_pairs(&mut had, &mut has, &mut pairs, |one, other| {
         one.is_named && other.is_named && one.label == other.label
     });
-    take_pairs(&mut had, &mut has, &mut found, |one, other| {
+    take_pairs(&mut had, &mut has, &mut pairs, |one, other| {
         !one.matches.is_empty() && one.matches == other.matches
     });
-    take_pairs(&mut had, &mut has, &mut found, |one, other| {
+    take_pairs(&mut had, &mut has, &mut pairs, |one, other| {
         one.label == other.label
     });
-    let taken: BTreeSet<Arc<str>> = found.iter().map(|(_, later)| later.clone()).collect();
+    let taken: BTreeSet<Arc<str>> = pairs.iter().map(|(_, later)| later.clone()).collect();
     let gone = had
         .into_iter()
         .filter(|rule| taken.contains(&rule.label))
@@ -81,9 +81,9 @@ fn renamed_rules(states: [&Snapshot; 2], old: &Object, new: &Object) -> Vec<(Arc
             let later = format!("{} (removed)", rule.label);
             (rule.label, later.into())
         });
-    found.extend(gone);
-    found.retain(|(label, later)| label != later);
-    found
+    pairs.extend(gone);
+    pairs.retain(|(label, later)| label != later);
+    pairs
 }
 
 /// Moves the rules that are alike to the pairs, in their order.

@@ -21,88 +21,91 @@ pub(super) struct SectionConflicts<'a> {
 impl<'a> SectionConflicts<'a> {
     /// For each attachment of one kind, the policy for which it is rejected; `None` if policies conflict only on
     /// their own section. Policies whose targets differ in members of unknown meaning do not conflict.
-    pub(super) fn all(stands: &'a [Attachment]) -> Option<Vec<Option<ObjectKey>>> {
-        let first = stands.first()?;
-        if stands.iter().all(|stand| stand.unknown == first.unknown) {
-            return Self::of(stands).map(|meeting| meeting.rejected());
+    pub(super) fn all(attachments: &'a [Attachment]) -> Option<Vec<Option<ObjectKey>>> {
+        let first = attachments.first()?;
+        if attachments
+            .iter()
+            .all(|attachment| attachment.unknown == first.unknown)
+        {
+            return Self::of(attachments).map(|meeting| meeting.rejected());
         }
         let mut alike: BTreeMap<_, (Vec<usize>, Vec<Attachment>)> = BTreeMap::new();
-        for (i, stand) in stands.iter().enumerate() {
-            let (places, group) = alike.entry(&stand.unknown).or_default();
+        for (i, attachment) in attachments.iter().enumerate() {
+            let (places, group) = alike.entry(&attachment.unknown).or_default();
             places.push(i);
-            group.push(stand.clone());
+            group.push(attachment.clone());
         }
-        let mut found = vec![None; stands.len()];
+        let mut rejected_by = vec![None; attachments.len()];
         for (places, group) in alike.values() {
             let rejected = SectionConflicts::of(group).map(|meeting| meeting.rejected());
             for (place, by) in places.iter().zip(rejected.into_iter().flatten()) {
-                if let Some(to) = found.get_mut(*place) {
+                if let Some(to) = rejected_by.get_mut(*place) {
                     *to = by;
                 }
             }
         }
-        Some(found)
+        Some(rejected_by)
     }
 
     /// `None` if policies conflict only on their own section.
-    pub(super) fn of(stands: &'a [Attachment]) -> Option<Self> {
-        let meets = *stands.first()?.policy.profile.conflict_scope;
-        if stands.len() < 2 || meets == ConflictScope::Section {
+    pub(super) fn of(attachments: &'a [Attachment]) -> Option<Self> {
+        let meets = *attachments.first()?.policy.profile.conflict_scope;
+        if attachments.len() < 2 || meets == ConflictScope::Section {
             return None;
         }
         let mut sections: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-        for (i, stand) in stands.iter().enumerate() {
-            let section = stand
+        for (i, attachment) in attachments.iter().enumerate() {
+            let section = attachment
                 .section
                 .as_ref()
                 .filter(|_| meets == ConflictScope::SectionAndTarget);
             sections.entry(section).or_default().push(i);
         }
         Some(Self {
-            attachments: stands,
+            attachments,
             sections,
         })
     }
 
     fn policies(&self, at: &[usize]) -> impl Iterator<Item = &'a Arc<Policy>> {
-        let stands = at.iter().filter_map(|i| self.attachments.get(*i));
-        stands.map(|stand| &stand.policy)
+        let attachments = at.iter().filter_map(|i| self.attachments.get(*i));
+        attachments.map(|attachment| &attachment.policy)
     }
 
-    fn whole(&self) -> &[usize] {
+    fn on_whole_object(&self) -> &[usize] {
         self.sections.get(&None).map_or(&[], Vec::as_slice)
     }
 
     /// The cost of [`SectionConflicts::rejected`], in units of fuel. Policies on the whole object conflict with all others,
     /// and all others with them.
     pub(super) fn work(&self) -> usize {
-        let whole = comparison_cost(self.policies(self.whole()));
+        let cost_of_whole = comparison_cost(self.policies(self.on_whole_object()));
         let each = self.sections.iter().map(|(section, own)| match section {
-            None => comparison_cost(self.attachments.iter().map(|stand| &stand.policy)),
-            Some(_) => whole + comparison_cost(self.policies(own)),
+            None => comparison_cost(self.attachments.iter().map(|attachment| &attachment.policy)),
+            Some(_) => cost_of_whole + comparison_cost(self.policies(own)),
         });
         each.sum()
     }
 
     /// For each attachment, the policy for which it is rejected.
     pub(super) fn rejected(&self) -> Vec<Option<ObjectKey>> {
-        let mut found = vec![None; self.attachments.len()];
+        let mut rejected_by = vec![None; self.attachments.len()];
         for (section, own) in &self.sections {
-            let mut met: Vec<usize> = match section {
+            let mut compared: Vec<usize> = match section {
                 None => (0..self.attachments.len()).collect(),
-                Some(_) => self.whole().iter().chain(own).copied().collect(),
+                Some(_) => self.on_whole_object().iter().chain(own).copied().collect(),
             };
             // The established first.
-            met.sort_unstable();
-            let here: Vec<Arc<Policy>> = self.policies(&met).cloned().collect();
-            for (i, by) in met.into_iter().zip(rejected(&here)) {
+            compared.sort_unstable();
+            let policies: Vec<Arc<Policy>> = self.policies(&compared).cloned().collect();
+            for (i, by) in compared.into_iter().zip(rejected(&policies)) {
                 if own.binary_search(&i).is_ok()
-                    && let Some(to) = found.get_mut(i)
+                    && let Some(to) = rejected_by.get_mut(i)
                 {
                     *to = by.map(|by| by.key().clone());
                 }
             }
         }
-        found
+        rejected_by
     }
 }

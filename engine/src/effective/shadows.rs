@@ -98,7 +98,7 @@ impl Order {
     }
 
     /// The position of a route.
-    fn of(&self, route: &Object) -> (bool, Precedence) {
+    fn position(&self, route: &Object) -> (bool, Precedence) {
         let is_grpc = route.key.gk.is_gateway_api("GRPCRoute");
         (self.http_first && is_grpc, Precedence::of(route))
     }
@@ -127,9 +127,9 @@ impl<'a> Shadows<'a> {
         if let Some((_, entries)) = self.last.as_ref().filter(|(key, _)| *key == route.key) {
             return entries.clone();
         }
-        let found = Rc::new(entries(&mut self.one_kind, route));
-        self.last = Some((route.key.clone(), found.clone()));
-        found
+        let entries_of_route = Rc::new(entries(&mut self.one_kind, route));
+        self.last = Some((route.key.clone(), entries_of_route.clone()));
+        entries_of_route
     }
 
     /// The rules that take precedence at an entry, and the order that decides.
@@ -140,13 +140,13 @@ impl<'a> Shadows<'a> {
             let snapshot = self.one_kind.snapshot();
             let order = Order::at(snapshot, gateway);
             let mut routes: Vec<&Arc<Object>> = routes_of(snapshot, gateway).collect();
-            routes.sort_by_cached_key(|route| order.of(route));
+            routes.sort_by_cached_key(|route| order.position(route));
             for route in routes {
                 for entry in entries(&mut self.one_kind, route) {
                     let first = all.entry(entry).or_default();
                     for (rule, one) in matches_of(route) {
-                        let here = first.entry((order.kind(&route.key.gk), one));
-                        here.or_insert_with(|| Taker {
+                        let taker = first.entry((order.kind(&route.key.gk), one));
+                        taker.or_insert_with(|| Taker {
                             route: route.clone(),
                             rule,
                         });
@@ -185,19 +185,19 @@ impl Resolver<'_> {
         if asked.iter().any(|index| is_draft(&route, *index)) {
             return None;
         }
-        let mut found: Vec<Taker> = Vec::new();
+        let mut takers_of_rules: Vec<Taker> = Vec::new();
         let mut others: Vec<usize> = Vec::new();
         for index in asked {
             match earlier(&route, index) {
-                Some(takers) => found.extend(takers),
+                Some(takers) => takers_of_rules.extend(takers),
                 None => others.push(index),
             }
         }
         if !others.is_empty() {
-            found.extend(self.taken_by_others(&route, &others)?);
+            takers_of_rules.extend(self.taken_by_others(&route, &others)?);
         }
         // A rule takes the requests of another one of its route only if it gets them.
-        let takers = found.iter();
+        let takers = takers_of_rules.iter();
         let takers = takers.filter(|taker| place.section.is_some() || taker.route.key != route.key);
         let takers: Vec<&Taker> = takers.collect();
         if takers.is_empty() {
@@ -225,26 +225,26 @@ impl Resolver<'_> {
         if parents.any(|parent| parent.object.gk.is_core("Service")) {
             return None;
         }
-        let mut found = Vec::new();
+        let mut takers = Vec::new();
         for entry in self.shadows.entries_of(route).iter() {
-            let (order, here) = self.shadows.first_at(entry)?;
-            let mine = order.of(route);
+            let (order, first) = self.shadows.first_at(entry)?;
+            let mine = order.position(route);
             for index in asked {
                 let wanted = matches.of_rule(*index);
                 if wanted.is_empty() {
                     return None;
                 }
                 for one in wanted {
-                    let by = here.get(&(order.kind(&route.key.gk), one))?;
-                    let before = (order.of(&by.route), by.rule) < (mine.clone(), *index);
+                    let by = first.get(&(order.kind(&route.key.gk), one))?;
+                    let before = (order.position(&by.route), by.rule) < (mine.clone(), *index);
                     if !before {
                         return None;
                     }
-                    found.push(by.clone());
+                    takers.push(by.clone());
                 }
             }
         }
-        Some(found)
+        Some(takers)
     }
 }
 

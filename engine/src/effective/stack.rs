@@ -111,43 +111,44 @@ impl<'a> Stacks<'a> {
         }
         let asked = candidates(self.snapshot, key);
         let attached = attached_to(self.snapshot, key, &self.rejections);
-        let mut found = ObjectAttachments::new(attached, asked);
-        found.work += self.rejections.fuel_used();
-        let found = Rc::new(found);
-        self.fuel.spend(found.work);
-        self.attachments.insert(key.clone(), found.clone());
-        found
+        let mut attachments = ObjectAttachments::new(attached, asked);
+        attachments.work += self.rejections.fuel_used();
+        let attachments = Rc::new(attachments);
+        self.fuel.spend(attachments.work);
+        self.attachments.insert(key.clone(), attachments.clone());
+        attachments
     }
 
     /// Why the policy's controllers reject it at a place because of other objects; `None` once the fuel is used up.
     pub(super) fn clash(&self, policy: &Policy, place: &Place) -> Option<Rejection> {
-        let found = self.rejections.of(self.snapshot, policy, place);
+        let rejection = self.rejections.rejection_of(self.snapshot, policy, place);
         self.fuel.spend(self.rejections.fuel_used());
-        found.filter(|_| !self.fuel.is_spent())
+        rejection.filter(|_| !self.fuel.is_spent())
     }
 
     /// The conflict winner: the policy for which another is rejected at a place; `None` once the fuel is used up.
     pub(super) fn conflict_winner(&mut self, policy: &Policy, place: &Place) -> Option<ObjectKey> {
         let at = self.at(&place.object);
         let key = policy.key();
-        let is_mine =
-            |stand: &Attachment| stand.policy.key() == key && stand.section == place.section;
+        let is_mine = |attachment: &Attachment| {
+            attachment.policy.key() == key && attachment.section == place.section
+        };
         if self.fuel.is_spent() {
             return None;
         }
-        let Some((mine, by)) = at.each().find(|(stand, _)| is_mine(stand)) else {
+        let Some((mine, by)) = at.each().find(|(attachment, _)| is_mine(attachment)) else {
             return self.rival_of_rejected(policy, &at, place);
         };
         if by.is_some() {
             return by.cloned();
         }
         let mut places = at.at_section(&key.gk, place.section.as_ref());
-        let here = places.find(|place| place.has(mine))?;
-        self.fuel.spend(comparison_cost(&*here.policies));
+        let own_place = places.find(|place| place.has(mine))?;
+        self.fuel.spend(comparison_cost(&*own_place.policies));
         if self.fuel.is_spent() {
             return None;
         }
-        conflict_winner(&here.policies, policy).map(|winner| winner.key().clone())
+        conflict_winner(&own_place.policies, policy).map(|winner| winner.key().clone())
     }
 
     /// Like [`Stacks::conflict_winner`], for a policy that is not attached because its controllers reject it.
@@ -163,14 +164,14 @@ impl<'a> Stacks<'a> {
         let key = policy.key();
         let others = at.at_section(&key.gk, place.section.as_ref());
         let others = others.flat_map(|place| place.policies.iter().cloned());
-        let mut here: Vec<Arc<Policy>> = others.collect();
-        here.extend(self.snapshot.policy(key).cloned());
-        here.sort_by(|a, b| a.precedence().cmp(b.precedence()));
-        self.fuel.spend(comparison_cost(&here));
+        let mut compared: Vec<Arc<Policy>> = others.collect();
+        compared.extend(self.snapshot.policy(key).cloned());
+        compared.sort_by(|a, b| a.precedence().cmp(b.precedence()));
+        self.fuel.spend(comparison_cost(&compared));
         if self.fuel.is_spent() {
             return None;
         }
-        conflict_winner(&here, policy).map(|winner| winner.key().clone())
+        conflict_winner(&compared, policy).map(|winner| winner.key().clone())
     }
 
     /// The conditions, besides its places, that the policies on a path with this ancestor path depend on.
@@ -219,7 +220,7 @@ impl<'a> Stacks<'a> {
         steps: &[Step],
         via: &PathContext,
     ) -> Shared<Stack> {
-        let mut found: Vec<(&Step, Option<Arc<str>>, PolicyList)> = Vec::new();
+        let mut levels: Vec<(&Step, Option<Arc<str>>, PolicyList)> = Vec::new();
         let mut name: Vec<LevelKey> = Vec::new();
         let written = steps;
         let steps = steps_of(self.snapshot, profile, steps);
@@ -237,7 +238,7 @@ impl<'a> Stacks<'a> {
             let is_there = |(above, ..): &(&Step, _, _)| {
                 above.place == step.place && above.level != step.level
             };
-            if step.delegations > 0 && found.iter().any(is_there) {
+            if step.delegations > 0 && levels.iter().any(is_there) {
                 continue;
             }
             let at = self.at(&step.place.object);
@@ -246,14 +247,17 @@ impl<'a> Stacks<'a> {
             }
             for place in at.at_section(&profile.gk, step.place.section.as_ref()) {
                 let policies = if at.asks {
-                    let here = at.each().filter(|(_, by)| by.is_none());
+                    let attachments = at.each().filter(|(_, by)| by.is_none());
                     let object = &step.place.object;
-                    let here = here.map(|(stand, _)| stand).filter(|stand| {
-                        let path = steps.iter().map(|step| &step.place);
-                        place.has(stand) && !stand.is_left_out(object, path)
-                    });
-                    let acting = here.filter(|stand| via.allows(stand));
-                    let acting = acting.map(|stand| stand.policy.clone());
+                    let of_place =
+                        attachments
+                            .map(|(attachment, _)| attachment)
+                            .filter(|attachment| {
+                                let path = steps.iter().map(|step| &step.place);
+                                place.has(attachment) && !attachment.is_left_out(object, path)
+                            });
+                    let acting = of_place.filter(|attachment| via.allows(attachment));
+                    let acting = acting.map(|attachment| attachment.policy.clone());
                     acting.collect::<Vec<_>>().into()
                 } else {
                     place.policies.clone()
@@ -265,12 +269,12 @@ impl<'a> Stacks<'a> {
                     let asked = policies.iter().map(|policy| policy.key().clone());
                     let asked = at.asks.then(|| asked.collect());
                     name.push((step.position(), object, place.index, asked));
-                    found.push((step, unknown, policies));
+                    levels.push((step, unknown, policies));
                 }
             }
             has_wide |= step.level == Level::GatewayNamespace;
         }
-        if found.is_empty() {
+        if levels.is_empty() {
             return self.nothing.clone();
         }
         let stacked = || {
@@ -279,7 +283,7 @@ impl<'a> Stacks<'a> {
                 step: step.clone(),
                 policies,
             };
-            self.ids.share(found.into_iter().map(level).collect())
+            self.ids.share(levels.into_iter().map(level).collect())
         };
         self.named.entry(name).or_insert_with(stacked).clone()
     }
@@ -329,8 +333,8 @@ impl<'a> Stacks<'a> {
             return Outcome::default();
         }
         let on = route.and_then(|route| profile.on_routes_of(route));
-        let of = on.map(|(place, _)| place);
-        let id = (above.clone(), below.clone(), of, listener);
+        let place_on_route = on.map(|(place, _)| place);
+        let id = (above.clone(), below.clone(), place_on_route, listener);
         if let (None, Some(known)) = (own, self.folded.get(&id)) {
             return known.clone();
         }
@@ -404,19 +408,19 @@ impl<'a> Stacks<'a> {
             return self.ids.share(Effective::not_computed(profile, levels));
         }
         let part = folded_levels(profile, stack);
-        let here = part.clone().map(|level| &level.policies);
-        let levels = || here.clone().map(|here| &**here).collect::<Vec<_>>();
+        let policies = part.clone().map(|level| &level.policies);
+        let levels = || policies.clone().map(|list| &**list).collect::<Vec<_>>();
         // Fields that the target sets itself are merged with the policies.
         let is_plain = stack.iter().all(|level| level.inheritance().is_none());
         let won = match own {
             Some(_) => None,
             None if !is_plain => None,
-            None => winner(here.clone().map(|here| (&**here, here.atomic()))),
+            None => winner(policies.clone().map(|list| (&**list, list.atomic()))),
         };
         if self.fuel.is_limited() {
             let leaves = won.map_or_else(|| fold_cost(profile, &levels(), own), |won| won.leaves);
             self.fuel.spend(fuel::FOLD + leaves);
-            if here.clone().any(PolicyList::is_long) {
+            if policies.clone().any(PolicyList::is_long) {
                 policies_read(profile, &levels()).for_each(|policy| self.fuel.read(policy));
             }
         }

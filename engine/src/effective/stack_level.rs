@@ -82,5 +82,6 @@ pub(super) fn inheritance(
         return None;
     }
     let by = profile.merging.inheritance.value.as_ref()?;
-    by.of(snapshot.get(&step.place.object)?).cloned()
+    by.inheritance_of(snapshot.get(&step.place.object)?)
+        .cloned()
 }

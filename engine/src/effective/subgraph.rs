@@ -78,7 +78,7 @@ struct AcceptanceKey {
 impl Parent {
     fn find(snapshot: &Snapshot, key: &ObjectKey) -> Option<Self> {
         let object = snapshot.get(key)?;
-        let ways = match &object.node {
+        let ancestor_paths = match &object.node {
             Node::Gateway { .. } | Node::ListenerSet { .. } => through_listeners(snapshot, object),
             Node::Service { .. } => Vec::new(),
             _ => return None,
@@ -90,7 +90,7 @@ impl Parent {
         });
         Some(Self {
             object: object.clone(),
-            ancestor_paths: ways,
+            ancestor_paths,
             hostnames,
         })
     }
@@ -177,10 +177,10 @@ impl<'a> Subgraphs<'a> {
                 }
             }
             let parent = self.parent(&parent.key);
-            let ways = parent.iter().flat_map(|parent| &parent.ancestor_paths);
+            let ancestor_paths = parent.iter().flat_map(|parent| &parent.ancestor_paths);
             region
                 .ancestor_paths
-                .extend(ways.map(|(_, way)| way.clone()));
+                .extend(ancestor_paths.map(|(_, path)| path.clone()));
         }
         if !Level::is_of_backend(&key.gk) {
             let below = delegated_to(snapshot, &routes, usize::MAX);
@@ -188,40 +188,44 @@ impl<'a> Subgraphs<'a> {
             routes.extend(below.filter(|route| met.insert(route.key.clone())));
         }
         region.ancestor_paths.sort();
-        region.routes = self.with_ways(routes.into_iter());
+        region.routes = self.with_ancestor_paths(routes.into_iter());
         region
     }
 
     /// The subgraph of these routes alone.
-    pub(super) fn of(&mut self, routes: &Routes) -> Subgraph {
+    pub(super) fn of_routes(&mut self, routes: &Routes) -> Subgraph {
         let snapshot = self.snapshot;
         let routes = routes.iter().filter_map(|key| snapshot.get(key)).cloned();
         Subgraph {
-            routes: self.with_ways(routes),
+            routes: self.with_ancestor_paths(routes),
             ..Subgraph::default()
         }
     }
 
-    fn with_ways(
+    fn with_ancestor_paths(
         &mut self,
         routes: impl Iterator<Item = Arc<Object>>,
     ) -> Vec<(Arc<Object>, AncestorPaths)> {
         let expected = routes.size_hint().0;
-        let mut found: Vec<(Arc<Object>, AncestorPaths)> = Vec::with_capacity(expected);
+        let mut routes_with_paths: Vec<(Arc<Object>, AncestorPaths)> = Vec::with_capacity(expected);
         self.ancestors.reserve(expected);
         let mut entrances: Rc<CandidateListeners> = Rc::default();
         for route in routes {
             if self.fuel.is_spent() {
                 break;
             }
-            let last = found.last();
+            let last = routes_with_paths.last();
             if !last.is_some_and(|(last, _)| are_alike(last, &route)) {
                 entrances = self.entrances(&route);
             }
-            let ways = self.taken(&route, &entrances, last.map(|(_, ways)| ways));
-            found.push((route, ways));
+            let ancestor_paths = self.taken(
+                &route,
+                &entrances,
+                last.map(|(_, ancestor_paths)| ancestor_paths),
+            );
+            routes_with_paths.push((route, ancestor_paths));
         }
-        found
+        routes_with_paths
     }
 
     /// The ancestor paths, of the candidates, that a route takes; one without steps if the route is attached to
@@ -241,13 +245,13 @@ impl<'a> Subgraphs<'a> {
         let closed = self.closed(route);
         let delegated = self.delegated_paths(route);
         let taken = if !(closed.is_empty() && delegated.is_empty()) {
-            let ways = entrances.fitting(hostnames);
-            let ways: Vec<&Rc<AncestorPath>> = ways
-                .filter(|way| !closed.contains(*way))
+            let fitting = entrances.fitting(hostnames);
+            let paths: Vec<&Rc<AncestorPath>> = fitting
+                .filter(|path| !closed.contains(*path))
                 .chain(&delegated)
                 .collect();
-            self.list(&ways)
-        } else if let Some(all) = entrances.all(hostnames, |ways| self.list(ways)) {
+            self.list(&paths)
+        } else if let Some(all) = entrances.all(hostnames, |paths| self.list(paths)) {
             all.clone()
         } else {
             // One route is cheap, whatever its hostnames: only further routes are charged.
@@ -255,11 +259,11 @@ impl<'a> Subgraphs<'a> {
                 let compared = entrances.hostnames() * hostnames.len();
                 self.fuel.spend(compared / fuel::HOSTNAMES);
             }
-            let ways: Vec<&Rc<AncestorPath>> = entrances.fitting(hostnames).collect();
-            let same = |last: &&AncestorPaths| ways.iter().copied().eq(last.iter());
+            let paths: Vec<&Rc<AncestorPath>> = entrances.fitting(hostnames).collect();
+            let same = |last: &&AncestorPaths| paths.iter().copied().eq(last.iter());
             last.filter(same)
                 .cloned()
-                .unwrap_or_else(|| self.list(&ways))
+                .unwrap_or_else(|| self.list(&paths))
         };
         self.ancestors.insert(route.key.clone(), taken.clone());
         taken
@@ -276,12 +280,12 @@ impl<'a> Subgraphs<'a> {
             let Some(parent) = self.may_be_closed(route, reference) else {
                 continue;
             };
-            for (index, way) in &parent.ancestor_paths {
+            for (index, path) in &parent.ancestor_paths {
                 let Some(index) = index else { continue };
                 let (kept_out, looked_at) = self.kept_out.kept_out(&parent.object, *index);
                 self.fuel.spend(looked_at / fuel::GROUPS);
                 if kept_out.contains_key(&route.key) {
-                    closed.insert(way.clone());
+                    closed.insert(path.clone());
                 }
             }
         }
@@ -298,11 +302,11 @@ impl<'a> Subgraphs<'a> {
     }
 
     /// Ancestor paths as a shared list; one path without steps if there are none.
-    fn list(&self, ways: &[&Rc<AncestorPath>]) -> AncestorPaths {
-        if ways.is_empty() {
+    fn list(&self, paths: &[&Rc<AncestorPath>]) -> AncestorPaths {
+        if paths.is_empty() {
             return AncestorPaths::without_steps();
         }
-        self.lists.list(ways.iter().copied().cloned().collect())
+        self.lists.list(paths.iter().copied().cloned().collect())
     }
 
     /// The candidate listeners of routes like this one, sorted.
@@ -330,24 +334,24 @@ impl<'a> Subgraphs<'a> {
         if let Some(known) = self.candidates.get(&alike) {
             return known.clone();
         }
-        let mut found: Vec<CandidateListener> = Vec::new();
+        let mut candidates: Vec<CandidateListener> = Vec::new();
         for parent in parents {
-            found.extend(self.entrances_by(route, parent));
+            candidates.extend(self.entrances_by(route, parent));
         }
-        let found = Rc::new(CandidateListeners::new(found));
-        self.candidates.insert(alike, found.clone());
-        found
+        let candidates = Rc::new(CandidateListeners::new(candidates));
+        self.candidates.insert(alike, candidates.clone());
+        candidates
     }
 
     fn entrances_by(&mut self, route: &Object, reference: &ParentRef) -> Vec<CandidateListener> {
-        let free = |way| CandidateListener {
-            ancestor_path: way,
+        let free = |path| CandidateListener {
+            ancestor_path: path,
             hostnames: vec![ListenerHostname::default()],
         };
         let Some(parent) = self.parent(&reference.object) else {
             let hidden = self.snapshot.hides(&reference.object);
-            let way = hidden.then(|| through_hidden(reference)).flatten();
-            return way.into_iter().map(free).collect();
+            let path = hidden.then(|| through_hidden(reference)).flatten();
+            return path.into_iter().map(free).collect();
         };
         if matches!(parent.object.node, Node::Service { .. }) {
             let rejected = of_route(self.snapshot, route, reference).is_some();
@@ -359,22 +363,22 @@ impl<'a> Subgraphs<'a> {
                 .flat_map(|key| self.consumers(key).to_vec())
                 .collect();
             let consumers: Vec<Arc<str>> = consumers.into_iter().collect();
-            let ways = through_service(&reference.object, &route.key, &consumers);
-            self.fuel.spend(ways.len() / fuel::GROUPS);
-            return ways.into_iter().map(free).collect();
+            let paths = through_service(&reference.object, &route.key, &consumers);
+            self.fuel.spend(paths.len() / fuel::GROUPS);
+            return paths.into_iter().map(free).collect();
         }
         let own = listeners_of(&parent.object);
-        let accepted = parent.ancestor_paths.iter().filter_map(|(index, way)| {
+        let accepted = parent.ancestor_paths.iter().filter_map(|(index, path)| {
             let index = (*index)?;
-            Some((index, own.get(index)?, way))
+            Some((index, own.get(index)?, path))
         });
         let open = accepted.filter(|(_, listener, _)| {
             may_accept(self.snapshot, &parent.object, listener, route, reference)
         });
-        let entrances = open.filter_map(|(index, _, way)| {
+        let entrances = open.filter_map(|(index, _, path)| {
             let hostname = parent.hostnames.get(index)?.clone();
             Some(CandidateListener {
-                ancestor_path: way.clone(),
+                ancestor_path: path.clone(),
                 hostnames: vec![hostname],
             })
         });
@@ -393,8 +397,8 @@ impl<'a> Subgraphs<'a> {
             .spend(candidates(self.snapshot, key) / fuel::SELECTED);
         let attachments = attached_to(self.snapshot, key, &self.rejections).into_iter();
         self.fuel.spend(self.rejections.fuel_used());
-        let consumers = attachments.filter(|stand| stand.consumer);
-        let consumers = consumers.map(|stand| stand.policy.key().namespace.clone());
+        let consumers = attachments.filter(|attachment| attachment.consumer);
+        let consumers = consumers.map(|attachment| attachment.policy.key().namespace.clone());
         let consumers: BTreeSet<Arc<str>> = consumers.collect();
         let consumers: Rc<[Arc<str>]> = consumers.into_iter().collect();
         self.consumers.insert(key.clone(), consumers.clone());

@@ -95,7 +95,7 @@ pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most:
         let (Some(old), Some(new)) = (before.get(key), after.get(key)) else {
             continue;
         };
-        let (had, has) = (doors(&mut was, old), doors(&mut is, new));
+        let (had, has) = (endpoints(&mut was, old), endpoints(&mut is, new));
         if has.is_empty() {
             if !had.is_empty() {
                 traffic.detached.insert(key.clone());
@@ -111,7 +111,7 @@ pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most:
     let edited = objects.iter().filter(|key| is_route(&key.gk)).take(most);
     for key in edited {
         if let (Some(old), Some(new)) = (before.get(key), after.get(key)) {
-            traffic.open(key, &doors(&mut was, old), &doors(&mut is, new));
+            traffic.open(key, &endpoints(&mut was, old), &endpoints(&mut is, new));
         }
     }
     traffic.unserved = unserved([before, after], Renames::NONE, objects, most);
@@ -136,12 +136,12 @@ fn unserved(
         }
         _ => None,
     };
-    let found = itself.chain(of_classes).take(most).filter_map(|key| {
+    let unserved = itself.chain(of_classes).take(most).filter_map(|key| {
         let was_served = missing(before, &renames.former(key)?)?.is_none();
         let class = missing(after, key)??;
         was_served.then(|| (key.clone(), class))
     });
-    found.collect()
+    unserved.collect()
 }
 
 /// The differences between the requests that routes get in two states. All names are the later ones.
@@ -154,12 +154,12 @@ pub fn between(before: &Snapshot, after: &Snapshot, renames: &Renames) -> Traffi
         let Some(old) = former.and_then(|key| before.get(&key)) else {
             continue;
         };
-        let had = doors(&mut was, old).into_iter();
+        let had = endpoints(&mut was, old).into_iter();
         let had = had.map(|(endpoint, place)| {
             let endpoint = renames.later_endpoint(endpoint);
             (endpoint, renames.later_place(&place))
         });
-        let (had, has) = (had.collect(), doors(&mut is, new));
+        let (had, has) = (had.collect(), endpoints(&mut is, new));
         if has.is_empty() && !BTreeMap::is_empty(&had) {
             traffic.detached.insert(key.clone());
         } else {
@@ -190,7 +190,7 @@ pub fn is_detached(
     }
     let has_doors = |one_kind: &mut KeptOutCache<'_>, key: &ObjectKey| {
         let route = one_kind.snapshot().get(key);
-        route.map(|route| !doors(one_kind, route).is_empty())
+        route.map(|route| !endpoints(one_kind, route).is_empty())
     };
     let had = renames.former(key).and_then(|key| has_doors(before, &key));
     (had, has_doors(after, key)) == (Some(true), Some(false))
@@ -231,7 +231,7 @@ impl Traffic {
             .iter()
             .filter(|(endpoint, _)| !has.contains_key(*endpoint));
         for (endpoint, place) in lost {
-            let moved = new.iter().position(|(_, here)| *here == place);
+            let moved = new.iter().position(|(_, new_place)| *new_place == place);
             let Some(((_, port, hostname), _)) = moved.map(|at| new.swap_remove(at)) else {
                 let reduced = self.reduced.entry(route.clone()).or_default();
                 reduced.insert(place.clone());
@@ -289,7 +289,7 @@ fn cut_off(
     renames: &Renames,
     routes: &BTreeSet<ObjectKey>,
 ) -> BTreeSet<(ObjectKey, ObjectKey, String)> {
-    let mut found = BTreeSet::new();
+    let mut unusable = BTreeSet::new();
     for key in routes {
         let former = renames.former(key);
         let old = former.and_then(|key| before.get(&key));
@@ -304,11 +304,11 @@ fn cut_off(
         for reference in new.backends().filter(|r| had.contains(&r.object)) {
             if let Some(why) = unreached(after, new, reference) {
                 let why = not_usable(why, key, &reference.object);
-                found.insert((key.clone(), reference.object.clone(), why));
+                unusable.insert((key.clone(), reference.object.clone(), why));
             }
         }
     }
-    found
+    unusable
 }
 
 /// Adds the routes whose attachment may depend on an object: those that name it or one of its `ListenerSets`. For a
@@ -322,38 +322,38 @@ fn add_routes<'a>(
 ) {
     let is_namespace = key.gk.is_core("Namespace");
     let is_parent = key.gk.has_listeners();
-    let mut found: Vec<&'a Arc<Object>> = Vec::new();
+    let mut routes_below: Vec<&'a Arc<Object>> = Vec::new();
     if is_route(&key.gk) {
-        found.extend(snapshot.get(key));
+        routes_below.extend(snapshot.get(key));
     } else if is_parent || is_namespace {
         // `ListenerSets` of one Gateway compete for ports.
         let top = gateway_of(snapshot, key);
         let sets = sets_of(snapshot, top);
         let owners: BTreeSet<&ObjectKey> = sets.map(|set| &set.key).chain([top, key]).collect();
         for owner in owners {
-            let here = snapshot.below(owner).filter(|o| is_route(&o.key.gk));
+            let routes_of_owner = snapshot.below(owner).filter(|o| is_route(&o.key.gk));
             let room = most
                 .saturating_add(1)
-                .saturating_sub(routes.len() + found.len());
-            found.extend(here.take(room));
+                .saturating_sub(routes.len() + routes_below.len());
+            routes_below.extend(routes_of_owner.take(room));
         }
-        routes.extend(found.iter().map(|route| &route.key));
+        routes.extend(routes_below.iter().map(|route| &route.key));
     }
     let room = most.saturating_add(1).saturating_sub(routes.len());
-    for route in delegated_to(snapshot, found, room) {
+    for route in delegated_to(snapshot, routes_below, room) {
         routes.extend(snapshot.get(&route.key).map(|route| &route.key));
     }
 }
 
 /// The endpoints at which a route receives requests. A parent of which nothing is known counts as one.
-fn doors(
+fn endpoints(
     one_kind: &mut KeptOutCache<'_>,
     route: &Arc<Object>,
 ) -> BTreeMap<ListenerEndpoint, Place> {
     let Node::Route { parents, .. } = &route.node else {
         return BTreeMap::new();
     };
-    let mut found = BTreeMap::new();
+    let mut by_endpoint = BTreeMap::new();
     for parent in parents {
         let places = match attachment(one_kind, route, parent) {
             ParentAttachment::Attached(places) => places,
@@ -363,14 +363,14 @@ fn doors(
         for place in places {
             let endpoint = listener_endpoint(one_kind.snapshot(), &place);
             let nameless = || (place.object.clone(), 0, None);
-            found.insert(endpoint.unwrap_or_else(nameless), place);
+            by_endpoint.insert(endpoint.unwrap_or_else(nameless), place);
         }
     }
     for entrance in delegated(one_kind, route) {
         let place = entrance.listener;
         if let Some(endpoint) = listener_endpoint(one_kind.snapshot(), &place) {
-            found.entry(endpoint).or_insert(place);
+            by_endpoint.entry(endpoint).or_insert(place);
         }
     }
-    found
+    by_endpoint
 }

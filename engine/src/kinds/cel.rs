@@ -51,7 +51,7 @@ pub enum Truth {
         /// The known fields; `Unknown` for a field that exists with any value, `Absent` for one that does not exist.
         fields: BTreeMap<Arc<str>, Truth>,
         /// Whether fields that are not listed are absent. Otherwise nothing is known of them.
-        whole: bool,
+        complete: bool,
     },
 }
 

@@ -305,7 +305,7 @@ impl ProfileRules {
     /// Kinds that are policy kinds regardless of their CRD.
     pub fn kinds(&self) -> impl Iterator<Item = &GroupKind> {
         let kinds = self.config.keys().chain(self.builtin.keys());
-        kinds.filter(|gk| self.says(gk) == Some(true))
+        kinds.filter(|gk| self.is_policy_kind(gk) == Some(true))
     }
 
     /// The parts of objects that are retained because profiles need them.
@@ -319,18 +319,18 @@ impl ProfileRules {
     }
 
     /// Whether profiles state that a kind is, or is not, a policy kind.
-    fn says(&self, gk: &GroupKind) -> Option<bool> {
-        let said = |files: &BTreeMap<GroupKind, file::ProfileFile>| {
+    fn is_policy_kind(&self, gk: &GroupKind) -> Option<bool> {
+        let is_policy_in = |files: &BTreeMap<GroupKind, file::ProfileFile>| {
             files.get(gk).map(|file| file.policy.unwrap_or(true))
         };
-        said(&self.config).or_else(|| said(&self.builtin))
+        is_policy_in(&self.config).or_else(|| is_policy_in(&self.builtin))
     }
 
     /// The profile of a kind; `None` if it is not a policy kind.
     pub fn profile(&self, gk: &GroupKind, crd: Option<&Crd>) -> Option<Profile> {
         let is_policy = match crd {
             Some(crd) => is_policy_kind(self, crd),
-            None => self.says(gk) == Some(true),
+            None => self.is_policy_kind(gk) == Some(true),
         };
         if !is_policy {
             return None;
@@ -346,7 +346,7 @@ impl ProfileRules {
 /// Whether a CRD defines a policy kind: it has a profile, the label, or the right schema.
 pub fn is_policy_kind(rules: &ProfileRules, crd: &Crd) -> bool {
     let looks_like_one = crd.policy_label.is_some() || crd.facts.is_policy;
-    rules.says(&crd.gk).unwrap_or(looks_like_one)
+    rules.is_policy_kind(&crd.gk).unwrap_or(looks_like_one)
 }
 
 // === impl Fact ===

@@ -17,17 +17,19 @@ pub(super) fn folded(profile: &Profile, levels: &[MergeLevel<'_>]) -> Option<Eff
         return None;
     }
     let results = values.iter().filter_map(|wanted| {
-        let here = levels.iter().map(|level| {
+        let matching = levels.iter().map(|level| {
             let policies = level.policies.iter();
             let policies = policies.filter(|policy| value(apart, policy) == *wanted);
             (level, policies.cloned().collect::<Vec<Arc<Policy>>>())
         });
-        let here: Vec<_> = here.filter(|(_, policies)| !policies.is_empty()).collect();
-        let here = here.iter().map(|(level, policies)| MergeLevel {
+        let matching: Vec<_> = matching
+            .filter(|(_, policies)| !policies.is_empty())
+            .collect();
+        let matching_levels = matching.iter().map(|(level, policies)| MergeLevel {
             policies,
             ..**level
         });
-        fold_levels(profile, &here.collect::<Vec<_>>(), None).result
+        fold_levels(profile, &matching_levels.collect::<Vec<_>>(), None).result
     });
     let result = results.reduce(Merged::concatenated);
     Some(Effective { result })

@@ -53,8 +53,8 @@ impl AtomicLevel {
         }
         let counted = level_stanzas(profile, level);
         let nth = |part: &StanzaRef<'_>| {
-            let mut all = level.iter().enumerate().flat_map(|(policy, of)| {
-                let pieces = of.parts().enumerate();
+            let mut all = level.iter().enumerate().flat_map(|(policy, policy_parts)| {
+                let pieces = policy_parts.parts().enumerate();
                 pieces.map(move |(piece, part)| ((policy, piece), part))
             });
             all.find(|(_, one)| one.is(*part)).map(|(nth, _)| nth)
@@ -89,8 +89,8 @@ pub fn winner<'a>(
         }
         overrides = atomic.overrides.is_some();
         let part = |(policy, piece): PolicyAndStanza| level.get(policy)?.parts().nth(piece);
-        let here = atomic.overrides.or(atomic.last).and_then(part);
-        won.part = here.or(won.part);
+        let last_part = atomic.overrides.or(atomic.last).and_then(part);
+        won.part = last_part.or(won.part);
     }
     won.leaves += pieces / fuel::PASSED_OVER;
     Some(won)

@@ -17,20 +17,20 @@ pub(crate) fn fold_cost(
     own: Option<&TargetFields>,
 ) -> usize {
     let downward = *profile.merging.dictated_by == DictatedBy::Challenger;
-    let mut whole = profile.merging.append_lists.is_empty();
+    let mut all_whole = profile.merging.append_lists.is_empty();
     let (mut most, mut sum, mut stanzas, mut copied) = (0, 0, 0, 0);
     let policies = levels.iter().flat_map(|level| level.iter());
     let own = own.map(|own| (own.leaves, false));
     let settings = policies.flat_map(|policy| policy.parts());
     let settings = settings.map(|part| (part.leaves(), part.is_whole()));
     for (leaves, is_whole) in settings.chain(own) {
-        whole &= is_whole;
+        all_whole &= is_whole;
         most = leaves.max(most);
         sum += leaves;
         stanzas += 1;
         copied += if downward { sum } else { leaves * stanzas };
         // The limit is exceeded, whatever the other stanzas contain.
-        if !whole && sum > fuel::MOST {
+        if !all_whole && sum > fuel::MOST {
             break;
         }
     }
@@ -40,7 +40,7 @@ pub(crate) fn fold_cost(
         }
         _ => 0,
     };
-    let put_together = if whole {
+    let put_together = if all_whole {
         most + stanzas / fuel::PASSED_OVER
     } else {
         sum + copied / fuel::COPIED
@@ -58,7 +58,8 @@ pub(crate) fn policies_read<'a>(
         .flat_map(|level| contenders(profile, level))
         .flat_map(|policy| policy.parts());
     let parts: Vec<StanzaRef<'a>> = parts.collect();
-    let whole = profile.merging.append_lists.is_empty() && parts.iter().all(|part| part.is_whole());
+    let all_whole =
+        profile.merging.append_lists.is_empty() && parts.iter().all(|part| part.is_whole());
     let one = if *profile.merging.dictated_by == DictatedBy::Challenger {
         let last = parts.iter().rev();
         let mut last = last.filter(|part| part.strategy() != OVERRIDES_WHOLE);
@@ -72,6 +73,6 @@ pub(crate) fn policies_read<'a>(
     let one = one.copied();
     parts
         .into_iter()
-        .filter(move |part| !whole || one.is_some_and(|one| one.is(*part)))
+        .filter(move |part| !all_whole || one.is_some_and(|one| one.is(*part)))
         .map(StanzaRef::policy)
 }

@@ -16,10 +16,10 @@ pub struct InForce<'a>(&'a Arc<Tree>);
 impl<'a> InForce<'a> {
     /// The leaves, in the order of their paths; a leaf that removes something has the value `null`.
     pub fn leaves(self) -> Vec<(SettingPath, &'a Setting)> {
-        let mut found = Vec::new();
-        let mut keep = |path: &SettingPath, setting| found.push((path.clone(), setting));
+        let mut leaves = Vec::new();
+        let mut keep = |path: &SettingPath, setting| leaves.push((path.clone(), setting));
         self.0.visit(&mut Vec::new(), &mut keep);
-        found
+        leaves
     }
 
     /// The settings as JSON, without removed ones.

@@ -5,15 +5,15 @@ use super::{Layer, MergeLevel, Merged, layers, upward};
 use crate::kinds::profile::{Inheritance, Profile};
 
 /// Folds levels upward, each policy by its strategy; those of a route with an annotation are merged first, and their
-/// result is merged by the annotation. `here` are the layers of all levels.
+/// result is merged by the annotation. `all_layers` are the layers of all levels.
 pub(super) fn merged(
     profile: &Profile,
     levels: &[MergeLevel<'_>],
-    here: &[Layer<'_>],
+    all_layers: &[Layer<'_>],
     own: Option<Merged>,
 ) -> Option<Merged> {
     if levels.iter().all(|level| level.inheritance.is_none()) {
-        return upward(profile, here, own);
+        return upward(profile, all_layers, own);
     }
     let routes = levels.chunk_by(|one, next| one.delegations == next.delegations);
     let routes: Vec<&[MergeLevel<'_>]> = routes.collect();

@@ -75,9 +75,9 @@ fn pieces_of(policy: Option<&Arc<Policy>>) -> Vec<StanzaRef<'_>> {
 /// Combines the stanzas of one level into one. Lists that add up contain the entries of each; elsewhere the newer
 /// stanza wins.
 pub(super) fn with_appended_lists(stanzas: &[StanzaRef<'_>]) -> Option<(Strategy, Arc<Tree>)> {
-    let (first, rest) = stanzas.split_first()?;
+    let (first, others) = stanzas.split_first()?;
     let mut tree = first.tree().clone();
-    for piece in rest {
+    for piece in others {
         Arc::make_mut(&mut tree).patch(piece.tree(), MergeUnit::Fields, ByEntry::All);
     }
     Some((first.strategy(), tree))

@@ -55,12 +55,12 @@ impl<'a> Others<'a> {
             policies.remove(policy.key());
             ids.share(policies)
         };
-        let Tree::Leaf(Setting { policy: of, .. }) = part.tree else {
+        let Tree::Leaf(Setting { policy: source, .. }) = part.tree else {
             return part.known.get_or_init(others).clone();
         };
         match &self.last {
-            Some((last, known)) if *last == of => known.clone(),
-            _ => self.last.insert((of, others())).1.clone(),
+            Some((last, known)) if *last == source => known.clone(),
+            _ => self.last.insert((source, others())).1.clone(),
         }
     }
 }
@@ -126,7 +126,7 @@ pub fn policy_outcome(
 /// Fields that two policies set to different values under the same stanza, as paths from the root of the object
 /// (GEP-713 of 2021, conflict resolution).
 pub fn field_conflicts(one: &Policy, other: &Policy) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut fields = Vec::new();
     for a in one.parts() {
         let same = other.parts();
         let same = same.filter(|b| b.is_override() == a.is_override());
@@ -141,11 +141,11 @@ pub fn field_conflicts(one: &Policy, other: &Policy) -> Vec<String> {
         for b in same {
             let mut note = |path: &SettingPath, setting: &Setting, there: &Counterpart<'_>| {
                 if matches!(there.tree, Tree::Leaf(theirs) if theirs.value != setting.value) {
-                    found.push(format!("spec.{stanza}.{}", path.join(".")));
+                    fields.push(format!("spec.{stanza}.{}", path.join(".")));
                 }
             };
             a.tree().visit_in(b.tree(), &mut Vec::new(), &mut note);
         }
     }
-    found
+    fields
 }

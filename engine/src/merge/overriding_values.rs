@@ -14,15 +14,15 @@ pub struct OverridingValues {
     known: BTreeMap<SettingPath, JsonText>,
     /// Results of a single policy that overrides everything. A policy near the top loses to thousands of such
     /// policies, and the settings of only a few of them are needed.
-    whole: Vec<Effective>,
+    whole_results: Vec<Effective>,
     lost: Option<Arc<[SettingPath]>>,
 }
 
 /// Settings of one policy that are in force on some paths: those that replace lost settings, and the others.
 #[derive(Debug, Default)]
 pub struct ValuesInForce {
-    instead: Vec<(SettingPath, JsonText)>,
-    beside: Vec<(SettingPath, JsonText)>,
+    replacing: Vec<(SettingPath, JsonText)>,
+    others: Vec<(SettingPath, JsonText)>,
 }
 
 // === impl OverridingValues ===
@@ -30,14 +30,14 @@ pub struct ValuesInForce {
 impl OverridingValues {
     /// Adds the settings in force on some paths.
     pub fn add(&mut self, sides: ValuesInForce) {
-        self.known.extend(sides.told());
+        self.known.extend(sides.reported());
     }
 
     /// Adds a result of one policy alone, which overrides all of these settings.
     pub fn add_whole(&mut self, result: &Effective, lost: &Arc<[SettingPath]>) {
-        let mut known = self.whole.iter();
+        let mut known = self.whole_results.iter();
         if !known.any(|known| known == result) {
-            self.whole.push(result.clone());
+            self.whole_results.push(result.clone());
             self.lost.get_or_insert_with(|| lost.clone());
         }
     }
@@ -46,10 +46,10 @@ impl OverridingValues {
     pub fn settings(&self) -> BTreeMap<SettingPath, JsonText> {
         let mut settings = self.known.clone();
         let lost = PathTrie::of(self.lost.iter().flat_map(|lost| lost.iter()));
-        for result in &self.whole {
+        for result in &self.whole_results {
             let mut sides = ValuesInForce::default();
             result.visit(&mut |path, setting| sides.add(&lost, path, setting));
-            settings.extend(sides.told());
+            settings.extend(sides.reported());
         }
         settings
     }
@@ -61,18 +61,18 @@ impl ValuesInForce {
     /// Adds a setting that is in force, by whether it replaces a lost one.
     pub fn add(&mut self, lost: &PathTrie<'_>, path: &SettingPath, setting: &Setting) {
         let side = match lost.first_overlap(path) {
-            Some(_) => &mut self.instead,
-            None => &mut self.beside,
+            Some(_) => &mut self.replacing,
+            None => &mut self.others,
         };
         side.push((path.clone(), setting.value.clone()));
     }
 
     /// The settings to report.
-    fn told(self) -> Vec<(SettingPath, JsonText)> {
-        if self.instead.is_empty() {
-            self.beside
+    fn reported(self) -> Vec<(SettingPath, JsonText)> {
+        if self.replacing.is_empty() {
+            self.others
         } else {
-            self.instead
+            self.replacing
         }
     }
 }

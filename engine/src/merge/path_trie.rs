@@ -10,7 +10,7 @@ use crate::model::maps::HashMap;
 pub struct PathTrie<'a> {
     below: HashMap<&'a str, PathTrie<'a>>,
     /// The first owner of exactly this path.
-    here: Option<usize>,
+    owner: Option<usize>,
     /// The first owner of this path or of an extension of it.
     first: Option<usize>,
 }
@@ -34,21 +34,21 @@ impl<'a> PathTrie<'a> {
             at = at.below.entry(&**key).or_default();
             at.first = earlier(at.first);
         }
-        at.here = earlier(at.here);
+        at.owner = earlier(at.owner);
     }
 
     /// The first owner of a path that is a prefix or an extension of this one.
     pub fn first_overlap(&self, path: &[Arc<str>]) -> Option<usize> {
         let mut at = self;
-        let mut found = at.here;
+        let mut owner = at.owner;
         for key in path {
             let Some(below) = at.below.get(&**key) else {
-                return found;
+                return owner;
             };
             at = below;
-            found = found.into_iter().chain(at.here).min();
+            owner = owner.into_iter().chain(at.owner).min();
         }
-        found.into_iter().chain(at.first).min()
+        owner.into_iter().chain(at.first).min()
     }
 }
 

@@ -49,11 +49,11 @@ pub fn replaced(
     })
 }
 
-/// Folds the stanzas in order. `whole` returns whether the next one wins as a whole, and whether it loses as a whole.
+/// Folds the stanzas in order. `wins_or_loses` returns whether the next one wins as a whole, and whether it loses as a whole.
 fn lost<'a>(
     parts: impl Iterator<Item = StanzaRef<'a>>,
     policy: &Policy,
-    whole: impl Fn(StanzaRef<'a>) -> (bool, bool),
+    wins_or_loses: impl Fn(StanzaRef<'a>) -> (bool, bool),
 ) -> Option<BTreeSet<ObjectKey>> {
     let mut side: BTreeSet<ObjectKey> = BTreeSet::new();
     for part in parts {
@@ -61,7 +61,7 @@ fn lost<'a>(
         let (wins, loses) = if side.is_empty() {
             (false, false)
         } else {
-            whole(part)
+            wins_or_loses(part)
         };
         if loses && key == policy.key() {
             return Some(side);

@@ -22,9 +22,12 @@ pub(super) fn merged(
     let stage = |level: &MergeLevel<'_>| merging.stage(level.level);
     let stages = levels.chunk_by(|one, next| !per_policy && stage(one) == stage(next));
     let stages = stages.filter_map(|stage| {
-        let here = layers(profile, stage);
-        let strategy = here.first()?.strategy();
-        Some((strategy, inherited::merged(profile, stage, &here, None)?))
+        let stage_layers = layers(profile, stage);
+        let strategy = stage_layers.first()?.strategy();
+        Some((
+            strategy,
+            inherited::merged(profile, stage, &stage_layers, None)?,
+        ))
     });
     let mut stages: Vec<_> = stages.collect();
     let Some((_, last)) = stages.pop() else {
@@ -93,10 +96,13 @@ fn lay_over((together, lasting): Kept<'_>, result: &mut Tree, above: &Tree, belo
         lasting.any(|path| path.starts_with(setting) && tree.at(path).is_some())
     };
     for setting in together {
-        if let (Some(ancestor_path), Some(route_path)) = (above.at(setting), below.at(setting))
+        if let (Some(tree_above), Some(tree_below)) = (above.at(setting), below.at(setting))
             && !is_off(below, setting)
         {
-            result.copy_from(&ancestor_path.clone().beside(route_path.clone()), setting);
+            result.copy_from(
+                &tree_above.clone().side_by_side_with(tree_below.clone()),
+                setting,
+            );
         }
     }
     for path in lasting {

@@ -59,13 +59,13 @@ pub(crate) fn read_stanzas(
     pieces.filter(|piece| piece.leaves > 0).collect()
 }
 
-fn lists<'a>(profile: &'a Profile, of: &'a ObjectKey) -> Lists<'a> {
+fn lists<'a>(profile: &'a Profile, policy: &'a ObjectKey) -> Lists<'a> {
     Lists {
         keys: &profile.merging.list_keys,
         combined: &profile.merging.combined_lists,
         adding_up: &profile.merging.append_lists,
         by_policy: &profile.merging.lists_by_policy,
-        of,
+        policy,
     }
 }
 
@@ -73,22 +73,22 @@ fn lists<'a>(profile: &'a Profile, of: &'a ObjectKey) -> Lists<'a> {
 
 impl PolicyStanza {
     /// A stanza that replaces others as a whole and sets nothing.
-    pub(crate) fn nothing(of: &ObjectKey) -> Self {
-        Self::nothing_under(of, Strategy::Merge(Direction::Defaults, Op::Atomic))
+    pub(crate) fn nothing(policy: &ObjectKey) -> Self {
+        Self::nothing_under(policy, Strategy::Merge(Direction::Defaults, Op::Atomic))
     }
 
     /// A stanza that sets nothing and takes the place of this one, if this one replaces others as a whole.
-    pub(crate) fn emptied(&self, of: &ObjectKey) -> Option<Self> {
+    pub(crate) fn emptied(&self, policy: &ObjectKey) -> Option<Self> {
         let strategy = self.stanza.strategy;
         strategy
             .is_whole()
-            .then(|| Self::nothing_under(of, strategy))
+            .then(|| Self::nothing_under(policy, strategy))
     }
 
-    fn nothing_under(of: &ObjectKey, strategy: Strategy) -> Self {
+    fn nothing_under(policy: &ObjectKey, strategy: Strategy) -> Self {
         let setting = Setting {
             value: (&Value::Object(Map::new())).into(),
-            policy: of.clone(),
+            policy: policy.clone(),
             strategy: Some(strategy),
         };
         Self {
@@ -113,7 +113,7 @@ impl PolicyStanza {
     }
 
     /// Pairs it with its policy.
-    pub(crate) fn of<'a>(&'a self, policy: &'a Policy) -> StanzaRef<'a> {
+    pub(crate) fn with_policy<'a>(&'a self, policy: &'a Policy) -> StanzaRef<'a> {
         StanzaRef {
             policy,
             stanza: self,
@@ -200,10 +200,10 @@ impl<'a> StanzaRef<'a> {
 
     /// The paths of the settings.
     pub(crate) fn paths(self) -> Vec<SettingPath> {
-        let mut found = Vec::new();
-        let mut keep = |path: &SettingPath, _: &Setting| found.push(path.clone());
+        let mut paths = Vec::new();
+        let mut keep = |path: &SettingPath, _: &Setting| paths.push(path.clone());
         self.tree().visit(&mut Vec::new(), &mut keep);
-        found
+        paths
     }
 }
 
@@ -245,8 +245,8 @@ mod tests {
                 other => Map::from_iter([("a".to_owned(), other)]),
             };
             let keys = [("items".to_owned(), "name".to_owned())].into();
-            let (adding_up, of) = (["rules".to_owned()], key());
-            let lists = Lists { keys: &keys, combined: &BTreeMap::new(), adding_up: &adding_up, by_policy: &[], of: &of };
+            let (adding_up, policy) = (["rules".to_owned()], key());
+            let lists = Lists { keys: &keys, combined: &BTreeMap::new(), adding_up: &adding_up, by_policy: &[], policy: &policy };
             let counted = leaves_in(map.iter(), &lists);
             let setting = |value: &Value| Setting { value: value.into(), policy: key(), strategy: None };
             let tree = Tree::read(Value::Object(map), Some(&lists), &setting);

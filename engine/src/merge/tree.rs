@@ -220,32 +220,32 @@ impl Tree {
     pub(super) fn visit<'a>(
         &'a self,
         path: &mut SettingPath,
-        found: &mut impl FnMut(&SettingPath, &'a Setting),
+        visit_leaf: &mut impl FnMut(&SettingPath, &'a Setting),
     ) {
         let mut below = |key: &Arc<str>, tree: &'a Self, is_named: bool| {
             path.extend(is_named.then(|| key.clone()));
-            tree.visit(path, found);
+            tree.visit(path, visit_leaf);
             path.truncate(path.len() - usize::from(is_named));
         };
         match self {
-            Self::Leaf(setting) => found(path, setting),
+            Self::Leaf(setting) => visit_leaf(path, setting),
             Self::Map(map) => map.iter().for_each(|(key, tree)| below(key, tree, true)),
             Self::List(list) => list
                 .iter()
                 .for_each(|(key, tree)| below(key, tree, !key.is_empty())),
-            Self::Instead(tree) => tree.visit(path, found),
-            Self::Each(each) => each.iter().for_each(|tree| tree.visit(path, found)),
+            Self::Instead(tree) => tree.visit(path, visit_leaf),
+            Self::Each(each) => each.iter().for_each(|tree| tree.visit(path, visit_leaf)),
         }
     }
 
     /// Visits the leaves in the order of their paths, without the paths.
-    pub(super) fn each<'a>(&'a self, found: &mut impl FnMut(&'a Setting)) {
+    pub(super) fn each<'a>(&'a self, visit_setting: &mut impl FnMut(&'a Setting)) {
         match self {
-            Self::Leaf(setting) => found(setting),
-            Self::Map(map) => map.iter().for_each(|(_, tree)| tree.each(found)),
-            Self::List(list) => list.iter().for_each(|(_, tree)| tree.each(found)),
-            Self::Instead(tree) => tree.each(found),
-            Self::Each(each) => each.iter().for_each(|tree| tree.each(found)),
+            Self::Leaf(setting) => visit_setting(setting),
+            Self::Map(map) => map.iter().for_each(|(_, tree)| tree.each(visit_setting)),
+            Self::List(list) => list.iter().for_each(|(_, tree)| tree.each(visit_setting)),
+            Self::Instead(tree) => tree.each(visit_setting),
+            Self::Each(each) => each.iter().for_each(|tree| tree.each(visit_setting)),
         }
     }
 
@@ -270,38 +270,40 @@ impl Tree {
         &'a self,
         other: &'a Self,
         path: &mut SettingPath,
-        found: &mut impl FnMut(&SettingPath, &'a Setting, &Counterpart<'a, K>),
+        visit_leaf: &mut impl FnMut(&SettingPath, &'a Setting, &Counterpart<'a, K>),
     ) {
         if let Self::Instead(other) = other {
-            return self.visit_in(other, path, found);
+            return self.visit_in(other, path, visit_leaf);
         }
         if let Self::Each(each) = other {
             let other = self.counterpart(each).unwrap_or(other);
-            return self.visit_in(other, path, found);
+            return self.visit_in(other, path, visit_leaf);
         }
         let there = Below::of(other);
-        let here = Counterpart {
+        let this_counterpart = Counterpart {
             tree: other,
             known: OnceCell::new(),
         };
         let mut below = |key: &Arc<str>, tree: &'a Self, is_named: bool| {
             path.extend(is_named.then(|| key.clone()));
             match there.get(key) {
-                Some(other) => tree.visit_in(other, path, found),
-                None => tree.visit(path, &mut |path, setting| found(path, setting, &here)),
+                Some(other) => tree.visit_in(other, path, visit_leaf),
+                None => tree.visit(path, &mut |path, setting| {
+                    visit_leaf(path, setting, &this_counterpart);
+                }),
             }
             path.truncate(path.len() - usize::from(is_named));
         };
         match self {
-            Self::Leaf(setting) => found(path, setting, &here),
+            Self::Leaf(setting) => visit_leaf(path, setting, &this_counterpart),
             Self::Map(map) => map.iter().for_each(|(key, tree)| below(key, tree, true)),
             Self::List(list) => list
                 .iter()
                 .for_each(|(key, tree)| below(key, tree, !key.is_empty())),
-            Self::Instead(tree) => tree.visit_in(other, path, found),
+            Self::Instead(tree) => tree.visit_in(other, path, visit_leaf),
             Self::Each(each) => each
                 .iter()
-                .for_each(|tree| tree.visit_in(other, path, found)),
+                .for_each(|tree| tree.visit_in(other, path, visit_leaf)),
         }
     }
 
@@ -339,22 +341,22 @@ impl Tree {
         }
     }
 
-    /// Converts to JSON, without removed settings; `found` gets the JSON pointer of each leaf.
+    /// Converts to JSON, without removed settings; `add_pointer` gets the JSON pointer of each leaf.
     pub(super) fn json(
         &self,
         pointer: &str,
-        found: &mut impl FnMut(&str, &Setting),
+        add_pointer: &mut impl FnMut(&str, &Setting),
     ) -> Option<Value> {
         match self {
             Self::Leaf(setting) => {
-                found(pointer, setting);
+                add_pointer(pointer, setting);
                 (!setting.value.is_null()).then(|| setting.value.value())
             }
             Self::Map(map) => {
                 let mut object = Map::new();
                 for (key, tree) in map.iter() {
                     let token = token(key);
-                    let value = tree.json(&format!("{pointer}/{token}"), found);
+                    let value = tree.json(&format!("{pointer}/{token}"), add_pointer);
                     object.extend(value.map(|value| (key.to_string(), value)));
                 }
                 Some(Value::Object(object))
@@ -362,15 +364,15 @@ impl Tree {
             Self::List(list) => {
                 let mut items = Vec::new();
                 for (_, tree) in list {
-                    items.extend(tree.json(&format!("{pointer}/{}", items.len()), found));
+                    items.extend(tree.json(&format!("{pointer}/{}", items.len()), add_pointer));
                 }
                 Some(Value::Array(items))
             }
-            Self::Instead(tree) => tree.json(pointer, found),
+            Self::Instead(tree) => tree.json(pointer, add_pointer),
             Self::Each(each) => {
                 let each = each.iter().enumerate();
                 let values =
-                    each.filter_map(|(i, tree)| tree.json(&format!("{pointer}/{i}"), found));
+                    each.filter_map(|(i, tree)| tree.json(&format!("{pointer}/{i}"), add_pointer));
                 Some(Value::Array(values.collect()))
             }
         }
@@ -434,11 +436,11 @@ fn bytes_of(key: &str) -> usize {
 
 /// The index of each entry of a list; for entries with the same name, of the first one.
 fn places(list: &[(Arc<str>, Tree)]) -> HashMap<Arc<str>, usize> {
-    let mut found = HashMap::default();
+    let mut index_by_name = HashMap::default();
     for (place, (key, _)) in list.iter().enumerate() {
-        found.entry(key.clone()).or_insert(place);
+        index_by_name.entry(key.clone()).or_insert(place);
     }
-    found
+    index_by_name
 }
 
 /// Whether both have the same number of items, and each equals its counterpart.

@@ -127,17 +127,17 @@ mod tests {
     #[test]
     fn they_are_found_by_key_and_sorted_and_the_last_one_counts() {
         let mut some = texts(r#"{"b": "1", "a": "2", "b": "3", "": "4"}"#);
-        let said = |texts: &LabelMap| {
-            let said = texts.iter().map(|(k, v)| format!("{k}={v}"));
-            said.collect::<Vec<_>>().join(" ")
+        let pairs = |texts: &LabelMap| {
+            let pairs_in_order = texts.iter().map(|(k, v)| format!("{k}={v}"));
+            pairs_in_order.collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(said(&some), "=4 a=2 b=3");
+        assert_eq!(pairs(&some), "=4 a=2 b=3");
         assert_eq!(some.get("b").map(|value| &**value), Some("3"));
         assert_eq!((some.get("c"), some.len()), (None, 3));
         some.insert("a".into(), "5".into());
         some.insert("c".into(), "6".into());
         some.retain(|key| !key.is_empty());
-        assert_eq!(said(&some), "a=5 b=3 c=6");
+        assert_eq!(pairs(&some), "a=5 b=3 c=6");
         assert!(some.contains_key("c") && !some.contains_key(""));
         some.retain(|_| false);
         assert_eq!(some, texts("{}"));

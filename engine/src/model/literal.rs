@@ -167,7 +167,7 @@ mod tests {
         #[serde(default, deserialize_with = "super::optional_list")]
         list: Option<Vec<Value>>,
         #[serde(flatten, deserialize_with = "super::object")]
-        rest: Map<String, Value>,
+        others: Map<String, Value>,
     }
 
     #[test]
@@ -175,10 +175,10 @@ mod tests {
         for marker in MARKERS {
             let odd = json!({marker: "[1]"});
             let text = json!({"one": odd, "list": [odd], "more": {"deep": [odd]}}).to_string();
-            let said: Parts = serde_json::from_str(&text).unwrap();
-            assert_eq!(said.one, Some(odd.clone()), "{marker}");
-            assert_eq!(said.list, Some(vec![odd.clone()]));
-            assert_eq!(said.rest.get("more"), Some(&json!({"deep": [odd]})));
+            let parts: Parts = serde_json::from_str(&text).unwrap();
+            assert_eq!(parts.one, Some(odd.clone()), "{marker}");
+            assert_eq!(parts.list, Some(vec![odd.clone()]));
+            assert_eq!(parts.others.get("more"), Some(&json!({"deep": [odd]})));
             assert_eq!(from_str(&text).unwrap().to_string(), text);
             let yaml: Literal = serde_saphyr::from_str(&text).unwrap();
             assert_eq!(yaml.0.to_string(), text);

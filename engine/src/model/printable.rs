@@ -46,8 +46,11 @@ pub(crate) fn push(line: &mut String, text: &str) {
     }
     let command = command(text);
     for (at, c) in text.char_indices() {
-        let rest = text.get(at..).unwrap_or_default();
-        if Some(at) == command || rest.starts_with("##") && is_of_a_pipeline(rest) || is_hidden(c) {
+        let remaining = text.get(at..).unwrap_or_default();
+        if Some(at) == command
+            || remaining.starts_with("##") && is_of_a_pipeline(remaining)
+            || is_hidden(c)
+        {
             line.extend(c.escape_unicode());
         } else {
             line.push(c);
@@ -73,10 +76,10 @@ fn is_hidden(c: char) -> bool {
 
 /// The position at which a string begins like a command of GitHub Actions: `::name …::`.
 fn command(text: &str) -> Option<usize> {
-    let rest = text.trim_start();
-    let name = rest.strip_prefix("::")?;
+    let trimmed = text.trim_start();
+    let name = trimmed.strip_prefix("::")?;
     let is_command = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.contains("::");
-    is_command.then(|| text.len() - rest.len())
+    is_command.then(|| text.len() - trimmed.len())
 }
 
 /// Whether this is a command of GitHub Actions, Azure Pipelines or `TeamCity` that counts anywhere in a line.

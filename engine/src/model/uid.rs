@@ -31,14 +31,16 @@ impl Uid {
 impl fmt::Display for Uid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = format!("{:032x}", u128::from_be_bytes(self.0));
-        let mut rest = digits.as_str();
+        let mut remaining = digits.as_str();
         for (number, length) in PARTS.into_iter().enumerate() {
-            let (part, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
+            let (part, after) = remaining
+                .split_at_checked(length)
+                .unwrap_or((remaining, ""));
             if number > 0 {
                 f.write_str("-")?;
             }
             f.write_str(part)?;
-            rest = after;
+            remaining = after;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ impl Policy {
         let key = self.key().clone();
         let kinds = &self.profile.by_filter_of;
         let routes = routes.filter(|route| kinds.contains(&route.key.gk));
-        let found: Vec<TargetRef> = routes
+        let by_filters: Vec<TargetRef> = routes
             .flat_map(|route| {
                 let Node::Route { rules, .. } = &route.node else {
                     return Vec::new();
@@ -24,18 +24,18 @@ impl Policy {
                     let select = Select::Filter(route.key.name.clone(), position);
                     Some(TargetRef {
                         section: Some(rule_label(route, i)),
-                        ..select.of(route.key.gk.clone())
+                        ..select.reference_to(route.key.gk.clone())
                     })
                 });
                 named.collect()
             })
             .collect();
-        if found.is_empty() {
+        if by_filters.is_empty() {
             return;
         }
         self.is_without_target = false;
         let targets = std::mem::take(&mut self.targets).into_iter();
-        self.targets = targets.chain(found).collect();
+        self.targets = targets.chain(by_filters).collect();
     }
 
     /// The policy as it stands on a rule whose filter names it: before those that target the rule.

@@ -53,8 +53,8 @@ impl Policy {
     pub fn violation(&self) -> Option<Violation> {
         let schema = self.schema()?;
         let asks = self.strategies.is_none() && self.is_unseen();
-        let mut found = asks.then(|| schema.violations(&self.spec()).into_iter())?;
-        found.next()
+        let mut violations = asks.then(|| schema.violations(&self.spec()).into_iter())?;
+        violations.next()
     }
 }
 

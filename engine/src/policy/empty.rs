@@ -78,7 +78,7 @@ impl Policy {
 /// Why controllers do not apply a policy, if an annotation says so.
 pub(super) fn not_applied<'a>(object: &Object, profile: &'a Profile) -> Option<&'a Arc<str>> {
     let mut weaknesses = profile.weakened_by.iter();
-    let found = weaknesses.find(|weakness| {
+    let not_applied = weaknesses.find(|weakness| {
         let is_whole = weakness.settings.iter().any(Vec::is_empty);
         let condition = &weakness.condition;
         let by_annotation = condition.reads_annotations() && !condition.reads_fields();
@@ -87,5 +87,5 @@ pub(super) fn not_applied<'a>(object: &Object, profile: &'a Profile) -> Option<&
             && weakness.result == WeaknessResult::NotApplied
             && condition.holds_for(Some(&object.meta))
     });
-    found?.text.as_ref()
+    not_applied?.text.as_ref()
 }

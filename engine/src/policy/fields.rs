@@ -20,24 +20,24 @@ pub fn fields(object: &Object, paths: &[&str]) -> Value {
 fn picked(text: &str, paths: &[&str]) -> Option<Value> {
     let all: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
     let mut below: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let mut found = Map::new();
+    let mut selected = Map::new();
     for path in paths {
-        let (key, rest) = path.split_once('.').unwrap_or((path, ""));
-        below.entry(key).or_default().push(rest);
+        let (key, nested) = path.split_once('.').unwrap_or((path, ""));
+        below.entry(key).or_default().push(nested);
     }
     for (key, paths) in below {
         let Some(text) = all.get(key) else {
             continue;
         };
-        let whole = paths.contains(&"");
-        let value = if whole {
+        let takes_all = paths.contains(&"");
+        let value = if takes_all {
             literal::from_str(text.get()).ok()
         } else {
             picked(text.get(), &paths)
         };
-        found.extend(value.map(|value| (key.to_owned(), value)));
+        selected.extend(value.map(|value| (key.to_owned(), value)));
     }
-    Some(Value::Object(found))
+    Some(Value::Object(selected))
 }
 
 #[cfg(test)]
@@ -55,14 +55,14 @@ mod tests {
             "a": {"b": {"c": 1, "d": [2]}, "e": null}, "f": "g", "a.b": 3, "h": [{"i": 4}]}});
         let text = to_raw_value(&object).unwrap();
         let object = Object::from_json(&GroupKind::new("e.com", "Policy"), &text).unwrap();
-        let whole = spec(&object);
+        let full_spec = spec(&object);
         let paths = ["a.b.c", "a.b", "a.e", "a.x", "f", "f.g", "h.i", "y.z"];
         let all = fields(&object, &paths);
         for path in paths {
-            assert_eq!(value_at(&all, path), value_at(&whole, path), "{path}");
+            assert_eq!(value_at(&all, path), value_at(&full_spec, path), "{path}");
             assert_eq!(
                 value_at(&fields(&object, &[path]), path),
-                value_at(&whole, path),
+                value_at(&full_spec, path),
                 "{path}"
             );
         }

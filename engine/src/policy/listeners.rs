@@ -78,12 +78,18 @@ impl Policy {
         if at == ListenerFacts::default() || self.is_empty() {
             return None;
         }
-        let whole = self.spec();
-        let mut spec = whole.clone();
+        let full_spec = self.spec();
+        let mut spec = full_spec.clone();
         at.take_out(&mut spec, &self.profile);
         let variant = Variant { at, ..self.variant };
-        (spec != whole)
-            .then(|| Self::of_variant(self.object.clone(), &whole, self.profile.clone(), variant))
+        (spec != full_spec).then(|| {
+            Self::of_variant(
+                self.object.clone(),
+                &full_spec,
+                self.profile.clone(),
+                variant,
+            )
+        })
     }
 
     /// The ports for which it has settings, if it has no others.

@@ -70,6 +70,6 @@ pub(super) fn gateways(
     let is_root = profile.root_namespace.as_ref() == Some(own) && !pods.same_namespace;
     Some(TargetRef {
         from: if is_root { From::All } else { From::Same },
-        ..select.of(GroupKind::new(GATEWAY_API, "Gateway"))
+        ..select.reference_to(GroupKind::new(GATEWAY_API, "Gateway"))
     })
 }

@@ -35,7 +35,7 @@ pub(crate) struct Unresolved<'a> {
 
 /// The objects that the settings name.
 pub(super) fn read(spec: &Value, profile: &Profile, own: &Arc<str>) -> Box<[NamedObject]> {
-    let mut found = Vec::new();
+    let mut named_objects = Vec::new();
     for (field, reference) in profile.references.iter().enumerate() {
         let mut values = Vec::new();
         collect(spec, &reference.path, &mut values);
@@ -52,10 +52,10 @@ pub(super) fn read(spec: &Value, profile: &Profile, own: &Arc<str>) -> Box<[Name
                 port: port.and_then(|port| u16::try_from(port).ok()),
             })
         });
-        found.extend(named);
+        named_objects.extend(named);
     }
-    found.truncate(MOST);
-    found.into()
+    named_objects.truncate(MOST);
+    named_objects.into()
 }
 
 fn object(value: &Value, reference: &Reference, own: &Arc<str>) -> Option<ObjectKey> {

@@ -39,7 +39,7 @@ pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyF
         Some(path) => named(spec, path, profile)?,
         None => None,
     };
-    let mut found = Vec::new();
+    let mut stanzas = Vec::new();
     let by_field = strategies.legacy || carries_both(spec, strategies);
     if let Some(names) = strategies.stanzas {
         for (name, place) in [
@@ -48,21 +48,21 @@ pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyF
         ] {
             if let Some(body) = spec.get(name).filter(|b| b.is_object()) {
                 let strategy = stanza_strategy(body, name, place, named, strategies, by_field)?;
-                found.push((format!("spec.{name}"), Stanza { strategy, place }));
+                stanzas.push((format!("spec.{name}"), Stanza { strategy, place }));
             }
         }
     }
     // Settings that a stanza cannot contain do not contradict one.
-    let apart: &[String] = if found.is_empty() {
+    let apart: &[String] = if stanzas.is_empty() {
         &[]
     } else {
         &strategies.apart
     };
-    let beside = first_setting(spec, profile, apart);
-    if found.is_empty() || (beside.is_some() && !by_field) {
+    let outside_stanzas = first_setting(spec, profile, apart);
+    if stanzas.is_empty() || (outside_stanzas.is_some() && !by_field) {
         let strategy = named.unwrap_or(profile.default_strategy.value);
-        let field = beside.unwrap_or_else(|| "spec".to_owned());
-        found.push((
+        let field = outside_stanzas.unwrap_or_else(|| "spec".to_owned());
+        stanzas.push((
             field,
             Stanza {
                 strategy,
@@ -70,11 +70,11 @@ pub fn stanzas(spec: &Value, profile: &Profile) -> Result<Vec<Stanza>, StrategyF
             },
         ));
     }
-    if let ([(first, _), (second, _), ..], false) = (found.as_slice(), by_field) {
+    if let ([(first, _), (second, _), ..], false) = (stanzas.as_slice(), by_field) {
         let (first, second) = (first.clone(), second.clone());
         return Err(StrategyFault::Multiple { first, second });
     }
-    Ok(found.into_iter().map(|(_, stanza)| stanza).collect())
+    Ok(stanzas.into_iter().map(|(_, stanza)| stanza).collect())
 }
 
 /// Whether a policy has both stanzas, and its kind allows that without defining the result.
@@ -176,7 +176,7 @@ fn stanza_strategy(
     body: &Value,
     stanza: &str,
     place: StanzaPlace,
-    beside: Option<Strategy>,
+    of_policy: Option<Strategy>,
     strategies: &Strategies,
     by_field: bool,
 ) -> Result<Strategy, StrategyFault> {
@@ -195,7 +195,7 @@ fn stanza_strategy(
             sure: !strategies.nested.is_empty() || strategies.complete,
         })
     });
-    let op = match (inside.transpose()?, beside) {
+    let op = match (inside.transpose()?, of_policy) {
         (Some(inside), Some(Strategy::Merge(_, beside))) if inside != beside => {
             return Err(StrategyFault::Multiple {
                 first: format!("spec.{}", strategies.path.as_deref().unwrap_or("strategy")),

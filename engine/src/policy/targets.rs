@@ -66,7 +66,7 @@ pub const MOST_ENTRIES: usize = 64;
 
 /// The first [`MOST_ENTRIES`] entries of the target fields, in the order of the profile and of the spec.
 pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<Entry<'a>> {
-    let mut found = Vec::new();
+    let mut entries = Vec::new();
     let hidden = hidden(spec, profile);
     for field in &profile.refs.value {
         if hidden.iter().any(|(path, _)| *path == field.path) {
@@ -80,15 +80,15 @@ pub fn entries<'a>(spec: &Value, profile: &'a Profile) -> Vec<Entry<'a>> {
         let base = format!("spec.{}", field.path);
         match value {
             Value::Array(items) if field.many => {
-                let left = MOST_ENTRIES.saturating_sub(found.len());
+                let left = MOST_ENTRIES.saturating_sub(entries.len());
                 for (i, item) in items.iter().enumerate().take(left) {
-                    found.push(entry(format!("{base}[{i}]"), item, field, profile));
+                    entries.push(entry(format!("{base}[{i}]"), item, field, profile));
                 }
             }
-            item => found.push(entry(base, item, field, profile)),
+            item => entries.push(entry(base, item, field, profile)),
         }
     }
-    found
+    entries
 }
 
 /// The number of entries in a field, whether or not all are read.
@@ -125,14 +125,18 @@ pub fn hidden<'a>(spec: &Value, profile: &'a Profile) -> Vec<(&'a str, &'a str)>
 }
 
 /// The targets of a policy: its valid entries, or the default target of its kind if there are no entries.
-pub(super) fn of(object: &Object, spec: &Value, profile: &Profile) -> Vec<TargetRef> {
+pub(super) fn targets_of_policy(
+    object: &Object,
+    spec: &Value,
+    profile: &Profile,
+) -> Vec<TargetRef> {
     let entries = entries(spec, profile);
     let unsaid = entries.is_empty();
-    let mut found: Vec<TargetRef> = entries.into_iter().filter_map(|e| e.target.ok()).collect();
-    found.extend(gateways(&found, &object.key.namespace, profile));
+    let mut targets: Vec<TargetRef> = entries.into_iter().filter_map(|e| e.target.ok()).collect();
+    targets.extend(gateways(&targets, &object.key.namespace, profile));
     if let Some(annotation) = &*profile.annotation {
         let select = Select::Annotated(annotation.key.clone(), object.key.name.clone());
-        found.push(select.of(annotation.target.clone()));
+        targets.push(select.reference_to(annotation.target.clone()));
     }
     if unsaid && *profile.on_missing == OnMissing::Namespace {
         let own = &object.key.namespace;
@@ -142,9 +146,9 @@ pub(super) fn of(object: &Object, spec: &Value, profile: &Profile) -> Vec<Target
         } else {
             Select::Name(own.clone())
         };
-        found.push(select.of(GroupKind::core("Namespace")));
+        targets.push(select.reference_to(GroupKind::core("Namespace")));
     }
-    found
+    targets
 }
 
 impl Entry<'_> {
@@ -156,7 +160,7 @@ impl Entry<'_> {
 
 impl Select {
     /// A reference without a section to objects of a kind.
-    pub(super) fn of(self, gk: GroupKind) -> TargetRef {
+    pub(super) fn reference_to(self, gk: GroupKind) -> TargetRef {
         TargetRef {
             gk,
             namespace: None,
@@ -378,8 +382,10 @@ fn selection(item: &Value, field: &RefField) -> Option<Select> {
         return Some(Select::Labels(selector.map(Box::new)));
     }
     let inside = ["matchLabels", "matchExpressions"];
-    let bare = inside.iter().any(|key| item.get(key).is_some());
-    let selector = item.get("selector").or(bare.then_some(item))?;
+    let has_selector_fields = inside.iter().any(|key| item.get(key).is_some());
+    let selector = item
+        .get("selector")
+        .or(has_selector_fields.then_some(item))?;
     let selector = Selector::deserialize(selector).ok();
     Some(Select::Labels(selector.map(Box::new)))
 }

@@ -41,7 +41,7 @@ struct Point<'a> {
     host: Option<String>,
     /// Which hostnames the listener leaves to others.
     hostname: ListenerHostname,
-    here: Attached<'a>,
+    candidates: Attached<'a>,
 }
 
 // === impl AtListeners ===
@@ -59,7 +59,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
             Point {
                 entry: *entry,
                 host: entry.name_for_routes(request),
-                here: attached(matching.snapshot(), &own),
+                candidates: attached(matching.snapshot(), &own),
                 hostname: own.hostname,
             }
         };
@@ -89,34 +89,37 @@ impl<'a, 'm> AtListeners<'a, 'm> {
         }
         let taken = winner.map(|(point, hit)| self.matching.taken(self.request, &point.entry, hit));
         let all = Choice::of_all(choices.into_iter().map(|(_, choice)| choice));
-        let mut way = match taken {
-            Some(way) => way,
+        let mut outcome = match taken {
+            Some(outcome) => outcome,
             None => self.untaken(&all)?,
         };
         let (apart, known) = self.kept_apart(&all);
         let mut lost = all.others();
         lost.extend(self.kept_out(&all, known));
         lost.extend(apart);
-        way.notes.extend(messages::order_notes(&all));
+        outcome.notes.extend(messages::order_notes(&all));
         if self.may_be_taken_elsewhere(&all) {
             let note = "not every implementation keeps listeners apart: there the less specific one may serve it";
-            way.notes.push(note.to_owned());
+            outcome.notes.push(note.to_owned());
         }
-        way.notes.extend(messages::path_note(&self.request.path));
-        Some(way.losing(lost))
+        outcome
+            .notes
+            .extend(messages::path_note(&self.request.path));
+        Some(outcome.losing(lost))
     }
 
     fn choose(&self, point: &Point<'a>) -> Choice<'a> {
         let hosts = self.hosts(point, Some(&point.hostname));
-        self.matching.choose_at(self.request, hosts, &point.here)
+        self.matching
+            .choose_at(self.request, hosts, &point.candidates)
     }
 
     /// The choice if the listener left no hostname to others.
     fn choose_alone(&self, point: &Point<'a>) -> Choice<'a> {
-        let isolated = point.here.refused.iter();
+        let isolated = point.candidates.refused.iter();
         let isolated = isolated.filter(|(.., why)| *why == Refusal::Isolated);
         let routes = isolated.map(|(route, ..)| *route);
-        let routes = point.here.routes.iter().copied().chain(routes);
+        let routes = point.candidates.routes.iter().copied().chain(routes);
         let hosts = self.hosts(point, None);
         self.matching.choose(self.request, hosts, routes)
     }
@@ -133,7 +136,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
     /// The result if no rule takes the request.
     fn untaken(&self, choice: &Choice<'_>) -> Option<RequestMatch> {
         let first = self.points.first()?;
-        let (stage, why, near) = if self.points.iter().all(|p| p.here.routes.is_empty()) {
+        let (stage, why, near) = if self.points.iter().all(|p| p.candidates.routes.is_empty()) {
             let why = "no route is attached to the listener".to_owned();
             (Stage::Route, why, Vec::new())
         } else if choice.says_nothing() {
@@ -215,14 +218,14 @@ impl<'a, 'm> AtListeners<'a, 'm> {
         for point in &self.points {
             let hosts = self.hosts(point, None);
             let chosen = |route| self.matching.choose(self.request, hosts, [route]);
-            for (route, winner) in &point.here.rejected {
+            for (route, winner) in &point.candidates.rejected {
                 if let Some(hit) = chosen(*route).hits.first()
                     && seen.insert(hit.id())
                 {
                     lost.push(hit.lost(Criterion::RouteKind, kept_out_by(winner)));
                 }
             }
-            for (route, parent, why) in &point.here.refused {
+            for (route, parent, why) in &point.candidates.refused {
                 let named = parent.section.as_ref() == Some(&point.entry.listener.name);
                 // References to other listeners are irrelevant.
                 let meant = match why {

@@ -26,23 +26,23 @@ pub(super) struct Attached<'a> {
 }
 
 /// Sorts the routes that refer to the owner of a listener.
-pub(super) fn attached<'a>(snapshot: &'a Snapshot, here: &OwnListener<'_>) -> Attached<'a> {
-    let mut found = Attached {
+pub(super) fn attached<'a>(snapshot: &'a Snapshot, own: &OwnListener<'_>) -> Attached<'a> {
+    let mut attached = Attached {
         snapshot,
-        facts: facts_at(snapshot, here),
+        facts: facts_at(snapshot, own),
         delegated: Vec::new(),
         routes: Vec::new(),
         refused: Vec::new(),
         rejected: Vec::new(),
     };
-    let kept_out = kept_out(snapshot, here);
-    let routes = snapshot.below(&here.owner.key);
+    let kept_out = kept_out(snapshot, own);
+    let routes = snapshot.below(&own.owner.key);
     for route in routes.filter(|o| is_route(&o.key.gk)) {
         // The checks are ordered, so the largest refusal has passed the most checks.
         let mut nearest: Option<(Refusal, &ParentRef)> = None;
         let mut taken = false;
-        for parent in route.parents_to(&here.owner.key) {
-            match refusal(snapshot, here, route, parent) {
+        for parent in route.parents_to(&own.owner.key) {
+            match refusal(snapshot, own, route, parent) {
                 None => taken = true,
                 Some(why) if nearest.is_none_or(|(known, _)| known < why) => {
                     nearest = Some((why, parent));
@@ -51,20 +51,20 @@ pub(super) fn attached<'a>(snapshot: &'a Snapshot, here: &OwnListener<'_>) -> At
             }
         }
         match (nearest, kept_out.get(&route.key)) {
-            (_, Some(winner)) if taken => found.rejected.push((route, winner.clone())),
-            _ if taken => found.routes.push(route),
-            (Some((why, parent)), _) => found.refused.push((route, parent, why)),
+            (_, Some(winner)) if taken => attached.rejected.push((route, winner.clone())),
+            _ if taken => attached.routes.push(route),
+            (Some((why, parent)), _) => attached.refused.push((route, parent, why)),
             (None, _) => {}
         }
     }
-    found
+    attached
         .routes
         .sort_by_cached_key(|route| Precedence::of(route));
-    found
+    attached
         .rejected
         .sort_by_cached_key(|(route, _)| Precedence::of(route));
-    if found.facts.is_some() {
-        found.delegated = delegated_at(snapshot, here, &found.routes);
+    if attached.facts.is_some() {
+        attached.delegated = delegated_at(snapshot, own, &attached.routes);
     }
-    found
+    attached
 }

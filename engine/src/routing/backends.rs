@@ -120,7 +120,7 @@ pub(super) fn backends(
 pub(super) fn of_backend(
     backend: &Backend,
     filters: &Filters,
-    here: &RedirectContext<'_>,
+    context: &RedirectContext<'_>,
 ) -> Option<Answer> {
     let redirect = filters
         .redirect
@@ -128,7 +128,7 @@ pub(super) fn of_backend(
         .filter(|_| !backend.state.fails())?;
     Some(Answer {
         status: Some(redirect.status().to_string()),
-        location: Some(redirect.location(here)),
+        location: Some(redirect.location(context)),
         why: format!("the filter RequestRedirect of {} answers", backend.object),
     })
 }
@@ -204,16 +204,16 @@ pub(super) fn answer(
     route: &Object,
     filters: &Filters,
     backends: &[Backend],
-    here: &RedirectContext<'_>,
+    context: &RedirectContext<'_>,
 ) -> Option<Answer> {
     if let Some(redirect) = &filters.redirect {
         return Some(Answer {
             status: Some(redirect.status().to_string()),
-            location: Some(redirect.location(here)),
+            location: Some(redirect.location(context)),
             why: "the filter RequestRedirect answers".to_owned(),
         });
     }
-    if let (Some(cors), Some(origin)) = (&filters.cors, here.preflight_of) {
+    if let (Some(cors), Some(origin)) = (&filters.cors, context.preflight_of) {
         let (status, why) = cors.answer(origin);
         return Some(Answer {
             status: Some(status.to_owned()),

@@ -113,16 +113,16 @@ impl<'a> Matching<'a> {
         &self,
         request: &Request,
         hosts: Hosts<'_>,
-        here: &Attached<'a>,
+        at_listener: &Attached<'a>,
     ) -> Choice<'a> {
-        let at = here.facts.map(|_| here);
-        let attached = here.routes.iter().map(|route| Candidate {
+        let at = at_listener.facts.map(|_| at_listener);
+        let attached = at_listener.routes.iter().map(|route| Candidate {
             route,
             root: route,
             below: None,
             at,
         });
-        let delegated = here.delegated.iter().map(|below| Candidate {
+        let delegated = at_listener.delegated.iter().map(|below| Candidate {
             route: below.route,
             root: below.root,
             below: Some(below),
@@ -277,31 +277,31 @@ fn judge(
     request: &Request,
     ranked: impl Fn(&MatchSpec) -> RankedRule,
 ) -> Judged {
-    let mut found = Judged::default();
+    let mut result = Judged::default();
     for wants in matches {
         let judged = wants.as_ref().map_err(Clone::clone);
         let judged = judged.and_then(|wants| Ok((holds(dialect, wants, request)?, wants)));
         match judged {
             Ok((None, wants)) => {
-                let here = ranked(wants);
-                let best = found.best.as_ref();
-                if best.is_none_or(|(known, _)| here.is_before(known)) {
-                    found.best = Some((here, wants.clone()));
+                let rank = ranked(wants);
+                let best = result.best.as_ref();
+                if best.is_none_or(|(known, _)| rank.is_before(known)) {
+                    result.best = Some((rank, wants.clone()));
                 }
             }
             Ok((Some(against), wants)) => {
                 let alike = messages::alike(wants, request);
-                let nearest = found.nearest.as_ref();
+                let nearest = result.nearest.as_ref();
                 let nearer =
                     nearest.is_none_or(|(known, before)| (known.at, *before) < (against.at, alike));
                 if nearer {
-                    found.nearest = Some((against, alike));
+                    result.nearest = Some((against, alike));
                 }
             }
-            Err(why) => found.unknown.push(why),
+            Err(why) => result.unknown.push(why),
         }
     }
-    found
+    result
 }
 
 /// What a match has against a request; `None` if it takes it. An error says what cannot be read.

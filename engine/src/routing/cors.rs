@@ -27,8 +27,8 @@ impl Cors {
     pub(super) fn allows(&self, origin: &str) -> bool {
         let asks = Origin::of(origin);
         self.origins().iter().any(|allowed| {
-            let here = || Some(Origin::of(allowed)?.takes(&asks?));
-            allowed == "*" || here().unwrap_or_default()
+            let allows_origin = || Some(Origin::of(allowed)?.takes(&asks?));
+            allowed == "*" || allows_origin().unwrap_or_default()
         })
     }
 
@@ -66,16 +66,16 @@ impl Cors {
 impl<'a> Origin<'a> {
     /// Parses `https://shop.example.com:8443`; `None` if it is not an origin.
     fn of(text: &'a str) -> Option<Self> {
-        let (scheme, rest) = text.split_once("://")?;
+        let (scheme, authority) = text.split_once("://")?;
         let usual = match scheme {
             "http" => 80,
             "https" => 443,
             _ => return None,
         };
-        let (host, port) = match rest.rsplit_once(':') {
+        let (host, port) = match authority.rsplit_once(':') {
             // The last group of an IPv6 address is not a port.
             Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()?),
-            _ => (rest, usual),
+            _ => (authority, usual),
         };
         let is_host = !host.is_empty() && !host.contains('/');
         is_host.then_some(Self { scheme, host, port })

@@ -27,36 +27,39 @@ pub(super) struct DelegatedRoute<'a> {
 /// How the controller of a listener follows delegation, if it does.
 pub(super) fn facts_at<'a>(
     snapshot: &'a Snapshot,
-    here: &OwnListener<'_>,
+    own_listener: &OwnListener<'_>,
 ) -> Option<&'a DelegationFile> {
     snapshot.delegations().next()?;
-    let facts = controller_facts(snapshot, &here.owner.key)?;
+    let facts = controller_facts(snapshot, &own_listener.owner.key)?;
     facts.delegation.as_ref()
 }
 
 /// The routes that those attached to a listener delegate to, once for each way; sorted.
 pub(super) fn delegated_at<'a>(
     snapshot: &'a Snapshot,
-    here: &OwnListener<'_>,
+    own_listener: &OwnListener<'_>,
     attached: &[&'a Arc<Object>],
 ) -> Vec<DelegatedRoute<'a>> {
-    let listener = here.owner.key.section(here.listener.name.clone());
+    let listener = own_listener
+        .owner
+        .key
+        .section(own_listener.listener.name.clone());
     let mut children = delegated_to(snapshot, attached.iter().copied(), usize::MAX);
     children.sort_by(|a, b| a.key.cmp(&b.key));
     let (mut own, mut search) = (KeptOutCache::new(snapshot), DelegatedPaths::default());
-    let mut found = Vec::new();
+    let mut delegated = Vec::new();
     for child in &children {
         let Some(route) = snapshot.get(&child.key) else {
             continue;
         };
-        for path in search.of(&mut own, route) {
+        for path in search.paths_to(&mut own, route) {
             let steps = path.steps.iter().filter(|step| !step.level.is_upper());
             let above: Vec<Step> = steps.cloned().collect();
             let root = above.iter().find(|step| step.level == Level::Route);
             let root = root.and_then(|step| snapshot.get(&step.place.object));
             if let Some(root) = root.filter(|_| path.last() == Some(&listener)) {
                 let matches = search.requests(snapshot, &path, route);
-                found.push(DelegatedRoute {
+                delegated.push(DelegatedRoute {
                     root,
                     route,
                     above,
@@ -65,7 +68,7 @@ pub(super) fn delegated_at<'a>(
             }
         }
     }
-    found
+    delegated
 }
 
 impl Attached<'_> {

@@ -143,8 +143,8 @@ impl Mirror {
         match (&self.percent, &self.fraction) {
             (Some(percent), _) => Some(format!("{percent} of 100 requests")),
             (None, Some(part)) => {
-                let of = part.denominator.unwrap_or(100);
-                Some(format!("{} of {of} requests", part.numerator))
+                let denominator = part.denominator.unwrap_or(100);
+                Some(format!("{} of {denominator} requests", part.numerator))
             }
             (None, None) => None,
         }
@@ -160,23 +160,23 @@ impl Redirect {
     }
 
     /// The location of the redirect. The query of the request stays, unless the filter sets another.
-    pub(super) fn location(&self, here: &RedirectContext<'_>) -> String {
-        let scheme = self.scheme.as_deref().unwrap_or(here.scheme);
-        let host = self.hostname.as_deref().unwrap_or(here.host);
+    pub(super) fn location(&self, context: &RedirectContext<'_>) -> String {
+        let scheme = self.scheme.as_deref().unwrap_or(context.scheme);
+        let host = self.hostname.as_deref().unwrap_or(context.host);
         let usual = match scheme {
             "http" => Some(80),
             "https" => Some(443),
             _ => None,
         };
         let from_scheme = self.scheme.as_ref().and(usual);
-        let port = self.port.or(from_scheme).unwrap_or(here.port);
+        let port = self.port.or(from_scheme).unwrap_or(context.port);
         let port = if usual == Some(port) {
             String::new()
         } else {
             format!(":{port}")
         };
-        let path = self.new_path(here);
-        let query = match here.query {
+        let path = self.new_path(context);
+        let query = match context.query {
             "" => String::new(),
             _ if path.contains('?') => String::new(),
             query => format!("?{query}"),
@@ -184,19 +184,23 @@ impl Redirect {
         format!("{scheme}://{host}{port}{path}{query}")
     }
 
-    fn new_path(&self, here: &RedirectContext<'_>) -> String {
+    fn new_path(&self, context: &RedirectContext<'_>) -> String {
         let Some(replace) = &self.path else {
-            return here.path.to_owned();
+            return context.path.to_owned();
         };
         if let Some(full) = &replace.replace_full_path {
             return full.clone();
         }
-        let (Some(new), Some(Path::Prefix(prefix))) = (&replace.replace_prefix_match, here.wanted)
+        let (Some(new), Some(Path::Prefix(prefix))) =
+            (&replace.replace_prefix_match, context.wanted)
         else {
-            return here.path.to_owned();
+            return context.path.to_owned();
         };
-        let rest = here.path.strip_prefix(elements(prefix)).unwrap_or_default();
-        match (elements(new), rest) {
+        let suffix = context
+            .path
+            .strip_prefix(elements(prefix))
+            .unwrap_or_default();
+        match (elements(new), suffix) {
             ("", "") => "/".to_owned(),
             (_, "") => new.clone(),
             (new, rest) => format!("{new}{rest}"),
@@ -266,8 +270,8 @@ mod tests {
         ] {
             let redirect =
                 json!({"path": {"type": "ReplacePrefixMatch", "replacePrefixMatch": replace}});
-            let found = location(&redirect, "http", 80, path);
-            assert_eq!(found, format!("http://a.example{to}"), "{path} {replace}");
+            let target = location(&redirect, "http", 80, path);
+            assert_eq!(target, format!("http://a.example{to}"), "{path} {replace}");
         }
         let full = json!({"path": {"type": "ReplaceFullPath", "replaceFullPath": "/x"}});
         assert_eq!(
@@ -295,7 +299,7 @@ mod tests {
         ] {
             let json = json!([{"type": "RequestRedirect", "requestRedirect": redirect}]);
             let redirect = Filters::read(Some(json)).redirect.unwrap();
-            let found = redirect.location(&RedirectContext {
+            let target = redirect.location(&RedirectContext {
                 scheme: "http",
                 host: "a.example",
                 port: 80,
@@ -304,7 +308,7 @@ mod tests {
                 wanted: Some(&wanted),
                 preflight_of: None,
             });
-            assert_eq!(found, to);
+            assert_eq!(target, to);
         }
     }
 

@@ -29,8 +29,9 @@ impl<'a> Matching<'a> {
         let all = self.snapshot.objects(&kind);
         let mut gateways: Vec<&Arc<Object>> = all.filter(|gateway| asked(&gateway.key)).collect();
         gateways.sort_by(|a, b| a.key.cmp(&b.key));
-        let ways = gateways.into_iter();
-        ways.flat_map(|gateway| self.at_gateway(request, gateway))
+        let asked_gateways = gateways.into_iter();
+        asked_gateways
+            .flat_map(|gateway| self.at_gateway(request, gateway))
             .collect()
     }
 
@@ -47,8 +48,8 @@ impl<'a> Matching<'a> {
                 port: mixed.first().map(|entry| entry.listener.port),
             };
             let why = messages::conflicted(&mixed);
-            let way = RequestMatch::missed(front, Stage::ListenerConflict, why, Vec::new());
-            return vec![noting(way, outside)];
+            let missed = RequestMatch::missed(front, Stage::ListenerConflict, why, Vec::new());
+            return vec![noting(missed, outside)];
         }
         let mut sockets: BTreeMap<Socket, Vec<Entry<'a>>> = BTreeMap::new();
         for entry in fitting {
@@ -62,17 +63,17 @@ impl<'a> Matching<'a> {
             let near: BTreeSet<(u16, String)> = entries.iter().map(Entry::socket_words).collect();
             let near = near.into_iter().map(|(_, words)| words).collect();
             let why = format!("no listener takes {}", sent(request));
-            let way = RequestMatch::missed(front, Stage::Port, why, near);
-            return vec![noting(way, outside)];
+            let missed = RequestMatch::missed(front, Stage::Port, why, near);
+            return vec![noting(missed, outside)];
         }
-        let ways = sockets.into_values();
-        let ways = ways.flat_map(|entries| self.at_socket(request, gateway, &entries));
-        let ways = ways.map(|mut way| {
-            way.notes.extend(self.without_class(gateway));
-            way.notes.extend(messages::not_accepted(&mixed));
-            noting(way, outside.iter().copied())
+        let by_socket = sockets.into_values();
+        let outcomes = by_socket.flat_map(|entries| self.at_socket(request, gateway, &entries));
+        let outcomes_with_notes = outcomes.map(|mut outcome| {
+            outcome.notes.extend(self.without_class(gateway));
+            outcome.notes.extend(messages::not_accepted(&mixed));
+            noting(outcome, outside.iter().copied())
         });
-        ways.collect()
+        outcomes_with_notes.collect()
     }
 
     /// A note if the `GatewayClass` does not exist, so that no controller serves the Gateway.
@@ -135,7 +136,7 @@ impl<'a> Matching<'a> {
             .isolation
             .is_none_or(|how| how == ListenerIsolation::Full);
         // With TLS, the server name decides which listener has the connection.
-        let ways: Vec<RequestMatch> = if is_full || !first.iter().all(Entry::is_plain_http) {
+        let outcomes: Vec<RequestMatch> = if is_full || !first.iter().all(Entry::is_plain_http) {
             let alone = |entry: &Entry<'a>| match misdirected(request, entry, entries) {
                 Some(why) => {
                     let (front, stage) = (entry.front(), Stage::ListenerHostname);
@@ -148,11 +149,11 @@ impl<'a> Matching<'a> {
             let all: Vec<Entry<'a>> = first.into_iter().chain(others).collect();
             at(&all, &[]).into_iter().collect()
         };
-        let ways = ways.into_iter().map(|mut way| {
-            way.notes.extend(messages::not_accepted(&conflicted));
-            way
+        let outcomes_with_notes = outcomes.into_iter().map(|mut outcome| {
+            outcome.notes.extend(messages::not_accepted(&conflicted));
+            outcome
         });
-        ways.collect()
+        outcomes_with_notes.collect()
     }
 
     /// What is known of the controller of a Gateway.
@@ -181,7 +182,7 @@ impl<'a> Matching<'a> {
         let host = request.hostname().unwrap_or_default();
         let origin = request.preflight_of();
         let query = to_query(&request.query);
-        let here = RedirectContext {
+        let context = RedirectContext {
             scheme,
             host: &host,
             port: entry.listener.port,
@@ -190,7 +191,7 @@ impl<'a> Matching<'a> {
             wanted: hit.wants.path.as_ref(),
             preflight_of: origin.as_deref(),
         };
-        self.by_rule(entry.front(), hit, &here, false)
+        self.by_rule(entry.front(), hit, &context, false)
     }
 
     /// The result for a request that a rule serves.
@@ -198,7 +199,7 @@ impl<'a> Matching<'a> {
         &self,
         front: EntryPoint,
         hit: &Hit<'a>,
-        here: &RedirectContext<'_>,
+        context: &RedirectContext<'_>,
         in_mesh: bool,
     ) -> RequestMatch {
         let (route, index) = (hit.route, hit.standing.rule);
@@ -208,7 +209,7 @@ impl<'a> Matching<'a> {
             backends(self.snapshot, route, index, &hit.rule.backends, in_mesh)
         };
         for (backend, spec) in backends.iter_mut().zip(&hit.rule.backends) {
-            backend.answer = of_backend(backend, &spec.filters, here);
+            backend.answer = of_backend(backend, &spec.filters, context);
         }
         let mirrors = mirrors(self.snapshot, route, &hit.rule, in_mesh);
         let answer = if hit.is_dead_end {
@@ -218,9 +219,9 @@ impl<'a> Matching<'a> {
                 why: "the rule delegates to other routes, and not each of its backends stands for one that takes its requests".to_owned(),
             })
         } else {
-            answer(route, &hit.rule.filters, &backends, here)
+            answer(route, &hit.rule.filters, &backends, context)
         };
-        let in_place = hit.rule.filters.cors.is_some() && here.preflight_of.is_some();
+        let in_place = hit.rule.filters.cors.is_some() && context.preflight_of.is_some();
         let by_backend = answer.is_some() && backends.iter().any(|b| b.answer.is_some());
         let (backends, mirrors) = if in_place || by_backend {
             // A filter answers before any backend is reached.
@@ -259,7 +260,7 @@ impl<'a> Matching<'a> {
 
 /// Adds a note for each `ListenerSet` with a suitable listener that the Gateway does not allow.
 fn noting<'k>(
-    mut way: RequestMatch,
+    mut outcome: RequestMatch,
     outside: impl IntoIterator<Item = &'k ObjectKey>,
 ) -> RequestMatch {
     let note = |set: &ObjectKey| {
@@ -267,10 +268,10 @@ fn noting<'k>(
             "{set} has such a listener, but the Gateway does not let it join (spec.allowedListeners)"
         )
     };
-    if !way.is_taken() {
-        way.notes.extend(outside.into_iter().map(note));
+    if !outcome.is_taken() {
+        outcome.notes.extend(outside.into_iter().map(note));
     }
-    way
+    outcome
 }
 
 /// The reason if a request arrives on a connection to one listener with the host of another on its port (RFC 9110,

@@ -196,13 +196,13 @@ mod tests {
                 Some((Aspect::Params, "query parameter A=1")),
             ),
         ] {
-            let said = match held(Dialect::Http, &wants, &request) {
+            let failing = match held(Dialect::Http, &wants, &request) {
                 Holds::Yes => None,
                 Holds::No(against) => Some((against.at, against.wants)),
                 Holds::Unknown(why) => panic!("{why}"),
             };
             let against = against.map(|(at, words)| (at, words.to_owned()));
-            assert_eq!(said, against, "{wants}");
+            assert_eq!(failing, against, "{wants}");
         }
     }
 
@@ -232,8 +232,8 @@ mod tests {
                 true,
             ),
         ] {
-            let found = held(Dialect::Grpc, &json!({"method": method}), &call);
-            assert_eq!(found == Holds::Yes, holds, "{method}");
+            let result = held(Dialect::Grpc, &json!({"method": method}), &call);
+            assert_eq!(result == Holds::Yes, holds, "{method}");
         }
         let plain = request("/shop", "POST", "");
         assert!(held(Dialect::Grpc, &json!({}), &call) == Holds::Yes);

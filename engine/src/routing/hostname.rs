@@ -40,9 +40,9 @@ pub(super) struct HostMatch<'a> {
 
 /// Normalizes a host: lower case, without port and trailing dot.
 pub(super) fn normal(host: &str) -> String {
-    let bare = without_port(host);
-    let bare = bare.strip_suffix('.').unwrap_or(bare);
-    bare.to_ascii_lowercase()
+    let without_port = without_port(host);
+    let normalized = without_port.strip_suffix('.').unwrap_or(without_port);
+    normalized.to_ascii_lowercase()
 }
 
 fn without_port(host: &str) -> &str {
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn hosts_compare_without_case_port_and_last_dot() {
-        for (said, compared) in [
+        for (written, compared) in [
             ("Shop.Example.COM", "shop.example.com"),
             ("shop.example.com:8443", "shop.example.com"),
             ("shop.example.com.", "shop.example.com"),
@@ -159,7 +159,7 @@ mod tests {
             (":", ""),
             ("*", "*"),
         ] {
-            assert_eq!(normal(said), compared, "{said}");
+            assert_eq!(normal(written), compared, "{written}");
         }
     }
 
@@ -208,10 +208,10 @@ mod tests {
         let (own, host) = ("shop.example.com".into(), Some("shop.example.com"));
         let exact = ["shop.example.com".into()];
         let wild = ["*.example.com".into()];
-        let found = |route: &[Arc<str>]| best(route, &at(Some(&own), host)).map(|of| of.fit);
-        assert!(found(&exact).is_some());
-        assert_eq!(found(&[]), found(&exact));
-        assert_eq!(found(&wild), found(&exact));
-        assert_eq!(found(&["blog.example.com".into()]), None);
+        let fit = |route: &[Arc<str>]| best(route, &at(Some(&own), host)).map(|of| of.fit);
+        assert!(fit(&exact).is_some());
+        assert_eq!(fit(&[]), fit(&exact));
+        assert_eq!(fit(&wild), fit(&exact));
+        assert_eq!(fit(&["blog.example.com".into()]), None);
     }
 }

@@ -80,8 +80,9 @@ impl<'a> Matching<'a> {
                 vec![self.called(request, called(None), &routes)]
             }
             several => {
-                let ways = several.iter();
-                ways.map(|port| self.called(request, called(Some(port)), &routes))
+                let called_ports = several.iter();
+                called_ports
+                    .map(|port| self.called(request, called(Some(port)), &routes))
                     .collect()
             }
         }
@@ -133,11 +134,11 @@ impl<'a> Matching<'a> {
             };
             lost.extend(self.left_out(request, route, why));
         }
-        let mut way = self.outcome(request, at, consumer, &choice, &in_force);
-        way.notes.extend(messages::order_notes(&choice));
-        way.notes.extend(others(at, &attached));
-        way.notes.extend(messages::path_note(&request.path));
-        way.losing(lost)
+        let mut outcome = self.outcome(request, at, consumer, &choice, &in_force);
+        outcome.notes.extend(messages::order_notes(&choice));
+        outcome.notes.extend(others(at, &attached));
+        outcome.notes.extend(messages::path_note(&request.path));
+        outcome.losing(lost)
     }
 
     fn left_out(
@@ -178,7 +179,7 @@ impl<'a> Matching<'a> {
         let port = at.port.map(|port| port.number).or(request.port);
         let origin = request.preflight_of();
         let query = to_query(&request.query);
-        let here = RedirectContext {
+        let context = RedirectContext {
             scheme: request.scheme.map_or("http", Scheme::as_str),
             host: &host,
             port: port.unwrap_or(80),
@@ -187,7 +188,7 @@ impl<'a> Matching<'a> {
             wanted: hit.wants.path.as_ref(),
             preflight_of: origin.as_deref(),
         };
-        self.by_rule(front, hit, &here, true)
+        self.by_rule(front, hit, &context, true)
     }
 }
 

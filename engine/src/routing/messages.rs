@@ -182,7 +182,7 @@ pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
 
 /// Notes on listeners that also match but are not accepted.
 pub(super) fn not_accepted(entries: &[Entry<'_>]) -> Vec<String> {
-    let of = |conflict: Conflict| {
+    let note_on = |conflict: Conflict| {
         let alike = entries.iter().filter(|e| e.conflict == Some(conflict));
         let names: Vec<String> = alike.map(Entry::words).collect();
         let names = names.join(", ");
@@ -197,7 +197,7 @@ pub(super) fn not_accepted(entries: &[Entry<'_>]) -> Vec<String> {
         Conflict::UnknownProtocol,
     ];
     let each = each.into_iter();
-    each.filter_map(of).collect()
+    each.filter_map(note_on).collect()
 }
 
 /// The number of leading characters that two paths have in common.
@@ -305,9 +305,9 @@ pub(super) fn order_notes(choice: &Choice<'_>) -> Vec<String> {
 
 /// A note on a path that many Gateways normalize.
 pub(super) fn path_note(path: &str) -> Option<String> {
-    let route_path = path.to_ascii_lowercase();
+    let lowercase = path.to_ascii_lowercase();
     let mut odd = ["//", "/./", "/../", "%2f", "%2e", "\\"].iter();
     let note = "many Gateways put such a path in order before they match it";
-    odd.any(|part| route_path.contains(part))
+    odd.any(|part| lowercase.contains(part))
         .then(|| note.to_owned())
 }

@@ -37,8 +37,8 @@ impl Path {
         match self {
             Self::Exact(value) => Some(value == path),
             Self::Prefix(value) => {
-                let rest = path.strip_prefix(elements(value));
-                Some(rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+                let suffix = path.strip_prefix(elements(value));
+                Some(suffix.is_some_and(|suffix| suffix.is_empty() || suffix.starts_with('/')))
             }
             Self::Expression(value) => Text::Expression(value.clone()).covers(path),
         }

@@ -57,15 +57,18 @@ pub(super) fn kind_of(route: &Object) -> usize {
 
 impl Rank {
     /// The rank of a match.
-    pub(super) fn of(wants: &MatchSpec, of: RankContext) -> Self {
-        let order = of.order;
-        let mut all = vec![(Reason::Hostname, (of.hostname.exact, of.hostname.any))];
+    pub(super) fn of(wants: &MatchSpec, context: RankContext) -> Self {
+        let order = context.order;
+        let mut all = vec![(
+            Reason::Hostname,
+            (context.hostname.exact, context.hostname.any),
+        )];
         let first = |index: usize| (usize::MAX - index, 0);
         let mut headers = wants.headers.len();
         match order.lists {
             None | Some(RuleLists::GrpcFirst) => {
                 let path = wants.path.as_ref();
-                all.push((Reason::Kind, first(of.kind)));
+                all.push((Reason::Kind, first(context.kind)));
                 all.push((Reason::Path, path.map_or((0, 0), |path| depth(path, order))));
                 all.push((Reason::Service, (characters(wants.service.as_ref()), 0)));
                 all.push((Reason::Call, (characters(wants.call.as_ref()), 0)));
@@ -79,7 +82,7 @@ impl Rank {
             Some(RuleLists::PerKindAndHostname) => {
                 let last = usize::from(!wants.is_everything());
                 all.push((Reason::Everything, (last, 0)));
-                all.push((Reason::List, first(of.list)));
+                all.push((Reason::List, first(context.list)));
                 all.push((Reason::Path, any_depth(wants, order)));
             }
         }
@@ -103,7 +106,7 @@ impl Rank {
             all.push((Reason::ExactParams, exact(&wants.params)));
         }
         if order.http_routes_win_ties {
-            all.push((Reason::Kind, (of.kind, 0)));
+            all.push((Reason::Kind, (context.kind, 0)));
         }
         Self(all)
     }

@@ -190,8 +190,8 @@ mod tests {
             ..Request::default()
         };
         let grpc = "application/grpc+proto";
-        let found = request("/a.B/C", None, grpc);
-        assert_eq!(found.grpc(), Some(("a.B", "C")));
+        let call = request("/a.B/C", None, grpc);
+        assert_eq!(call.grpc(), Some(("a.B", "C")));
         assert!(request("/a.B/C", Some("POST"), grpc).grpc().is_some());
         assert!(request("/a.B/C", Some("GET"), grpc).grpc().is_none());
         assert!(request("/a.B/C", None, "text/html").grpc().is_none());

@@ -51,15 +51,15 @@ impl Matching<'_> {
             .filter_map(Result::ok)
             .flat_map(|wants| meeting(dialect, &wants, methods));
         let requests: Vec<Request> = requests.collect();
-        let mut found = Vec::new();
+        let mut samples = Vec::new();
         for (gateway, port, hostname) in entries(one_kind, route) {
             for request in &requests {
                 let (host, hostname) = match hostname.strip_prefix('*') {
-                    Some(rest) => (format!("any-host{rest}"), hostname.to_string()),
+                    Some(suffix) => (format!("any-host{suffix}"), hostname.to_string()),
                     None if hostname.is_empty() => (ANY_HOST.to_owned(), "*".to_owned()),
                     None => (hostname.to_string(), hostname.to_string()),
                 };
-                found.push(SampleRequest {
+                samples.push(SampleRequest {
                     gateway: gateway.clone(),
                     request: Request {
                         host: Some(host),
@@ -70,7 +70,7 @@ impl Matching<'_> {
                 });
             }
         }
-        found
+        samples
     }
 }
 

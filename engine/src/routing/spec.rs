@@ -83,7 +83,7 @@ struct HttpJson {
     headers: Option<Vec<PairJson>>,
     query_params: Option<Vec<PairJson>>,
     #[serde(flatten, deserialize_with = "literal::object")]
-    rest: Map<String, Value>,
+    others: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -91,7 +91,7 @@ struct GrpcJson {
     method: Option<CallJson>,
     headers: Option<Vec<PairJson>>,
     #[serde(flatten, deserialize_with = "literal::object")]
-    rest: Map<String, Value>,
+    others: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -155,12 +155,12 @@ fn rule(dialect: Dialect, json: RuleJson) -> Rule {
 }
 
 fn wants(dialect: Dialect, json: Value) -> Result<MatchSpec, String> {
-    let (wants, rest) = match dialect {
+    let (wants, others) = match dialect {
         Dialect::Grpc => of_grpc(parsed(json)?)?,
         Dialect::Http | Dialect::None => of_http(parsed(json)?)?,
     };
     // An unknown field may be a further condition, so the match cannot be evaluated.
-    match rest.keys().next() {
+    match others.keys().next() {
         Some(field) => Err(format!("its field {field} is not known")),
         None => Ok(wants),
     }
@@ -179,7 +179,7 @@ fn of_http(json: HttpJson) -> Result<(MatchSpec, Map<String, Value>), String> {
         params: pairs(json.query_params, |a, b| a == b)?,
         ..MatchSpec::default()
     };
-    Ok((wants, json.rest))
+    Ok((wants, json.others))
 }
 
 fn of_grpc(json: GrpcJson) -> Result<(MatchSpec, Map<String, Value>), String> {
@@ -188,18 +188,18 @@ fn of_grpc(json: GrpcJson) -> Result<(MatchSpec, Map<String, Value>), String> {
         service: None,
         method: None,
     });
-    let said = |text: Option<String>| {
+    let text_match = |text: Option<String>| {
         let text = text.filter(|text| !text.is_empty());
         text.map(|text| value(call.kind.as_deref(), text))
             .transpose()
     };
     let wants = MatchSpec {
-        service: said(call.service)?,
-        call: said(call.method)?,
+        service: text_match(call.service)?,
+        call: text_match(call.method)?,
         headers: pairs(json.headers, same_header)?,
         ..MatchSpec::default()
     };
-    Ok((wants, json.rest))
+    Ok((wants, json.others))
 }
 
 fn path(json: PathJson) -> Result<Path, String> {
@@ -225,13 +225,13 @@ fn pairs(
     json: Option<Vec<PairJson>>,
     same: impl Fn(&str, &str) -> bool,
 ) -> Result<Vec<(String, Text)>, String> {
-    let mut found: Vec<(String, Text)> = Vec::new();
+    let mut texts: Vec<(String, Text)> = Vec::new();
     for pair in json.unwrap_or_default() {
-        if found.iter().all(|(name, _)| !same(name, &pair.name)) {
-            found.push((pair.name, value(pair.kind.as_deref(), pair.value)?));
+        if texts.iter().all(|(name, _)| !same(name, &pair.name)) {
+            texts.push((pair.name, value(pair.kind.as_deref(), pair.value)?));
         }
     }
-    Ok(found)
+    Ok(texts)
 }
 
 // === impl MatchSpec ===
@@ -252,17 +252,17 @@ impl MatchSpec {
     ///
     /// # Errors
     /// Fails if the type of a condition is unknown.
-    pub(super) fn of_request(of: &RequestMatch) -> Result<Self, String> {
+    pub(super) fn of_request(request: &RequestMatch) -> Result<Self, String> {
         let conditions = |all: &[Condition]| -> Vec<Value> {
             let json = |c: &Condition| json!({"name": *c.name, "type": *c.kind, "value": *c.value});
             all.iter().map(json).collect()
         };
-        let path = json!({"type": *of.path_type, "value": *of.path});
+        let path = json!({"type": *request.path_type, "value": *request.path});
         let json = json!({
             "path": path,
-            "method": of.method.as_deref(),
-            "headers": conditions(&of.headers),
-            "queryParams": conditions(&of.query),
+            "method": request.method.as_deref(),
+            "headers": conditions(&request.headers),
+            "queryParams": conditions(&request.query),
         });
         wants(Dialect::Http, json)
     }
@@ -292,8 +292,8 @@ mod tests {
     fn a_rule_without_matches_takes_everything() {
         let everything = Some(Path::Prefix("/".into()));
         for matches in [json!([]), json!(null), json!([{}]), json!([{"path": {}}])] {
-            let found = read(Dialect::Http, &matches).remove(0).unwrap();
-            assert_eq!(found.path, everything, "{matches}");
+            let spec = read(Dialect::Http, &matches).remove(0).unwrap();
+            assert_eq!(spec.path, everything, "{matches}");
         }
         let grpc = read(Dialect::Grpc, &json!([])).remove(0).unwrap();
         assert_eq!(grpc, MatchSpec::default());
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn the_first_of_entries_with_one_name_counts() {
-        let found = read(
+        let spec = read(
             Dialect::Http,
             &json!([{
                 "headers": [{"name": "a", "value": "1"}, {"name": "A", "value": "2"}],
@@ -312,7 +312,7 @@ mod tests {
                     {"name": "a", "value": "3"}],
             }]),
         );
-        let wants = found[0].clone().unwrap();
+        let wants = spec[0].clone().unwrap();
         assert_eq!(wants.headers, [("a".into(), Text::Exact("1".into()))]);
         assert_eq!(wants.params.len(), 2);
     }
@@ -328,20 +328,20 @@ mod tests {
             (json!({"headers": [{"name": "a"}]}), "missing field `value`"),
             (json!("x"), "invalid type"),
         ] {
-            let found = read(Dialect::Http, &json!([odd, {"method": "GET"}]));
-            let said = found[0].clone().unwrap_err();
-            assert!(said.contains(why), "{said}");
-            assert_eq!(found[1].clone().unwrap().method.as_deref(), Some("GET"));
+            let specs = read(Dialect::Http, &json!([odd, {"method": "GET"}]));
+            let notes = specs[0].clone().unwrap_err();
+            assert!(notes.contains(why), "{notes}");
+            assert_eq!(specs[1].clone().unwrap().method.as_deref(), Some("GET"));
         }
-        let found = read(Dialect::Http, &json!(7)).remove(0);
-        assert_eq!(found.unwrap_err(), "matches is no list");
+        let spec = read(Dialect::Http, &json!(7)).remove(0);
+        assert_eq!(spec.unwrap_err(), "matches is no list");
     }
 
     #[test]
     fn a_backend_without_weight_has_one() {
         let spec = json!({"rules": [{"backendRefs": [{}, {"weight": 0}, {"weight": 9}]}]});
-        let found = rules(Dialect::Http, &spec.to_string()).unwrap();
-        let weights: Vec<u64> = found[0].backends.iter().map(|b| b.weight).collect();
+        let rules_read = rules(Dialect::Http, &spec.to_string()).unwrap();
+        let weights: Vec<u64> = rules_read[0].backends.iter().map(|b| b.weight).collect();
         assert_eq!(weights, [1, 0, 9]);
     }
 }

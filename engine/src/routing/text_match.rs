@@ -48,8 +48,8 @@ impl Text {
         // Compile it alone first: an unbalanced expression may become valid inside the group.
         let built = |text: &str| RegexBuilder::new(text).size_limit(LARGEST).build().ok();
         built(expression)?;
-        let whole = built(&format!("\\A(?:{expression})\\z"))?;
-        Some(whole.is_match(value))
+        let anchored = built(&format!("\\A(?:{expression})\\z"))?;
+        Some(anchored.is_match(value))
     }
 }
 

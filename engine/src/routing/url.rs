@@ -29,7 +29,7 @@ impl Url {
     /// # Errors
     /// Fails if the scheme is unknown or the port is invalid.
     pub fn read(text: &str) -> Result<Self, String> {
-        let (scheme, rest) = match text.split_once("://") {
+        let (scheme, after_scheme) = match text.split_once("://") {
             // A `://` may also be part of the path or the query.
             Some((name, rest)) if !name.contains(['/', '?', '#']) => {
                 let scheme = Scheme::named(name).ok_or_else(|| unknown(name))?;
@@ -38,11 +38,13 @@ impl Url {
             _ => (None, text),
         };
         // Fragments are not sent.
-        let rest = rest.split('#').next().unwrap_or_default();
-        let start = rest.find(['/', '?']).unwrap_or(rest.len());
-        let (authority, rest) = rest.split_at(start);
+        let without_fragment = after_scheme.split('#').next().unwrap_or_default();
+        let start = without_fragment
+            .find(['/', '?'])
+            .unwrap_or(without_fragment.len());
+        let (authority, path_and_query) = without_fragment.split_at(start);
         let (host, port) = authority_of(authority)?;
-        let (path, query) = of_path(rest);
+        let (path, query) = of_path(path_and_query);
         Ok(Self {
             scheme,
             port: port.or_else(|| scheme.and_then(Scheme::port)),
@@ -96,7 +98,9 @@ fn unknown(name: &str) -> String {
 
 /// Splits `user@host:port` into host and port.
 fn authority_of(text: &str) -> Result<(String, Option<u16>), String> {
-    let text = text.rsplit_once('@').map_or(text, |(_, rest)| rest);
+    let text = text
+        .rsplit_once('@')
+        .map_or(text, |(_, after_user)| after_user);
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) if !host.contains(':') || host.ends_with(']') => (host, port),
         _ => (text, ""),

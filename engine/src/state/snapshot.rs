@@ -215,8 +215,8 @@ impl Snapshot {
     /// The definition of a kind, if there is one.
     pub fn definition(&self, gk: &GroupKind) -> Option<&Crd> {
         let mut definitions = self.definitions();
-        let found = definitions.find(|crd| crd.gk == *gk);
-        found.map(|crd| &**crd)
+        let definition = definitions.find(|crd| crd.gk == *gk);
+        definition.map(|crd| &**crd)
     }
 
     /// Policy kinds that have policies but no definition: only their profiles describe their fields. Sorted.

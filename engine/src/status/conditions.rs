@@ -123,7 +123,7 @@ pub struct PolicyStatus {
     /// One entry per target, in the order of the spec; for a selector, one per object that it selects now.
     pub targets: Vec<TargetStatus>,
     /// The status that its controllers report.
-    pub said: ControllerStatus,
+    pub controllers: ControllerStatus,
 }
 
 // === impl PolicyStatus ===
@@ -277,13 +277,13 @@ pub fn attachments<'a>(
     resolver: &mut Resolver<'_>,
     policy: &'a Policy,
 ) -> Vec<TargetAttachment<'a>> {
-    let mut found: Vec<TargetAttachment<'a>> = Vec::new();
+    let mut attachments: Vec<TargetAttachment<'a>> = Vec::new();
     let mut known: HashSet<Place> = HashSet::default();
     for entry in &policy.targets {
         for target in places(resolver, policy, entry) {
             if known.insert(target.clone()) {
                 let (accepted, left_out) = accepted(resolver, policy, entry, &target);
-                found.push(TargetAttachment {
+                attachments.push(TargetAttachment {
                     entry,
                     target,
                     accepted,
@@ -292,7 +292,7 @@ pub fn attachments<'a>(
             }
         }
     }
-    found
+    attachments
 }
 
 /// The status that a policy of the resolver's snapshot should have.
@@ -305,16 +305,16 @@ pub fn status(resolver: &mut Resolver<'_>, policy: &Policy) -> PolicyStatus {
         accepted: accepted.unwrap_or_else(|| unattached(resolver.snapshot(), policy)),
         state: combined(&targets).or_else(|| unnamed(policy).filter(|_| targets.is_empty())),
         targets,
-        said: ControllerStatus::of(resolver.snapshot(), policy),
+        controllers: ControllerStatus::of(resolver.snapshot(), policy),
     }
 }
 
-/// Maps the status of each policy with `told`, and returns the results in the order of `policies`. Processes policies
+/// Maps the status of each policy with `answer`, and returns the results in the order of `policies`. Processes policies
 /// on the same object in sequence, so that the paths there are resolved once.
 pub fn statuses<T>(
     resolver: &mut Resolver<'_>,
     policies: &[&Arc<Policy>],
-    mut told: impl FnMut(&Arc<Policy>, PolicyStatus) -> T,
+    mut answer: impl FnMut(&Arc<Policy>, PolicyStatus) -> T,
 ) -> Vec<T> {
     let mut order: Vec<(usize, &Arc<Policy>)> = policies.iter().copied().enumerate().collect();
     order.sort_by_cached_key(|(at, policy)| {
@@ -324,10 +324,10 @@ pub fn statuses<T>(
     });
     let all = order.into_iter();
     let mut all: Vec<(usize, T)> = all
-        .map(|(at, policy)| (at, told(policy, status(resolver, policy))))
+        .map(|(at, policy)| (at, answer(policy, status(resolver, policy))))
         .collect();
     all.sort_by_key(|(at, _)| *at);
-    all.into_iter().map(|(_, told)| told).collect()
+    all.into_iter().map(|(_, answer)| answer).collect()
 }
 
 /// Whether a policy without an existing target is wrong. It is not if the labels select a kind that is not watched,
@@ -371,8 +371,8 @@ fn places(resolver: &Resolver<'_>, policy: &Policy, target: &TargetRef) -> Vec<P
         return objects.iter().map(ObjectKey::whole).collect();
     }
     let sections = |object: ObjectKey| {
-        let found = snapshot.get(&object).map(|found| &**found);
-        let mut labels = sections(&policy.profile, target, found);
+        let known = snapshot.get(&object).map(|object_found| &**object_found);
+        let mut labels = sections(&policy.profile, target, known);
         if labels.is_empty() {
             // The section does not exist: the place keeps the name as written.
             labels.extend(target.section.clone());
@@ -391,10 +391,10 @@ fn on_target(
     let mut status = TargetStatus::new(at.target, at.accepted);
     if status.accepted == Accepted::Accepted {
         let (object, kind) = (&status.target.object, &policy.key().gk);
-        let shape = resolver.scope(object, kind);
+        let scope = resolver.scope(object, kind);
         let had = resolver.left();
-        let groups = resolver.paths_with_scope(object, kind, &shape);
-        let behind = resolver.behind_labels(object, kind, &shape);
+        let groups = resolver.paths_with_scope(object, kind, &scope);
+        let behind = resolver.behind_labels(object, kind, &scope);
         let mut mine = groups_with(&groups, policy, &status.target);
         mine.extend(groups_with(&behind, policy, &status.target));
         // The work of resolving has been charged already. An unlimited resolver needs no charge.

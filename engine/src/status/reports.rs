@@ -226,7 +226,7 @@ pub fn is_rejected_only_for(
 /// and records that for the ancestors of that target; the policy is in force on the other targets even if they share
 /// these ancestors. It records nothing for an object that does not exist. Listeners that share a port (`Invalid`)
 /// concern their target alone. Any other fault (`Invalid`) applies to the policy at all its targets.
-pub fn is_of_another_target(snapshot: &Snapshot, policy: &Policy, here: &ObjectKey) -> bool {
+pub fn is_of_another_target(snapshot: &Snapshot, policy: &Policy, object: &ObjectKey) -> bool {
     if policy.targets.len() < 2 {
         return false;
     }
@@ -236,7 +236,7 @@ pub fn is_of_another_target(snapshot: &Snapshot, policy: &Policy, here: &ObjectK
     let mut rejections = rejections.peekable();
     rejections.peek().is_some()
         && rejections.all(|(subject, rejection)| {
-            explains(snapshot, policy, here, (subject, &rejection.reason))
+            explains(snapshot, policy, object, (subject, &rejection.reason))
         })
 }
 
@@ -244,7 +244,7 @@ pub fn is_of_another_target(snapshot: &Snapshot, policy: &Policy, here: &ObjectK
 fn explains(
     snapshot: &Snapshot,
     policy: &Policy,
-    here: &ObjectKey,
+    target_object: &ObjectKey,
     (subject, reason): (&Subject, &str),
 ) -> bool {
     let is_about = |key: &ObjectKey| match subject {
@@ -255,7 +255,7 @@ fn explains(
     let others = policy.targets.iter();
     let mut others = others.filter_map(|target| Some((target, target.object(own)?)));
     others.any(|(target, key)| {
-        if key == *here {
+        if key == *target_object {
             return false;
         }
         let is_granted = || {
@@ -440,10 +440,10 @@ impl ControllerStatus {
             reports.extend(conditions.map(|condition| Report::of(entry, condition)));
         }
         let not_enforced = |entry: &Entry| Some(Report::of(entry, entry.not_enforced().next()?));
-        let find = |says: fn(&Condition) -> bool| {
+        let find = |condition_is: fn(&Condition) -> bool| {
             entries.clone().find_map(|entry| {
                 let mut conditions = entry.conditions.iter();
-                Some(Report::of(entry, conditions.find(|c| says(c))?))
+                Some(Report::of(entry, conditions.find(|c| condition_is(c))?))
             })
         };
         let everywhere = find(Condition::is_overridden).map(Overridden::Everywhere);

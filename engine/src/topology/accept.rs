@@ -71,13 +71,13 @@ pub fn may_accept(
 /// unless an older route of another kind keeps it out ([`super::kept_out`]).
 pub fn refusal(
     snapshot: &Snapshot,
-    here: &OwnListener<'_>,
+    own: &OwnListener<'_>,
     route: &Object,
     parent: &ParentRef,
 ) -> Option<Refusal> {
     let OwnListener {
         owner, listener, ..
-    } = here;
+    } = own;
     let unfit = unfit(listener, &route.key.gk, parent);
     if unfit.is_some() {
         return unfit;
@@ -86,23 +86,23 @@ pub fn refusal(
         Node::Route { hostnames, .. } => &**hostnames,
         _ => &[],
     };
-    if !here.hostname.takes(hostnames) {
-        let is_common = here.hostname.intersects(hostnames);
+    if !own.hostname.takes(hostnames) {
+        let is_common = own.hostname.intersects(hostnames);
         return Some(if is_common {
             Refusal::Isolated
         } else {
             Refusal::Hostname
         });
     }
-    let (own, theirs) = (&owner.key.namespace, &route.key.namespace);
+    let (namespace, theirs) = (&owner.key.namespace, &route.key.namespace);
     if listener.routes_from == From::Unknown {
         return Some(Refusal::Unread);
     }
-    if !lets_in(snapshot, &listener.routes_from, own, theirs) {
+    if !lets_in(snapshot, &listener.routes_from, namespace, theirs) {
         return Some(Refusal::Namespace);
     }
     let reported = || of_route(snapshot, route, parent).map(|_| Refusal::Reported);
-    here.conflict.map(Refusal::Conflict).or_else(reported)
+    own.conflict.map(Refusal::Conflict).or_else(reported)
 }
 
 fn unfit(listener: &Listener, route: &GroupKind, parent: &ParentRef) -> Option<Refusal> {

@@ -31,7 +31,7 @@ pub fn listeners(snapshot: &Snapshot, owner: &Object) -> Option<Arc<Listeners>> 
     match &owner.node {
         Node::Gateway { .. } => of_gateway(snapshot, owner).listeners(&owner.key).cloned(),
         Node::ListenerSet { parent, .. } => {
-            let refused = |why| Some(Arc::new(Listeners::refused(of(owner).len(), why)));
+            let refused = |why| Some(Arc::new(Listeners::refused(listeners_of(owner).len(), why)));
             let Some(gateway) = snapshot.get(&parent.object) else {
                 let is_missing = snapshot.lacks(&parent.object);
                 return refused(if is_missing {
@@ -67,7 +67,7 @@ pub fn unaccepted(snapshot: &Snapshot, place: &Place) -> Option<Unaccepted> {
             each.find_map(|c| *c).map(Unaccepted::AllListeners)
         }
         Some(name) => {
-            let named = of(owner).iter().zip(known.conflicts());
+            let named = listeners_of(owner).iter().zip(known.conflicts());
             let mut named = named.filter(|(listener, _)| listener.name == *name);
             let first = (*named.next()?.1)?;
             let all = named.all(|(_, conflict)| conflict.is_some());
@@ -77,7 +77,7 @@ pub fn unaccepted(snapshot: &Snapshot, place: &Place) -> Option<Unaccepted> {
 }
 
 /// The listeners in the spec of a Gateway or `ListenerSet`.
-pub fn of(owner: &Object) -> &[Listener] {
+pub fn listeners_of(owner: &Object) -> &[Listener] {
     match &owner.node {
         Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => listeners,
         _ => &[],
@@ -90,7 +90,7 @@ pub type ListenerEndpoint = (ObjectKey, u16, Option<Arc<str>>);
 
 /// The first listener with the name of a section.
 pub fn listener_at<'a>(snapshot: &'a Snapshot, place: &Place) -> Option<&'a Listener> {
-    let mut listeners = of(snapshot.get(&place.object)?).iter();
+    let mut listeners = listeners_of(snapshot.get(&place.object)?).iter();
     listeners.find(|listener| Some(&listener.name) == place.section.as_ref())
 }
 
@@ -127,7 +127,7 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
         .map(AsRef::as_ref)
         .partition(|set| allows_listener_set(snapshot, gateway, set));
     let joined: Vec<&Object> = std::iter::once(gateway).chain(joined).collect();
-    let owners = joined.iter().map(|owner| of(owner));
+    let owners = joined.iter().map(|owner| listeners_of(owner));
     let facts = controller_facts(snapshot, &gateway.key);
     let conflicts = if facts.is_some_and(|facts| facts.first_listener_wins) {
         conflicts_with_first(owners)
@@ -137,7 +137,7 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
     let missing = missing_class(snapshot, gateway).map(|_| Conflict::NoClass);
     let of_class = of_class(snapshot, gateway).map(|_| Conflict::Class);
     let with_reported = |(owner, mut conflicts): (&Object, Box<[Option<Conflict>]>)| {
-        for (listener, conflict) in of(owner).iter().zip(&mut conflicts) {
+        for (listener, conflict) in listeners_of(owner).iter().zip(&mut conflicts) {
             let reported = || of_listener(owner, &listener.name).map(|_| Conflict::Reported);
             let unknown = is_unknown_protocol(&listener.protocol, facts);
             let unknown = unknown.then_some(Conflict::UnknownProtocol);
@@ -149,15 +149,15 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
     let conflicts = joined.iter().copied().zip(conflicts).map(with_reported);
     let conflicts: Vec<Box<[Option<Conflict>]>> = conflicts.collect();
     let each = joined.iter().zip(&conflicts);
-    let each: Vec<OwnListeners<'_>> = each.map(|(owner, c)| (of(owner), &**c)).collect();
+    let each: Vec<OwnListeners<'_>> = each.map(|(owner, c)| (listeners_of(owner), &**c)).collect();
     let narrower = narrower(&each);
-    let mut found = Acceptance::default();
+    let mut acceptance = Acceptance::default();
     for ((owner, conflicts), narrower) in joined.into_iter().zip(conflicts).zip(narrower) {
-        found.add(&owner.key, Listeners::new(conflicts, narrower));
+        acceptance.add(&owner.key, Listeners::new(conflicts, narrower));
     }
     for set in outside {
-        let refused = Listeners::refused(of(set).len(), SetRefusal::NotAllowed);
-        found.add(&set.key, refused);
+        let refused = Listeners::refused(listeners_of(set).len(), SetRefusal::NotAllowed);
+        acceptance.add(&set.key, refused);
     }
-    found
+    acceptance
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::accept::{OwnListener, Refusal, fits_service, refusal};
-use super::acceptance::{PROTOCOLS, Unaccepted, listeners, of as listeners_of, unaccepted};
+use super::acceptance::{PROTOCOLS, Unaccepted, listeners, listeners_of, unaccepted};
 use super::delegation::{self, Unfollowed};
 use super::isolation::ListenerHostname;
 use super::route_kinds::{KeptOutCache, may_keep_out};
@@ -122,7 +122,7 @@ pub fn attachment_cost(snapshot: &Snapshot, route: &Object) -> usize {
 /// The entrances of a route to which others delegate, sorted.
 pub fn delegated(one_kind: &mut KeptOutCache<'_>, route: &Arc<Object>) -> Vec<Entrance> {
     let mut search = std::mem::take(&mut one_kind.delegated);
-    let paths = search.of(one_kind, route);
+    let paths = search.paths_to(one_kind, route);
     one_kind.delegated = search;
     let entrances = paths.iter().filter_map(|path| {
         Some(Entrance {
@@ -140,7 +140,7 @@ impl OwnPaths for KeptOutCache<'_> {
     }
 
     fn own_paths(&mut self, route: &Arc<Object>) -> Vec<Rc<AncestorPath>> {
-        let mut found = Vec::new();
+        let mut open_paths = Vec::new();
         for parent in route.parents() {
             let snapshot = KeptOutCache::snapshot(self);
             let owner = snapshot.get(&parent.object);
@@ -150,10 +150,10 @@ impl OwnPaths for KeptOutCache<'_> {
             {
                 let paths = through_listeners(snapshot, owner).into_iter();
                 let paths = paths.map(|(_, path)| path);
-                found.extend(paths.filter(|p| p.last().is_some_and(|at| places.contains(at))));
+                open_paths.extend(paths.filter(|p| p.last().is_some_and(|at| places.contains(at))));
             }
         }
-        found
+        open_paths
     }
 }
 
@@ -194,13 +194,13 @@ fn at_listeners(
     let mut winner: Option<Arc<Object>> = None;
     let mut taken = Vec::new();
     for (i, listener) in listeners_of(owner).iter().enumerate() {
-        let here = OwnListener {
+        let own = OwnListener {
             owner,
             listener,
             conflict: accepted.conflict(i),
             hostname: ListenerHostname::of(one_kind.snapshot(), owner, accepted, i),
         };
-        match refusal(one_kind.snapshot(), &here, route, parent) {
+        match refusal(one_kind.snapshot(), &own, route, parent) {
             None if may_keep_out(one_kind.snapshot(), owner, &route.key.gk) => {
                 let (kept_out, _) = one_kind.kept_out(owner, i);
                 match kept_out.get(&route.key) {
@@ -307,7 +307,7 @@ pub fn kept_out_by(winner: &Object) -> String {
 
 /// Why a listener conflicts with another, in the words of its controller if they are known.
 fn conflict(snapshot: &Snapshot, why: Conflict, owner: &Object, listener: &str) -> String {
-    let told = match why {
+    let reason = match why {
         Conflict::Reported => {
             of_listener(owner, listener).map(|report| format!("its controller reports {report}"))
         }
@@ -316,7 +316,7 @@ fn conflict(snapshot: &Snapshot, why: Conflict, owner: &Object, listener: &str) 
         Conflict::UnknownProtocol => of_unknown_protocol(owner, listener),
         Conflict::Same | Conflict::Protocol => None,
     };
-    told.unwrap_or_else(|| why.to_string())
+    reason.unwrap_or_else(|| why.to_string())
 }
 
 /// That no controller serves the protocol of a listener, with the one that was meant.
@@ -365,14 +365,16 @@ fn refused(
     route: &Object,
     parent: &ParentRef,
 ) -> String {
-    let (of, owner) = (owner, &owner.key);
+    let (owner_object, owner) = (owner, &owner.key);
     let Some((why, listener)) = closest else {
         return format!("{owner} has no listener");
     };
     let name = &listener.name;
     match (why, &parent.section, parent.port) {
         (_, Some(section), _) if section != name => {
-            let names = listeners_of(of).iter().map(|listener| &*listener.name);
+            let names = listeners_of(owner_object)
+                .iter()
+                .map(|listener| &*listener.name);
             let near = nearest(section, &names.collect::<Vec<_>>());
             let near = near.map(|name| format!("; did you mean {name}?"));
             let near = near.unwrap_or_default();
@@ -400,7 +402,7 @@ fn refused(
             "which namespaces listener {name} takes routes of cannot be read: its selector is none"
         ),
         (Refusal::Conflict(why), ..) => {
-            let why = conflict(snapshot, why, of, name);
+            let why = conflict(snapshot, why, owner_object, name);
             format!("listener {name} is not accepted: {why}")
         }
         (Refusal::Reported, ..) => {
@@ -433,7 +435,7 @@ pub fn unusable(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> 
         if facts.has_kind(&reference.object.gk) {
             return dead_end(snapshot, facts, route, reference);
         }
-        if delegation::is_beside(facts, route, reference) {
+        if delegation::is_in_delegating_rule(facts, route, reference) {
             return Some(Unreached::BesideDelegation);
         }
     }

@@ -101,14 +101,16 @@ pub(super) fn conflicts_with_first<'a>(
             "HTTPS" | "TLS" => "TLS",
             other => other,
         });
-        port.hostnames.entry(lower(listener)).or_insert(listener);
+        port.hostnames
+            .entry(lowercase_hostname(listener))
+            .or_insert(listener);
     }
     let conflict = |listener: &'a Listener| {
         let port = ports.get(&listener.port)?;
         if port.protocols.len() > 1 && listener.protocol != port.first.protocol {
             return Some(Conflict::Protocol);
         }
-        let has = port.hostnames.get(&lower(listener))?;
+        let has = port.hostnames.get(&lowercase_hostname(listener))?;
         (!std::ptr::eq(*has, listener)).then_some(Conflict::Same)
     };
     owners
@@ -116,7 +118,7 @@ pub(super) fn conflicts_with_first<'a>(
         .collect()
 }
 
-fn lower(listener: &Listener) -> Option<String> {
+fn lowercase_hostname(listener: &Listener) -> Option<String> {
     listener.hostname.as_deref().map(str::to_ascii_lowercase)
 }
 
@@ -140,11 +142,11 @@ fn of_owner(
         let identity = Identity::of(listener);
         let port = ports.get(&listener.port);
         if identity.carries.is_alone() {
-            let here = carried.get(&listener.port).map_or(0, BTreeSet::len);
+            let kinds_of_traffic = carried.get(&listener.port).map_or(0, BTreeSet::len);
             let goes = match port.map(|port| (port.carries, port.is_lost)) {
                 Some((_, true)) => false,
                 Some((Some(first), _)) => first == identity.carries,
-                _ => here == 1,
+                _ => kinds_of_traffic == 1,
             };
             if !goes {
                 return Some(Conflict::Protocol);
@@ -154,8 +156,8 @@ fn of_owner(
         let twice = wanted.get(&(listener.port, identity)).copied() > Some(1);
         (is_taken || twice).then_some(Conflict::Same)
     };
-    let found: Box<[Option<Conflict>]> = own.iter().map(conflict).collect();
-    for (listener, conflict) in own.iter().zip(&found) {
+    let conflicts: Box<[Option<Conflict>]> = own.iter().map(conflict).collect();
+    for (listener, conflict) in own.iter().zip(&conflicts) {
         // A listener that loses for its protocol does not block others.
         if *conflict != Some(Conflict::Protocol) {
             let port = ports.entry(listener.port).or_default();
@@ -170,7 +172,7 @@ fn of_owner(
             port.is_lost |= is_gateway;
         }
     }
-    found
+    conflicts
 }
 
 // === impl Identity ===
@@ -217,13 +219,13 @@ mod tests {
     }
 
     /// `-` accepted, `s` same as another, `p` incompatible protocol; `|` separates owners.
-    fn told(owners: &[&[&str]]) -> String {
+    fn conflict_letters(owners: &[&[&str]]) -> String {
         let owners = listeners(owners);
-        words(&conflicts(owners.iter().map(|own| &**own)))
+        letters(&conflicts(owners.iter().map(|own| &**own)))
     }
 
-    fn words(found: &[Box<[Option<Conflict>]>]) -> String {
-        let word = |conflict: &Option<Conflict>| match conflict {
+    fn letters(conflicts: &[Box<[Option<Conflict>]>]) -> String {
+        let letter = |conflict: &Option<Conflict>| match conflict {
             None => '-',
             Some(Conflict::Same) => 's',
             Some(Conflict::Protocol) => 'p',
@@ -234,8 +236,11 @@ mod tests {
                 | Conflict::UnknownProtocol,
             ) => 'r',
         };
-        let found: Vec<String> = found.iter().map(|o| o.iter().map(word).collect()).collect();
-        found.join("|")
+        let letters_by_owner: Vec<String> = conflicts
+            .iter()
+            .map(|o| o.iter().map(letter).collect())
+            .collect();
+        letters_by_owner.join("|")
     }
 
     /// kgateway v2.2.0, `pkg/kgateway/translator/listener/validation.go`.
@@ -252,8 +257,8 @@ mod tests {
             (&[&["HTTP 80"], &["HTTP 80", "HTTP 80 a.example"]], "-|s-"),
         ] {
             let owners = listeners(owners);
-            let found = conflicts_with_first(owners.iter().map(|own| &**own));
-            assert_eq!(words(&found), expected, "{owners:?}");
+            let conflicts = conflicts_with_first(owners.iter().map(|own| &**own));
+            assert_eq!(letters(&conflicts), expected, "{owners:?}");
         }
     }
 
@@ -279,7 +284,7 @@ mod tests {
             (&["UDP 53", "UDP 53 a.example", "TCP 53"], "ss-"),
             (&["example.com/x 80", "HTTP 80", "example.com/x 80"], "s-s"),
         ] {
-            assert_eq!(told(&[own]), expected, "{own:?}");
+            assert_eq!(conflict_letters(&[own]), expected, "{own:?}");
         }
     }
 
@@ -299,7 +304,7 @@ mod tests {
                 "-|pp|-",
             ),
         ] {
-            assert_eq!(told(owners), expected, "{owners:?}");
+            assert_eq!(conflict_letters(owners), expected, "{owners:?}");
         }
     }
 }

@@ -59,7 +59,11 @@ pub struct DelegatedPaths {
 
 impl DelegatedPaths {
     /// The ancestor paths of a route through delegation, sorted.
-    pub fn of(&mut self, source: &mut impl OwnPaths, route: &Arc<Object>) -> Vec<Rc<AncestorPath>> {
+    pub fn paths_to(
+        &mut self,
+        source: &mut impl OwnPaths,
+        route: &Arc<Object>,
+    ) -> Vec<Rc<AncestorPath>> {
         if let Some((paths, delegated)) = self.known.get(&route.key) {
             return last_of(paths, *delegated);
         }
@@ -85,7 +89,7 @@ impl DelegatedPaths {
             self.is_cut = true;
             return (Rc::from([]), 0);
         }
-        let mut found: Vec<Rc<AncestorPath>> = Vec::new();
+        let mut through_parents: Vec<Rc<AncestorPath>> = Vec::new();
         self.climbed.push(route.key.clone());
         let parents = if has_hostnames(route) {
             Vec::new()
@@ -94,22 +98,27 @@ impl DelegatedPaths {
         };
         for parent in &parents {
             for path in self.find(source, parent).0.iter() {
-                self.add_through(source.snapshot(), (path, parent), route, &mut found);
+                self.add_through(
+                    source.snapshot(),
+                    (path, parent),
+                    route,
+                    &mut through_parents,
+                );
             }
         }
         self.climbed.pop();
-        found.sort();
-        found.dedup();
-        if found.len() > MOST_PATHS || self.visited > MOST_VISITED {
-            found.clear();
+        through_parents.sort();
+        through_parents.dedup();
+        if through_parents.len() > MOST_PATHS || self.visited > MOST_VISITED {
+            through_parents.clear();
         }
-        let delegated = found.len();
+        let delegated = through_parents.len();
         let mut paths = source.own_paths(route);
-        paths.extend(found);
+        paths.extend(through_parents);
         let paths: Paths = paths.into();
         if !self.is_cut || self.climbed.is_empty() {
-            let found = (paths.clone(), delegated);
-            self.known.insert(route.key.clone(), found);
+            let paths_and_count = (paths.clone(), delegated);
+            self.known.insert(route.key.clone(), paths_and_count);
         }
         (paths, delegated)
     }
@@ -120,7 +129,7 @@ impl DelegatedPaths {
         snapshot: &Snapshot,
         (path, parent): (&Rc<AncestorPath>, &Arc<Object>),
         route: &Arc<Object>,
-        found: &mut Vec<Rc<AncestorPath>>,
+        through_parents: &mut Vec<Rc<AncestorPath>>,
     ) {
         let (Some(facts), Node::Route { rules, .. }) = (facts_of(snapshot, path), &parent.node)
         else {
@@ -146,7 +155,7 @@ impl DelegatedPaths {
             {
                 let name = (through.clone(), route.key.clone());
                 self.matches.entry(name).or_insert(requests);
-                found.push(through);
+                through_parents.push(through);
             }
         }
     }

@@ -25,19 +25,21 @@ pub fn delegates(facts: &DelegationFile, rule: &Rule) -> bool {
 
 /// Whether a backend of a rule stands for a route.
 pub fn selects(facts: &DelegationFile, reference: &BackendRef, child: &Object) -> bool {
-    let of = &reference.object;
+    let referenced = &reference.object;
     if !child.key.gk.is_gateway_api("HTTPRoute") {
         return false;
     }
-    if of.gk.is_gateway_api("HTTPRoute") {
-        let fits_name = matches!(&*of.name, "" | "*") || of.name == child.key.name;
-        return fits_name && of.namespace == child.key.namespace;
+    if referenced.gk.is_gateway_api("HTTPRoute") {
+        let fits_name = matches!(&*referenced.name, "" | "*") || referenced.name == child.key.name;
+        return fits_name && referenced.namespace == child.key.namespace;
     }
     facts.by_label.as_ref().is_some_and(|by| {
-        let is_there = of.namespace == child.key.namespace
-            || by.any_namespace.as_deref() == Some(&*of.namespace);
+        let is_there = referenced.namespace == child.key.namespace
+            || by.any_namespace.as_deref() == Some(&*referenced.namespace);
         let label = child.meta.labels.get(by.label.as_str());
-        is_there && facts.has_kind(&of.gk) && label.is_some_and(|value| *value == of.name)
+        is_there
+            && facts.has_kind(&referenced.gk)
+            && label.is_some_and(|value| *value == referenced.name)
     })
 }
 
@@ -108,7 +110,11 @@ pub fn facts_of<'a>(snapshot: &'a Snapshot, route: &Object) -> Option<&'a Delega
 }
 
 /// Whether a backend, which does not stand for routes itself, is in a rule that delegates.
-pub fn is_beside(facts: &DelegationFile, route: &Object, reference: &BackendRef) -> bool {
+pub fn is_in_delegating_rule(
+    facts: &DelegationFile,
+    route: &Object,
+    reference: &BackendRef,
+) -> bool {
     let mut rules = rules_of(route).iter();
     let has = |rule: &Rule| rule.backends.iter().any(|own| std::ptr::eq(own, reference));
     rules.any(|rule| has(rule) && delegates(facts, rule))
@@ -231,9 +237,9 @@ fn may_delegate(snapshot: &Snapshot, route: &Object) -> bool {
 
 /// The routes that may delegate to a route, by any facts; each once.
 pub fn parents_of(snapshot: &Snapshot, child: &Object) -> Vec<Arc<Object>> {
-    let mut found: Vec<Arc<Object>> = Vec::new();
+    let mut parents: Vec<Arc<Object>> = Vec::new();
     if !child.key.gk.is_gateway_api("HTTPRoute") {
-        return found;
+        return parents;
     }
     for facts in snapshot.delegations() {
         let (gk, namespace) = (&child.key.gk, &child.key.namespace);
@@ -250,32 +256,32 @@ pub fn parents_of(snapshot: &Snapshot, child: &Object) -> Vec<Arc<Object>> {
         }
         for parent in keys.iter().flat_map(|key| snapshot.using(key)) {
             let is_route = parent.key.gk.is_gateway_api("HTTPRoute");
-            let is_known = found.iter().any(|known| known.key == parent.key);
+            let is_known = parents.iter().any(|known| known.key == parent.key);
             if is_route && !is_known && accepts_parent(child, &parent.key) {
-                found.push(parent.clone());
+                parents.push(parent.clone());
             }
         }
     }
-    found
+    parents
 }
 
 /// The routes that the rules of a route may delegate to, by any facts; each once.
 fn children_of<'a>(snapshot: &'a Snapshot, parent: &Object) -> Vec<&'a Arc<Object>> {
-    let mut found: Vec<&'a Arc<Object>> = Vec::new();
+    let mut children: Vec<&'a Arc<Object>> = Vec::new();
     if !parent.key.gk.is_gateway_api("HTTPRoute") {
-        return found;
+        return children;
     }
     for facts in snapshot.delegations() {
         for reference in parent.backends().filter(|b| facts.has_kind(&b.object.gk)) {
             for child in selected(snapshot, facts, reference) {
-                let is_known = found.iter().any(|known| known.key == child.key);
+                let is_known = children.iter().any(|known| known.key == child.key);
                 if !is_known && accepts_parent(child, &parent.key) {
-                    found.push(child);
+                    children.push(child);
                 }
             }
         }
     }
-    found
+    children
 }
 
 /// The routes that some routes may delegate to, that these may delegate to, and so on: at most `most`, without the
@@ -285,10 +291,10 @@ pub fn delegated_to<'a>(
     routes: impl IntoIterator<Item = &'a Arc<Object>>,
     most: usize,
 ) -> Vec<Arc<Object>> {
-    let mut found: Vec<Arc<Object>> = Vec::new();
+    let mut descendants: Vec<Arc<Object>> = Vec::new();
     let followed: Vec<&DelegationFile> = snapshot.delegations().collect();
     if followed.is_empty() {
-        return found;
+        return descendants;
     }
     let names_routes = |reference: &BackendRef| {
         let mut facts = followed.iter();
@@ -303,16 +309,16 @@ pub fn delegated_to<'a>(
             continue;
         }
         for child in children_of(snapshot, parent) {
-            if found.len() >= most {
-                return found;
+            if descendants.len() >= most {
+                return descendants;
             }
             if met.insert(&child.key) {
-                found.push(child.clone());
+                descendants.push(child.clone());
                 open.push_back(child);
             }
         }
     }
-    found
+    descendants
 }
 
 /// Whether a backend that stands for routes names a single one.
@@ -326,15 +332,15 @@ fn selected<'a>(
     facts: &DelegationFile,
     reference: &BackendRef,
 ) -> Vec<&'a Arc<Object>> {
-    let of = &reference.object;
-    if names_one(of) {
-        return snapshot.get(of).into_iter().collect();
+    let referenced = &reference.object;
+    if names_one(referenced) {
+        return snapshot.get(referenced).into_iter().collect();
     }
     let kind = GroupKind::gateway_api("HTTPRoute");
-    let by_label = facts.by_label.as_ref().filter(|_| of.gk != kind);
+    let by_label = facts.by_label.as_ref().filter(|_| referenced.gk != kind);
     let anywhere = by_label.and_then(|by| by.any_namespace.as_deref());
-    let namespace = namespace_key(&of.namespace);
-    let mut routes: Vec<&'a Arc<Object>> = if anywhere == Some(&*of.namespace) {
+    let namespace = namespace_key(&referenced.namespace);
+    let mut routes: Vec<&'a Arc<Object>> = if anywhere == Some(&*referenced.namespace) {
         let all = snapshot.objects(&kind);
         all.filter(|route| selects(facts, reference, route))
             .collect()
@@ -367,18 +373,18 @@ pub fn handed_on(
     let of_rule = |i: usize| {
         let own = rule_matches.of_rule(i).iter();
         let pairs = own.flat_map(|own| above.iter().map(move |above| (above, own)));
-        let found = pairs.filter_map(|(above, own)| {
+        let matches = pairs.filter_map(|(above, own)| {
             if inherits {
                 Some(own.joined_to(above))
             } else {
                 own.is_within(above).then(|| own.clone())
             }
         });
-        found.fold(Vec::new(), |mut found: Vec<RequestMatch>, one| {
-            if !found.contains(&one) {
-                found.push(one);
+        matches.fold(Vec::new(), |mut distinct: Vec<RequestMatch>, one| {
+            if !distinct.contains(&one) {
+                distinct.push(one);
             }
-            found
+            distinct
         })
     };
     (0..rules.len()).map(of_rule).collect()

@@ -14,10 +14,10 @@ pub(crate) fn intersect(a: &str, b: &str) -> bool {
 
 /// The parent domains of a name: `b.c` and `c` for `a.b.c` and for `*.b.c`.
 pub(super) fn above(name: &str) -> impl Iterator<Item = &str> {
-    let mut rest = name;
+    let mut domain = name;
     std::iter::from_fn(move || {
-        rest = rest.split_once('.')?.1;
-        Some(rest)
+        domain = domain.split_once('.')?.1;
+        Some(domain)
     })
 }
 

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::acceptance::of;
+use super::acceptance::listeners_of;
 use super::conflicts::Carries;
 use super::controller_facts;
 use super::hostnames::{above, in_common};
@@ -42,12 +42,12 @@ pub(super) fn narrower(owners: &[OwnListeners<'_>]) -> Vec<Box<[Option<Arc<Narro
     let mut wide: HashMap<(u16, String), Vec<(usize, usize)>> = HashMap::new();
     for (place, listener) in &each {
         let name = listener.hostname.as_deref().unwrap_or("");
-        if let Some(rest) = name.strip_prefix('*').or(name.is_empty().then_some("")) {
-            let known = wide.entry((listener.port, rest.to_ascii_lowercase()));
+        if let Some(suffix) = name.strip_prefix('*').or(name.is_empty().then_some("")) {
+            let known = wide.entry((listener.port, suffix.to_ascii_lowercase()));
             known.or_default().push(*place);
         }
     }
-    let mut found: HashMap<(usize, usize), NarrowerHostnames> = HashMap::new();
+    let mut narrower_by_listener: HashMap<(usize, usize), NarrowerHostnames> = HashMap::new();
     for (_, listener) in each.iter().filter(|_| !wide.is_empty()) {
         let Some(name) = listener.hostname.as_ref().filter(|name| !name.is_empty()) else {
             continue;
@@ -60,12 +60,15 @@ pub(super) fn narrower(owners: &[OwnListeners<'_>]) -> Vec<Box<[Option<Arc<Narro
                 continue;
             }
             for place in wide.get(&(listener.port, suffix)).into_iter().flatten() {
-                found.entry(*place).or_default().insert(&name);
+                narrower_by_listener
+                    .entry(*place)
+                    .or_default()
+                    .insert(&name);
             }
         }
     }
     let owners = owners.iter().enumerate().map(|(i, (own, _))| {
-        let of_owner = (0..own.len()).map(|j| found.remove(&(i, j)).map(Arc::new));
+        let of_owner = (0..own.len()).map(|j| narrower_by_listener.remove(&(i, j)).map(Arc::new));
         of_owner.collect()
     });
     owners.collect()
@@ -89,7 +92,7 @@ fn isolation(snapshot: &Snapshot, owner: &Object, listener: &Listener) -> Listen
 impl ListenerHostname {
     /// The hostname of the listener at an index of the spec of its owner.
     pub fn of(snapshot: &Snapshot, owner: &Object, all: &Listeners, index: usize) -> Self {
-        let listener = of(owner).get(index);
+        let listener = listeners_of(owner).get(index);
         let narrower = all.narrower(index).cloned();
         // Most listeners are alone, so the controller need not be found.
         let known = listener.filter(|_| narrower.is_some());

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::DelegatedPaths;
 use super::accept::{OwnListener, refusal};
-use super::acceptance::{listeners, of as listeners_of};
+use super::acceptance::{listeners, listeners_of};
 use super::hostnames::{above, intersect};
 use super::isolation::ListenerHostname;
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
@@ -77,20 +77,20 @@ pub fn routes_of_other_kind(snapshot: &Snapshot, route: &Object) -> Vec<ObjectKe
 }
 
 /// The routes that a listener keeps out for older ones of the other kind; empty if its controller serves both.
-pub fn kept_out(snapshot: &Snapshot, here: &OwnListener<'_>) -> KeptOut {
-    if !may_keep_out(snapshot, here.owner, &HTTP) || !may_keep_out(snapshot, here.owner, &GRPC) {
+pub fn kept_out(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut {
+    if !may_keep_out(snapshot, own.owner, &HTTP) || !may_keep_out(snapshot, own.owner, &GRPC) {
         return KeptOut::default();
     }
-    let routes = snapshot.naming(&here.owner.key);
+    let routes = snapshot.naming(&own.owner.key);
     let routes = routes.filter(|route| other_kind(&route.key.gk).is_some());
     let mut routes: Vec<&Arc<Object>> = routes
         .filter(|route| {
-            let mut parents = route.parents_to(&here.owner.key);
-            parents.any(|parent| refusal(snapshot, here, route, parent).is_none())
+            let mut parents = route.parents_to(&own.owner.key);
+            parents.any(|parent| refusal(snapshot, own, route, parent).is_none())
         })
         .collect();
     routes.sort_by_cached_key(|route| Precedence::of(route));
-    one_kind(here.listener, &routes)
+    one_kind(own.listener, &routes)
 }
 
 /// Caches which routes listeners keep out, since many routes ask for each listener, and paths through delegation.
@@ -125,20 +125,20 @@ impl<'a> KeptOutCache<'a> {
         if let Some(known) = self.known.get(&key) {
             return (known.clone(), 0);
         }
-        let found = listeners_of(owner).get(index).map(|listener| {
+        let kept_out_routes = listeners_of(owner).get(index).map(|listener| {
             let all = listeners(self.snapshot, owner);
             let hostname = all.map(|all| ListenerHostname::of(self.snapshot, owner, &all, index));
-            let here = OwnListener {
+            let own = OwnListener {
                 owner,
                 listener,
                 conflict: None,
                 hostname: hostname.unwrap_or_default(),
             };
-            Rc::new(kept_out(self.snapshot, &here))
+            Rc::new(kept_out(self.snapshot, &own))
         });
-        let found = found.unwrap_or_default();
-        self.known.insert(key, found.clone());
-        (found, self.snapshot.naming(&owner.key).count())
+        let kept_out_routes = kept_out_routes.unwrap_or_default();
+        self.known.insert(key, kept_out_routes.clone());
+        (kept_out_routes, self.snapshot.naming(&owner.key).count())
     }
 }
 
@@ -148,7 +148,7 @@ fn one_kind(listener: &Listener, routes: &[&Arc<Object>]) -> KeptOut {
     let names = routes.iter().map(|route| hostnames(listener, route));
     let names: Vec<Vec<String>> = names.collect();
     let (mut http, mut grpc) = (HostnamesOfKind::default(), HostnamesOfKind::default());
-    let mut found = KeptOut::default();
+    let mut kept_out = KeptOut::default();
     for (route, names) in routes.iter().copied().zip(&names) {
         let (own, other) = if route.key.gk == *HTTP {
             (&mut http, &grpc)
@@ -156,11 +156,11 @@ fn one_kind(listener: &Listener, routes: &[&Arc<Object>]) -> KeptOut {
             (&mut grpc, &http)
         };
         match other.rival(names) {
-            Some(winner) => drop(found.insert(route.key.clone(), winner.clone())),
+            Some(winner) => drop(kept_out.insert(route.key.clone(), winner.clone())),
             None => own.add(route, names),
         }
     }
-    found
+    kept_out
 }
 
 /// The hostnames of a route that intersect the listener's, in lower case; an empty list means every host.

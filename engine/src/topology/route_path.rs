@@ -41,10 +41,10 @@ pub fn to_rules(namespace: &ObjectKey, route: &Object) -> Vec<RoutePath> {
         return Vec::new();
     };
     if rules.is_empty() {
-        return vec![whole(to_route(namespace, route), true)];
+        return vec![route_path(to_route(namespace, route), true)];
     }
     if route.delegates() {
-        return vec![whole(to_route(namespace, route), false)];
+        return vec![route_path(to_route(namespace, route), false)];
     }
     let mut labels: Vec<Arc<str>> = Vec::with_capacity(rules.len());
     for (i, _) in rules
@@ -57,12 +57,12 @@ pub fn to_rules(namespace: &ObjectKey, route: &Object) -> Vec<RoutePath> {
             labels.push(label);
         }
     }
-    let ways = labels.into_iter().map(|label| {
+    let paths = labels.into_iter().map(|label| {
         let mut steps = to_route(namespace, route);
         steps.push(Step::new(Level::Rule, route.key.section(label)));
-        whole(steps, true)
+        route_path(steps, true)
     });
-    ways.collect()
+    paths.collect()
 }
 
 /// The paths through a route to the ports of its backends; sorted, without duplicates.
@@ -70,28 +70,28 @@ pub fn to_backends(snapshot: &Snapshot, namespace: &ObjectKey, route: &Object) -
     let Node::Route { rules, .. } = &route.node else {
         return Vec::new();
     };
-    let mut found = Vec::with_capacity(rules.len());
+    let mut paths = Vec::with_capacity(rules.len());
     for (i, rule) in rules.iter().enumerate() {
         let mut steps = to_route(namespace, route);
         let label = section::rule_label(route, i);
         steps.push(Step::new(Level::Rule, route.key.section(label)));
-        let before = found.len();
+        let before = paths.len();
         for reference in &rule.backends {
             if let Some(more) = to_backend(snapshot, route, reference) {
                 let steps = steps.iter().cloned().chain(more).collect();
-                found.push(whole(steps, true));
+                paths.push(route_path(steps, true));
             }
         }
-        if found.len() == before {
-            found.push(whole(steps, false));
+        if paths.len() == before {
+            paths.push(route_path(steps, false));
         }
     }
     if rules.is_empty() {
-        found.push(whole(to_route(namespace, route), false));
+        paths.push(route_path(to_route(namespace, route), false));
     }
-    found.sort();
-    found.dedup();
-    found
+    paths.sort();
+    paths.dedup();
+    paths
 }
 
 /// The steps to a route, with capacity for one more.
@@ -112,22 +112,22 @@ pub fn backend(snapshot: &Snapshot, key: &ObjectKey, below_namespace: bool) -> V
     }
     base.push(Step::new(Level::Backend, key.whole()));
     let ports = snapshot.get(key).map(|o| section::labels(o));
-    let mut found: Vec<RoutePath> = ports
+    let mut paths: Vec<RoutePath> = ports
         .into_iter()
         .flatten()
         .map(|label| {
             let mut steps = base.clone();
             steps.push(Step::new(Level::Port, key.section(label)));
-            whole(steps, true)
+            route_path(steps, true)
         })
         .collect();
-    if found.is_empty() {
-        found.push(whole(base, true));
+    if paths.is_empty() {
+        paths.push(route_path(base, true));
     }
-    found
+    paths
 }
 
-fn whole(steps: Vec<Step>, complete: bool) -> RoutePath {
+fn route_path(steps: Vec<Step>, complete: bool) -> RoutePath {
     RoutePath { steps, complete }
 }
 

@@ -71,24 +71,24 @@ impl Deref for RoutePaths {
     fn deref(&self) -> &Self::Target {
         self.0.made.get_or_init(|| {
             let through = self.0.through.iter();
-            let ways = through.flat_map(|(namespace, route)| to_rules(namespace, route));
-            ways.map(Rc::new).collect()
+            let paths = through.flat_map(|(namespace, route)| to_rules(namespace, route));
+            paths.map(Rc::new).collect()
         })
     }
 }
 
 impl From<Vec<Rc<RoutePath>>> for RoutePaths {
-    fn from(ways: Vec<Rc<RoutePath>>) -> Self {
+    fn from(paths: Vec<Rc<RoutePath>>) -> Self {
         Self(Rc::new(List {
-            made: OnceCell::from(ways.into_boxed_slice()),
+            made: OnceCell::from(paths.into_boxed_slice()),
             through: None,
         }))
     }
 }
 
 impl From<RoutePath> for RoutePaths {
-    fn from(way: RoutePath) -> Self {
-        Self::from(vec![Rc::new(way)])
+    fn from(path: RoutePath) -> Self {
+        Self::from(vec![Rc::new(path)])
     }
 }
 

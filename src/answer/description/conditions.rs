@@ -45,11 +45,11 @@ pub(super) fn of(
     policy: &Policy,
     status: &PolicyStatus,
 ) -> (Vec<Condition>, Vec<Ancestor>) {
-    let (found, _) = ancestors(resolver, policy, status);
-    let each = found.into_iter().map(|found| Ancestor {
-        ancestor: Named::from(&found.object),
-        controller: found.controller.as_deref().map(str::to_owned),
-        conditions: through(status, Some(&found.object)),
+    let (ancestors_of_policy, _) = ancestors(resolver, policy, status);
+    let each = ancestors_of_policy.into_iter().map(|ancestor| Ancestor {
+        ancestor: Named::from(&ancestor.object),
+        controller: ancestor.controller.as_deref().map(str::to_owned),
+        conditions: through(status, Some(&ancestor.object)),
     });
     (through(status, None), each.collect())
 }
@@ -57,11 +57,11 @@ pub(super) fn of(
 fn through(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Condition> {
     let all = conditions::conditions(status, gateway).into_iter();
     let named = all.filter(|condition| NAMES.contains(&condition.kind));
-    let told = named.map(|condition| Condition {
+    let conditions = named.map(|condition| Condition {
         kind: condition.kind,
         status: if condition.status { "True" } else { "False" },
         reason: condition.reason,
         message: condition.message,
     });
-    told.collect()
+    conditions.collect()
 }

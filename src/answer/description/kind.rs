@@ -22,8 +22,8 @@ pub fn kind(
 ) -> Option<OfKind> {
     let definitions = snapshot.definitions().filter(|crd| crd.gk == *gk);
     let crds: Vec<Arc<Crd>> = definitions.cloned().collect();
-    let found = kinds(rules, &crds, std::slice::from_ref(gk), false);
-    let policy_kind = found.kinds.into_iter().next()?;
+    let kinds_found = kinds(rules, &crds, std::slice::from_ref(gk), false);
+    let policy_kind = kinds_found.kinds.into_iter().next()?;
     let asked = Asked {
         kind: Some(gk.clone()),
         namespace: None,

@@ -78,7 +78,7 @@ pub(super) fn overview(resolver: &mut Resolver<'_>, place: &Place) -> Option<Ove
         return None;
     }
     let mut one_kind = KeptOutCache::new(snapshot);
-    let mut found = Overview::default();
+    let mut overview = Overview::default();
     let mut by_listener: BTreeMap<Place, usize> = BTreeMap::new();
     let owners = owners(snapshot, object);
     for route in routes(snapshot, object, &owners) {
@@ -97,7 +97,7 @@ pub(super) fn overview(resolver: &mut Resolver<'_>, place: &Place) -> Option<Ove
             entrances.retain(|entrance| owners.contains(&entrance.object));
         }
         if !entrances.is_empty() {
-            found.routes.push(Named::from(&route.key));
+            overview.routes.push(Named::from(&route.key));
         }
         for entrance in entrances {
             *by_listener.entry(entrance).or_default() += 1;
@@ -105,19 +105,19 @@ pub(super) fn overview(resolver: &mut Resolver<'_>, place: &Place) -> Option<Ove
         let problems = of_object(resolver, &mut one_kind, &route.key.whole());
         if !problems.is_empty() {
             let route = Named::from(&route.key);
-            found.broken_routes.push(BrokenRoute { route, problems });
+            overview.broken_routes.push(BrokenRoute { route, problems });
         }
     }
-    about(snapshot, object, &by_listener, &mut found);
-    Some(found)
+    about(snapshot, object, &by_listener, &mut overview);
+    Some(overview)
 }
 
 /// The object and the Gateways and `ListenerSets` below it; empty for a Namespace.
 fn owners(snapshot: &Snapshot, object: &Arc<Object>) -> BTreeSet<ObjectKey> {
-    let mut found = BTreeSet::new();
+    let mut owners = BTreeSet::new();
     let mut open = vec![object.key.clone()];
     if object.key.gk.is_core("Namespace") {
-        return found;
+        return owners;
     }
     while let Some(key) = open.pop() {
         let below = snapshot
@@ -126,11 +126,11 @@ fn owners(snapshot: &Snapshot, object: &Arc<Object>) -> BTreeSet<ObjectKey> {
         open.extend(
             below
                 .map(|below| below.key.clone())
-                .filter(|below| !found.contains(below)),
+                .filter(|below| !owners.contains(below)),
         );
-        found.insert(key);
+        owners.insert(key);
     }
-    found
+    owners
 }
 
 /// The routes with one of the owners as parent; without owners, the routes in the Namespace. Sorted.
@@ -158,18 +158,18 @@ fn about(
     snapshot: &Snapshot,
     object: &Arc<Object>,
     by_listener: &BTreeMap<Place, usize>,
-    found: &mut Overview,
+    overview: &mut Overview,
 ) {
     match &object.node {
         Node::Gateway { class, .. } => {
-            found.class = Some(class.to_string());
+            overview.class = Some(class.to_string());
             let key = ObjectKey::new(GroupKind::gateway_api("GatewayClass"), "", &**class);
             let controller = snapshot.controller_of(&key);
-            found.controller = controller.map(ToString::to_string);
+            overview.controller = controller.map(ToString::to_string);
         }
         Node::GatewayClass { controller } => {
-            found.controller = Some(controller.to_string());
-            found.gateways = snapshot
+            overview.controller = Some(controller.to_string());
+            overview.gateways = snapshot
                 .below(&object.key)
                 .map(|gateway| Named::from(&gateway.key))
                 .collect();
@@ -186,5 +186,5 @@ fn about(
             .copied()
             .unwrap_or(0),
     });
-    found.listeners = listeners.collect();
+    overview.listeners = listeners.collect();
 }

@@ -36,7 +36,7 @@ pub fn policy(resolver: &mut Resolver<'_>, policy: &Policy) -> OfPolicy {
         conditions,
         ancestors,
         settings: settings(policy),
-        status: FromStatus::with(&status.said, status.disagreement()),
+        status: FromStatus::with(&status.controllers, status.disagreement()),
         targets: status
             .targets
             .iter()
@@ -69,7 +69,7 @@ fn changes(snapshot: &Snapshot, policy: &Policy, accepted: &Accepted) -> Vec<Cha
 fn settings(policy: &Policy) -> BTreeMap<String, Value> {
     let names = policy.profile.strategies.value.stanzas;
     let stanzas = policy.strategies.iter().flatten();
-    let found = stanzas.map(|stanza| {
+    let by_stanza = stanzas.map(|stanza| {
         let name = match (stanza.place, names) {
             (StanzaPlace::Defaults, Some(names)) => names.defaults,
             (StanzaPlace::Overrides, Some(names)) => names.overrides,
@@ -77,7 +77,7 @@ fn settings(policy: &Policy) -> BTreeMap<String, Value> {
         };
         (name.to_owned(), policy.settings(*stanza))
     });
-    found.collect()
+    by_stanza.collect()
 }
 
 fn on_target(snapshot: &Snapshot, policy: &Policy, status: &TargetStatus) -> OnTarget {

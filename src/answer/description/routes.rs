@@ -20,21 +20,21 @@ pub(super) fn on_routes(resolver: &mut Resolver<'_>, place: &Place) -> Vec<OnPat
         .iter()
         .flat_map(|route| leading(route, |to| leads_to(to, place, port)))
         .collect();
-    let mut found = Vec::new();
+    let mut on_paths = Vec::new();
     for place in &places {
         for kind in resolver.kinds_through(&place.object) {
             if !reaches(resolver, backend, &kind) {
                 let mut groups = on(resolver, place, &kind);
                 groups.retain(|group| !group.stack.is_empty());
-                found.extend(groups.iter().map(|group| OnPaths::from((&kind, group))));
+                on_paths.extend(groups.iter().map(|group| OnPaths::from((&kind, group))));
             }
         }
     }
-    found.sort_by(|a, b| {
+    on_paths.sort_by(|a, b| {
         let (a, b) = (&a.effective, &b.effective);
         (&a.policy_kind, &a.path).cmp(&(&b.policy_kind, &b.path))
     });
-    found
+    on_paths
 }
 
 /// Whether policies of a kind on the routes are also in force at the backend.

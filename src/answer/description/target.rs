@@ -11,7 +11,7 @@ use crate::answer::effective::{OnPaths, through};
 use crate::answer::named::{Named, named};
 use crate::answer::policies::reason::{of_strategy, of_target};
 use crate::answer::problems::problems;
-use crate::answer::reported::{FromStatus, told};
+use crate::answer::reported::{FromStatus, in_words};
 use crate::answer::state::PolicyState;
 use crate::answer::strategy::{as_written, strategy};
 use crate::engine::attachment::conflict::conflict_winner;
@@ -52,28 +52,28 @@ pub fn target(resolver: &mut Resolver<'_>, place: &Place) -> OfTarget {
 /// Describes an object or section without the routes to it.
 pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) -> OfTarget {
     let key = &place.object;
-    let mut found = Found::new();
+    let mut policies_over = Found::new();
     let mut effective: Vec<OnPaths> = Vec::new();
     let mut without: Vec<OnPaths> = Vec::new();
     let mut all_paths: Vec<PathGroup> = Vec::new();
     for kind in kinds(resolver, key) {
         let all = on(resolver, place, &kind);
-        let (bare, mut groups): (Vec<PathGroup>, Vec<PathGroup>) =
+        let (without_policies, mut groups): (Vec<PathGroup>, Vec<PathGroup>) =
             all.into_iter().partition(|group| group.stack.is_empty());
         // No request takes a path that begins at no listener.
-        all_paths.extend(bare.iter().chain(&groups).cloned());
-        let taken = bare.iter().filter(|group| group.attached);
+        all_paths.extend(without_policies.iter().chain(&groups).cloned());
+        let taken = without_policies.iter().filter(|group| group.attached);
         without.extend(taken.map(|group| OnPaths::from((&kind, group))));
         groups.sort_by_cached_key(|group| group.path().into_iter().cloned().collect::<Vec<_>>());
-        over(resolver.snapshot(), place, &groups, &mut found);
+        over(resolver.snapshot(), place, &groups, &mut policies_over);
         effective.extend(groups.iter().map(|group| OnPaths::from((&kind, group))));
     }
-    without.retain(|bare| {
-        let kind = &bare.effective.policy_kind;
+    without.retain(|on_paths| {
+        let kind = &on_paths.effective.policy_kind;
         let mut others = effective.iter();
         others.any(|other| other.effective.policy_kind == *kind)
     });
-    for over in found.values_mut() {
+    for over in policies_over.values_mut() {
         partly_rejected(
             resolver.snapshot(),
             &over.policy,
@@ -88,7 +88,7 @@ pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) 
         };
         shadowed(resolver, own, &mut over.status);
     }
-    refused(resolver, place, &mut found);
+    refused(resolver, place, &mut policies_over);
     let object = resolver.snapshot().get(key).cloned();
     let hostnames = match object.as_ref().map(|object| &object.node) {
         Some(Node::Route { hostnames, .. }) => hostnames.iter().map(ToString::to_string).collect(),
@@ -103,7 +103,7 @@ pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) 
         not_attached_to: not_attached_to(resolver, key, &listeners),
         attached_to: listeners.iter().map(Named::from).collect(),
         problems: problems(resolver, place),
-        policies: sorted(resolver.snapshot(), key, found),
+        policies: sorted(resolver.snapshot(), key, policies_over),
         effective,
         without,
         backends: object.map_or_else(Vec::new, |route| backends(resolver, place, &route)),
@@ -129,16 +129,16 @@ fn backends(resolver: &mut Resolver<'_>, place: &Place, route: &Object) -> Vec<O
     let rules = rules.iter().enumerate().filter(|(index, _)| asked(index));
     let references = rules.flat_map(|(_, rule)| &rule.backends);
     let objects: BTreeSet<&ObjectKey> = references.map(|backend| &backend.object).collect();
-    let mut found = Vec::new();
+    let mut backends = Vec::new();
     for object in objects {
         let mut policies = on_backend(resolver, object, place);
         policies.retain(|standing| standing.relation == Relation::Attached);
         if !policies.is_empty() {
             let object = Named::from(object);
-            found.push(OnBackend { object, policies });
+            backends.push(OnBackend { object, policies });
         }
     }
-    found
+    backends
 }
 
 /// The policies at a backend or above it, with their outcome on the paths through this route only.
@@ -148,7 +148,7 @@ fn on_backend(
     route: &Place,
 ) -> Vec<PolicyOnObject> {
     let backend = object.whole();
-    let mut found = Found::new();
+    let mut policies_over = Found::new();
     for kind in kinds(resolver, object) {
         let mut groups = on(resolver, &backend, &kind);
         let profile = resolver.snapshot().profile(&kind);
@@ -156,10 +156,10 @@ fn on_backend(
             groups = groups.iter().filter_map(|g| through(g, route)).collect();
         }
         groups.retain(|group| !group.stack.is_empty());
-        over(resolver.snapshot(), &backend, &groups, &mut found);
+        over(resolver.snapshot(), &backend, &groups, &mut policies_over);
     }
-    refused(resolver, &backend, &mut found);
-    sorted(resolver.snapshot(), object, found)
+    refused(resolver, &backend, &mut policies_over);
+    sorted(resolver.snapshot(), object, policies_over)
 }
 
 /// The kinds with policies attached at the object or on paths through it.
@@ -196,35 +196,40 @@ fn of_place(
     let leading: Vec<PathGroup> = groups.iter().filter_map(|g| through(g, place)).collect();
     let inherits = snapshot.profile(kind).is_some_and(|p| p.inherits());
     if leading.is_empty() && !inherits {
-        let whole = place.object.whole();
-        let is_whole = |group: &&PathGroup| group.paths.targets().all(|target| *target == whole);
+        let whole_object = place.object.whole();
+        let is_whole =
+            |group: &&PathGroup| group.paths.targets().all(|target| *target == whole_object);
         return groups.iter().filter(is_whole).cloned().collect();
     }
     leading
 }
 
 /// Adds the policies of these path groups that are attached at the place or above it.
-fn over(snapshot: &Snapshot, place: &Place, groups: &[PathGroup], found: &mut Found) {
+fn over(snapshot: &Snapshot, place: &Place, groups: &[PathGroup], policies_over: &mut Found) {
     for group in groups {
         let Some(own) = group.position(&place.object) else {
             continue;
         };
         for above in group.stack.iter() {
-            let stands = &above.step.place;
-            let here = stands.object == place.object;
+            let attached_to = &above.step.place;
+            let is_on_object = attached_to.object == place.object;
             let of_namespace = place.object.gk.is_core("Namespace");
-            if !here && (of_namespace || above.step.position() > own) {
+            if !is_on_object && (of_namespace || above.step.position() > own) {
                 continue;
             }
-            if here && place.section.is_some() && stands.section.is_some() && stands != place {
+            if is_on_object
+                && place.section.is_some()
+                && attached_to.section.is_some()
+                && attached_to != place
+            {
                 continue;
             }
             for policy in above.policies.iter() {
-                let id = (policy.key().clone(), stands.clone());
-                if found.contains_key(&id) {
+                let id = (policy.key().clone(), attached_to.clone());
+                if policies_over.contains_key(&id) {
                     continue;
                 }
-                let mut status = status_on_paths(snapshot, policy, stands, groups);
+                let mut status = status_on_paths(snapshot, policy, attached_to, groups);
                 if let Some(winner) = conflict_winner(&above.policies, policy) {
                     status.accepted = Accepted::Conflicted(winner.key().clone());
                     status.state = None;
@@ -235,33 +240,34 @@ fn over(snapshot: &Snapshot, place: &Place, groups: &[PathGroup], found: &mut Fo
                     level: above.step.level,
                     status,
                 };
-                found.insert(id, over);
+                policies_over.insert(id, over);
             }
         }
     }
 }
 
 /// Adds the policies that name the object but are not attached to it.
-fn refused(resolver: &mut Resolver<'_>, place: &Place, found: &mut Found) {
+fn refused(resolver: &mut Resolver<'_>, place: &Place, policies_over: &mut Found) {
     let snapshot = resolver.snapshot();
     let naming: Vec<Arc<Policy>> = snapshot.policies_naming(&place.object).cloned().collect();
     for policy in naming {
         let all = attachments(resolver, &policy).into_iter();
-        let here = all.filter(|attachment| attachment.target.object == place.object);
+        let on_object = all.filter(|attachment| attachment.target.object == place.object);
         let accepted = |at: TargetAttachment<'_>| {
             let left_out = at.left_out.map(Accepted::Clashing);
             (at.target, left_out.unwrap_or(at.accepted))
         };
-        let here: Vec<(Place, Accepted)> = here.map(accepted).collect();
-        for (stands, accepted) in here {
-            let id = (policy.key().clone(), stands.clone());
-            let elsewhere = place.section.is_some() && stands.section.is_some() && stands != *place;
-            if elsewhere || found.contains_key(&id) {
+        let accepted_by_place: Vec<(Place, Accepted)> = on_object.map(accepted).collect();
+        for (attached_to, accepted) in accepted_by_place {
+            let id = (policy.key().clone(), attached_to.clone());
+            let elsewhere =
+                place.section.is_some() && attached_to.section.is_some() && attached_to != *place;
+            if elsewhere || policies_over.contains_key(&id) {
                 continue;
             }
-            let mut status = status_on_paths(snapshot, &policy, &stands, &[]);
+            let mut status = status_on_paths(snapshot, &policy, &attached_to, &[]);
             if accepted == Accepted::Accepted {
-                status.reject_in_part(rejections_on(snapshot, &policy, &stands));
+                status.reject_in_part(rejections_on(snapshot, &policy, &attached_to));
             } else {
                 status.accepted = accepted;
                 status.state = None;
@@ -271,7 +277,7 @@ fn refused(resolver: &mut Resolver<'_>, place: &Place, found: &mut Found) {
                 level: Level::Port,
                 status,
             };
-            found.insert(id, over);
+            policies_over.insert(id, over);
         }
     }
 }
@@ -282,14 +288,14 @@ fn standing(snapshot: &Snapshot, object: &ObjectKey, over: &Over) -> PolicyOnObj
     if let Accepted::Conflicted(with) = &status.accepted {
         by.push(Named::from(with));
     }
-    let said = ControllerStatus::of(snapshot, policy);
-    let differs = disagreement(&status.accepted, status.state.as_ref(), &said);
+    let reported = ControllerStatus::of(snapshot, policy);
+    let differs = disagreement(&status.accepted, status.state.as_ref(), &reported);
     let mut reasons: Vec<String> = of_strategy(policy)
         .or_else(|| of_target(snapshot, policy, status))
         .into_iter()
         .collect();
     if !matches!(status.accepted, Accepted::Rejected(_)) {
-        reasons.extend(told(&said, differs));
+        reasons.extend(in_words(&reported, differs));
     }
     PolicyOnObject {
         policy: Named::from(policy.key()),
@@ -303,7 +309,7 @@ fn standing(snapshot: &Snapshot, object: &ObjectKey, over: &Over) -> PolicyOnObj
         reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
         by,
         caveats: policy.caveats(snapshot).map(str::to_owned).collect(),
-        status: FromStatus::with(&said, differs),
+        status: FromStatus::with(&reported, differs),
     }
 }
 
@@ -316,15 +322,15 @@ fn relation(object: &ObjectKey, over: &Over) -> Relation {
 }
 
 /// By kind, from the least specific place to the object itself.
-fn sorted(snapshot: &Snapshot, object: &ObjectKey, found: Found) -> Vec<PolicyOnObject> {
-    let mut found: Vec<Over> = found.into_values().collect();
-    found.sort_by_cached_key(|over| {
+fn sorted(snapshot: &Snapshot, object: &ObjectKey, policies_over: Found) -> Vec<PolicyOnObject> {
+    let mut sorted: Vec<Over> = policies_over.into_values().collect();
+    sorted.sort_by_cached_key(|over| {
         let (policy, place) = (over.policy.key().clone(), over.status.target.clone());
         let attached = relation(object, over) == Relation::Attached;
         (policy.gk.clone(), attached, over.level, place, policy)
     });
-    let told = found.iter().map(|over| standing(snapshot, object, over));
-    told.collect()
+    let policies = sorted.iter().map(|over| standing(snapshot, object, over));
+    policies.collect()
 }
 
 /// The listeners and mesh Services through which requests reach an object, without the object itself. Empty for objects

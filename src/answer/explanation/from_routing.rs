@@ -14,11 +14,11 @@ use crate::engine::routing::{
 // === impl Asked ===
 
 impl Asked {
-    pub(super) fn new(request: &Request, ways: &[RequestMatch]) -> Self {
+    pub(super) fn new(request: &Request, matches: &[RequestMatch]) -> Self {
         let pairs = |all: &[(String, String)]| all.iter().map(Pair::from).collect();
         Self {
             scheme: request.scheme.map(Scheme::as_str).map(str::to_owned),
-            method: method(request, ways).map(str::to_owned),
+            method: method(request, matches).map(str::to_owned),
             host: request.hostname(),
             server_name: request.sni.as_ref().and_then(|_| request.server_name()),
             port: request.port,
@@ -32,11 +32,13 @@ impl Asked {
 }
 
 /// The method of a request. `None` if the proxy sees only TLS, TCP or UDP.
-fn method<'a>(request: &'a Request, ways: &[RequestMatch]) -> Option<&'a str> {
-    let mut kinds = ways.iter().filter_map(|way| match &way.outcome {
-        Outcome::Taken(taken) => taken.rule.as_ref().map(|rule| &rule.route.gk),
-        Outcome::Missed(_) => None,
-    });
+fn method<'a>(request: &'a Request, matches: &[RequestMatch]) -> Option<&'a str> {
+    let mut kinds = matches
+        .iter()
+        .filter_map(|request_match| match &request_match.outcome {
+            Outcome::Taken(taken) => taken.rule.as_ref().map(|rule| &rule.route.gk),
+            Outcome::Missed(_) => None,
+        });
     let first = kinds.next();
     let is = |kind: &str| first.is_some_and(|gk| gk.is_gateway_api(kind));
     let is_seen = request.scheme.is_none_or(Scheme::is_http)
@@ -58,10 +60,10 @@ impl From<&(String, String)> for Pair {
 }
 
 /// A served request, without the settings in force.
-pub(super) fn step(way: &RequestMatch, taken: &Served) -> Step {
+pub(super) fn step(request_match: &RequestMatch, taken: &Served) -> Step {
     let rule = taken.rule.as_ref();
     Step {
-        entered_at: entrance(&way.front),
+        entered_at: entrance(&request_match.front),
         route: rule.map(|rule| Named::from(&rule.route)),
         rule: rule.map(|rule| Named(rule.route.section(rule.label.clone()))),
         delegated_by: rule.map_or_else(Vec::new, delegated_by),
@@ -71,9 +73,9 @@ pub(super) fn step(way: &RequestMatch, taken: &Served) -> Step {
         backends: taken.backends.iter().map(|b| backend(rule, b)).collect(),
         mirrors: taken.mirrors.iter().map(mirror).collect(),
         answer: taken.answer.as_ref().map(answered),
-        considered: way.lost.iter().map(considered).collect(),
-        considered_more: way.more,
-        notes: way.notes.clone(),
+        considered: request_match.lost.iter().map(considered).collect(),
+        considered_more: request_match.more,
+        notes: request_match.notes.clone(),
         effective: Vec::new(),
         policies: Vec::new(),
     }
@@ -86,15 +88,15 @@ fn delegated_by(rule: &MatchedRule) -> Vec<Named> {
 }
 
 /// A request that is not served, and why.
-pub(super) fn unserved(way: &RequestMatch, missed: &Missed) -> Unserved {
+pub(super) fn unserved(request_match: &RequestMatch, missed: &Missed) -> Unserved {
     Unserved {
-        entered_at: entrance(&way.front),
+        entered_at: entrance(&request_match.front),
         at: missed.at,
         message: missed.why.clone(),
         nearest: missed.near.clone(),
-        considered: way.lost.iter().map(considered).collect(),
-        considered_more: way.more,
-        notes: way.notes.clone(),
+        considered: request_match.lost.iter().map(considered).collect(),
+        considered_more: request_match.more,
+        notes: request_match.notes.clone(),
     }
 }
 

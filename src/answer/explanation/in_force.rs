@@ -109,23 +109,23 @@ impl Path {
         resolver: &mut Resolver<'_>,
     ) -> (Vec<Effective>, Vec<PolicyOnRequest>) {
         let snapshot = resolver.snapshot();
-        let (mut found, mut standings) = (Vec::new(), Standings::new());
+        let (mut effective, mut standings) = (Vec::new(), Standings::new());
         for kind in snapshot.used_kinds() {
             let Some(profile) = snapshot.profile(kind) else {
                 continue;
             };
             if profile.class.value == Class::Direct {
-                self.direct(resolver, profile, &mut found, &mut standings);
+                self.direct(resolver, profile, &mut effective, &mut standings);
             } else {
-                self.inherited(resolver, kind, &mut found, &mut standings);
+                self.inherited(resolver, kind, &mut effective, &mut standings);
             }
         }
         self.rejected(resolver, &mut standings);
         let standings = standings.into_iter();
         (
-            found,
+            effective,
             standings
-                .map(|(key, found)| found.told(&key, resolver.snapshot()))
+                .map(|(key, standing)| standing.policy_on_request(&key, resolver.snapshot()))
                 .collect(),
         )
     }
@@ -147,19 +147,19 @@ impl Path {
     }
 
     fn steps(&self) -> impl Iterator<Item = &Step> {
-        let lowers = self
+        let route_steps = self
             .route_paths
             .iter()
             .flat_map(|route_path| &route_path.steps);
-        self.above.steps.iter().chain(lowers)
+        self.above.steps.iter().chain(route_steps)
     }
 
     /// The path groups of a kind with direct policies. These act only on their target: each object and section of the
     /// path is resolved on its own.
     fn acting(&self, resolver: &mut Resolver<'_>, profile: &Profile) -> Vec<PathGroup> {
-        let mut found = Vec::new();
+        let mut acting_groups = Vec::new();
         if resolver.is_run_by_others(profile, &self.above.steps) {
-            return found;
+            return acting_groups;
         }
         let mut seen: Vec<&ObjectKey> = Vec::new();
         for step in self.steps() {
@@ -184,18 +184,18 @@ impl Path {
                 let place = last(group);
                 place.is_some_and(|place| place.section.is_some() && sections.contains(&&place))
             };
-            let whole =
+            let is_on_whole =
                 |group: &&PathGroup| last(group).is_some_and(|place| place.section.is_none());
             let of_sections: Vec<&PathGroup> = groups.iter().filter(on_way).collect();
             let chosen = if of_sections.is_empty() {
-                groups.iter().filter(whole).collect()
+                groups.iter().filter(is_on_whole).collect()
             } else {
                 of_sections
             };
             let chosen = chosen.into_iter().filter(|group| !group.stack.is_empty());
-            found.extend(chosen.cloned());
+            acting_groups.extend(chosen.cloned());
         }
-        found
+        acting_groups
     }
 
     /// Direct policies on the objects and sections of the path.
@@ -203,11 +203,11 @@ impl Path {
         &self,
         resolver: &mut Resolver<'_>,
         profile: &Profile,
-        found: &mut Vec<Effective>,
+        effective: &mut Vec<Effective>,
         standings: &mut Standings,
     ) {
         for group in self.acting(resolver, profile) {
-            found.push(Effective::along(
+            effective.push(Effective::along(
                 &profile.gk,
                 &group.path(),
                 &group.effective,
@@ -229,22 +229,22 @@ impl Path {
         &self,
         resolver: &mut Resolver<'_>,
         kind: &GroupKind,
-        found: &mut Vec<Effective>,
+        effective: &mut Vec<Effective>,
         standings: &mut Standings,
     ) {
         let groups = self.groups(resolver, kind);
-        let mut told: Vec<Vec<Place>> = Vec::new();
+        let mut paths_told: Vec<Vec<Place>> = Vec::new();
         for end in self.ends() {
             let Some((group, ancestor_path, route_path)) = self.one_of(&groups, end) else {
                 continue;
             };
             let path = places(&ancestor_path, route_path.as_deref());
             let names: Vec<Place> = path.iter().map(|place| (*place).clone()).collect();
-            if group.stack.is_empty() || told.contains(&names) {
+            if group.stack.is_empty() || paths_told.contains(&names) {
                 continue;
             }
-            found.push(Effective::along(kind, &path, &group.effective));
-            told.push(names);
+            effective.push(Effective::along(kind, &path, &group.effective));
+            paths_told.push(names);
             note(group, standings);
         }
     }
@@ -256,16 +256,16 @@ impl Path {
         let Some(object) = route.or_else(|| entrance.clone()) else {
             return Vec::new();
         };
-        let mut shape = resolver.scope(&object, kind);
-        if shape.end().is_some_and(Level::is_upper) {
+        let mut scope = resolver.scope(&object, kind);
+        if scope.end().is_some_and(Level::is_upper) {
             return entrance
                 .map_or_else(Vec::new, |entrance| resolver.paths_through(&entrance, kind));
         }
         // A policy on a backend extends the paths of its kind to the backend.
         for step in self.steps().filter(|step| step.level == Level::Backend) {
-            shape = shape.union(resolver.scope(&step.place.object, kind));
+            scope = scope.union(resolver.scope(&step.place.object, kind));
         }
-        resolver.paths_of_scope(&object, kind, &shape)
+        resolver.paths_of_scope(&object, kind, &scope)
     }
 
     /// The path group that holds this path to one of its ends, and the path as the kind sees it. A path for clients of
@@ -275,7 +275,7 @@ impl Path {
         let acting = groups
             .iter()
             .filter(|group| group.complete && group.attached);
-        let ways = acting.flat_map(|group| {
+        let candidates = acting.flat_map(|group| {
             let ancestor_paths = group
                 .paths
                 .ancestors
@@ -285,35 +285,39 @@ impl Path {
                 if group.paths.routes.is_empty() {
                     return Some((group, ancestor_path.clone(), None));
                 }
-                let mut lowers = group.paths.routes.iter();
-                let route_path =
-                    lowers.find(|route_path| end.is_some_and(|end| is_start(route_path, end)))?;
+                let mut route_paths = group.paths.routes.iter();
+                let route_path = route_paths
+                    .find(|route_path| end.is_some_and(|end| is_start(route_path, end)))?;
                 Some((group, ancestor_path.clone(), Some(route_path.clone())))
             })
         });
-        let ways: Vec<Held<'g>> = ways.collect();
-        let of = |from: Option<&Arc<str>>| {
-            let mut ways = ways.iter();
-            ways.find(|(_, ancestor_path, _)| ancestor_path.consumer.as_ref() == from)
+        let candidates: Vec<Held<'g>> = candidates.collect();
+        let from_namespace = |from: Option<&Arc<str>>| {
+            let mut each = candidates.iter();
+            each.find(|(_, ancestor_path, _)| ancestor_path.consumer.as_ref() == from)
         };
-        of(self.from.as_ref()).or_else(|| of(None)).cloned()
+        from_namespace(self.from.as_ref())
+            .or_else(|| from_namespace(None))
+            .cloned()
     }
 
     /// Adds the policies on this path that lose a conflict, and those that controllers reject.
     fn rejected(&self, resolver: &mut Resolver<'_>, standings: &mut Standings) {
         for step in self.steps() {
-            for (stand, rival) in resolver.attached_and_conflicts(&step.place.object) {
-                let here = stand.section == step.place.section;
-                let Some(rival) = rival.filter(|_| here) else {
+            for (attachment, rival) in resolver.attached_and_conflicts(&step.place.object) {
+                let is_on_step = attachment.section == step.place.section;
+                let Some(rival) = rival.filter(|_| is_on_step) else {
                     continue;
                 };
-                if !plays(step.level, &stand.policy.profile) {
+                if !plays(step.level, &attachment.policy.profile) {
                     continue;
                 }
-                let found = standings.entry(stand.policy.key().clone()).or_default();
-                found.at.insert(step.place.clone());
-                found.conflicted = true;
-                found.by.insert(rival);
+                let standing = standings
+                    .entry(attachment.policy.key().clone())
+                    .or_default();
+                standing.at.insert(step.place.clone());
+                standing.conflicted = true;
+                standing.by.insert(rival);
             }
             self.clashing(resolver, step, standings);
             self.rejected_by_controllers(resolver.snapshot(), step, standings);
@@ -328,9 +332,9 @@ impl Path {
                 continue;
             };
             if clash.sections().is_empty() || self.passes_left_out(step, &clash) {
-                let found = standings.entry(policy.key().clone()).or_default();
-                found.at.insert(step.place.clone());
-                found.rejection = Some(format!(
+                let standing = standings.entry(policy.key().clone()).or_default();
+                standing.at.insert(step.place.clone());
+                standing.rejection = Some(format!(
                     "attache expects its controller to reject it ({clash})"
                 ));
             }
@@ -365,9 +369,9 @@ impl Path {
                 continue;
             }
             if let Some(report) = rejection(snapshot, policy) {
-                let found = standings.entry(policy.key().clone()).or_default();
-                found.at.insert(step.place.clone());
-                found.rejection = Some(format!("its controller reports {report}"));
+                let standing = standings.entry(policy.key().clone()).or_default();
+                standing.at.insert(step.place.clone());
+                standing.rejection = Some(format!("its controller reports {report}"));
             }
         }
     }
@@ -398,17 +402,17 @@ fn upper(snapshot: &Snapshot, front: &EntryPoint) -> Option<AncestorPath> {
             let owner = snapshot.get(&listener.place.object)?;
             let ancestor_paths = through_listeners(snapshot, owner).into_iter();
             let ancestor_paths: Vec<Rc<AncestorPath>> =
-                ancestor_paths.map(|(_, way)| way).collect();
+                ancestor_paths.map(|(_, path)| path).collect();
             (ancestor_paths, listener.place.clone())
         }
         EntryPoint::Service { service, .. } => {
             (through_service(service, service, &[]), service.whole())
         }
     };
-    let found = ancestor_paths
+    let fitting = ancestor_paths
         .iter()
         .find(|ancestor_path| ancestor_path.last() == Some(&last));
-    found.map(|ancestor_path| (**ancestor_path).clone())
+    fitting.map(|ancestor_path| (**ancestor_path).clone())
 }
 
 /// The route paths to a Service that forwards to its own endpoints.
@@ -425,8 +429,8 @@ fn straight(snapshot: &Snapshot, taken: &Served) -> Vec<RoutePath> {
 }
 
 /// Whether the route path of a kind is a prefix of the whole route path.
-fn is_start(route_path: &RoutePath, whole: &RoutePath) -> bool {
-    whole.steps.starts_with(&route_path.steps)
+fn is_start(route_path: &RoutePath, full_path: &RoutePath) -> bool {
+    full_path.steps.starts_with(&route_path.steps)
 }
 
 /// Whether policies of the kind act on a Service in this role.
@@ -441,9 +445,9 @@ fn plays(level: Level, profile: &Profile) -> bool {
 fn note(group: &PathGroup, standings: &mut Standings) {
     for level in group.stack.iter() {
         for policy in level.policies.iter() {
-            let found = standings.entry(policy.key().clone()).or_default();
-            found.at.insert(level.step.place.clone());
-            found.note(policy, &level.policies, group);
+            let standing = standings.entry(policy.key().clone()).or_default();
+            standing.at.insert(level.step.place.clone());
+            standing.note(policy, &level.policies, group);
         }
     }
 }
@@ -451,8 +455,8 @@ fn note(group: &PathGroup, standings: &mut Standings) {
 // === impl Found ===
 
 impl Found {
-    fn note(&mut self, policy: &Policy, here: &[Arc<Policy>], group: &PathGroup) {
-        if let Some(winner) = conflict_winner(here, policy) {
+    fn note(&mut self, policy: &Policy, policies: &[Arc<Policy>], group: &PathGroup) {
+        if let Some(winner) = conflict_winner(policies, policy) {
             self.conflicted = true;
             self.by.insert(winner.key().clone());
             return;
@@ -464,7 +468,7 @@ impl Found {
         self.lost.extend(outcome.lost.into_keys());
     }
 
-    fn told(self, key: &ObjectKey, snapshot: &Snapshot) -> PolicyOnRequest {
+    fn policy_on_request(self, key: &ObjectKey, snapshot: &Snapshot) -> PolicyOnRequest {
         let state = match (self.survives, self.lost.is_empty()) {
             (true, false) => PolicyOutcome::PartiallyEnforced,
             (false, _) if self.rejection.is_some() => PolicyOutcome::Rejected,

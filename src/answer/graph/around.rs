@@ -70,11 +70,11 @@ fn around(
 fn of_namespace(sketch: &Sketch<'_>, namespace: &Arc<str>) -> Vec<Index> {
     let itself = namespace_key(namespace);
     let spots = sketch.spots().iter().enumerate();
-    let here = spots.filter(|(_, spot)| {
+    let in_namespace = spots.filter(|(_, spot)| {
         let object = &spot.place.object;
         object.namespace == *namespace || *object == itself
     });
-    here.map(|(index, _)| index).collect()
+    in_namespace.map(|(index, _)| index).collect()
 }
 
 /// The nodes of a place. An object that nothing refers to is added to the sketch first.
@@ -90,18 +90,18 @@ fn of_place(sketch: &mut Sketch<'_>, place: &Place) -> Option<Vec<Index>> {
     if is_there && nodes(sketch, &place.object.whole()).is_empty() {
         sketch.object(&place.object, false);
     }
-    let mut found = nodes(sketch, place);
+    let mut indexes = nodes(sketch, place);
     // Users may write a port by its number and a rule by its position.
     let other_name = object.zip(place.section.as_ref());
     let other_name =
         other_name.and_then(|(object, name)| section::resolve(object, name, SectionNames::ANY));
-    if let (true, Some(label)) = (found.is_empty(), other_name) {
-        found = nodes(sketch, &place.object.section(label));
+    if let (true, Some(label)) = (indexes.is_empty(), other_name) {
+        indexes = nodes(sketch, &place.object.section(label));
     }
     if place.object.gk.is_core("Namespace") {
-        found = of_namespace(sketch, &place.object.name);
+        indexes = of_namespace(sketch, &place.object.name);
     }
-    (!found.is_empty()).then_some(found)
+    (!indexes.is_empty()).then_some(indexes)
 }
 
 /// Keeps everything reachable in one direction. A rejected reference leads to its end and no further.

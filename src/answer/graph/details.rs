@@ -155,8 +155,8 @@ pub fn details(snapshot: &Snapshot, specs: &[Object], graph: &Graph) -> Details 
         {
             for number in &numbers {
                 let node = graph.nodes.get(*number).zip(nodes.get_mut(*number));
-                let whole = node.filter(|(node, _)| node.object.0.section.is_none());
-                if let Some((_, about)) = whole {
+                let whole_object = node.filter(|(node, _)| node.object.0.section.is_none());
+                if let Some((_, about)) = whole_object {
                     about.spec = Some(spec.clone());
                 }
             }
@@ -223,7 +223,7 @@ fn of_policy(snapshot: &Snapshot, policy: &Policy, status: &PolicyStatus) -> Abo
         spec: Some(yaml(&policy.spec())),
         why: reason(snapshot, policy, status),
         reported: status
-            .said
+            .controllers
             .reports
             .iter()
             .map(ToString::to_string)
@@ -247,12 +247,12 @@ impl About {
         let mut count = 0;
         let place = &node.object.0;
         let is_upper = node.role < Role::Route;
-        let mut told: HashSet<Outcome> = HashSet::new();
-        let mut found: Vec<(Effective, Vec<String>, usize)> = Vec::new();
+        let mut outcomes: HashSet<Outcome> = HashSet::new();
+        let mut results: Vec<(Effective, Vec<String>, usize)> = Vec::new();
         let relevant = relevant(profile, groups, place, is_upper);
         let through: Vec<PathGroup> = relevant.iter().map(|group| (*group).clone()).collect();
         for group in relevant {
-            let is_new = told.insert(group.outcome());
+            let is_new = outcomes.insert(group.outcome());
             if is_new {
                 self.note(snapshot, group, place, &through);
             }
@@ -267,12 +267,12 @@ impl About {
             } else {
                 (*group.effective).clone()
             };
-            match found.iter_mut().find(|(known, ..)| *known == effective) {
+            match results.iter_mut().find(|(known, ..)| *known == effective) {
                 Some((_, _, paths)) => *paths += group.path_count(),
-                None => found.push((effective, path(group, place, is_upper), group.path_count())),
+                None => results.push((effective, path(group, place, is_upper), group.path_count())),
             }
         }
-        for (effective, path, paths) in found {
+        for (effective, path, paths) in results {
             let settings = settings(&effective);
             if settings.as_ref().is_some_and(Vec::is_empty) {
                 continue;
@@ -313,7 +313,7 @@ impl About {
                 above.step.level < level
             };
             for policy in above.policies.iter().filter(|_| over) {
-                let (id, at) = (id::of(&policy.key().whole(), false), other.to_string());
+                let (id, at) = (id::node_id(&policy.key().whole(), false), other.to_string());
                 if self.policies.iter().any(|a| a.policy == id && a.at == at) {
                     continue;
                 }

@@ -109,13 +109,13 @@ impl<'a> Reader<'a> {
         let wants = rules.and_then(|rules| rules.get(index));
         let wants = wants.into_iter().flatten();
         Facts {
-            matches: wants.take(MOST_MATCHES).map(said).collect(),
+            matches: wants.take(MOST_MATCHES).map(match_text).collect(),
             ..Facts::default()
         }
     }
 }
 
-fn said(wants: &Result<MatchSpec, String>) -> String {
+fn match_text(wants: &Result<MatchSpec, String>) -> String {
     let text = match wants {
         Ok(wants) => words(wants),
         Err(why) => format!("unreadable match: {why}"),
@@ -129,15 +129,15 @@ fn words(wants: &MatchSpec) -> String {
         let sign = if text.is_expression() { "=~" } else { "=" };
         format!("{what} {name}{sign}{}", text.value())
     };
-    let said = |what: &str, value: &Option<Text>| {
+    let condition = |what: &str, value: &Option<Text>| {
         let value = value.as_ref();
         value.map(|value| format!("{what} {}", value.value()))
     };
     let path = wants.path.iter();
     let parts = path
         .map(|path| format!("{} {}", path.kind(), path.value()))
-        .chain(said("service", &wants.service))
-        .chain(said("method", &wants.call))
+        .chain(condition("service", &wants.service))
+        .chain(condition("method", &wants.call))
         .chain(wants.method.iter().map(|method| format!("method {method}")))
         .chain(wants.headers.iter().map(|header| pair("header", header)))
         .chain(

@@ -8,7 +8,7 @@ use crate::engine::model::ids::{GATEWAY_API, GroupKind, Place};
 use crate::engine::model::object::is_route;
 
 /// The id of a node; `frontend` marks a Service in its role as a parent of mesh routes.
-pub(super) fn of(place: &Place, frontend: bool) -> Arc<str> {
+pub(super) fn node_id(place: &Place, frontend: bool) -> Arc<str> {
     let object = &place.object;
     let mut id = kind(&object.gk);
     if !object.namespace.is_empty() {
@@ -35,11 +35,11 @@ fn kind(gk: &GroupKind) -> String {
     let gateway_api = GroupKind::gateway_api(&gk.kind);
     let is_own = ["GatewayClass", "Gateway", "ListenerSet"].contains(&&*gk.kind);
     let is_own = is_own || is_route(&gateway_api);
-    let bare = match &*gk.group {
+    let short_group = match &*gk.group {
         GATEWAY_API => is_own,
         group => group.is_empty() && !is_own,
     };
-    if !bare {
+    if !short_group {
         text.push('.');
         plain(&gk.group, "", &mut text);
     }
@@ -66,7 +66,7 @@ fn plain(part: &str, more: &str, text: &mut String) {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{GroupKind, of};
+    use super::{GroupKind, node_id};
     use crate::engine::model::ids::ObjectKey;
 
     fn id(group: &str, kind: &str, namespace: &str, name: &str, section: Option<&str>) -> String {
@@ -75,7 +75,7 @@ mod tests {
             Some(section) => object.section(section),
             None => object.whole(),
         };
-        of(&place, false).to_string()
+        node_id(&place, false).to_string()
     }
 
     #[test]

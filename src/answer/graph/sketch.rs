@@ -82,14 +82,14 @@ impl<'a> Sketch<'a> {
 
     /// The node of an object. A new node is added together with its sections.
     pub(super) fn object(&mut self, key: &ObjectKey, frontend: bool) -> Index {
-        let whole = key.whole();
-        if let Some(known) = self.find(&whole, frontend) {
+        let object_place = key.whole();
+        if let Some(known) = self.find(&object_place, frontend) {
             return known;
         }
         let object = self.snapshot.get(key);
         let missing = object.is_none() && self.snapshot.knows(&key.gk);
         let role = Role::of(self.snapshot, key, frontend);
-        let node = self.add(role, whole, 0, missing, frontend);
+        let node = self.add(role, object_place, 0, missing, frontend);
         if frontend {
             // The ports belong to the Service in its role as a backend.
             return node;
@@ -108,12 +108,12 @@ impl<'a> Sketch<'a> {
 
     /// The node of a place. A section that does not exist is added as missing.
     pub(super) fn place(&mut self, place: &Place, frontend: bool) -> Index {
-        let whole = self.object(&place.object, frontend);
+        let object_index = self.object(&place.object, frontend);
         if let Some(known) = self.find(place, frontend) {
             return known;
         }
         let Some(label) = &place.section else {
-            return whole;
+            return object_index;
         };
         let role = Role::of(self.snapshot, &place.object, frontend);
         let missing = match self.snapshot.get(&place.object) {
@@ -129,7 +129,7 @@ impl<'a> Sketch<'a> {
             missing,
             frontend,
         );
-        self.line(whole, part, Link::Contains, None);
+        self.line(object_index, part, Link::Contains, None);
         part
     }
 
@@ -184,8 +184,8 @@ impl<'a> Sketch<'a> {
             .filter(|line| line.link.is_of_policy())
         {
             let target = self.spots.get(line.to).map(|spot| spot.place.clone());
-            let found = target.and_then(|target| on.remove(&(line.from, target)));
-            if let Some(OnTarget { state, by }) = found {
+            let on_target = target.and_then(|target| on.remove(&(line.from, target)));
+            if let Some(OnTarget { state, by }) = on_target {
                 (line.state, line.by) = (state, by);
             }
         }
@@ -253,7 +253,7 @@ impl Spot {
 
     fn node(&self, facts: &mut Reader<'_>) -> Node {
         Node {
-            id: id::of(&self.place, self.frontend),
+            id: id::node_id(&self.place, self.frontend),
             object: Named(self.place.clone()),
             role: self.role,
             missing: self.missing,

@@ -56,7 +56,7 @@ impl From<&TargetStatus> for OnTarget {
         let by = status.by.keys().chain(conflicting);
         Self {
             state: PolicyState::of(&status.accepted, status.state.as_ref()),
-            by: by.map(|key| id::of(&key.whole(), false)).collect(),
+            by: by.map(|key| id::node_id(&key.whole(), false)).collect(),
         }
     }
 }

@@ -34,15 +34,17 @@ struct Side {
 /// target that change alike are one change.
 pub(in crate::answer) fn changes(
     states: &States<'_>,
-    found: &[Changed],
+    all_changed: &[Changed],
 ) -> (Vec<Change>, BTreeSet<ObjectKey>) {
     let (before, after) = (states.before, states.after);
     let mut known: HashMap<[Shared<Effective>; 2], Rc<Difference>> = HashMap::new();
     let mut count = Counting::new(*states);
     let mut changes = Vec::new();
-    // `found` is sorted by target and kind.
-    for alike in found.chunk_by(|a, b| a.target == b.target && a.shifted.kind == b.shifted.kind) {
-        let mut told: Vec<(&Changed, What, Rc<Difference>, usize)> = Vec::new();
+    // `all_changed` is sorted by target and kind.
+    for alike in
+        all_changed.chunk_by(|a, b| a.target == b.target && a.shifted.kind == b.shifted.kind)
+    {
+        let mut reported: Vec<(&Changed, What, Rc<Difference>, usize)> = Vec::new();
         let altered = alike
             .iter()
             .filter(|changed| changed.shifted.alters_settings());
@@ -61,19 +63,22 @@ pub(in crate::answer) fn changes(
             let same = |(_, known, other, _): &&mut (_, What, Rc<Difference>, _)| {
                 *known == what && (Rc::ptr_eq(other, &difference) || *other == difference)
             };
-            match told.iter_mut().find(same) {
+            match reported.iter_mut().find(same) {
                 Some((.., paths)) => *paths += 1,
-                None => told.push((changed, what, difference, 1)),
+                None => reported.push((changed, what, difference, 1)),
             }
         }
-        let all: usize = told.iter().map(|(.., paths)| paths).sum();
-        for (changed, what, difference, paths) in told {
-            let of = count
+        let all: usize = reported.iter().map(|(.., paths)| paths).sum();
+        for (changed, what, difference, paths) in reported {
+            let count_in_all = count
                 .paths(&changed.target, &changed.shifted.kind, what)
                 .max(all);
             let is_gone = states.is_gone(&changed.target.object);
-            let paths = Paths { changed: paths, of };
-            changes.push(difference.told(changed, what, is_gone, paths));
+            let paths = Paths {
+                changed: paths,
+                of: count_in_all,
+            };
+            changes.push(difference.change_at(changed, what, is_gone, paths));
         }
     }
     let moved = known
@@ -111,7 +116,7 @@ impl Difference {
         }
     }
 
-    fn told(&self, changed: &Changed, change: What, is_gone: bool, paths: Paths) -> Change {
+    fn change_at(&self, changed: &Changed, change: What, is_gone: bool, paths: Paths) -> Change {
         Change {
             object: Named::from(&changed.target),
             change,

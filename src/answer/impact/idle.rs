@@ -33,16 +33,16 @@ pub(super) fn idle(
             note(policy.key(), of_policy(policy, &status, done, known))
         })
     };
-    let mut found = idle(after, &doing.applied, Done::Applied);
-    found.extend(idle(before, &doing.deleted, Done::Deleted));
+    let mut idle_policies = idle(after, &doing.applied, Done::Applied);
+    idle_policies.extend(idle(before, &doing.deleted, Done::Deleted));
     for (snapshot, keys) in [(after, &doing.applied), (before, &doing.deleted)] {
-        let others = keys.iter().filter(|_| alone && found.is_empty());
+        let others = keys.iter().filter(|_| alone && idle_policies.is_empty());
         let others = others.filter(|key| may_be_acted_on(snapshot, key));
-        let told = others.map(|key| note(key, of_target(&mut Resolver::new(snapshot), key)));
-        let told: Vec<NoEffect> = told.collect();
-        found.extend(told);
+        let notes = others.map(|key| note(key, of_target(&mut Resolver::new(snapshot), key)));
+        let notes: Vec<NoEffect> = notes.collect();
+        idle_policies.extend(notes);
     }
-    found
+    idle_policies
 }
 
 /// Whether anything changes by an applied policy alone, given the rest of the change: it may take the place of others

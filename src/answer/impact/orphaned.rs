@@ -19,7 +19,9 @@ pub(super) fn orphaned(
     let had = changed
         .iter()
         .flat_map(|key| attached_to(before, key, &rejections));
-    let had: BTreeSet<ObjectKey> = had.map(|stand| stand.policy.key().clone()).collect();
+    let had: BTreeSet<ObjectKey> = had
+        .map(|attachment| attachment.policy.key().clone())
+        .collect();
     let others = had.into_iter().filter(|key| !changed.contains(key));
     let rejections = RejectionFinder::default();
     let is_attached = |policy: &Policy| {
@@ -28,7 +30,9 @@ pub(super) fn orphaned(
         let mut targets = targets.flat_map(|target| targets_of(after, own, target));
         targets.any(|target| {
             let there = attached_to(after, &target, &rejections);
-            there.iter().any(|stand| stand.policy.key() == policy.key())
+            there
+                .iter()
+                .any(|attachment| attachment.policy.key() == policy.key())
         })
     };
     let left = others.filter(|key| after.policy(key).is_some_and(|policy| !is_attached(policy)));

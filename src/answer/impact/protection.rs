@@ -77,12 +77,17 @@ pub(super) fn unknown(
 /// The protections that the changed paths lose, sorted.
 pub(in crate::answer) fn lost_protection(
     states: &States<'_>,
-    found: &[Changed],
+    all_changed: &[Changed],
 ) -> Vec<LostProtection> {
-    let kinds: BTreeSet<&GroupKind> = found.iter().map(|changed| &changed.shifted.kind).collect();
+    let kinds: BTreeSet<&GroupKind> = all_changed
+        .iter()
+        .map(|changed| &changed.shifted.kind)
+        .collect();
     let mut all = Vec::new();
     for kind in kinds {
-        let of_kind = found.iter().filter(|changed| changed.shifted.kind == *kind);
+        let of_kind = all_changed
+            .iter()
+            .filter(|changed| changed.shifted.kind == *kind);
         let mut shifted: Vec<&Rc<EffectiveChange>> =
             of_kind.map(|changed| &changed.shifted).collect();
         shifted.sort_by_key(|shifted| Rc::as_ptr(shifted));
@@ -107,7 +112,7 @@ pub(in crate::answer) fn at_listeners(
         return Vec::new();
     }
     let mut was = Resolver::new(states.before);
-    let mut is = was.of(states.after);
+    let mut is = was.for_snapshot(states.after);
     let lost = lost_at_listeners([&mut was, &mut is], opened).into_iter();
     lost.flat_map(|(kind, loss)| of_objects(states, &kind, &loss).collect::<Vec<_>>())
         .collect()

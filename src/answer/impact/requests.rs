@@ -39,11 +39,23 @@ pub struct Rerouted {
     pub requests: Vec<String>,
 }
 
+/// Requests that no rule takes any more.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NotTaken {
+    /// The rule that takes them before the change; its route stays.
+    pub rule: Named,
+    /// One request for each match, in words: `shop.example.com/admin`.
+    pub requests: Vec<String>,
+}
+
 /// What becomes of the requests that the matches of routes describe.
 #[derive(Debug, Default)]
 pub(in crate::answer) struct Requests {
     /// Those that another rule takes.
     pub(in crate::answer) rerouted: Vec<Rerouted>,
+    /// Those that no rule takes any more.
+    pub(in crate::answer) not_taken: Vec<NotTaken>,
     /// What they lose.
     pub(in crate::answer) lost: Vec<LostProtection>,
     /// How many more were not compared, because there are too many.
@@ -79,18 +91,30 @@ pub(in crate::answer) fn requests(
     let mut was = Side::new(before);
     let mut is = Side::new(after);
     let mut rerouted: BTreeMap<(Place, Place), BTreeSet<String>> = BTreeMap::new();
+    let mut not_taken: BTreeMap<Place, BTreeSet<String>> = BTreeMap::new();
     let mut lost: BTreeMap<LostKey, BTreeMap<Place, BTreeSet<String>>> = BTreeMap::new();
     for sample in samples {
-        let (Some((old, taken_before)), Some((new, taken_after))) =
-            (was.taker(&sample), is.taker(&sample))
-        else {
+        let Some((old, taken_before)) = was.taker(&sample) else {
+            continue;
+        };
+        let Some((new, taken_after)) = is.taker(&sample) else {
+            if after.snapshot().get(&old.rule.object).is_some() {
+                let requests = not_taken.entry(old.rule).or_default();
+                requests.insert(sample.words());
+            }
             continue;
         };
         if old == new {
             continue;
         }
         let words = sample.words();
-        for loss in losses(&mut was, &taken_before, &mut is, &taken_after) {
+        // What nobody gets loses no protection.
+        let is_answered = new.backends.is_empty() && !old.backends.is_empty();
+        let losses = match is_answered {
+            true => Vec::new(),
+            false => losses(&mut was, &taken_before, &mut is, &taken_after),
+        };
+        for loss in losses {
             let from = lost.entry((new.rule.clone(), loss)).or_default();
             let requests = from.entry(old.rule.clone()).or_default();
             requests.insert(words.clone());
@@ -107,9 +131,14 @@ pub(in crate::answer) fn requests(
     });
     let lost = lost
         .into_iter()
-        .map(|((object, loss), from)| loss.told(&object, &from));
+        .map(|((object, loss), from)| loss.into_lost_protection(&object, &from));
+    let not_taken = not_taken.into_iter().map(|(rule, requests)| NotTaken {
+        rule: Named::from(&rule),
+        requests: requests.into_iter().collect(),
+    });
     Requests {
         rerouted: rerouted.collect(),
+        not_taken: not_taken.collect(),
         lost: lost.collect(),
         not_compared,
     }
@@ -118,7 +147,7 @@ pub(in crate::answer) fn requests(
 /// A request for each match of the routes that the change concerns, in either state, and the number of matches that are
 /// left out because there are too many.
 fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequest>, usize) {
-    let mut found = Vec::new();
+    let mut samples = Vec::new();
     let mut known: HashSet<SampleRequest> = HashSet::new();
     let (mut work, mut left_out) = (0_usize, 0_usize);
     let methods = methods(states, objects);
@@ -127,7 +156,7 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
         let mut one_kind = KeptOutCache::new(snapshot);
         let mut routes_of: BTreeMap<ObjectKey, usize> = BTreeMap::new();
         for route in concerned(snapshot, objects) {
-            if found.len() >= MOST || work >= MOST_ROUTES {
+            if samples.len() >= MOST || work >= MOST_ROUTES {
                 let route = snapshot.get(&route).into_iter();
                 left_out += route
                     .flat_map(|route| matching.wants(route))
@@ -141,11 +170,11 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
                 }
                 let routes = routes_of.entry(sample.gateway.clone());
                 work += *routes.or_insert_with(|| snapshot.below(&sample.gateway).count());
-                found.push(sample);
+                samples.push(sample);
             }
         }
     }
-    (found, left_out)
+    (samples, left_out)
 }
 
 /// The methods that matches of changed routes name in either state, and one that none of them names; none if they name
@@ -262,11 +291,11 @@ fn losses(
         let profile: &Arc<Profile> = snapshot.profile(kind)?;
         (!profile.protects.is_empty()).then_some((kind, profile))
     });
-    let mut found = Vec::new();
+    let mut losses = Vec::new();
     for (kind, profile) in protecting {
         let (had, has) = (was.effective(kind, before), is.effective(kind, after));
         let lost = lost_between(profile, (snapshot, &had), (later, &has));
-        found.extend(lost.into_iter().map(|(protection, lost)| {
+        losses.extend(lost.into_iter().map(|(protection, lost)| {
             Loss {
                 protection: protection.to_string(),
                 kind: kind.clone(),
@@ -280,14 +309,18 @@ fn losses(
             }
         }));
     }
-    found
+    losses
 }
 
 // === impl Loss ===
 
 impl Loss {
     /// The loss of a rule that takes requests of other rules.
-    fn told(self, rule: &Place, from: &BTreeMap<Place, BTreeSet<String>>) -> LostProtection {
+    fn into_lost_protection(
+        self,
+        rule: &Place,
+        from: &BTreeMap<Place, BTreeSet<String>>,
+    ) -> LostProtection {
         let reasons = from.iter().map(|(before, requests)| {
             if before == rule {
                 "its requests go to another backend or port".to_owned()

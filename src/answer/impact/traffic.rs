@@ -6,7 +6,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Rerouted, States};
+use super::requests::Requests;
+use super::{NotTaken, Rerouted, States};
 use crate::answer::named::{Named, named};
 use crate::engine::effective::renames::Renames;
 use crate::engine::effective::traffic;
@@ -28,6 +29,8 @@ pub struct Traffic {
     pub gained: Vec<Gained>,
     /// Requests that another rule takes.
     pub rerouted: Vec<Rerouted>,
+    /// Requests that a rule took and no rule takes any more, of routes that keep their listeners.
+    pub not_taken: Vec<NotTaken>,
     /// The number of matches whose requests were not compared, because there are too many.
     pub not_compared: usize,
     /// Backends that lose the requests of a route.
@@ -103,7 +106,7 @@ pub(in crate::answer) type OpenedRoutes = BTreeMap<ObjectKey, traffic::Opened>;
 
 /// The effects of a change to these objects on the requests of the routes that stay, and the listeners that it opens to
 /// them.
-pub(super) fn of(
+pub(super) fn lost_traffic(
     before: &Snapshot,
     after: &Snapshot,
     objects: &[ObjectKey],
@@ -114,7 +117,7 @@ pub(super) fn of(
     let is_detached = |key: &&ObjectKey| traffic::is_detached(&mut one_kind, Renames::NONE, key);
     lost.detached
         .extend(objects.iter().filter(is_detached).cloned());
-    let traffic = told(&lost, traffic::backends(before, after, objects));
+    let traffic = in_words(&lost, traffic::backends(before, after, objects));
     (traffic, lost.opened)
 }
 
@@ -124,11 +127,11 @@ pub(in crate::answer) fn between(states: &States<'_>) -> (Traffic, OpenedRoutes)
     let (before, after, renames) = (states.before, states.after, states.renames);
     let lost = traffic::between(before, after, renames);
     let cut = traffic::backends_between(before, after, renames);
-    let traffic = told(&lost, cut);
+    let traffic = in_words(&lost, cut);
     (traffic, lost.opened)
 }
 
-fn told(lost: &traffic::Traffic, cut: BTreeSet<(ObjectKey, ObjectKey, String)>) -> Traffic {
+fn in_words(lost: &traffic::Traffic, cut: BTreeSet<(ObjectKey, ObjectKey, String)>) -> Traffic {
     let reduced = lost.reduced.iter().map(|(route, listeners)| Reduced {
         route: Named::from(route),
         listeners: listeners.iter().map(Named::from).collect(),
@@ -164,6 +167,7 @@ fn told(lost: &traffic::Traffic, cut: BTreeSet<(ObjectKey, ObjectKey, String)>) 
         moved: moved.collect(),
         gained: gained.collect(),
         rerouted: Vec::new(),
+        not_taken: Vec::new(),
         not_compared: 0,
         backends: cut.collect(),
         unserved: unserved.collect(),
@@ -171,6 +175,19 @@ fn told(lost: &traffic::Traffic, cut: BTreeSet<(ObjectKey, ObjectKey, String)>) 
 }
 
 impl Traffic {
+    /// Adds what becomes of single requests. That routes with other listeners lose requests is known already.
+    pub(in crate::answer) fn add(&mut self, requests: &mut Requests) {
+        self.rerouted = std::mem::take(&mut requests.rerouted);
+        self.not_compared = requests.not_compared;
+        let reduced = self.reduced.iter().map(|reduced| &reduced.route);
+        let moved = self.moved.iter().flat_map(|moved| &moved.routes);
+        let known = self.detached.iter().chain(reduced).chain(moved);
+        let known: BTreeSet<&ObjectKey> = known.map(|route| &route.0.object).collect();
+        let not_taken = std::mem::take(&mut requests.not_taken).into_iter();
+        let not_taken = not_taken.filter(|one| !known.contains(&one.rule.0.object));
+        self.not_taken = not_taken.collect();
+    }
+
     /// The changes to routes that fulfil a condition.
     #[must_use]
     pub(in crate::answer) fn within(mut self, is_within: impl Fn(&ObjectKey) -> bool) -> Self {
@@ -179,6 +196,7 @@ impl Traffic {
         self.reduced.retain(|reduced| is_within(&reduced.route));
         self.gained.retain(|gained| is_within(&gained.route));
         self.rerouted.retain(|rerouted| is_within(&rerouted.to));
+        self.not_taken.retain(|one| is_within(&one.rule));
         self.backends.retain(|cut| is_within(&cut.route));
         self.unserved
             .retain(|unserved| is_within(&unserved.gateway));
@@ -196,6 +214,7 @@ impl Traffic {
             && self.moved.is_empty()
             && self.gained.is_empty()
             && self.rerouted.is_empty()
+            && self.not_taken.is_empty()
             && self.backends.is_empty()
             && self.unserved.is_empty()
     }

@@ -1,6 +1,6 @@
 //! Why a policy has no effect, or not on all of its target, in words.
 
-use crate::answer::reported::told;
+use crate::answer::reported::in_words;
 use crate::answer::state::no_effect;
 use crate::engine::attachment::{AttachmentPermission, own_pods, permission};
 use crate::engine::kinds::profile::Violation;
@@ -58,9 +58,9 @@ pub(in crate::answer) fn reason(
     }
     // A rejected policy has its controllers' reason on its targets.
     if !matches!(status.accepted, Accepted::Rejected(_))
-        && let Some(said) = told(&status.said, status.disagreement())
+        && let Some(report) = in_words(&status.controllers, status.disagreement())
     {
-        add(said);
+        add(report);
     }
     if reasons.is_empty() && status.targets.is_empty() {
         let idle = selecting_nothing(snapshot, policy);

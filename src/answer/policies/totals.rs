@@ -63,7 +63,7 @@ pub struct Summary {
 
 impl Count {
     /// How many policies are in a state.
-    pub fn of(&self, state: PolicyState) -> usize {
+    pub fn count_of(&self, state: PolicyState) -> usize {
         match state {
             PolicyState::Enforced => self.enforced,
             PolicyState::PartiallyEnforced => self.partially_enforced,

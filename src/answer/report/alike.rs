@@ -22,11 +22,12 @@ pub(super) fn together(mut findings: Vec<Finding>, is_policy: bool) -> Vec<Findi
 /// Joins all `code` findings of one object into one that names every overriding policy.
 fn one_line(findings: Vec<Finding>, code: Code, notice: bool) -> Vec<Finding> {
     let is_alike = |finding: &Finding| finding.code == code && finding.notice == notice;
-    let (alike, mut rest): (Vec<Finding>, Vec<Finding>) = findings.into_iter().partition(is_alike);
+    let (alike, mut others): (Vec<Finding>, Vec<Finding>) =
+        findings.into_iter().partition(is_alike);
     if alike.len() < 2 {
-        rest.extend(alike);
-        rest.sort();
-        return rest;
+        others.extend(alike);
+        others.sort();
+        return others;
     }
     let severity = alike.iter().map(|finding| finding.severity).min();
     let by = alike.iter().flat_map(|finding| &finding.mentions);
@@ -43,7 +44,7 @@ fn one_line(findings: Vec<Finding>, code: Code, notice: bool) -> Vec<Finding> {
         _ => format!("; they set {}", wording::first(&fields)),
     };
     if let Some(first) = alike.into_iter().next() {
-        rest.push(Finding {
+        others.push(Finding {
             severity: severity.unwrap_or(first.severity),
             message: format!("{how} {}{set}", wording::named(&by)),
             settings: Vec::new().into(),
@@ -52,8 +53,8 @@ fn one_line(findings: Vec<Finding>, code: Code, notice: bool) -> Vec<Finding> {
             ..first.about(code.as_str())
         });
     }
-    rest.sort();
-    rest
+    others.sort();
+    others
 }
 
 /// Joins `spec-empty` with `protection-lost`: the empty policy is the cause of the loss.

@@ -8,7 +8,7 @@ const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
 const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 
 /// The fingerprint of a finding. A finding without an object is identified by its file.
-pub(super) fn of(finding: &Finding, file: Option<&str>) -> String {
+pub(super) fn fingerprint(finding: &Finding, file: Option<&str>) -> String {
     let object = &finding.object;
     let file = file.map(|file| file.strip_prefix("./").unwrap_or(file));
     let parts = [

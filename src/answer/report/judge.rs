@@ -161,8 +161,8 @@ impl<'a> Judge<'a> {
         findings.retain(|finding| match finding.code {
             // The policy itself has this finding.
             Code::Overridden if !is_policy => {
-                let mut told = finding.mentions.iter();
-                !told.all(|policy| case.objects.contains(policy))
+                let mut mentioned = finding.mentions.iter();
+                !mentioned.all(|policy| case.objects.contains(policy))
             }
             // For an existing object, `combined` reports these for the whole change.
             Code::Affects | Code::ProtectionLost => !is_old,
@@ -220,7 +220,7 @@ fn all(resolver: &mut Resolver<'_>, key: &ObjectKey, unseen: bool) -> Vec<Findin
 }
 
 /// Whether a field is below another one.
-fn is_within(field: &str, of: &str) -> bool {
-    let rest = field.strip_prefix(of);
-    !of.is_empty() && rest.is_some_and(|rest| rest.starts_with(['.', '[']))
+fn is_within(field: &str, outer: &str) -> bool {
+    let suffix = field.strip_prefix(outer);
+    !outer.is_empty() && suffix.is_some_and(|suffix| suffix.starts_with(['.', '[']))
 }

@@ -36,8 +36,8 @@ pub struct Standing<'a> {
 // === impl Standing ===
 
 impl Standing<'_> {
-    /// Passes each finding that is not suppressed to `told`, and calls `rest` after each object.
-    pub fn each(&self, mut rest: impl FnMut(), mut told: impl FnMut(Finding)) {
+    /// Passes each finding that is not suppressed to `report`, and calls `pause` after each object.
+    pub fn each(&self, mut pause: impl FnMut(), mut report: impl FnMut(Finding)) {
         let objects = self.snapshot.all().map(|object| object.key.clone());
         let objects: BTreeSet<ObjectKey> = objects.collect();
         let case = Case {
@@ -52,7 +52,7 @@ impl Standing<'_> {
         let mut suppressing = Suppressing::new(self.snapshot, self.today, self.refusals);
         let mut tell = |suppressing: &mut Suppressing<'_>, mut finding: Finding| {
             if suppressing.judge(&mut finding).is_none() {
-                told(finding);
+                report(finding);
             }
         };
         let mut judge = case.judge();
@@ -66,7 +66,7 @@ impl Standing<'_> {
             for finding in judge.object(key).into_iter().chain(faults) {
                 tell(&mut suppressing, finding);
             }
-            rest();
+            pause();
         }
         for finding in case.together() {
             tell(&mut suppressing, finding);

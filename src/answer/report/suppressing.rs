@@ -36,7 +36,8 @@ impl<'a> Suppressing<'a> {
     pub fn judge(&mut self, finding: &mut Finding) -> Option<String> {
         let key = &finding.object;
         if !self.read.contains_key(key) {
-            self.read.insert(key.clone(), of(self.snapshot, key));
+            self.read
+                .insert(key.clone(), suppressions_of(self.snapshot, key));
         }
         match self
             .read
@@ -60,10 +61,10 @@ impl<'a> Suppressing<'a> {
 
 /// The findings on the annotation of an object itself.
 pub fn annotation_faults(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
-    of(snapshot, key).faults
+    suppressions_of(snapshot, key).faults
 }
 
-fn of(snapshot: &Snapshot, key: &ObjectKey) -> Suppressions {
+fn suppressions_of(snapshot: &Snapshot, key: &ObjectKey) -> Suppressions {
     let object = snapshot.get(key);
     object.map_or_else(Suppressions::default, |object| {
         Suppressions::of(key, &object.meta.annotations)

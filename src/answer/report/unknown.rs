@@ -32,18 +32,18 @@ pub(super) fn kinds<'a>(
     snapshot: &Snapshot,
     objects: impl Iterator<Item = &'a ObjectKey>,
 ) -> Vec<Finding> {
-    let mut found: BTreeMap<&GroupKind, Vec<&ObjectKey>> = BTreeMap::new();
+    let mut by_kind: BTreeMap<&GroupKind, Vec<&ObjectKey>> = BTreeMap::new();
     for key in objects {
         if snapshot.profile(&key.gk).is_some() || is_target_kind(&key.gk) {
             continue;
         }
         let is_misspelt = misspelt(snapshot, &key.gk).is_some();
         if is_misspelt || (!is_of_kubernetes(&key.gk) && has_targets(snapshot, key)) {
-            found.entry(&key.gk).or_default().push(key);
+            by_kind.entry(&key.gk).or_default().push(key);
         }
     }
-    found.retain(|kind, _| snapshot.definition(kind).is_none());
-    let findings = found.into_iter().filter_map(|(kind, objects)| {
+    by_kind.retain(|kind, _| snapshot.definition(kind).is_none());
+    let findings = by_kind.into_iter().filter_map(|(kind, objects)| {
         let unchecked = match objects.len() {
             1 => "this object was not checked".to_owned(),
             n => format!("{n} objects were not checked"),
@@ -51,8 +51,8 @@ pub(super) fn kinds<'a>(
         let first = objects.into_iter().min()?;
         let near = misspelt(snapshot, kind);
         let message = if let Some(near) = &near {
-            let of = group_without_version(snapshot, first);
-            let what = of.unwrap_or_else(|| format!("{kind} is not known"));
+            let group = group_without_version(snapshot, first);
+            let what = group.unwrap_or_else(|| format!("{kind} is not known"));
             format!("{what}, so {unchecked}; did you mean {near}?")
         } else {
             let remedy = match meant(snapshot, kind) {
@@ -115,7 +115,7 @@ fn meant(snapshot: &Snapshot, kind: &GroupKind) -> Option<GroupKind> {
     // A group with a missing or extra label is far away by edit distance.
     let within = |one: &str, other: &str| {
         one.strip_suffix(other)
-            .is_some_and(|rest| rest.ends_with('.'))
+            .is_some_and(|prefix| prefix.ends_with('.'))
     };
     let own = &*kind.group;
     let mut related = groups.iter().copied();

@@ -51,8 +51,8 @@ impl Fetch {
         let all = Api::all_with(client, &kind.resource);
         match pages(&kind.gk, &all).await {
             Err(why @ ApiError::Forbidden(_)) if kind.namespaced => {
-                let found = self.list_in(kind, &self.namespace).await;
-                let mut list = found.map_err(|_| why.clone())?;
+                let in_namespace = self.list_in(kind, &self.namespace).await;
+                let mut list = in_namespace.map_err(|_| why.clone())?;
                 list.only = Some((Arc::clone(&self.namespace), why));
                 Ok(list)
             }

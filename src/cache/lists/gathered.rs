@@ -67,10 +67,10 @@ impl Gathered {
     }
 
     /// Adds the result of a get.
-    pub(super) fn object(&mut self, key: ObjectKey, found: Result<Option<Object>, ApiError>) {
-        match found {
-            Ok(found) => {
-                self.objects.insert(key, found);
+    pub(super) fn object(&mut self, key: ObjectKey, result: Result<Option<Object>, ApiError>) {
+        match result {
+            Ok(object) => {
+                self.objects.insert(key, object);
             }
             Err(why) => self.miss(Unseen::Object(key), why),
         }
@@ -103,8 +103,12 @@ impl Gathered {
     pub(super) fn listed(self, rules: &Arc<ProfileRules>, crds: Option<&Found>) -> Listed {
         let mut snapshot = Snapshot::new(Arc::clone(rules));
         let mut objects: Vec<Object> = Vec::new();
-        if let Some(found) = crds {
-            let crds = found.crds.iter().map(|crd| Arc::new(of_crd(crd))).collect();
+        if let Some(definitions) = crds {
+            let crds = definitions
+                .crds
+                .iter()
+                .map(|crd| Arc::new(of_crd(crd)))
+                .collect();
             snapshot = snapshot.apply(Change::Listed(GroupKind::crd(), crds));
         }
         for (gk, list) in self.lists {
@@ -115,12 +119,12 @@ impl Gathered {
                 Some((namespace, _)) => Change::ListedIn(gk, namespace, listed),
             });
         }
-        for (key, found) in self.objects {
+        for (key, result) in self.objects {
             if snapshot.knows(&key.gk) {
                 // The list has the object too, as of one point in time.
                 continue;
             }
-            snapshot = snapshot.apply(match found {
+            snapshot = snapshot.apply(match result {
                 Some(object) => {
                     objects.push(object.clone());
                     Change::Applied(Arc::new(object))

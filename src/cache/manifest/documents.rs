@@ -33,35 +33,35 @@ pub(super) type Fault = ((u64, u64), String);
 /// anywhere, even in the middle of a scalar, so no parser is needed.
 pub(crate) fn documents(text: &str) -> Vec<Document<'_>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut found = Vec::new();
-    let (mut rest, mut line, mut fault) = (text, 1, None);
+    let mut documents = Vec::new();
+    let (mut remaining, mut line, mut fault) = (text, 1, None);
     if text.trim_start().starts_with('{') {
         let json = json(text);
         line = json.line;
-        rest = text.get(json.end..).unwrap_or_default();
+        remaining = text.get(json.end..).unwrap_or_default();
         fault = json.fault;
-        found = json.documents;
+        documents = json.documents;
         // A single value may be a YAML document; several are a stream of JSON.
-        if let Some(fault) = fault.take_if(|_| found.len() > 1) {
-            found.push(Document {
+        if let Some(fault) = fault.take_if(|_| documents.len() > 1) {
+            documents.push(Document {
                 line: fault.0.0,
                 text: "",
                 form: Form::Neither(fault),
             });
-            return found;
+            return documents;
         }
         if fault.is_none() {
-            return found;
+            return documents;
         }
-        let space = rest.len() - rest.trim_start().len();
-        let after = rest.get(..space).and_then(|space| space.find('\n'));
-        if let Some(after) = after.filter(|_| !found.is_empty()) {
-            rest = rest.get(after + 1..).unwrap_or_default();
+        let space = remaining.len() - remaining.trim_start().len();
+        let after = remaining.get(..space).and_then(|space| space.find('\n'));
+        if let Some(after) = after.filter(|_| !documents.is_empty()) {
+            remaining = remaining.get(after + 1..).unwrap_or_default();
             line += 1;
         }
     }
-    yaml(rest, line, fault, &mut found);
-    found
+    yaml(remaining, line, fault, &mut documents);
+    documents
 }
 
 struct Json<'a> {
@@ -107,11 +107,16 @@ fn json(text: &str) -> Json<'_> {
     json
 }
 
-fn yaml<'a>(text: &'a str, first: u64, mut fault: Option<Fault>, found: &mut Vec<Document<'a>>) {
+fn yaml<'a>(
+    text: &'a str,
+    first: u64,
+    mut fault: Option<Fault>,
+    documents: &mut Vec<Document<'a>>,
+) {
     let mut put = |line, text: &'a str, form: Option<Form>| {
         if !is_empty(text) {
             let form = form.unwrap_or_else(|| Form::Yaml(fault.take()));
-            found.push(Document { line, text, form });
+            documents.push(Document { line, text, form });
         }
     };
     let (mut start, mut start_line, mut at) = (0, first, 0);
@@ -188,7 +193,7 @@ mod tests {
     use super::{Form, documents};
 
     /// Line, format and first letters of each.
-    fn found(text: &str) -> Vec<(u64, &'static str, String)> {
+    fn documents_in(text: &str) -> Vec<(u64, &'static str, String)> {
         let form = |form: &Form| match form {
             Form::Json => "json",
             Form::Yaml(_) => "yaml",
@@ -208,20 +213,20 @@ mod tests {
     #[test]
     fn a_stream_is_json_as_long_as_it_is() {
         assert_eq!(
-            found("\n{\"a\":\n1}{\"b\":2}\n {\"c\":3}"),
+            documents_in("\n{\"a\":\n1}{\"b\":2}\n {\"c\":3}"),
             expected(&[
                 (2, "json", "{\"a\":\n1}"),
                 (3, "json", "{\"b\":2}"),
                 (4, "json", "{\"c\":3}")
             ])
         );
-        assert_eq!(found("{a: b}"), expected(&[(1, "yaml", "{a: b}")]));
+        assert_eq!(documents_in("{a: b}"), expected(&[(1, "yaml", "{a: b}")]));
         assert_eq!(
-            found("{\"a\":1}\n---\nb: 2\n"),
+            documents_in("{\"a\":1}\n---\nb: 2\n"),
             expected(&[(1, "json", "{\"a\":1}"), (2, "yaml", "b: 2")])
         );
         assert_eq!(
-            found("{\"a\":1}\n{\"b\":2}\n---\nc: 3\n"),
+            documents_in("{\"a\":1}\n{\"b\":2}\n---\nc: 3\n"),
             expected(&[
                 (1, "json", "{\"a\":1}"),
                 (2, "json", "{\"b\":2}"),
@@ -233,7 +238,7 @@ mod tests {
     #[test]
     fn a_line_that_begins_with_three_dashes_ends_a_document() {
         assert_eq!(
-            found("a: 1\n---# c\nb: 2\n--- # d\n\n---\n# e\n---\nc: 3\n...\n"),
+            documents_in("a: 1\n---# c\nb: 2\n--- # d\n\n---\n# e\n---\nc: 3\n...\n"),
             expected(&[
                 (1, "yaml", "a: 1"),
                 (2, "yaml", "# c\nb: 2"),
@@ -241,7 +246,7 @@ mod tests {
             ])
         );
         assert_eq!(
-            found("--- {a: 1}\n---\nb: 2\n"),
+            documents_in("--- {a: 1}\n---\nb: 2\n"),
             expected(&[(1, "neither", "{a: 1}"), (2, "yaml", "b: 2")])
         );
     }

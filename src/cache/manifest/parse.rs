@@ -33,7 +33,7 @@ pub(super) struct Inside<'a> {
     /// The index of the object in it.
     pub(super) items: Vec<usize>,
     /// The version and kind of items that leave them out.
-    pub(super) of: Option<(&'a str, &'a str)>,
+    pub(super) version_and_kind: Option<(&'a str, &'a str)>,
 }
 
 /// A YAML document as JSON text.

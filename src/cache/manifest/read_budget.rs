@@ -70,7 +70,7 @@ pub(super) fn crowd() -> String {
 mod tests {
     use super::{LEAST, MOST, OBJECT, ReadBudget, SMALL};
 
-    fn of(objects: usize, input: usize, json: usize) -> Option<String> {
+    fn refusal_of(objects: usize, input: usize, json: usize) -> Option<String> {
         let room = ReadBudget::default();
         room.file(objects * input);
         for _ in 0..objects {
@@ -81,10 +81,10 @@ mod tests {
 
     #[test]
     fn what_people_have_is_taken_and_what_fills_the_memory_is_not() {
-        assert_eq!(of(SMALL, 1, 1), None);
-        assert_eq!(of(100_000, 700, 500), None);
-        assert!(of(SMALL + 1, LEAST - 1, 1).is_some());
-        assert!(of(MOST / OBJECT, 200, 150).is_some());
-        assert!(of(1, 100 << 20, 100 << 20).is_some());
+        assert_eq!(refusal_of(SMALL, 1, 1), None);
+        assert_eq!(refusal_of(100_000, 700, 500), None);
+        assert!(refusal_of(SMALL + 1, LEAST - 1, 1).is_some());
+        assert!(refusal_of(MOST / OBJECT, 200, 150).is_some());
+        assert!(refusal_of(1, 100 << 20, 100 << 20).is_some());
     }
 }

@@ -18,26 +18,26 @@ pub(super) fn merged(mut all: Vec<(Option<&str>, Checked)>) -> Checked {
     let mut objects: BTreeMap<ObjectKey, Option<Spot>> = BTreeMap::new();
     let mut policies = BTreeSet::new();
     // The identity of a finding within one run.
-    let mut found: BTreeMap<_, (ReportedFinding, BTreeSet<&str>)> = BTreeMap::new();
+    let mut by_finding: BTreeMap<_, (ReportedFinding, BTreeSet<&str>)> = BTreeMap::new();
     for (label, checked) in all {
         policies.extend(checked.policies);
         undefined.extend(checked.report.undefined);
         for (object, spot) in checked.objects {
             objects.entry(object).or_insert(spot);
         }
-        for told in checked.report.findings {
-            let (fingerprint, file) = (told.fingerprint.clone(), told.file.clone());
-            let same = (fingerprint, file, told.line, told.message.clone());
-            let (_, labels) = found.entry(same).or_insert((told, BTreeSet::new()));
+        for finding in checked.report.findings {
+            let (fingerprint, file) = (finding.fingerprint.clone(), finding.file.clone());
+            let same = (fingerprint, file, finding.line, finding.message.clone());
+            let (_, labels) = by_finding.entry(same).or_insert((finding, BTreeSet::new()));
             labels.extend(label);
         }
     }
-    let findings = found.into_values().map(|(mut told, labels)| {
+    let findings = by_finding.into_values().map(|(mut finding, labels)| {
         if labels.len() < count {
             let labels: Vec<&str> = labels.into_iter().collect();
-            told.message = format!("{} (in {})", told.message, labels.join(", "));
+            finding.message = format!("{} (in {})", finding.message, labels.join(", "));
         }
-        told
+        finding
     });
     Checked {
         report: Report {

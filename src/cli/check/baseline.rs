@@ -41,8 +41,8 @@ pub(super) fn read(path: &Path) -> Result<Baseline, Failure> {
     if file.kind != "Report" {
         return Err(why(format!("it is a {}", file.kind)).into());
     }
-    let found = file.findings.into_iter();
-    Ok(found.map(|entry| entry.fingerprint).collect())
+    let entries = file.findings.into_iter();
+    Ok(entries.map(|entry| entry.fingerprint).collect())
 }
 
 /// Marks the findings of a report that the baseline has.

@@ -67,23 +67,23 @@ fn code() -> impl TypedValueParser<Value = Code> {
 impl Codes {
     /// The severities of all codes.
     pub(super) fn severities(&self, config: &Configuration) -> Severities {
-        let said = Override {
+        let override_of_codes = Override {
             findings: self.actions(),
             ..Override::default()
         };
-        let overrides = std::iter::once(said).chain(config.overrides.iter().cloned());
+        let overrides = std::iter::once(override_of_codes).chain(config.overrides.iter().cloned());
         Severities::new(config.findings.clone(), overrides.collect())
     }
 
     /// The codes that deny because the manifests are the whole state, unless the user set their severity.
     pub(super) fn of_closed_set(&self, config: &Configuration) -> Vec<Code> {
-        let said = |code: &Code| {
+        let is_named = |code: &Code| {
             let mut overrides = config.overrides.iter();
             self.warn.contains(code)
                 || config.findings.contains_key(code)
                 || overrides.any(|other| other.findings.contains_key(code))
         };
-        let codes = OF_CLOSED_SETS.into_iter().filter(|code| !said(code));
+        let codes = OF_CLOSED_SETS.into_iter().filter(|code| !is_named(code));
         codes.collect()
     }
 

@@ -18,7 +18,7 @@ pub(super) fn refuse(args: &Args, inputs: &[Input]) -> Result<(), Failure> {
     }
     let skipped = inputs.iter().flat_map(|input| &input.skipped);
     let skipped: BTreeSet<&str> = skipped.map(|skipped| &*skipped.file).collect();
-    let found = match skipped.len() {
+    let skipped_words = match skipped.len() {
         0 => "none were found".to_owned(),
         1 => "the only one is not a manifest (--allow-empty --show-skipped shows why)".to_owned(),
         many => format!(
@@ -38,7 +38,7 @@ pub(super) fn refuse(args: &Args, inputs: &[Input]) -> Result<(), Failure> {
     } else {
         let names = places.iter().map(|path| shown(path)).collect::<Vec<_>>();
         format!(
-            "nothing was checked: there is no Kubernetes object in {}; files that end in .yaml, .yml or .json are read, and {found}",
+            "nothing was checked: there is no Kubernetes object in {}; files that end in .yaml, .yml or .json are read, and {skipped_words}",
             names.join(", ")
         )
     };

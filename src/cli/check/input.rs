@@ -153,10 +153,10 @@ impl Input {
     }
 
     fn with_guardrails<'a>(&self, written: impl IntoIterator<Item = &'a RawValue>) -> Self {
-        let found = guardrails::usable(&self.guardrails, written);
+        let usable = guardrails::usable(&self.guardrails, written);
         Self {
-            guardrails: found.usable,
-            unusable: found.wrong,
+            guardrails: usable.usable,
+            unusable: usable.wrong,
             ..self.clone()
         }
     }
@@ -285,12 +285,12 @@ pub(in super::super) fn configuration_among(
     directories: &[PathBuf],
     links: Links,
 ) -> Result<Option<PathBuf>, Failure> {
-    let found = directories
+    let files = directories
         .iter()
         .filter_map(|path| in_directory(path, links));
-    let mut found: Vec<PathBuf> = found.collect();
-    found.dedup();
-    match found.as_slice() {
+    let mut files: Vec<PathBuf> = files.collect();
+    files.dedup();
+    match files.as_slice() {
         [] => Ok(None),
         [one] => Ok(Some(one.clone())),
         [one, other, ..] => Err(format!(

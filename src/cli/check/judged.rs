@@ -64,11 +64,11 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     let mut judged: Vec<Finding> = judged.into_iter().flatten().chain(together).collect();
     judged.extend(rerouted(&judged, input, &case));
     let order = order(&judged, input);
-    let order: Vec<Finding> = order.filter_map(|told| case.weighed(told)).collect();
+    let order: Vec<Finding> = order.filter_map(|finding| case.weighed(finding)).collect();
     let departures = input.departures.iter();
     let departures = departures.chain(&input.unusable);
     let departures = departures.filter_map(|finding| case.weighed(finding.clone()));
-    let mut found: Vec<Found> = Vec::new();
+    let mut findings_with_place: Vec<Found> = Vec::new();
     let mut suppressing = Suppressing::new(&input.after, today, input.refusals);
     for mut finding in judged.into_iter().chain(order).chain(departures) {
         let suppressed = suppressing.judge(&mut finding);
@@ -76,24 +76,28 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
         if suppressed.is_none() && raised {
             finding.severity = Severity::Deny;
         }
-        found.push(Found {
+        findings_with_place.push(Found {
             finding,
             spot: None,
             suppressed,
         });
     }
-    found.extend(annotations(input, &case));
-    found.extend(files(input, &case));
+    findings_with_place.extend(annotations(input, &case));
+    findings_with_place.extend(files(input, &case));
     progress.say("looking up lines");
-    place(&mut found, input);
-    let told = found
-        .into_iter()
-        .map(|found| ReportedFinding::new(&found.finding, found.spot, found.suppressed));
+    place(&mut findings_with_place, input);
+    let reported = findings_with_place.into_iter().map(|judged_finding| {
+        ReportedFinding::new(
+            &judged_finding.finding,
+            judged_finding.spot,
+            judged_finding.suppressed,
+        )
+    });
     let policies = keys.iter().filter(|key| input.after.policy(key).is_some());
     let policies: BTreeSet<ObjectKey> = policies.map(|key| (*key).clone()).collect();
     let report = Report {
         undefined: undefined(input),
-        ..Report::new(told.collect(), keys.len(), policies.len())
+        ..Report::new(reported.collect(), keys.len(), policies.len())
     };
     let objects = keys.iter().map(|key| {
         let origin = input.origins.get(*key);
@@ -141,9 +145,9 @@ fn order<'a>(judged: &'a [Finding], input: &'a Input) -> impl Iterator<Item = Fi
             "{winner} wins because it comes first in the files: neither has a creation time. In a cluster the older wins; \
              at equal age, the first by namespace and name"
         );
-        let mut told = Finding::new(Code::OrderDecides, &finding.object, message);
-        told.mentions.insert(winner.clone());
-        Some(told.about(winner.to_string()))
+        let mut order_finding = Finding::new(Code::OrderDecides, &finding.object, message);
+        order_finding.mentions.insert(winner.clone());
+        Some(order_finding.about(winner.to_string()))
     })
 }
 
@@ -183,14 +187,14 @@ fn files(input: &Input, case: &Case<'_>) -> Vec<Found> {
         let finding = of_file(Code::Unverified, line.clone()).about(line);
         (finding, None)
     });
-    let found = problems.chain(doubles).chain(missing);
-    let weighed = found.filter_map(|(finding, spot)| Some((case.weighed(finding)?, spot)));
-    let found = weighed.map(|(finding, spot)| Found {
+    let findings = problems.chain(doubles).chain(missing);
+    let weighed = findings.filter_map(|(finding, spot)| Some((case.weighed(finding)?, spot)));
+    let judged = weighed.map(|(finding, spot)| Found {
         finding,
         spot,
         suppressed: None,
     });
-    found.collect()
+    judged.collect()
 }
 
 /// The finding for an unreadable document. It refuses only if the kind concerns attache and the file is meant for
@@ -218,9 +222,9 @@ fn unreadable(problem: &Problem, input: &Input) -> Finding {
 }
 
 /// Finds the line of each finding on an object.
-fn place(found: &mut [Found], input: &Input) {
+fn place(judged: &mut [Found], input: &Input) {
     let mut places = Places::new(input.stdin.as_deref());
-    let open = found.iter().enumerate().filter(|(_, f)| f.spot.is_none());
+    let open = judged.iter().enumerate().filter(|(_, f)| f.spot.is_none());
     for (i, Found { finding, .. }) in open {
         if let Some(origin) = input.origins.get(&finding.object) {
             places.ask(Asked {
@@ -231,8 +235,8 @@ fn place(found: &mut [Found], input: &Input) {
         }
     }
     for (i, spot) in places.answers() {
-        if let Some(found) = found.get_mut(i) {
-            found.spot = Some(spot);
+        if let Some(judged_finding) = judged.get_mut(i) {
+            judged_finding.spot = Some(spot);
         }
     }
 }

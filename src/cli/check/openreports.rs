@@ -3,7 +3,7 @@
 use super::super::Failure;
 use super::Args;
 use super::input::Input;
-use crate::answer::openreports::{Api, Reports, Told};
+use crate::answer::openreports::{Api, PolicyNames, Reports};
 use crate::answer::report::Standing;
 use crate::engine::admission::finding::Severity;
 use crate::today::today;
@@ -26,7 +26,7 @@ pub(super) fn text(args: &Args, inputs: &[Input]) -> Result<String, Failure> {
             refusals: input.refusals,
             today: today(),
         };
-        let mut reports = Reports::new(&input.after, Told::Own, input.levels.clone());
+        let mut reports = Reports::new(&input.after, PolicyNames::Own, input.levels.clone());
         standing.each(
             || (),
             |mut finding| {

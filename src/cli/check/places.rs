@@ -52,12 +52,12 @@ impl<'a> Places<'a> {
         for (_, asked) in &mut files {
             asked.sort_by_key(|asked| asked.origin.line);
         }
-        let found = parallel_map(
+        let answers = parallel_map(
             &files,
             || (),
             |(), (file, asked)| of_one_file(file, asked, stdin),
         );
-        found.into_iter().flatten().collect()
+        answers.into_iter().flatten().collect()
     }
 }
 

@@ -21,13 +21,15 @@ struct Metadata {
 /// differ between two states of the same cluster.
 pub(super) fn share(a: &mut Manifests, b: &mut Manifests) {
     let (of_a, of_b) = (definitions(a), definitions(b));
-    let names = |of: &[(String, Manifest)]| {
-        let names = of.iter().map(|(name, _)| name.clone());
+    let names = |definitions: &[(String, Manifest)]| {
+        let names = definitions.iter().map(|(name, _)| name.clone());
         names.collect::<BTreeSet<_>>()
     };
     let (in_a, in_b) = (names(&of_a), names(&of_b));
-    let lacking = |of: Vec<(String, Manifest)>, known: &BTreeSet<String>| {
-        let lacking = of.into_iter().filter(|(name, _)| !known.contains(name));
+    let lacking = |manifests: Vec<(String, Manifest)>, known: &BTreeSet<String>| {
+        let lacking = manifests
+            .into_iter()
+            .filter(|(name, _)| !known.contains(name));
         lacking.map(|(_, manifest)| manifest).collect::<Vec<_>>()
     };
     a.objects.extend(lacking(of_b, &in_a));
@@ -37,10 +39,13 @@ pub(super) fn share(a: &mut Manifests, b: &mut Manifests) {
 /// The definitions with their names.
 fn definitions(manifests: &Manifests) -> Vec<(String, Manifest)> {
     let crd = GroupKind::crd();
-    let found = manifests.objects.iter().filter(|found| found.gk == crd);
-    let named = found.filter_map(|found| {
-        let named: Named = serde_json::from_str(found.json.get()).ok()?;
-        Some((named.metadata.name, found.clone()))
+    let definitions = manifests
+        .objects
+        .iter()
+        .filter(|manifest| manifest.gk == crd);
+    let named = definitions.filter_map(|manifest| {
+        let named: Named = serde_json::from_str(manifest.json.get()).ok()?;
+        Some((named.metadata.name, manifest.clone()))
     });
     named.collect()
 }

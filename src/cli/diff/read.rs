@@ -88,18 +88,18 @@ pub(super) fn read(sources: [Source; 2], args: &Args) -> Result<[Read; 2], Failu
 
 /// Prints to standard error what could not be read, each line once.
 pub(super) fn say_what_is_missing(states: [&Read; 2]) {
-    let mut said = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for read in states {
         for line in read.view.unseen() {
-            said.insert(format!("{}: {line}", read.name));
+            reported.insert(format!("{}: {line}", read.name));
         }
         // In a cluster every object has its definition.
         if !read.view.origins.is_empty() {
             let kinds: Vec<&GroupKind> = read.view.snapshot.undefined_kinds().collect();
-            said.extend(unseen::undefined(&kinds));
+            reported.extend(unseen::undefined(&kinds));
         }
     }
-    for line in said {
+    for line in reported {
         eprintln!("attache: {}", escape(&line));
     }
 }
@@ -166,7 +166,9 @@ impl Found {
         }
         let (rules, namespace) = (config.rules()?, args.scope.of_files());
         let loaded = match cluster {
-            Some(cluster) => Loaded::beside(&cluster.view.snapshot, manifests, &rules, namespace),
+            Some(cluster) => {
+                Loaded::over_cluster(&cluster.view.snapshot, manifests, &rules, namespace)
+            }
             None => Loaded::new(manifests, &rules, namespace),
         };
         usable(&loaded, "what cannot be read cannot be compared")
@@ -184,13 +186,13 @@ impl Found {
         if matches!(self.source, Source::Stdin) {
             return files::read_stdin();
         }
-        let found = repository::read(self.path.as_slice(), args.links()).merged();
+        let merged = repository::read(self.path.as_slice(), args.links()).merged();
         let left_out = self.checkout.iter().flat_map(|checkout| &checkout.notes);
-        for note in left_out.chain(&found.notes) {
+        for note in left_out.chain(&merged.notes) {
             let note = format!("{}: {}", self.name, self.shown(note));
             eprintln!("attache: {}", escape(&note));
         }
-        let mut manifests = found.manifests;
+        let mut manifests = merged.manifests;
         for object in &mut manifests.objects {
             object.origin.file = self.shown(&object.origin.file);
         }
@@ -243,24 +245,24 @@ impl Read {
     /// The kinds of which some objects could not be read, each with the reason. A definition that could not be read is
     /// known only by its name, so that all policy kinds of its group count, as the other state has them.
     pub(super) fn hidden(&self, other: &Self) -> BTreeMap<GroupKind, String> {
-        let mut found = BTreeMap::new();
+        let mut hidden = BTreeMap::new();
         for Missing { what, why } in &self.view.missing {
             let why = why.to_string();
             match what {
                 Unseen::GatewayApi => {}
                 Unseen::Kind(gk) => {
-                    found.insert(gk.clone(), why);
+                    hidden.insert(gk.clone(), why);
                 }
                 Unseen::Elsewhere(namespace, gk) => {
                     let why = format!("only those in namespace {namespace} are known: {why}");
-                    found.insert(gk.clone(), why);
+                    hidden.insert(gk.clone(), why);
                 }
                 Unseen::Object(key) => {
-                    found.insert(key.gk.clone(), format!("{key}: {why}"));
+                    hidden.insert(key.gk.clone(), format!("{key}: {why}"));
                 }
                 Unseen::Definitions(kinds) => {
                     let reason = format!("their CRDs cannot be listed: {why}");
-                    found.extend(kinds.iter().map(|gk| (gk.clone(), reason.clone())));
+                    hidden.extend(kinds.iter().map(|gk| (gk.clone(), reason.clone())));
                 }
                 Unseen::Definition(name) => {
                     let of_group = |gk: &&GroupKind| {
@@ -269,10 +271,10 @@ impl Read {
                     };
                     let kinds = other.view.snapshot.policy_kinds().filter(of_group);
                     let reason = format!("the CRD {name} cannot be used: {why}");
-                    found.extend(kinds.map(|gk| (gk.clone(), reason.clone())));
+                    hidden.extend(kinds.map(|gk| (gk.clone(), reason.clone())));
                 }
             }
         }
-        found
+        hidden
     }
 }

@@ -24,19 +24,19 @@ impl Misspelt {
         let known = known.chain(watched_gateway_kinds());
         let mut existing: BTreeMap<String, BTreeSet<GroupKind>> = BTreeMap::new();
         for gk in served.into_iter().cloned().chain(known) {
-            existing.entry(lower(&gk)).or_default().insert(gk);
+            existing.entry(lowercase(&gk)).or_default().insert(gk);
         }
         Self { existing }
     }
 
     /// Whether a kind is one of them.
     pub(super) fn has(&self, gk: &GroupKind) -> bool {
-        let alike = self.existing.get(&lower(gk));
+        let alike = self.existing.get(&lowercase(gk));
         alike.is_some_and(|alike| !alike.contains(gk))
     }
 }
 
 /// The name of a kind in lower case.
-fn lower(gk: &GroupKind) -> String {
+fn lowercase(gk: &GroupKind) -> String {
     gk.qualified().to_lowercase()
 }

@@ -23,7 +23,7 @@ mod tests {
 
     #[test]
     fn a_unit_is_used_from_two_on() {
-        for (seconds, said) in [
+        for (seconds, text) in [
             (-5, "0s"),
             (0, "0s"),
             (119, "119s"),
@@ -38,7 +38,7 @@ mod tests {
         ] {
             let created = Timestamp::from_second(1_000_000_000).unwrap();
             let now = Timestamp::from_second(1_000_000_000 + seconds).unwrap();
-            assert_eq!(age(created, now), said, "{seconds}");
+            assert_eq!(age(created, now), text, "{seconds}");
         }
         assert!(age(Timestamp::MIN, Timestamp::MAX).ends_with('y'));
     }

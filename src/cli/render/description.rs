@@ -9,7 +9,7 @@ use super::phrases;
 use super::policies::{Form, lines};
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
-use super::text::{beside, paragraph};
+use super::text::{paragraph, side_by_side};
 use super::values::{Shown, shown};
 use crate::answer::Named;
 use crate::answer::description::{Description, OfKind, OfTarget, OfWorkload, PolicyOnObject};
@@ -119,7 +119,7 @@ fn target(about: &OfTarget, style: Style, only: bool) -> String {
     if about.overview.is_some() {
         text.push_str(&by_route::show(about, style));
     } else {
-        text.push_str(&Part::here(about).show(style));
+        text.push_str(&Part::at_object(about).show(style));
     }
     text.push_str(&Part::on_routes(about).show(style));
     text.push_str(&backends(about, style));
@@ -203,10 +203,16 @@ fn heading(about: &OfTarget, style: Style) -> String {
         let names = unexplained.into_iter().map(phrases::path);
         part(format!("not attached to {}", phrases::list(names)));
     }
-    let mut text = beside(style, &parts, "   ", "  ");
+    let mut text = side_by_side(style, &parts, "   ", "  ");
     for problem in &about.problems {
-        let said = verdict::said(problem);
-        text.push_str(&paragraph(style, Tone::Warning, "  ", &said, "    "));
+        let problem_text = verdict::problem_text(problem);
+        text.push_str(&paragraph(
+            style,
+            Tone::Warning,
+            "  ",
+            &problem_text,
+            "    ",
+        ));
     }
     text
 }
@@ -229,7 +235,7 @@ fn owners(places: &[Named]) -> String {
 fn workload(about: &OfWorkload, style: Style, only: bool) -> String {
     let mut pieces = vec![(Some(Tone::Heading), about.object.0.to_string())];
     if about.services.is_empty() {
-        let mut text = beside(style, &pieces, "   ", "  ");
+        let mut text = side_by_side(style, &pieces, "   ", "  ");
         text.push_str("\nNo Service selects it, so no policy applies to it through a Service.\n");
         return text;
     }
@@ -239,7 +245,7 @@ fn workload(about: &OfWorkload, style: Style, only: bool) -> String {
         .map(|service| phrases::path(&service.object));
     let through = format!("through Service {}", phrases::list(names));
     pieces.push((Some(Tone::Faint), through));
-    let mut text = beside(style, &pieces, "   ", "  ");
+    let mut text = side_by_side(style, &pieces, "   ", "  ");
     for object in about.services.iter().chain(&about.routes) {
         text.push_str("\n\n");
         text.push_str(&target(object, style, only));

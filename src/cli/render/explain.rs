@@ -40,7 +40,7 @@ pub(in crate::cli) fn text(explanation: &Explanation, style: Style) -> String {
         if i > 0 {
             text.push('\n');
         }
-        text.push_str(&way(step, style));
+        text.push_str(&step_text(step, style));
         text.push_str(&settings::text(step, style));
     }
     text.push_str(&elsewhere(explanation, style));
@@ -95,7 +95,7 @@ fn request(asked: &Asked) -> String {
 }
 
 /// One path: listener, route and rule, backends.
-fn way(step: &Step, style: Style) -> String {
+fn step_text(step: &Step, style: Style) -> String {
     let mut table = Table::new(&[]);
     entrance(&step.entered_at, &mut table);
     for Named(rule) in &step.delegated_by {
@@ -156,7 +156,7 @@ fn way(step: &Step, style: Style) -> String {
         let location = answer.location.iter().map(|to| format!("to {to}"));
         let parts: Vec<String> = status.chain(location).collect();
         let parts = parts.join(" ");
-        let said = if parts.is_empty() {
+        let parts_text = if parts.is_empty() {
             answer.message.clone()
         } else {
             format!("{parts}: {}", answer.message)
@@ -166,7 +166,7 @@ fn way(step: &Step, style: Style) -> String {
         } else {
             Tone::Bad
         };
-        line("Answer", Cell::toned(said, tone));
+        line("Answer", Cell::toned(parts_text, tone));
     }
     for note in &step.notes {
         line("Note", Cell::toned(note.clone(), Tone::Warning));
@@ -192,7 +192,7 @@ fn entrance(entrance: &EnteredAt, table: &mut Table) {
     }
     if let (Some(Named(gateway)), Some(Named(listener))) = (&entrance.gateway, &entrance.listener) {
         let name = listener.section.as_deref().unwrap_or_default();
-        let of = if listener.object == gateway.object {
+        let owner = if listener.object == gateway.object {
             format!("listener {name}")
         } else {
             format!("{} listener {name}", listener.object)
@@ -200,7 +200,7 @@ fn entrance(entrance: &EnteredAt, table: &mut Table) {
         table.row([
             "Gateway".into(),
             gateway.object.path().into(),
-            of.into(),
+            owner.into(),
             format!("{}, {}", socket(entrance), hostname(entrance)).into(),
         ]);
     }
@@ -237,17 +237,17 @@ fn matched(matched: &Matched) -> String {
         let sign = if wanted.kind == "Exact" { "=" } else { "=~" };
         format!("{what} {}{sign}{}", wanted.name, wanted.value)
     };
-    let said = |what: &str, value: &Option<String>| {
+    let condition = |what: &str, value: &Option<String>| {
         let value = value.as_ref();
         value.map(|value| format!("{what} {value}"))
     };
     let path = matched.path.as_ref();
-    let parts = said("hostname", &matched.hostname)
+    let parts = condition("hostname", &matched.hostname)
         .into_iter()
         .chain(path.map(|path| format!("{} {}", path.kind, path.value)))
-        .chain(said("service", &matched.grpc_service))
-        .chain(said("method", &matched.grpc_method))
-        .chain(said("method", &matched.method))
+        .chain(condition("service", &matched.grpc_service))
+        .chain(condition("method", &matched.grpc_method))
+        .chain(condition("method", &matched.method))
         .chain(matched.headers.iter().map(|h| pair("header", h)))
         .chain(matched.query.iter().map(|q| pair("query parameter", q)));
     parts.collect::<Vec<_>>().join(", ")
@@ -319,14 +319,14 @@ fn not_taken(label: &str, other: &Considered, table: &mut Table) {
 
 /// Where the request is not served. If it is served elsewhere, only listeners that match its host are shown.
 fn elsewhere(explanation: &Explanation, style: Style) -> String {
-    let told = explanation.unserved.iter().filter(|unserved| {
+    let unserved = explanation.unserved.iter().filter(|unserved| {
         !explanation.served || matches!(unserved.at, Stage::Rule | Stage::ListenerConflict)
     });
-    let mut told: Vec<&Unserved> = told.collect();
+    let mut unserved: Vec<&Unserved> = unserved.collect();
     // Failures at a later stage say more.
-    told.sort_by_key(|unserved| Reverse(unserved.at));
+    unserved.sort_by_key(|unserved| Reverse(unserved.at));
     let mut text = String::new();
-    if told.is_empty() {
+    if unserved.is_empty() {
         return text;
     }
     if explanation.served {
@@ -337,7 +337,7 @@ fn elsewhere(explanation: &Explanation, style: Style) -> String {
     } else {
         Tone::Bad
     };
-    for unserved in told.iter().take(UNSERVED) {
+    for unserved in unserved.iter().take(UNSERVED) {
         let line = format!("Not served by {}: {}", place(unserved), unserved.message);
         text.push_str(&paragraph(style, tone, "  ", &line, "    "));
         let considered = unserved.considered.iter().take(NOT_TAKEN).map(|other| {
@@ -360,8 +360,8 @@ fn elsewhere(explanation: &Explanation, style: Style) -> String {
             text.push_str(&paragraph(style, Tone::Faint, "    ", &line, "      "));
         }
     }
-    if told.len() > UNSERVED {
-        let line = format!("and {} more: -o json", told.len() - UNSERVED);
+    if unserved.len() > UNSERVED {
+        let line = format!("and {} more: -o json", unserved.len() - UNSERVED);
         text.push_str(&paragraph(style, tone, "  ", &line, "    "));
     }
     text

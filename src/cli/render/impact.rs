@@ -14,7 +14,7 @@ use crate::engine::model::wording;
 mod group;
 mod markdown;
 
-pub(super) use group::{groups, told};
+pub(super) use group::{group_text, groups};
 pub(crate) use markdown::markdown;
 pub(super) use markdown::protection as markdown_of_protection;
 
@@ -22,34 +22,34 @@ pub(super) use markdown::protection as markdown_of_protection;
 const SHOWN: usize = 10;
 
 /// The whole answer. `files` are the applied files, for the closing line.
-pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
-    let kinds = kinds(found);
-    let mut text = departures(found, &kinds, style);
-    text.push_str(&traffic(&found.traffic, &kinds, style));
-    text.push_str(&lost_protection(&found.lost_protection, &kinds, style));
-    text.push_str(&line(style, Tone::Heading, &headline(found, &kinds)));
+pub(crate) fn text(impact: &Impact, files: &[String], style: Style) -> String {
+    let kinds = kinds(impact);
+    let mut text = departures(impact, &kinds, style);
+    text.push_str(&traffic(&impact.traffic, &kinds, style));
+    text.push_str(&lost_protection(&impact.lost_protection, &kinds, style));
+    text.push_str(&line(style, Tone::Heading, &headline(impact, &kinds)));
     // If a whole Namespace is deleted, only the changes to what stays are of interest.
-    let is_whole = found.deleted_with > 0;
-    for group in groups(&found.changes) {
+    let is_whole = impact.deleted_with > 0;
+    for group in groups(&impact.changes) {
         if is_whole && group.is_gone() {
             continue;
         }
         text.push('\n');
-        text.push_str(&told(&group, &kinds, style));
+        text.push_str(&group_text(&group, &kinds, style));
     }
-    let is_told = !found.traffic.is_empty() && found.idle.len() == 1;
-    if !found.orphaned.is_empty() {
+    let is_told = !impact.traffic.is_empty() && impact.idle.len() == 1;
+    if !impact.orphaned.is_empty() {
         text.push_str("\nThese lose their only target:\n");
-        let orphaned = found.orphaned.iter().map(|policy| kinds.place(&policy.0));
+        let orphaned = impact.orphaned.iter().map(|policy| kinds.place(&policy.0));
         text.push_str(&few(style, Tone::Warning, orphaned, ""));
     }
-    if said_above(found).is_none() && !found.idle.is_empty() && !is_told {
+    if said_above(impact).is_none() && !impact.idle.is_empty() && !is_told {
         text.push_str("\nThese change nothing:\n");
-        let idle = found.idle.iter();
+        let idle = impact.idle.iter();
         let idle = idle.map(|idle| format!("{}: {}", kinds.place(&idle.object.0), idle.reason));
         text.push_str(&few(style, Tone::Faint, idle, ""));
     }
-    if !found.applied.is_empty() {
+    if !impact.applied.is_empty() {
         let files = files.join(" ");
         let closing = format!("To check the manifests themselves: attache check {files}");
         text.push('\n');
@@ -59,12 +59,12 @@ pub(crate) fn text(found: &Impact, files: &[String], style: Style) -> String {
 }
 
 /// Lists everything that the API server would refuse or drop in the manifests.
-fn departures(found: &Impact, kinds: &Kinds, style: Style) -> String {
-    if found.findings.is_empty() {
+fn departures(impact: &Impact, kinds: &Kinds, style: Style) -> String {
+    if impact.findings.is_empty() {
         return String::new();
     }
     let mut text = line(style, Tone::Heading, "The API server would refuse or drop");
-    let findings = found.findings.iter().map(|finding| {
+    let findings = impact.findings.iter().map(|finding| {
         let object = finding.object.as_ref().map(|object| kinds.place(&object.0));
         let field = finding.field.as_deref().unwrap_or_default();
         let (code, message) = (finding.code.as_str(), &finding.message);
@@ -208,7 +208,13 @@ fn rerouted(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
         let (to, from) = (kinds.place(&rerouted.to.0), kinds.place(&rerouted.from.0));
         format!("{to} takes {} from {from}", wording::first(&requests))
     });
-    let mut lines: Vec<String> = lines.collect();
+    let not_taken = traffic.not_taken.iter().map(|not_taken| {
+        let requests: BTreeSet<String> = not_taken.requests.iter().cloned().collect();
+        let rule = kinds.place(&not_taken.rule.0);
+        let requests = wording::first(&requests);
+        format!("no rule takes {requests} any more, which {rule} took")
+    });
+    let mut lines: Vec<String> = lines.chain(not_taken).collect();
     if traffic.not_compared > 0 {
         lines.push(format!(
             "the requests of {} more matches of routes were not compared",
@@ -240,27 +246,27 @@ pub(super) fn line(style: Style, tone: Tone, text: &str) -> String {
 }
 
 /// `Deleting RetryPolicy infra/edge-retries changes 12 HTTPRoutes in 3 namespaces.`
-fn headline(found: &Impact, kinds: &Kinds) -> String {
-    let subject = subject(found, kinds);
-    let is_whole = found.deleted_with > 0;
-    let of = |what: What| -> BTreeSet<ObjectKey> {
-        let changes = found.changes.iter().filter(|change| change.change == what);
+fn headline(impact: &Impact, kinds: &Kinds) -> String {
+    let subject = subject(impact, kinds);
+    let is_whole = impact.deleted_with > 0;
+    let objects_with = |what: What| -> BTreeSet<ObjectKey> {
+        let changes = impact.changes.iter().filter(|change| change.change == what);
         let changes = changes.filter(|change| !(is_whole && change.is_gone));
         changes
             .map(|change| change.object.0.object.clone())
             .collect()
     };
-    if let Some(reason) = said_above(found) {
+    if let Some(reason) = said_above(impact) {
         return format!("{subject} changes nothing: {reason}.");
     }
-    let changed = of(What::Changed);
+    let changed = objects_with(What::Changed);
     // An object that changes on some paths counts as changed, even if it gains or loses others.
-    let (mut added, mut removed) = (of(What::Added), of(What::Removed));
+    let (mut added, mut removed) = (objects_with(What::Added), objects_with(What::Removed));
     added.retain(|object| !changed.contains(object));
     removed.retain(|object| !changed.contains(object));
-    let is_more = !found.traffic.is_empty() || !found.lost_protection.is_empty();
+    let is_more = !impact.traffic.is_empty() || !impact.lost_protection.is_empty();
     let what = match (changed.len(), added.len(), removed.len()) {
-        (0, 0, 0) if is_more || !found.orphaned.is_empty() => "no effective policy".to_owned(),
+        (0, 0, 0) if is_more || !impact.orphaned.is_empty() => "no effective policy".to_owned(),
         (0, 0, 0) => "nothing".to_owned(),
         (0, _, 0) => "no existing effective policy".to_owned(),
         (0, ..) => "no other object".to_owned(),
@@ -292,47 +298,50 @@ pub(super) fn count(objects: &BTreeSet<ObjectKey>, kinds: &Kinds) -> String {
 }
 
 /// Why the only object of a change changes nothing; shown in the headline.
-fn said_above(found: &Impact) -> Option<&str> {
-    let touched = found.applied.len() + found.deleted.len() + found.deleted_with;
-    match found.idle.as_slice() {
-        [idle] if touched == 1 && found.is_without_effect() => Some(&idle.reason),
+fn said_above(impact: &Impact) -> Option<&str> {
+    let touched = impact.applied.len() + impact.deleted.len() + impact.deleted_with;
+    match impact.idle.as_slice() {
+        [idle] if touched == 1 && impact.is_without_effect() => Some(&idle.reason),
         _ => None,
     }
 }
 
 /// `Applying 2 objects`, `Deleting Namespace shop deletes 12 objects with it (3 attached routes)`.
-fn subject(found: &Impact, kinds: &Kinds) -> String {
+fn subject(impact: &Impact, kinds: &Kinds) -> String {
     let things = |all: &[Named]| match all {
         [one] => kinds.place(&one.0),
         many => objects(many.len()),
     };
     let mut parts = Vec::new();
-    if !found.applied.is_empty() {
-        parts.push(format!("Applying {}", things(&found.applied)));
+    if !impact.applied.is_empty() {
+        parts.push(format!("Applying {}", things(&impact.applied)));
     }
-    if !found.deleted.is_empty() || parts.is_empty() {
+    if !impact.deleted.is_empty() || parts.is_empty() {
         let verb = if parts.is_empty() {
             "Deleting"
         } else {
             "deleting"
         };
-        parts.push(format!("{verb} {}", things(&found.deleted)));
+        parts.push(format!("{verb} {}", things(&impact.deleted)));
     }
     let mut text = parts.join(" and ");
-    if found.deleted_with > 0 {
-        let them = if found.deleted.len() == 1 {
+    if impact.deleted_with > 0 {
+        let them = if impact.deleted.len() == 1 {
             "it"
         } else {
             "them"
         };
-        text = format!("{text} deletes {} with {them}", objects(found.deleted_with));
-        if found.deleted_routes > 0 {
-            let noun = if found.deleted_routes == 1 {
+        text = format!(
+            "{text} deletes {} with {them}",
+            objects(impact.deleted_with)
+        );
+        if impact.deleted_routes > 0 {
+            let noun = if impact.deleted_routes == 1 {
                 "route"
             } else {
                 "routes"
             };
-            text = format!("{text} ({} attached {noun})", found.deleted_routes);
+            text = format!("{text} ({} attached {noun})", impact.deleted_routes);
         }
     }
     text
@@ -342,12 +351,14 @@ fn objects(count: usize) -> String {
     format!("{count} object{}", if count == 1 { "" } else { "s" })
 }
 
-fn kinds(found: &Impact) -> Kinds {
-    let changes = &found.changes;
-    let idle = found.idle.iter().map(|idle| &idle.object);
-    let named = found.applied.iter().chain(&found.deleted).chain(idle);
+fn kinds(impact: &Impact) -> Kinds {
+    let changes = &impact.changes;
+    let idle = impact.idle.iter().map(|idle| &idle.object);
+    let named = impact.applied.iter().chain(&impact.deleted).chain(idle);
     let named = named.chain(changes.iter().flat_map(|change| &change.path));
-    let named = named.chain(named_in(&found.traffic)).chain(&found.orphaned);
+    let named = named
+        .chain(named_in(&impact.traffic))
+        .chain(&impact.orphaned);
     let of_policies = changes.iter().map(|change| &change.policy_kind.0);
     Kinds::among(named.map(|named| &named.0.object.gk).chain(of_policies))
 }

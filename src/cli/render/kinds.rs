@@ -29,9 +29,9 @@ pub(crate) fn table(kinds: &Kinds, style: Style) -> String {
         let strategies_from = profile.strategies.from.min(profile.default_strategy.from);
         table.row([
             full_name(kind).into(),
-            said(&word(&json!(kind.class)), profile.class.from).into(),
-            said(&kind.strategies.join(", "), strategies_from).into(),
-            said(&targets, targets_from).into(),
+            with_source(&word(&json!(kind.class)), profile.class.from).into(),
+            with_source(&kind.strategies.join(", "), strategies_from).into(),
+            with_source(&targets, targets_from).into(),
         ]);
     }
     table.show(style, "")
@@ -71,7 +71,7 @@ fn full_name(kind: &Kind) -> String {
     format!("{}.{}", kind.kind, kind.group)
 }
 
-fn said(text: &str, from: Source) -> String {
+fn with_source(text: &str, from: Source) -> String {
     format!("{text} ({})", word(&json!(from)))
 }
 

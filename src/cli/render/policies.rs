@@ -31,8 +31,8 @@ pub(crate) struct Form {
 }
 
 /// One row per policy, then the totals.
-pub(crate) fn lines(found: &Policies, form: &Form, now: Timestamp) -> String {
-    let kinds = kinds(found);
+pub(crate) fn lines(policies: &Policies, form: &Form, now: Timestamp) -> String {
+    let kinds = kinds(policies);
     let mut headings = vec![
         "NAMESPACE",
         "KIND",
@@ -48,7 +48,7 @@ pub(crate) fn lines(found: &Policies, form: &Form, now: Timestamp) -> String {
     }
     let shown = |column: usize| form.namespaces || column > 0;
     let mut table = form.table(&headings).dropping(&DROPPED);
-    for listed in &found.policies {
+    for listed in &policies.policies {
         let row = row(listed, &kinds, form, now);
         let cells = row.into_iter().enumerate().filter(|(i, _)| shown(*i));
         table.cells(cells.map(|(_, cell)| cell).collect());
@@ -61,7 +61,7 @@ pub(crate) fn lines(found: &Policies, form: &Form, now: Timestamp) -> String {
             style,
             Tone::Plain,
             "",
-            &in_all(&found.summary.count),
+            &in_all(&policies.summary.count),
             "  ",
         ));
         let dropped = table.dropped(style, "");
@@ -74,14 +74,14 @@ pub(crate) fn lines(found: &Policies, form: &Form, now: Timestamp) -> String {
 }
 
 /// The totals by namespace and kind.
-pub(crate) fn totals(found: &Policies, form: &Form) -> String {
-    let kinds = kinds(found);
+pub(crate) fn totals(policies: &Policies, form: &Form) -> String {
+    let kinds = kinds(policies);
     let mut table = if form.headings {
         Table::new(&["NAMESPACE", "KIND", "TOTAL", "STATES"])
     } else {
         Table::default()
     };
-    for total in &found.summary.by_namespace {
+    for total in &policies.summary.by_namespace {
         let namespace = match total.namespace.as_str() {
             "" => "-",
             namespace => namespace,
@@ -100,7 +100,7 @@ pub(crate) fn totals(found: &Policies, form: &Form) -> String {
             form.style,
             Tone::Plain,
             "",
-            &in_all(&found.summary.count),
+            &in_all(&policies.summary.count),
             "  ",
         ));
     }
@@ -218,15 +218,15 @@ fn in_all(count: &Count) -> String {
 /// `9 Enforced, 2 Overridden`.
 fn states(count: &Count) -> String {
     let states = PolicyState::ALL.into_iter();
-    let counts = states.map(|state| (count.of(state), state.as_str()));
+    let counts = states.map(|state| (count.count_of(state), state.as_str()));
     let counts = counts.filter(|(count, _)| *count > 0);
     let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
     counts.join(", ")
 }
 
-fn kinds(found: &Policies) -> Kinds {
-    let own = found.policies.iter().map(|listed| &listed.policy);
-    let targets = found.policies.iter().flat_map(|listed| &listed.targets);
+fn kinds(policies: &Policies) -> Kinds {
+    let own = policies.policies.iter().map(|listed| &listed.policy);
+    let targets = policies.policies.iter().flat_map(|listed| &listed.targets);
     let all = own.chain(targets.map(|target| &target.target));
     Kinds::among(all.map(|named| &named.0.object.gk))
 }

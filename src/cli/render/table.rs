@@ -230,9 +230,9 @@ impl Table {
         {
             text.push_str(&before);
             match line.strip_prefix(&label).filter(|_| i == 0) {
-                Some(rest) => {
+                Some(remaining) => {
                     text.push_str(&style.paint(Tone::Faint, &label));
-                    text.push_str(&cell.painted(style, rest));
+                    text.push_str(&cell.painted(style, remaining));
                 }
                 None => text.push_str(&cell.painted(style, line)),
             }

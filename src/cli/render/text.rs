@@ -53,7 +53,7 @@ pub(crate) fn paragraph(
 }
 
 /// Pieces on one line, each in its own tone, with `gap` between them; on separate lines if they do not fit.
-pub(crate) fn beside(
+pub(crate) fn side_by_side(
     style: Style,
     pieces: &[(Option<Tone>, String)],
     gap: &str,
@@ -117,7 +117,7 @@ pub(crate) fn parts(
 
 #[cfg(test)]
 mod tests {
-    use super::{Style, Tone, beside, cut, paragraph, wrapped};
+    use super::{Style, Tone, cut, paragraph, side_by_side, wrapped};
 
     fn narrow(width: usize) -> Style {
         Style {
@@ -157,11 +157,11 @@ mod tests {
             (None, "hosts b c".to_owned()),
         ];
         assert_eq!(
-            beside(narrow(30), &pieces, "   ", "  "),
+            side_by_side(narrow(30), &pieces, "   ", "  "),
             "Gateway a   hosts b c\n"
         );
         assert_eq!(
-            beside(narrow(10), &pieces, "   ", "  "),
+            side_by_side(narrow(10), &pieces, "   ", "  "),
             "Gateway a\n  hosts b\n  c\n"
         );
     }

@@ -63,24 +63,24 @@ mod tests {
 
     #[test]
     fn a_long_value_is_yaml_below() {
-        let of = |value: &serde_json::Value, style| match shown(value, style) {
+        let shown_value = |value: &serde_json::Value, style| match shown(value, style) {
             Shown::Here(line) => vec![format!("here: {line}")],
             Shown::Below(lines) => lines,
         };
         let providers = json!([{"name": "corp", "issuer": "https://login.example.com"}]);
         assert_eq!(
-            of(&providers, Style::default()),
+            shown_value(&providers, Style::default()),
             ["- issuer: https://login.example.com", "  name: corp"]
         );
         let (short, list) = (json!("a…"), json!(["a", 500]));
-        assert_eq!(of(&short, Style::default()), ["here: a…"]);
-        assert_eq!(of(&list, Style::default()), ["here: [a, 500]"]);
+        assert_eq!(shown_value(&short, Style::default()), ["here: a…"]);
+        assert_eq!(shown_value(&list, Style::default()), ["here: [a, 500]"]);
         let many = json!((0..100).collect::<Vec<_>>());
-        let lines = of(&many, Style::default());
+        let lines = shown_value(&many, Style::default());
         assert_eq!(
             (lines.len(), lines[12].as_str()),
             (13, "… 88 more lines: --full")
         );
-        assert_eq!(of(&many, Style::default().full(true)).len(), 100);
+        assert_eq!(shown_value(&many, Style::default().full(true)).len(), 100);
     }
 }

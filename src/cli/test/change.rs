@@ -12,7 +12,7 @@ use super::file::{ChangeTest, OneOrMore, User};
 use super::finding::judge;
 use super::run::Outcome;
 use super::subject;
-use super::world::{self, World, beside};
+use super::world::{self, World, relative_to};
 use crate::answer::tested::TestFailure;
 use crate::cache::directory::{Links, Loaded};
 use crate::cache::manifest::{Manifest, Manifests, Problem};
@@ -56,7 +56,7 @@ pub(super) fn run(world: &World, file: &Path, links: Links, test: &ChangeTest) -
         findings: Vec::new(),
     };
     for path in test.apply.iter().flat_map(OneOrMore::all) {
-        let path = beside(file, Path::new(path));
+        let path = relative_to(file, Path::new(path));
         for manifest in manifests(&path, links)? {
             applied.apply(manifest)?;
         }

@@ -137,7 +137,7 @@ mod tests {
             assert!(agrees(&expected, Some(&value)), "{expected}");
             assert_eq!(concerned(&expected, &value), expected);
         }
-        for (expected, said) in [
+        for (expected, message) in [
             (json!({"a": {"b": 2}}), json!({"a": {"b": 1}})),
             (json!({"a": {"c": null}}), json!({"a": {"c": "x"}})),
             (json!({"a": {"d": 1}}), json!({"a": {}})),
@@ -145,7 +145,7 @@ mod tests {
             (json!({"a": "x"}), json!({"a": {"b": 1, "c": "x"}})),
         ] {
             assert!(!agrees(&expected, Some(&value)), "{expected}");
-            assert_eq!(concerned(&expected, &value), said);
+            assert_eq!(concerned(&expected, &value), message);
         }
     }
 }

@@ -191,28 +191,28 @@ fn source(shown: &OnPaths, pointer: &str, expected: &str) -> String {
         inner == outer
             || inner
                 .strip_prefix(outer)
-                .is_some_and(|rest| rest.starts_with('/'))
+                .is_some_and(|suffix| suffix.starts_with('/'))
     };
-    let mut found: BTreeSet<String> = sources
+    let mut sources_under: BTreeSet<String> = sources
         .iter()
         .filter(|(at, _)| *at == pointer || at.starts_with(&below))
         .map(|(_, named)| named.0.object.path())
         .collect();
-    if found.is_empty() {
+    if sources_under.is_empty() {
         let outer = sources.iter().filter(|(at, _)| is_in(at, pointer));
         let outer = outer.max_by_key(|(at, _)| at.len());
         // A list is one setting; a field of an object that is not there has no source.
         let there = shown.effective.spec.as_ref();
         let there = there.is_some_and(|spec| spec.pointer(pointer).is_some());
-        found.extend(
+        sources_under.extend(
             outer
                 .filter(|_| there)
                 .map(|(_, named)| named.0.object.path()),
         );
     }
-    match found.len() {
+    match sources_under.len() {
         0 => "nothing: it is not in force".to_owned(),
-        1 if found.contains(expected) => expected.to_owned(),
-        _ => found.into_iter().collect::<Vec<_>>().join(", "),
+        1 if sources_under.contains(expected) => expected.to_owned(),
+        _ => sources_under.into_iter().collect::<Vec<_>>().join(", "),
     }
 }

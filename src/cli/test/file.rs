@@ -22,7 +22,7 @@ pub(crate) struct TestFile<T = TestCase> {
     pub(crate) kind: String,
     /// The files and directories with the manifests, relative to this file; its own directory by default. Kustomizations
     /// are built.
-    #[serde(default = "here")]
+    #[serde(default = "this_directory")]
     pub(crate) from: Vec<PathBuf>,
     /// The tests.
     pub(crate) tests: Vec<T>,
@@ -218,7 +218,7 @@ pub(crate) struct GuardrailTest {
     pub(crate) broken: Option<Vec<String>>,
 }
 
-fn here() -> Vec<PathBuf> {
+fn this_directory() -> Vec<PathBuf> {
     vec![PathBuf::from(".")]
 }
 

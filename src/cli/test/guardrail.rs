@@ -23,7 +23,7 @@ pub(super) fn run(world: &World, test: &GuardrailTest) -> Outcome {
         let all: Vec<String> = all.iter().map(|guarded| guarded.name.clone()).collect();
         return Err(format!(
             "there is no guardrail {name:?}; {}",
-            subject::instead(name, &all)
+            subject::suggestion(name, &all)
         )
         .into());
     };
@@ -60,8 +60,8 @@ fn breaking(world: &World, guarded: &Guarded, broken: &[String]) -> Outcome {
     let expected = broken.iter().map(|text| subject::existing(world, text));
     let expected: BTreeSet<Place> = expected.collect::<Result<_, _>>()?;
     let faults = guarded.faults.iter();
-    let found: BTreeSet<Place> = faults.map(|fault| fault.target.0.clone()).collect();
-    if found == expected {
+    let broken_at: BTreeSet<Place> = faults.map(|fault| fault.target.0.clone()).collect();
+    if broken_at == expected {
         return Ok(Vec::new());
     }
     let names = |places: &BTreeSet<Place>| {
@@ -69,7 +69,7 @@ fn breaking(world: &World, guarded: &Guarded, broken: &[String]) -> Outcome {
         json!({"broken": names.collect::<Vec<_>>()})
     };
     let mut differences = Differences::default();
-    differences.note(guarded.name.clone(), names(&found));
+    differences.note(guarded.name.clone(), names(&broken_at));
     Err(TestFailure {
         message: format!("other targets break {}", guarded.name),
         differences: differences.from(&names(&expected), "broken by")?,

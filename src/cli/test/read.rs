@@ -92,7 +92,7 @@ fn parse(file: &str, text: &str) -> Result<Option<Vec<Read>>, String> {
     }
     let files: Vec<TestFile<Spanned<Literal>>> =
         serde_saphyr::from_multiple(text).map_err(|error| format!("{file}: {}", wrong(&error)))?;
-    let mut found = Vec::new();
+    let mut all_tests = Vec::new();
     for document in files {
         if document.api_version != API_VERSION {
             return Err(format!(
@@ -117,9 +117,9 @@ fn parse(file: &str, text: &str) -> Result<Option<Vec<Read>>, String> {
             return Err(format!("{file}: tests: there are none"));
         }
         let from = document.from;
-        found.push(Read { from, tests });
+        all_tests.push(Read { from, tests });
     }
-    Ok(Some(found))
+    Ok(Some(all_tests))
 }
 
 /// Reads one test.
@@ -171,11 +171,11 @@ fn complete(test: &TestCase) -> Result<(), String> {
         }
         TestCase::Request(test) => return complete_request(test),
         TestCase::Change(test) => {
-            let ways = [
+            let forms = [
                 test.refused.is_some(),
                 test.warned.is_some() || test.allowed.is_some(),
             ];
-            match (ways, test.allowed) {
+            match (forms, test.allowed) {
                 (_, Some(false)) => {
                     "allowed: write refused, with the code, in place of allowed: false"
                 }

@@ -125,12 +125,12 @@ fn on_target(
             ));
             continue;
         }
-        let mut found: Vec<OnSome> = Vec::new();
+        let mut by_result: Vec<OnSome> = Vec::new();
         let mut is_all = true;
         for (group, shown) in groups.iter().zip(&shown) {
             let is_nothing = group.effective.policies().is_empty();
             if let Some(effective) = effective(&kind, shown, is_nothing) {
-                found.extend(parts(shown, &effective));
+                by_result.extend(parts(shown, &effective));
             } else {
                 unknown.insert(format!("{kind} on {on}, where only its controller knows"));
                 is_all = false;
@@ -139,24 +139,24 @@ fn on_target(
         // A test of a route is about the routes that it delegates to, too; they have tests of their own.
         let is_elsewhere =
             |one: &OnSome| is_route(&one.target.object.gk) && one.target.object != place.object;
-        if is_route(&place.object.gk) && !found.iter().all(is_elsewhere) {
-            let all = found.len();
-            found.retain(|one| !is_elsewhere(one));
-            is_all &= found.len() == all;
+        if is_route(&place.object.gk) && !by_result.iter().all(is_elsewhere) {
+            let all = by_result.len();
+            by_result.retain(|one| !is_elsewhere(one));
+            is_all &= by_result.len() == all;
         }
         // A test of the whole object is about its sections too, so it cannot say what holds outside of them.
         let is_section = |one: &OnSome| one.target.section.is_some();
-        let is_same = found
+        let is_same = by_result
             .windows(2)
             .all(|pair| matches!(pair, [one, other] if one.effective == other.effective));
-        if is_direct && !is_same && found.iter().any(is_section) {
-            found.retain(is_section);
+        if is_direct && !is_same && by_result.iter().any(is_section) {
+            by_result.retain(is_section);
             unknown.insert(format!(
                 "{kind} on {on} outside of the sections with policies of their own"
             ));
             is_all = false;
         }
-        tests.extend(together(&kind, place, &found, is_all));
+        tests.extend(together(&kind, place, &by_result, is_all));
     }
 }
 
@@ -179,10 +179,10 @@ fn parts(shown: &OnPaths, effective: &Effective) -> Vec<OnSome> {
 
 /// As few tests as say the same: one for all paths, one for each listener, or one for each part of the target. One for each
 /// of both if these are not all paths.
-fn together(kind: &GroupKind, place: &Place, found: &[OnSome], is_all: bool) -> Vec<Recorded> {
+fn together(kind: &GroupKind, place: &Place, by_result: &[OnSome], is_all: bool) -> Vec<Recorded> {
     let all = |part: &dyn Fn(&OnSome) -> (Option<Place>, Place)| {
         let mut tests: BTreeMap<(Option<Place>, Place), &Effective> = BTreeMap::new();
-        for one in found {
+        for one in by_result {
             let known = tests.entry(part(one)).or_insert(&one.effective);
             if **known != one.effective {
                 return None;

@@ -107,7 +107,7 @@ fn request(file: &RequestFile) -> Result<Request, TestFailure> {
             let all = Scheme::ALL.map(Scheme::as_str).map(str::to_owned);
             format!(
                 "request.scheme: there is no {name:?}; {}",
-                subject::instead(name, &all)
+                subject::suggestion(name, &all)
             )
         })?),
     };
@@ -160,7 +160,7 @@ fn missing(world: &World, taken: &Taken) -> Option<String> {
         let objects = world.objects.iter().filter(|object| is(&object.key.gk));
         let all: Vec<String> = objects.map(|object| object.key.path()).collect();
         let lacks = !all.iter().any(|known| known == path);
-        lacks.then(|| subject::instead(path, &all))
+        lacks.then(|| subject::suggestion(path, &all))
     };
     let route = taken.route.as_deref().and_then(path_of);
     if let Some(path) = route

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::file::{OneOrMore, TestCase};
 use super::read::{self, Read};
-use super::world::{Reading, World, beside};
+use super::world::{Reading, World, relative_to};
 use super::{change, effective, guardrail, request};
 use crate::answer::tested::{TestFailure, TestReport, Tested, TestedFile};
 use crate::cache::files;
@@ -33,14 +33,14 @@ impl Suite {
             let missing = escape(&missing.display().to_string());
             return Err(format!("there is no {missing}").into());
         }
-        let mut found = Vec::new();
+        let mut tests = Vec::new();
         for path in files::names(paths, how.links) {
             let is_given = paths.contains(&path);
             if !is_given && !read::is_named(&path) {
                 continue;
             }
             match read::read(&path)? {
-                Some(documents) => found.push((path, documents)),
+                Some(documents) => tests.push((path, documents)),
                 None if is_given => {
                     let path = escape(&path.display().to_string());
                     let why = "it needs apiVersion: attache.dev/v1 and kind: Test";
@@ -49,7 +49,7 @@ impl Suite {
                 None => {}
             }
         }
-        if found.is_empty() {
+        if tests.is_empty() {
             let places: Vec<String> = paths
                 .iter()
                 .map(|path| escape(&path.display().to_string()))
@@ -60,7 +60,7 @@ impl Suite {
             )
             .into());
         }
-        Ok(Self { files: found })
+        Ok(Self { files: tests })
     }
 
     /// The files and directories that the result depends on.
@@ -69,7 +69,7 @@ impl Suite {
         for (file, documents) in &self.files {
             all.push(file.clone());
             for document in documents {
-                let from = document.from.iter().map(|path| beside(file, path));
+                let from = document.from.iter().map(|path| relative_to(file, path));
                 all.extend(from.flat_map(|path| {
                     let built = crate::cache::repository::read_by(&path);
                     std::iter::once(path).chain(built)
@@ -79,7 +79,7 @@ impl Suite {
                     _ => None,
                 });
                 let applied = changes.flat_map(OneOrMore::all);
-                all.extend(applied.map(|path| beside(file, Path::new(path))));
+                all.extend(applied.map(|path| relative_to(file, Path::new(path))));
             }
         }
         all
@@ -111,7 +111,7 @@ impl Suite {
                 let from: Vec<PathBuf> = document
                     .from
                     .iter()
-                    .map(|path| beside(file, path))
+                    .map(|path| relative_to(file, path))
                     .collect();
                 let world = if let Some(world) = worlds.get(&from) {
                     world.clone()

@@ -27,7 +27,7 @@ pub(super) fn existing(world: &World, text: &str) -> Result<Place, String> {
 /// If the text is not of this form.
 pub(super) fn named(world: &World, text: &str) -> Result<Place, String> {
     let wrong = |form: &str| Err(format!("{text:?} is not an object: write {form}"));
-    let Some((kind, rest)) = text.split_once('/') else {
+    let Some((kind, path_and_section)) = text.split_once('/') else {
         return wrong("KIND/NAMESPACE/NAME");
     };
     let gk = if kind.eq_ignore_ascii_case("guardrail") {
@@ -35,9 +35,9 @@ pub(super) fn named(world: &World, text: &str) -> Result<Place, String> {
     } else {
         world.names.kind(kind)?
     };
-    let (path, section) = match rest.split_once('#') {
+    let (path, section) = match path_and_section.split_once('#') {
         Some((path, section)) => (path, Some(section)),
-        None => (rest, None),
+        None => (path_and_section, None),
     };
     let namespaced = world::is_namespaced(&world.names, &gk);
     let (namespace, name) = match (path.split_once('/'), namespaced) {
@@ -70,7 +70,7 @@ pub(super) fn exists(world: &World, key: &ObjectKey) -> Result<(), String> {
     let object = escape(&key.to_string());
     Err(format!(
         "{object} does not exist; {}",
-        instead(&key.path(), &all)
+        suggestion(&key.path(), &all)
     ))
 }
 
@@ -91,12 +91,12 @@ pub(super) fn policy_kind(world: &World, text: &str) -> Result<GroupKind, String
     Err(format!(
         "{} is not a policy kind; {}",
         escape(&kind.to_string()),
-        instead(&kind.to_string(), &known)
+        suggestion(&kind.to_string(), &known)
     ))
 }
 
 /// The name that was most likely meant, or else those that there are.
-pub(super) fn instead(wrong: &str, known: &[String]) -> String {
+pub(super) fn suggestion(wrong: &str, known: &[String]) -> String {
     let mut names: Vec<&str> = known.iter().map(String::as_str).collect();
     names.sort_unstable();
     if let Some(near) = nearest(wrong, &names) {

@@ -116,12 +116,12 @@ fn backend(backend: &explanation::Backend, expected: &[String]) -> String {
         (form == *expected).then_some(form)
     });
     let named = forms.flatten().next();
-    let whole = match expected.first() {
+    let exact = match expected.first() {
         None => form(&object, "") + &port,
         Some(first) if first.contains(':') => form(&object, first) + &port,
         Some(first) => form(&object, first),
     };
-    named.unwrap_or(whole) + state
+    named.unwrap_or(exact) + state
 }
 
 /// One text, or a list of several.

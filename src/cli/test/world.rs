@@ -75,9 +75,9 @@ impl World {
         };
         let config = Configuration::find(config.as_deref(), None)?;
         let manifests = manifests(from, how.links)?;
-        let found =
+        let files =
             written_guardrails::usable(&config.guardrails, written_guardrails::among(&manifests));
-        if let Some(wrong) = found.wrong.first() {
+        if let Some(wrong) = files.wrong.first() {
             return Err(wrong.message.clone().into());
         }
         let rules = config.rules()?;
@@ -91,7 +91,7 @@ impl World {
             let key = key(&manifest, &names, &how.namespace);
             written.insert(key, manifest.json);
         }
-        let settings = guarded(&config.conduct(), &found.usable);
+        let settings = guarded(&config.conduct(), &files.usable);
         Ok(Self {
             snapshot: loaded.snapshot,
             objects: loaded.objects,
@@ -99,7 +99,7 @@ impl World {
             rules,
             written,
             configured: config.guardrails,
-            guardrails: found.usable,
+            guardrails: files.usable,
             settings,
             namespace: how.namespace.clone(),
             today: today(),
@@ -112,8 +112,8 @@ impl World {
         &self,
         written: impl Iterator<Item = &'a RawValue>,
     ) -> ReviewSettings {
-        let found = written_guardrails::usable(&self.configured, written);
-        guarded(&self.settings, &found.usable)
+        let usable = written_guardrails::usable(&self.configured, written);
+        guarded(&self.settings, &usable.usable)
     }
 
     /// Which targets fulfil the guardrails.
@@ -184,7 +184,7 @@ pub(super) fn is_namespaced(names: &Names, gk: &GroupKind) -> bool {
 }
 
 /// The path that a test file names, seen from the working directory.
-pub(super) fn beside(file: &Path, path: &Path) -> PathBuf {
+pub(super) fn relative_to(file: &Path, path: &Path) -> PathBuf {
     let dir = file.parent().unwrap_or_else(|| Path::new(""));
     repository::normal(&dir.join(path))
 }

@@ -109,13 +109,13 @@ pub(super) fn written(answer: &impl Serialize) -> Result<String, Refusal> {
     text.map(printable::json).map_err(|error| fault(&error))
 }
 
-fn document<T: Answer>(found: &T) -> Result<String, Refusal> {
-    written(&answer::document(found))
+fn document<T: Answer>(answer: &T) -> Result<String, Refusal> {
+    written(&answer::document(answer))
 }
 
 /// An answer as a value.
-pub(super) fn value<T: Answer>(found: &T) -> Result<Value, Refusal> {
-    serde_json::to_value(answer::document(found)).map_err(|error| fault(&error))
+pub(super) fn value<T: Answer>(answer: &T) -> Result<Value, Refusal> {
+    serde_json::to_value(answer::document(answer)).map_err(|error| fault(&error))
 }
 
 fn fault(error: &serde_json::Error) -> Refusal {
@@ -132,8 +132,8 @@ fn about_node(world: &World, id: &str) -> Result<impl Serialize + use<>, Refusal
         nodes: vec![node.clone()],
         edges: Vec::new(),
     };
-    let found = details(&view.snapshot, &view.objects, &alone);
-    Ok(found.nodes.into_iter().next().unwrap_or_default())
+    let node_details = details(&view.snapshot, &view.objects, &alone);
+    Ok(node_details.nodes.into_iter().next().unwrap_or_default())
 }
 
 /// One object, with its text.
@@ -144,9 +144,9 @@ fn object(
 ) -> Result<Value, Refusal> {
     let place = world.place(name).map_err(Refusal::absent)?;
     let mut resolver = Resolver::new(&world.view.snapshot);
-    let found = describe(&mut resolver, &world.view, &place);
-    let found = found.map_err(|why| Refusal::absent(why.to_string()))?;
-    let mut value = value(&found)?;
+    let description = describe(&mut resolver, &world.view, &place);
+    let description = description.map_err(|why| Refusal::absent(why.to_string()))?;
+    let mut value = value(&description)?;
     let (yaml, trouble) = match text {
         Some(Ok(json)) => (text::of_json(&json).ok(), None),
         Some(Err(why)) => (None, Some(why)),
@@ -167,8 +167,8 @@ fn explain(world: &World, asked: &Asked) -> Result<String, Refusal> {
     let wrong = |why: super::Failure| Refusal::wrong(why.to_string());
     let request = described.read().map_err(wrong)?;
     let matching = Matching::new(&world.view.snapshot, &world.view.objects);
-    let found = described.explain(&matching, &request, &world.namespace, None);
-    document(&found.map_err(wrong)?)
+    let explanation = described.explain(&matching, &request, &world.namespace, None);
+    document(&explanation.map_err(wrong)?)
 }
 
 // === impl StateAnswer ===

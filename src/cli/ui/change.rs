@@ -31,12 +31,12 @@ pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, R
     }
     let (view, namespace) = (&world.view, &*world.namespace);
     let effect = if delete { deleted } else { changed };
-    let found = effect(view, manifests.clone(), BTreeSet::new(), namespace);
-    let found = found.map_err(|why| unusable(&why.to_string()))?;
+    let result = effect(view, manifests.clone(), BTreeSet::new(), namespace);
+    let result = result.map_err(|why| unusable(&why.to_string()))?;
     let stated = usable(&world.guardrails, among(&manifests));
     let (before, known) = (&view.snapshot, &world.guardrails);
     let (after, known_after, what) = if delete {
-        let objects: BTreeSet<ObjectKey> = found
+        let objects: BTreeSet<ObjectKey> = result
             .deleted
             .iter()
             .map(|named| named.0.object.clone())
@@ -66,7 +66,7 @@ pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, R
     });
     let judged = |snapshot, known| value(&guardrails(snapshot, known, None, today()));
     Ok(json!({
-        "impact": value(&found)?,
+        "impact": value(&result)?,
         "findings": value(&report)?,
         "guardrails": {"before": judged(before, known)?, "after": judged(&after, known_after)?},
     }))

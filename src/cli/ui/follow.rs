@@ -167,11 +167,11 @@ fn read(state: &State, scope: &Scope) -> Result<World, Failure> {
     let config = state.configuration()?;
     let mut opened: Opened = state.open_as(&config, scope)?;
     let written = opened.guardrails();
-    let found = guardrails::usable(&config.guardrails, written.iter().map(AsRef::as_ref));
+    let usable = guardrails::usable(&config.guardrails, written.iter().map(AsRef::as_ref));
     let (namespace, texts) = (opened.namespace.clone(), opened.take_texts());
     Ok(World {
-        guardrails: found.usable.clone(),
-        problems: wrong(&found),
+        guardrails: usable.usable.clone(),
+        problems: wrong(&usable),
         severities: config.conduct().severities,
         refusals: config.suppressions.refusals.is_anybody(),
         namespace,
@@ -182,8 +182,8 @@ fn read(state: &State, scope: &Scope) -> Result<World, Failure> {
     })
 }
 
-fn wrong(found: &FromManifests) -> Vec<String> {
-    let wrong = found.wrong.iter();
+fn wrong(manifests: &FromManifests) -> Vec<String> {
+    let wrong = manifests.wrong.iter();
     wrong.map(|finding| escape(&finding.message)).collect()
 }
 
@@ -204,7 +204,7 @@ impl FollowedCluster {
         let is_known =
             |source: &Source| self.seen.as_ref().is_some_and(|(_, seen)| seen.is(source));
         let view = match (looked?, &self.seen) {
-            (Some(view), _) => whole(view),
+            (Some(view), _) => with_all(view),
             (None, Some((seen, _))) if !is_known(&source) => seen.view.clone(),
             (None, _) => return Ok(Look::Same),
         };
@@ -241,9 +241,9 @@ impl FollowedCluster {
         match self.live.cluster().guardrails() {
             Ok(stored) => {
                 let stored: Vec<_> = stored.iter().filter_map(guardrails::stored).collect();
-                let found = guardrails::usable(configured, stored.iter().map(AsRef::as_ref));
+                let usable = guardrails::usable(configured, stored.iter().map(AsRef::as_ref));
                 let texts = stored.iter().map(|text| text.get().to_owned()).collect();
-                (found.usable.clone(), Source::Listed(texts), wrong(&found))
+                (usable.usable.clone(), Source::Listed(texts), wrong(&usable))
             }
             Err(why) => {
                 let line = format!(
@@ -269,7 +269,7 @@ impl Source {
 }
 
 /// A view with the objects of its snapshot, if it has none of its own.
-fn whole(mut view: View) -> View {
+fn with_all(mut view: View) -> View {
     if view.objects.is_empty() {
         view.objects = shown(&view.snapshot);
     }

@@ -84,15 +84,15 @@ impl History {
         let mut in_force = if not_compared {
             Vec::new()
         } else {
-            let of = |gone: bool| -> BTreeSet<ObjectKey> {
+            let objects_that = |gone: bool| -> BTreeSet<ObjectKey> {
                 let these = changed
                     .iter()
                     .filter(|(_, what)| (**what == What::Deleted) == gone);
                 these.map(|(key, _)| key.clone()).collect()
             };
             let effect = Effect {
-                applied: of(false),
-                deleted: of(true),
+                applied: objects_that(false),
+                deleted: objects_that(true),
                 with_them: BTreeSet::new(),
             };
             impact(&before.view.snapshot, &after.view.snapshot, &effect).changes

@@ -16,7 +16,7 @@ const ANSWERS: usize = 1000;
 /// The answers about one generation, on one day.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    of: (u64, Date),
+    generation_and_day: (u64, Date),
     answers: HashMap<Question, Bytes>,
     bytes: usize,
 }
@@ -25,20 +25,20 @@ pub(super) struct Kept {
 
 impl Kept {
     pub(super) fn get(&self, generation: u64, question: &Question) -> Option<Bytes> {
-        if self.of != (generation, today()) {
+        if self.generation_and_day != (generation, today()) {
             return None;
         }
         self.answers.get(question).cloned()
     }
 
     pub(super) fn put(&mut self, generation: u64, question: Question, json: &Bytes) {
-        let of = (generation, today());
-        if !question.is_kept() || of < self.of {
+        let generation_and_day = (generation, today());
+        if !question.is_kept() || generation_and_day < self.generation_and_day {
             return;
         }
-        if self.of != of {
+        if self.generation_and_day != generation_and_day {
             *self = Self {
-                of,
+                generation_and_day,
                 ..Self::default()
             };
         }

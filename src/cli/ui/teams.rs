@@ -25,11 +25,11 @@ pub(super) fn with_teams(snapshot: &Snapshot, report: &GuardrailReport) -> Resul
 fn teams<'a>(snapshot: &'a Snapshot, report: &'a GuardrailReport) -> BTreeMap<&'a str, &'a str> {
     let faults = report.guardrails.iter().flat_map(|one| &one.faults);
     let namespaces = faults.map(|fault| &*fault.target.0.object.namespace);
-    let of = |namespace: &'a str| {
+    let team_of = |namespace: &'a str| {
         let key = ObjectKey::new(GroupKind::core("Namespace"), "", namespace);
         let labels = &snapshot.get(&key)?.meta.labels;
         let team = LABELS.into_iter().find_map(|label| labels.get(label))?;
         Some((namespace, &**team))
     };
-    namespaces.filter_map(of).collect()
+    namespaces.filter_map(team_of).collect()
 }

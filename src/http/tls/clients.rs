@@ -135,10 +135,10 @@ impl Callers {
         if Some(last.0) == generation && last.1.elapsed() < AGAIN {
             return true;
         }
-        let Some((leaf, rest)) = judged.chain.split_first() else {
+        let Some((leaf, intermediates)) = judged.chain.split_first() else {
             return false;
         };
-        match self.judge(leaf, rest, now) {
+        match self.judge(leaf, intermediates, now) {
             Ok(generation) => {
                 *last = (generation, Instant::now());
                 true
@@ -154,12 +154,14 @@ impl Callers {
     fn judge(
         &self,
         leaf: &CertificateDer<'_>,
-        rest: &[CertificateDer<'_>],
+        intermediates: &[CertificateDer<'_>],
         now: UnixTime,
     ) -> Result<u64, Refused> {
         let trusted = self.trusted.load();
         let trusted = trusted.as_ref().ok_or(Refused::NoCa)?;
-        let verified = trusted.verifier.verify_client_cert(leaf, rest, now);
+        let verified = trusted
+            .verifier
+            .verify_client_cert(leaf, intermediates, now);
         verified.map_err(|error| match error {
             Error::InvalidCertificate(
                 CertificateError::Expired

@@ -35,7 +35,7 @@ pub struct Reload {
     last_good: Option<Contents>,
     last_bad: Option<Result<Contents, String>>,
     /// The last logged problem with the validity of the certificate in use.
-    said: Option<String>,
+    last_trouble: Option<String>,
 }
 
 /// The contents of all files. Not `Debug`, because one may be a key.
@@ -68,7 +68,7 @@ impl Reload {
             metrics,
             last_good: None,
             last_bad: None,
-            said: None,
+            last_trouble: None,
         }
     }
 
@@ -127,10 +127,10 @@ impl Reload {
             return;
         };
         let trouble = certificates.time_trouble(now);
-        if let Some(why) = trouble.as_ref().filter(|_| trouble != self.said) {
+        if let Some(why) = trouble.as_ref().filter(|_| trouble != self.last_trouble) {
             tracing::error!(%why, "the serving certificate is not valid now; it is served nevertheless");
         }
-        self.said = trouble;
+        self.last_trouble = trouble;
     }
 
     /// Reads all files consistently: a swap between two reads would combine an old certificate with a new key.

@@ -57,7 +57,7 @@ impl People {
                 "the API server does not accept the token: it may have expired; sign in with another",
             )
         };
-        let known = self.known().get(&of(token));
+        let known = self.known().get(&digest_of(token));
         let person = match known {
             Some(person) => person,
             None => self.ask(token).await?,
@@ -72,7 +72,7 @@ impl People {
         let permit = timeout(PATIENCE, self.permits.acquire()).await;
         let _permit = permit.map_err(|_| busy())?.map_err(|_| busy())?;
         // Another request with the token may have been answered meanwhile.
-        let known = self.known().get(&of(token));
+        let known = self.known().get(&digest_of(token));
         if let Some(person) = known {
             return Ok(person);
         }
@@ -100,7 +100,7 @@ impl People {
         })?;
         let person = review.status.and_then(person);
         let life = if person.is_some() { YES } else { NO };
-        self.known().put(of(token), person.clone(), life);
+        self.known().put(digest_of(token), person.clone(), life);
         Ok(person)
     }
 
@@ -109,7 +109,7 @@ impl People {
     }
 }
 
-fn of(token: &str) -> Digest {
+fn digest_of(token: &str) -> Digest {
     let mut bytes = [0; 32];
     bytes.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
     bytes

@@ -20,7 +20,7 @@ const NAMED: usize = 5;
 /// The part of a state that a reader may list. `levels` are what the configuration lets any user learn: policies of a
 /// kind whose settings nobody may learn are left out too.
 pub(super) fn restricted(
-    whole: &Snapshot,
+    full: &Snapshot,
     rules: &Arc<ProfileRules>,
     rights: &Rights,
     levels: &Levels,
@@ -28,8 +28,8 @@ pub(super) fn restricted(
     let mut snapshot = Snapshot::new(Arc::clone(rules));
     let mut missing = Vec::new();
     let mut objects: BTreeMap<GroupKind, Vec<Arc<Object>>> = BTreeMap::new();
-    for gk in whole.known_kinds() {
-        let all = whole.objects(gk).cloned().collect();
+    for gk in full.known_kinds() {
+        let all = full.objects(gk).cloned().collect();
         objects.insert(gk.clone(), all);
     }
     for gk in rights.0.keys() {
@@ -45,10 +45,10 @@ pub(super) fn restricted(
             ));
             &Where::Nowhere
         } else {
-            rights.of(&gk)
+            rights.rights_on(&gk)
         };
         // Guardrails are not part of the state.
-        let is_known = whole.knows(&gk) || gk == guardrail_kind();
+        let is_known = full.knows(&gk) || gk == guardrail_kind();
         if !is_known && *place != Where::Nowhere {
             missing.push(left_out(&gk, "attache itself has no complete list of them"));
         }
@@ -135,12 +135,12 @@ mod tests {
     fn only_what_may_be_listed_is_there() {
         let rules = Arc::<ProfileRules>::default();
         let kinds = ["A", "B", "C", "D"].map(|kind| GroupKind::new("example.com", kind));
-        let mut whole = Snapshot::new(Arc::clone(&rules));
+        let mut full = Snapshot::new(Arc::clone(&rules));
         for gk in &kinds {
             let all = ["x", "y"]
                 .iter()
                 .flat_map(|namespace| ["one", "two"].map(|name| object(gk, namespace, name)));
-            whole = whole.apply(Change::Listed(gk.clone(), all.collect()));
+            full = full.apply(Change::Listed(gk.clone(), all.collect()));
         }
         let [a, b, c, d] = kinds;
         let rights = Rights(BTreeMap::from([
@@ -151,7 +151,7 @@ mod tests {
             ),
             (c.clone(), Where::Nowhere),
         ]));
-        let listed = restricted(&whole, &rules, &rights, &Levels::default());
+        let listed = restricted(&full, &rules, &rights, &Levels::default());
         let shown = |gk: &GroupKind| {
             let keys = listed.objects.iter().filter(|object| object.key.gk == *gk);
             keys.map(|object| object.key.path()).collect::<Vec<_>>()

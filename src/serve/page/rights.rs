@@ -61,7 +61,7 @@ pub(super) struct Readers {
 
 impl Rights {
     /// Where the user may list a kind. What was not asked about is not theirs.
-    pub(super) fn of(&self, gk: &GroupKind) -> &Where {
+    pub(super) fn rights_on(&self, gk: &GroupKind) -> &Where {
         self.0.get(gk).unwrap_or(&Where::Nowhere)
     }
 }
@@ -103,15 +103,15 @@ impl Readers {
         let everywhere = asked.iter().map(|kind| may_list(kind, ""));
         let allowed = self.each(everywhere.collect()).await?;
         let mut rights = Rights::default();
-        let mut rest: Vec<AskedKind> = Vec::new();
+        let mut not_cached: Vec<AskedKind> = Vec::new();
         for (kind, allowed) in asked.into_iter().zip(allowed) {
             if allowed {
                 rights.0.insert(kind.gk, Where::Everywhere);
             } else {
-                rest.push(kind);
+                not_cached.push(kind);
             }
         }
-        let parts = rest.iter().flat_map(|kind| {
+        let parts = not_cached.iter().flat_map(|kind| {
             let namespaces = kind.namespaces.iter();
             namespaces.map(move |namespace| (kind.gk.clone(), Arc::clone(namespace), kind))
         });
@@ -126,7 +126,7 @@ impl Readers {
         for ((gk, namespace), _) in parts.filter(|(_, allowed)| *allowed) {
             within.entry(gk).or_default().insert(namespace);
         }
-        for kind in rest {
+        for kind in not_cached {
             let place = match within.remove(&kind.gk) {
                 Some(namespaces) => Where::In(namespaces),
                 None => Where::Nowhere,

@@ -77,23 +77,23 @@ struct Whole {
 
 /// Shows each session the newest state, for ever.
 pub(in super::super) async fn follow(sessions: Arc<Sessions>) -> String {
-    let mut seen = sessions.origin.whole();
+    let mut seen = sessions.origin.full_state();
     loop {
         sleep(PAUSE).await;
         sessions.end_idle();
-        let whole = sessions.origin.whole();
-        if whole.is(&seen) {
+        let full_state = sessions.origin.full_state();
+        if full_state.is(&seen) {
             continue;
         }
         let began = Instant::now();
-        let (refreshed, next) = (Arc::clone(&sessions), whole.clone());
+        let (refreshed, next) = (Arc::clone(&sessions), full_state.clone());
         if spawn_blocking(move || refreshed.refresh(&next))
             .await
             .is_err()
         {
             return "a session of the page could not be computed".to_owned();
         }
-        seen = whole;
+        seen = full_state;
         sleep(began.elapsed() * REST).await;
     }
 }
@@ -145,7 +145,7 @@ impl Sessions {
     ///
     /// # Errors
     /// If there are too many.
-    pub(super) async fn of(
+    pub(super) async fn session_for(
         self: &Arc<Self>,
         rights: Arc<Rights>,
     ) -> Result<Arc<dyn Answers>, Refusal> {
@@ -167,8 +167,8 @@ impl Sessions {
     }
 
     fn begin(&self, rights: Arc<Rights>) -> Result<Arc<dyn Answers>, Refusal> {
-        let whole = self.origin.whole();
-        let (shown, state) = self.readable(&whole, &rights);
+        let full_state = self.origin.full_state();
+        let (shown, state) = self.readable(&full_state, &rights);
         let mut open = self.open();
         if let Some(session) = open.get_mut(&rights) {
             return Ok(Arc::clone(&session.page) as Arc<dyn Answers>);
@@ -186,10 +186,10 @@ impl Sessions {
         Ok(answers)
     }
 
-    fn refresh(&self, whole: &Whole) {
+    fn refresh(&self, full_state: &Whole) {
         let rights: Vec<Arc<Rights>> = self.open().keys().cloned().collect();
         for rights in rights {
-            let (shown, state) = self.readable(whole, &rights);
+            let (shown, state) = self.readable(full_state, &rights);
             let mut open = self.open();
             let Some(session) = open.get_mut(&rights) else {
                 continue;
@@ -205,18 +205,18 @@ impl Sessions {
         }
     }
 
-    fn readable(&self, whole: &Whole, rights: &Rights) -> (Shown, Readable) {
+    fn readable(&self, full_state: &Whole, rights: &Rights) -> (Shown, Readable) {
         let rules = self.origin.rules.borrow().clone();
-        let levels = &whole.settings.levels;
-        let mut listed = restricted(&whole.snapshot, &rules, rights, levels);
-        let guardrails = (*rights.of(&guardrail_kind()) == Where::Everywhere)
-            .then(|| Arc::clone(&whole.guardrails));
+        let levels = &full_state.settings.levels;
+        let mut listed = restricted(&full_state.snapshot, &rules, rights, levels);
+        let guardrails = (*rights.rights_on(&guardrail_kind()) == Where::Everywhere)
+            .then(|| Arc::clone(&full_state.guardrails));
         listed.missing.sort();
         let shown = Shown {
             snapshot: listed.snapshot.clone(),
             missing: listed.missing.clone(),
             guardrails: guardrails.clone(),
-            settings: Arc::clone(&whole.settings),
+            settings: Arc::clone(&full_state.settings),
         };
         let readable = Readable {
             listed,
@@ -224,7 +224,7 @@ impl Sessions {
             guardrails: guardrails
                 .map(|all| Guardrails::clone(&all))
                 .unwrap_or_default(),
-            settings: Arc::clone(&whole.settings),
+            settings: Arc::clone(&full_state.settings),
         };
         (shown, readable)
     }
@@ -256,7 +256,7 @@ fn of_guardrails() -> AskedKind {
 // === impl Origin ===
 
 impl Origin {
-    fn whole(&self) -> Whole {
+    fn full_state(&self) -> Whole {
         Whole {
             snapshot: self.snapshot.load_full(),
             guardrails: self.guardrails.all(),

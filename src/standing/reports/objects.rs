@@ -62,7 +62,7 @@ impl Objects {
 
     /// All reports that attache has written.
     pub(super) async fn all(&self) -> Result<BTreeMap<Place, Stored>, kube::Error> {
-        let mut found = BTreeMap::new();
+        let mut stored = BTreeMap::new();
         for is_namespaced in [true, false] {
             let api: Client<DynamicObject> =
                 Client::all_with(self.client.clone(), &self.resource(is_namespaced));
@@ -74,7 +74,7 @@ impl Objects {
                     .items
                     .into_iter()
                     .filter(|object| object.name_any() == NAME);
-                found.extend(own.map(|object| (place(object.namespace()), Stored::of(&object))));
+                stored.extend(own.map(|object| (place(object.namespace()), Stored::of(&object))));
                 if params
                     .continue_token
                     .as_deref()
@@ -85,12 +85,12 @@ impl Objects {
                 }
             }
         }
-        Ok(found)
+        Ok(stored)
     }
 
     /// The resource versions of all these reports.
     pub(super) async fn versions(&self) -> Result<BTreeMap<Place, String>, kube::Error> {
-        let mut found = BTreeMap::new();
+        let mut versions = BTreeMap::new();
         for is_namespaced in [true, false] {
             let api: Client<PartialObjectMeta<DynamicObject>> =
                 Client::all_with(self.client.clone(), &self.resource(is_namespaced));
@@ -103,12 +103,12 @@ impl Objects {
                 .items
                 .into_iter()
                 .filter(|object| object.name_any() == NAME);
-            found.extend(own.map(|object| {
+            versions.extend(own.map(|object| {
                 let version = object.resource_version().unwrap_or_default();
                 (place(object.namespace()), version)
             }));
         }
-        Ok(found)
+        Ok(versions)
     }
 
     /// One report.
@@ -195,14 +195,14 @@ impl Stored {
 
     /// A report as it was read.
     fn of(object: &DynamicObject) -> Self {
-        let mut whole = match &object.data {
+        let mut content = match &object.data {
             Value::Object(fields) => fields.clone(),
             _ => Map::new(),
         };
         let metadata = serde_json::to_value(&object.metadata).unwrap_or_default();
-        whole.insert("metadata".to_owned(), metadata);
+        content.insert("metadata".to_owned(), metadata);
         let version = object.resource_version().unwrap_or_default();
-        Self::written(&Value::Object(whole), version)
+        Self::written(&Value::Object(content), version)
     }
 }
 

@@ -124,7 +124,9 @@ impl Writer {
         let api = match before {
             Some((api, at)) if is_new(api, at) => api,
             _ => {
-                let api = served(&self.client).await.map_err(|error| said(&error))?;
+                let api = served(&self.client)
+                    .await
+                    .map_err(|error| error_text(&error))?;
                 self.api = Some((api, Instant::now()));
                 api
             }
@@ -153,7 +155,7 @@ impl Writer {
     /// Reads all reports. Those in the other API, which was served alone before, are removed.
     async fn read(&self, api: Api) -> Done<Known> {
         let objects = Objects::of(self.client.clone(), api);
-        let stored = objects.all().await.map_err(|error| said(&error))?;
+        let stored = objects.all().await.map_err(|error| error_text(&error))?;
         for other in Api::ALL.into_iter().filter(|other| *other != api) {
             let other = Objects::of(self.client.clone(), other);
             // If it cannot be listed, it is not served.
@@ -286,15 +288,15 @@ impl Known {
         if is_other {
             self.reread(place).await?;
         }
-        let of = place.as_deref().unwrap_or("objects without a namespace");
-        Err(format!("the report of {of}: {}", said(error)))
+        let namespace = place.as_deref().unwrap_or("objects without a namespace");
+        Err(format!("the report of {namespace}: {}", error_text(error)))
     }
 
     async fn reread(&mut self, place: &Place) -> Done<()> {
         match self.objects.one(place).await {
             Ok(Some(stored)) => self.stored.insert(place.clone(), stored),
             Ok(None) => self.stored.remove(place),
-            Err(error) => return Err(said(&error)),
+            Err(error) => return Err(error_text(&error)),
         };
         Ok(())
     }
@@ -305,7 +307,7 @@ impl Known {
             .objects
             .versions()
             .await
-            .map_err(|error| said(&error))?;
+            .map_err(|error| error_text(&error))?;
         self.stored.retain(|place, _| versions.contains_key(place));
         for (place, version) in versions {
             let known = self.stored.get(&place).map(|stored| &stored.version);
@@ -328,7 +330,7 @@ async fn owners(client: &Client, name: Option<&str>) -> Done<Option<Value>> {
     let role = role.map_err(|error| {
         format!(
             "the owner of the reports, ClusterRole {name}: {}",
-            said(&error)
+            error_text(&error)
         )
     })?;
     Ok(Some(json!([{
@@ -339,6 +341,6 @@ async fn owners(client: &Client, name: Option<&str>) -> Done<Option<Value>> {
     }])))
 }
 
-fn said(error: &kube::Error) -> String {
+fn error_text(error: &kube::Error) -> String {
     ApiError::of(error).to_string()
 }

@@ -238,8 +238,8 @@ mod tests {
 
     fn settings(variables: &[(&str, &str)]) -> Result<Option<Settings>, String> {
         let get = |name: &str| {
-            let found = variables.iter().find(|(variable, _)| *variable == name);
-            found.map(|(_, value)| (*value).to_owned())
+            let set = variables.iter().find(|(variable, _)| *variable == name);
+            set.map(|(_, value)| (*value).to_owned())
         };
         Settings::of(&get).map_err(|error| error.to_string())
     }

@@ -74,7 +74,7 @@ pub struct Hostile {
     /// The name of the object.
     of: &'static str,
     /// A replacement in the envelope: the text and its replacement.
-    instead: Option<(&'static str, Rc<str>)>,
+    replacement: Option<(&'static str, Rc<str>)>,
 }
 
 /// A review of an object in the small state.
@@ -91,14 +91,14 @@ fn hostile(
         object: object.clone(),
         old: old.cloned(),
         of: "x",
-        instead: None,
+        replacement: None,
     }
 }
 
 /// CREATE, UPDATE and DELETE of an object. The update changes the zeros of a policy, and the allowed routes of a
 /// Gateway.
 fn changes(name: &str, state: State, object: &str) -> [Hostile; 3] {
-    let of = if name.starts_with("gateway") {
+    let name_of_object = if name.starts_with("gateway") {
         "edge"
     } else {
         "x"
@@ -110,7 +110,11 @@ fn changes(name: &str, state: State, object: &str) -> [Hostile; 3] {
         hostile(name, "UPDATE", &object, Some(&old)),
         hostile(name, "DELETE", &"null".into(), Some(&object)),
     ];
-    some.map(|one| Hostile { state, of, ..one })
+    some.map(|one| Hostile {
+        state,
+        of: name_of_object,
+        ..one
+    })
 }
 
 impl Hostile {
@@ -123,7 +127,7 @@ impl Hostile {
         let mut body = format!(
             r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"{UID}","operation":"{operation}","name":"{of}","namespace":"infra","kind":{{"group":"{group}","version":"v1","kind":"{kind}"}},"userInfo":{{"username":"jane"}},"object":{object},"oldObject":{old}}}}}"#
         );
-        if let Some((what, by)) = &self.instead {
+        if let Some((what, by)) = &self.replacement {
             assert!(body.contains(what), "{what}");
             body = body.replacen(what, by, 1);
         }
@@ -195,6 +199,6 @@ const TARGET: &str =
     r#""targetRef":{"group":"gateway.networking.k8s.io","kind":"Gateway","name":"edge"}"#;
 
 /// A policy on the Gateway with additional fields.
-fn on_edge(rest: &str) -> String {
-    with(&format!("{{{TARGET},{rest}}}"))
+fn on_edge(fields: &str) -> String {
+    with(&format!("{{{TARGET},{fields}}}"))
 }

@@ -64,7 +64,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     paths.extend(files::find("examples", &|path| {
         path.ends_with("attache.yaml")
     }));
-    let mut found: Vec<String> = paths.iter().map(|path| files::text(path)).collect();
+    let mut texts: Vec<String> = paths.iter().map(|path| files::text(path)).collect();
     for path in files::find("docs", &|path| {
         path.extension().is_some_and(|end| end == "md")
     }) {
@@ -72,8 +72,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
         let blocks = text
             .split("```yaml\n")
             .skip(1)
-            .filter_map(|rest| rest.split("```").next());
-        found.extend(
+            .filter_map(|after_fence| after_fence.split("```").next());
+        texts.extend(
             blocks
                 .filter(|block| block.starts_with("apiVersion: attache"))
                 .map(str::to_owned),
@@ -83,19 +83,19 @@ pub fn seeds() -> Vec<Vec<u8>> {
         path.extension().is_some_and(|end| end == "yaml")
     });
     let head = "apiVersion: attache.dev/v1\nkind: Configuration\n";
-    found.extend(
+    texts.extend(
         builtin
             .iter()
             .map(|path| format!("{head}{}", files::text(path))),
     );
     // As JSON too, for mutation as a tree.
-    let trees: Vec<String> = found
+    let trees: Vec<String> = texts
         .iter()
         .filter_map(|text| serde_saphyr::from_str::<serde_json::Value>(text).ok())
         .map(|value| value.to_string())
         .collect();
-    found.extend(trees);
-    found.sort();
-    found.dedup();
-    found.into_iter().map(String::into_bytes).collect()
+    texts.extend(trees);
+    texts.sort();
+    texts.dedup();
+    texts.into_iter().map(String::into_bytes).collect()
 }

@@ -39,15 +39,15 @@ pub fn run(input: &[u8]) {
     let after = world
         .listed
         .apply(Change::Applied(Arc::new(object.clone())));
-    said(&world.listed, &review(&gk, raw));
-    said(&after, &review(&gk, raw));
+    check_messages(&world.listed, &review(&gk, raw));
+    check_messages(&after, &review(&gk, raw));
     if let Some(profile) = after.profile(&crd.gk).cloned() {
         assert_eq!(profile.gk, crd.gk);
         for policy in policies(crd, profile.refs.value.iter().map(|field| &*field.path)) {
             let raw = serde_json::value::to_raw_value(&policy).expect("JSON");
-            said(&after, &review(&crd.gk, &raw));
+            check_messages(&after, &review(&crd.gk, &raw));
             if let Ok(object) = Object::from_json(&crd.gk, &raw) {
-                said(
+                check_messages(
                     &after.apply(Change::Applied(Arc::new(object))),
                     &review(&crd.gk, &raw),
                 );
@@ -61,7 +61,7 @@ pub fn run(input: &[u8]) {
     }
 }
 
-fn said(snapshot: &Snapshot, body: &[u8]) {
+fn check_messages(snapshot: &Snapshot, body: &[u8]) {
     let world = World::get();
     for endpoint in [Endpoint::Validate, Endpoint::Mutate] {
         let evidence = Evidence::Authoritative;
@@ -90,7 +90,7 @@ fn policies<'a>(crd: &Crd, fields: impl Iterator<Item = &'a str>) -> Vec<Value> 
     };
     let mut together =
         json!({"limit": {"requests": 5}, "strategy": "x", "mergeStrategy": "PatchDefaults"});
-    let mut found = Vec::new();
+    let mut policies_made = Vec::new();
     for field in fields {
         let mut spec = json!({"limit": 1});
         let mut at = &mut spec;
@@ -105,11 +105,11 @@ fn policies<'a>(crd: &Crd, fields: impl Iterator<Item = &'a str>) -> Vec<Value> 
         if let (Value::Object(all), Value::Object(one)) = (&mut together, spec.clone()) {
             all.extend(one);
         }
-        found.push(object(spec));
+        policies_made.push(object(spec));
     }
-    found.push(object(together));
-    found.push(object(json!({})));
-    found
+    policies_made.push(object(together));
+    policies_made.push(object(json!({})));
+    policies_made
 }
 
 /// All CRDs in tests.
@@ -123,16 +123,16 @@ pub fn seeds() -> Vec<Vec<u8>> {
     paths.extend(files::find("tests/effective", &yaml));
     paths.extend(files::find("tests/cluster/projects", &yaml));
     paths.extend(files::find("examples", &yaml));
-    let mut found = Vec::new();
+    let mut seeds_read = Vec::new();
     for document in paths.iter().flat_map(|path| files::documents(path)) {
         let candidates = [&document, &document["object"], &document["old"]];
         for candidate in candidates {
             if candidate["kind"] == "CustomResourceDefinition" {
-                found.push(candidate.to_string().into_bytes());
+                seeds_read.push(candidate.to_string().into_bytes());
             }
         }
     }
-    found.sort();
-    found.dedup();
-    found
+    seeds_read.sort();
+    seeds_read.dedup();
+    seeds_read
 }

@@ -41,12 +41,16 @@ pub fn run(input: &[u8]) {
         );
     }
     answers::line(&one.counts.summary("here"));
-    let said = all(&one.snapshot, &one.objects);
+    let answers = all(&one.snapshot, &one.objects);
     assert_eq!(one.problems, other.problems);
-    assert_eq!(said, all(&other.snapshot, &other.objects), "the same again");
+    assert_eq!(
+        answers,
+        all(&other.snapshot, &other.objects),
+        "the same again"
+    );
     let grown = world::grown(&RULES, &one.objects);
     assert_eq!(
-        said,
+        answers,
         all(&grown, &one.objects),
         "the same objects in another order"
     );
@@ -75,21 +79,21 @@ fn load(text: &str) -> Loaded {
 /// All answers about the objects of a state.
 fn all(snapshot: &Snapshot, objects: &[Object]) -> Vec<String> {
     let mut survey = Resolver::new(snapshot);
-    let mut said = Vec::new();
+    let mut answers = Vec::new();
     for object in objects.iter().take(ASKED) {
         if let Some(policy) = snapshot.policy(&object.key) {
             let status = status(&mut survey, policy);
             let ancestors = ancestors(&mut survey, policy, &status);
-            said.push(format!("{} {status:?} {ancestors:?}", object.key));
+            answers.push(format!("{} {status:?} {ancestors:?}", object.key));
         }
         let verdict = deleted(snapshot, object);
         let warnings = verdict.warnings();
         for line in &warnings {
             answers::line(line);
         }
-        said.extend(warnings);
+        answers.extend(warnings);
     }
-    said
+    answers
 }
 
 fn deleted(snapshot: &Snapshot, object: &Object) -> Verdict {
@@ -110,7 +114,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let mut paths = files::of_cases("review", "state.yaml");
     paths.extend(files::of_cases("kinds", "state.yaml"));
     paths.extend(files::of_cases("effective", "state.yaml"));
-    let mut found: Vec<Vec<u8>> = paths
+    let mut seeds_read: Vec<Vec<u8>> = paths
         .iter()
         .map(|path| files::text(path).into_bytes())
         .collect();
@@ -119,16 +123,16 @@ pub fn seeds() -> Vec<Vec<u8>> {
     });
     let mut together = Vec::new();
     for path in examples {
-        found.push(files::text(&path).into_bytes());
+        seeds_read.push(files::text(&path).into_bytes());
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         together.push(format!("#### {name}\n{}", files::text(&path)));
     }
-    found.push(together.concat().into_bytes());
+    seeds_read.push(together.concat().into_bytes());
     // JSON is YAML, and is mutated as a tree.
     for path in files::of_cases("review", "state.yaml") {
         let documents = files::documents(&path);
         let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": documents});
-        found.push(list.to_string().into_bytes());
+        seeds_read.push(list.to_string().into_bytes());
     }
-    found
+    seeds_read
 }

@@ -8,7 +8,7 @@ use crate::root;
 
 /// The files in a folder and its subfolders that `takes` accepts, sorted by name.
 pub fn find(folder: &str, takes: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     let mut folders = vec![root().join(folder)];
     while let Some(folder) = folders.pop() {
         let entries =
@@ -18,19 +18,19 @@ pub fn find(folder: &str, takes: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
             if path.is_dir() {
                 folders.push(path);
             } else if takes(&path) {
-                found.push(path);
+                paths.push(path);
             }
         }
     }
-    found.sort();
-    found
+    paths.sort();
+    paths
 }
 
 /// The files with this name in the cases of a test.
 pub fn of_cases(test: &str, name: &str) -> Vec<PathBuf> {
-    let found = find(&format!("tests/{test}"), &|path| path.ends_with(name));
-    assert!(!found.is_empty(), "no {name} in tests/{test}");
-    found
+    let paths = find(&format!("tests/{test}"), &|path| path.ends_with(name));
+    assert!(!paths.is_empty(), "no {name} in tests/{test}");
+    paths
 }
 
 /// The text of a file.

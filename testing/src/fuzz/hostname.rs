@@ -50,7 +50,7 @@ fn takes(listener: &str, route: &[&str]) -> bool {
     else {
         panic!("no Gateway, or no route");
     };
-    let here = OwnListener {
+    let own = OwnListener {
         owner: &gateway,
         listener: &listeners[0],
         conflict: None,
@@ -59,7 +59,7 @@ fn takes(listener: &str, route: &[&str]) -> bool {
             ..ListenerHostname::default()
         },
     };
-    refusal(&Snapshot::default(), &here, &route, &parents[0]).is_none()
+    refusal(&Snapshot::default(), &own, &route, &parents[0]).is_none()
 }
 
 fn object(kind: &str, spec: &serde_json::Value) -> Object {
@@ -73,8 +73,8 @@ fn object(kind: &str, spec: &serde_json::Value) -> Object {
 
 /// A hostname as the CRDs of Gateway API allow it: its labels from right to left, and whether a wildcard precedes them.
 fn labels(host: &str) -> Option<(Vec<String>, bool)> {
-    let (rest, wild) = match host.strip_prefix("*.") {
-        Some(rest) => (rest, true),
+    let (host_without_wildcard, wild) = match host.strip_prefix("*.") {
+        Some(suffix) => (suffix, true),
         None => (host, false),
     };
     let is_label = |label: &str| {
@@ -82,7 +82,11 @@ fn labels(host: &str) -> Option<(Vec<String>, bool)> {
         let plain = |c: u8| c.is_ascii_alphanumeric() || c == b'-';
         label.bytes().all(plain) && ends.is_some_and(|(a, b)| a != b'-' && b != b'-')
     };
-    let labels: Vec<String> = rest.split('.').rev().map(str::to_ascii_lowercase).collect();
+    let labels: Vec<String> = host_without_wildcard
+        .split('.')
+        .rev()
+        .map(str::to_ascii_lowercase)
+        .collect();
     labels
         .iter()
         .all(|label| is_label(label))

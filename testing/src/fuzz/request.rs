@@ -62,8 +62,8 @@ fn asked(state: &Loaded, request: &Request, from: Option<&str>) -> bool {
     assert_eq!(explanation.served, !explanation.steps.is_empty());
     assert!(explanation.served || !explanation.unserved.is_empty());
     let again = at_gateways(&matching, request, |_| true);
-    let told = |explanation| json(explanation).expect("an answer");
-    assert_eq!(told(&explanation), told(&again), "the same again");
+    let document = |explanation| json(explanation).expect("an answer");
+    assert_eq!(document(&explanation), document(&again), "the same again");
     let service = ObjectKey::new(GroupKind::core("Service"), "shop", "cart");
     let called = at_service(&matching, request, &service, from);
     assert!(called.served || !called.unserved.is_empty());
@@ -144,8 +144,8 @@ fn holds(each: &Value, request: &Request) -> Option<bool> {
             match path.get("type")?.as_str()? {
                 "Exact" => request.path == value,
                 "PathPrefix" => {
-                    let rest = request.path.strip_prefix(value.trim_end_matches('/'));
-                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                    let suffix = request.path.strip_prefix(value.trim_end_matches('/'));
+                    suffix.is_some_and(|suffix| suffix.is_empty() || suffix.starts_with('/'))
                 }
                 _ => return None,
             }

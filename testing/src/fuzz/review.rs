@@ -100,9 +100,9 @@ static ROUTER: LazyLock<Router> = LazyLock::new(|| {
     // The outcome of live reads and access reviews depends on the name, so that it is reproducible.
     let luck = |key: &ObjectKey| key.name.bytes().fold(0_u32, |sum, c| sum + u32::from(c));
     let confirm = move |key: ObjectKey| {
-        let found = world.listed.get(&key).map(|object| (**object).clone());
+        let stored = world.listed.get(&key).map(|object| (**object).clone());
         let answer = match luck(&key) % 3 {
-            0 => Ok(found),
+            0 => Ok(stored),
             1 => Ok(None),
             _ => Err("timed out after 300 ms".to_owned()),
         };
@@ -129,18 +129,18 @@ static ROUTER: LazyLock<Router> = LazyLock::new(|| {
 
 /// The requests of all cases, in the API server's format.
 pub fn seeds() -> Vec<Vec<u8>> {
-    let mut found = requests("review");
-    found.extend(requests("mutate"));
+    let mut seeds_read = requests("review");
+    seeds_read.extend(requests("mutate"));
     for path in files::of_cases("kinds", "ask.yaml") {
         let asks = files::documents(&path).into_iter();
-        found.extend(asks.filter_map(|ask| ask.get("review").map(body)));
+        seeds_read.extend(asks.filter_map(|ask| ask.get("review").map(body)));
     }
     for path in files::find("examples", &|path| {
         path.extension().is_some_and(|end| end == "json")
     }) {
-        found.push(files::text(&path).into_bytes());
+        seeds_read.push(files::text(&path).into_bytes());
     }
-    found
+    seeds_read
 }
 
 /// The requests of the cases of a test.

@@ -40,16 +40,16 @@ pub fn run(input: &[u8]) {
 /// Whether a selector should match labels; `None` if it is invalid.
 fn expected(selector: &Value, labels: &Labels) -> Option<bool> {
     let map = selector.as_object()?;
-    let of = |key: &str| labels.get(key).map(|value| &**value);
+    let label = |key: &str| labels.get(key).map(|value| &**value);
     let mut all = true;
     if let Some(Value::Object(equal)) = map.get("matchLabels") {
         for (key, value) in equal {
-            all &= of(key) == value.as_str();
+            all &= label(key) == value.as_str();
         }
     }
     if let Some(Value::Array(expressions)) = map.get("matchExpressions") {
         for expression in expressions {
-            let value = of(expression["key"].as_str()?);
+            let value = label(expression["key"].as_str()?);
             let values = expression["values"].as_array();
             let listed = values.is_some_and(|values| {
                 values

@@ -60,15 +60,15 @@ impl Place {
     }
 
     async fn open(&self) -> Result<SendRequest<Full<Bytes>>, String> {
-        let said = |what: &str, error: &dyn std::error::Error| format!("{what}: {error}");
+        let failure = |what: &str, error: &dyn std::error::Error| format!("{what}: {error}");
         let tcp = TcpStream::connect(self.addr).await;
-        let tcp = tcp.map_err(|e| said("connect", &e))?;
-        tcp.set_nodelay(true).map_err(|e| said("connect", &e))?;
+        let tcp = tcp.map_err(|e| failure("connect", &e))?;
+        tcp.set_nodelay(true).map_err(|e| failure("connect", &e))?;
         let name = ServerName::try_from("localhost").unwrap();
         let tls = self.connector.connect(name, tcp).await;
-        let tls = tls.map_err(|e| said("handshake", &e))?;
+        let tls = tls.map_err(|e| failure("handshake", &e))?;
         let made = handshake(TokioIo::new(tls)).await;
-        let (sender, connection) = made.map_err(|e| said("open", &e))?;
+        let (sender, connection) = made.map_err(|e| failure("open", &e))?;
         tokio::spawn(connection);
         Ok(sender)
     }
@@ -114,15 +114,15 @@ impl Connection {
             .header("content-type", "application/json")
             .body(Full::new(body))
             .unwrap();
-        let said = |error: hyper::Error| format!("ask: {error:?}");
-        sender.ready().await.map_err(said)?;
-        let response = sender.send_request(request).await.map_err(said)?;
+        let failure = |error: hyper::Error| format!("ask: {error:?}");
+        sender.ready().await.map_err(failure)?;
+        let response = sender.send_request(request).await.map_err(failure)?;
         let (head, body) = response.into_parts();
-        let body = body.collect().await.map_err(said)?.to_bytes();
+        let body = body.collect().await.map_err(failure)?.to_bytes();
         if head
             .headers
             .get("connection")
-            .is_some_and(|said| said == "close")
+            .is_some_and(|value| value == "close")
         {
             self.open = None;
         }

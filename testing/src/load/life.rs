@@ -232,7 +232,7 @@ fn settings(i: usize) -> Value {
 /// The CRD of each of [`KINDS`], without the descriptions and fields that make real ones long.
 pub fn definitions() -> Vec<Value> {
     let reference = json!({"properties": {"group": {}, "kind": {}, "name": {}, "sectionName": {}}});
-    let of = |(group, kind, plural, version): (&str, &str, &str, &str)| {
+    let definition = |(group, kind, plural, version): (&str, &str, &str, &str)| {
         let spec =
             json!({"properties": {"targetRef": reference, "targetRefs": {"items": reference}}});
         let schema = json!({"openAPIV3Schema": {"properties": {"spec": spec}}});
@@ -246,7 +246,7 @@ pub fn definitions() -> Vec<Value> {
             "status": {"conditions": [{"type": "Established", "status": "True"}]},
         })
     };
-    KINDS.into_iter().map(of).collect()
+    KINDS.into_iter().map(definition).collect()
 }
 
 fn metadata(namespace: &str, name: &str, series: usize, i: usize, kind: &str) -> Value {

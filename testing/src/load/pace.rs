@@ -198,8 +198,8 @@ impl Shared {
         match answer {
             Ok(answer) if answer.status == 200 => match call.wrong(n, &answer.body) {
                 Some(why) => {
-                    let said = String::from_utf8_lossy(&answer.body).into_owned();
-                    outcome.fail(format!("{}: {why}: {said}", call.path));
+                    let text = String::from_utf8_lossy(&answer.body).into_owned();
+                    outcome.fail(format!("{}: {why}: {text}", call.path));
                 }
                 None => outcome.times.push(micros(due)),
             },

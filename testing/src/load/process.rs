@@ -74,11 +74,12 @@ impl Process {
             .stderr(File::create(dir.path().join("log")).unwrap())
             .spawn()
             .unwrap();
-        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut after = |what: &str| -> SocketAddr {
-            let found = said.find_map(|line| Some(line.unwrap().split_once(what)?.1.to_owned()));
-            let found = found.unwrap_or_else(|| panic!("it does not say {what:?}"));
-            found.split(['/', ' ']).next().unwrap().parse().unwrap()
+            let value_found =
+                lines.find_map(|line| Some(line.unwrap().split_once(what)?.1.to_owned()));
+            let address = value_found.unwrap_or_else(|| panic!("it does not say {what:?}"));
+            address.split(['/', ' ']).next().unwrap().parse().unwrap()
         };
         let (webhook, admin) = (after("attache: https://"), after("admin http://"));
         let place = Place::new(webhook, &made.ca_pem);
@@ -110,8 +111,9 @@ impl Process {
     pub async fn metric(&self, name: &str) -> Option<f64> {
         let (_, text) = get(self.admin, "/metrics").await.ok()?;
         let lines = text.lines().filter_map(|line| line.strip_prefix(name));
-        let values = lines.filter_map(|rest| {
-            (rest.starts_with(['{', ' '])).then(|| rest.rsplit_once(' ')?.1.parse::<f64>().ok())?
+        let values = lines.filter_map(|value| {
+            (value.starts_with(['{', ' ']))
+                .then(|| value.rsplit_once(' ')?.1.parse::<f64>().ok())?
         });
         Some(values.sum())
     }

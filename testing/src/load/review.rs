@@ -12,9 +12,13 @@ pub fn review(
     object: Option<&Value>,
     old: Option<&Value>,
 ) -> Value {
-    let of = object.or(old).unwrap();
-    let kind = of["kind"].as_str().unwrap();
-    let (group, version) = of["apiVersion"].as_str().unwrap().split_once('/').unwrap();
+    let subject = object.or(old).unwrap();
+    let kind = subject["kind"].as_str().unwrap();
+    let (group, version) = subject["apiVersion"]
+        .as_str()
+        .unwrap()
+        .split_once('/')
+        .unwrap();
     let plural = match kind.strip_suffix('y') {
         Some(stem) => format!("{}ies", stem.to_lowercase()),
         None => format!("{}s", kind.to_lowercase()),
@@ -25,7 +29,7 @@ pub fn review(
             "uid": UID,
             "kind": {"group": group, "version": version, "kind": kind},
             "resource": {"group": group, "version": version, "resource": plural},
-            "name": of["metadata"]["name"], "namespace": of["metadata"]["namespace"],
+            "name": subject["metadata"]["name"], "namespace": subject["metadata"]["namespace"],
             "operation": operation, "dryRun": dry_run,
             "userInfo": {"username": "dev", "groups": ["system:authenticated"]},
             "object": object, "oldObject": old,

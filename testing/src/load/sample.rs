@@ -105,6 +105,6 @@ impl std::fmt::Display for Sample {
 }
 
 /// The mean of a value over samples.
-pub fn mean(samples: &[Sample], of: impl Fn(&Sample) -> f64) -> f64 {
-    samples.iter().map(of).sum::<f64>() / samples.len().max(1) as f64
+pub fn mean(samples: &[Sample], measure: impl Fn(&Sample) -> f64) -> f64 {
+    samples.iter().map(measure).sum::<f64>() / samples.len().max(1) as f64
 }

@@ -48,11 +48,11 @@ fn one_object_by_itself_is_described_as_among_all() {
 
 fn described(cluster: &Cluster, args: &[&str]) -> Value {
     let args = ["describe", "-o", "json"].iter().chain(args).copied();
-    let said = cluster.attache(None).run(args).ok();
+    let output = cluster.attache(None).run(args).ok();
     assert_eq!(
-        said.err.replace("attache: there is no ", ""),
-        said.err,
-        "{said}"
+        output.err.replace("attache: there is no ", ""),
+        output.err,
+        "{output}"
     );
-    serde_json::from_str(&said.out).expect("JSON")
+    serde_json::from_str(&output.out).expect("JSON")
 }

@@ -43,10 +43,10 @@ fn a_cluster_does_not_differ_from_the_manifests_that_were_applied() {
     };
     let same = manifests(with_defaults);
     let folder = same.path().to_str().expect("a path in UTF-8");
-    let said = diff(cluster, &["cluster", folder]).ok();
+    let output = diff(cluster, &["cluster", folder]).ok();
     assert!(
-        said.out.contains("The same is in force in A and B."),
-        "{said}"
+        output.out.contains("The same is in force in A and B."),
+        "{output}"
     );
     diff(cluster, &["cluster", "cluster:attache"]).ok();
 }
@@ -58,7 +58,7 @@ fn a_change_of_a_manifest_is_a_difference_from_the_cluster() {
     };
     let changed = manifests(|text| with_defaults(text).replace("retries: 0", "retries: 7"));
     let folder = changed.path().to_str().expect("a path in UTF-8");
-    let said = diff(cluster, &["cluster", folder]).fails(1);
-    let squeezed = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(squeezed.contains("retries 0 7"), "{said}");
+    let output = diff(cluster, &["cluster", folder]).fails(1);
+    let squeezed = output.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(squeezed.contains("retries 0 7"), "{output}");
 }

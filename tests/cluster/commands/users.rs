@@ -26,7 +26,7 @@ roleRef: {kind: ClusterRole, name: as-olga, apiGroup: rbac.authorization.k8s.io}
 ";
 
 fn same(one: &Said, other: &Said) {
-    let seen = |said: &Said| (said.code, super::ageless(&said.out), said.err.clone());
+    let seen = |output: &Said| (output.code, super::ageless(&output.out), output.err.clone());
     assert_eq!(seen(one), seen(other), "{one}");
 }
 
@@ -66,12 +66,13 @@ fn one_who_stands_for_another_sees_what_that_one_sees() {
         "policies -A --as sven",
         "policies -A --as olga --as-group system:masters",
     ] {
-        let said = alice(command).fails(2);
+        let output = alice(command).fails(2);
         assert!(
-            said.out.is_empty() && said.err.lines().count() == 1,
-            "{said}"
+            output.out.is_empty() && output.err.lines().count() == 1,
+            "{output}"
         );
-        said.warns("does not allow impersonation: ")
+        output
+            .warns("does not allow impersonation: ")
             .warns("User \"alice\" cannot impersonate");
     }
 }
@@ -79,12 +80,12 @@ fn one_who_stands_for_another_sees_what_that_one_sees() {
 /// What kubectl offers for a line, by the program that it finds on the PATH.
 fn offered(cluster: &Cluster, line: &str) -> Vec<String> {
     let words = ["__complete", "attache"].into_iter().chain(line.split(' '));
-    let said = cluster.kubectl_with_plugin().run(words).ok();
-    let lines: Vec<String> = said.out.lines().map(str::to_owned).collect();
+    let output = cluster.kubectl_with_plugin().run(words).ok();
+    let lines: Vec<String> = output.out.lines().map(str::to_owned).collect();
     let Some((directive, candidates)) = lines.split_last() else {
-        panic!("{said}");
+        panic!("{output}");
     };
-    assert_eq!(directive, ":4", "{said}");
+    assert_eq!(directive, ":4", "{output}");
     candidates.to_vec()
 }
 

@@ -24,9 +24,9 @@ impl Cluster {
         assert!(found.err.contains("(NotFound)"), "{found}");
         let gateways = ["get", "crd", "gateways.gateway.networking.k8s.io"];
         let installed = kubectl.json(&gateways)["metadata"]["annotations"].clone();
-        let said = |key: &str| installed[format!("gateway.networking.k8s.io/{key}")].as_str();
-        let version = said("bundle-version").expect("a version");
-        let channel = said("channel").expect("a channel");
+        let output = |key: &str| installed[format!("gateway.networking.k8s.io/{key}")].as_str();
+        let version = output("bundle-version").expect("a version");
+        let channel = output("channel").expect("a channel");
         let is_known = ABSENT.iter().any(|(name, prefix, of)| {
             *name == definition && version.starts_with(prefix) && *of == channel
         });

@@ -266,8 +266,8 @@ fn make_certs(dir: &Path) {
         .args(["--san", "127.0.0.1", "--san", "localhost"])
         .output()
         .expect("attache runs");
-    let said = String::from_utf8_lossy(&made.stderr);
-    assert!(made.status.success(), "attache certs: {said}");
+    let output = String::from_utf8_lossy(&made.stderr);
+    assert!(made.status.success(), "attache certs: {output}");
 }
 
 /// The lines of the output. Reads to the end, so that the writer never blocks.
@@ -290,7 +290,7 @@ fn printed(cluster: &Cluster, command: &str, more: &[&str]) -> String {
         .args(more)
         .output()
         .expect("attache runs");
-    let said = String::from_utf8_lossy(&printed.stderr);
-    assert!(printed.status.success(), "attache {command}: {said}");
+    let output = String::from_utf8_lossy(&printed.stderr);
+    assert!(printed.status.success(), "attache {command}: {output}");
     String::from_utf8(printed.stdout).expect("text")
 }

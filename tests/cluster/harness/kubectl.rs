@@ -45,8 +45,8 @@ impl Kubectl {
 
     /// The output of a command that succeeds, with `-o json`.
     pub(crate) fn json(&self, args: &[&str]) -> Value {
-        let said = self.run([args, &["-o", "json"]].concat()).ok();
-        serde_json::from_str(&said.out).expect("JSON")
+        let output = self.run([args, &["-o", "json"]].concat()).ok();
+        serde_json::from_str(&output.out).expect("JSON")
     }
 
     /// Runs a command with `input` on stdin.

@@ -86,11 +86,11 @@ pub(crate) fn call_all_at(manifests: &Path, address: &str, ca: &str) {
 /// Makes the Service in a copy of `manifests/` with the component `fail-closed` lead to a port of this machine. The API
 /// server still asks for the name of the Service, and trusts what is in `caBundle`.
 pub(crate) fn lead_service_to(manifests: &Path, port: u16) {
-    let here = json!([
+    let endpoint = json!([
         {"op": "add", "path": "/spec/type", "value": "ExternalName"},
         {"op": "add", "path": "/spec/externalName", "value": "localhost"},
     ]);
-    let service = json!({"target": {"kind": "Service"}, "patch": here.to_string()});
+    let service = json!({"target": {"kind": "Service"}, "patch": endpoint.to_string()});
     let patch = |kind: &str, webhooks: &[usize]| {
         let changes = webhooks.iter().map(|webhook| {
             let path = format!("/webhooks/{webhook}/clientConfig/service/port");

@@ -158,9 +158,13 @@ impl<'a> World<'a> {
     pub(crate) fn register(&self) {
         self.configure();
         eventually("the API server asks attache", || {
-            let said = self.dry_run_text(PROBE);
-            let asked = said.err.contains("\"Probe\" is not a strategy");
-            if asked { Ok(()) } else { Err(said.to_string()) }
+            let output = self.dry_run_text(PROBE);
+            let asked = output.err.contains("\"Probe\" is not a strategy");
+            if asked {
+                Ok(())
+            } else {
+                Err(output.to_string())
+            }
         });
     }
 
@@ -292,11 +296,11 @@ impl<'a> World<'a> {
         args: impl IntoIterator<Item = &'b str>,
         input: &str,
     ) -> Said {
-        let said = kubectl.in_dir(self.dir.clone()).run_with(args, input);
+        let output = kubectl.in_dir(self.dir.clone()).run_with(args, input);
         Said {
-            out: self.globalize(&said.out),
-            err: self.globalize(&said.err),
-            ..said
+            out: self.globalize(&output.out),
+            err: self.globalize(&output.err),
+            ..output
         }
     }
 

@@ -109,10 +109,10 @@ fn config(dir: &TempDir) -> String {
 }
 
 /// Code, severity and object of the findings that count.
-fn told(report: &Value) -> Vec<String> {
+fn counted_findings(report: &Value) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap().iter();
     let counted = findings.filter(|finding| finding.get("notice").is_none());
-    let mut told: Vec<String> = counted
+    let mut lines: Vec<String> = counted
         .map(|finding| {
             let text = |path: &str| finding.pointer(path).and_then(Value::as_str).unwrap_or("-");
             format!(
@@ -123,8 +123,8 @@ fn told(report: &Value) -> Vec<String> {
             )
         })
         .collect();
-    told.sort();
-    told
+    lines.sort();
+    lines
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn manifests_are_applied_on_top_of_the_cluster() {
     let output = check(&root().join("ratchet"), &args);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert_eq!(
-        told(&json(&output)),
+        counted_findings(&json(&output)),
         [
             "deny section-unknown forgotten",
             "warn grant-closed routes",

@@ -177,9 +177,9 @@ fn each_mistake_once(report: &Value) {
 fn each_mistake_of_the_estate_is_said_once_and_nothing_else() {
     let output = check_alone(&root(), &["estate", "-o", "json"]);
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8(output.stderr.clone()).unwrap();
+    let text = String::from_utf8(output.stderr.clone()).unwrap();
     assert_eq!(
-        said,
+        text,
         "attache: 3 kustomizations are not built, because neither kustomize nor kubectl is on the PATH: \
          manifests are read as they are, and patches are left out\n"
     );
@@ -223,12 +223,12 @@ fn kustomizations_are_built_and_findings_are_where_they_are_written() {
     let report = json(&output);
     each_mistake_once(&report);
     let findings = report["findings"].as_array().unwrap();
-    let of = |name: &str| {
+    let findings_in = |name: &str| {
         findings
             .iter()
             .find(|f| f["object"]["name"] == name && f["notice"] != true)
     };
-    let limit = of("cart-checkout-limit").unwrap();
+    let limit = findings_in("cart-checkout-limit").unwrap();
     assert_eq!(limit["file"], "estate/apps/shop/base/policies.yaml");
     assert_eq!(limit["line"], 25);
     // The patch is in effect.
@@ -286,7 +286,7 @@ fn the_report_ends_with_what_failed_and_why() {
     let severities: Vec<&str> = text
         .lines()
         .filter_map(|line| line.split(": ").nth(1))
-        .filter_map(|said| said.split(' ').next())
+        .filter_map(|output| output.split(' ').next())
         .filter(|word| ["deny", "warn"].contains(word))
         .collect();
     assert!(severities.is_sorted(), "{text}");
@@ -382,10 +382,10 @@ fn nothing_checked_is_not_green() {
     for args in [&["empty"][..], &["values.yaml"], &["."]] {
         let output = check_alone(dir.path(), args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
-        let said = String::from_utf8(output.stderr).unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
         assert!(
-            said.starts_with("attache: nothing was checked: there is no Kubernetes object in "),
-            "{said}"
+            text.starts_with("attache: nothing was checked: there is no Kubernetes object in "),
+            "{text}"
         );
         let allowed: Vec<&str> = args.iter().copied().chain(["--allow-empty"]).collect();
         let output = check_alone(dir.path(), &allowed);
@@ -393,13 +393,13 @@ fn nothing_checked_is_not_green() {
     }
     let output = check_alone(dir.path(), &["-"]);
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("on standard input"), "{said}");
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("on standard input"), "{text}");
     let output = check_alone(dir.path(), &["--helm", "empty"]);
-    let said = String::from_utf8(output.stderr).unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.starts_with("attache: helm is not on the PATH: install it, or run helm template"),
-        "{said}"
+        text.starts_with("attache: helm is not on the PATH: install it, or run helm template"),
+        "{text}"
     );
 }
 
@@ -446,8 +446,8 @@ fn codes_are_left_out_denied_and_warned_of_on_the_command_line() {
     );
     let output = check_alone(&root(), &["estate", "--ignore", "section-unknwon"]);
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("'section-unknown'"), "{said}");
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("'section-unknown'"), "{text}");
 }
 
 #[test]

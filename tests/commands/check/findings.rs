@@ -62,27 +62,27 @@ fn each_code_has_a_page_whose_example_is_true() {
             assert!(WITHOUT_FILES.contains(&code), "{name} has no example");
             continue;
         };
-        let told = said(page, example);
+        let codes = said(page, example);
         let shown = blocks(page, "text").first().copied().unwrap_or_default();
         let of_code = |line: &&str| line.contains(&format!(" {name}: "));
-        let first = told.lines().find(of_code).unwrap_or_default();
+        let first = codes.lines().find(of_code).unwrap_or_default();
         if first != shown.trim_end() {
-            wrong.insert(name, told);
+            wrong.insert(name, codes);
             continue;
         }
         for better in blocks(page, "yaml fix") {
-            let told = said(page, better);
-            if told
+            let codes_of_better = said(page, better);
+            if codes_of_better
                 .lines()
                 .any(|line| of_code(&line) || line.contains(": deny "))
             {
-                wrong.insert(name, format!("what to do: {told}"));
+                wrong.insert(name, format!("what to do: {codes_of_better}"));
             }
         }
     }
     let wrong: Vec<String> = wrong
         .iter()
-        .map(|(code, told)| format!("{code}:\n{told}"))
+        .map(|(code, codes)| format!("{code}:\n{codes}"))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

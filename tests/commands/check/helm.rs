@@ -93,24 +93,24 @@ fn every_command_that_reads_files_renders_charts() {
     if !renders() {
         return;
     }
-    let of = |args: &[&str]| {
+    let output_of = |args: &[&str]| {
         let output = run(&charts(), &[args, &["--helm", "shop"]].concat());
-        let said = String::from_utf8(output.stderr.clone()).unwrap();
-        assert_ne!(output.status.code(), Some(2), "{args:?}: {said}");
+        let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+        assert_ne!(output.status.code(), Some(2), "{args:?}: {stderr}");
         stdout(&output)
     };
-    let text = of(&["describe", "httproute/cart", "-n", "web"]);
+    let text = output_of(&["describe", "httproute/cart", "-n", "web"]);
     assert!(
         text.contains("timeout.http.requestTimeout") && text.contains("3s"),
         "{text}"
     );
-    let text = of(&["policies", "-o", "name", "-n", "web"]);
+    let text = output_of(&["policies", "-o", "name", "-n", "web"]);
     assert_eq!(text.lines().count(), 3, "{text}");
-    assert!(of(&["graph"]).contains("Gateway default/public"));
-    assert!(of(&["explain", "http://shop.example.com/"]).contains("default/cart"));
-    assert!(of(&["kinds"]).contains("ColorPolicy"));
-    assert!(of(&["manifests"]).contains("colorpolicies"));
-    let text = of(&["impact", "-n", "web", "--from", "../clean"]);
+    assert!(output_of(&["graph"]).contains("Gateway default/public"));
+    assert!(output_of(&["explain", "http://shop.example.com/"]).contains("default/cart"));
+    assert!(output_of(&["kinds"]).contains("ColorPolicy"));
+    assert!(output_of(&["manifests"]).contains("colorpolicies"));
+    let text = output_of(&["impact", "-n", "web", "--from", "../clean"]);
     assert!(text.contains("HTTPRoute web/cart"), "{text}");
     // A release is deleted, with all that is in it.
     let helm = Command::new("helm")
@@ -121,7 +121,7 @@ fn every_command_that_reads_files_renders_charts() {
     let dir = tempfile::tempdir().unwrap();
     let rendered = dir.path().join("rendered.yaml");
     fs::write(&rendered, helm.stdout).unwrap();
-    let text = of(&[
+    let text = output_of(&[
         "impact",
         "-n",
         "web",
@@ -153,12 +153,12 @@ fn what_is_wrong_with_a_chart_is_said_in_a_line() {
     fs::write(broken, "a: {{ .Values.none.such }}\n").unwrap();
     let output = run(dir.path(), &["check", "--helm", "My_Shop"]);
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8(output.stderr).unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.starts_with("attache: My_Shop cannot be rendered: helm: ")
-            && said.contains("broken.yaml")
-            && said.lines().count() == 1,
-        "{said}"
+        text.starts_with("attache: My_Shop cannot be rendered: helm: ")
+            && text.contains("broken.yaml")
+            && text.lines().count() == 1,
+        "{text}"
     );
     let output = run(dir.path(), &["policies", "--helm", "none"]);
     assert_eq!(

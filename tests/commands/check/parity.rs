@@ -67,7 +67,7 @@ fn by_check(cases: &Path, case: &Path, request: &Value) -> Said {
     let findings = report["findings"].as_array().unwrap().iter();
     // The API server itself reports these before it asks a webhook.
     let findings = findings.filter(|finding| finding["code"] != "target-schema");
-    let said = findings.map(|finding| {
+    let output = findings.map(|finding| {
         let text = |field: &str| finding[field].as_str().map(str::to_owned);
         (
             text("code").unwrap(),
@@ -75,7 +75,7 @@ fn by_check(cases: &Path, case: &Path, request: &Value) -> Said {
             text("message").unwrap(),
         )
     });
-    said.collect()
+    output.collect()
 }
 
 /// `None` if the state already has the object: then `check` compares with it, and the recorded request does not fit.
@@ -97,10 +97,10 @@ fn by_webhook(cases: &Path, case: &Path, request: &Value) -> Option<Said> {
     // Codes that are off give no findings in either.
     let findings = verdict.findings.iter();
     let findings = findings.filter(|finding| !finding.code.is_off());
-    let said = findings.map(|finding| {
+    let output = findings.map(|finding| {
         let field = finding.field.as_ref().map(|field| field.0.clone());
         let code = finding.code.as_str().to_owned();
         (code, field, sentence(finding))
     });
-    Some(said.collect())
+    Some(output.collect())
 }

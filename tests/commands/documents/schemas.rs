@@ -33,10 +33,10 @@ fn undescribed(node: &Value, path: &str, found: &mut Vec<String>) {
 fn each_property_has_a_description() {
     let all = Cli::command();
     let schema = all.find_subcommand("schema").unwrap();
-    let of = schema.get_positionals().next().unwrap();
+    let schema_name = schema.get_positionals().next().unwrap();
     let mut found = Vec::new();
     let mut count = 0;
-    for name in of.get_possible_values() {
+    for name in schema_name.get_possible_values() {
         let name = name.get_name();
         if name == "guardrail-crd" {
             continue;

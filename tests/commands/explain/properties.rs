@@ -330,10 +330,10 @@ proptest! {
             prop_assert!(considered.by != Criterion::NotEvaluated && considered.by != Criterion::NotAttached);
         }
         // All rules of the listener that match the request are listed, in order.
-        let told: Vec<String> = lost(Criterion::Path).map(|c| named(&c.route)).collect();
+        let lost_by_path: Vec<String> = lost(Criterion::Path).map(|c| named(&c.route)).collect();
         let all: Vec<String> = expected.iter().map(|(route, _)| route.clone()).collect();
-        let shown = told.len().min(all.len());
-        prop_assert_eq!(&told[..shown], &all[..shown]);
-        prop_assert!(told.len() == all.len() || step.considered_more > 0);
+        let shown = lost_by_path.len().min(all.len());
+        prop_assert_eq!(&lost_by_path[..shown], &all[..shown]);
+        prop_assert!(lost_by_path.len() == all.len() || step.considered_more > 0);
     }
 }

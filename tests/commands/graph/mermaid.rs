@@ -32,11 +32,11 @@ pub(super) fn read(text: &str) -> (usize, usize) {
                 edges += 1;
             }
             _ => {
-                let shape = line
+                let node_form = line
                     .find(['[', '(', '>'])
                     .unwrap_or_else(|| panic!("{line}"));
-                is_name(&line[..shape], 'n');
-                let label = &line[shape + 1..line.len() - 1];
+                is_name(&line[..node_form], 'n');
+                let label = &line[node_form + 1..line.len() - 1];
                 is_label(label);
                 nodes += 1;
             }

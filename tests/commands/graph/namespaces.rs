@@ -97,19 +97,19 @@ fn width(svg: &str) -> f64 {
 
 #[test]
 fn a_few_objects_are_drawn() {
-    let (svg, said) = drawn(&state(2, 2), &[]);
+    let (svg, output) = drawn(&state(2, 2), &[]);
     picture::check(&svg);
     assert!(texts(&svg).contains(&"r1".to_owned()), "{svg}");
-    assert!(!said.contains("--full"), "{said}");
+    assert!(!output.contains("--full"), "{output}");
 }
 
 #[test]
 fn many_objects_are_counted_by_namespace_and_can_be_read() {
     for (namespaces, routes) in [(13, 12), (40, 25)] {
         let folder = state(namespaces, routes);
-        let (svg, said) = drawn(&folder, &[]);
+        let (svg, output) = drawn(&folder, &[]);
         picture::check(&svg);
-        assert!(said.contains("--full draws all of them"), "{said}");
+        assert!(output.contains("--full draws all of them"), "{output}");
         let smallest = picture::sizes(&svg).into_iter().fold(f64::MAX, f64::min);
         let at = smallest * (SCREEN / width(&svg)).min(1.0);
         assert!(at >= SMALLEST, "{at} pixels for {namespaces} namespaces");
@@ -158,11 +158,11 @@ fn many_objects_are_counted_by_namespace_and_can_be_read() {
 #[test]
 fn all_are_drawn_if_somebody_asks() {
     let folder = state(13, 12);
-    let (svg, said) = drawn(&folder, &["--full"]);
+    let (svg, output) = drawn(&folder, &["--full"]);
     picture::check(&svg);
     let routes = texts(&svg).iter().filter(|text| *text == "r11").count();
     assert_eq!(routes, 13);
-    assert!(!said.contains("--full"), "{said}");
+    assert!(!output.contains("--full"), "{output}");
 }
 
 #[test]
@@ -183,9 +183,9 @@ fn other_forms_leave_nothing_out() {
         "examples/quickstart",
     ]);
     assert!(!ran.status.success());
-    let said = String::from_utf8(ran.stderr).unwrap();
+    let output = String::from_utf8(ran.stderr).unwrap();
     assert!(
-        said.contains("--full: only -o svg leaves objects out"),
-        "{said}"
+        output.contains("--full: only -o svg leaves objects out"),
+        "{output}"
     );
 }

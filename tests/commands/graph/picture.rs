@@ -29,7 +29,7 @@ pub(super) fn check(svg: &str) {
         .filter(|node| has_class(*node, "cell") && node.attribute("transform").is_some())
         .collect();
     assert!(!cells.is_empty());
-    let boxes: Vec<Rect> = cells.iter().map(|cell| whole(*cell)).collect();
+    let boxes: Vec<Rect> = cells.iter().map(|cell| cell_box(*cell)).collect();
     for (i, a) in boxes.iter().enumerate() {
         for b in &boxes[i + 1..] {
             let apart = a.x + a.width < b.x
@@ -39,12 +39,12 @@ pub(super) fn check(svg: &str) {
             assert!(apart, "two boxes overlap");
         }
     }
-    for (cell, whole) in cells.iter().zip(&boxes) {
+    for (cell, bounds) in cells.iter().zip(&boxes) {
         for text in cell
             .descendants()
             .filter(|node| node.tag_name().name() == "text")
         {
-            is_within(text, whole);
+            is_within(text, bounds);
         }
     }
     behind(&document);
@@ -76,7 +76,7 @@ fn number(node: Node<'_, '_>, name: &str) -> f64 {
     node.attribute(name).unwrap_or("0").parse().unwrap()
 }
 
-fn whole(cell: Node<'_, '_>) -> Rect {
+fn cell_box(cell: Node<'_, '_>) -> Rect {
     let at = cell.attribute("transform").unwrap();
     let at = at
         .strip_prefix("translate(")
@@ -122,7 +122,7 @@ fn size(text: Node<'_, '_>) -> f64 {
 }
 
 /// With the widest font of the style: 0.62 of the font size per character, twice that for wide ones.
-fn is_within(text: Node<'_, '_>, whole: &Rect) {
+fn is_within(text: Node<'_, '_>, bounds: &Rect) {
     let words = text.text().unwrap_or_default();
     let size = size(text);
     let width = u32::try_from(unicode_width::UnicodeWidthStr::width(words)).unwrap();
@@ -134,9 +134,9 @@ fn is_within(text: Node<'_, '_>, whole: &Rect) {
         (x, x + width)
     };
     assert!(
-        left >= 0.0 && right <= whole.width,
+        left >= 0.0 && right <= bounds.width,
         "{words:?} from {left} to {right}"
     );
     let y = number(text, "y");
-    assert!(y - size >= -1.0 && y <= whole.height, "{words:?} at {y}");
+    assert!(y - size >= -1.0 && y <= bounds.height, "{words:?} at {y}");
 }

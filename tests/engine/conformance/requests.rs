@@ -52,10 +52,10 @@ pub(crate) fn ask(world: &World, func: &str, args: &[Value]) -> Answer {
                 port: Some(listener.port),
                 ..Request::default()
             };
-            let ways = world
+            let matches = world
                 .matching()
                 .at_gateways(&request, |k| *k == gateway.key);
-            let taken = ways
+            let taken = matches
                 .iter()
                 .any(attache::engine::routing::RequestMatch::is_taken);
             said(!taken, || format!("{request:?} is taken"))
@@ -112,11 +112,13 @@ fn http(expected: &Value, listener: &Listener, scheme: Scheme) -> Request {
 }
 
 fn answered(world: &World, gateway: &Object, request: &Request, expected: &Value) -> Answer {
-    let ways = world.matching().at_gateways(request, |k| *k == gateway.key);
-    let taken = ways.iter().filter_map(|way| match &way.outcome {
-        Outcome::Taken(taken) => Some(taken),
-        Outcome::Missed(_) => None,
-    });
+    let matches = world.matching().at_gateways(request, |k| *k == gateway.key);
+    let taken = matches
+        .iter()
+        .filter_map(|request_match| match &request_match.outcome {
+            Outcome::Taken(taken) => Some(taken),
+            Outcome::Missed(_) => None,
+        });
     let taken: Vec<&Served> = taken.map(|taken| &**taken).collect();
     let response = &expected["Response"];
     let codes = response["StatusCodes"].as_array().into_iter().flatten();
@@ -131,29 +133,31 @@ fn answered(world: &World, gateway: &Object, request: &Request, expected: &Value
         // attache does not know how long a backend takes.
         return Answer::NotAsked;
     }
-    let told = || format!("{request:?}: {ways:?}, not {expected}");
+    let difference = || format!("{request:?}: {matches:?}, not {expected}");
     match taken.as_slice() {
         [] => {
-            let misdirected = ways.iter().any(|way| match &way.outcome {
-                Outcome::Missed(missed) => missed.why.contains("421"),
-                Outcome::Taken(_) => false,
-            });
+            let misdirected = matches
+                .iter()
+                .any(|request_match| match &request_match.outcome {
+                    Outcome::Missed(missed) => missed.why.contains("421"),
+                    Outcome::Taken(_) => false,
+                });
             let code = if misdirected { 421 } else { 404 };
-            said(codes.contains(&code), told)
+            said(codes.contains(&code), difference)
         }
         [taken] => {
             if let Some(answer) = &taken.answer {
                 let status = answer.status.as_deref().unwrap_or_default();
                 let fits = codes.iter().any(|code| status.contains(&code.to_string()));
                 let fits = fits && redirects(answer.location.as_deref(), request, expected);
-                said(fits, told)
+                said(fits, difference)
             } else {
                 // Statuses from a backend or from a missing protocol are ignored.
                 let is_answer = codes.contains(&200) || expected["Backend"].is_string();
-                said(is_answer && reaches(taken, expected), told)
+                said(is_answer && reaches(taken, expected), difference)
             }
         }
-        _ => Answer::Differs(told()),
+        _ => Answer::Differs(difference()),
     }
 }
 
@@ -166,8 +170,8 @@ fn reaches(taken: &Served, expected: &Value) -> bool {
     taken.backends.iter().any(|backend| {
         // The suite names Deployments; a Service has the same name, or one is a prefix of the other.
         let same = backend.object.name.starts_with(name) || name.starts_with(&*backend.object.name);
-        let here = namespace.is_empty() || *backend.object.namespace == *namespace;
-        backend.weight > 0 && !matches!(backend.state, State::Missing) && same && here
+        let is_in_namespace = namespace.is_empty() || *backend.object.namespace == *namespace;
+        backend.weight > 0 && !matches!(backend.state, State::Missing) && same && is_in_namespace
     })
 }
 
@@ -217,13 +221,15 @@ fn grpc(world: &World, gateway: &Object, listener: &Listener, expected: &Value) 
         headers: headers.collect(),
         ..Request::default()
     };
-    let ways = world
+    let matches = world
         .matching()
         .at_gateways(&request, |k| *k == gateway.key);
-    let taken = ways.iter().find_map(|way| match &way.outcome {
-        Outcome::Taken(taken) => Some(taken),
-        Outcome::Missed(_) => None,
-    });
+    let taken = matches
+        .iter()
+        .find_map(|request_match| match &request_match.outcome {
+            Outcome::Taken(taken) => Some(taken),
+            Outcome::Missed(_) => None,
+        });
     let code = expected["Response"]["Code"].as_str().unwrap_or("OK");
     let agrees = match (code, taken) {
         ("OK", Some(taken)) => taken.answer.is_none() && reaches(taken, expected),
@@ -231,5 +237,7 @@ fn grpc(world: &World, gateway: &Object, listener: &Listener, expected: &Value) 
         ("Unavailable", Some(taken)) => taken.answer.is_some(),
         _ => false,
     };
-    said(agrees, || format!("{request:?}: {ways:?}, not {expected}"))
+    said(agrees, || {
+        format!("{request:?}: {matches:?}, not {expected}")
+    })
 }

@@ -114,14 +114,14 @@ pub(crate) fn versions(text: &str, all: &[(Counts, Vec<Known>)]) -> String {
     text
 }
 
-fn percent(part: usize, whole: usize) -> String {
+fn percent(part: usize, total: usize) -> String {
     // Rounded down: 100 % means all.
-    let tenths = part.saturating_mul(1000).checked_div(whole).unwrap_or(1000);
+    let tenths = part.saturating_mul(1000).checked_div(total).unwrap_or(1000);
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 
-fn share(part: usize, whole: usize) -> String {
-    format!("{part} of {whole} ({})", percent(part, whole))
+fn share(part: usize, total: usize) -> String {
+    format!("{part} of {total} ({})", percent(part, total))
 }
 
 const START: &str = "\

@@ -48,7 +48,7 @@ pub(crate) struct OnTarget {
 
 pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings) -> Answers {
     let unrecorded = settings.unrecorded.as_ref();
-    let unrecorded = unrecorded.map_or_else(Vec::new, |made| made.of(&scenario.state));
+    let unrecorded = unrecorded.map_or_else(Vec::new, |made| made.with_settings(&scenario.state));
     // All objects of a kind that the recorder made are there.
     let made = settings.unrecorded.as_ref().map(Unrecorded::kind);
     let objects = common.iter().chain(&unrecorded).chain(&scenario.state);
@@ -91,12 +91,12 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
                 if !group.attached {
                     continue;
                 }
-                let here = object.key.whole();
+                let object_place = object.key.whole();
                 let specs = match (of_kind.on, snapshot.profile(&kind)) {
-                    (On::Called, Some(profile)) => in_force(&group.down_to(profile, &here)),
+                    (On::Called, Some(profile)) => in_force(&group.down_to(profile, &object_place)),
                     _ => in_force(&group.effective),
                 };
-                let settings = of_kind.of(&specs);
+                let settings = of_kind.settings_in(&specs);
                 let protecting = of_kind.protecting(&specs, settings.keys());
                 for at in places(of_kind.on, &group.paths, &object) {
                     let names = protecting.iter().map(|setting| (*setting).clone());

@@ -115,14 +115,14 @@ fn parents(scenario: &Scenario, status: &Status, target: &str) -> BTreeSet<Strin
 }
 
 /// `Kind/namespace/name` of a reference in an object.
-fn object_name(reference: &Value, of: &Value) -> String {
+fn object_name(reference: &Value, object: &Value) -> String {
     let kind = reference["kind"].as_str().unwrap_or("Gateway");
-    format!("{kind}/{}", path(reference, of))
+    format!("{kind}/{}", path(reference, object))
 }
 
-fn path(named: &Value, of: &Value) -> String {
+fn path(named: &Value, object: &Value) -> String {
     let text = |value: &Value| value.as_str().map(str::to_owned);
-    let namespace = text(&named["namespace"]).or_else(|| text(&of["metadata"]["namespace"]));
+    let namespace = text(&named["namespace"]).or_else(|| text(&object["metadata"]["namespace"]));
     format!(
         "{}/{}",
         namespace.unwrap_or_default(),
@@ -245,7 +245,10 @@ fn in_force(
     let nothing = BTreeMap::new();
     let recorded = scenario.in_force.as_ref().unwrap_or(&nothing);
     for (kind, of_kind) in &settings.kinds {
-        let answered = said.in_force.keys().filter(|(of, _)| of == kind);
+        let answered = said
+            .in_force
+            .keys()
+            .filter(|(kind_of_policy, _)| kind_of_policy == kind);
         let answered = answered.map(|(_, place)| place);
         let on_level = |place: &&String| of_kind.on.takes(place);
         let places: BTreeSet<&String> = answered.chain(recorded.keys().filter(on_level)).collect();

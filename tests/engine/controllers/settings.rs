@@ -49,7 +49,7 @@ impl Unrecorded {
     }
 
     /// Those that a state names.
-    pub(crate) fn of(&self, state: &[Value]) -> Vec<Value> {
+    pub(crate) fn with_settings(&self, state: &[Value]) -> Vec<Value> {
         let text = serde_json::to_string(state).unwrap();
         let all = self.names.iter();
         let all = all.flat_map(|name| (0..self.count).map(move |i| format!("{name}{i}")));
@@ -230,9 +230,13 @@ impl Setting {
 impl Settings {
     /// The kinds with their names.
     pub(crate) fn each(&self) -> impl Iterator<Item = (&String, GroupKind, &OfKind)> {
-        self.kinds.iter().map(|(name, of)| {
-            let group = of.group.as_ref().unwrap_or(&self.group);
-            (name, GroupKind::new(group.as_str(), name.as_str()), of)
+        self.kinds.iter().map(|(name, settings_of_kind)| {
+            let group = settings_of_kind.group.as_ref().unwrap_or(&self.group);
+            (
+                name,
+                GroupKind::new(group.as_str(), name.as_str()),
+                settings_of_kind,
+            )
         })
     }
 }
@@ -259,7 +263,7 @@ impl OfKind {
     }
 
     /// The recorded settings that policies have, by the names of these policies: one policy, or several that merge.
-    pub(crate) fn of(&self, specs: &[(String, Value)]) -> BTreeMap<String, Vec<String>> {
+    pub(crate) fn settings_in(&self, specs: &[(String, Value)]) -> BTreeMap<String, Vec<String>> {
         let found = self.settings.iter().filter_map(|(name, setting)| {
             let mut values = Vec::new();
             for (policies, spec) in specs.iter().filter(|(_, spec)| setting.is_of(spec)) {

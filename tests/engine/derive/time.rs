@@ -104,9 +104,9 @@ fn said(snapshot: &Snapshot, policy: &Value) -> (bool, String) {
         old: None,
     };
     let verdict = review(snapshot, &request, &Evidence::Authoritative);
-    let mut said: Vec<String> = verdict.warnings();
-    said.extend(verdict.causes().into_iter().map(|cause| cause.message));
-    (verdict.allowed(), said.join("\n"))
+    let mut answer: Vec<String> = verdict.warnings();
+    answer.extend(verdict.causes().into_iter().map(|cause| cause.message));
+    (verdict.allowed(), answer.join("\n"))
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_schema_that_says_nothing() {
 
 #[test]
 fn no_schema_at_all() {
-    let bare = json!({"name": "v1", "served": true, "storage": true});
-    let snapshot = start().apply(crd(Some("Direct"), &[bare]));
+    let without_schema = json!({"name": "v1", "served": true, "storage": true});
+    let snapshot = start().apply(crd(Some("Direct"), &[without_schema]));
     assert!(snapshot.profile(&kind()).is_some());
 }

@@ -33,7 +33,7 @@ pub(crate) fn answer(state: &Start, ask: &Value) -> String {
         "ancestors" => ancestor_list(snapshot, &key(about.as_str().unwrap()), &mut out),
         "policies" => policies(snapshot, &mut out),
         "impact" => difference(state, about, &mut out),
-        "review" => told(snapshot, about, &mut out),
+        "review" => write_answer(snapshot, about, &mut out),
         other => panic!("no question {other:?}"),
     }
     out
@@ -295,12 +295,12 @@ fn difference(state: &Start, about: &Value, out: &mut String) {
     }
     // The webhook's answer to the change.
     if let [request] = requests.as_slice() {
-        told(before, request, out);
+        write_answer(before, request, out);
     }
 }
 
 /// `review: {operation, object, old}`: the webhook's verdict.
-fn told(snapshot: &Snapshot, about: &Value, out: &mut String) {
+fn write_answer(snapshot: &Snapshot, about: &Value, out: &mut String) {
     let verdict = reviewed(snapshot, about);
     let subject = about.get("object").or_else(|| about.get("old")).unwrap();
     let name = object(subject).key;

@@ -43,7 +43,7 @@ fn start() -> Snapshot {
         })
 }
 
-fn stands(snapshot: &Snapshot) -> bool {
+fn is_attached(snapshot: &Snapshot) -> bool {
     !Resolver::new(snapshot)
         .attached(&key("Service shop/cart"))
         .is_empty()
@@ -53,7 +53,7 @@ fn stands(snapshot: &Snapshot) -> bool {
 fn an_unlisted_kind_may_have_objects() {
     let state = start();
     assert!(!state.lacks(&key("Service shop/cart")));
-    assert!(stands(&state));
+    assert!(is_attached(&state));
 }
 
 #[test]
@@ -62,11 +62,11 @@ fn a_listed_kind_without_the_object_is_absent() {
     assert!(state.lacks(&key("Service shop/cart")));
     assert!(!state.lacks(&key("Service shop/other")));
     assert!(!state.knows(&GroupKind::core("Service")));
-    assert!(!stands(&state));
+    assert!(!is_attached(&state));
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "cart", "namespace": "shop"}});
     let state = state.apply(Change::Applied(Arc::new(object(&service))));
     assert!(!state.lacks(&key("Service shop/cart")));
-    assert!(stands(&state));
+    assert!(is_attached(&state));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn one_namespace_may_be_known_and_others_not() {
         Change::ListedIn(kind.clone(), "shop".into(), services)
     };
     let state = start().apply(listed(vec![service("cart"), service("other")]));
-    assert!(stands(&state));
+    assert!(is_attached(&state));
     assert!(state.lacks(&key("Service shop/unknown")));
     assert!(!state.lacks(&key("Service infra/unknown")));
     assert!(!state.knows(&kind));
@@ -90,7 +90,7 @@ fn one_namespace_may_be_known_and_others_not() {
     let infra = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "cart", "namespace": "infra"}});
     let state = state.apply(Change::Applied(Arc::new(object(&infra))));
     let state = state.apply(listed(vec![service("other")]));
-    assert!(!stands(&state));
+    assert!(!is_attached(&state));
     assert!(
         state.get(&key("Service infra/cart")).is_some(),
         "another namespace is not touched"

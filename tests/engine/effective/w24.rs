@@ -147,14 +147,14 @@ fn expected(cell: &str, own: &Value, column: Option<&Named<'_>>, row: Option<&Na
         _ => {}
     }
     let cell = cell.strip_suffix(" Policy").unwrap_or(cell);
-    let says = |policy: &&&Named<'_>, letter: &str| {
+    let sets = |policy: &&&Named<'_>, letter: &str| {
         let words = format!("{} {}", policy.level, policy.stanza);
         cell == words || cell == format!("{words} {letter}")
     };
     let named = column
         .as_ref()
-        .filter(|p| says(p, "A"))
-        .or_else(|| row.as_ref().filter(|p| says(p, "B")));
+        .filter(|p| sets(p, "A"))
+        .or_else(|| row.as_ref().filter(|p| sets(p, "B")));
     json!([named.unwrap_or_else(|| panic!("no {cell:?} here")).name])
 }
 

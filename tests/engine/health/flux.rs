@@ -42,9 +42,9 @@ pub(crate) fn expressions(kustomization: &Value) -> BTreeMap<String, Expressions
 
 impl Expressions {
     pub(crate) fn evaluate(&self, object: &Value) -> Health {
-        let whole = &object["status"]["observedGeneration"];
+        let observed = &object["status"]["observedGeneration"];
         let generation = &object["metadata"]["generation"];
-        if whole.is_i64() && generation.is_i64() && whole != generation {
+        if observed.is_i64() && generation.is_i64() && observed != generation {
             return Health::Progressing;
         }
         let mut context = Context::default();

@@ -45,7 +45,7 @@ pub(crate) fn compare(checks: &Checks, objects: &[(String, Value)]) {
     let answers: Vec<Answer> = serde_json::from_slice(&ran.stdout).unwrap();
     assert_eq!(answers.len(), objects.len());
     for ((kind, object), answer) in objects.iter().zip(answers) {
-        let (health, message) = checks.of(kind, object).unwrap();
+        let (health, message) = checks.health_of(kind, object).unwrap();
         let at = format!("{kind} {}: {answer:?}", object["status"]);
         assert_eq!(answer.argocd, format!("{health:?}"), "{at}");
         assert_eq!(answer.message, message, "{at}");

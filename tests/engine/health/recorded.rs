@@ -29,7 +29,7 @@ fn the_statuses_of_real_controllers_have_this_health() {
     let checks = Checks::read();
     let mut objects = Vec::new();
     let mut seen: BTreeMap<(String, String), (Health, usize)> = BTreeMap::new();
-    for (project, shape) in PROJECTS {
+    for (project, status_shape) in PROJECTS {
         for recording in read_all(&root("controllers").join(project)) {
             let controller = controller(&recording.common);
             for scenario in &recording.scenarios {
@@ -43,8 +43,8 @@ fn the_statuses_of_real_controllers_have_this_health() {
                         *times += 1;
                         continue;
                     }
-                    let object = object(&kind, &shape(by_ancestor, &controller));
-                    let (health, _) = checks.of(&kind, &object).unwrap_or_else(|why| {
+                    let object = object(&kind, &status_shape(by_ancestor, &controller));
+                    let (health, _) = checks.health_of(&kind, &object).unwrap_or_else(|why| {
                         panic!(
                             "{project} {} {policy} {by_ancestor:?}: {why}",
                             scenario.name

@@ -56,10 +56,10 @@ pub(crate) fn upper(upper: &AncestorPath) -> String {
     format!("{} {:?}", steps.join(" > "), upper.consumer)
 }
 
-pub(crate) fn lower(lower: &RoutePath) -> String {
-    let steps = lower.steps.iter().map(|s| s.place.to_string());
+pub(crate) fn route_path(path: &RoutePath) -> String {
+    let steps = path.steps.iter().map(|s| s.place.to_string());
     let steps: Vec<String> = steps.collect();
-    format!("{} {}", steps.join(" > "), lower.complete)
+    format!("{} {}", steps.join(" > "), path.complete)
 }
 
 /// The settings with their sources.
@@ -84,11 +84,11 @@ fn group(group: &PathGroup) -> String {
         )
     });
     let uppers = group.paths.ancestors.iter().map(|u| upper(u));
-    let lowers = group.paths.routes.iter().map(|l| lower(l));
+    let route_paths = group.paths.routes.iter().map(|l| route_path(l));
     format!(
         "{:?} {:?} {:?} {} {} {}",
         uppers.collect::<Vec<_>>(),
-        lowers.collect::<Vec<_>>(),
+        route_paths.collect::<Vec<_>>(),
         stack.collect::<Vec<_>>(),
         in_force(&group.effective),
         group.complete,
@@ -99,25 +99,25 @@ fn group(group: &PathGroup) -> String {
 /// The answers about one object.
 pub(crate) fn about(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<String> {
     let kinds: Vec<GroupKind> = resolver.snapshot().policy_kinds().cloned().collect();
-    let mut said = Vec::new();
+    let mut answer = Vec::new();
     for kind in &kinds {
         for found in resolver.paths_through(key, kind) {
-            said.push(format!("{key} {kind} {}", group(&found)));
+            answer.push(format!("{key} {kind} {}", group(&found)));
         }
     }
     for acting in attached_at_or_above(resolver, key) {
         let policy = acting.policy.key();
-        let (stands, from, settings) = (&acting.attachments, &acting.from, &acting.settings);
+        let (attachments, from, settings) = (&acting.attachments, &acting.from, &acting.settings);
         let opaque = acting.opaque;
-        said.push(format!(
-            "{key} over {policy} {stands:?} {from:?} {settings:?} {opaque}"
+        answer.push(format!(
+            "{key} over {policy} {attachments:?} {from:?} {settings:?} {opaque}"
         ));
     }
     for acting in acting_on(resolver, key) {
-        said.push(format!("{key} acting {}", acting.policy.key()));
+        answer.push(format!("{key} acting {}", acting.policy.key()));
     }
-    said.push(format!("{key} affected {:?}", affected(resolver, key)));
-    said
+    answer.push(format!("{key} affected {:?}", affected(resolver, key)));
+    answer
 }
 
 /// The status of every policy.
@@ -151,10 +151,10 @@ pub(crate) fn answers<'a>(
     reviews: impl IntoIterator<Item = &'a Value>,
 ) -> Vec<String> {
     let mut resolver = Resolver::new(snapshot);
-    let mut said = statuses(&mut resolver);
+    let mut answer = statuses(&mut resolver);
     for key in keys(snapshot) {
-        said.extend(about(&mut resolver, &key));
+        answer.extend(about(&mut resolver, &key));
     }
-    said.extend(reviews.into_iter().map(|value| reviewed(snapshot, value)));
-    said
+    answer.extend(reviews.into_iter().map(|value| reviewed(snapshot, value)));
+    answer
 }

@@ -64,18 +64,18 @@ fn said(strategy: &str) -> String {
 
 #[test]
 fn atomic_winners_leave_budget_for_many_paths() {
-    let said = said("AtomicDefaults");
+    let answer = said("AtomicDefaults");
     let first = "overridden: it has no effect on GatewayClass c: overridden by \
                  Newest.policies.example.com a/g0p9, which sets s0=g0p9, ";
-    assert!(said.starts_with(first), "{said}");
-    assert!(!said.contains("too much"), "{said}");
+    assert!(answer.starts_with(first), "{answer}");
+    assert!(!answer.contains("too much"), "{answer}");
 }
 
 #[test]
 fn merging_is_bounded() {
-    let said = said("PatchDefaults");
-    let told = "what this policy does was not computed (limit of work); run attache describe";
-    assert!(said.contains(told), "{said}");
+    let answer = said("PatchDefaults");
+    let warning = "what this policy does was not computed (limit of work); run attache describe";
+    assert!(answer.contains(warning), "{answer}");
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn the_first_of_many_granted_references_are_reported() {
     let to = json!({"group": "", "kind": "Service"});
     let grant = json!({"from": [from, from], "to": [to]});
     let grant = gateway_api("ReferenceGrant", "g", &grant);
-    let said = |routes: usize| {
+    let answer = |routes: usize| {
         let routes = (0..routes).map(|i| Change::Applied(Arc::new(object(&route(i)))));
         let state = routes.fold(empty(), |state, change| state.apply(change));
         let found = asked(Operation::Create, Some(&grant), None, |request| {
@@ -136,6 +136,6 @@ fn the_first_of_many_granted_references_are_reported() {
         let more = |f: &Finding| f.message.starts_with("what else this opens or closes");
         (opened, found.iter().any(more))
     };
-    assert_eq!(said(1_000), (1_000, false));
-    assert_eq!(said(1_001), (1_000, true));
+    assert_eq!(answer(1_000), (1_000, false));
+    assert_eq!(answer(1_001), (1_000, true));
 }

@@ -79,13 +79,13 @@ fn tells_nothing(
     operation: Operation,
     (new, old): (Option<&Value>, Option<&Value>),
 ) -> Result<(), TestCaseError> {
-    let of = new.or(old).unwrap();
+    let subject = new.or(old).unwrap();
     let verdict = asked(operation, new, old, |request| {
         review(snapshot, request, &Evidence::Authoritative)
     });
-    let key = object(of).key;
+    let key = object(subject).key;
     let hidden: BTreeSet<_> = policies_named(&verdict).into_iter().collect();
-    let told = all_of(&conceal(
+    let concealed = all_of(&conceal(
         verdict,
         &key.namespace,
         &hidden,
@@ -99,11 +99,14 @@ fn tells_nothing(
         let name = &*their.name;
         let own = name.strip_prefix("name-of-").unwrap();
         prop_assert!(
-            !told.contains(&format!("value-of-{own}")),
-            "{their}: {told}\n{of}"
+            !concealed.contains(&format!("value-of-{own}")),
+            "{their}: {concealed}\n{subject}"
         );
         let foreign = their.namespace.is_empty() || their.namespace != key.namespace;
-        prop_assert!(!foreign || !told.contains(name), "{their}: {told}\n{of}");
+        prop_assert!(
+            !foreign || !concealed.contains(name),
+            "{their}: {concealed}\n{subject}"
+        );
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use super::answers::keys;
 use super::random::any_event;
 use super::world::{fold, shuffled, survivors};
 
-fn whole(snapshot: &Snapshot) -> Graph {
+fn whole_graph(snapshot: &Snapshot) -> Graph {
     graph(&Matching::new(snapshot, []), &Focus::Everything).unwrap()
 }
 
@@ -61,7 +61,7 @@ proptest! {
     #[test]
     fn it_says_what_the_engine_says(events in prop::collection::vec(any_event(), 0..50)) {
         let snapshot = fold(&events);
-        let graph = whole(&snapshot);
+        let graph = whole_graph(&snapshot);
         let nodes = by_id(&graph);
         let mut resolver = Resolver::new(&snapshot);
         for edge in &graph.edges {
@@ -69,10 +69,10 @@ proptest! {
             prop_assert_eq!(edge.reason.is_some(), edge.link.is_refused());
             prop_assert!(edge.link.is_of_policy() || edge.link.is_refused() || from.role < to.role);
             if edge.link == Link::Attached {
-                let stands = resolver.attached(&place(to).object);
+                let attachments = resolver.attached(&place(to).object);
                 let (policy, at) = (&place(from).object, place(to));
-                let mut here = stands.iter().filter(|stand| stand.section == at.section);
-                prop_assert!(here.any(|stand| stand.policy.key() == policy), "{policy} at {at}");
+                let mut at_section = attachments.iter().filter(|attachment| attachment.section == at.section);
+                prop_assert!(at_section.any(|attachment| attachment.policy.key() == policy), "{policy} at {at}");
             }
         }
         for key in keys(&snapshot).iter().filter(|key| is_route(&key.gk)) {
@@ -87,13 +87,13 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let other = fold(&shuffled(survivors(&events), seed));
-        prop_assert_eq!(whole(&fold(&events)), whole(&other));
+        prop_assert_eq!(whole_graph(&fold(&events)), whole_graph(&other));
     }
 
     #[test]
     fn a_part_of_it_is_a_part_of_it(events in prop::collection::vec(any_event(), 0..50)) {
         let snapshot = fold(&events);
-        let all = whole(&snapshot);
+        let all = whole_graph(&snapshot);
         for node in &all.nodes {
             let focus = Focus::Place { place: place(node).clone(), depth: None };
             let part = graph(&Matching::new(&snapshot, []), &focus).unwrap();

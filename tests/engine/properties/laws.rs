@@ -104,9 +104,9 @@ fn spec(specs: &[Spec]) -> Value {
 
 /// RFC 7386 patches in order of precedence, the lowest first.
 fn patched(specs: &[Spec]) -> Value {
-    let of = |wanted: &'static str| specs.iter().filter(move |(s, _)| *s == wanted);
+    let with_strategy = |wanted: &'static str| specs.iter().filter(move |(s, _)| *s == wanted);
     let mut result = json!({});
-    for (_, patch) in of("PatchDefaults").chain(of("PatchOverrides").rev()) {
+    for (_, patch) in with_strategy("PatchDefaults").chain(with_strategy("PatchOverrides").rev()) {
         json_patch::merge(&mut result, patch);
     }
     result
@@ -117,7 +117,7 @@ fn leaves(effective: &Effective) -> Vec<(SettingPath, Setting)> {
     leaves.map(|(path, leaf)| (path, leaf.clone())).collect()
 }
 
-fn of(effective: &Effective, policy: &str) -> Vec<(SettingPath, Setting)> {
+fn leaves_from(effective: &Effective, policy: &str) -> Vec<(SettingPath, Setting)> {
     let key = ObjectKey::new(GroupKind::new(GROUP, "Newest"), "a", policy);
     let mut leaves = leaves(effective);
     leaves.retain(|(_, leaf)| leaf.policy == key);
@@ -167,7 +167,7 @@ proptest! {
         let top = (over, settings);
         let alone = leaves(&fold(std::slice::from_ref(&top)));
         let all: Vec<Spec> = std::iter::once(top).chain(below).collect();
-        prop_assert_eq!(of(&fold(&all), "p0"), alone);
+        prop_assert_eq!(leaves_from(&fold(&all), "p0"), alone);
     }
 
     #[test]

@@ -241,7 +241,7 @@ proptest! {
         let nothing = state(&[], false);
         let verdict = mutated(&nothing, &on, &written);
         json_patch::patch(&mut written, &verdict.patch).unwrap();
-        let bare = |mut value: Value| {
+        let without_projection = |mut value: Value| {
             let unset = [json!(null), json!([]), json!({})];
             if unset.contains(value.pointer("/spec/x").unwrap_or(&Value::Null)) {
                 value.get_mut("spec").and_then(Value::as_object_mut).map(|spec| spec.remove("x"));
@@ -251,6 +251,6 @@ proptest! {
             }
             value
         };
-        prop_assert_eq!(bare(written), bare(value));
+        prop_assert_eq!(without_projection(written), without_projection(value));
     }
 }

@@ -58,8 +58,8 @@ fn listed(rest: &[Event], seed: u64) -> Snapshot {
     let mut kinds: BTreeMap<String, (GroupKind, Vec<Object>)> = BTreeMap::new();
     for event in rest {
         if let Event::Applied(value) = event {
-            let of = kinds.entry(gk(value).to_string());
-            let (_, objects) = of.or_insert_with(|| (gk(value), Vec::new()));
+            let of_kind = kinds.entry(gk(value).to_string());
+            let (_, objects) = of_kind.or_insert_with(|| (gk(value), Vec::new()));
             objects.push(object(value));
         }
     }
@@ -118,13 +118,13 @@ fn answers(snapshot: &Snapshot, bodies: &[Vec<u8>]) -> Vec<String> {
         let answer = respond(snapshot, &conduct, &evidence, endpoint, body).unwrap();
         String::from_utf8(answer).unwrap()
     };
-    let mut said = Vec::new();
+    let mut all_answers = Vec::new();
     for body in bodies {
-        said.push(ask(body, Endpoint::Validate, Evidence::Authoritative));
-        said.push(ask(body, Endpoint::Validate, Evidence::Cached));
-        said.push(ask(body, Endpoint::Mutate, Evidence::Authoritative));
+        all_answers.push(ask(body, Endpoint::Validate, Evidence::Authoritative));
+        all_answers.push(ask(body, Endpoint::Validate, Evidence::Cached));
+        all_answers.push(ask(body, Endpoint::Mutate, Evidence::Authoritative));
     }
-    said
+    all_answers
 }
 
 proptest! {

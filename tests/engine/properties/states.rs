@@ -15,7 +15,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::answers::{about, answers, keys, lower, statuses};
+use super::answers::{about, answers, keys, route_path, statuses};
 use super::random::{any_event, any_object};
 use super::world::{Event, change, fold, shuffled, survivors};
 
@@ -71,8 +71,8 @@ fn seen_differently_in(states: [&Snapshot; 2], kind: &GroupKind, path: &[Place])
 }
 
 /// The object, port and hostname of the listener at the end of an ancestor path.
-fn door(snapshot: &Snapshot, way: &AncestorPath) -> Option<(ObjectKey, u16, Option<String>)> {
-    let place = way.last()?;
+fn door(snapshot: &Snapshot, path: &AncestorPath) -> Option<(ObjectKey, u16, Option<String>)> {
+    let place = path.last()?;
     let object = snapshot.get(&place.object)?;
     let (Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. }) = &object.node
     else {
@@ -90,7 +90,7 @@ fn everything(snapshot: &Snapshot, states: [&Snapshot; 2], around: &BTreeSet<Obj
         for key in around {
             let groups = Resolver::new(snapshot).paths_through(key, kind).into_iter();
             for group in groups.filter(counts) {
-                let lowers: Vec<_> = if group.paths.routes.is_empty() {
+                let route_paths: Vec<_> = if group.paths.routes.is_empty() {
                     vec![None]
                 } else {
                     group
@@ -100,19 +100,20 @@ fn everything(snapshot: &Snapshot, states: [&Snapshot; 2], around: &BTreeSet<Obj
                         .map(|l| Some(l.as_ref()))
                         .collect()
                 };
-                for on in lowers {
-                    for way in group.paths.ancestors.iter() {
-                        let path: Vec<Place> = places(way, on).into_iter().cloned().collect();
+                for on in route_paths {
+                    for ancestor_path in group.paths.ancestors.iter() {
+                        let path: Vec<Place> =
+                            places(ancestor_path, on).into_iter().cloned().collect();
                         if seen_differently_in(states, kind, &path) {
                             continue;
                         }
-                        let told = Told {
+                        let on_path = Told {
                             path: told_path(&path),
                             settings: settings(&group.effective),
                         };
-                        let on = on.map_or_else(|| group.complete.to_string(), lower);
-                        let ways = all.entry((kind.clone(), on)).or_default();
-                        ways.insert((**way).clone(), told);
+                        let on = on.map_or_else(|| group.complete.to_string(), route_path);
+                        let by_ancestor_path = all.entry((kind.clone(), on)).or_default();
+                        by_ancestor_path.insert((**ancestor_path).clone(), on_path);
                     }
                 }
             }
@@ -125,25 +126,27 @@ fn everything(snapshot: &Snapshot, states: [&Snapshot; 2], around: &BTreeSet<Obj
 /// same listener endpoint are matched first.
 fn difference([state, later]: [&Snapshot; 2], was: &All, is: &All) -> Vec<String> {
     let nothing = settings(&Effective::default());
-    let mut told = Vec::new();
+    let mut differences = Vec::new();
     let mut tell = |kind: &GroupKind, path: &[String], before: &str, after: &str| {
         if before != after && !path.is_empty() {
-            told.push(format!("{kind} {} {before} {after}", path.join(" > ")));
+            differences.push(format!("{kind} {} {before} {after}", path.join(" > ")));
         }
     };
-    let lowers: BTreeSet<_> = was.keys().chain(is.keys()).collect();
-    for at in lowers {
+    let route_paths: BTreeSet<_> = was.keys().chain(is.keys()).collect();
+    for at in route_paths {
         let empty = BTreeMap::new();
         let (before, after) = (was.get(at).unwrap_or(&empty), is.get(at).unwrap_or(&empty));
-        let new = after.iter().filter(|(way, _)| !before.contains_key(*way));
+        let new = after
+            .iter()
+            .filter(|(ancestor_path, _)| !before.contains_key(*ancestor_path));
         let mut won: Vec<(&AncestorPath, &Told)> = new.collect();
         let mut lost: Vec<&Told> = Vec::new();
-        for (way, a) in before {
-            if let Some(b) = after.get(way) {
+        for (ancestor_path, a) in before {
+            if let Some(b) = after.get(ancestor_path) {
                 tell(&at.0, &b.path, &a.settings, &b.settings);
                 continue;
             }
-            let had = door(state, way);
+            let had = door(state, ancestor_path);
             let same = |(has, _): &(&AncestorPath, &Told)| had.is_some() && door(later, has) == had;
             match won.iter().position(same) {
                 Some(renamed) => {
@@ -162,8 +165,8 @@ fn difference([state, later]: [&Snapshot; 2], was: &All, is: &All) -> Vec<String
             tell(&at.0, &a.path, &a.settings, &nothing);
         }
     }
-    told.sort();
-    told
+    differences.sort();
+    differences
 }
 
 fn told_path(path: &[Place]) -> Vec<String> {
@@ -203,15 +206,15 @@ proptest! {
             for key in keys(&snapshot) {
                 let acting = acting_on(&mut resolver, &key).into_iter().map(|a| a.policy.key().clone());
                 let acting: BTreeSet<ObjectKey> = acting.filter(|policy| policy.gk == *kind).collect();
-                let here = counted.remove(&key).unwrap_or_default();
-                prop_assert!(here.is_subset(&acting), "{key}: {here:?}, {acting:?}");
+                let count = counted.remove(&key).unwrap_or_default();
+                prop_assert!(count.is_subset(&acting), "{key}: {count:?}, {acting:?}");
                 let groups = resolver.paths_through(&key, kind).into_iter();
                 let ends = groups.filter(|g| counts(g) && g.paths.targets().any(|t| t.object == key));
                 let in_force: BTreeSet<ObjectKey> = ends.flat_map(|g| policies_in_force(&g.effective).collect::<Vec<_>>()).collect();
-                let said: BTreeSet<ObjectKey> = acting.intersection(&in_force).cloned().collect();
+                let answer: BTreeSet<ObjectKey> = acting.intersection(&in_force).cloned().collect();
                 let path = [key.whole()];
                 if !seen_differently(&snapshot, kind, &path) {
-                    prop_assert_eq!(&said, &here, "{}", key);
+                    prop_assert_eq!(&answer, &count, "{}", key);
                 }
             }
         }
@@ -235,8 +238,8 @@ proptest! {
         let snapshot = fold(&events);
         let mut used = Resolver::new(&snapshot);
         for key in keys(&snapshot).iter().rev() {
-            let said = about(&mut used, key);
-            prop_assert_eq!(said, about(&mut Resolver::new(&snapshot), key));
+            let answer = about(&mut used, key);
+            prop_assert_eq!(answer, about(&mut Resolver::new(&snapshot), key));
         }
         prop_assert_eq!(statuses(&mut used), statuses(&mut Resolver::new(&snapshot)));
     }
@@ -253,10 +256,10 @@ proptest! {
                 let standing: BTreeSet<&ObjectKey> = group.stack.iter()
                     .flat_map(|level| level.policies.iter().map(|policy| policy.key()))
                     .collect();
-                                let lowers: Vec<_> = group.paths.routes.iter().map(|l| Some(l.as_ref())).collect();
-                let lowers = if lowers.is_empty() { vec![None] } else { lowers };
-                for (way, on) in group.paths.ancestors.iter().flat_map(|u| lowers.iter().map(move |l| (u, l))) {
-                    let path = places(way, *on);
+                                let route_paths: Vec<_> = group.paths.routes.iter().map(|l| Some(l.as_ref())).collect();
+                let route_paths = if route_paths.is_empty() { vec![None] } else { route_paths };
+                for (ancestor_path, on) in group.paths.ancestors.iter().flat_map(|u| route_paths.iter().map(move |l| (u, l))) {
+                    let path = places(ancestor_path, *on);
                     for level in group.stack.iter() {
                         prop_assert!(path.contains(&&level.step.place), "{:?}", level.step);
                     }

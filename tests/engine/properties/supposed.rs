@@ -52,8 +52,8 @@ proptest! {
         let applied = snapshot.apply(Change::Applied(new));
         for key in keys(&applied) {
             let (one, other) = (supposed.get(&key), applied.get(&key));
-            let told = [one.map(|o| accepted(&supposed, o)), other.map(|o| accepted(&applied, o))];
-            prop_assert_eq!(&told[0], &told[1], "{}", key);
+            let accepted_targets = [one.map(|o| accepted(&supposed, o)), other.map(|o| accepted(&applied, o))];
+            prop_assert_eq!(&accepted_targets[0], &accepted_targets[1], "{}", key);
         }
     }
 }

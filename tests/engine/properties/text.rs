@@ -122,24 +122,28 @@ fn a_thousand_findings_are_ten_lines_and_the_same_each_time() {
     };
     let mut findings: Vec<Finding> = (0..999).map(|i| finding(i, Code::AffectedBy)).collect();
     findings.push(finding(999, Code::SectionAmbiguous));
-    let said = Verdict::new(findings.clone(), &Evidence::Authoritative).warnings();
+    let answer = Verdict::new(findings.clone(), &Evidence::Authoritative).warnings();
     findings.reverse();
     let again = Verdict::new(findings, &Evidence::Authoritative).warnings();
-    assert_eq!(said, again);
-    assert!(said.len() <= 10, "{}", said.len());
-    let characters: usize = said.iter().map(|line| line.chars().count()).sum();
+    assert_eq!(answer, again);
+    assert!(answer.len() <= 10, "{}", answer.len());
+    let characters: usize = answer.iter().map(|line| line.chars().count()).sum();
     assert!(characters <= 2_000, "{characters}");
-    assert!(said[0].starts_with("section-ambiguous: "), "{}", said[0]);
-    let last = said.last().unwrap();
+    assert!(
+        answer[0].starts_with("section-ambiguous: "),
+        "{}",
+        answer[0]
+    );
+    let last = answer.last().unwrap();
     assert!(
         last.starts_with("and 99") && last.ends_with("attache describe HTTPRoute/cart"),
         "{last}"
     );
     // Names are complete or missing.
-    let whole = |line: &String| line.contains(&"n".repeat(100)) || !line.contains('-');
+    let is_complete = |line: &String| line.contains(&"n".repeat(100)) || !line.contains('-');
     assert!(
-        said[1..said.len() - 1]
+        answer[1..answer.len() - 1]
             .iter()
-            .all(|line| whole(line) || line.starts_with("affected-by: too long"))
+            .all(|line| is_complete(line) || line.starts_with("affected-by: too long"))
     );
 }

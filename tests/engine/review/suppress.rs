@@ -58,20 +58,20 @@ fn answer(config: &str, ignore: &str, route: &str, section: &str, group: &str) -
 
 #[test]
 fn a_warning_is_left_out_by_whoever_writes_the_object() {
-    let said = |ignore: &str| answer("", ignore, "later", "a", "shop")["warnings"].clone();
+    let answer = |ignore: &str| answer("", ignore, "later", "a", "shop")["warnings"].clone();
     assert_eq!(
-        said("target-not-found: it comes with the next release"),
+        answer("target-not-found: it comes with the next release"),
         Value::Null
     );
     // This function has no clock, so every suppression with an end counts as expired.
     assert_eq!(
-        said("target-not-found until 2027-01-31: it comes in January"),
+        answer("target-not-found until 2027-01-31: it comes in January"),
         json!([
             "target-not-found: spec.targetRefs[0]: HTTPRoute shop/later does not exist (was suppressed until 2027-01-31)"
         ])
     );
     assert_eq!(
-        said("target-not-found"),
+        answer("target-not-found"),
         json!([
             "target-not-found: spec.targetRefs[0]: HTTPRoute shop/later does not exist",
             "suppression-invalid: metadata.annotations[attache.dev/ignore]: no reason; write \"target-not-found: why\""

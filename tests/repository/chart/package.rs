@@ -22,8 +22,8 @@ fn helm_finds_nothing_wrong() {
         return;
     }
     let chart = chart();
-    let said = printed(helm(&["lint", "--strict", chart.to_str().unwrap()]));
-    assert!(!said.contains("[WARNING]"), "{said}");
+    let output = printed(helm(&["lint", "--strict", chart.to_str().unwrap()]));
+    assert!(!output.contains("[WARNING]"), "{output}");
 }
 
 /// In the repository the chart reaches `manifests/` by a link; a package has the files.
@@ -42,7 +42,7 @@ fn a_package_renders_what_the_directory_renders() {
         to,
     ]));
     let package = fs::read_dir(to).unwrap().next().unwrap().unwrap().path();
-    let of = |chart: &str| {
+    let rendered = |chart: &str| {
         let args = [
             "template",
             "attache",
@@ -51,5 +51,8 @@ fn a_package_renders_what_the_directory_renders() {
         ];
         printed(helm(&args))
     };
-    assert_eq!(of(package.to_str().unwrap()), of(chart.to_str().unwrap()));
+    assert_eq!(
+        rendered(package.to_str().unwrap()),
+        rendered(chart.to_str().unwrap())
+    );
 }

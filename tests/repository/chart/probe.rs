@@ -90,9 +90,9 @@ fn a_server_that_answers_passes_and_says_so() {
     let ca = dir.path().join("ca.crt");
     let url = format!("https://127.0.0.1:{}/validate", served.webhook);
     let ready = format!("http://127.0.0.1:{}/readyz", served.admin);
-    let said = printed(probe(&[&ready, &url, "--ca-cert", ca.to_str().unwrap()]));
+    let output = printed(probe(&[&ready, &url, "--ca-cert", ca.to_str().unwrap()]));
     assert_eq!(
-        said,
+        output,
         format!("{ready}: 200 OK\n{url}: reviews are answered\n")
     );
     // By IPv6, where the machine has it.
@@ -101,12 +101,12 @@ fn a_server_that_answers_passes_and_says_so() {
         assert_eq!(printed(probe(&[&ready])), format!("{ready}: 200 OK\n"));
     }
 
-    let said = complaint(&[&url, "--timeout=0s"]);
-    assert!(said.contains("UnknownIssuer"), "{said}");
+    let output = complaint(&[&url, "--timeout=0s"]);
+    assert!(output.contains("UnknownIssuer"), "{output}");
     let wrong = format!("http://127.0.0.1:{}/nowhere", served.admin);
-    let said = complaint(&[&wrong, "--timeout=0s"]);
-    assert!(said.contains("404 Not Found"), "{said}");
+    let output = complaint(&[&wrong, "--timeout=0s"]);
+    assert!(output.contains("404 Not Found"), "{output}");
     drop(served);
-    let said = complaint(&[&ready, "--timeout=0s"]);
-    assert!(said.contains("refused"), "{said}");
+    let output = complaint(&[&ready, "--timeout=0s"]);
+    assert!(output.contains("refused"), "{output}");
 }

@@ -31,8 +31,8 @@ fn wrong_values_are_refused_by_name() {
             &row.set,
         ];
         let output = helm(&args);
-        let said = String::from_utf8(output.stderr).unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
         assert!(!output.status.success(), "{} is taken", row.set);
-        assert!(said.contains(&row.says), "{}: {said}", row.set);
+        assert!(text.contains(&row.says), "{}: {text}", row.set);
     }
 }

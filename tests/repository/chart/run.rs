@@ -62,7 +62,7 @@ pub(super) fn helm(args: &[&str]) -> Output {
 /// What a program printed; fails the test unless it succeeded.
 #[track_caller]
 pub(super) fn printed(output: Output) -> String {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
     String::from_utf8(output.stdout).unwrap()
 }

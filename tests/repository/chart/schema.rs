@@ -16,9 +16,9 @@ fn definitions() -> Value {
         .output();
     let mut schema: Value = serde_json::from_str(&printed(output.unwrap())).unwrap();
     let mut definitions = schema["$defs"].take();
-    let whole = schema.as_object_mut().unwrap();
-    whole.remove("$defs");
-    whole.remove("$schema");
+    let object = schema.as_object_mut().unwrap();
+    object.remove("$defs");
+    object.remove("$schema");
     definitions[CONFIGURATION] = schema;
     definitions
 }

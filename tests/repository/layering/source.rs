@@ -116,12 +116,12 @@ pub(crate) struct Named {
 }
 
 /// Every path of two names or more, every import (trees expanded), and `async`.
-pub(crate) fn names(tokens: &[(usize, String)], here: &[String]) -> Vec<Named> {
+pub(crate) fn names(tokens: &[(usize, String)], own_module: &[String]) -> Vec<Named> {
     let token = |i: usize| tokens.get(i).map_or("", |(_, text)| text.as_str());
     let mut found = Vec::new();
     // Open inline modules: the depth of braces outside each.
     let mut inline: Vec<usize> = Vec::new();
-    let mut module = here.to_vec();
+    let mut module = own_module.to_vec();
     let (mut depth, mut i) = (0_usize, 0);
     while i < tokens.len() {
         match token(i) {

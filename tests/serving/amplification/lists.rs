@@ -91,8 +91,8 @@ impl Server {
     fn watch(&self, path: &str) -> Response<Body> {
         let gone = r#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old","reason":"Expired","code":410}}"#;
         let is_first = path == ROUTES && self.watches.fetch_add(1, Ordering::Relaxed) == 0;
-        let said = is_first.then(|| Ok(Frame::data(Bytes::from(format!("{gone}\n")))));
-        let body = stream::iter(said).chain(stream::pending());
+        let output = is_first.then(|| Ok(Frame::data(Bytes::from(format!("{gone}\n")))));
+        let body = stream::iter(output).chain(stream::pending());
         Response::new(StreamBody::new(body).boxed_unsync())
     }
 

@@ -50,12 +50,12 @@ pub(crate) fn run(attempt: &Attempt) -> Result<(), String> {
     if err.contains("panicked") {
         return Err(format!("it panics{}", shown()));
     }
-    if let Some(says) = holds
+    if let Some(missing) = holds
         .says
         .iter()
-        .find(|says| !out.contains(*says) && !err.contains(*says))
+        .find(|wanted_text| !out.contains(*wanted_text) && !err.contains(*wanted_text))
     {
-        return Err(format!("it does not say {says:?}{}", shown()));
+        return Err(format!("it does not say {missing:?}{}", shown()));
     }
     if let Some(never) = holds
         .never

@@ -28,22 +28,22 @@ fn files_are_read_as_kubectl_reads_them_or_a_word_says_so() {
                 .map(|object| format!("{}/{}", object.gk.kind, name(object.json.get())))
                 .collect();
             let expected = case.attache.as_ref().unwrap_or(&case.kubectl);
-            let said: Vec<&str> = found.problems.iter().map(|p| &*p.message).collect();
+            let output: Vec<&str> = found.problems.iter().map(|p| &*p.message).collect();
             // Or the file is listed as not a manifest.
             let skipped = found.skipped.iter().map(|skipped| skipped.what.to_string());
-            let said = said.join("\n") + &skipped.collect::<String>();
-            let what = format!("{} (.{ending}): {objects:?}, said {said:?}", case.name);
+            let text = output.join("\n") + &skipped.collect::<String>();
+            let what = format!("{} (.{ending}): {objects:?}, said {text:?}", case.name);
             if objects != *expected {
                 wrong.push(format!("{what}: not {expected:?}"));
             }
             // If kubectl fails, attache says why.
-            if (case.refused || case.word.is_some()) && said.is_empty() {
+            if (case.refused || case.word.is_some()) && text.is_empty() {
                 wrong.push(format!("{what}: nothing is said"));
             }
-            if !case.refused && case.word.is_none() && !said.is_empty() {
+            if !case.refused && case.word.is_none() && !text.is_empty() {
                 wrong.push(format!("{what}: kubectl says nothing"));
             }
-            if case.word.as_ref().is_some_and(|word| !said.contains(word)) {
+            if case.word.as_ref().is_some_and(|word| !text.contains(word)) {
                 wrong.push(format!("{what}: not {:?}", case.word));
             }
         }

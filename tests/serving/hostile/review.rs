@@ -58,19 +58,19 @@ fn judged(attempt: &Attempt, uid: &str, status: u16, body: &str) -> Result<(), S
     if allowed.is_some() && response["allowed"].as_bool() != allowed {
         return Err(format!("allowed is not {allowed:?}"));
     }
-    let mut said: Vec<&str> = Vec::new();
+    let mut output: Vec<&str> = Vec::new();
     let warnings = response["warnings"].as_array().into_iter().flatten();
-    said.extend(warnings.filter_map(Value::as_str));
-    said.extend(response["status"]["message"].as_str());
-    let said = said.join("\n");
-    if let Some(c) = said.chars().find(|c| is_hidden(*c)) {
+    output.extend(warnings.filter_map(Value::as_str));
+    output.extend(response["status"]["message"].as_str());
+    let text = output.join("\n");
+    if let Some(c) = text.chars().find(|c| is_hidden(*c)) {
         return Err(format!("it says {}", c.escape_unicode()));
     }
     let holds = &attempt.holds;
-    if let Some(says) = holds.says.iter().find(|says| !said.contains(*says)) {
-        return Err(format!("it does not say {says:?}"));
+    if let Some(missing) = holds.says.iter().find(|wanted| !text.contains(*wanted)) {
+        return Err(format!("it does not say {missing:?}"));
     }
-    match holds.never.iter().find(|never| said.contains(*never)) {
+    match holds.never.iter().find(|never| text.contains(*never)) {
         Some(never) => Err(format!("it says {never:?}")),
         None => Ok(()),
     }

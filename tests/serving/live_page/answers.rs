@@ -165,7 +165,7 @@ async fn the_yaml_of_an_object_is_that_of_its_file_and_a_secret_is_not_shown() {
 #[tokio::test]
 async fn a_question_that_is_wrong_is_refused_with_what_to_do() {
     let page = page();
-    for (path, status, says) in [
+    for (path, status, message) in [
         ("object", 400, "?name="),
         ("object?name=", 400, "?name="),
         ("object?name=cart", 404, "KIND/NAME"),
@@ -196,9 +196,9 @@ async fn a_question_that_is_wrong_is_refused_with_what_to_do() {
     ] {
         let answer = page.get(&format!("/api/{path}")).await;
         assert_eq!(answer.status, status, "{path}: {}", answer.body);
-        assert!(answer.error().contains(says), "{path}: {}", answer.body);
+        assert!(answer.error().contains(message), "{path}: {}", answer.body);
     }
-    for (body, status, says) in [
+    for (body, status, message) in [
         ("", 422, "no objects"),
         ("just text", 422, "no objects"),
         ("a: [b", 422, "standard input:1"),
@@ -211,7 +211,11 @@ async fn a_question_that_is_wrong_is_refused_with_what_to_do() {
     ] {
         let answer = page.send(page.own("POST", "/api/change"), body).await;
         assert_eq!(answer.status, status, "{body:?}: {}", answer.body);
-        assert!(answer.error().contains(says), "{body:?}: {}", answer.body);
+        assert!(
+            answer.error().contains(message),
+            "{body:?}: {}",
+            answer.body
+        );
         assert!(!answer.body.contains("attache:"), "{}", answer.body);
     }
     let answer = page
@@ -306,6 +310,6 @@ fn standard_input_is_not_followed() {
     command.args(["ui", "--from", "-"]).stdin(Stdio::null());
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("use a directory"), "{said}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("use a directory"), "{text}");
 }

@@ -203,8 +203,8 @@ async fn the_page_stays_on_this_machine() {
             .output()
             .unwrap();
         assert_eq!(output.status.code(), Some(2), "{address}");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("127.0.0.1:0"), "{said}");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(text.contains("127.0.0.1:0"), "{text}");
         assert!(output.stdout.is_empty());
     }
 }

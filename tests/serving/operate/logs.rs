@@ -32,8 +32,8 @@ async fn ask(server: &Process) -> Vec<&'static str> {
         "metadata": {"labels": {"a": BODY}, "annotations": {"attache.dev/a": BODY}},
         "spec": {"secret": BODY},
     });
-    let mut told = review("u-told", NAME, "http", &more);
-    told["request"]["userInfo"] =
+    let mut concealed = review("u-told", NAME, "http", &more);
+    concealed["request"]["userInfo"] =
         json!({"username": USER, "groups": [USER], "extra": {"a": [USER]}});
     let refused = review("u-refused", NAME, "htpp", &more);
     let mut odd = review("u-odd", NAME, "http", &json!({"spec": {"targetRef": BODY}}));
@@ -48,7 +48,7 @@ async fn ask(server: &Process) -> Vec<&'static str> {
         &more,
     );
     hostile["request"]["namespace"] = json!("\u{202e}");
-    let all = [told, refused, odd, unknown, hostile];
+    let all = [concealed, refused, odd, unknown, hostile];
     for path in ["/validate", "/mutate"] {
         for review in &all {
             let answer = client.post(path, review.to_string().as_bytes()).await;
@@ -120,14 +120,14 @@ async fn at_debug_each_review_is_a_line_with_names_and_without_bodies() {
         assert_eq!(of_it.count(), 2, "one for each endpoint: {uid}: {log}");
     }
     assert_eq!(reviewed.len(), 2 * uids.len());
-    let of = |uid| *reviewed.iter().find(|line| line["uid"] == uid).unwrap();
+    let line_of = |uid| *reviewed.iter().find(|line| line["uid"] == uid).unwrap();
     assert_eq!(
-        (&of("u-told")["name"], &of("u-told")["namespace"]),
+        (&line_of("u-told")["name"], &line_of("u-told")["namespace"]),
         (&json!(NAME), &json!("infra"))
     );
-    assert_eq!(of("u-told")["decision"], "warned");
+    assert_eq!(line_of("u-told")["decision"], "warned");
     // The sender chooses these values.
-    let unknown = of("u-unknown");
+    let unknown = line_of("u-unknown");
     assert_eq!(
         (&unknown["operation"], &unknown["kind"]),
         (&json!("other"), &json!("other"))

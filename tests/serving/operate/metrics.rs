@@ -142,13 +142,13 @@ fn values(label: &Label) -> String {
 #[test]
 fn the_document_is_what_the_code_says() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/metrics.md");
-    let said = document();
+    let output = document();
     if std::env::var_os("ATTACHE_BLESS").is_some() {
-        fs::write(&path, &said).unwrap();
+        fs::write(&path, &output).unwrap();
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
     assert!(
-        written == said,
+        written == output,
         "docs/reference/metrics.md is stale: ATTACHE_BLESS=1 cargo test --test serving operate writes it"
     );
 }
@@ -241,7 +241,7 @@ async fn a_server_that_has_been_asked_has_what_is_documented_and_nothing_else() 
         "attache_shed_total 0",
         "attache_config_current 1",
     ] {
-        assert!(page.lines().any(|said| said == line), "{line}\n{page}");
+        assert!(page.lines().any(|series| series == line), "{line}\n{page}");
     }
     let value = |name: &str| {
         let line = page

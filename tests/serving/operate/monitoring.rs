@@ -34,7 +34,7 @@ fn alerts() -> Vec<Value> {
     rules.cloned().collect()
 }
 
-fn of<'a>(value: &'a Value, key: &str) -> &'a str {
+fn text_of<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key]
         .as_str()
         .unwrap_or_else(|| panic!("no {key}: {value}"))
@@ -43,7 +43,7 @@ fn of<'a>(value: &'a Value, key: &str) -> &'a str {
 fn names(alerts: &[Value]) -> BTreeSet<String> {
     alerts
         .iter()
-        .map(|alert| of(alert, "alert").to_owned())
+        .map(|alert| text_of(alert, "alert").to_owned())
         .collect()
 }
 
@@ -53,11 +53,11 @@ fn queries() -> Vec<(String, String)> {
         serde_json::from_str(&text("manifests/monitoring/dashboard.json")).unwrap();
     let panels = dashboard["panels"].as_array().unwrap();
     let of_panel = |panel: &Value| {
-        let title = of(panel, "title").to_owned();
+        let title = text_of(panel, "title").to_owned();
         let targets = panel["targets"].as_array().cloned().unwrap_or_default();
         targets
             .into_iter()
-            .map(move |target| (title.clone(), of(&target, "expr").to_owned()))
+            .map(move |target| (title.clone(), text_of(&target, "expr").to_owned()))
     };
     panels.iter().flat_map(of_panel).collect()
 }
@@ -88,7 +88,7 @@ fn panels_do_not_lie_on_each_other() {
         assert!(at("x") + at("w") <= 24, "{panel}");
         for x in at("x")..at("x") + at("w") {
             for y in at("y")..at("y") + at("h") {
-                assert!(taken.insert((x, y)), "{}", of(panel, "title"));
+                assert!(taken.insert((x, y)), "{}", text_of(panel, "title"));
             }
         }
     }
@@ -97,14 +97,14 @@ fn panels_do_not_lie_on_each_other() {
 #[test]
 fn alerts_ask_for_what_is_documented() {
     for alert in alerts() {
-        assert_eq!(faults(of(&alert, "expr")), [""; 0], "{alert}");
-        let severity = of(&alert["labels"], "severity");
+        assert_eq!(faults(text_of(&alert, "expr")), [""; 0], "{alert}");
+        let severity = text_of(&alert["labels"], "severity");
         assert!(
             ["critical", "warning", "info"].contains(&severity),
             "{alert}"
         );
         assert!(
-            of(&alert["annotations"], "summary").ends_with('.'),
+            text_of(&alert["annotations"], "summary").ends_with('.'),
             "{alert}"
         );
     }
@@ -143,10 +143,10 @@ fn each_alert_has_a_page_and_each_page_an_alert() {
     let overview = text("docs/how-to/monitor.md");
     let known = attache::metrics::Metrics::new().unwrap();
     for alert in &alerts {
-        let name = of(alert, "alert");
+        let name = text_of(alert, "alert");
         let path = format!("docs/runbooks/{name}.md");
-        assert_eq!(of(&alert["annotations"], "runbook_url"), path);
-        let severity = of(&alert["labels"], "severity");
+        assert_eq!(text_of(&alert["annotations"], "runbook_url"), path);
+        let severity = text_of(&alert["labels"], "severity");
         let line = format!("| [{name}](../runbooks/{name}.md) | {severity} |");
         assert!(
             overview.contains(&line),
@@ -178,7 +178,7 @@ fn each_alert_is_tried_both_ways() {
     let (mut fires, mut stays) = (BTreeSet::new(), BTreeSet::new());
     for test in tried["tests"].as_array().unwrap() {
         for case in test["alert_rule_test"].as_array().unwrap() {
-            let name = of(case, "alertname").to_owned();
+            let name = text_of(case, "alertname").to_owned();
             if case["exp_alerts"].as_array().unwrap().is_empty() {
                 stays.insert(name);
             } else {
@@ -197,10 +197,10 @@ fn alerts_are_about_the_limits_of_the_manifests() {
     let alerts = alerts();
     let expr = |name: &str| {
         let alert = alerts.iter().find(|alert| alert["alert"] == name).unwrap();
-        of(alert, "expr").to_owned()
+        text_of(alert, "expr").to_owned()
     };
     let pod = yaml("manifests/base/deployment.yaml")["spec"]["template"]["spec"].clone();
-    let limit = of(&pod["containers"][0]["resources"]["limits"], "memory").to_owned();
+    let limit = text_of(&pod["containers"][0]["resources"]["limits"], "memory").to_owned();
     let limit = limit.strip_suffix("Mi").unwrap();
     assert!(expr("AttacheMemoryNearLimit").ends_with(&format!("> 0.8 * {limit} * 1024 * 1024")));
     let slow = expr("AttacheSlow");
@@ -252,11 +252,11 @@ fn run(promtool: &Path, folder: &Path, args: &[&str]) {
         .current_dir(folder)
         .output()
         .unwrap();
-    let said = [ran.stdout, ran.stderr].concat();
+    let output = [ran.stdout, ran.stderr].concat();
     assert!(
         ran.status.success(),
         "{args:?}: {}",
-        String::from_utf8_lossy(&said)
+        String::from_utf8_lossy(&output)
     );
 }
 
@@ -305,6 +305,6 @@ async fn prometheus_finds_nothing_to_say_of_the_page() {
         .stdin(fs::File::open(page).unwrap())
         .output()
         .unwrap();
-    let said = String::from_utf8([checked.stdout, checked.stderr].concat()).unwrap();
-    assert!(checked.status.success() && said.is_empty(), "{said}");
+    let output = String::from_utf8([checked.stdout, checked.stderr].concat()).unwrap();
+    assert!(checked.status.success() && output.is_empty(), "{output}");
 }

@@ -41,12 +41,12 @@ async fn a_review_is_a_span_of_the_callers_trace() {
     });
     let mut client = server.connect().await;
     let bad = review("u-7", "bad-name", "htpp", &json!({})).to_string();
-    let of =
+    let span_of =
         |flags: &str| format!("traceparent: 00-{TRACE}-{PARENT}-{flags}\r\ntracestate: a=1\r\n");
     // The caller does not record a trace for either of these.
     assert_eq!(post(&mut client, "", &bad).await, 200);
-    assert_eq!(post(&mut client, &of("00"), &bad).await, 200);
-    assert_eq!(post(&mut client, &of("01"), &bad).await, 200);
+    assert_eq!(post(&mut client, &span_of("00"), &bad).await, 200);
+    assert_eq!(post(&mut client, &span_of("01"), &bad).await, 200);
     let spans = seen.wait_for(4).await;
     let names: Vec<&str> = spans.iter().map(|span| span.name.as_str()).collect();
     assert_eq!(names, ["validate", "receive", "parse", "engine"]);
@@ -110,7 +110,7 @@ async fn a_review_is_a_span_of_the_callers_trace() {
     let line = format!(r#""trace":"{TRACE}""#);
     let reviewed = log.lines().filter(|line| line.contains("\"reviewed\""));
     assert_eq!(
-        reviewed.filter(|said| said.contains(&line)).count(),
+        reviewed.filter(|output| output.contains(&line)).count(),
         1,
         "{log}"
     );
@@ -219,8 +219,8 @@ async fn a_collector_that_is_dead_or_silent_fails_no_review() {
             let page = server.get("/metrics").await.body;
             let count = |result: &str| {
                 let line = format!("attache_spans_total{{result=\"{result}\"}} ");
-                let said = page.lines().find_map(|said| said.strip_prefix(&*line));
-                said.unwrap().parse::<u64>().unwrap()
+                let output = page.lines().find_map(|said| said.strip_prefix(&*line));
+                output.unwrap().parse::<u64>().unwrap()
             };
             assert_eq!(count("exported"), 0);
             (count(lost) > 0).then_some(()).ok_or(page)
@@ -235,8 +235,8 @@ async fn a_collector_that_is_dead_or_silent_fails_no_review() {
             began.elapsed() < Duration::from_secs(10),
             "the process is kept"
         );
-        let said = log.matches("spans are lost").count();
-        assert!(said <= 1, "it is said once: {log}");
+        let losses = log.matches("spans are lost").count();
+        assert!(losses <= 1, "it is said once: {log}");
         if addr == dead {
             assert!(log.contains("Connection refused"), "{log}");
         }
@@ -257,7 +257,7 @@ async fn an_unusable_setting_ends_the_start() {
         .output()
         .unwrap();
     assert_eq!(run.status.code(), Some(2));
-    let said = String::from_utf8(run.stderr).unwrap();
-    assert!(said.contains("OTEL_EXPORTER_OTLP_ENDPOINT"), "{said}");
-    assert!(said.contains("http://collector:4318"), "{said}");
+    let output = String::from_utf8(run.stderr).unwrap();
+    assert!(output.contains("OTEL_EXPORTER_OTLP_ENDPOINT"), "{output}");
+    assert!(output.contains("http://collector:4318"), "{output}");
 }

@@ -109,14 +109,14 @@ async fn the_time_of_day_is_turned() {
     process.ready().await;
     let mut kept = process.connect().await;
     ask(&mut kept).await;
-    for (by, said) in [
+    for (by, output) in [
         ("+4000d", "it ended at"),
         ("-4000d", "it begins to count at"),
         ("+0", "[+]certificate ok"),
     ] {
         turn(by);
         // The certificate check notices the change; the certificate is still served.
-        process.until("/readyz?verbose", 200, said).await;
+        process.until("/readyz?verbose", 200, output).await;
         ask(&mut kept).await;
         ask(&mut process.connect().await).await;
     }

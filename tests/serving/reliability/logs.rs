@@ -27,10 +27,10 @@ async fn a_full_disk_stops_no_review() {
 /// A write to a file would kill the process (SIGXFSZ); pipes, sockets and devices are exempt.
 #[tokio::test]
 async fn nothing_is_written_to_any_file() {
-    let here = tempfile::TempDir::new().unwrap();
+    let directory = tempfile::TempDir::new().unwrap();
     let within = format!(
         "cd {} && ulimit -f 0 && exec \"$0\" \"$@\"",
-        here.path().display()
+        directory.path().display()
     );
     let mut process = Process::start(&Setup {
         by: ["sh", "-c", &within].map(str::to_owned).to_vec(),
@@ -47,6 +47,6 @@ async fn nothing_is_written_to_any_file() {
     signal("TERM", process.pid().to_string());
     let status = process.ended().await;
     assert_eq!(status.code(), Some(0), "{status}");
-    let left = std::fs::read_dir(here.path()).unwrap().count();
+    let left = std::fs::read_dir(directory.path()).unwrap().count();
     assert_eq!(left, 0, "files where it ran");
 }

@@ -49,9 +49,9 @@ impl Process {
             for (name, text) in &setup.files {
                 fs::write(dir.join(name), text).unwrap();
             }
-            let here = dir.display().to_string();
-            let said = setup.state.iter().chain(&setup.more);
-            attache.args(said.map(|word| word.replace("{dir}", &here)));
+            let directory = dir.display().to_string();
+            let output = setup.state.iter().chain(&setup.more);
+            attache.args(output.map(|word| word.replace("{dir}", &directory)));
             let mut command = match &setup.by[..] {
                 [] => attache,
                 [program, words @ ..] => {

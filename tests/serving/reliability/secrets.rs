@@ -55,11 +55,11 @@ async fn cluster() -> (Server, SocketAddr, Arc<Mutex<Vec<String>>>) {
         server.put(RETRIES, secretive(policy));
     }
     // One is cut short, the other has the wrong form.
-    let of = |plural: &str| format!("/apis/example.dev/v1/{plural}");
+    let list_path = |plural: &str| format!("/apis/example.dev/v1/{plural}");
     let cut = format!(r#"{{"kind":"List","metadata":{{}},"items":[{{"spec":"{BODY}"#);
-    server.answers(&of("cutpolicies"), 200, &cut);
+    server.answers(&list_path("cutpolicies"), 200, &cut);
     let list = json!({"kind": "List", "metadata": {"resourceVersion": "1"}, "items": BODY});
-    server.answers(&of("listpolicies"), 200, &list.to_string());
+    server.answers(&list_path("listpolicies"), 200, &list.to_string());
     // A refusal quotes the request: the user of the review, the note of the Event.
     for (path, field, value) in [(REVIEWS, "spec.user", USER), (EVENTS, "note", BODY)] {
         let message = format!("it is invalid: {field}: Invalid value: {value:?}");
@@ -192,13 +192,13 @@ async fn neither_token_nor_bodies_nor_users_are_in_a_log() {
     let log = process.log();
     // The searched-for data could have been logged.
     assert!(shown.lock().unwrap().contains(&format!("Bearer {TOKEN}")));
-    for said in [
+    for output in [
         "TRACE hyper",
         "DEBUG attache",
         "DEBUG hyper_util",
         "WARN attache",
     ] {
-        assert!(log.contains(said), "no {said:?}");
+        assert!(log.contains(output), "no {output:?}");
     }
     for secret in [TOKEN, BODY, USER] {
         let held: Vec<&str> = log.lines().filter(|line| line.contains(secret)).collect();

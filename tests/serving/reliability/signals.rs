@@ -10,16 +10,19 @@ use super::process::{Process, Setup, ask, review, signal};
 
 /// A command that runs a process as PID 1 of a namespace. `None` if that is not allowed here.
 fn as_first() -> Option<Vec<String>> {
-    let ways = [
+    let commands = [
         &["unshare", "--pid", "--fork", "--kill-child"][..],
         &["unshare", "--user", "--pid", "--fork", "--kill-child"],
     ];
-    let works = |way: &&&[&str]| {
-        let tried = Command::new(way[0]).args(&way[1..]).arg("true").output();
+    let works = |command: &&&[&str]| {
+        let tried = Command::new(command[0])
+            .args(&command[1..])
+            .arg("true")
+            .output();
         tried.is_ok_and(|tried| tried.status.success())
     };
-    let way = ways.iter().find(works)?;
-    Some(way.iter().map(|word| (*word).to_owned()).collect())
+    let command = commands.iter().find(works)?;
+    Some(command.iter().map(|word| (*word).to_owned()).collect())
 }
 
 fn pid_of(process: &Process) -> String {

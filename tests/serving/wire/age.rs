@@ -30,8 +30,8 @@ async fn a_review_of_stale_kinds_warns_once_and_is_counted() {
         .await;
     let response = &answer.json()["response"];
     assert_eq!(response["allowed"], true, "{response}");
-    let told = "unverified: no update for GRPCRoute, Gateway and 2 more in 7 minutes; this may be out of date";
-    assert_eq!(response["warnings"][0], told, "{response}");
+    let warning = "unverified: no update for GRPCRoute, Gateway and 2 more in 7 minutes; this may be out of date";
+    assert_eq!(response["warnings"][0], warning, "{response}");
     let warnings = response["warnings"].as_array().unwrap().iter();
     let unverified = warnings.filter(|line| line.as_str().unwrap().starts_with("unverified"));
     assert_eq!(unverified.count(), 1, "{response}");

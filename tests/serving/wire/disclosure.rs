@@ -139,8 +139,8 @@ async fn the_access_review_has_the_whole_user() {
         seen.lock().unwrap().push((subject.clone(), policy.clone()));
         true
     });
-    let said = answer(1, note).await;
-    assert!(said.contains("infra/p0 sets retries=0"), "{said}");
+    let shown = answer(1, note).await;
+    assert!(shown.contains("infra/p0 sets retries=0"), "{shown}");
     let policy = ObjectKey::new(
         GroupKind::new("policies.example.com", "RetryPolicy"),
         "infra",
@@ -159,8 +159,8 @@ async fn the_access_review_has_the_whole_user() {
 #[tokio::test]
 async fn no_answer_shows_nothing() {
     let never: MayGet = Arc::new(|_, _| futures::future::pending().boxed());
-    let said = answer(3, never).await;
-    assert_eq!(said, answer(1, may_get(|_, _| false)).await);
+    let shown = answer(3, never).await;
+    assert_eq!(shown, answer(1, may_get(|_, _| false)).await);
 }
 
 /// A request without a readable user has no rights.
@@ -275,7 +275,7 @@ fn misplaced() -> String {
 /// Where else there is a Gateway of a name is told to those who may read it there.
 #[tokio::test]
 async fn where_a_target_is_instead_is_told_to_who_may_read_it() {
-    let said = |may: bool| async move {
+    let hints = |may: bool| async move {
         let only = move |_: &Subject, object: &ObjectKey| {
             assert_eq!(object.to_string(), "Gateway infra/edge");
             may
@@ -291,12 +291,12 @@ async fn where_a_target_is_instead_is_told_to_who_may_read_it() {
             .unwrap()
             .to_owned()
     };
-    let hidden = said(false).await;
+    let hidden = hints(false).await;
     assert_eq!(
         hidden,
         "target-not-found: spec.targetRef: Gateway shop/edge does not exist"
     );
-    let shown = said(true).await;
+    let shown = hints(true).await;
     assert!(
         shown.starts_with(&format!("{hidden}; there is one in namespace \"infra\", ")),
         "{shown}"

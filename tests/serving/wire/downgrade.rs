@@ -148,11 +148,11 @@ async fn renegotiation_is_refused() {
     let good = Good::start(process.addr, &process.ca_pem).await;
     for _ in 0..20 {
         let (addr, ca) = (process.addr, process.file("ca.crt"));
-        let said = tokio::task::spawn_blocking(move || renegotiated(addr, &ca));
-        let said = said.await.unwrap();
-        assert!(said.contains("Protocol  : TLSv1.2"), "{said}");
-        assert!(said.contains("RENEGOTIATING"), "{said}");
-        assert!(said.contains("no renegotiation"), "{said}");
+        let answer = tokio::task::spawn_blocking(move || renegotiated(addr, &ca));
+        let answer = answer.await.unwrap();
+        assert!(answer.contains("Protocol  : TLSv1.2"), "{answer}");
+        assert!(answer.contains("RENEGOTIATING"), "{answer}");
+        assert!(answer.contains("no renegotiation"), "{answer}");
     }
     good.served(10).await;
     good.stop("clients that want to renegotiate").await;
@@ -176,6 +176,6 @@ fn renegotiated(addr: SocketAddr, ca: &Path) -> String {
     commands.write_all(b"R\n").unwrap();
     let output = client.wait_with_output().unwrap();
     drop(commands);
-    let said = [output.stdout, output.stderr].concat();
-    String::from_utf8_lossy(&said).into_owned()
+    let answer = [output.stdout, output.stderr].concat();
+    String::from_utf8_lossy(&answer).into_owned()
 }

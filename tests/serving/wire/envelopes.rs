@@ -57,8 +57,12 @@ async fn other_methods_and_paths_are_rejected() {
     }
     for path in ["/", "/validate/", "/Validate", "//validate", "/livez"] {
         for answer in [client.get(path).await, client.post(path, b"{}").await] {
-            let told = (answer.status, &*answer.body);
-            assert_eq!(told, (404, r#"{"error":"no such path"}"#), "{path}");
+            let status_and_body = (answer.status, &*answer.body);
+            assert_eq!(
+                status_and_body,
+                (404, r#"{"error":"no such path"}"#),
+                "{path}"
+            );
         }
     }
     // The same connection stays usable.

@@ -71,11 +71,11 @@ impl Good {
     }
 
     /// Stops it and prints the latencies.
-    pub(crate) async fn stop(self, beside: &str) {
+    pub(crate) async fn stop(self, attack: &str) {
         self.stop.store(true, Ordering::Relaxed);
         let times = self.task.await.expect("the good client is served");
         let (kept, fresh) = (summary(times.kept), summary(times.fresh));
-        println!("beside {beside}: kept connection {kept}; new connection {fresh}");
+        println!("beside {attack}: kept connection {kept}; new connection {fresh}");
     }
 }
 

@@ -30,7 +30,7 @@ fn error(why: &str) -> String {
     format!(r#"{{"error":"{why}"}}"#)
 }
 
-fn told(uid: &str, warning: &str) -> String {
+fn with_warning(uid: &str, warning: &str) -> String {
     format!(
         r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{{"uid":"{uid}","allowed":true,"warnings":["{warning}"],"auditAnnotations":{{"findings":"unverified"}}}}}}"#
     )
@@ -59,7 +59,7 @@ pub(crate) fn cases() -> Vec<Case> {
         error("the body must have apiVersion admission.k8s.io/v1 and kind AdmissionReview");
     let no_uid = error("request.uid must have 1 to 256 bytes");
     let json = |column: usize| error(&format!("the body is not JSON: line 1, column {column}"));
-    let shape = |column: usize| {
+    let object_with = |column: usize| {
         error(&format!(
             "the body is not an AdmissionReview: line 1, column {column}"
         ))
@@ -84,15 +84,15 @@ pub(crate) fn cases() -> Vec<Case> {
             400,
             error("the body is not UTF-8"),
         ),
-        case("null", "null", 400, shape(4)),
-        case("a list", "[]", 400, shape(0)),
+        case("null", "null", 400, object_with(4)),
+        case("a list", "[]", 400, object_with(0)),
         case(
             "a list of the fields",
             r#"["admission.k8s.io/v1","AdmissionReview",{"uid":"u"}]"#,
             400,
-            shape(0),
+            object_with(0),
         ),
-        case("a string", "\"x\"", 400, shape(3)),
+        case("a string", "\"x\"", 400, object_with(3)),
         case("nothing named", "{}", 400, version.clone()),
         case(
             "another version",
@@ -122,13 +122,13 @@ pub(crate) fn cases() -> Vec<Case> {
             "request twice",
             r#"{"request":{"uid":"a"},"request":{"uid":"b"}}"#,
             400,
-            shape(32),
+            object_with(32),
         ),
         case(
             "uid twice",
             r#"{"request":{"uid":"a","uid":"b"}}"#,
             400,
-            shape(27),
+            object_with(27),
         ),
         case(
             "uid missing",
@@ -158,7 +158,7 @@ pub(crate) fn cases() -> Vec<Case> {
             "uid as long as may be",
             request("").replace("u-1", &long_uid[1..]),
             200,
-            told(
+            with_warning(
                 &long_uid[1..],
                 "unverified: not checked: the operation is not known",
             ),
@@ -167,19 +167,19 @@ pub(crate) fn cases() -> Vec<Case> {
             "unknown operation",
             policy(r#","operation":"FROB","object":{}"#),
             200,
-            told("u-1", "unverified: not checked: the operation is not known"),
+            with_warning("u-1", "unverified: not checked: the operation is not known"),
         ),
         case(
             "no kind",
             request(r#","operation":"CREATE","object":{}"#),
             200,
-            told("u-1", "unverified: not checked: the request names no kind"),
+            with_warning("u-1", "unverified: not checked: the request names no kind"),
         ),
         case(
             "DELETE of nothing",
             policy(r#","operation":"DELETE","object":null,"oldObject":null"#),
             200,
-            told(
+            with_warning(
                 "u-1",
                 "unverified: not checked: the request does not say what is deleted",
             ),
@@ -216,7 +216,7 @@ pub(crate) fn cases() -> Vec<Case> {
             "object null",
             review_of("null"),
             200,
-            told(
+            with_warning(
                 "u-1",
                 "unverified: RetryPolicy.policies.example.com was not checked: the request has no object",
             ),

@@ -242,10 +242,10 @@ async fn an_unusable_pair_is_refused_and_reported_and_the_old_pair_stays() {
     for (n, (pair, why)) in all.iter().enumerate() {
         Way::Symlink.put(&root, &format!("broken-{n}"), pair);
         process.says(why).await;
-        let said = process.get("/readyz?verbose").await;
+        let answer = process.get("/readyz?verbose").await;
         let line = "[-]certificate failed (not required): ";
-        assert_eq!(said.status, 200);
-        assert!(said.body.contains(line), "{}", said.body);
+        assert_eq!(answer.status, 200);
+        assert!(answer.body.contains(line), "{}", answer.body);
         let shown = shown(process.addr, &ca.pem()).await;
         assert_eq!(shown, der(&good.cert), "{why}");
     }
@@ -262,8 +262,8 @@ async fn an_unusable_pair_is_refused_and_reported_and_the_old_pair_stays() {
     let log = process.log();
     for (_, why) in &all {
         let mut lines = log.lines().filter(|line| line.contains(why));
-        let said = lines.any(|line| line.contains("failed to load the serving certificate"));
-        assert!(said, "{why}: {log}");
+        let is_logged = lines.any(|line| line.contains("failed to load the serving certificate"));
+        assert!(is_logged, "{why}: {log}");
     }
     assert!(!log.contains("PRIVATE KEY"), "{log}");
     // A good pair is still accepted.
@@ -352,8 +352,8 @@ async fn a_pair_that_expires_while_served_is_reported_once() {
         .says("[-]certificate failed (not required): it ended at ")
         .await;
     assert_eq!(process.get("/readyz").await.status, 200);
-    let said = "the serving certificate is not valid now";
-    let lines = || process.log().matches(said).count();
+    let answer = "the serving certificate is not valid now";
+    let lines = || process.log().matches(answer).count();
     until("the log says it", || lines() > 0).await;
     // A later renewal is detected, and there was no second report.
     Way::Rename.put(&process.file(""), "", &ca.server(When::Now));

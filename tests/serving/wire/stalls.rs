@@ -371,10 +371,10 @@ async fn an_http2_client_that_only_answers_pings_is_idle() {
 }
 
 /// Checks that their cost is bounded.
-fn look(beside: &str, process: &Process, before: usize) {
+fn look(attack: &str, process: &Process, before: usize) {
     let more = process.resident().saturating_sub(before) / MIB;
     let descriptors = process.descriptors();
-    println!("{beside}: {more} MiB more, {descriptors} file descriptors");
-    assert!(more < 48, "{beside}: {more} MiB more");
-    assert!(descriptors < 1100, "{beside}: {descriptors} descriptors");
+    println!("{attack}: {more} MiB more, {descriptors} file descriptors");
+    assert!(more < 48, "{attack}: {more} MiB more");
+    assert!(descriptors < 1100, "{attack}: {descriptors} descriptors");
 }

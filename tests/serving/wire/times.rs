@@ -29,14 +29,14 @@ async fn ended(server: &Running, begin: &str) -> (String, Duration) {
             }
         }
     };
-    let mut said = Vec::new();
+    let mut answer = Vec::new();
     tokio::select! {
         // Any end counts; what was received before is kept.
-        _ = from.read_to_end(&mut said) => {}
+        _ = from.read_to_end(&mut answer) => {}
         () = drips => {}
     }
     let took = since.elapsed();
-    (String::from_utf8(said).unwrap(), took)
+    (String::from_utf8(answer).unwrap(), took)
 }
 
 /// Virtual time runs on while bytes are under way between two tasks, a drip for each if the machine is busy: so a limit may be seen late,
@@ -59,19 +59,19 @@ async fn a_handshake_has_ten_seconds() {
 #[tokio::test]
 async fn a_request_head_has_two_minutes() {
     let server = start().await;
-    let (said, took) = ended(&server, &format!("{BEGIN}x-long: a")).await;
-    assert_eq!(said, "");
+    let (answer, took) = ended(&server, &format!("{BEGIN}x-long: a")).await;
+    assert_eq!(answer, "");
     is_about(took, Duration::from_mins(2));
 }
 
 #[tokio::test]
 async fn a_body_has_five_seconds() {
     let server = start().await;
-    let (said, took) = ended(
+    let (answer, took) = ended(
         &server,
         &format!("{BEGIN}content-length: 7000000\r\n\r\n{{"),
     )
     .await;
-    assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
     is_about(took, Duration::from_secs(5));
 }

@@ -98,10 +98,10 @@ async fn http2_clients_are_told_why_a_request_is_refused() {
         let answer =
             answer.unwrap_or_else(|error| panic!("{method} {path} of {length}: {error:?}"));
         assert_eq!(answer.status(), status, "{method} {path} of {length}");
-        let said = answer.into_body().collect().await;
-        let said = said.unwrap_or_else(|error| panic!("{method} {path} of {length}: {error:?}"));
+        let read = answer.into_body().collect().await;
+        let body = read.unwrap_or_else(|error| panic!("{method} {path} of {length}: {error:?}"));
         assert!(
-            said.to_bytes().starts_with(b"{\"error\":"),
+            body.to_bytes().starts_with(b"{\"error\":"),
             "{method} {path}"
         );
     }

@@ -10,7 +10,7 @@ import { Empty } from './notice';
 export function PreviewResult({ of }: { of: Preview }) {
   const { impact } = of;
   const { traffic } = impact;
-  const lost = traffic.detached.length + traffic.reduced.length + traffic.moved.length + traffic.backends.length + traffic.unserved.length;
+  const lost = traffic.detached.length + traffic.reduced.length + traffic.moved.length + traffic.backends.length + traffic.unserved.length + traffic.notTaken.length;
   const broken = newlyBroken(of);
   const [findings, others] = splitFindings(of);
   const nothing = lost + impact.lostProtection.length + broken.length + impact.changes.length + traffic.gained.length + traffic.rerouted.length + impact.orphaned.length === 0;
@@ -55,11 +55,12 @@ function LossOf({ loss }: { loss: Impact['lostProtection'][number] }) {
 }
 
 function LostTraffic({ of }: { of: Impact }) {
-  const { detached, reduced, moved, backends, unserved } = of.traffic;
+  const { detached, reduced, moved, backends, unserved, notTaken } = of.traffic;
   const items: ComponentChildren[] = [
     ...detached.map((route) => <><ObjectLink to={route} /> is no longer attached to a Gateway</>),
     ...reduced.map((one) => <><ObjectLink to={one.route} /> is no longer attached to <ObjectLinks to={one.listeners} /></>),
     ...moved.map((one) => <><ObjectLink to={one.listener} /> serves {entry(one.after)} and no longer {entry(one.before)}: <ObjectLinks to={one.routes} /></>),
+    ...notTaken.map((one) => <>no rule takes <code>{one.requests.join(', ')}</code> any more, which <ObjectLink to={one.rule} /> took</>),
     ...backends.map((one) => <><ObjectLink to={one.route} /> loses its backend <ObjectLink to={one.backend} />: {one.reason}</>),
     ...unserved.map((one) => <>no controller serves <ObjectLink to={one.gateway} /> any more: <ObjectLink to={one.class} /> does not exist</>),
   ];

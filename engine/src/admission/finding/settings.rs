@@ -10,7 +10,7 @@ use crate::model::wording;
 /// Settings, each `field=value`. They are formatted on demand: of thousands of findings, ten are reported.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    of: Option<Box<OverridingValues>>,
+    overriding: Option<Box<OverridingValues>>,
     words: OnceLock<Vec<String>>,
 }
 
@@ -19,16 +19,16 @@ impl Deref for Settings {
 
     fn deref(&self) -> &[String] {
         self.words.get_or_init(|| {
-            let of = self.of.as_ref();
-            of.map_or_else(Vec::new, |of| wording::settings(&of.settings()))
+            let overriding = self.overriding.as_ref();
+            overriding.map_or_else(Vec::new, |of| wording::settings(&of.settings()))
         })
     }
 }
 
 impl From<OverridingValues> for Settings {
-    fn from(of: OverridingValues) -> Self {
+    fn from(overriding: OverridingValues) -> Self {
         Self {
-            of: Some(Box::new(of)),
+            overriding: Some(Box::new(overriding)),
             words: OnceLock::new(),
         }
     }
@@ -37,7 +37,7 @@ impl From<OverridingValues> for Settings {
 impl From<Vec<String>> for Settings {
     fn from(words: Vec<String>) -> Self {
         Self {
-            of: None,
+            overriding: None,
             words: OnceLock::from(words),
         }
     }

@@ -61,7 +61,7 @@ pub(super) fn project(snapshot: &Snapshot, object: &Object, value: &mut Value) -
     if text.is_some() || old.is_some() {
         annotate(value, ANNOTATION, text);
     }
-    let said = conflicts.into_iter().map(|(winner, loser)| {
+    let findings = conflicts.into_iter().map(|(winner, loser)| {
         let message = format!(
             "{} counts before {}, which says otherwise",
             winner.policies(),
@@ -75,5 +75,5 @@ pub(super) fn project(snapshot: &Snapshot, object: &Object, value: &mut Value) -
         finding.mentions = policies.cloned().collect();
         finding
     });
-    said.collect()
+    findings.collect()
 }

@@ -11,7 +11,7 @@ use crate::policy::{StanzaPlace, stanzas, value_at};
 /// Writes the strategy if the kind has a field and a name for it. Only into an existing object: a stanza that is
 /// created for it would be next to settings outside of stanzas, which many kinds reject.
 pub(super) fn fill_in(spec: &mut Value, profile: &Profile) {
-    let Ok(found) = stanzas(spec, profile) else {
+    let Ok(stanzas_of_spec) = stanzas(spec, profile) else {
         return;
     };
     let known = &profile.strategies.value;
@@ -19,7 +19,7 @@ pub(super) fn fill_in(spec: &mut Value, profile: &Profile) {
     if path.is_some_and(|path| value_at(spec, path).is_some_and(|named| !named.is_null())) {
         return;
     }
-    for stanza in found {
+    for stanza in stanzas_of_spec {
         let inside = known.stanzas.and_then(|names| match stanza.place {
             StanzaPlace::Defaults => Some(names.defaults),
             StanzaPlace::Overrides => Some(names.overrides),
@@ -52,8 +52,12 @@ pub(super) fn fill_in(spec: &mut Value, profile: &Profile) {
 }
 
 /// The name that users write for a strategy. A custom strategy has no certain name.
-fn name_of<'a, T: PartialEq>(names: &'a BTreeMap<String, T>, of: &T, op: Op) -> Option<&'a str> {
-    let mut names = names.iter().filter(|(_, strategy)| *strategy == of);
+fn name_of<'a, T: PartialEq>(
+    names: &'a BTreeMap<String, T>,
+    wanted: &T,
+    op: Op,
+) -> Option<&'a str> {
+    let mut names = names.iter().filter(|(_, strategy)| *strategy == wanted);
     let (name, _) = names.next().filter(|_| op != Op::Custom)?;
     Some(name)
 }

@@ -91,10 +91,10 @@ fn fix(entry: &Entry<'_>) -> Option<Fix> {
 fn without_version(group: &str) -> Option<String> {
     let (group, version) = group.split_once('/')?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
-    let is_version = version.strip_prefix('v').is_some_and(|rest| {
+    let is_version = version.strip_prefix('v').is_some_and(|number| {
         let stages = ["alpha", "beta"].iter();
-        let mut stages = stages.filter_map(|stage| rest.split_once(stage));
-        digits(rest) || stages.any(|(major, minor)| digits(major) && digits(minor))
+        let mut stages = stages.filter_map(|stage| number.split_once(stage));
+        digits(number) || stages.any(|(major, minor)| digits(major) && digits(minor))
     });
     (is_version && !group.is_empty()).then(|| group.to_owned())
 }
@@ -127,10 +127,10 @@ mod tests {
 
     #[test]
     fn only_a_group_with_a_version_is_split() {
-        let bare = |group: &str| without_version(group);
+        let group_of = |group: &str| without_version(group);
         for version in ["v1", "v1alpha1", "v2beta12"] {
             let group = format!("example.com/{version}");
-            assert_eq!(bare(&group).as_deref(), Some("example.com"));
+            assert_eq!(group_of(&group).as_deref(), Some("example.com"));
         }
         for odd in [
             "example.com/",
@@ -142,7 +142,7 @@ mod tests {
             "example.com/Gateway",
             "/v1",
         ] {
-            assert_eq!(bare(odd), None, "{odd}");
+            assert_eq!(group_of(odd), None, "{odd}");
         }
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn effects_of_created(
 
 /// Whether something was in force, on a path or on the others to its target.
 pub(super) fn takes_from_others(changed: &EffectiveChange) -> bool {
-    changed.beside.is_some() || !changed.before.policies().is_empty()
+    changed.on_former_paths.is_some() || !changed.before.policies().is_empty()
 }
 
 fn effects_if(
@@ -51,13 +51,13 @@ fn effects_if(
     counts: impl Fn(&EffectiveChange) -> bool,
 ) -> Vec<Finding> {
     let mut kinds: BTreeMap<GroupKind, Vec<EffectiveChange>> = BTreeMap::new();
-    let mut was = is.of(before);
+    let mut was = is.for_snapshot(before);
     let changed = diff(&mut was, is, std::slice::from_ref(key));
     if was.is_spent() || is.is_spent() {
         return vec![too_much(key, "what this changes")];
     }
     for changed in changed {
-        if (changed.stays || changed.beside.is_some()) && counts(&changed) {
+        if (changed.stays || changed.on_former_paths.is_some()) && counts(&changed) {
             kinds.entry(changed.kind.clone()).or_default().push(changed);
         }
     }
@@ -218,20 +218,20 @@ pub(super) fn effect(
             finding.settings = differences(&first.before, &first.after).into();
         }
     }
-    finding.source = instead(&all);
+    finding.source = in_force_afterwards(&all);
     // There are many paths and few results.
-    let mut told: HashSet<&Shared<Effective>> = HashSet::default();
+    let mut mentioned: HashSet<&Shared<Effective>> = HashSet::default();
     for effective in all
         .iter()
         .flat_map(|changed| [&changed.before, &changed.after])
     {
-        if told.insert(effective) {
+        if mentioned.insert(effective) {
             finding.mentions.extend(effective.policies());
         }
     }
     finding
         .mentions
-        .retain(|told| after.profile(&told.gk).is_some() && told != key);
+        .retain(|mention| after.profile(&mention.gk).is_some() && mention != key);
     Some(finding)
 }
 
@@ -258,18 +258,18 @@ fn differences(before: &Effective, after: &Effective) -> Vec<String> {
         .filter(|path| before.get(*path) != after.get(*path));
     let mut changed: Vec<_> = changed.collect();
     changed.sort_by_key(|path| (after.contains_key(*path), !before.contains_key(*path)));
-    let told = changed.into_iter().map(|path| {
+    let texts = changed.into_iter().map(|path| {
         let was = before.get(path).map_or_else(none, wording::short);
         let is = after.get(path).map_or_else(none, wording::short);
         format!("{}={was} -> {is}", wording::field(&path.1))
     });
-    let mut told: Vec<String> = told.collect();
-    told.dedup();
-    told
+    let mut texts: Vec<String> = texts.collect();
+    texts.dedup();
+    texts
 }
 
 /// The policies in force afterwards, if they are the same on all paths.
-fn instead(all: &[&EffectiveChange]) -> String {
+fn in_force_afterwards(all: &[&EffectiveChange]) -> String {
     let mut known: HashSet<&Shared<Effective>> = HashSet::default();
     let results = all.iter().map(|changed| &changed.after);
     let results = results.filter(|after| known.insert(after));
@@ -299,9 +299,9 @@ pub(super) fn sections(
     let noun = section_noun(&new.key.gk).unwrap_or("section");
     let had: BTreeSet<Arc<str>> = section::labels(old).into_iter().collect();
     let attachments = attached_to(before, &new.key, rejections);
-    let on_gone = attachments.iter().filter_map(|stand| {
-        let section = stand.section.as_ref()?;
-        (had.contains(section) && !left.contains(section)).then_some((&stand.policy, section))
+    let on_gone = attachments.iter().filter_map(|attachment| {
+        let section = attachment.section.as_ref()?;
+        (had.contains(section) && !left.contains(section)).then_some((&attachment.policy, section))
     });
     let findings = on_gone.map(|(policy, section)| {
         let message = format!(
@@ -316,15 +316,15 @@ pub(super) fn sections(
 /// Policies that name a deleted object.
 fn target(before: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
     let attachments = attached_to(before, key, &RejectionFinder::new(true));
-    let named = attachments.iter().filter(|stand| {
-        let own = &stand.policy.key().namespace;
-        let mut targets = stand.policy.targets.iter();
+    let named = attachments.iter().filter(|attachment| {
+        let own = &attachment.policy.key().namespace;
+        let mut targets = attachment.policy.targets.iter();
         targets.any(|t| !t.selects() && t.matches(own, key, None))
     });
     let mut findings: Vec<Finding> = named
-        .map(|stand| {
-            let message = format!("{} loses its target", stand.policy.key());
-            orphaned(Code::TargetOrphaned, key, &stand.policy, message)
+        .map(|attachment| {
+            let message = format!("{} loses its target", attachment.policy.key());
+            orphaned(Code::TargetOrphaned, key, &attachment.policy, message)
         })
         .collect();
     findings.dedup();
@@ -393,15 +393,15 @@ fn references(
     key: &ObjectKey,
     most: usize,
 ) -> BTreeSet<(ObjectKey, ObjectKey)> {
-    let mut found = BTreeSet::new();
+    let mut references = BTreeSet::new();
     let mut add = |reference: (ObjectKey, ObjectKey)| {
-        found.insert(reference);
-        if found.len().saturating_sub(1) > most {
-            found.pop_last();
+        references.insert(reference);
+        if references.len().saturating_sub(1) > most {
+            references.pop_last();
         }
     };
-    let of = |snapshot| entries(snapshot, key);
-    let ((had, to_before), (has, to_after)) = (of(before), of(after));
+    let entries_in = |snapshot| entries(snapshot, key);
+    let ((had, to_before), (has, to_after)) = (entries_in(before), entries_in(after));
     let same_to = to_before == to_after;
     for (snapshot, from, others) in [(before, &had, &has), (after, &has, &had)] {
         for entry in from
@@ -417,7 +417,7 @@ fn references(
             routes.into_iter().for_each(&mut add);
         }
     }
-    found
+    references
 }
 
 /// The objects that a policy names or selects in a namespace, whether it may or not. Selectors that would need too
@@ -436,8 +436,8 @@ fn targets_into<'a>(
         let looks = selectors.saturating_mul(snapshot.count(&t.gk));
         !t.selects() || looks <= most.saturating_mul(LOOKED_AT)
     });
-    let found = few.flat_map(|t| targets_of(snapshot, own, t));
-    found.filter(move |to| to.namespace == *namespace)
+    let objects = few.flat_map(|t| targets_of(snapshot, own, t));
+    objects.filter(move |to| to.namespace == *namespace)
 }
 
 /// The entries that a grant allows references from, without duplicates, and those that it allows references to.

@@ -51,7 +51,10 @@ pub fn findings_on_changes(
             let lost = grounds(before, after, old, new);
             findings.extend(lost.into_iter().filter(|finding| {
                 // The findings on a policy that changes too already cover this.
-                finding.mentions.iter().all(|told| !objects.contains(told))
+                finding
+                    .mentions
+                    .iter()
+                    .all(|mention| !objects.contains(mention))
             }));
         }
     }
@@ -78,32 +81,33 @@ fn effects(
     let changed: Vec<ObjectKey> = changed.cloned().collect();
     let causes: BTreeSet<&ObjectKey> = changed.iter().collect();
     let created: BTreeSet<&ObjectKey> = created.iter().collect();
-    let mut told: BTreeMap<(&ObjectKey, GroupKind), Vec<EffectiveChange>> = BTreeMap::new();
+    let mut by_cause: BTreeMap<(&ObjectKey, GroupKind), Vec<EffectiveChange>> = BTreeMap::new();
     let mut was = Resolver::new(before);
-    let mut is = was.of(after);
+    let mut is = was.for_snapshot(after);
     let all = diff(&mut was, &mut is, &changed).into_iter();
-    for shifted in all.filter(|shifted| shifted.stays || shifted.beside.is_some()) {
-        let mut tell = |cause, shifted: EffectiveChange| {
-            let told = told.entry((cause, shifted.kind.clone()));
-            told.or_default().push(shifted);
+    for shifted in all.filter(|shifted| shifted.stays || shifted.on_former_paths.is_some()) {
+        let mut add = |cause, shifted: EffectiveChange| {
+            let of_cause = by_cause.entry((cause, shifted.kind.clone()));
+            of_cause.or_default().push(shifted);
         };
         match by_policy(&causes, &shifted) {
-            Some(cause) => tell(cause, shifted),
-            None if by_policy(&created, &shifted).is_some() && shifted.beside.is_none() => {}
+            Some(cause) => add(cause, shifted),
+            None if by_policy(&created, &shifted).is_some()
+                && shifted.on_former_paths.is_none() => {}
             None => {
                 for path in shifted.each_path() {
                     let cause = on_path(&causes, &path).or(changed.first());
                     let counts =
                         |cause: &&ObjectKey| !opening.contains(cause) || takes_from_others(&path);
                     if let Some(cause) = cause.filter(counts) {
-                        tell(cause, path);
+                        add(cause, path);
                     }
                 }
             }
         }
     }
     let mut findings = Vec::new();
-    for ((cause, kind), all) in &told {
+    for ((cause, kind), all) in &by_cause {
         findings.extend(losses::protections([before, after], cause, kind, all));
         findings.extend(change::effect(&mut is, cause, kind, all));
     }
@@ -157,18 +161,18 @@ fn on_path<'a>(
 fn grounds(before: &Snapshot, after: &Snapshot, old: &Object, new: &Object) -> Vec<Finding> {
     let key = &new.key;
     let mut findings = change::sections(before, old, new, &RejectionFinder::default());
-    let told: BTreeSet<ObjectKey> = findings
+    let mentioned: BTreeSet<ObjectKey> = findings
         .iter()
         .flat_map(|f| f.mentions.iter().cloned())
         .collect();
     let left = attached_to(after, key, &RejectionFinder::default());
-    for stand in attached_to(before, key, &RejectionFinder::default()) {
-        let policy = stand.policy.key();
+    for attachment in attached_to(before, key, &RejectionFinder::default()) {
+        let policy = attachment.policy.key();
         let stays = left.iter().any(|other| other.policy.key() == policy);
-        if !stays && !told.contains(policy) && after.policy(policy).is_some() {
+        if !stays && !mentioned.contains(policy) && after.policy(policy).is_some() {
             let message = format!("{policy} loses its target");
             let code = Code::TargetOrphaned;
-            findings.push(change::orphaned(code, key, &stand.policy, message));
+            findings.push(change::orphaned(code, key, &attachment.policy, message));
         }
     }
     findings.dedup();

@@ -60,14 +60,14 @@ fn label(key: &ObjectKey, crd: &Crd) -> Option<Finding> {
 }
 
 fn departs(key: &ObjectKey, crd: &Crd, departure: &Departure) -> Finding {
-    let (code, message) = said(departure);
+    let (code, message) = code_and_message(departure);
     Finding::new(code, key, message)
         .at(format!("spec.versions[{}]", crd.stored))
         .about(format!("{departure:?}"))
 }
 
 /// The code and message of a departure: the pattern, and the remedy.
-fn said(departure: &Departure) -> (Code, String) {
+fn code_and_message(departure: &Departure) -> (Code, String) {
     match departure {
         Departure::NoStatus => (
             Code::CrdStatus,

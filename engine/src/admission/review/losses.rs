@@ -30,7 +30,7 @@ use crate::state::snapshot::{Change, Snapshot};
 pub(super) fn losses_by(is: &mut Resolver<'_>, policy: &Policy) -> Losses {
     let key = policy.key();
     let before = is.snapshot().with_change(Change::Deleted(key.clone()));
-    let mut was = is.of(&before);
+    let mut was = is.for_snapshot(&before);
     let changed = diff(&mut was, is, std::slice::from_ref(key));
     if was.is_spent() || is.is_spent() {
         return Losses::TooMuch;
@@ -41,22 +41,22 @@ pub(super) fn losses_by(is: &mut Resolver<'_>, policy: &Policy) -> Losses {
         let id = (shifted.before.clone(), shifted.after.clone());
         shifted.stays && *known.entry(id).or_insert_with(|| takes_away(shifted, key))
     };
-    let (mut taken, mut beside) = (Vec::new(), Vec::new());
+    let (mut taken, mut in_force_otherwise) = (Vec::new(), Vec::new());
     let weakens = policy.profile.alternatives.is_some() || policy.is_weak();
     for shifted in changed {
         if loses(&shifted) {
             taken.push(shifted);
         } else if shifted.stays && weakens {
-            beside.push(shifted);
+            in_force_otherwise.push(shifted);
         }
     }
     if !taken.is_empty() {
         return Losses::These(Box::new(before), taken);
     }
-    if beside.is_empty() {
+    if in_force_otherwise.is_empty() {
         return Losses::Nothing;
     }
-    Losses::Weakened(Box::new(before), beside)
+    Losses::Weakened(Box::new(before), in_force_otherwise)
 }
 
 /// The effect of a policy at the expense of others.
@@ -142,11 +142,11 @@ fn takes_away(shifted: &EffectiveChange, policy: &ObjectKey) -> bool {
         .map(|(path, setting)| (path, &setting.value))
         .collect();
     // Policies that are each in force as a whole take nothing from each other.
-    let beside = shifted.before.is_side_by_side() || shifted.after.is_side_by_side();
+    let side_by_side = shifted.before.is_side_by_side() || shifted.after.is_side_by_side();
     let before = shifted.before.leaves().into_iter();
     let mut lost =
         before.filter(|(_, setting)| !setting.value.is_null() && setting.policy != *policy);
-    !beside && lost.any(|(path, setting)| after.get(&path) != Some(&&setting.value))
+    !side_by_side && lost.any(|(path, setting)| after.get(&path) != Some(&&setting.value))
 }
 
 /// The protections of a kind that paths lose, one finding for each. `states` are the snapshots before and after the
@@ -175,7 +175,7 @@ pub(super) fn at_listeners(
     opened: &BTreeMap<ObjectKey, Opened>,
 ) -> Vec<Finding> {
     let mut was = Resolver::bounded(before);
-    let mut is = was.of(after);
+    let mut is = was.for_snapshot(after);
     let lost = lost_at_listeners([&mut was, &mut is], opened);
     if was.is_spent() || is.is_spent() {
         return vec![change::too_much(key, "which protections routes lose")];
@@ -204,8 +204,8 @@ fn finding(key: &ObjectKey, kind: &GroupKind, loss: Loss, remedies: &[Remedy]) -
     let remedy = remedies.iter().find(|remedy| remedy.keeps(name));
     let reasons = || reasons.into_iter().collect::<Vec<_>>().join("; ");
     finding.source = remedy.map_or_else(reasons, |remedy| remedy.text.clone());
-    let told = by.into_iter().chain(now);
-    finding.mentions = told.filter(|policy| policy != key).collect();
+    let mentions = by.into_iter().chain(now);
+    finding.mentions = mentions.filter(|policy| policy != key).collect();
     finding
 }
 
@@ -276,10 +276,10 @@ fn remedies([before, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKind) 
         values.find(|(_, strategy)| matches!(strategy, Strategy::Merge(_, op) if *op == wanted))
     };
     let strategies = [Op::Strategic, Op::Patch].into_iter().filter_map(named);
-    let remedies = strategies.filter_map(|(name, _)| {
+    let candidates = strategies.filter_map(|(name, _)| {
         let merging = after.with_change(Change::Applied(with_strategy(policy, field, name)));
         let mut was = Resolver::bounded(before);
-        let mut is = was.of(&merging);
+        let mut is = was.for_snapshot(&merging);
         let changed = diff(&mut was, &mut is, std::slice::from_ref(key));
         let of_kind: Vec<EffectiveChange> = changed
             .into_iter()
@@ -292,15 +292,15 @@ fn remedies([before, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKind) 
         })
     });
     // The second strategy is not tried out if nothing is lost under the first.
-    let mut found: Vec<Remedy> = Vec::new();
-    for remedy in remedies {
+    let mut remedies: Vec<Remedy> = Vec::new();
+    for remedy in candidates {
         let keeps_all = remedy.lost.is_empty();
-        found.push(remedy);
+        remedies.push(remedy);
         if keeps_all {
             break;
         }
     }
-    found
+    remedies
 }
 
 /// The object of a policy, with this strategy in this field of its spec.

@@ -365,15 +365,18 @@ fn conflicts(resolver: &mut Resolver<'_>, policy: &Policy, target: &TargetStatus
         return Vec::new();
     }
     let attachments = resolver.attached(&target.target.object);
-    let here = attachments.iter().filter(|stand| {
-        stand.policy.key().gk == policy.key().gk && stand.section == target.target.section
+    let same_kind = attachments.iter().filter(|attachment| {
+        attachment.policy.key().gk == policy.key().gk && attachment.section == target.target.section
     });
-    let here: Vec<_> = here.collect();
-    let (mine, others): (Vec<_>, Vec<_>) = here
+    let same_kind: Vec<_> = same_kind.collect();
+    let (mine, others): (Vec<_>, Vec<_>) = same_kind
         .into_iter()
-        .partition(|stand| stand.policy.key() == policy.key());
+        .partition(|attachment| attachment.policy.key() == policy.key());
     // Targets that differ in members of unknown meaning are different targets.
-    let same_target = |other: &&Attachment| mine.iter().any(|stand| stand.unknown == other.unknown);
+    let same_target = |other: &&Attachment| {
+        mine.iter()
+            .any(|attachment| attachment.unknown == other.unknown)
+    };
     let others = others.into_iter().filter(same_target);
     let (most_leaves, most) = if resolver.is_limited() {
         (MOST_COMPARED, MOST_CONFLICTS)

@@ -7,10 +7,10 @@ use crate::status::reports::Overridden;
 
 /// The finding on a policy about which its controllers and attache disagree.
 pub(super) fn disagrees(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
-    let said = &status.said;
+    let reports = &status.controllers;
     let message = match status.disagreement()? {
         Disagreement::Rejected => {
-            let report = said.reports.iter().find(|report| report.is_rejection)?;
+            let report = reports.reports.iter().find(|report| report.is_rejection)?;
             let ancestor = report.ancestor.as_ref();
             let ancestor = ancestor.map_or_else(String::new, |place| format!("for {place} "));
             format!(
@@ -20,13 +20,13 @@ pub(super) fn disagrees(policy: &Policy, status: &PolicyStatus) -> Option<Findin
         Disagreement::NotEnforced => {
             let report = match &status.accepted {
                 Accepted::Rejected(report) => report,
-                _ => said.not_enforced.as_ref()?,
+                _ => reports.not_enforced.as_ref()?,
             };
             format!("by its spec it would be in force, but its controller reports {report}")
         }
         Disagreement::Overridden => {
             let (Overridden::Everywhere(report) | Overridden::Somewhere(report)) =
-                said.overridden.as_ref()?;
+                reports.overridden.as_ref()?;
             format!("by its spec all of it would be in force, but its controller reports {report}")
         }
         Disagreement::Accepted => {

@@ -42,7 +42,7 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
     for (i, parent) in parents.iter().enumerate() {
         if let ParentAttachment::Refused { why, .. } = attachment(&mut one_kind, route, parent) {
             let missing = snapshot.lacks(&parent.object);
-            let told = if missing {
+            let message = if missing {
                 why
             } else {
                 format!("not attached to {}: {why}", parent.object)
@@ -50,7 +50,7 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
             let section = parent.section.as_deref().unwrap_or_default();
             let port = parent.port.map(|port| port.to_string()).unwrap_or_default();
             let subject = format!("{} {section} {port}", parent.object);
-            let finding = Finding::new(Code::RouteNotAttached, key, told)
+            let finding = Finding::new(Code::RouteNotAttached, key, message)
                 .at(format!("spec.parentRefs[{i}]"))
                 .about(subject);
             let absent = if missing {
@@ -104,14 +104,14 @@ fn backends_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
         return Vec::new();
     };
     let mut findings = Vec::new();
-    let mut told: BTreeSet<&ObjectKey> = BTreeSet::new();
+    let mut reported: BTreeSet<&ObjectKey> = BTreeSet::new();
     for (i, rule) in rules.iter().enumerate() {
         for (j, reference) in rule.backends.iter().enumerate() {
             let backend = &reference.object;
             let Some(why) = unusable(snapshot, route, reference) else {
                 continue;
             };
-            if !told.insert(backend) {
+            if !reported.insert(backend) {
                 continue;
             }
             let reason = not_usable(why, &route.key, backend);

@@ -40,13 +40,13 @@ pub fn of_spec(key: &ObjectKey, version: &str, definition: &Crd, spec: &mut Valu
     let Some(schema) = schemas.iter().find(|schema| *schema.name == *version) else {
         return Vec::new();
     };
-    let of = format!("{} {version}", key.gk.kind);
+    let kind_and_version = format!("{} {version}", key.gk.kind);
     let unknown = schema.spec.prune(spec, &[]);
     let mut stored = spec.clone();
     schema.spec.drop_nulls(&mut stored, &[]);
     schema.spec.fill(&mut stored, &[]);
-    let mut findings = broken_by(key, &of, schema, &stored);
-    findings.extend(unknown_to(key, &of, &unknown));
+    let mut findings = broken_by(key, &kind_and_version, schema, &stored);
+    findings.extend(unknown_to(key, &kind_and_version, &unknown));
     findings
 }
 
@@ -75,7 +75,7 @@ pub(super) fn unknown(policy: &Policy, fields: &[Unknown]) -> Vec<Finding> {
     unknown_to(policy.key(), &written_in(policy), fields)
 }
 
-fn unknown_to(key: &ObjectKey, of: &str, fields: &[Unknown]) -> Vec<Finding> {
+fn unknown_to(key: &ObjectKey, kind_and_version: &str, fields: &[Unknown]) -> Vec<Finding> {
     let findings = fields.iter().map(|Unknown { path, known }| {
         let name = path.rsplit('.').next().unwrap_or(path);
         let known: Vec<&str> = known.iter().map(|name| &**name).collect();
@@ -84,7 +84,7 @@ fn unknown_to(key: &ObjectKey, of: &str, fields: &[Unknown]) -> Vec<Finding> {
             None if known.is_empty() => String::new(),
             None => format!("; it has {}", quoted(&known)),
         };
-        let message = format!("{of} has no such field, so it is not read{remedy}");
+        let message = format!("{kind_and_version} has no such field, so it is not read{remedy}");
         Finding::new(Code::FieldUnknown, key, message)
             .at(path)
             .about(without_indexes(path))
@@ -100,14 +100,19 @@ pub(super) fn broken(policy: &Policy, spec: &Value) -> Vec<Finding> {
     }
 }
 
-fn broken_by(key: &ObjectKey, of: &str, schema: &VersionSchema, spec: &Value) -> Vec<Finding> {
+fn broken_by(
+    key: &ObjectKey,
+    kind_and_version: &str,
+    schema: &VersionSchema,
+    spec: &Value,
+) -> Vec<Finding> {
     let findings = schema.violations(spec).into_iter().map(|violation| {
         let Violation { path, message: why } = violation;
         let subject = match without_indexes(&path) {
             path if path == "spec" => why.clone(),
             path => format!("{path}: {why}"),
         };
-        let message = format!("{of} does not allow it: {why}");
+        let message = format!("{kind_and_version} does not allow it: {why}");
         Finding::new(Code::FieldInvalid, key, message)
             .at(path)
             .about(subject)
@@ -140,7 +145,10 @@ fn without_indexes(path: &str) -> String {
     let mut parts = path.split('[');
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |mut text, part| {
-        text.push_str(part.split_once(']').map_or("", |(_, rest)| rest));
+        text.push_str(
+            part.split_once(']')
+                .map_or("", |(_, after_index)| after_index),
+        );
         text
     })
 }

@@ -59,11 +59,11 @@ fn reference(
     for (name, value) in members {
         let path = format!("{path}.{name}");
         let is_read = name != "name" || field.takes_name();
-        let found = match TEXTS.iter().find(|(text, _)| text == name && is_read) {
+        let finding = match TEXTS.iter().find(|(text, _)| text == name && is_read) {
             Some((_, most)) => text(policy, path, name, value, *most),
             None => unknown(policy, field, path, name, members),
         };
-        findings.extend(found);
+        findings.extend(finding);
     }
 }
 

@@ -30,16 +30,16 @@ pub(super) fn finding(
         return None;
     }
     let own = &policy.key().namespace;
-    let mut found: Vec<&Arc<Object>> = selected(snapshot, own, target).collect();
-    if found.is_empty() {
+    let mut objects: Vec<&Arc<Object>> = selected(snapshot, own, target).collect();
+    if objects.is_empty() {
         return Some(nothing(snapshot, policy, entry, target, most));
     }
-    if found.len() > MOST {
+    if objects.len() > MOST {
         return None;
     }
-    found.sort_by(|a, b| a.key.cmp(&b.key));
+    objects.sort_by(|a, b| a.key.cmp(&b.key));
     // Objects that no grant covers, or that have no such section, are ignored if others remain.
-    let (attached, others): (Vec<_>, Vec<_>) = found
+    let (attached, others): (Vec<_>, Vec<_>) = objects
         .into_iter()
         .partition(|object| permission(snapshot, policy, target, &object.key).is_attached());
     let faulty = if attached.is_empty() {

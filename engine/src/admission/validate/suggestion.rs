@@ -45,13 +45,15 @@ pub(super) fn hint(
     let near: Vec<&str> = near.into_iter().collect();
     let namespaces: Vec<&str> = elsewhere.iter().map(|other| &*other.namespace).collect();
     // The user must be able to read all of them, so a hint with many would hardly ever be shown.
-    let told = !is_request || elsewhere.len() <= FEW;
+    let lists_namespaces = !is_request || elsewhere.len() <= FEW;
     hint.text = match (namespaces.as_slice(), nearest(&object.name, &near)) {
         ([one], _) => format!(
             "; there is one in namespace {one:?}, {}",
             remedy(policy, entry, one)
         ),
-        ([_, ..], _) if told => format!("; there are some in namespaces {}", quoted(&namespaces)),
+        ([_, ..], _) if lists_namespaces => {
+            format!("; there are some in namespaces {}", quoted(&namespaces))
+        }
         (_, Some(near)) => {
             return Hint {
                 text: format!("; did you mean {near:?}?"),
@@ -85,7 +87,7 @@ pub(super) fn label(snapshot: &Snapshot, own: &str, target: &TargetRef, most: us
     if most != usize::MAX && snapshot.count(&target.gk) > MOST {
         return String::new();
     }
-    let mut found: BTreeSet<String> = BTreeSet::new();
+    let mut near_labels: BTreeSet<String> = BTreeSet::new();
     for (key, value) in target.equal_labels() {
         for object in snapshot.objects(&target.gk) {
             if object.key.namespace.as_ref() != own {
@@ -96,7 +98,7 @@ pub(super) fn label(snapshot: &Snapshot, own: &str, target: &TargetRef, most: us
                 let one_letter =
                     (its == value && near(key, other)) || (other == key && near(value, its));
                 if one_letter {
-                    found.insert(format!("{other}={its}"));
+                    near_labels.insert(format!("{other}={its}"));
                 }
             }
         }
@@ -105,7 +107,7 @@ pub(super) fn label(snapshot: &Snapshot, own: &str, target: &TargetRef, most: us
         .equal_labels()
         .map(|(key, value)| format!("{key}={value}"));
     let asked: BTreeSet<String> = asked.collect();
-    match found.difference(&asked).next() {
+    match near_labels.difference(&asked).next() {
         Some(near) => format!("; did you mean {near}?"),
         None => String::new(),
     }

@@ -31,10 +31,11 @@ pub(super) fn findings(
             // Report one mistake once: whether the target exists does not matter if it cannot be a target, or if the
             // controllers look for it elsewhere.
             let refused = entry.is_misspelt || unsupported.as_ref().is_some_and(Finding::refuses);
-            let is_told = unsupported.is_some() || unread.is_some();
+            let explains_absence = unsupported.is_some() || unread.is_some();
             let about = about_target(snapshot, policy, entry, target, most);
-            let about =
-                about.filter(|found| !(refused || is_told && found.code == Code::TargetNotFound));
+            let about = about.filter(|finding| {
+                !(refused || explains_absence && finding.code == Code::TargetNotFound)
+            });
             findings.extend(spelling);
             findings.extend(unserved_group(snapshot, policy, entry, target));
             if unsupported.is_none() && !entry.is_misspelt {
@@ -163,9 +164,10 @@ fn faulty(key: &ObjectKey, entry: &Entry<'_>, fault: &Fault) -> Finding {
                 .only_if(!entry.field.may_lack.contains(part))
         }
         Fault::Versioned(group) => {
-            let bare = group.split('/').next().unwrap_or_default();
-            let message =
-                format!("{group:?} has a version in it; a group has none: write {bare:?}");
+            let without_version = group.split('/').next().unwrap_or_default();
+            let message = format!(
+                "{group:?} has a version in it; a group has none: write {without_version:?}"
+            );
             Finding::new(Code::TargetGroupVersioned, key, message)
                 .at(format!("{path}.group"))
                 .about(group.as_str())
@@ -197,11 +199,11 @@ fn about_target(
     if let Some(finding) = out_of_reach(snapshot, policy, entry, target, &object) {
         return Some(finding);
     }
-    let Some(found) = snapshot.get(&object) else {
+    let Some(target_object) = snapshot.get(&object) else {
         return not_found(snapshot, policy, entry, &object, most);
     };
-    let unknown = section::unknown(policy, entry, target, found);
-    unknown.or_else(|| ambiguous(policy, entry, found, target.section.as_deref()?))
+    let unknown = section::unknown(policy, entry, target, target_object);
+    unknown.or_else(|| ambiguous(policy, entry, target_object, target.section.as_deref()?))
 }
 
 /// The finding on a section of a kind without sections, or of one whose sections the policy kind does not support.

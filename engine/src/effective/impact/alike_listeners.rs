@@ -24,9 +24,9 @@ pub(super) enum Alike {
 
 impl Alike {
     /// What is compared of the last place of an ancestor path.
-    fn of(self, endpoint: EndpointOf<'_>, path: &AncestorPath) -> Option<ListenerPart> {
-        let found = endpoint(path).filter(|_| self != Self::Owner);
-        match (self, found) {
+    fn compared_part(self, endpoint: EndpointOf<'_>, path: &AncestorPath) -> Option<ListenerPart> {
+        let endpoint = endpoint(path).filter(|_| self != Self::Owner);
+        match (self, endpoint) {
             (Self::Owner, _) => Some((Some(path.last()?.object.clone()), None)),
             (Self::Endpoint, Some((owner, port, host))) => Some((Some(owner), Some((port, host)))),
             (Self::Port, Some((_, port, host))) => Some((None, Some((port, host)))),
@@ -50,23 +50,23 @@ pub(super) fn renamed<'a>(
     &'a Shared<Effective>,
     &'a Shared<Effective>,
 )> {
-    let mut found = Vec::new();
+    let mut renamed_paths = Vec::new();
     // One side is usually empty.
     if lost.is_empty() || won.is_empty() {
-        return found;
+        return renamed_paths;
     }
-    let each = won.iter().map(|(path, _)| alike.of(has, path));
+    let each = won.iter().map(|(path, _)| alike.compared_part(has, path));
     let mut parts: Vec<Option<ListenerPart>> = each.collect();
     lost.retain(|(ancestor_path, before)| {
-        let part = alike.of(had, ancestor_path);
+        let part = alike.compared_part(had, ancestor_path);
         let mut each = parts.iter();
         let Some(at) = each.position(|has| part.is_some() && *has == part) else {
             return true;
         };
         parts.remove(at);
         let (ancestor_path, after) = won.remove(at);
-        found.push((ancestor_path, *before, after));
+        renamed_paths.push((ancestor_path, *before, after));
         false
     });
-    found
+    renamed_paths
 }

@@ -7,7 +7,7 @@ use std::collections::{self, BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::alike_listeners::{Alike, renamed};
-use super::{Beside, EffectiveChange, Same};
+use super::{EffectiveChange, FormerEffective, Same};
 use crate::effective::{PathGroup, PathSet};
 use crate::merge::Effective;
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
@@ -27,8 +27,8 @@ pub(super) struct Comparison<'a> {
     nothing: Shared<Effective>,
     ids: Ids,
     /// Lists of effective policies before the change, each once.
-    besides: HashMap<Vec<Shared<Effective>>, Beside>,
-    found: Vec<EffectiveChange>,
+    former_effective: HashMap<Vec<Shared<Effective>>, FormerEffective>,
+    changes: Vec<EffectiveChange>,
 }
 
 /// The paths of one side.
@@ -56,7 +56,7 @@ struct Pair {
     stays: bool,
     detached: bool,
     gone: bool,
-    beside: Option<Beside>,
+    on_former_paths: Option<FormerEffective>,
 }
 
 /// Finds the listener endpoint of an ancestor path; `None` if it has no listener.
@@ -81,7 +81,7 @@ struct Disjoint(HashMap<Vec<AncestorPaths>, bool>);
 impl Disjoint {
     /// Whether both sides have the same lists of ancestor paths, and these lists are disjoint.
     fn are_alike(&mut self, before: &Through, after: &Through) -> bool {
-        let is_there = |(list, _): &OnAncestors| after.of(list).is_some();
+        let is_there = |(list, _): &OnAncestors| after.effective_on(list).is_some();
         before.ancestor_paths.len() == after.ancestor_paths.len()
             && before.ancestor_paths.iter().all(is_there)
             && (after.ancestor_paths.len() == 1 || self.are_apart(after))
@@ -104,15 +104,16 @@ impl Disjoint {
 // === impl Through ===
 
 impl Through {
-    fn of(&self, list: &AncestorPaths) -> Option<&Shared<Effective>> {
-        let mut ways = self.ancestor_paths.iter();
-        ways.find(|(known, _)| known == list)
+    fn effective_on(&self, list: &AncestorPaths) -> Option<&Shared<Effective>> {
+        let mut lists = self.ancestor_paths.iter();
+        lists
+            .find(|(known, _)| known == list)
             .map(|(_, effective)| effective)
     }
 
-    fn by_upper(&self, found: &mut ByAncestorPath) {
+    fn add_by_ancestor_path(&self, by_path: &mut ByAncestorPath) {
         for (list, effective) in &self.ancestor_paths {
-            found.extend(
+            by_path.extend(
                 list.iter()
                     .map(|ancestor_path| (ancestor_path.clone(), effective.clone())),
             );
@@ -122,7 +123,7 @@ impl Through {
     /// Splits a list of route paths that the other side does not share.
     fn spread(&self, paths: &mut ByRoutePath) {
         for route_path in self.route_paths.iter() {
-            self.by_upper(paths.entry(route_path.clone()).or_default());
+            self.add_by_ancestor_path(paths.entry(route_path.clone()).or_default());
         }
     }
 }
@@ -133,7 +134,7 @@ impl Paths {
     /// Adds the paths of groups; paths that are already there stay.
     pub(super) fn note(&mut self, groups: &[PathGroup], comparison: &mut Comparison<'_>) {
         for group in groups {
-            let lowers = if group.paths.routes.is_empty() {
+            let route_paths = if group.paths.routes.is_empty() {
                 let complete = group.complete;
                 let steps = Vec::new();
                 RoutePaths::from(RoutePath { steps, complete })
@@ -148,19 +149,19 @@ impl Paths {
                 &comparison.nothing
             };
             let on_ancestors = (list.clone(), effective.clone());
-            let Some(route) = lowers.route().cloned() else {
+            let Some(route) = route_paths.route().cloned() else {
                 self.others.push(Through {
-                    route_paths: lowers,
+                    route_paths,
                     ancestor_paths: vec![on_ancestors],
                 });
                 continue;
             };
             // Most have a single list.
             let through = self.by_route.entry(route).or_insert_with(|| Through {
-                route_paths: lowers,
+                route_paths,
                 ancestor_paths: Vec::with_capacity(1),
             });
-            if through.of(list).is_none() {
+            if through.effective_on(list).is_none() {
                 through.ancestor_paths.push(on_ancestors);
             }
         }
@@ -186,19 +187,19 @@ impl<'a> Comparison<'a> {
     pub(super) fn new(
         kind: &'a GroupKind,
         shut: &'a dyn Fn(&AncestorPath) -> bool,
-        doors: [EndpointOf<'a>; 2],
+        endpoints: [EndpointOf<'a>; 2],
         ids: Ids,
     ) -> Self {
         Self {
             kind,
             shut,
-            endpoints: doors,
+            endpoints,
             disjoint: Disjoint::default(),
             same: Same::default(),
             nothing: Shared::default(),
             ids,
-            besides: HashMap::default(),
-            found: Vec::new(),
+            former_effective: HashMap::default(),
+            changes: Vec::new(),
         }
     }
 
@@ -224,7 +225,7 @@ impl<'a> Comparison<'a> {
             };
             if self.disjoint.are_alike(old, new) {
                 for (list, b) in &new.ancestor_paths {
-                    let a = old.of(list).unwrap_or(b);
+                    let a = old.effective_on(list).unwrap_or(b);
                     if self.same.settings(a, b) {
                         continue;
                     }
@@ -235,7 +236,7 @@ impl<'a> Comparison<'a> {
                         stays: true,
                         detached: false,
                         gone: false,
-                        beside: None,
+                        on_former_paths: None,
                     };
                     self.change(&new.route_paths, pair);
                 }
@@ -244,8 +245,8 @@ impl<'a> Comparison<'a> {
             let name = [&*old.ancestor_paths, &*new.ancestor_paths];
             let pairs = known.get(&name).cloned().unwrap_or_else(|| {
                 let (mut a, mut b) = (ByAncestorPath::new(), ByAncestorPath::new());
-                old.by_upper(&mut a);
-                new.by_upper(&mut b);
+                old.add_by_ancestor_path(&mut a);
+                new.add_by_ancestor_path(&mut b);
                 let pairs: Rc<[Pair]> = self.pairs(&a, &b, true, false).into();
                 known.insert(name, pairs.clone());
                 pairs
@@ -257,7 +258,7 @@ impl<'a> Comparison<'a> {
         is.not_in(was).for_each(|new| new.spread(&mut after));
         was.not_in(is).for_each(|old| old.spread(&mut before));
         self.one_by_one(before, after);
-        self.found
+        self.changes
     }
 
     fn one_by_one(&mut self, mut was: ByRoutePath, is: ByRoutePath) {
@@ -266,15 +267,15 @@ impl<'a> Comparison<'a> {
             let stays = before.is_some();
             // Paths that end above the routes are compared Gateway by Gateway: no requests connect them.
             let one_owner = route_path.steps.is_empty();
-            let lowers = RoutePaths::from(vec![route_path]);
+            let route_paths = RoutePaths::from(vec![route_path]);
             for pair in self.pairs(&before.unwrap_or_default(), &after, stays, one_owner) {
-                self.change(&lowers, pair);
+                self.change(&route_paths, pair);
             }
         }
         for (route_path, before) in was {
-            let lowers = RoutePaths::from(vec![route_path]);
+            let route_paths = RoutePaths::from(vec![route_path]);
             for pair in self.pairs(&before, &ByAncestorPath::new(), false, false) {
-                self.change(&lowers, pair);
+                self.change(&route_paths, pair);
             }
         }
     }
@@ -288,7 +289,7 @@ impl<'a> Comparison<'a> {
         on_both: bool,
         one_owner: bool,
     ) -> Vec<Pair> {
-        let mut found = Vec::new();
+        let mut pairs = Vec::new();
         let detached = is_reached(before) && !after.is_empty() && !is_reached(after);
         let same = &mut self.same;
         let mut note = |ancestor_path: &Rc<AncestorPath>,
@@ -297,14 +298,14 @@ impl<'a> Comparison<'a> {
                         stays| {
             let after = b.unwrap_or(&self.nothing);
             if !same.settings(a, after) {
-                found.push(Pair {
+                pairs.push(Pair {
                     ancestor_paths: vec![ancestor_path.clone()].into(),
                     before: a.clone(),
                     after: after.clone(),
                     stays,
                     detached,
                     gone: b.is_none(),
-                    beside: None,
+                    on_former_paths: None,
                 });
             }
         };
@@ -356,30 +357,30 @@ impl<'a> Comparison<'a> {
         for (ancestor_path, b) in won {
             // A listener without routes is a target of its own.
             let before = if one_owner { None } else { Some(before) };
-            let beside = before.and_then(|before| self.beside(before, ancestor_path, b));
-            if beside.is_some() || !self.same.settings(&self.nothing, b) {
-                found.push(Pair {
+            let former = before.and_then(|before| self.on_former_paths(before, ancestor_path, b));
+            if former.is_some() || !self.same.settings(&self.nothing, b) {
+                pairs.push(Pair {
                     ancestor_paths: vec![ancestor_path.clone()].into(),
                     before: self.nothing.clone(),
                     after: b.clone(),
                     stays: on_both && (self.shut)(ancestor_path),
                     detached,
                     gone: false,
-                    beside,
+                    on_former_paths: former,
                 });
             }
         }
-        found
+        pairs
     }
 
     /// The effective policies on the ancestor paths by which requests came before one is gained. `None` if on one of them
     /// nothing was in force, or the same as on the gained one.
-    fn beside(
+    fn on_former_paths(
         &mut self,
         before: &ByAncestorPath,
         gained: &AncestorPath,
         after: &Shared<Effective>,
-    ) -> Option<Beside> {
+    ) -> Option<FormerEffective> {
         if gained.steps.is_empty() {
             return None;
         }
@@ -394,18 +395,20 @@ impl<'a> Comparison<'a> {
             return None;
         }
         let each: Vec<Shared<Effective>> = each.into_iter().cloned().collect();
-        let known = self.besides.entry(each.clone());
+        let known = self.former_effective.entry(each.clone());
         Some(known.or_insert_with(|| self.ids.share(each)).clone())
     }
 
-    fn change(&mut self, lowers: &RoutePaths, pair: Pair) {
+    fn change(&mut self, route_paths: &RoutePaths, pair: Pair) {
         // Either all paths of a list are complete or none.
-        let complete = lowers.first().is_some_and(|route_path| route_path.complete);
+        let complete = route_paths
+            .first()
+            .is_some_and(|route_path| route_path.complete);
         if complete {
-            self.found.push(EffectiveChange {
+            self.changes.push(EffectiveChange {
                 ends: PathSet {
                     ancestors: pair.ancestor_paths,
-                    routes: lowers.clone(),
+                    routes: route_paths.clone(),
                 },
                 kind: self.kind.clone(),
                 before: pair.before,
@@ -413,15 +416,16 @@ impl<'a> Comparison<'a> {
                 stays: pair.stays,
                 detached: pair.detached,
                 gone: pair.gone,
-                beside: pair.beside,
+                on_former_paths: pair.on_former_paths,
             });
         }
     }
 }
 
 /// Whether requests arrive by one of these ancestor paths. A route that is not attached has one without steps.
-fn is_reached(ways: &ByAncestorPath) -> bool {
-    ways.keys()
+fn is_reached(by_path: &ByAncestorPath) -> bool {
+    by_path
+        .keys()
         .any(|ancestor_path| !ancestor_path.steps.is_empty())
 }
 

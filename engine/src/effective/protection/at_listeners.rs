@@ -23,7 +23,7 @@ pub fn lost_at_listeners(
     if opened.is_empty() {
         return Vec::new();
     }
-    let mut found = Vec::new();
+    let mut losses = Vec::new();
     let kinds: BTreeSet<GroupKind> = was.snapshot().used_kinds().cloned().collect();
     for kind in kinds {
         let Some(profile) = was.snapshot().profile(&kind).cloned() else {
@@ -36,11 +36,11 @@ pub fn lost_at_listeners(
         for protection in profile.protects.iter() {
             let mut loss = Loss::of(protection);
             for (route, opened) in opened {
-                let Some(had) = before.of_all(&opened.before, &kind) else {
+                let Some(had) = before.effective_at_all(&opened.before, &kind) else {
                     continue;
                 };
                 for listener in &opened.new {
-                    let has = after.of(listener, &kind);
+                    let has = after.effective_at(listener, &kind);
                     let taken = has.and_then(|has| {
                         let states = [(&before, &*had), (&after, std::slice::from_ref(&has))];
                         lost_between(&profile, protection, states)
@@ -53,11 +53,11 @@ pub fn lost_at_listeners(
                 }
             }
             if !loss.objects.is_empty() {
-                found.push((kind.clone(), loss));
+                losses.push((kind.clone(), loss));
             }
         }
     }
-    found
+    losses
 }
 
 fn lost_between(
@@ -86,7 +86,7 @@ impl<'r, 's> AtListeners<'r, 's> {
     }
 
     /// `None` if a place is no listener, of which nothing is known.
-    fn of(&mut self, listener: &Place, kind: &GroupKind) -> Option<Shared<Effective>> {
+    fn effective_at(&mut self, listener: &Place, kind: &GroupKind) -> Option<Shared<Effective>> {
         if let Some(known) = self.known.get(listener) {
             return known.clone();
         }
@@ -100,12 +100,13 @@ impl<'r, 's> AtListeners<'r, 's> {
         effective
     }
 
-    fn of_all(
+    fn effective_at_all(
         &mut self,
         listeners: &BTreeSet<Place>,
         kind: &GroupKind,
     ) -> Option<Vec<Shared<Effective>>> {
         let each = listeners.iter();
-        each.map(|listener| self.of(listener, kind)).collect()
+        each.map(|listener| self.effective_at(listener, kind))
+            .collect()
     }
 }

@@ -197,8 +197,8 @@ impl<'a> Look<'a> {
         if sets_nothing || !provides || self.profile.switched_off_by.iter().any(under) {
             return Extent::None;
         }
-        let here = weak.iter().filter(|weak| weak.settings.iter().any(under));
-        let least = here.map(|weak| match weak.result {
+        let applicable = weak.iter().filter(|weak| weak.settings.iter().any(under));
+        let least = applicable.map(|weak| match weak.result {
             WeaknessResult::SomePass => Extent::Some,
             WeaknessResult::AllPass | WeaknessResult::NotApplied => Extent::None,
         });

@@ -76,8 +76,8 @@ impl<'a> Scope<'a> {
 
     fn named(&self, name: &str) -> Value<'a> {
         let mut bound = self.names.iter().rev();
-        let found = bound.find(|(n, _)| *n == name);
-        found.map_or(Value::Any, |(_, value)| value.clone())
+        let binding = bound.find(|(n, _)| *n == name);
+        binding.map_or(Value::Any, |(_, value)| value.clone())
     }
 
     /// A list; evaluation fails if that of one of its elements fails.
@@ -102,9 +102,9 @@ impl<'a> Scope<'a> {
         }
     }
 
-    fn chain(&mut self, first: &'a Expr, rest: &'a [(&'static str, Expr)]) -> Value<'a> {
+    fn chain(&mut self, first: &'a Expr, others: &'a [(&'static str, Expr)]) -> Value<'a> {
         let mut left = self.eval(first);
-        for (operator, right) in rest {
+        for (operator, right) in others {
             let right = self.eval(right);
             left = self.operate(&left, operator, &right);
         }

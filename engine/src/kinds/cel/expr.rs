@@ -65,7 +65,7 @@ pub(super) enum Quantifier {
 pub(super) fn function(name: &str, arguments: Vec<Expr>) -> Expr {
     let mut arguments = arguments.into_iter();
     match (name, arguments.next(), arguments.next()) {
-        ("size", Some(of), None) => Expr::Size(Box::new(of)),
+        ("size", Some(measured), None) => Expr::Size(Box::new(measured)),
         ("has", Some(Expr::Steps(of, mut steps)), None) => match steps.pop() {
             Some(Step::Field(field)) if steps.is_empty() => Expr::Has(of, field),
             Some(Step::Field(field)) => Expr::Has(Box::new(Expr::Steps(of, steps)), field),
@@ -137,17 +137,17 @@ pub(super) fn unescaped(name: &str) -> Option<String> {
     if let Some(word) = word.filter(|word| RESERVED.contains(word)) {
         return Some(word.to_owned());
     }
-    let mut rest = name;
+    let mut remaining = name;
     let mut plain = String::new();
-    while let Some(at) = rest.find("__") {
-        let (before, escape) = rest.split_at_checked(at)?;
+    while let Some(at) = remaining.find("__") {
+        let (before, escape) = remaining.split_at_checked(at)?;
         plain.push_str(before);
         let (meant, after) = ESCAPES.iter().find_map(|(escaped, meant)| {
             let after = escape.strip_prefix(escaped)?;
             Some((meant, after))
         })?;
         plain.push_str(meant);
-        rest = after;
+        remaining = after;
     }
-    Some(plain + rest)
+    Some(plain + remaining)
 }

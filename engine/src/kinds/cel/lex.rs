@@ -54,11 +54,11 @@ impl Lexer<'_> {
     }
 
     fn take(&mut self, prefix: &str) -> bool {
-        let rest = self.chars.as_str().strip_prefix(prefix);
-        if let Some(rest) = rest {
-            self.chars = rest.chars();
+        let after_prefix = self.chars.as_str().strip_prefix(prefix);
+        if let Some(after_prefix) = after_prefix {
+            self.chars = after_prefix.chars();
         }
-        rest.is_some()
+        after_prefix.is_some()
     }
 
     fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> String {

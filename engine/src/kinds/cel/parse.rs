@@ -37,8 +37,8 @@ const CHAINS: &[&[&str]] = &[
 
 impl Parser {
     fn take(&mut self, sign: &str) -> bool {
-        let found = |token: &Token| matches!(token, Token::Sign(s) if *s == sign);
-        self.tokens.next_if(found).is_some()
+        let is_sign = |token: &Token| matches!(token, Token::Sign(s) if *s == sign);
+        self.tokens.next_if(is_sign).is_some()
     }
 
     fn expect(&mut self, sign: &str) -> Option<()> {
@@ -90,25 +90,25 @@ impl Parser {
             return self.unary();
         };
         let first = self.chain(tighter)?;
-        let mut rest = Vec::new();
+        let mut others = Vec::new();
         while let Some(operator) = self.operator(level) {
-            rest.push((operator, self.chain(tighter)?));
+            others.push((operator, self.chain(tighter)?));
         }
-        Some(if rest.is_empty() {
+        Some(if others.is_empty() {
             first
         } else {
-            Expr::Chain(Box::new(first), rest)
+            Expr::Chain(Box::new(first), others)
         })
     }
 
     fn operator(&mut self, level: &[&'static str]) -> Option<&'static str> {
-        let found = match self.tokens.peek()? {
+        let known_sign = match self.tokens.peek()? {
             Token::Sign(sign) => level.iter().find(|o| *o == sign),
             Token::Name(name) if &**name == "in" => level.iter().find(|o| **o == "in"),
             _ => None,
         }?;
         self.tokens.next();
-        Some(found)
+        Some(known_sign)
     }
 
     fn unary(&mut self) -> Option<Expr> {

@@ -10,11 +10,11 @@ impl<'a> Scope<'a> {
     pub(super) fn each(
         &mut self,
         each: Quantifier,
-        of: Value<'a>,
+        collection: Value<'a>,
         variable: &'a str,
         body: &'a Expr,
     ) -> Value<'a> {
-        let fields = match of {
+        let fields = match collection {
             Value::List(items) => return self.each_of(each, &items, variable, body),
             // The other elements are unknown: only a decisive answer counts.
             Value::Among(items) => {
@@ -44,7 +44,7 @@ impl<'a> Scope<'a> {
         };
         match self.each_of(each, &keys, variable, body) {
             Value::Bool(Some(answer)) if answer == decisive => Value::Bool(Some(answer)),
-            answer if fields.whole => answer,
+            answer if fields.complete => answer,
             _ => Value::Any,
         }
     }

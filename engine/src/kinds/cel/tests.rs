@@ -31,7 +31,7 @@ fn known(json: &Value) -> Truth {
                 .filter(|(name, _)| *name != "=")
                 .map(|(name, value)| (name.as_str().into(), known(value)))
                 .collect(),
-            whole: fields.contains_key("="),
+            complete: fields.contains_key("="),
         },
     }
 }
@@ -233,7 +233,7 @@ fn macros_answer_when_the_elements_they_know_decide() {
 #[test]
 fn macros_of_objects_go_over_their_keys() {
     let open = r#"{"a":1}"#;
-    let whole = r#"{"a":1,"=":1}"#;
+    let complete_object = r#"{"a":1,"=":1}"#;
     for (rule, of_open, of_whole) in [
         ("self.all(k, k == 'a')", None, YES),
         ("self.all(k, k == 'b')", NO, NO),
@@ -244,7 +244,7 @@ fn macros_of_objects_go_over_their_keys() {
         ("self.size() > 0", YES, YES),
     ] {
         assert_eq!(holds(rule, open), of_open, "{rule}");
-        assert_eq!(holds(rule, whole), of_whole, "{rule}");
+        assert_eq!(holds(rule, complete_object), of_whole, "{rule}");
     }
     // There may be no key at all.
     say(

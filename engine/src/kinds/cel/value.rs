@@ -38,7 +38,7 @@ pub(super) enum Items<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a> {
     pub(super) known: &'a BTreeMap<Arc<str>, Truth>,
-    pub(super) whole: bool,
+    pub(super) complete: bool,
 }
 
 // === impl Items ===
@@ -70,7 +70,7 @@ impl<'a> Fields<'a> {
         match self.known.get(field) {
             Some(Truth::Absent) => Some(false),
             Some(_) => Some(true),
-            None => self.whole.then_some(false),
+            None => self.complete.then_some(false),
         }
     }
 
@@ -100,9 +100,12 @@ impl<'a> From<&'a Truth> for Value<'a> {
             Truth::Stranger => Self::Stranger,
             Truth::List(items) => Self::List(Items::Given(items)),
             Truth::Among(items) => Self::Among(items),
-            Truth::Map { fields, whole } => Self::Map(Fields {
+            Truth::Map {
+                fields,
+                complete: whole,
+            } => Self::Map(Fields {
                 known: fields,
-                whole: *whole,
+                complete: *whole,
             }),
         }
     }
@@ -133,7 +136,7 @@ impl Value<'_> {
             Self::Stranger => Range::at_least(1),
             Self::Among(items) => Range::at_least(items.len()),
             Self::List(items) => Range::count(items.len()),
-            Self::Map(fields) if fields.whole => Range::count(fields.names().count()),
+            Self::Map(fields) if fields.complete => Range::count(fields.names().count()),
             Self::Map(fields) => Range::at_least(fields.names().count()),
             _ => None,
         })
@@ -166,8 +169,8 @@ impl Value<'_> {
             (_, Self::List(items)) => Self::Bool(is_among(self, items, budget)),
             (value, Self::Among(items)) => {
                 // It may be one of the unknown elements.
-                let found = is_among(value, &Items::Given(items), budget);
-                Self::Bool(found.filter(|found| *found))
+                let is_element = is_among(value, &Items::Given(items), budget);
+                Self::Bool(is_element.filter(|is_element| *is_element))
             }
             (Self::Text(key), Self::Map(fields)) => Self::Bool(fields.has(key)),
             (Self::Stranger, Self::Map(_)) => Self::Bool(None),
@@ -194,7 +197,7 @@ impl Value<'_> {
 }
 
 fn is_among(value: &Value<'_>, items: &Items<'_>, budget: &mut Budget) -> Option<bool> {
-    let mut found = Some(false);
+    let mut result = Some(false);
     for item in items.iter() {
         match budget
             .spend()
@@ -203,10 +206,10 @@ fn is_among(value: &Value<'_>, items: &Items<'_>, budget: &mut Budget) -> Option
         {
             Some(true) => return Some(true),
             Some(false) => {}
-            None => found = None,
+            None => result = None,
         }
     }
-    found
+    result
 }
 
 /// Lists that are sets or maps by their schema are equal in any order, and the schema is not known here. Two lists
@@ -219,23 +222,23 @@ fn lists_equal(a: &Items<'_>, b: &Items<'_>, budget: &mut Budget) -> Option<bool
     if pairs.all(|(x, y)| budget.spend() && x.equals(&y, budget) == Some(true)) {
         return Some(true);
     }
-    let mut lacks = |of: &Items<'_>, what: &Items<'_>| {
+    let mut lacks = |container: &Items<'_>, what: &Items<'_>| {
         let mut elements = what.iter();
-        elements.any(|element| is_among(&element, of, budget) == Some(false))
+        elements.any(|element| is_among(&element, container, budget) == Some(false))
     };
     (lacks(a, b) || lacks(b, a)).then_some(false)
 }
 
 fn maps_equal(a: Fields<'_>, b: Fields<'_>, budget: &mut Budget) -> Option<bool> {
-    let mut equal = Some(a.whole && b.whole).filter(|whole| *whole);
+    let mut equal = Some(a.complete && b.complete).filter(|both_complete| *both_complete);
     for field in a.known.keys().chain(b.known.keys()) {
         let one = match (a.known.get(field), b.known.get(field)) {
             _ if !budget.spend() => None,
             (Some(Truth::Absent), _) => b.has(field).map(|has| !has),
             (_, Some(Truth::Absent)) => a.has(field).map(|has| !has),
             (Some(x), Some(y)) => Value::from(x).equals(&Value::from(y), budget),
-            (None, _) if a.whole => Some(false),
-            (_, None) if b.whole => Some(false),
+            (None, _) if a.complete => Some(false),
+            (_, None) if b.complete => Some(false),
             _ => None,
         };
         match one {

@@ -88,7 +88,7 @@ fn read() -> Result<File, String> {
         all.controllers.extend(file.controllers);
     }
     for profile in &mut all.profiles {
-        let known = versions.of(&profile.matches);
+        let known = versions.versions_of(&profile.matches);
         profile.versions = profile.versions.take().or(known);
     }
     Ok(all)
@@ -107,12 +107,12 @@ mod tests {
             .collect();
         assert_eq!(kinds.len(), profiles.len());
         let versions: super::VersionsFile = serde_saphyr::from_str(super::VERSIONS).unwrap();
-        for said in &versions.versions {
-            for kind in said.kind.iter() {
+        for of_kind in &versions.versions {
+            for kind in of_kind.kind.iter() {
                 let is_known = kinds
                     .iter()
-                    .any(|(g, k)| (*g, k.as_str()) == (&said.group, kind));
-                assert!(is_known, "{} {kind}", said.group);
+                    .any(|(g, k)| (*g, k.as_str()) == (&of_kind.group, kind));
+                assert!(is_known, "{} {kind}", of_kind.group);
             }
         }
     }

@@ -99,42 +99,42 @@ impl Condition {
 
 impl FieldValues {
     fn holds_in(&self, settings: &Value) -> bool {
-        let mut found = Vec::new();
-        collect(settings, &self.path, &mut found);
+        let mut values = Vec::new();
+        collect(settings, &self.path, &mut values);
         let is_one = |value: &Value| self.values.iter().any(|wanted| matches(wanted, value));
-        if found.is_empty() {
+        if values.is_empty() {
             return is_one(&Value::Null);
         }
-        found.into_iter().any(is_one)
+        values.into_iter().any(is_one)
     }
 }
 
 /// Adds the values at a path. Several settings may be in force at one place; then they are a list.
-pub(crate) fn collect<'a>(value: &'a Value, path: &[String], found: &mut Vec<&'a Value>) {
-    let Some((key, rest)) = path.split_first() else {
-        found.push(value);
+pub(crate) fn collect<'a>(value: &'a Value, path: &[String], values: &mut Vec<&'a Value>) {
+    let Some((key, below)) = path.split_first() else {
+        values.push(value);
         return;
     };
     match value {
         Value::Object(map) if key == ANY_KEY => {
             for value in map.values() {
-                collect(value, rest, found);
+                collect(value, below, values);
             }
         }
         Value::Object(map) => {
             if let Some(value) = map.get(key) {
-                collect(value, rest, found);
+                collect(value, below, values);
             }
         }
         Value::Array(items) if let Ok(index) = key.parse::<usize>() => {
             if let Some(item) = items.get(index) {
-                collect(item, rest, found);
+                collect(item, below, values);
             }
         }
         Value::Array(items) => {
-            let rest = if key == ANY_KEY { rest } else { path };
+            let deeper = if key == ANY_KEY { below } else { path };
             for item in items {
-                collect(item, rest, found);
+                collect(item, deeper, values);
             }
         }
         _ => {}

@@ -91,7 +91,7 @@ impl DelegationFile {
 
 impl InheritanceFile {
     /// How the policies of a route merge with those of the routes that it delegates to, if it says so.
-    pub fn of(&self, route: &Object) -> Option<&Arc<Inheritance>> {
+    pub fn inheritance_of(&self, route: &Object) -> Option<&Arc<Inheritance>> {
         let value = route.meta.annotations.get(self.annotation.as_str())?;
         self.values.get(&**value)
     }

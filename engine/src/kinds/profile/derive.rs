@@ -183,9 +183,9 @@ fn status(status: &Value) -> Option<StatusShape> {
         ("conditions", StatusShape::Conditions),
     ];
     let mut shapes = shapes.into_iter();
-    let found = shapes.find(|(field, _)| property(status, field).is_some());
+    let field_and_shape = shapes.find(|(field, _)| property(status, field).is_some());
     let has_fields = status.get("properties").is_some();
-    found
+    field_and_shape
         .map(|(_, shape)| shape)
         .or(has_fields.then_some(StatusShape::Other))
 }

@@ -211,13 +211,13 @@ impl Profile {
 
     /// The names of its strategies as users write them, stanzas first; the default strategy if it has no names.
     pub fn strategy_names(&self) -> Vec<String> {
-        let said = &self.strategies;
+        let strategies = &self.strategies;
         let mut names: Vec<String> = Vec::new();
-        if let Some(stanzas) = said.stanzas {
+        if let Some(stanzas) = strategies.stanzas {
             names.extend([stanzas.defaults, stanzas.overrides].map(str::to_owned));
         }
-        names.extend(said.values.keys().cloned());
-        names.extend(said.nested.keys().cloned());
+        names.extend(strategies.values.keys().cloned());
+        names.extend(strategies.nested.keys().cloned());
         if names.is_empty() {
             names.push(words(self.default_strategy.value));
         }
@@ -245,8 +245,8 @@ fn fact<T>(name: &'static str, fact: &Fact<T>, value: impl Fn(&T) -> Value) -> N
 }
 
 /// One of several facts with a common source. A fact without a value has no source.
-fn part<T>(name: &'static str, of: &Fact<T>, value: impl Fn(&T) -> Value) -> Named {
-    let mut named = fact(name, of, value);
+fn part<T>(name: &'static str, whole_fact: &Fact<T>, value: impl Fn(&T) -> Value) -> Named {
+    let mut named = fact(name, whole_fact, value);
     if named.value.is_null() {
         named.from = Source::Default;
     }
@@ -270,7 +270,7 @@ fn kind(gk: &GroupKind) -> Value {
 }
 
 fn reference(field: &RefField) -> Value {
-    let mut said = json!({"path": format!("spec.{}", field.path), "many": field.many});
+    let mut json = json!({"path": format!("spec.{}", field.path), "many": field.many});
     let parts = [
         ("defaultGroup", json!(field.default_group)),
         ("defaultKind", json!(field.default_kind)),
@@ -289,8 +289,8 @@ fn reference(field: &RefField) -> Value {
             json!((!field.hides.is_empty()).then_some(&field.hides)),
         ),
     ];
-    add(&mut said, parts);
-    said
+    add(&mut json, parts);
+    json
 }
 
 fn weakness(weakness: &Weakness) -> Value {
@@ -331,9 +331,9 @@ fn on_routes(on: &OnRoutes) -> Value {
 }
 
 fn classes(classes: &Classes) -> Value {
-    let said = !(classes.controllers.is_empty() && classes.names.is_empty());
+    let has_any = !(classes.controllers.is_empty() && classes.names.is_empty());
     let (controllers, names) = (&classes.controllers, &classes.names);
-    json!(said.then(|| json!({"controllers": controllers, "names": names})))
+    json!(has_any.then(|| json!({"controllers": controllers, "names": names})))
 }
 
 fn by_label(by_label: Option<&GatewayByLabel>) -> Value {
@@ -341,7 +341,7 @@ fn by_label(by_label: Option<&GatewayByLabel>) -> Value {
 }
 
 fn allowed(allowed: &Allowed) -> Value {
-    let mut said = kind(&allowed.gk);
+    let mut json = kind(&allowed.gk);
     let parts = [
         ("sections", json!(allowed.sections)),
         ("only", json!(allowed.only)),
@@ -350,8 +350,8 @@ fn allowed(allowed: &Allowed) -> Value {
             json!((!allowed.names.is_empty()).then_some(&allowed.names)),
         ),
     ];
-    add(&mut said, parts);
-    said
+    add(&mut json, parts);
+    json
 }
 
 /// Adds the known parts.
@@ -362,11 +362,11 @@ fn add<const N: usize>(to: &mut Value, parts: [(&str, Value); N]) {
     }
 }
 
-fn named_by_field(said: &Strategies) -> Value {
-    let Some(path) = &said.path else {
+fn named_by_field(strategies: &Strategies) -> Value {
+    let Some(path) = &strategies.path else {
         return Value::Null;
     };
-    let values = said.values.iter();
+    let values = strategies.values.iter();
     let values = values.map(|(name, value)| (name.clone(), strategy(*value)));
     let values: serde_json::Map<String, Value> = values.collect();
     json!({"path": format!("spec.{path}"), "values": values})

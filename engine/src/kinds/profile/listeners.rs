@@ -98,14 +98,14 @@ impl OnListeners {
 
 /// Removes what is at a path, and objects that are empty then.
 fn remove(fields: &mut Map<String, Value>, path: &[String]) {
-    let Some((name, rest)) = path.split_first() else {
+    let Some((name, below)) = path.split_first() else {
         return;
     };
     let is_gone = match fields.get_mut(name) {
-        Some(_) if rest.is_empty() => true,
+        Some(_) if below.is_empty() => true,
         Some(Value::Object(map)) => {
             let had_some = !map.is_empty();
-            remove(map, rest);
+            remove(map, below);
             had_some && map.is_empty()
         }
         _ => false,
@@ -124,7 +124,7 @@ fn keep_only(fields: &mut Map<String, Value>, paths: &[&[String]]) {
         });
         let below: Vec<&[String]> = below.collect();
         match value {
-            _ if below.iter().any(|rest| rest.is_empty()) => true,
+            _ if below.iter().any(|nested| nested.is_empty()) => true,
             Value::Object(map) => {
                 keep_only(map, &below);
                 !map.is_empty()

@@ -48,11 +48,11 @@ pub struct KindNames {
 
 impl VersionsFile {
     /// The versions of a kind.
-    pub(super) fn of(&self, kind: &Match) -> Option<Vec<String>> {
-        let is_of = |said: &&KindVersions| {
-            said.group == kind.group && said.kind.iter().any(|name| name == kind.kind)
+    pub(super) fn versions_of(&self, kind: &Match) -> Option<Vec<String>> {
+        let is_of = |entry: &&KindVersions| {
+            entry.group == kind.group && entry.kind.iter().any(|name| name == kind.kind)
         };
-        let said = self.versions.iter().find(is_of)?;
-        Some(said.versions.clone())
+        let known = self.versions.iter().find(is_of)?;
+        Some(known.versions.clone())
     }
 }

@@ -6,12 +6,12 @@ use super::{Allowed, Fact, Parent, RefField, Shape, Source, Strategies};
 use crate::model::ids::GroupKind;
 
 /// The fields that hold references, without those that the definition does not have, and with its limits and members.
-pub(super) fn refs(said: Fact<Vec<RefField>>, crd: &Derived) -> Fact<Vec<RefField>> {
-    if said.from != Source::Builtin {
-        return said;
+pub(super) fn refs(known_fields: Fact<Vec<RefField>>, crd: &Derived) -> Fact<Vec<RefField>> {
+    if known_fields.from != Source::Builtin {
+        return known_fields;
     }
     let known = |field: &&RefField| has(crd, &field.path);
-    let narrowed: Vec<RefField> = said
+    let narrowed: Vec<RefField> = known_fields
         .value
         .iter()
         .filter(known)
@@ -21,65 +21,68 @@ pub(super) fn refs(said: Fact<Vec<RefField>>, crd: &Derived) -> Fact<Vec<RefFiel
         })
         .collect();
     if narrowed.is_empty() {
-        return said;
+        return known_fields;
     }
     // These parts are not shown as facts of a field, so they do not count as a change.
-    let untold = |one: &RefField, other: &RefField| RefField {
+    let with_hidden_parts_of = |one: &RefField, other: &RefField| RefField {
         members: one.members.clone(),
         kinds: one.kinds.clone(),
         may_lack: one.may_lack.clone(),
         keyed: one.keyed,
         ..other.clone()
     };
-    let mut pairs = said.value.iter().zip(&narrowed);
-    let same =
-        said.value.len() == narrowed.len() && pairs.all(|(one, other)| *one == untold(one, other));
-    let from = if same { said.from } else { Source::Crd };
+    let mut pairs = known_fields.value.iter().zip(&narrowed);
+    let same = known_fields.value.len() == narrowed.len()
+        && pairs.all(|(one, other)| *one == with_hidden_parts_of(one, other));
+    let from = if same { known_fields.from } else { Source::Crd };
     let value = narrowed;
     Fact { value, from }
 }
 
 /// Combines the facts of a profile and of a definition about one field.
-fn field_of(said: &RefField, crd: &RefField) -> RefField {
-    let narrower = |said: Option<bool>, crd: Option<bool>| {
+fn field_of(profile: &RefField, crd: &RefField) -> RefField {
+    let narrower = |stated: Option<bool>, crd: Option<bool>| {
         if crd == Some(false) {
             crd
         } else {
-            said.or(crd)
+            stated.or(crd)
         }
     };
     RefField {
-        sections: narrower(said.sections, crd.sections),
-        namespace: narrower(said.namespace, crd.namespace),
-        max: crd.max.or(said.max),
-        unique: said.unique || crd.unique,
+        sections: narrower(profile.sections, crd.sections),
+        namespace: narrower(profile.namespace, crd.namespace),
+        max: crd.max.or(profile.max),
+        unique: profile.unique || crd.unique,
         keyed: crd.keyed,
-        needs_section: said.needs_section || crd.needs_section,
-        needs_group: said.needs_group || crd.needs_group,
-        default_group: crd.default_group.clone().or(said.default_group.clone()),
-        default_kind: crd.default_kind.clone().or(said.default_kind.clone()),
+        needs_section: profile.needs_section || crd.needs_section,
+        needs_group: profile.needs_group || crd.needs_group,
+        default_group: crd.default_group.clone().or(profile.default_group.clone()),
+        default_kind: crd.default_kind.clone().or(profile.default_kind.clone()),
         members: crd.members.clone(),
         kinds: crd.kinds.clone(),
-        ..said.clone()
+        ..profile.clone()
     }
 }
 
 /// The allowed target kinds: those that the definition allows, with their meaning from the profile.
-pub(super) fn allow(said: Option<Fact<Vec<Allowed>>>, crd: &Derived) -> Option<Fact<Vec<Allowed>>> {
+pub(super) fn allow(
+    stated: Option<Fact<Vec<Allowed>>>,
+    crd: &Derived,
+) -> Option<Fact<Vec<Allowed>>> {
     let Some(taken) = &crd.allow else {
-        return said;
+        return stated;
     };
     let crd_alone = || Fact {
         value: taken.clone(),
         from: Source::Crd,
     };
-    let said = match said {
-        Some(said) if said.from != Source::Builtin => return Some(said),
-        Some(said) if !said.value.is_empty() => said,
+    let allowed = match stated {
+        Some(fact) if fact.from != Source::Builtin => return Some(fact),
+        Some(fact) if !fact.value.is_empty() => fact,
         _ => return Some(crd_alone()),
     };
     let mut value: Vec<Allowed> = Vec::new();
-    for known in &said.value {
+    for known in &allowed.value {
         let taken = taken.iter().filter(|taken| overlap(&taken.gk, &known.gk));
         for taken in taken {
             let any = &*known.gk.group == "*" || &*known.gk.kind == "*";
@@ -95,10 +98,15 @@ pub(super) fn allow(said: Option<Fact<Vec<Allowed>>>, crd: &Derived) -> Option<F
             }
         }
     }
-    let is_new = |taken: &&Allowed| !said.value.iter().any(|known| overlap(&taken.gk, &known.gk));
+    let is_new = |taken: &&Allowed| {
+        !allowed
+            .value
+            .iter()
+            .any(|known| overlap(&taken.gk, &known.gk))
+    };
     value.extend(taken.iter().filter(is_new).cloned());
-    let from = if value == said.value {
-        said.from
+    let from = if value == allowed.value {
+        allowed.from
     } else {
         Source::Crd
     };
@@ -108,7 +116,7 @@ pub(super) fn allow(said: Option<Fact<Vec<Allowed>>>, crd: &Derived) -> Option<F
 /// The parents whose routes controllers follow: a release whose definition takes no `ListenerSet` as a target, where the
 /// profile does, follows none.
 pub(super) fn parents(
-    said: Fact<Vec<Parent>>,
+    stated: Fact<Vec<Parent>>,
     allow: Option<&Fact<Vec<Allowed>>>,
     narrowed: Option<&Fact<Vec<Allowed>>>,
 ) -> Fact<Vec<Parent>> {
@@ -116,10 +124,10 @@ pub(super) fn parents(
         let mut allowed = allow.into_iter().flat_map(|allow| allow.iter());
         allowed.any(|allowed| allowed.gk.is_listener_set())
     };
-    if said.from != Source::Builtin || !takes_sets(allow) || takes_sets(narrowed) {
-        return said;
+    if stated.from != Source::Builtin || !takes_sets(allow) || takes_sets(narrowed) {
+        return stated;
     }
-    let others = said.value.into_iter();
+    let others = stated.value.into_iter();
     Fact {
         value: others
             .filter(|parent| *parent != Parent::ListenerSet)
@@ -136,28 +144,28 @@ fn overlap(one: &GroupKind, other: &GroupKind) -> bool {
 
 /// Replaces the field that names a strategy, and its names, by those of the definition. Returns whether this changes
 /// anything.
-pub(super) fn strategy(said: &mut Strategies, crd: &Derived) -> bool {
+pub(super) fn strategy(strategies: &mut Strategies, crd: &Derived) -> bool {
     let of_crd = &crd.strategies;
-    let Some(path) = &said.path else {
+    let Some(path) = &strategies.path else {
         return false;
     };
     if !has(crd, path) {
-        said.path = None;
-        said.values.clear();
-        said.default = None;
+        strategies.path = None;
+        strategies.values.clear();
+        strategies.default = None;
         return true;
     }
-    if of_crd.path != said.path || !of_crd.complete {
+    if of_crd.path != strategies.path || !of_crd.complete {
         return false;
     }
     let mut names = of_crd.values.clone();
     for (name, meaning) in &mut names {
-        if let Some(known) = said.values.get(name) {
+        if let Some(known) = strategies.values.get(name) {
             *meaning = *known;
         }
     }
-    let narrowed = names.keys().ne(said.values.keys());
-    said.values = names;
+    let narrowed = names.keys().ne(strategies.values.keys());
+    strategies.values = names;
     narrowed
 }
 

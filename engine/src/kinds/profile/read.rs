@@ -72,27 +72,27 @@ pub(super) fn allowed(profile: &ProfileFile) -> Option<Vec<Allowed>> {
 
 /// The facts that differ on routes of some kinds.
 pub(super) fn on_routes(general: &Profile, files: &[OnRoutesFile]) -> Vec<OnRoutes> {
-    let of = |file: &OnRoutesFile| {
+    let on_routes_of = |file: &OnRoutesFile| {
         let kinds = file.kinds.iter().map(|kind| GroupKind::gateway_api(kind));
         let settings = file.settings.iter().map(|path| within_spec(path));
         OnRoutes::new(general, kinds.collect(), settings.collect(), file.sections)
     };
-    files.iter().map(of).collect()
+    files.iter().map(on_routes_of).collect()
 }
 
 /// The settings that do nothing at some levels.
 pub(super) fn idle(general: &Profile, files: &[IdleFile]) -> Vec<Ineffective> {
     let all: BTreeSet<Level> = files.iter().flat_map(|file| file.levels.clone()).collect();
-    let of = |level| {
-        let here = files.iter().filter(|file| file.levels.contains(&level));
-        let settings = here.flat_map(|file| &file.settings);
+    let idle_at = |level| {
+        let at_level = files.iter().filter(|file| file.levels.contains(&level));
+        let settings = at_level.flat_map(|file| &file.settings);
         Ineffective::new(
             general,
             level,
             settings.map(|path| within_spec(path)).collect(),
         )
     };
-    all.into_iter().map(of).collect()
+    all.into_iter().map(idle_at).collect()
 }
 
 pub(super) fn kinds(files: &[Match]) -> Vec<GroupKind> {

@@ -32,7 +32,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         .or_else(|| from_crd(derived.map(|d| d.refs.clone()).filter(|r| !r.is_empty())))
         .unwrap_or_else(|| default(default_refs()));
     let allow = first(explicit, read::allowed);
-    let parents = said(explicit, |p| p.parents.clone());
+    let parents = stated(explicit, |p| p.parents.clone());
     let (refs, parents, allow) = match derived {
         Some(derived) => {
             let narrowed = narrow::allow(allow.clone(), derived);
@@ -44,7 +44,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
     let annotation = first(explicit, |p| read::annotation(p).map(Some)).unwrap_or_default();
     let demanded = derived.is_some_and(|d| d.required);
     let required = first(explicit, |p| p.targets.required)
-        .filter(|said| said.from == Source::Config || **said || !demanded)
+        .filter(|fact| fact.from == Source::Config || **fact || !demanded)
         .or_else(|| from_crd(demanded.then_some(true)))
         .unwrap_or_else(|| default(annotation.is_none()));
     let class = first(explicit, |p| p.class)
@@ -67,68 +67,68 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         exclude: excluded(explicit, &refs, &strategies),
         needs_route: first(explicit, |p| p.needs_route).unwrap_or_else(|| default(true)),
         parents,
-        conflict_scope: said(explicit, |p| p.conflict.scope),
-        one_untargeted: said(explicit, |p| p.conflict.one_untargeted),
-        clashes: said(explicit, |p| p.conflict.clashes.clone()),
-        hierarchy: said(explicit, |p| p.hierarchy.clone()),
-        service_as: said(explicit, |p| p.targets.service_as),
-        by_filter_of: said(explicit, |p| {
+        conflict_scope: stated(explicit, |p| p.conflict.scope),
+        one_untargeted: stated(explicit, |p| p.conflict.one_untargeted),
+        clashes: stated(explicit, |p| p.conflict.clashes.clone()),
+        hierarchy: stated(explicit, |p| p.hierarchy.clone()),
+        service_as: stated(explicit, |p| p.targets.service_as),
+        by_filter_of: stated(explicit, |p| {
             let kinds = p.targets.by_filter_of.as_ref()?;
             Some(kinds.iter().map(Match::gk).collect())
         }),
-        on_missing: said(explicit, |p| p.targets.on_missing),
-        on_missing_except: said(explicit, |p| {
+        on_missing: stated(explicit, |p| p.targets.on_missing),
+        on_missing_except: stated(explicit, |p| {
             p.targets.on_missing_except.as_ref().map(read::classes)
         }),
-        no_proxy_labels: said(explicit, |p| {
+        no_proxy_labels: stated(explicit, |p| {
             p.targets.no_proxy_labels.as_ref().map(read::pairs)
         }),
-        gateway_by_label: said(explicit, |p| {
+        gateway_by_label: stated(explicit, |p| {
             let by_label = p.targets.gateway_by_label.as_ref()?;
             Some(Some(read::gateway_by_label(by_label)))
         }),
-        gateway_pods: said(explicit, |p| {
+        gateway_pods: stated(explicit, |p| {
             let pods = p.targets.gateway_pods.as_ref()?;
             Some(Some(Arc::new(read::gateway_pods(pods))))
         }),
-        root_namespace: said(explicit, |p| {
+        root_namespace: stated(explicit, |p| {
             Some(Some(p.targets.root_namespace.as_deref()?.into()))
         }),
-        refused: said(explicit, |p| p.targets.refused.as_ref().map(Refused::read)),
+        refused: stated(explicit, |p| p.targets.refused.as_ref().map(Refused::read)),
         name_comparison: first(explicit, |p| p.targets.name_comparison)
             .or_else(|| from_crd(derived.and_then(|d| d.spelled)))
             .unwrap_or_default(),
-        section_naming: said(explicit, |p| p.targets.section_naming),
-        ports_by: said(explicit, |p| p.targets.ports_by),
-        conflict_fields: said(explicit, |p| Some(read::paths(p.conflict.fields.as_ref()?))),
-        weight: said(explicit, |p| {
+        section_naming: stated(explicit, |p| p.targets.section_naming),
+        ports_by: stated(explicit, |p| p.targets.ports_by),
+        conflict_fields: stated(explicit, |p| Some(read::paths(p.conflict.fields.as_ref()?))),
+        weight: stated(explicit, |p| {
             Some(Some(p.conflict.weight.as_deref()?.into()))
         }),
-        controls: said(explicit, read::controls),
-        caveats: said(explicit, |p| {
+        controls: stated(explicit, read::controls),
+        caveats: stated(explicit, |p| {
             Some(p.caveats.as_ref()?.iter().map(Caveat::read).collect())
         }),
-        needs: said(explicit, |p| {
+        needs: stated(explicit, |p| {
             Some(p.needs.as_ref()?.iter().map(Need::read).collect())
         }),
-        protects: said(explicit, read::protections),
-        switched_off_by: said(explicit, |p| {
+        protects: stated(explicit, read::protections),
+        switched_off_by: stated(explicit, |p| {
             Some(read::setting_paths(p.switched_off_by.as_ref()?))
         }),
-        protects_if_empty: said(explicit, |p| {
+        protects_if_empty: stated(explicit, |p| {
             Some(read::setting_paths(p.protects_if_empty.as_ref()?))
         }),
-        weakened_by: said(explicit, |p| {
+        weakened_by: stated(explicit, |p| {
             Some(p.weakened_by.as_ref()?.iter().map(Weakness::read).collect())
         }),
-        alternatives: said(explicit, |p| {
+        alternatives: stated(explicit, |p| {
             Some(Some(p.alternatives.as_ref()?.condition()))
         }),
-        drops_nulls: said(explicit, |p| p.drops_nulls),
-        references: said(explicit, |p| {
+        drops_nulls: stated(explicit, |p| p.drops_nulls),
+        references: stated(explicit, |p| {
             Some(p.references.as_ref()?.iter().map(Reference::read).collect())
         }),
-        rejected_if: said(explicit, |p| {
+        rejected_if: stated(explicit, |p| {
             Some(
                 p.rejected_if
                     .as_ref()?
@@ -137,30 +137,30 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
                     .collect(),
             )
         }),
-        controllers: said(explicit, |p| Some(read::texts(p.controllers.as_ref()?))),
-        ignored_by: said(explicit, |p| Some(read::texts(p.ignored_by.as_ref()?))),
-        classes: said(explicit, |p| Some(read::texts(p.classes.as_ref()?))),
-        domain: said(explicit, |p| Some(Some(p.domain.as_deref()?.into()))),
+        controllers: stated(explicit, |p| Some(read::texts(p.controllers.as_ref()?))),
+        ignored_by: stated(explicit, |p| Some(read::texts(p.ignored_by.as_ref()?))),
+        classes: stated(explicit, |p| Some(read::texts(p.classes.as_ref()?))),
+        domain: stated(explicit, |p| Some(Some(p.domain.as_deref()?.into()))),
         status: first(explicit, |p| p.status.shape)
             .or_else(|| from_crd(derived.and_then(|d| d.status)))
             .map(|fact| fact.map(Some))
             .unwrap_or_default(),
         max_ancestors: first(explicit, |p| p.status.max_ancestors)
-            .filter(|said| said.from == Source::Config)
+            .filter(|fact| fact.from == Source::Config)
             .or_else(|| from_crd(derived.and_then(|d| d.max_ancestors)))
             .or_else(|| first(explicit, |p| p.status.max_ancestors))
             .unwrap_or_else(|| default(MAX_ANCESTORS)),
-        tells_overridden: said(explicit, |p| p.status.overridden),
-        may_be_empty: said(explicit, |p| p.status.may_be_empty),
-        must_be_true: said(explicit, |p| {
+        tells_overridden: stated(explicit, |p| p.status.overridden),
+        may_be_empty: stated(explicit, |p| p.status.may_be_empty),
+        must_be_true: stated(explicit, |p| {
             Some(read::texts(p.status.must_be_true.as_ref()?))
         }),
         in_force: first(explicit, |p| Some(read::texts(p.status.in_force.as_ref()?)))
             .unwrap_or_else(|| default(ENFORCEMENT.into_iter().map(Arc::from).collect())),
-        idle: said(explicit, |p| p.status.idle.clone()),
+        idle: stated(explicit, |p| p.status.idle.clone()),
         merging: merging(explicit),
         versions: from_crd(crd.map(|crd| crd.served.clone()))
-            .unwrap_or_else(|| said(explicit, |p| Some(read::texts(p.versions.as_ref()?)))),
+            .unwrap_or_else(|| stated(explicit, |p| Some(read::texts(p.versions.as_ref()?)))),
         schemas: derived.map(|d| d.versions.clone()).unwrap_or_default(),
         one_form: from_crd(derived.is_some_and(|d| d.one_form).then_some(true)).unwrap_or_default(),
         annotation,
@@ -214,7 +214,7 @@ pub(super) fn first<T>(
 }
 
 /// A fact that no CRD states.
-fn said<T: Default>(explicit: &Explicit<'_>, f: impl Fn(&ProfileFile) -> Option<T>) -> Fact<T> {
+fn stated<T: Default>(explicit: &Explicit<'_>, f: impl Fn(&ProfileFile) -> Option<T>) -> Fact<T> {
     first(explicit, f).unwrap_or_default()
 }
 
@@ -341,42 +341,42 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<&Derived>) -> Fact<Strate
 
 fn merging(explicit: &Explicit<'_>) -> Merging {
     Merging {
-        dictated_by: said(explicit, |p| p.merge.dictated_by),
-        merge_with: said(explicit, |p| p.merge.merge_with),
-        atomic_fields: said(explicit, |p| {
+        dictated_by: stated(explicit, |p| p.merge.dictated_by),
+        merge_with: stated(explicit, |p| p.merge.merge_with),
+        atomic_fields: stated(explicit, |p| {
             Some(read::paths(p.merge.atomic_fields.as_ref()?))
         }),
         fills: Vec::new(),
         parent_first: false,
-        list_keys: said(explicit, |p| p.merge.list_keys.clone()),
-        combined_lists: said(explicit, |p| p.merge.combined_lists.clone()),
-        lists_by_policy: said(explicit, |p| {
+        list_keys: stated(explicit, |p| p.merge.list_keys.clone()),
+        combined_lists: stated(explicit, |p| p.merge.combined_lists.clone()),
+        lists_by_policy: stated(explicit, |p| {
             let lists = p.merge.lists_by_policy.as_ref()?.iter();
             Some(lists.map(|list| read::last_two(list)).collect())
         }),
-        append_lists: said(explicit, |p| p.merge.append_lists.clone()),
-        empty_spec: said(explicit, |p| p.merge.empty_spec.map(Some)),
-        on_listeners: said(explicit, |p| {
+        append_lists: stated(explicit, |p| p.merge.append_lists.clone()),
+        empty_spec: stated(explicit, |p| p.merge.empty_spec.map(Some)),
+        on_listeners: stated(explicit, |p| {
             let on_listeners = p.merge.on_listeners.as_ref()?;
             Some(on_listeners.iter().map(OnListeners::read).collect())
         }),
-        ports: said(explicit, |p| {
+        ports: stated(explicit, |p| {
             Some(p.merge.ports.as_ref().map(PortSettings::read)).filter(Option::is_some)
         }),
-        levels_by_age: said(explicit, |p| p.merge.levels_by_age.clone()),
-        stages: said(explicit, |p| p.merge.stages.clone()),
-        stage_per_policy: said(explicit, |p| p.merge.stage_per_policy),
-        lasting: said(explicit, |p| {
+        levels_by_age: stated(explicit, |p| p.merge.levels_by_age.clone()),
+        stages: stated(explicit, |p| p.merge.stages.clone()),
+        stage_per_policy: stated(explicit, |p| p.merge.stage_per_policy),
+        lasting: stated(explicit, |p| {
             Some(read::setting_paths(p.merge.lasting.as_ref()?))
         }),
-        apart: said(explicit, |p| p.merge.apart.clone().map(Some)),
-        together: said(explicit, |p| {
+        apart: stated(explicit, |p| p.merge.apart.clone().map(Some)),
+        together: stated(explicit, |p| {
             Some(read::setting_paths(p.merge.together.as_ref()?))
         }),
-        inheritance: said(explicit, |p| {
+        inheritance: stated(explicit, |p| {
             Some(Some(Arc::new(p.merge.inheritance.clone()?)))
         }),
-        essential: said(explicit, |p| {
+        essential: stated(explicit, |p| {
             let fields = p.merge.essential.as_ref()?;
             Some(
                 fields
@@ -395,8 +395,8 @@ fn unset(
     strategies: &Fact<Strategies>,
     allow: Option<&Fact<Vec<Allowed>>>,
 ) -> Fact<Strategy> {
-    if let Some(said) = first(explicit, |p| p.merge.default.map(Strategy::from)) {
-        return said;
+    if let Some(fact) = first(explicit, |p| p.merge.default.map(Strategy::from)) {
+        return fact;
     }
     let named = strategies.default.as_ref();
     if let Some(filled_in) = named.and_then(|name| strategies.values.get(name)) {
@@ -417,8 +417,8 @@ fn unset(
         Strategy::Merge(Direction::Overrides, Op::Patch),
     ];
     let supported = |s: &&Strategy| strategies.values.values().any(|v| v == *s);
-    let found = wanted.iter().find(supported).copied();
-    default(found.unwrap_or(atomic_defaults))
+    let strategy = wanted.iter().find(supported).copied();
+    default(strategy.unwrap_or(atomic_defaults))
 }
 
 /// All fields of `spec` that are not settings.
@@ -428,7 +428,7 @@ fn excluded(
     strategies: &Strategies,
 ) -> Fact<Vec<String>> {
     let top = |path: &str| path.split('.').next().unwrap_or(path).to_owned();
-    let more = said(explicit, |p| p.merge.exclude.clone());
+    let more = stated(explicit, |p| p.merge.exclude.clone());
     let mut names: Vec<String> = refs.iter().map(|r| top(&r.path)).collect();
     names.extend(REF_FIELDS.map(str::to_owned));
     names.extend(strategies.path.as_deref().map(top));

@@ -78,7 +78,7 @@ pub enum Shape {
     /// A map from any names to values.
     Map {
         /// The type of the values.
-        of: Arc<Shape>,
+        values: Arc<Shape>,
         /// Whether they may be `null`.
         nullable: bool,
     },
@@ -135,8 +135,8 @@ impl VersionSchema {
     /// The constraints and rules that a spec certainly violates; for one value only the constraint.
     pub fn violations(&self, spec: &Value) -> Vec<Violation> {
         let mut effort = CelBudget::new();
-        let mut found = self.constraints.violations(spec);
-        let known: Vec<String> = found
+        let mut violations = self.constraints.violations(spec);
+        let known: Vec<String> = violations
             .iter()
             .map(|of_schema| of_schema.path.clone())
             .collect();
@@ -156,13 +156,15 @@ impl VersionSchema {
                 });
                 let mut known = None;
                 for (rule, parsed) in rules.iter().zip(parsed.iter()) {
-                    let Some(parsed) = parsed.as_ref().filter(|_| found.len() < MOST_VIOLATIONS)
+                    let Some(parsed) = parsed
+                        .as_ref()
+                        .filter(|_| violations.len() < MOST_VIOLATIONS)
                     else {
                         continue;
                     };
                     let known = known.get_or_insert_with(|| shape.known(value));
                     if parsed.holds(known, &mut effort) == Some(false) {
-                        found.push(Violation {
+                        violations.push(Violation {
                             path: path.to_owned(),
                             message: (*rule.message).to_owned(),
                         });
@@ -170,7 +172,7 @@ impl VersionSchema {
                 }
             });
         }
-        found
+        violations
     }
 }
 
@@ -183,7 +185,7 @@ fn each(
     path: &str,
     tell: &mut impl FnMut(&Shape, &Value, &str),
 ) {
-    let Some((step, rest)) = steps.split_first() else {
+    let Some((step, below)) = steps.split_first() else {
         if !value.is_null() {
             tell(shape, value, path);
         }
@@ -192,17 +194,17 @@ fn each(
     match (step, shape, value) {
         (Step::Field(name), Shape::Object { .. }, Value::Object(map)) => {
             if let (Some(field), Some(value)) = (shape.field(name), map.get(&**name)) {
-                each(&field.shape, value, rest, &format!("{path}.{name}"), tell);
+                each(&field.shape, value, below, &format!("{path}.{name}"), tell);
             }
         }
         (Step::Items, Shape::List(of), Value::Array(items)) => {
             for (i, item) in items.iter().enumerate() {
-                each(of, item, rest, &format!("{path}[{i}]"), tell);
+                each(of, item, below, &format!("{path}[{i}]"), tell);
             }
         }
-        (Step::Values, Shape::Map { of, .. }, Value::Object(map)) => {
+        (Step::Values, Shape::Map { values, .. }, Value::Object(map)) => {
             for (name, value) in map {
-                each(of, value, rest, &format!("{path}.{name}"), tell);
+                each(values, value, below, &format!("{path}.{name}"), tell);
             }
         }
         _ => {}
@@ -230,7 +232,7 @@ impl Shape {
         for name in path.split('.') {
             shape = match shape {
                 Self::Any => return Some(shape),
-                Self::Map { of, .. } => of,
+                Self::Map { values, .. } => values,
                 Self::Object { open, .. } => match shape.field(name) {
                     Some(field) => &field.shape,
                     None if *open => return Some(&Self::Any),
@@ -248,9 +250,9 @@ impl Shape {
             (Self::List(of), Value::Array(items)) => {
                 items.iter().any(|item| of.stores_differently(item))
             }
-            (Self::Map { of, nullable }, Value::Object(map)) => {
-                let mut values = map.values();
-                values.any(|value| (value.is_null() && !nullable) || of.stores_differently(value))
+            (Self::Map { values, nullable }, Value::Object(map)) => {
+                let mut all = map.values();
+                all.any(|value| (value.is_null() && !nullable) || values.stores_differently(value))
             }
             (Self::Object { fields, open }, Value::Object(map)) => {
                 let mut names = map.keys();
@@ -268,7 +270,7 @@ impl Shape {
         for name in path {
             at = format!("{at}.{name}");
             shape = match shape {
-                Self::Map { of, .. } => of,
+                Self::Map { values, .. } => values,
                 Self::Object { fields, open } => match shape.field(name) {
                     Some(field) => &field.shape,
                     None if *open => return None,
@@ -299,23 +301,29 @@ impl Shape {
     /// Removes the fields that the API server drops, and returns the first of them. The values at the paths in
     /// `kept`, from `spec`, remain unchanged.
     pub fn prune(&self, value: &mut Value, kept: &[&str]) -> Vec<Unknown> {
-        let mut found = Vec::new();
+        let mut unknown = Vec::new();
         if self.stores_differently(value) {
-            self.take_unknown(value, "spec", kept, &mut found);
+            self.take_unknown(value, "spec", kept, &mut unknown);
         }
-        found
+        unknown
     }
 
-    fn take_unknown(&self, value: &mut Value, path: &str, kept: &[&str], found: &mut Vec<Unknown>) {
+    fn take_unknown(
+        &self,
+        value: &mut Value,
+        path: &str,
+        kept: &[&str],
+        unknown: &mut Vec<Unknown>,
+    ) {
         match (self, value) {
             (Self::List(of), Value::Array(items)) => {
                 for (i, item) in items.iter_mut().enumerate() {
-                    of.take_unknown(item, &format!("{path}[{i}]"), kept, found);
+                    of.take_unknown(item, &format!("{path}[{i}]"), kept, unknown);
                 }
             }
-            (Self::Map { of, .. }, Value::Object(map)) => {
+            (Self::Map { values, .. }, Value::Object(map)) => {
                 for (name, item) in map.iter_mut() {
-                    of.take_unknown(item, &format!("{path}.{name}"), kept, found);
+                    values.take_unknown(item, &format!("{path}.{name}"), kept, unknown);
                 }
             }
             (Self::Object { fields, open }, Value::Object(map)) => map.retain(|name, item| {
@@ -325,13 +333,13 @@ impl Shape {
                     .is_some_and(|p| kept.contains(&p));
                 match self.field(name) {
                     _ if is_kept => {}
-                    Some(field) => field.shape.take_unknown(item, &path, kept, found),
+                    Some(field) => field.shape.take_unknown(item, &path, kept, unknown),
                     None if *open => {}
                     None => {
-                        if found.len() < MOST_UNKNOWN {
+                        if unknown.len() < MOST_UNKNOWN {
                             let known = fields.iter().map(|field| field.name.clone());
                             let known = known.collect();
-                            found.push(Unknown { path, known });
+                            unknown.push(Unknown { path, known });
                         }
                         return false;
                     }
@@ -357,10 +365,10 @@ impl Shape {
                     of.each_field(item, path, kept, change);
                 }
             }
-            (Self::Map { of, .. }, Value::Object(map)) => {
+            (Self::Map { values, .. }, Value::Object(map)) => {
                 change(self, None, map);
                 for (name, item) in map.iter_mut() {
-                    of.each_field(item, &below(path, name), kept, change);
+                    values.each_field(item, &below(path, name), kept, change);
                 }
             }
             (Self::Object { fields, .. }, Value::Object(map)) => {
@@ -390,12 +398,12 @@ impl Shape {
             (Self::List(of), Value::Array(items)) => {
                 Truth::List(items.iter().map(|item| of.known(item)).collect())
             }
-            (Self::Map { of, .. }, Value::Object(map)) => {
+            (Self::Map { values, .. }, Value::Object(map)) => {
                 let fields = map.iter();
-                let fields = fields.map(|(name, item)| (name.as_str().into(), of.known(item)));
+                let fields = fields.map(|(name, item)| (name.as_str().into(), values.known(item)));
                 Truth::Map {
                     fields: fields.collect(),
-                    whole: true,
+                    complete: true,
                 }
             }
             (Self::Object { fields, open }, Value::Object(map)) => Truth::Map {
@@ -403,7 +411,7 @@ impl Shape {
                     .iter()
                     .map(|field| (field.name.clone(), field.known(map)))
                     .collect(),
-                whole: !open,
+                complete: !open,
             },
             _ => Truth::Unknown,
         }
@@ -417,13 +425,13 @@ impl Shape {
         Arc::new(match (&**self, &**other) {
             (Self::List(a), Self::List(b)) => Self::List(a.or(b)),
             (
-                Self::Map { of, nullable },
+                Self::Map { values, nullable },
                 Self::Map {
-                    of: other,
+                    values: other,
                     nullable: other_nullable,
                 },
             ) => Self::Map {
-                of: of.or(other),
+                values: values.or(other),
                 nullable: *nullable || *other_nullable,
             },
             (
@@ -460,16 +468,16 @@ fn below(path: &str, name: &str) -> String {
 // === impl Field ===
 
 impl Field {
-    fn stores_differently(&self, of: &Map<String, Value>) -> bool {
-        match of.get(&*self.name) {
+    fn stores_differently(&self, object: &Map<String, Value>) -> bool {
+        match object.get(&*self.name) {
             None => self.json().is_some(),
             Some(Value::Null) => self.json().is_some() || !self.keeps_null(),
             Some(value) => self.shape.stores_differently(value),
         }
     }
 
-    fn known(&self, of: &Map<String, Value>) -> Truth {
-        match of.get(&*self.name) {
+    fn known(&self, object: &Map<String, Value>) -> Truth {
+        match object.get(&*self.name) {
             // The API server drops or defaults it.
             Some(Value::Null) => Truth::Unknown,
             Some(value) => self.shape.known(value),

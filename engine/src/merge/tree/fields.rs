@@ -69,9 +69,9 @@ impl Fields {
         let mut added = Vec::new();
         let mut from = 0;
         for (key, over) in &over.0 {
-            let rest = self.0.get_mut(from..).unwrap_or_default();
-            let at = rest.partition_point(|(k, _)| k < key);
-            match rest.get_mut(at) {
+            let remaining = self.0.get_mut(from..).unwrap_or_default();
+            let at = remaining.partition_point(|(k, _)| k < key);
+            match remaining.get_mut(at) {
                 Some((k, under)) if k == key => both(key, under, over),
                 _ => added.push((key.clone(), over.clone())),
             }

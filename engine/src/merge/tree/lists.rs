@@ -20,7 +20,7 @@ pub(in crate::merge) struct Lists<'a> {
     /// Such lists that add up between levels only: the names of the field above them and of their own.
     pub(in crate::merge) by_policy: &'a [[String; 2]],
     /// The policy.
-    pub(in crate::merge) of: &'a ObjectKey,
+    pub(in crate::merge) policy: &'a ObjectKey,
 }
 
 /// The place of a value: its field, and the field above that.
@@ -54,7 +54,7 @@ impl Lists<'_> {
         if self.adding_up.iter().any(|name| name == field)
             || by_policy.any(|[one, name]| one == above && name == field)
         {
-            return Some(format!("{}={index}", self.of.path()));
+            return Some(format!("{}={index}", self.policy.path()));
         }
         if let Some(key) = self.combined.get(field) {
             let entry = entry.as_object().is_some().then_some(entry)?;

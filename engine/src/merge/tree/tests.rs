@@ -18,7 +18,7 @@ fn read(value: Value, policy: &str) -> Tree {
         combined: &BTreeMap::new(),
         adding_up: &[],
         by_policy: &[],
-        of: &policy,
+        policy: &policy,
     };
     Tree::read(value, Some(&lists), &|value| Setting {
         value: value.into(),
@@ -62,7 +62,7 @@ fn trees() -> Vec<Tree> {
 
 /// The subtree at a path, or the nearest one above it.
 fn nearest<'a>(tree: &'a Tree, path: &[Arc<str>]) -> &'a Tree {
-    let (Some((key, rest)), tree) = (path.split_first(), without(tree)) else {
+    let (Some((key, below_key)), tree) = (path.split_first(), without(tree)) else {
         return without(tree);
     };
     let below = match tree {
@@ -70,7 +70,7 @@ fn nearest<'a>(tree: &'a Tree, path: &[Arc<str>]) -> &'a Tree {
         Tree::List(list) => list.iter().find(|(k, _)| k == key).map(|(_, tree)| tree),
         _ => None,
     };
-    below.map_or(tree, |below| nearest(below, rest))
+    below.map_or(tree, |below| nearest(below, below_key))
 }
 
 fn without(tree: &Tree) -> &Tree {

@@ -27,14 +27,14 @@ impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for BoundedVec<T
                 f.write_str("a list")
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-                let mut found = Vec::new();
+                let mut read = Vec::new();
                 while let Some(item) = items.next_element()? {
-                    if found.len() == N {
+                    if read.len() == N {
                         return Err(A::Error::custom(format_args!("{LONG_LIST} {N} items")));
                     }
-                    found.push(item);
+                    read.push(item);
                 }
-                Ok(BoundedVec(found))
+                Ok(BoundedVec(read))
             }
         }
         from.deserialize_seq(Items(PhantomData))

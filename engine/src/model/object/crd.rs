@@ -89,7 +89,7 @@ struct RootSchema {
     #[serde(default)]
     properties: RootProperties,
     #[serde(flatten, deserialize_with = "literal::object")]
-    rest: Map<String, Value>,
+    others: Map<String, Value>,
 }
 
 #[derive(Default, Deserialize)]
@@ -121,7 +121,7 @@ pub(super) fn read(spec: &str, labels: &Labels, with_schemas: bool) -> Result<Cr
             schemas.names.push(version.name);
         }
         if version.storage {
-            schemas.root = Value::Object(schema.rest);
+            schemas.root = Value::Object(schema.others);
             schemas.spec = schema.properties.spec;
             schemas.status = schema.properties.status;
             schemas.status_subresource = version.subresources.is_some_and(|s| s.status.is_some());

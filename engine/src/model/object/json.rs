@@ -83,7 +83,7 @@ pub(super) struct InfrastructureJson {
 #[serde(default)]
 pub(super) struct AddressJson {
     #[serde(rename = "type")]
-    of: Option<Box<str>>,
+    address_type: Option<Box<str>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -342,7 +342,7 @@ fn all<A, B, const N: usize>(items: Option<BoundedVec<A, N>>, f: impl Fn(A) -> B
 }
 
 /// A string, unless it is empty.
-fn said(text: Option<Arc<str>>) -> Option<Arc<str>> {
+fn not_empty(text: Option<Arc<str>>) -> Option<Arc<str>> {
     text.filter(|text| !text.is_empty())
 }
 
@@ -358,7 +358,7 @@ pub(super) fn listener(json: ListenerJson<'_>) -> Listener {
         port: port(json.port).unwrap_or_default(),
         protocol: json.protocol.unwrap_or_default(),
         passes_tls_through: mode.as_deref() == Some("Passthrough"),
-        hostname: said(json.hostname),
+        hostname: not_empty(json.hostname),
         routes_from: from(allowed.namespaces, From::Same),
         routes_of: all(allowed.kinds, |k| {
             let group = k.group;
@@ -378,12 +378,12 @@ pub(super) fn infrastructure<'a>(
     mut addresses: impl Iterator<Item = &'a AddressJson>,
 ) -> Option<Box<Infrastructure>> {
     let labels = stated.and_then(|stated| stated.labels);
-    let has_hostname = addresses.any(|address| address.of.as_deref() == Some("Hostname"));
-    let found = Infrastructure {
+    let has_hostname = addresses.any(|address| address.address_type.as_deref() == Some("Hostname"));
+    let infrastructure = Infrastructure {
         labels,
         has_hostname,
     };
-    (found != Infrastructure::default()).then(|| Box::new(found))
+    (infrastructure != Infrastructure::default()).then(|| Box::new(infrastructure))
 }
 
 /// A missing selector selects nothing.
@@ -406,7 +406,7 @@ fn from(json: Option<FromJson<'_>>, unsaid: From) -> From {
 
 pub(super) fn service_port(json: PortJson) -> Port {
     Port {
-        name: said(json.name),
+        name: not_empty(json.name),
         number: port(json.port).unwrap_or_default(),
     }
 }
@@ -421,7 +421,7 @@ pub(super) fn grant_from(json: GrantFromJson) -> GrantFrom {
 pub(super) fn grant_to(json: GrantToJson) -> GrantTo {
     GrantTo {
         gk: GroupKind::new(json.group, json.kind),
-        name: said(json.name),
+        name: not_empty(json.name),
     }
 }
 
@@ -430,9 +430,9 @@ fn port(number: Option<u32>) -> Option<u16> {
 }
 
 fn reference(json: &ParentJson, header: &Header, group: &str, kind: &str) -> ObjectKey {
-    let or = |said: &Option<Arc<str>>, unsaid: &str| match said {
-        Some(said) => said.clone(),
-        None => Arc::from(unsaid),
+    let or = |value: &Option<Arc<str>>, default: &str| match value {
+        Some(value) => value.clone(),
+        None => Arc::from(default),
     };
     let gk = GroupKind::new(or(&json.group, group), or(&json.kind, kind));
     let namespace = json.namespace.as_ref();
@@ -444,7 +444,7 @@ pub(super) fn parent(json: ParentJson, header: &Header) -> ParentRef {
     ParentRef {
         object: reference(&json, header, GATEWAY_API, "Gateway"),
         port: port(json.port),
-        section: said(json.section_name),
+        section: not_empty(json.section_name),
     }
 }
 
@@ -480,7 +480,7 @@ pub(super) fn rule(json: RuleJson<'_>, header: &Header) -> Rule {
         }
     };
     Rule {
-        name: said(json.name),
+        name: not_empty(json.name),
         backends: all(json.backend_refs, backend),
         filter_refs,
     }

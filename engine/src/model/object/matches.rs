@@ -122,9 +122,10 @@ impl Matches {
 /// The hashes of each rule.
 fn by_rule(mut numbers: &[u64]) -> impl Iterator<Item = &[u64]> {
     std::iter::from_fn(move || {
-        let (count, rest) = numbers.split_first()?;
-        let (hashes, rest) = rest.split_at_checked(usize::try_from(*count).ok()?)?;
-        numbers = rest;
+        let (count, numbers_left) = numbers.split_first()?;
+        let (hashes, numbers_left) =
+            numbers_left.split_at_checked(usize::try_from(*count).ok()?)?;
+        numbers = numbers_left;
         Some(hashes)
     })
 }
@@ -169,11 +170,11 @@ impl MatchJson {
         (kind, value).hash(&mut hasher);
         for pairs in [self.headers, self.query_params] {
             let pairs = pairs.map(|pairs| pairs.0).unwrap_or_default();
-            let of = |pair: PairJson| {
+            let normal = |pair: PairJson| {
                 let kind = pair.kind.unwrap_or_else(|| "Exact".to_owned());
                 (pair.name.to_ascii_lowercase(), kind, pair.value)
             };
-            let mut pairs: Vec<(String, String, String)> = pairs.into_iter().map(of).collect();
+            let mut pairs: Vec<(String, String, String)> = pairs.into_iter().map(normal).collect();
             pairs.sort();
             pairs.hash(&mut hasher);
         }
@@ -187,7 +188,7 @@ mod tests {
 
     use super::Matches;
 
-    fn of(rules: &[Option<&str>]) -> Matches {
+    fn matches_of(rules: &[Option<&str>]) -> Matches {
         let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
         let rules: Vec<Option<Box<RawValue>>> =
             rules.iter().map(|rule| Some(raw((*rule)?))).collect();
@@ -196,13 +197,13 @@ mod tests {
 
     #[test]
     fn what_is_left_out_counts_as_its_default() {
-        let said = r#"[{"path": {"type": "PathPrefix", "value": "/"}}]"#;
-        assert_eq!(of(&[Some(said)]), of(&[None]));
-        assert_eq!(of(&[Some("[]")]), of(&[Some("null")]));
+        let explicit = r#"[{"path": {"type": "PathPrefix", "value": "/"}}]"#;
+        assert_eq!(matches_of(&[Some(explicit)]), matches_of(&[None]));
+        assert_eq!(matches_of(&[Some("[]")]), matches_of(&[Some("null")]));
         let header =
             r#"[{"headers": [{"name": "X-Stage", "value": "a"}, {"name": "b", "value": "b"}]}]"#;
         let other = r#"[{"headers": [{"name": "b", "type": "Exact", "value": "b"}, {"name": "x-stage", "value": "a"}]}]"#;
-        assert_eq!(of(&[Some(header)]), of(&[Some(other)]));
+        assert_eq!(matches_of(&[Some(header)]), matches_of(&[Some(other)]));
     }
 
     #[test]
@@ -219,7 +220,7 @@ mod tests {
         for one in all {
             let same = all
                 .iter()
-                .filter(|other| of(&[Some(one)]) == of(&[Some(other)]));
+                .filter(|other| matches_of(&[Some(one)]) == matches_of(&[Some(other)]));
             assert_eq!(same.count(), 1, "{one}");
         }
     }
@@ -228,12 +229,12 @@ mod tests {
     fn a_call_equals_the_path_that_it_has_over_http() {
         let call = r#"[{"method": {"service": "shop.Cart", "method": "Add"}}]"#;
         let path = r#"[{"path": {"type": "Exact", "value": "/shop.Cart/Add"}}]"#;
-        assert_eq!(of(&[Some(call)]), of(&[Some(path)]));
+        assert_eq!(matches_of(&[Some(call)]), matches_of(&[Some(path)]));
         let service = r#"[{"method": {"service": "shop.Cart", "type": "Exact"}}]"#;
         let prefix = r#"[{"path": {"type": "PathPrefix", "value": "/shop.Cart"}}]"#;
-        assert_eq!(of(&[Some(service)]), of(&[Some(prefix)]));
+        assert_eq!(matches_of(&[Some(service)]), matches_of(&[Some(prefix)]));
         let expression = r#"[{"method": {"service": "shop.Cart", "type": "RegularExpression"}}]"#;
-        assert_ne!(of(&[Some(expression)]), of(&[Some(prefix)]));
+        assert_ne!(matches_of(&[Some(expression)]), matches_of(&[Some(prefix)]));
     }
 
     #[test]
@@ -243,19 +244,23 @@ mod tests {
             r#"[{"path": {"value": "/b"}}]"#,
         );
         let both = r#"[{"path": {"value": "/a"}}, {"path": {"value": "/b"}}]"#;
-        let all = of(&[Some(a), Some(both), None]);
-        assert_eq!(all.of_rule(0), of(&[Some(a)]).of_rule(0));
-        let mut each = [of(&[Some(a)]).of_rule(0), of(&[Some(b)]).of_rule(0)].concat();
+        let all = matches_of(&[Some(a), Some(both), None]);
+        assert_eq!(all.of_rule(0), matches_of(&[Some(a)]).of_rule(0));
+        let mut each = [
+            matches_of(&[Some(a)]).of_rule(0),
+            matches_of(&[Some(b)]).of_rule(0),
+        ]
+        .concat();
         each.sort_unstable();
         assert_eq!(all.of_rule(1), each);
-        assert_eq!(all.of_rule(2), of(&[None]).of_rule(0));
+        assert_eq!(all.of_rule(2), matches_of(&[None]).of_rule(0));
         assert!(all.of_rule(3).is_empty());
     }
 
     #[test]
     fn a_rule_that_cannot_be_read_is_compared_with_nothing() {
-        let odd = of(&[Some(r#"[{"cookies": []}]"#), None]);
+        let odd = matches_of(&[Some(r#"[{"cookies": []}]"#), None]);
         assert!(odd.of_rule(0).is_empty());
-        assert_eq!(odd.of_rule(1), of(&[None]).of_rule(0));
+        assert_eq!(odd.of_rule(1), matches_of(&[None]).of_rule(0));
     }
 }

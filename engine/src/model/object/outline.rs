@@ -103,7 +103,7 @@ fn route(header: &Header, spec: &str) -> Node {
         read(parent).map(|parent: ParentJson| json::parent(parent, header))
     };
     let rule = |rule: &RawValue| -> Option<Rule> {
-        let whole = read(rule).map(|rule: RuleJson<'_>| json::rule(rule, header));
+        let readable = read(rule).map(|rule: RuleJson<'_>| json::rule(rule, header));
         let named = || {
             let [name] = fields(rule.get(), ["name"]);
             Some(Rule {
@@ -112,7 +112,7 @@ fn route(header: &Header, spec: &str) -> Node {
                 filter_refs: None,
             })
         };
-        whole.or_else(named)
+        readable.or_else(named)
     };
     let unreadable: Option<&RawValue> = serde_json::from_str("7").ok();
     Node::Route {
@@ -128,8 +128,8 @@ fn route(header: &Header, spec: &str) -> Node {
 
 /// A listener. If it cannot be read, its name, port, protocol and hostname as far as they can.
 fn listener(json: &RawValue) -> Option<Listener> {
-    if let Some(whole) = read::<ListenerJson<'_>>(json) {
-        return Some(json::listener(whole));
+    if let Some(readable) = read::<ListenerJson<'_>>(json) {
+        return Some(json::listener(readable));
     }
     let [name, port, protocol, hostname] =
         fields(json.get(), ["name", "port", "protocol", "hostname"]);
@@ -162,15 +162,15 @@ fn fields<'a, const N: usize>(text: &'a str, names: [&str; N]) -> [Option<&'a Ra
             f.write_str("an object")
         }
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut found = [None; N];
+            let mut values = [None; N];
             while let Some(key) = map.next_key::<Arc<str>>()? {
                 let place = self.0.iter().position(|name| *name == &*key);
-                match place.and_then(|place| found.get_mut(place)) {
+                match place.and_then(|place| values.get_mut(place)) {
                     Some(place) => *place = Some(map.next_value()?),
                     None => drop(map.next_value::<IgnoredAny>()?),
                 }
             }
-            Ok(found)
+            Ok(values)
         }
     }
     let mut reader = serde_json::Deserializer::from_str(text);
@@ -186,7 +186,7 @@ fn items<T>(
     struct Items<T, F> {
         most: usize,
         item: F,
-        found: Vec<T>,
+        read: Vec<T>,
     }
     impl<'de, T, F: Fn(&RawValue) -> Option<T>> Visitor<'de> for &mut Items<T, F> {
         type Value = ();
@@ -194,10 +194,10 @@ fn items<T>(
             f.write_str("a list")
         }
         fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-            while self.found.len() < self.most
+            while self.read.len() < self.most
                 && let Some(item) = items.next_element::<&RawValue>()?
             {
-                self.found.extend((self.item)(item));
+                self.read.extend((self.item)(item));
             }
             Ok(())
         }
@@ -205,13 +205,13 @@ fn items<T>(
     let mut all = Items {
         most,
         item,
-        found: Vec::new(),
+        read: Vec::new(),
     };
     if let Some(list) = list {
         // Items before a malformed one count.
         let _ = serde_json::Deserializer::from_str(list.get()).deserialize_seq(&mut all);
     }
-    all.found.into()
+    all.read.into()
 }
 
 #[cfg(test)]

@@ -214,9 +214,9 @@ impl Reader<'_> {
     }
 
     fn reference(&self, json: RefJson) -> ParentRef {
-        let or = |said: Option<Arc<str>>, unsaid: &str| match said {
-            Some(said) => said,
-            None => Arc::from(unsaid),
+        let or = |value: Option<Arc<str>>, default: &str| match value {
+            Some(value) => value,
+            None => Arc::from(default),
         };
         let gk = GroupKind::new(or(json.group, GATEWAY_API), or(json.kind, "Gateway"));
         let namespace = json.namespace;

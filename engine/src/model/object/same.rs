@@ -89,14 +89,14 @@ impl<'de> Visitor<'de> for Like<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut read: A) -> Result<(), A::Error> {
         let fields = self.0.as_object();
         let fields: &Map<_, _> = fields.ok_or_else(|| A::Error::custom("an object"))?;
-        let mut found = BTreeSet::new();
+        let mut keys = BTreeSet::new();
         while let Some(key) = read.next_key::<String>()? {
             let field = fields.get_key_value(&key);
             let (key, value) = field.ok_or_else(|| A::Error::custom("another key"))?;
-            is(found.insert(key))?;
+            is(keys.insert(key))?;
             read.next_value_seed(Like(value))?;
         }
-        is(found.len() == fields.len())
+        is(keys.len() == fields.len())
     }
 }
 

@@ -9,10 +9,10 @@ use super::bounded_vec::LONG_LIST;
 
 /// Why an object could not be read.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{told}")]
+#[error("{text}")]
 pub struct Unreadable {
     part: String,
-    told: String,
+    text: String,
     is_much: bool,
 }
 
@@ -20,30 +20,30 @@ pub struct Unreadable {
 
 impl Unreadable {
     /// An error whose text may be shown to anyone.
-    pub fn new(told: impl Into<String>) -> Self {
-        let told = told.into();
+    pub fn new(text: impl Into<String>) -> Self {
+        let text = text.into();
         Self {
-            part: told.clone(),
-            told,
+            part: text.clone(),
+            text,
             is_much: false,
         }
     }
 
     /// An error for input that may be valid, but exceeds a limit.
-    pub fn too_much(told: impl Into<String>) -> Self {
+    pub fn too_much(text: impl Into<String>) -> Self {
         Self {
             is_much: true,
-            ..Self::new(told)
+            ..Self::new(text)
         }
     }
 
     /// An error in a part; `why` may quote the input.
     pub fn because(part: impl Into<String>, why: impl Display) -> Self {
         let part = part.into();
-        let told = format!("{part}: {why}");
+        let text = format!("{part}: {why}");
         Self {
             part,
-            told,
+            text,
             is_much: false,
         }
     }
@@ -80,16 +80,16 @@ pub fn field<'a, T: Deserialize<'a>>(
     };
     Unreadable {
         part: format!("{part} cannot be read"),
-        told: format!("{at} cannot be read: {}", with_hint(plain(why))),
+        text: format!("{at} cannot be read: {}", with_hint(plain(why))),
         is_much: why.to_string().starts_with(LONG_LIST),
     }
 }
 
 /// Adds what to do about a value that YAML does not read as text, such as `off` or `12`.
 fn with_hint(why: String) -> String {
-    let found = why.strip_prefix("invalid type: ");
-    let found = found.filter(|rest| rest.ends_with(", expected a string"));
-    let kind = match found.and_then(|rest| rest.split([' ', ',']).next()) {
+    let mistyped = why.strip_prefix("invalid type: ");
+    let mistyped = mistyped.filter(|types| types.ends_with(", expected a string"));
+    let kind = match mistyped.and_then(|types| types.split([' ', ',']).next()) {
         Some("boolean") => "a boolean",
         Some("integer" | "floating") => "a number",
         _ => return why,

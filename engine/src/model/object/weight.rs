@@ -189,22 +189,22 @@ mod tests {
     use super::{MOST, weigh, weigh_metadata};
     use crate::model::ids::GroupKind;
 
-    fn said(spec: &str) -> Result<(), String> {
+    fn read_weight(spec: &str) -> Result<(), String> {
         weigh(&GroupKind::core("ConfigMap"), spec).map_err(|why| why.to_string())
     }
 
     #[test]
     fn many_values_are_too_many() {
         let list = |n: usize| format!("[{}]", vec!["0"; n].join(","));
-        assert_eq!(said(&list(MOST - 2)), Ok(()));
+        assert_eq!(read_weight(&list(MOST - 2)), Ok(()));
         let why = format!("spec has more than {MOST} values");
-        assert_eq!(said(&list(MOST)), Err(why));
+        assert_eq!(read_weight(&list(MOST)), Err(why));
         assert!(weigh(&GroupKind::crd(), &list(MOST)).is_ok());
     }
 
     #[test]
     fn a_long_text_is_one_value() {
-        assert_eq!(said(&format!("{:?}", "a".repeat(1 << 20))), Ok(()));
+        assert_eq!(read_weight(&format!("{:?}", "a".repeat(1 << 20))), Ok(()));
     }
 
     #[test]
@@ -217,12 +217,12 @@ mod tests {
             "{",
             "[0",
         ] {
-            let why = said(odd).unwrap_err();
+            let why = read_weight(odd).unwrap_err();
             assert!(why.starts_with("spec cannot be read: "), "{odd}: {why}");
         }
         // No key has a special meaning.
         let marker = r#"{"$serde_json::private::RawValue":"[[[]]]"}"#;
-        assert_eq!(said(marker), Ok(()));
+        assert_eq!(read_weight(marker), Ok(()));
     }
 
     #[test]

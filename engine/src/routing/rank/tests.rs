@@ -19,7 +19,7 @@ fn wants(dialect: Dialect, wants: &serde_json::Value) -> MatchSpec {
     rules.remove(0).matches.remove(0).unwrap()
 }
 
-fn by(dialect: Dialect, order: RuleOrder, of: &serde_json::Value) -> Rank {
+fn by(dialect: Dialect, order: RuleOrder, json: &serde_json::Value) -> Rank {
     // HTTPRoutes come after GRPCRoutes.
     let kind = usize::from(dialect == Dialect::Http);
     let context = RankContext {
@@ -27,23 +27,23 @@ fn by(dialect: Dialect, order: RuleOrder, of: &serde_json::Value) -> Rank {
         order,
         ..RankContext::default()
     };
-    Rank::of(&wants(dialect, of), context)
+    Rank::of(&wants(dialect, json), context)
 }
 
-fn http_by(order: RuleOrder, of: &serde_json::Value) -> Rank {
-    by(Dialect::Http, order, of)
+fn http_by(order: RuleOrder, json: &serde_json::Value) -> Rank {
+    by(Dialect::Http, order, json)
 }
 
-fn grpc_by(order: RuleOrder, of: &serde_json::Value) -> Rank {
-    by(Dialect::Grpc, order, of)
+fn grpc_by(order: RuleOrder, json: &serde_json::Value) -> Rank {
+    by(Dialect::Grpc, order, json)
 }
 
 fn path(kind: &str, value: &str) -> serde_json::Value {
     json!({"path": {"type": kind, "value": value}})
 }
 
-fn http(of: &serde_json::Value) -> Rank {
-    http_by(RuleOrder::default(), of)
+fn http(json: &serde_json::Value) -> Rank {
+    http_by(RuleOrder::default(), json)
 }
 
 fn grpc(service: &str, method: &str, headers: &[&str]) -> Rank {
@@ -58,8 +58,8 @@ fn grpc(service: &str, method: &str, headers: &[&str]) -> Rank {
 /// The order of a controller whose facts are built in.
 fn order_of(controller: &str) -> RuleOrder {
     let all = builtin_controllers().unwrap();
-    let found = all.into_iter().find(|facts| facts.name == controller);
-    found.unwrap().rule_order
+    let known = all.into_iter().find(|facts| facts.name == controller);
+    known.unwrap().rule_order
 }
 
 fn decides(first: &Rank, second: &Rank, by: Reason) {
@@ -153,8 +153,8 @@ fn envoy_gateway_has_one_list_and_counts_methods_as_headers() {
     let call =
         |service: &str, method: &str| json!({"method": {"service": service, "method": method}});
     let named = |kind: &str, name: &str| json!({"type": kind, "name": name, "value": "x"});
-    let http = |of: serde_json::Value| http_by(order, &of);
-    let grpc = |of: serde_json::Value| grpc_by(order, &of);
+    let http = |json: serde_json::Value| http_by(order, &json);
+    let grpc = |json: serde_json::Value| grpc_by(order, &json);
     for (first, second, by) in [
         (
             http(path("Exact", "/a.B/C")),
@@ -239,7 +239,7 @@ fn kgateway_has_one_list_with_the_method_before_headers() {
 #[test]
 fn istio_has_a_list_for_each_kind_and_hostname() {
     let order = order_of("istio.io/gateway-controller");
-    let of = |list: usize, path: serde_json::Value| {
+    let rank_in_list = |list: usize, path: serde_json::Value| {
         let context = RankContext {
             list,
             order,
@@ -252,12 +252,24 @@ fn istio_has_a_list_for_each_kind_and_hostname() {
         json!({"value": "/a"}),
     );
     let expression = json!({"type": "RegularExpression", "value": "/a.*"});
-    decides(&of(0, prefix.clone()), &of(1, exact.clone()), Reason::List);
-    decides(&of(0, exact), &of(0, prefix.clone()), Reason::Path);
-    decides(&of(0, prefix.clone()), &of(0, expression), Reason::Path);
     decides(
-        &of(1, prefix),
-        &of(0, json!({"value": "/"})),
+        &rank_in_list(0, prefix.clone()),
+        &rank_in_list(1, exact.clone()),
+        Reason::List,
+    );
+    decides(
+        &rank_in_list(0, exact),
+        &rank_in_list(0, prefix.clone()),
+        Reason::Path,
+    );
+    decides(
+        &rank_in_list(0, prefix.clone()),
+        &rank_in_list(0, expression),
+        Reason::Path,
+    );
+    decides(
+        &rank_in_list(1, prefix),
+        &rank_in_list(0, json!({"value": "/"})),
         Reason::Everything,
     );
 }
@@ -266,14 +278,14 @@ fn istio_has_a_list_for_each_kind_and_hostname() {
 fn the_hostname_goes_before_everything_in_a_match() {
     let host = "a.shop.example.com";
     let patterns = ["a.shop.example.com", "*.shop.example.com", "*.example.com"];
-    let with = |pattern: Option<&str>, of: serde_json::Value| {
+    let with = |pattern: Option<&str>, json: serde_json::Value| {
         let hostname = pattern.map(|pattern| fit(pattern, host).unwrap());
         let hostname = hostname.unwrap_or_default();
         let context = RankContext {
             hostname,
             ..RankContext::default()
         };
-        Rank::of(&wants(Dialect::Http, &of), context)
+        Rank::of(&wants(Dialect::Http, &json), context)
     };
     let exact = json!({"path": {"type": "Exact", "value": "/"}, "method": "GET"});
     let hostnames = patterns.map(Some).into_iter().chain([None]);

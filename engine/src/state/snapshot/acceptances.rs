@@ -26,8 +26,8 @@ impl Acceptances {
         if let Some(known) = lock().get(gateway) {
             return known.clone();
         }
-        let found = Arc::new(find());
-        lock().entry(gateway.clone()).or_insert(found).clone()
+        let acceptance = Arc::new(find());
+        lock().entry(gateway.clone()).or_insert(acceptance).clone()
     }
 
     /// Forgets everything if acceptance depends on objects of a kind: Gateways, their classes, `ListenerSets`, and

@@ -61,8 +61,8 @@ impl AttachmentIndex {
             let at = ObjectKey::new(key.gk.clone(), namespace, "");
             self.selecting.get(&at)
         });
-        let found = named.chain(selecting.flat_map(SmallSet::iter));
-        found.map(|Ordered(policy)| policy)
+        let policies = named.chain(selecting.flat_map(SmallSet::iter));
+        policies.map(|Ordered(policy)| policy)
     }
 
     /// Whether no policy may name the object or a section of it.

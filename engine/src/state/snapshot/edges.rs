@@ -88,7 +88,7 @@ impl Edges {
         let from = below.map(|set| set.from(&first));
         from.into_iter()
             .flatten()
-            .take_while(move |found| found.gk == *kind)
+            .take_while(move |child| child.gk == *kind)
     }
 
     fn forget_backend(&mut self, gk: &GroupKind) {
@@ -141,16 +141,16 @@ pub(super) fn filter_refs(object: &Object) -> impl Iterator<Item = &FilterRefs> 
 
 /// The class, parents and Namespace that an object names.
 pub(super) fn above(object: &Object) -> Vec<ObjectKey> {
-    let mut found = match &object.node {
+    let mut above = match &object.node {
         Node::Gateway { class, .. } => vec![class_key(class)],
         Node::ListenerSet { parent, .. } => vec![parent.object.clone()],
         Node::Route { parents, .. } => parents.iter().map(|p| p.object.clone()).collect(),
         _ => Vec::new(),
     };
     if !object.key.namespace.is_empty() {
-        found.push(namespace_key(&object.key.namespace));
+        above.push(namespace_key(&object.key.namespace));
     }
-    found
+    above
 }
 
 /// The namespace of cluster-scoped objects.

@@ -266,9 +266,9 @@ mod tests {
 
     fn listed(map: &ObjectMap<usize>) -> BTreeMap<ObjectKey, usize> {
         let keys = map.keys().cloned();
-        let found: BTreeMap<_, _> = keys.zip(map.values().copied()).collect();
-        assert_eq!(found.len(), map.len(), "each once");
-        found
+        let listed: BTreeMap<_, _> = keys.zip(map.values().copied()).collect();
+        assert_eq!(listed.len(), map.len(), "each once");
+        listed
     }
 
     #[test]
@@ -301,10 +301,10 @@ mod tests {
         }
         let sizes: Vec<usize> = before.iter().map(|(map, _)| map.len()).collect();
         assert!(sizes.iter().max() > Some(&4_000), "{sizes:?}");
-        let mut rest = before.pop().unwrap().0;
+        let mut expected = before.pop().unwrap().0;
         for n in 0..6_000 {
-            rest.remove(&key(n));
+            expected.remove(&key(n));
         }
-        assert!(rest.is_empty() && rest.keys().next().is_none());
+        assert!(expected.is_empty() && expected.keys().next().is_none());
     }
 }

@@ -29,11 +29,11 @@ struct Paths {
 
 impl Below {
     pub(super) fn add(&mut self, group: &PathGroup, target: &Place, survives: bool) {
-        let mut here = group.stack.iter();
-        if let Some(here) = here.find(|level| level.step.place == *target) {
+        let mut levels = group.stack.iter();
+        if let Some(level_at_target) = levels.find(|level| level.step.place == *target) {
             let paths = Paths {
                 ends: group.paths.clone(),
-                position: here.step.position(),
+                position: level_at_target.step.position(),
                 taken: taken(group, target),
             };
             let side = if survives {

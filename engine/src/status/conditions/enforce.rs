@@ -26,13 +26,13 @@ pub(super) fn groups_with<'a>(
 ) -> Vec<&'a PathGroup> {
     let mut known: maps::HashMap<Shared<Stack>, bool> = maps::HashMap::default();
     let attachments = |group: &&PathGroup| {
-        let here = known.entry(group.stack.clone());
-        *here.or_insert_with(|| stands(&group.stack, policy, place))
+        let is_attached = known.entry(group.stack.clone());
+        *is_attached.or_insert_with(|| is_attached_at(&group.stack, policy, place))
     };
     groups.iter().filter(attachments).collect()
 }
 
-fn stands(stack: &Stack, policy: &Policy, place: &Place) -> bool {
+fn is_attached_at(stack: &Stack, policy: &Policy, place: &Place) -> bool {
     let mut levels = stack.iter().filter(|level| level.step.place == *place);
     levels.any(|level| level.policies.has(policy.key()))
 }
@@ -77,27 +77,27 @@ pub(super) fn enforce(
             }
             let sole = group.effective.sole();
             if let Some(other) = sole.filter(|sole| *sole != policy.key()) {
-                let here = group.with_settings_here(policy);
-                if here.variant() == policy.variant() {
+                let acting = group.with_settings_here(policy);
+                if acting.variant() == policy.variant() {
                     let lost = paths.get_or_insert_with(|| paths_of(policy));
                     record_override(other, group, lost, status);
                 } else {
-                    record_override(other, group, &paths_of(here), status);
+                    record_override(other, group, &paths_of(acting), status);
                 }
                 return Some(InForce::Not);
             }
             let outcome = group.outcome_of(policy);
             let in_force = InForce::of(&outcome);
             status.meets_others |= outcome.survives && has_others(&group.stack, policy);
-            found(policy, group, outcome, status);
+            record_outcome(policy, group, outcome, status);
             Some(in_force)
         });
         let Some(in_force) = in_force else {
             continue;
         };
         tally.count(in_force);
-        let ways = through.entry(&group.paths.ancestors).or_default();
-        ways.count(in_force);
+        let of_list = through.entry(&group.paths.ancestors).or_default();
+        of_list.count(in_force);
         let survives = in_force != InForce::Not;
         if survives {
             status.acts_on.add(group);
@@ -105,9 +105,9 @@ pub(super) fn enforce(
         status.below.add(group, &status.target, survives);
     }
     let mut by_gateway: HashMap<ObjectKey, Tally, PrehashedBuildHasher> = HashMap::default();
-    for (ancestors, ways) in through {
+    for (ancestors, tally_of_list) in through {
         for gateway in tops_of(ancestors) {
-            by_gateway.entry(gateway).or_default().add(ways);
+            by_gateway.entry(gateway).or_default().add(tally_of_list);
         }
     }
     let by_gateway = by_gateway.into_iter();
@@ -144,11 +144,11 @@ fn note_passed_by(policy: &Policy, groups: &[&PathGroup], status: &mut TargetSta
 
 /// Whether none of a policy's settings acts on the listeners or routes of a group, and it replaces no other policy there.
 fn is_idle_here(policy: &Policy, group: &PathGroup) -> bool {
-    let here = group.with_settings_here(policy);
-    let is_whole_policy = here.variant() == policy.variant() || policy.is_empty();
+    let acting = group.with_settings_here(policy);
+    let is_whole_policy = acting.variant() == policy.variant() || policy.is_empty();
     !is_whole_policy
-        && here.is_empty()
-        && (here.profile.merging.parent_first || !has_others(&group.stack, policy))
+        && acting.is_empty()
+        && (acting.profile.merging.parent_first || !has_others(&group.stack, policy))
 }
 
 /// The settings of a policy, without duplicates: a policy of the legacy dialect may set a field twice.
@@ -179,7 +179,12 @@ fn record_override(
 
 /// Records which policies override which settings on the paths of a group, and which are in force together with the
 /// policy.
-fn found(policy: &Policy, group: &PathGroup, outcome: PolicyOutcome, status: &mut TargetStatus) {
+fn record_outcome(
+    policy: &Policy,
+    group: &PathGroup,
+    outcome: PolicyOutcome,
+    status: &mut TargetStatus,
+) {
     note(group, &outcome, &mut status.by);
     if outcome.survives {
         let others = policies_in_force(&group.effective).filter(|other| other != policy.key());

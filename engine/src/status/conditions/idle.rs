@@ -232,8 +232,8 @@ fn delegation(snapshot: &Snapshot, target: &Place) -> Option<String> {
         return None;
     }
     let is_attached = |reference| {
-        let found = attachment(&mut one_kind, route, reference);
-        matches!(found, ParentAttachment::Attached(_))
+        let result = attachment(&mut one_kind, route, reference);
+        matches!(result, ParentAttachment::Attached(_))
     };
     let nowhere = !route.parents().iter().any(is_attached);
     nowhere.then(|| why_not(snapshot, parent, route))
@@ -266,8 +266,9 @@ fn not_followed(
         let parent = route.filter(|_| !is_followed)?.parents().first()?;
         return Some(parent.object.clone());
     }
-    let ways = groups.iter().flat_map(|group| group.paths.ancestors.iter());
-    let mut others = ways.filter(|ancestor_path| !follows(&policy.profile, ancestor_path));
+    let ancestor_paths = groups.iter().flat_map(|group| group.paths.ancestors.iter());
+    let mut others =
+        ancestor_paths.filter(|ancestor_path| !follows(&policy.profile, ancestor_path));
     others
         .find_map(|ancestor_path| ancestor_path.last())
         .map(|place| place.object.clone())
@@ -305,8 +306,8 @@ fn idle_by_protocol(policy: &Policy, groups: &[&PathGroup]) -> Option<String> {
     let on_listeners = &policy.profile.merging.on_listeners;
     let facts = groups.iter().map(|group| group.listener);
     let is_idle = |facts: ListenerFacts| {
-        let here = policy.at_listeners(facts);
-        here.is_some_and(|here| here.has_no_effect() || here.is_empty())
+        let acting = policy.at_listeners(facts);
+        acting.is_some_and(|acting| acting.has_no_effect() || acting.is_empty())
     };
     let on = facts
         .clone()

@@ -21,7 +21,7 @@ pub struct Condition {
 
 /// The conditions of a policy: for all requests, or for requests through one Gateway.
 pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Condition> {
-    let mut found = vec![accepted(status, gateway)];
+    let mut conditions = vec![accepted(status, gateway)];
     let not_enforced = match &status.accepted {
         Accepted::Rejected(report) if !report.is_rejection => {
             let why = format!("its controller reports {report}");
@@ -47,25 +47,25 @@ pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Con
     if let Some(state) = state {
         let enforced = enforced(status, &state);
         let mut programmed = programmed(&state, &enforced);
-        if programmed.status && status.said.opinion == Opinion::Outdated {
+        if programmed.status && status.controllers.opinion == Opinion::Outdated {
             programmed.status = false;
             programmed.reason = "Reconciling";
             "Its controller has not seen this generation yet".clone_into(&mut programmed.message);
         }
-        found.extend([enforced, programmed]);
+        conditions.extend([enforced, programmed]);
     }
-    found
+    conditions
 }
 
-fn accepted(of: &PolicyStatus, gateway: Option<&ObjectKey>) -> Condition {
+fn accepted(policy_status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Condition {
     let is_asked =
         |target: &&TargetStatus| gateway.is_none_or(|key| target.through.contains_key(key));
-    let attached = of.targets.iter().filter(is_asked);
+    let attached = policy_status.targets.iter().filter(is_asked);
     let attached = attached.filter(|target| target.accepted == Accepted::Accepted);
     // Controllers reject a policy on a target of which they leave out sections.
     let left_out: Option<Vec<_>> = attached.map(|target| target.left_out.as_ref()).collect();
     let left_out = left_out.as_ref().and_then(|all| all.first());
-    let (status, reason, message) = match &of.accepted {
+    let (status, reason, message) = match &policy_status.accepted {
         Accepted::Accepted if let Some(why) = left_out => (false, why.reason, why.message.clone()),
         Accepted::Rejected(report) if report.is_rejection => {
             (false, "Invalid", format!("Its controller reports {report}"))
@@ -152,15 +152,15 @@ fn parts(status: &PolicyStatus) -> String {
     let passed_by = passed_by
         .into_iter()
         .map(|gateway| format!("Does not act on requests through {gateway}"));
-    let said: Vec<String> = overridden
+    let sentences: Vec<String> = overridden
         .into_iter()
         .chain(left_out)
         .chain(passed_by)
         .collect();
-    if said.is_empty() {
+    if sentences.is_empty() {
         "Rejected on some paths".to_owned()
     } else {
-        said.join("; ")
+        sentences.join("; ")
     }
 }
 
@@ -192,9 +192,14 @@ mod tests {
                 reason: "NoEffect",
                 message: "as before".to_owned(),
             };
-            let found = programmed(&state, &enforced);
-            let said = (found.kind, found.status, found.reason, &*found.message);
-            assert_eq!(said, ("Programmed", status, reason, "as before"));
+            let condition = programmed(&state, &enforced);
+            let parts = (
+                condition.kind,
+                condition.status,
+                condition.reason,
+                &*condition.message,
+            );
+            assert_eq!(parts, ("Programmed", status, reason, "as before"));
         }
     }
 }

@@ -53,14 +53,14 @@ impl Lost {
 
     /// Each setting with all policies that override it somewhere.
     pub fn by_setting(&self) -> BTreeMap<&SettingPath, BTreeSet<&ObjectKey>> {
-        let mut found: BTreeMap<&SettingPath, BTreeSet<&ObjectKey>> = BTreeMap::new();
+        let mut overriding: BTreeMap<&SettingPath, BTreeSet<&ObjectKey>> = BTreeMap::new();
         let all = self.all.iter().map(|(paths, by)| (&**paths, by));
         let together = self.together.iter().map(|(paths, by)| (&**paths, by));
         for (paths, by) in all.chain(together) {
             for path in paths {
-                found.entry(path).or_default().extend(by);
+                overriding.entry(path).or_default().extend(by);
             }
         }
-        found
+        overriding
     }
 }

@@ -8,7 +8,7 @@ use crate::state::snapshot::Snapshot;
 use crate::status::reports::{self, Rejected, Report};
 
 /// Whether a place is another section of the object of a target.
-fn is_beside(place: &Place, target: &Place) -> bool {
+fn is_sibling_section(place: &Place, target: &Place) -> bool {
     let both = place.section.is_some() && target.section.is_some();
     both && place.object == target.object && place.section != target.section
 }
@@ -22,7 +22,7 @@ pub fn rejections_on(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Ve
     let mut reports = reports::rejections_by_ancestor(snapshot, policy);
     reports.retain(|report| {
         let ancestor = report.ancestor.as_ref();
-        ancestor.is_some_and(|place| !is_beside(place, target))
+        ancestor.is_some_and(|place| !is_sibling_section(place, target))
     });
     reports
 }

@@ -42,14 +42,14 @@ impl Disagreement {
 pub fn disagreement(
     accepted: &Accepted,
     state: Option<&State>,
-    said: &ControllerStatus,
+    controllers: &ControllerStatus,
 ) -> Option<Disagreement> {
-    let is_overridden = matches!(said.overridden, Some(Overridden::Everywhere(_)));
+    let is_overridden = matches!(controllers.overridden, Some(Overridden::Everywhere(_)));
     let is_in_force = matches!(state, Some(State::Enforced | State::PartiallyEnforced));
-    match (accepted, said.opinion) {
+    match (accepted, controllers.opinion) {
         (Accepted::Rejected(report), _) => Some(of_report(report)),
         (Accepted::Accepted, Opinion::Divided) => Some(Disagreement::Rejected),
-        (Accepted::Accepted, _) if is_in_force && said.not_enforced.is_some() => {
+        (Accepted::Accepted, _) if is_in_force && controllers.not_enforced.is_some() => {
             Some(Disagreement::NotEnforced)
         }
         (Accepted::Accepted, _) if is_in_force && is_overridden => Some(Disagreement::Overridden),
@@ -92,10 +92,10 @@ impl PolicyStatus {
         }
         let mut targets = self.targets.iter();
         let is_left_out = targets.any(|target| target.left_out.is_some());
-        let differs = disagreement(&self.accepted, self.state.as_ref(), &self.said);
+        let differs = disagreement(&self.accepted, self.state.as_ref(), &self.controllers);
         let differs = unexpected(differs, is_left_out);
         // A report that it is overridden on some targets contradicts a policy that is enforced everywhere.
-        let is_somewhere = matches!(self.said.overridden, Some(Overridden::Somewhere(_)));
+        let is_somewhere = matches!(self.controllers.overridden, Some(Overridden::Somewhere(_)));
         let is_whole = self.accepted == Accepted::Accepted && self.state == Some(State::Enforced);
         differs.or((is_somewhere && is_whole).then_some(Disagreement::Overridden))
     }

@@ -58,7 +58,8 @@ fn conditions(resolver: &mut Resolver<'_>, key: &ObjectKey, acting: &[Acting]) -
         .map(NonZeroI64::get);
     let has_listeners =
         object.is_some_and(|o| matches!(o.node, Node::Gateway { .. } | Node::ListenerSet { .. }));
-    let mut found: BTreeMap<(Option<Arc<str>>, GroupKind), BTreeSet<ObjectKey>> = BTreeMap::new();
+    let mut policies_by_section: BTreeMap<(Option<Arc<str>>, GroupKind), BTreeSet<ObjectKey>> =
+        BTreeMap::new();
     for acting in acting {
         for place in &acting.from {
             let own_section = place
@@ -66,11 +67,11 @@ fn conditions(resolver: &mut Resolver<'_>, key: &ObjectKey, acting: &[Acting]) -
                 .clone()
                 .filter(|_| has_listeners && place.object == *key);
             let kind = acting.policy.key().gk.clone();
-            let policies = found.entry((own_section, kind)).or_default();
+            let policies = policies_by_section.entry((own_section, kind)).or_default();
             policies.insert(acting.policy.key().clone());
         }
     }
-    let conditions = found
+    let conditions = policies_by_section
         .into_iter()
         .map(|((section, kind), policies)| Affected {
             condition: format!("{}/{}Affected", domain(resolver, key, &kind), kind.kind),

@@ -26,8 +26,8 @@ pub(super) fn relevant<'a>(
             let mut groups = groups.iter();
             groups.find(|group| group.paths.targets().any(|target| target == place))
         };
-        let whole = || ends_at(&place.object.whole());
-        return ends_at(place).or_else(whole).into_iter().collect();
+        let ends_at_object = || ends_at(&place.object.whole());
+        return ends_at(place).or_else(ends_at_object).into_iter().collect();
     }
     let attachments = |group: &&PathGroup| {
         if is_upper {
@@ -51,8 +51,8 @@ pub(super) fn relevant<'a>(
 
 /// The level of a place on the paths of a group; else the level of its object.
 pub(super) fn level(group: &PathGroup, place: &Place) -> Option<Level> {
-    let here = group.paths.steps().find(|step| step.place == *place);
-    here.map(|step| step.level).or_else(|| {
+    let step_at_place = group.paths.steps().find(|step| step.place == *place);
+    step_at_place.map(|step| step.level).or_else(|| {
         let position = group.position(&place.object);
         position.map(|position| position.level)
     })
@@ -61,9 +61,9 @@ pub(super) fn level(group: &PathGroup, place: &Place) -> Option<Level> {
 /// The first path of a group that contains a place. For a place above the routes, only the part down to it.
 pub(super) fn path(group: &PathGroup, place: &Place, is_upper: bool) -> Vec<String> {
     let mut ancestor_paths = group.paths.ancestors.iter();
-    let way = ancestor_paths
+    let through_place = ancestor_paths
         .find(|ancestor_path| ancestor_path.steps.iter().any(|step| step.place == *place));
-    match way.filter(|_| is_upper) {
+    match through_place.filter(|_| is_upper) {
         None => group.path().iter().map(ToString::to_string).collect(),
         Some(ancestor_path) => {
             let places = ancestor_path.steps.iter().map(|step| &step.place);
@@ -85,7 +85,7 @@ pub(super) fn settings(effective: &Effective) -> Option<Vec<Setting>> {
             serde_json::Value::String(text) => cut(text),
             value => cut(yaml(value).trim_end()),
         }),
-        from: id::of(&leaf.policy.whole(), false),
+        from: id::node_id(&leaf.policy.whole(), false),
     });
     Some(settings.collect())
 }

@@ -12,7 +12,7 @@ use crate::answer::{KindName, Named};
 use crate::cli::render::phrases;
 use crate::cli::render::style::{Style, Tone};
 use crate::cli::render::table::Table;
-use crate::cli::render::text::beside;
+use crate::cli::render::text::side_by_side;
 use crate::engine::model::flow::flow;
 
 /// The limit of settings named per row; the others are counted.
@@ -27,16 +27,16 @@ type Key<'a> = (&'a Named, Vec<&'a Named>);
 pub(super) fn show(about: &OfTarget, style: Style) -> String {
     let common = common(about);
     let mut text = String::new();
-    for (result, on, of) in common.values() {
+    for (result, on, total) in common.values() {
         let kind = &result.effective.policy_kind.0.kind;
         let title = (Some(Tone::Heading), format!("EFFECTIVE {kind}"));
-        let scope = if on == of {
+        let scope = if on == total {
             "(everywhere)".to_owned()
         } else {
-            format!("(on {on} of {of}; what differs is below)")
+            format!("(on {on} of {total}; what differs is below)")
         };
         text.push('\n');
-        text.push_str(&beside(
+        text.push_str(&side_by_side(
             style,
             &[title, (Some(Tone::Faint), scope)],
             "  ",
@@ -54,10 +54,10 @@ pub(super) fn show(about: &OfTarget, style: Style) -> String {
 
 /// For each kind, the result that most targets have, the number of these targets, and the number of all targets.
 fn common(about: &OfTarget) -> BTreeMap<&KindName, (&OnPaths, usize, usize)> {
-    let mut found = BTreeMap::new();
+    let mut common = BTreeMap::new();
     for result in &about.effective {
         let kind = &result.effective.policy_kind;
-        if found.contains_key(kind) {
+        if common.contains_key(kind) {
             continue;
         }
         let of_kind = || {
@@ -70,11 +70,14 @@ fn common(about: &OfTarget) -> BTreeMap<&KindName, (&OnPaths, usize, usize)> {
             let same = of_kind().filter(|e| is_same(&e.effective, &like.effective));
             same.flat_map(|e| &e.targets).collect::<BTreeSet<_>>().len()
         };
-        let bare = about
+        let without_policies = about
             .without
             .iter()
             .filter(|e| e.effective.policy_kind == *kind);
-        let all: BTreeSet<&Named> = of_kind().chain(bare).flat_map(|e| &e.targets).collect();
+        let all: BTreeSet<&Named> = of_kind()
+            .chain(without_policies)
+            .flat_map(|e| &e.targets)
+            .collect();
         let mut best = (result, targets(result));
         for other in of_kind() {
             let count = targets(other);
@@ -82,9 +85,9 @@ fn common(about: &OfTarget) -> BTreeMap<&KindName, (&OnPaths, usize, usize)> {
                 best = (other, count);
             }
         }
-        found.insert(kind, (best.0, best.1, all.len()));
+        common.insert(kind, (best.0, best.1, all.len()));
     }
-    found
+    common
 }
 
 fn is_same(one: &Effective, other: &Effective) -> bool {
@@ -110,8 +113,8 @@ fn table(about: &OfTarget, common: &BTreeMap<&KindName, (&OnPaths, usize, usize)
         }
     }
     let with = about.effective.iter().map(|result| (result, true));
-    let bare = about.without.iter().map(|result| (result, false));
-    for (result, has_policies) in with.chain(bare) {
+    let without_policies = about.without.iter().map(|result| (result, false));
+    for (result, has_policies) in with.chain(without_policies) {
         let Some((most, ..)) = common.get(&result.effective.policy_kind) else {
             continue;
         };
@@ -175,25 +178,25 @@ fn table(about: &OfTarget, common: &BTreeMap<&KindName, (&OnPaths, usize, usize)
 }
 
 /// How a result differs from the most common one.
-fn differs(most: &Effective, here: &Effective) -> Option<String> {
-    if is_same(most, here) {
+fn differs(most: &Effective, other: &Effective) -> Option<String> {
+    if is_same(most, other) {
         return None;
     }
-    let (Some(spec), Some(usual)) = (&here.spec, &most.spec) else {
+    let (Some(spec), Some(usual)) = (&other.spec, &most.spec) else {
         return Some(format!(
             "{} is merged by its controller",
-            here.policy_kind.0.kind
+            other.policy_kind.0.kind
         ));
     };
-    if let Some(empty) = here.sources.get("") {
+    if let Some(empty) = other.sources.get("") {
         return Some(format!(
             "{} is empty: no {}",
             phrases::path(empty),
-            here.policy_kind.0.kind
+            other.policy_kind.0.kind
         ));
     }
     let value = |spec: &Value, pointer: &String| spec.pointer(pointer).cloned();
-    let own = here
+    let own = other
         .sources
         .keys()
         .filter(|pointer| value(spec, pointer) != value(usual, pointer));
@@ -206,7 +209,7 @@ fn differs(most: &Effective, here: &Effective) -> Option<String> {
     let lost = most
         .sources
         .keys()
-        .filter(|pointer| !here.sources.contains_key(*pointer));
+        .filter(|pointer| !other.sources.contains_key(*pointer));
     let lost: Vec<String> = lost.map(|pointer| phrases::field(pointer)).collect();
     let is_other = lost.len() == most.sources.len();
     let mut text = if is_other {

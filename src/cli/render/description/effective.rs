@@ -9,7 +9,7 @@ use crate::answer::effective::OnPaths;
 use crate::answer::{KindName, Named};
 use crate::cli::render::phrases;
 use crate::cli::render::style::{Style, Tone};
-use crate::cli::render::text::{beside, paragraph};
+use crate::cli::render::text::{paragraph, side_by_side};
 
 /// The limit of blocks in one description; the others are counted.
 const MOST_BLOCKS: usize = 20;
@@ -28,7 +28,7 @@ pub(super) struct Part<'a> {
 
 impl<'a> Part<'a> {
     /// The effective policies on the paths through the object.
-    pub(super) fn here(about: &'a OfTarget) -> Self {
+    pub(super) fn at_object(about: &'a OfTarget) -> Self {
         Self {
             about,
             title: "EFFECTIVE",
@@ -58,17 +58,17 @@ impl<'a> Part<'a> {
                 None => groups.push(vec![effective]),
             }
         }
-        let of = |group: &[&OnPaths]| group.first().map(|first| kind_of(first).clone());
+        let kind_of_group = |group: &[&OnPaths]| group.first().map(|first| kind_of(first).clone());
         let mut open = self.without();
         let mut text = String::new();
         let mut shown = groups.iter().take(MOST_BLOCKS).peekable();
         while let Some(group) = shown.next() {
             text.push_str(&self.block(group, style));
-            let kind = of(group);
-            if shown.peek().is_none_or(|next| of(next) != kind) {
-                let here = open.extract_if(.., |group| of(group) == kind);
-                let here: Vec<Vec<&OnPaths>> = here.collect();
-                text.push_str(&self.open_paths(&here, style));
+            let kind = kind_of_group(group);
+            if shown.peek().is_none_or(|next| kind_of_group(next) != kind) {
+                let same_kind = open.extract_if(.., |group| kind_of_group(group) == kind);
+                let of_kind: Vec<Vec<&OnPaths>> = same_kind.collect();
+                text.push_str(&self.open_paths(&of_kind, style));
             }
         }
         if groups.len() > MOST_BLOCKS {
@@ -85,15 +85,15 @@ impl<'a> Part<'a> {
     /// of a group have the same listeners or the same targets.
     fn without(&self) -> Vec<Vec<&'a OnPaths>> {
         let mut groups: Vec<Vec<&OnPaths>> = Vec::new();
-        let bare = if self.elsewhere {
+        let without_policies = if self.elsewhere {
             &[][..]
         } else {
             &self.about.without
         };
-        for bare in bare {
+        for on_paths in without_policies {
             let fits = |group: &&mut Vec<&OnPaths>| {
                 let all = |same: fn(&OnPaths, &OnPaths) -> bool| {
-                    group.iter().all(|other| same(other, bare))
+                    group.iter().all(|other| same(other, on_paths))
                 };
                 let alike = |a: &OnPaths, b: &OnPaths| {
                     (kind_of(a), a.incomplete, &a.requests_from)
@@ -104,8 +104,8 @@ impl<'a> Part<'a> {
                         || all(|a, b| a.targets == b.targets))
             };
             match groups.iter_mut().find(fits) {
-                Some(group) => group.push(bare),
-                None => groups.push(vec![bare]),
+                Some(group) => group.push(on_paths),
+                None => groups.push(vec![on_paths]),
             }
         }
         groups
@@ -139,19 +139,19 @@ impl<'a> Part<'a> {
         self.title(group, "the whole", style) + &settings
     }
 
-    /// The title of a block; `whole` is the word for the described object itself.
-    fn title(&self, group: &[&OnPaths], whole: &str, style: Style) -> String {
+    /// The title of a block; `object_words` is the word for the described object itself.
+    fn title(&self, group: &[&OnPaths], object_words: &str, style: Style) -> String {
         let Some(first) = group.first() else {
             return String::new();
         };
         let title = format!("{} {}", self.title, kind_of(first).0.kind);
-        let place = format!("({})", self.scope(group, whole));
+        let place = format!("({})", self.scope(group, object_words));
         let pieces = [(Some(Tone::Heading), title), (Some(Tone::Faint), place)];
-        format!("\n{}", beside(style, &pieces, "  ", "    "))
+        format!("\n{}", side_by_side(style, &pieces, "  ", "    "))
     }
 
     /// The paths of its kind that have this result, in words.
-    fn scope(&self, group: &[&OnPaths], whole: &str) -> String {
+    fn scope(&self, group: &[&OnPaths], object_words: &str) -> String {
         let kind = group.first().map(|first| &first.effective.policy_kind);
         let without: &[OnPaths] = if self.elsewhere {
             &[]
@@ -165,23 +165,23 @@ impl<'a> Part<'a> {
             .filter(|e| Some(&e.effective.policy_kind) == kind)
             .collect();
         let mut parts = Vec::new();
-        let names = |of: fn(&OnPaths) -> &Vec<Named>, always: bool| {
-            let mine: BTreeSet<&Named> = group.iter().flat_map(|e| of(e)).collect();
-            let every: BTreeSet<&Named> = all.iter().flat_map(|e| of(e)).collect();
+        let names = |named_on: fn(&OnPaths) -> &Vec<Named>, always: bool| {
+            let mine: BTreeSet<&Named> = group.iter().flat_map(|e| named_on(e)).collect();
+            let every: BTreeSet<&Named> = all.iter().flat_map(|e| named_on(e)).collect();
             let name = |place: &&Named| {
                 if place.0 == self.about.object.0 && place.0.section.is_none() {
-                    whole.to_owned()
+                    object_words.to_owned()
                 } else {
                     nearby(self.about, place)
                 }
             };
-            let here: Vec<String> = mine.iter().map(name).collect();
-            (always || mine != every).then_some(here)
+            let names_in_group: Vec<String> = mine.iter().map(name).collect();
+            (always || mine != every).then_some(names_in_group)
         };
         // Paths that begin below a listener have no listener to show.
         let mine: BTreeSet<&Named> = group.iter().flat_map(|e| &e.listeners).collect();
-        let mut ways = self.about.attached_to.iter();
-        let is_all = self.elsewhere || ways.all(|way| mine.contains(way));
+        let mut attached = self.about.attached_to.iter();
+        let is_all = self.elsewhere || attached.all(|parent| mine.contains(parent));
         let listeners = names(|e| &e.listeners, !is_all).filter(|names| !names.is_empty());
         parts.extend(listeners.map(|names| format!("through {}", phrases::list(names))));
         parts.extend(names(|e| &e.targets, self.elsewhere).map(phrases::list));

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 
 use crate::answer::description::{OfPolicy, OnTarget};
 use crate::answer::state::PolicyState;
-use crate::cli::render::impact::{groups, told};
+use crate::cli::render::impact::{group_text, groups};
 use crate::cli::render::kind_names::Kinds;
 use crate::cli::render::phrases;
 use crate::cli::render::style::{Style, Tone};
 use crate::cli::render::table::Table;
-use crate::cli::render::text::{beside, paragraph};
+use crate::cli::render::text::{paragraph, side_by_side};
 use crate::cli::render::values::shown;
 
 /// The limit of changes shown; the others are counted.
@@ -35,7 +35,7 @@ pub(super) fn show(about: &OfPolicy, style: Style) -> String {
         (Some(Tone::Faint), format!("{class}, {strategy}")),
         (Some(phrases::tone(about.state)), state),
     ];
-    let mut text = beside(style, &pieces, "   ", "  ");
+    let mut text = side_by_side(style, &pieces, "   ", "  ");
     let caveats = std::iter::once((&about.object, &about.caveats));
     text.push_str(&phrases::caveats(caveats, style, ""));
     text.push_str(&conditions(about, style));
@@ -49,7 +49,7 @@ pub(super) fn show(about: &OfPolicy, style: Style) -> String {
         let heading = (Some(Tone::Heading), "OVERRIDDEN".to_owned());
         let on = (Some(Tone::Faint), format!("(on {name})"));
         text.push('\n');
-        text.push_str(&beside(style, &[heading, on], "  ", "    "));
+        text.push_str(&side_by_side(style, &[heading, on], "  ", "    "));
         let mut table = Table::new(&[]);
         for (field, by) in &target.lost {
             table.row([
@@ -145,7 +145,7 @@ fn changes(about: &OfPolicy, style: Style) -> String {
     let mut text = String::new();
     for group in groups.iter().take(MOST_CHANGES) {
         text.push('\n');
-        text.push_str(&told(group, &kinds, style));
+        text.push_str(&group_text(group, &kinds, style));
     }
     if groups.len() > MOST_CHANGES {
         let more = groups.len() - MOST_CHANGES;

@@ -107,7 +107,7 @@ pub(super) fn broken_routes(overview: &Overview, only: bool, style: Style) -> St
     let mut text = String::new();
     for broken in overview.broken_routes.iter().take(most) {
         for problem in &broken.problems {
-            let line = format!("{}: {}", broken.route.0, said(problem));
+            let line = format!("{}: {}", broken.route.0, problem_text(problem));
             text.push_str(&paragraph(style, Tone::Warning, "  ", &line, "    "));
         }
     }
@@ -119,7 +119,7 @@ pub(super) fn broken_routes(overview: &Overview, only: bool, style: Style) -> St
 }
 
 /// A problem in words.
-pub(super) fn said(problem: &Problem) -> String {
+pub(super) fn problem_text(problem: &Problem) -> String {
     let reason = &problem.reason;
     match problem.what {
         What::Parent => format!(

@@ -103,7 +103,7 @@ fn table(step: &Step, effective: &[&Effective], style: Style) -> Table {
 /// Setting, value, policy, and where the policy is attached.
 fn rows(table: &mut Table, step: &Step, effective: &Effective, style: Style) {
     let Some(spec) = &effective.spec else {
-        let here = step.policies.iter().filter(|standing| {
+        let acting = step.policies.iter().filter(|standing| {
             let Named(policy) = &standing.policy;
             policy.object.gk == effective.policy_kind.0
                 && matches!(
@@ -111,7 +111,7 @@ fn rows(table: &mut Table, step: &Step, effective: &Effective, style: Style) {
                     PolicyOutcome::Enforced | PolicyOutcome::PartiallyEnforced
                 )
         });
-        for standing in here {
+        for standing in acting {
             let Named(policy) = &standing.policy;
             let from = from(step, effective, &standing.policy);
             table.row([
@@ -153,8 +153,8 @@ fn from(step: &Step, effective: &Effective, policy: &Named) -> String {
     let Some(standing) = standings.find(|standing| standing.policy == *policy) else {
         return String::new();
     };
-    let here = standing.at.iter().filter(|at| effective.path.contains(at));
-    places(here)
+    let on_path = standing.at.iter().filter(|at| effective.path.contains(at));
+    places(on_path)
 }
 
 fn places<'a>(places: impl Iterator<Item = &'a Named>) -> String {

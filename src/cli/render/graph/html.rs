@@ -80,17 +80,17 @@ pub(crate) fn html(
 /// Fills the `{{parts}}` of a template. The inserted text is not expanded again.
 fn filled(template: &str, parts: &[(&str, String)]) -> String {
     let mut text = String::new();
-    let mut rest = template;
-    while let Some((before, after)) = rest.split_once("{{") {
+    let mut remaining = template;
+    while let Some((before, after)) = remaining.split_once("{{") {
         text.push_str(before);
         let Some((name, after)) = after.split_once("}}") else {
             break;
         };
         let part = parts.iter().find(|(other, _)| *other == name);
         text.push_str(part.map_or("", |(_, part)| part));
-        rest = after;
+        remaining = after;
     }
-    text.push_str(rest);
+    text.push_str(remaining);
     text
 }
 

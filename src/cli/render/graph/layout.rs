@@ -118,18 +118,18 @@ fn arranged(blocks: &[Block], wires: &[Wire], in_bands: bool) -> Layout {
         wires: vec![Vec::new(); wires.len()],
         ..Layout::default()
     };
-    let whole = Part {
+    let all_blocks = Part {
         blocks: (0..blocks.len())
             .filter(|block| scene.layer(*block).is_some())
             .collect(),
         wires: (0..wires.len()).collect(),
     };
-    let levels = leveled(scene, &whole);
-    let columns = scene.columns(&whole.blocks, 0.0);
+    let levels = leveled(scene, &all_blocks);
+    let columns = scene.columns(&all_blocks.blocks, 0.0);
     let width = width(&columns);
     let tower = in_bands && levels.height > TOWER && levels.height > width;
     if !tower || !banded(scene, &mut layout) {
-        layout.put(scene, &whole, &levels, &columns, 0.0);
+        layout.put(scene, &all_blocks, &levels, &columns, 0.0);
     }
     layout.apart(blocks, &joined, in_bands);
     layout
@@ -233,7 +233,7 @@ impl Layout {
     }
 
     /// Moves everything down.
-    fn lower(&mut self, down: f64) {
+    fn move_down(&mut self, down: f64) {
         let wires = self.wires.iter_mut().flatten();
         for point in self.blocks.iter_mut().chain(wires) {
             point.y += down;
@@ -280,7 +280,7 @@ impl Layout {
             } else {
                 (y - GAP).max(0.0)
             };
-            self.lower(down);
+            self.move_down(down);
         }
         for (number, corner) in corners {
             if let Some(place) = self.blocks.get_mut(number) {

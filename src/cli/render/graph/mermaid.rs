@@ -96,10 +96,10 @@ fn shape(picture: &Picture<'_>, node: &Node) -> String {
 }
 
 fn class(picture: &Picture<'_>, class: &str, is: impl Fn(&Node) -> bool, text: &mut String) {
-    let of = picture.nodes().filter(|(_, node)| is(node));
-    let of: Vec<String> = of.map(|(number, _)| format!("n{number}")).collect();
-    if !of.is_empty() {
-        let _ = writeln!(text, "  class {} {class}", of.join(","));
+    let nodes = picture.nodes().filter(|(_, node)| is(node));
+    let names: Vec<String> = nodes.map(|(number, _)| format!("n{number}")).collect();
+    if !names.is_empty() {
+        let _ = writeln!(text, "  class {} {class}", names.join(","));
     }
 }
 

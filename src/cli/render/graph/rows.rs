@@ -116,16 +116,16 @@ impl<'a, 'p> Writer<'a, 'p> {
                     continue;
                 };
                 // A rejected backend is shown at the rule, a rejected parent at the route or ListenerSet.
-                let (at, of) = if node.role == Role::Rule {
+                let (at, section) = if node.role == Role::Rule {
                     (number, label(picture, other))
                 } else {
                     (
                         step.node,
-                        format!("not attached to {}", whole(picture, node)),
+                        format!("not attached to {}", full_name(picture, node)),
                     )
                 };
-                let said = refused.entry(at).or_default();
-                said.push(format!("{of}: {reason}"));
+                let reasons = refused.entry(at).or_default();
+                reasons.push(format!("{section}: {reason}"));
             }
         }
         let mut overrides: HashMap<&str, std::collections::BTreeSet<&str>> = HashMap::new();
@@ -160,13 +160,13 @@ impl<'a, 'p> Writer<'a, 'p> {
         let facts = &node.facts;
         let class = facts.class.iter().map(|class| format!("class {class}"));
         let hosts = facts.hostnames.iter().filter(|_| node.role == Role::Route);
-        let mut said: Vec<String> = class.chain(hosts.cloned()).collect();
-        let more = said.len().saturating_sub(MOST_LINES);
-        said.truncate(MOST_LINES);
+        let mut facts: Vec<String> = class.chain(hosts.cloned()).collect();
+        let more = facts.len().saturating_sub(MOST_LINES);
+        facts.truncate(MOST_LINES);
         if more > 0 {
-            said.push(format!("and {more} more hostnames"));
+            facts.push(format!("and {more} more hostnames"));
         }
-        for fact in said {
+        for fact in facts {
             rows.extend(lines(&fact, NAME).into_iter().map(|line| {
                 let width = measured(&line, SMALL);
                 row(Content::Fact(line), LINE, width)
@@ -226,8 +226,8 @@ impl<'a, 'p> Writer<'a, 'p> {
     }
 
     fn problems(&self, number: usize) -> impl Iterator<Item = Row<'a>> {
-        let said = self.refused.get(&number).into_iter().flatten();
-        said.take(MOST_LINES).map(|why| problem(why))
+        let reasons = self.refused.get(&number).into_iter().flatten();
+        reasons.take(MOST_LINES).map(|why| problem(why))
     }
 
     /// A policy at its target.
@@ -257,7 +257,7 @@ impl<'a, 'p> Writer<'a, 'p> {
         std::iter::once(chip).chain(why.map(problem)).collect()
     }
 
-    fn chip(&self, number: usize, step: Option<Step<'a>>, said: &str) -> Row<'a> {
+    fn chip(&self, number: usize, step: Option<Step<'a>>, reason: &str) -> Row<'a> {
         let Some(node) = self.picture.node(number) else {
             return self.heading("");
         };
@@ -272,14 +272,14 @@ impl<'a, 'p> Writer<'a, 'p> {
             .iter()
             .map(|line| measured(line, MIDDLE))
             .fold(0.0, f64::max);
-        let width = 50.0 + measured(&badge, SMALL) + widest + measured(&escape(said), SMALL);
+        let width = 50.0 + measured(&badge, SMALL) + widest + measured(&escape(reason), SMALL);
         let height = CHIP + LINE * count(names.len().saturating_sub(1));
         let chip = Chip {
             node,
             step,
             badge,
             names,
-            note: escape(said),
+            note: escape(reason),
         };
         row(Content::Policy(chip), height, width)
     }
@@ -302,7 +302,8 @@ impl<'a, 'p> Writer<'a, 'p> {
         if spaces.len() > 1 || !is_reached {
             rows.push(self.heading(&heading));
         }
-        let widest = |of: &dyn Fn(&Space) -> f64| spaces.iter().map(of).fold(0.0, f64::max);
+        let widest =
+            |measure: &dyn Fn(&Space) -> f64| spaces.iter().map(measure).fold(0.0, f64::max);
         let states_at = INSET + widest(&|space| measured(title_of(space), MIDDLE)) + 16.0;
         let problems_at = states_at + widest(&|space| tallies(&space.states));
         let counts_at = problems_at + widest(&|space| problems_width(space.problems));
@@ -360,7 +361,7 @@ fn problems_width(count: usize) -> f64 {
 }
 
 /// A node, with its object if it is a section.
-fn whole(picture: &Picture<'_>, node: &Node) -> String {
+fn full_name(picture: &Picture<'_>, node: &Node) -> String {
     match node.object.0.section {
         Some(_) => format!("{} of {}", label(picture, node), node.object.0.object),
         None => label(picture, node),

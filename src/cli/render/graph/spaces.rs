@@ -215,7 +215,7 @@ fn parents<'a>(
     drawn: &[bool],
 ) -> BTreeMap<usize, (BTreeSet<&'a str>, &'a Edge)> {
     let is_drawn = |number: usize| drawn.get(number) == Some(&true);
-    let mut found = BTreeMap::new();
+    let mut parents = BTreeMap::new();
     for (number, _) in picture.nodes().filter(|(number, _)| is_drawn(*number)) {
         let mut reached: BTreeSet<&str> = BTreeSet::new();
         let mut seen: BTreeSet<usize> = BTreeSet::new();
@@ -234,16 +234,16 @@ fn parents<'a>(
             }
         }
         if let Some(edge) = first {
-            found.insert(number, (reached, edge));
+            parents.insert(number, (reached, edge));
         }
     }
-    found
+    parents
 }
 
 /// The nodes with problems: what does not exist or is not accepted, references that are rejected, and policies that are
 /// rejected or not attached.
 fn troubled(picture: &Picture<'_>) -> BTreeSet<usize> {
-    let mut found = BTreeSet::new();
+    let mut troubled = BTreeSet::new();
     for (number, node) in picture.nodes() {
         let is_bad = match node.role {
             Role::Policy => {
@@ -255,7 +255,7 @@ fn troubled(picture: &Picture<'_>) -> BTreeSet<usize> {
             _ => node.missing || node.facts.unaccepted.is_some(),
         };
         if is_bad {
-            found.insert(number);
+            troubled.insert(number);
         }
         for step in picture.below(number) {
             if step.edge.link == Link::Rejected {
@@ -265,9 +265,9 @@ fn troubled(picture: &Picture<'_>) -> BTreeSet<usize> {
                 } else {
                     step.node
                 };
-                found.insert(at);
+                troubled.insert(at);
             }
         }
     }
-    found
+    troubled
 }

@@ -92,13 +92,13 @@ pub(crate) fn look(state: PolicyState) -> Look {
 pub(crate) fn badges(graph: &Graph) -> BTreeMap<GroupKind, String> {
     let policies = graph.nodes.iter().filter(|node| node.role == Role::Policy);
     let kinds: BTreeSet<&GroupKind> = policies.map(|node| &node.object.0.object.gk).collect();
-    let mut of: BTreeMap<String, usize> = BTreeMap::new();
+    let mut badge_counts: BTreeMap<String, usize> = BTreeMap::new();
     for kind in &kinds {
-        *of.entry(initials(&kind.kind)).or_default() += 1;
+        *badge_counts.entry(initials(&kind.kind)).or_default() += 1;
     }
     let badge = |kind: &GroupKind| {
         let short = initials(&kind.kind);
-        let is_clear = short.chars().count() > 1 && of.get(&short) == Some(&1);
+        let is_clear = short.chars().count() > 1 && badge_counts.get(&short) == Some(&1);
         if is_clear {
             short
         } else {

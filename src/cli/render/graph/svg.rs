@@ -66,8 +66,8 @@ impl<'a> Drawing<'a> {
         let by_namespace = Some(picture).filter(|_| is_large && !few && !full);
         let by_namespace = by_namespace.and_then(Cells::by_namespace);
         let is_by_namespace = by_namespace.is_some();
-        if let Some(found) = by_namespace {
-            cells = found;
+        if let Some(combined) = by_namespace {
+            cells = combined;
             layout = lay_out_in_layers(&cells.blocks(), &cells.wires);
         }
         let gateways = picture.nodes().map(|(_, node)| node);
@@ -165,18 +165,18 @@ impl<'a> Drawing<'a> {
                 places.entry(&chip.node.id).or_default().push((at, by));
             }
         }
-        let mut found = Vec::new();
+        let mut lines = Vec::new();
         for (loser, by) in places.values().flatten() {
             for winners in by.iter().filter_map(|id| places.get(&**id)) {
                 let near = winners.iter().map(|(winner, _)| *winner);
                 let near = near.filter(|winner| (winner.x - loser.x).abs() < 1.0);
-                found.extend(near.map(|winner| (winner, *loser)));
+                lines.extend(near.map(|winner| (winner, *loser)));
             }
         }
-        if found.len() > MOST_CURVES {
-            found.clear();
+        if lines.len() > MOST_CURVES {
+            lines.clear();
         }
-        found
+        lines
     }
 }
 
@@ -197,7 +197,8 @@ fn curve(winner: Point, loser: Point, text: &mut String) {
 
 /// A summary of the picture in one line.
 pub(crate) fn title(graph: &Graph) -> String {
-    let count = |of: &dyn Fn(&Node) -> bool| graph.nodes.iter().filter(|node| of(node)).count();
+    let count =
+        |counts: &dyn Fn(&Node) -> bool| graph.nodes.iter().filter(|node| counts(node)).count();
     let policies = count(&|node| node.role == Role::Policy);
     let counted = |number: usize, one: &str, more: &str| match number {
         1 => format!("1 {one}"),

@@ -68,14 +68,14 @@ fn is_root(picture: &Picture<'_>, number: usize, node: &Node) -> bool {
         return false;
     }
     let has_policies = |number: usize| !picture.policies(number).is_empty();
-    let said = picture.is_refused(number)
+    let is_reported = picture.is_refused(number)
         && matches!(node.role, Role::Backend)
         && !has_policies(number)
         && !picture
             .below(number)
             .iter()
             .any(|step| has_policies(step.node));
-    !said
+    !is_reported
 }
 
 // === impl Tree ===
@@ -114,8 +114,8 @@ impl Tree<'_> {
             .collect();
         let last = children.len().saturating_sub(1);
         for (i, child) in children.iter().enumerate() {
-            let (own, rest) = if i == last { LAST } else { BRANCH };
-            let before = (format!("{}{own}", before.1), format!("{}{rest}", before.1));
+            let (own, below) = if i == last { LAST } else { BRANCH };
+            let before = (format!("{}{own}", before.1), format!("{}{below}", before.1));
             let before = (before.0.as_str(), before.1.as_str());
             match child {
                 Child::Policy(step) => self.policy(*step, before),
@@ -152,14 +152,14 @@ impl Tree<'_> {
         let state = step.edge.state.or(node.state);
         let is_attached = step.edge.link != Link::NotAttached;
         let (mark, tone) = mark(state, is_attached);
-        let said = state.filter(|_| is_attached);
-        let colon = if said.is_some() { ":" } else { "" };
+        let state_shown = state.filter(|_| is_attached);
+        let colon = if state_shown.is_some() { ":" } else { "" };
         let mut pieces = vec![
             (Some(tone), mark.to_owned()),
             (None, self.picture.kind(node)),
             (Some(tone), format!("{}{colon}", name(node))),
         ];
-        pieces.extend(said.map(|state| (Some(tone), self.words(state, step))));
+        pieces.extend(state_shown.map(|state| (Some(tone), self.words(state, step))));
         if !is_attached {
             pieces.push((Some(tone), "not attached:".to_owned()));
             pieces.extend(reason(step, tone));
@@ -204,7 +204,7 @@ impl Tree<'_> {
             &[(Some(Tone::Heading), "Not attached".to_owned())],
         );
         for (i, node) in idle.iter().enumerate() {
-            let (own, rest) = if i + 1 == idle.len() { LAST } else { BRANCH };
+            let (own, below) = if i + 1 == idle.len() { LAST } else { BRANCH };
             let why = node.reason.clone().unwrap_or_default();
             let (mark, tone) = mark(node.state, false);
             let pieces = [
@@ -213,7 +213,7 @@ impl Tree<'_> {
                 (Some(tone), format!("{}:", name(node))),
                 (Some(tone), why),
             ];
-            self.line((own, rest), &pieces);
+            self.line((own, below), &pieces);
         }
     }
 

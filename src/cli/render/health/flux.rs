@@ -64,8 +64,8 @@ fn current(rule: &HealthRule) -> String {
         ),
     };
     if rule.may_be_empty {
-        let said = any_condition(rule, &is_positive(rule));
-        format!("!{HAS_STATUS} ||\n!({said}) ||\n({settled})")
+        let condition = any_condition(rule, &is_positive(rule));
+        format!("!{HAS_STATUS} ||\n!({condition}) ||\n({settled})")
     } else {
         settled
     }

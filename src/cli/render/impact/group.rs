@@ -33,7 +33,7 @@ impl Group<'_> {
 /// Groups equal changes; sorted by what happens to the target and by kind.
 pub(in crate::cli::render) fn groups(changes: &[Change]) -> Vec<Group<'_>> {
     let mut index: BTreeMap<String, usize> = BTreeMap::new();
-    let mut found: Vec<Group<'_>> = Vec::new();
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for change in changes {
         let sides = change.fields.is_empty().then_some((
             &change.before,
@@ -49,21 +49,21 @@ pub(in crate::cli::render) fn groups(changes: &[Change]) -> Vec<Group<'_>> {
             sides,
         );
         let alike = serde_json::to_string(&alike).unwrap_or_default();
-        let at = *index.entry(alike).or_insert(found.len());
-        match found.get_mut(at) {
+        let at = *index.entry(alike).or_insert(groups.len());
+        match groups.get_mut(at) {
             Some(group) => group.all.push(change),
-            None => found.push(Group {
+            None => groups.push(Group {
                 like: change,
                 all: vec![change],
             }),
         }
     }
-    found.sort_by_key(|group| (group.like.change, group.like.policy_kind.clone()));
-    found
+    groups.sort_by_key(|group| (group.like.change, group.like.policy_kind.clone()));
+    groups
 }
 
 /// One group: its targets, then the settings.
-pub(in crate::cli::render) fn told(group: &Group<'_>, kinds: &Kinds, style: Style) -> String {
+pub(in crate::cli::render) fn group_text(group: &Group<'_>, kinds: &Kinds, style: Style) -> String {
     let kind = kinds.name(&group.like.policy_kind.0);
     let how = match group.like.change {
         What::Changed => "on",
@@ -89,30 +89,30 @@ pub(in crate::cli::render) fn told(group: &Group<'_>, kinds: &Kinds, style: Styl
 
 /// The targets: `HTTPRoute shop/cart#browse, #checkout`, with the path if only some paths change.
 fn names(changes: &[&Change], kinds: &Kinds) -> Vec<String> {
-    let mut found: Vec<(&ObjectKey, String)> = Vec::new();
+    let mut named: Vec<(&ObjectKey, String)> = Vec::new();
     for change in changes {
         let place = &change.object.0;
         let partly = partly(change, kinds);
-        match (found.last_mut(), &place.section) {
+        match (named.last_mut(), &place.section) {
             (Some((object, name)), Some(section)) if **object == place.object => {
                 let _ = write!(name, ", #{section}{partly}");
             }
-            _ => found.push((&place.object, format!("{}{partly}", kinds.place(place)))),
+            _ => named.push((&place.object, format!("{}{partly}", kinds.place(place)))),
         }
     }
-    found.into_iter().map(|(_, name)| name).collect()
+    named.into_iter().map(|(_, name)| name).collect()
 }
 
 /// ` (1 of 3 paths: Gateway infra/edge#http > HTTPRoute shop/cart#browse)`.
 fn partly(change: &Change, kinds: &Kinds) -> String {
-    let (changed, of) = (change.paths.changed, change.paths.of);
-    if changed >= of {
+    let (changed, total) = (change.paths.changed, change.paths.of);
+    if changed >= total {
         return String::new();
     }
     // The most specific places: sections in place of their objects, without Namespaces and GatewayClasses.
     let target = &change.object.0.object;
     let path: Vec<&Place> = change.path.iter().map(|named| &named.0).collect();
-    let says = |place: &&&Place| {
+    let is_shown = |place: &&&Place| {
         let in_part = |other: &&Place| other.object == place.object && other.section.is_some();
         let gk = &place.object.gk;
         place.object != *target
@@ -120,19 +120,22 @@ fn partly(change: &Change, kinds: &Kinds) -> String {
             && !gk.is_gateway_api("GatewayClass")
             && (place.section.is_some() || !path.iter().any(in_part))
     };
-    let way: Vec<String> = path
+    let places: Vec<String> = path
         .iter()
-        .filter(says)
+        .filter(is_shown)
         .map(|place| kinds.place(place))
         .collect();
     let more = match changed {
         0 | 1 => String::new(),
         many => format!(" and {} more", many - 1),
     };
-    if way.is_empty() {
-        format!(" ({changed} of {of} paths)")
+    if places.is_empty() {
+        format!(" ({changed} of {total} paths)")
     } else {
-        format!(" ({changed} of {of} paths: {}{more})", way.join(" > "))
+        format!(
+            " ({changed} of {total} paths: {}{more})",
+            places.join(" > ")
+        )
     }
 }
 

@@ -3,23 +3,23 @@
 use super::super::kind_names::Kinds;
 use super::super::markdown::{Comment, text};
 use super::super::style::Style;
-use super::{groups, headline, kinds, lost_traffic, opened, told};
+use super::{group_text, groups, headline, kinds, lost_traffic, opened};
 use crate::answer::impact::{Impact, LostProtection};
 
-pub(crate) fn markdown(found: &Impact) -> String {
-    let kinds = kinds(found);
+pub(crate) fn markdown(impact: &Impact) -> String {
+    let kinds = kinds(impact);
     let mut comment = Comment::default();
-    let headline = headline(found, &kinds);
+    let headline = headline(impact, &kinds);
     comment.paragraph(&format!("**attache impact**: {}", text(&headline)));
-    let lost = lost_traffic(&found.traffic, &kinds);
+    let lost = lost_traffic(&impact.traffic, &kinds);
     if !lost.is_empty() {
         comment.paragraph("**Traffic**");
         comment.list(lost.iter().map(|line| text(line)));
     }
-    protection(&mut comment, &found.lost_protection, &kinds);
-    for group in groups(&found.changes) {
-        let told = told(&group, &kinds, Style::default());
-        let (title, table) = told.split_once('\n').unwrap_or((&told, ""));
+    protection(&mut comment, &impact.lost_protection, &kinds);
+    for group in groups(&impact.changes) {
+        let text = group_text(&group, &kinds, Style::default());
+        let (title, table) = text.split_once('\n').unwrap_or((&text, ""));
         comment.folded_code(title, table);
     }
     comment.done()

@@ -147,15 +147,15 @@ fn line(finding: &ReportedFinding, file: &str) -> String {
         None => file.to_owned(),
     };
     let code = finding.code.as_str();
-    let said = format!(
+    let text = format!(
         "{place}: {} {code}: {}",
         severity(finding),
         message(finding)
     );
     match &finding.suppressed {
-        Some(reason) => format!("{said} (suppressed: {reason})"),
-        None if finding.known => format!("{said} (in the baseline)"),
-        None => said,
+        Some(reason) => format!("{text} (suppressed: {reason})"),
+        None if finding.known => format!("{text} (in the baseline)"),
+        None => text,
     }
 }
 

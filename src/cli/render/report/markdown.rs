@@ -11,11 +11,13 @@ pub(crate) fn markdown(report: &Report, closing: &Closing) -> String {
     let shown: Vec<&ReportedFinding> = report
         .findings
         .iter()
-        .filter(|found| found.suppressed.is_none() && !found.known)
+        .filter(|finding| finding.suppressed.is_none() && !finding.known)
         .collect();
-    let of = |wanted: &str| {
-        let found = shown.iter().filter(|found| severity(found) == wanted);
-        found.map(|found| item(found, &plain)).collect::<Vec<_>>()
+    let items_of = |wanted: &str| {
+        let findings = shown.iter().filter(|finding| severity(finding) == wanted);
+        findings
+            .map(|finding| item(finding, &plain))
+            .collect::<Vec<_>>()
     };
     let mut lines = closing_lines(report, closing)
         .into_iter()
@@ -23,7 +25,7 @@ pub(crate) fn markdown(report: &Report, closing: &Closing) -> String {
     let mut comment = Comment::default();
     let counts = lines.next().unwrap_or_default();
     comment.paragraph(&format!("**attache check**: {}", text(&counts)));
-    let denied = of("deny");
+    let denied = items_of("deny");
     if !denied.is_empty() {
         comment.paragraph("**Denied**");
         comment.list(denied);
@@ -32,14 +34,14 @@ pub(crate) fn markdown(report: &Report, closing: &Closing) -> String {
         ("warn", "warning", "warnings"),
         ("notice", "notice", "notices"),
     ] {
-        let found = of(wanted);
-        if !found.is_empty() {
-            let noun = if found.len() == 1 { one } else { many };
-            comment.folded(&format!("{} {noun}", found.len()), found);
+        let items = items_of(wanted);
+        if !items.is_empty() {
+            let noun = if items.len() == 1 { one } else { many };
+            comment.folded(&format!("{} {noun}", items.len()), items);
         }
     }
-    let rest: Vec<String> = lines.map(|line| text(&line)).collect();
-    comment.paragraph(&rest.join("<br>\n"));
+    let lines_left: Vec<String> = lines.map(|line| text(&line)).collect();
+    comment.paragraph(&lines_left.join("<br>\n"));
     comment.done()
 }
 

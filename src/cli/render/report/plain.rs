@@ -20,7 +20,7 @@ impl Plain {
         let named = report
             .findings
             .iter()
-            .flat_map(|found| found.object.iter().chain(&found.related));
+            .flat_map(|finding| finding.object.iter().chain(&finding.related));
         let mut all: Vec<&GroupKind> = named.map(|named| &named.0.object.gk).collect();
         all.sort();
         all.dedup();

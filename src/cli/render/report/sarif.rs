@@ -93,7 +93,7 @@ fn result(
         "ruleId": finding.code.as_str(),
         "ruleIndex": indices.get(&finding.code),
         "level": level,
-        "message": {"text": said(&message(finding))},
+        "message": {"text": without_links(&message(finding))},
         "locations": locations(finding, root),
         "partialFingerprints": {FINGERPRINT: finding.fingerprint},
         "suppressions": suppressions,
@@ -106,7 +106,7 @@ fn result(
 }
 
 /// Escapes a message: SARIF would read `[text](address)` as a link.
-fn said(text: &str) -> String {
+fn without_links(text: &str) -> String {
     let text = escape(text);
     if !text.contains("](") {
         return text;
@@ -170,13 +170,16 @@ fn uri(path: &str) -> String {
 mod tests {
     use std::path::Path;
 
-    use super::{artifact, said};
+    use super::{artifact, without_links};
 
     #[test]
     fn a_message_holds_no_link() {
-        assert_eq!(said("spec.a[0].b"), "spec.a[0].b");
-        assert_eq!(said("[x](https://e.com)[y]"), r"\[x\](https://e.com)\[y\]");
-        assert_eq!(said("\u{202e}"), r"\u{202e}");
+        assert_eq!(without_links("spec.a[0].b"), "spec.a[0].b");
+        assert_eq!(
+            without_links("[x](https://e.com)[y]"),
+            r"\[x\](https://e.com)\[y\]"
+        );
+        assert_eq!(without_links("\u{202e}"), r"\u{202e}");
     }
 
     #[test]

@@ -79,8 +79,8 @@ pub(crate) fn text(report: &Report, closing: &Closing, style: Style) -> String {
         }
         text.push('\n');
     }
-    for (tone, said) in closing_lines(report, closing) {
-        for line in wrap(&said, style.width, 0) {
+    for (tone, closing_line) in closing_lines(report, closing) {
+        for line in wrap(&closing_line, style.width, 0) {
             let _ = writeln!(text, "{}", style.paint(tone, &line));
         }
     }
@@ -163,10 +163,10 @@ pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, St
     let known = count(summary.known, "finding", "findings");
     more(summary.known, format!("{known} in the baseline"));
     if !closing.notices {
-        let told = count(summary.notices, "notice", "notices");
+        let notices = count(summary.notices, "notice", "notices");
         more(
             summary.notices,
-            format!("{told} hidden; use --notices to show them"),
+            format!("{notices} hidden; use --notices to show them"),
         );
     }
     let files: BTreeSet<&str> = report

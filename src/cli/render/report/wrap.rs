@@ -23,13 +23,13 @@ pub(crate) fn wrap(text: &str, width: Option<usize>, indent: usize) -> Vec<Strin
         if !line.is_empty() {
             lines.push(std::mem::take(&mut line));
         }
-        let mut rest = word;
-        while rest.width() > room {
-            let (head, tail) = rest.split_at(cut(rest, room));
+        let mut remaining = word;
+        while remaining.width() > room {
+            let (head, tail) = remaining.split_at(cut(remaining, room));
             lines.push(head.to_owned());
-            rest = tail;
+            remaining = tail;
         }
-        rest.clone_into(&mut line);
+        remaining.clone_into(&mut line);
     }
     lines.push(line);
     lines.iter().map(|line| format!("{space}{line}")).collect()

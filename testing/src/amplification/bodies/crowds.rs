@@ -7,9 +7,9 @@ use super::{Hostile, State, changes, hostile, with};
 /// One more object in a crowded state.
 pub fn crowds() -> Vec<Hostile> {
     let leaves: Vec<String> = (0..2_000).map(|i| format!(r#""leaf{i}":0"#)).collect();
-    let on = |kind: &str, name: &str, rest: &str| {
+    let on = |kind: &str, name: &str, fields: &str| {
         with(&format!(
-            r#"{{"targetRef":{{"group":"gateway.networking.k8s.io","kind":"{kind}","name":"{name}"}},{rest}}}"#
+            r#"{{"targetRef":{{"group":"gateway.networking.k8s.io","kind":"{kind}","name":"{name}"}},{fields}}}"#
         ))
     };
     let listener = r#"{"name":"http","port":80,"protocol":"HTTP","allowedRoutes":{"namespaces":{"from":"All"}}}"#;
@@ -21,7 +21,7 @@ pub fn crowds() -> Vec<Hostile> {
         "c",
         &format!(r#""mergeStrategy":"PatchDefaults",{}"#, leaves.join(",")),
     );
-    let found = [
+    let bodies = [
         (
             "policy on the Gateway",
             State::Crowded,
@@ -59,8 +59,8 @@ pub fn crowds() -> Vec<Hostile> {
             many,
         ),
     ];
-    let found = found.into_iter().chain(rivals());
-    found
+    let bodies_and_rivals = bodies.into_iter().chain(rivals());
+    bodies_and_rivals
         .flat_map(|(name, state, object)| changes(name, state, &object))
         .collect()
 }
@@ -74,7 +74,7 @@ fn rivals() -> Vec<(&'static str, State, String)> {
             r#"{{"group":"gateway.networking.k8s.io","kind":"{kind}","name":"{name}"{section}}}"#
         )
     };
-    let on = |target: &str, rest: &str| with(&format!(r#"{{"targetRef":{target},{rest}}}"#));
+    let on = |target: &str, fields: &str| with(&format!(r#"{{"targetRef":{target},{fields}}}"#));
     let class = reference("GatewayClass", "c", "");
     let edge = reference("Gateway", "edge", "");
     // One on each level of nine paths.
@@ -131,7 +131,7 @@ pub fn far() -> Vec<Hostile> {
     );
     let other = on_class.replace("\"retries\":9", "\"retries\":8");
     let class = r#"{"metadata":{"name":"c"},"spec":{"controllerName":"example.com/c"}}"#;
-    let found = [
+    let bodies = [
         ("policy on the class", "CREATE", on_class.clone(), None),
         (
             "policy on the class",
@@ -159,12 +159,16 @@ pub fn far() -> Vec<Hostile> {
         ),
     ];
     let mut all = Vec::new();
-    for (name, operation, object, old) in found {
-        let of = if name.starts_with("class") { "c" } else { "x" };
+    for (name, operation, object, old) in bodies {
+        let name_of_object = if name.starts_with("class") { "c" } else { "x" };
         let (object, old) = (object.into(), old.map(Rc::from));
         for state in [State::Wide, State::Dense] {
             let one = hostile(name, operation, &object, old.as_ref());
-            all.push(Hostile { state, of, ..one });
+            all.push(Hostile {
+                state,
+                of: name_of_object,
+                ..one
+            });
         }
     }
     all

@@ -7,10 +7,10 @@ pub fn disputes() -> Vec<Hostile> {
     let gateway = |name: &str| {
         format!(r#"{{"group":"gateway.networking.k8s.io","kind":"Gateway","name":"{name}"}}"#)
     };
-    let one = |target: &str, rest: &str| with(&format!(r#"{{"targetRef":{target},{rest}}}"#));
+    let one = |target: &str, fields: &str| with(&format!(r#"{{"targetRef":{target},{fields}}}"#));
     let targets: Vec<String> = (0..64).map(|i| gateway(&format!("g{i}"))).collect();
     let targets = targets.join(",");
-    let all = |rest: &str| with(&format!(r#"{{"targetRefs":[{targets}],{rest}}}"#));
+    let all = |fields: &str| with(&format!(r#"{{"targetRefs":[{targets}],{fields}}}"#));
     let many = |name: &str| {
         let leaves = (0..1_300).map(|i| format!(r#""{name}{i}":0"#));
         leaves.collect::<Vec<_>>().join(",")
@@ -23,7 +23,7 @@ pub fn disputes() -> Vec<Hostile> {
     );
     let class = r#"{"group":"gateway.networking.k8s.io","kind":"GatewayClass","name":"c"}"#;
     let on_edge = gateway("edge");
-    let found = [
+    let bodies = [
         ("disputed on all", State::Disputed, all(r#""mine":0"#)),
         (
             "disputed as the last is",
@@ -81,7 +81,7 @@ pub fn disputes() -> Vec<Hostile> {
             one(class, r#""defaults":{"x":0}"#),
         ),
     ];
-    found
+    bodies
         .into_iter()
         .flat_map(|(name, state, object)| changes(name, state, &object))
         .collect()

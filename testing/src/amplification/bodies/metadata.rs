@@ -65,7 +65,7 @@ pub fn metadata() -> Vec<Hostile> {
         ),
         ("policy that is a list", format!("[{}]", many(r#"{"a":0}"#))),
     ];
-    let mut found: Vec<Hostile> = objects
+    let mut bodies: Vec<Hostile> = objects
         .into_iter()
         .flat_map(|(name, object)| {
             let other: Rc<str> = object.replacen("\"retries\":1", "\"retries\":2", 1).into();
@@ -76,8 +76,8 @@ pub fn metadata() -> Vec<Hostile> {
             ]
         })
         .collect();
-    found.extend(requests());
-    found
+    bodies.extend(requests());
+    bodies
 }
 
 /// Large envelopes.
@@ -85,7 +85,7 @@ fn requests() -> Vec<Hostile> {
     let bad: Rc<str> = r#"{"metadata":{"name":"x","namespace":"infra"},"spec":{"targetRef":{"group":"gateway.networking.k8s.io","kind":"Gateway","name":"edge","sectionName":"htpp"},"retries":1}}"#.into();
     let long = "\\u0001".repeat(LARGEST / 6 - 100);
     let replaced = |name: &str, what: &'static str, by: &str| Hostile {
-        instead: Some((what, by.into())),
+        replacement: Some((what, by.into())),
         ..hostile(&format!("policy {name}"), "CREATE", &bad, None)
     };
     vec![

@@ -34,7 +34,7 @@ pub fn products() -> Vec<Hostile> {
             r#"{{"metadata":{{"name":"x","namespace":"infra"}},"spec":{{"from":[{from}],"to":[{{"group":"{api}","kind":"HTTPRoute"}}]}}}}"#
         )
     };
-    let found = [
+    let bodies = [
         ("reaching on the Gateway", State::Backends, one(&edge)),
         ("gateway of all backends", State::Backends, listeners("")),
         ("several that selects all", State::Selected, several(&all)),
@@ -82,7 +82,7 @@ pub fn products() -> Vec<Hostile> {
             one(&reference("", "Namespace", "infra")),
         ),
     ];
-    found
+    bodies
         .into_iter()
         .flat_map(|(name, state, object)| changes(name, state, &object))
         .collect()

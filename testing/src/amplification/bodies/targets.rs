@@ -22,7 +22,7 @@ pub fn targets() -> Vec<Hostile> {
             many(one)
         )
     };
-    let mut found = vec![
+    let mut bodies = vec![
         ("plain on what is no object", list("0")),
         ("plain on nothing", list("{}")),
         (
@@ -72,14 +72,14 @@ pub fn targets() -> Vec<Hostile> {
             )),
         ),
     ];
-    found.push((
+    bodies.push((
         "plain on many labels",
         with(&format!(
             r#"{{"targetRefs":[{}],"x":1}}"#,
             labels(r#""l#":"v""#, "}", r#""matchLabels":{"#)
         )),
     ));
-    found.push((
+    bodies.push((
         "plain on many expressions",
         with(&format!(
             r#"{{"targetRefs":[{}],"x":1}}"#,
@@ -90,7 +90,7 @@ pub fn targets() -> Vec<Hostile> {
             )
         )),
     ));
-    found.push((
+    bodies.push((
         "plain on many values",
         with(&format!(
             r#"{{"targetRefs":[{}],"x":1}}"#,
@@ -102,7 +102,7 @@ pub fn targets() -> Vec<Hostile> {
         )),
     ));
     let before: Rc<str> = on_edge("\"retries\":1").into();
-    let all = found.into_iter().flat_map(|(name, object)| {
+    let all = bodies.into_iter().flat_map(|(name, object)| {
         let object = object.into();
         let create = hostile(name, "CREATE", &object, None);
         let state = State::Wide;

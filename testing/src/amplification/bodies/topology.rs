@@ -114,13 +114,13 @@ pub fn topology() -> Vec<Hostile> {
             ),
         ),
     ];
-    let mut found = Vec::new();
+    let mut bodies = Vec::new();
     for (name, spec) in specs {
         let object = with(&format!("{{{spec}}}"));
         let other: Rc<str> = object.replacen("edge", "edgy", 2).into();
         let object: Rc<str> = object.into();
         // The Gateway that everything is attached to.
-        let of = if name.starts_with("gateway") {
+        let name_of_object = if name.starts_with("gateway") {
             "edge"
         } else {
             "x"
@@ -128,8 +128,12 @@ pub fn topology() -> Vec<Hostile> {
         for state in [State::Small, State::Dense] {
             let create = hostile(name, "CREATE", &object, None);
             let update = hostile(name, "UPDATE", &object, Some(&other));
-            found.extend([create, update].map(|it| Hostile { state, of, ..it }));
+            bodies.extend([create, update].map(|it| Hostile {
+                state,
+                of: name_of_object,
+                ..it
+            }));
         }
     }
-    found
+    bodies
 }

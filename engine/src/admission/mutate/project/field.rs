@@ -69,13 +69,13 @@ pub(super) fn claims(
         if resolver.is_spent() {
             return Vec::new();
         }
-        let Some(found) = said(&effective, profile, key) else {
+        let Some(claims) = projected_fields(&effective, profile, key) else {
             return Vec::new();
         };
-        let found = found.into_iter().map(|claim| (claim.field.clone(), claim));
-        let mut found: BTreeMap<Vec<String>, ProjectedField> = found.collect();
+        let by_field = claims.into_iter().map(|claim| (claim.field.clone(), claim));
+        let mut claims: BTreeMap<Vec<String>, ProjectedField> = by_field.collect();
         if let Some(common) = common {
-            found.retain(|field, claim| {
+            claims.retain(|field, claim| {
                 let other = common.get(field).filter(|other| {
                     other.value == claim.value && other.overrides == claim.overrides
                 });
@@ -86,7 +86,7 @@ pub(super) fn claims(
                 true
             });
         }
-        common = Some(found);
+        common = Some(claims);
     }
     let mut claims: Vec<ProjectedField> =
         common.into_iter().flat_map(BTreeMap::into_values).collect();
@@ -98,23 +98,27 @@ pub(super) fn claims(
     claims
 }
 
-fn said(effective: &Effective, profile: &Profile, key: &ObjectKey) -> Option<Vec<ProjectedField>> {
+fn projected_fields(
+    effective: &Effective,
+    profile: &Profile,
+    key: &ObjectKey,
+) -> Option<Vec<ProjectedField>> {
     if effective.is_side_by_side() {
         return None;
     }
     let (settings, sources) = effective.spec()?;
     let sources = sources.iter().map(|(at, leaf)| (&**at, leaf)).collect();
-    let mut found = Vec::new();
+    let mut fields = Vec::new();
     for control in profile.controls.iter().filter(|c| c.target == key.gk) {
         let mut taking = Taking {
             profile,
             zero_is_unset: control.zero_is_unset,
             sources: &sources,
-            found: &mut found,
+            fields: &mut fields,
         };
         taking.control(&settings, control);
     }
-    Some(found)
+    Some(fields)
 }
 
 /// Splits settings into claims.
@@ -123,7 +127,7 @@ struct Taking<'a> {
     zero_is_unset: bool,
     /// By JSON pointer.
     sources: &'a BTreeMap<&'a str, &'a Setting>,
-    found: &'a mut Vec<ProjectedField>,
+    fields: &'a mut Vec<ProjectedField>,
 }
 
 impl Taking<'_> {
@@ -161,8 +165,11 @@ impl Taking<'_> {
         let inside = format!("{pointer}/");
         let below = self.sources.range(&*inside..);
         let below = below.take_while(|(at, _)| at.starts_with(&inside));
-        let here = self.sources.get(&*pointer).into_iter();
-        let leaves: Vec<&Setting> = here.chain(below.map(|(_, leaf)| leaf)).copied().collect();
+        let own_leaf = self.sources.get(&*pointer).into_iter();
+        let leaves: Vec<&Setting> = own_leaf
+            .chain(below.map(|(_, leaf)| leaf))
+            .copied()
+            .collect();
         if leaves.is_empty() {
             return;
         }
@@ -172,7 +179,7 @@ impl Taking<'_> {
                 Some(Strategy::Merge(Direction::Overrides, _))
             )
         });
-        self.found.push(ProjectedField {
+        self.fields.push(ProjectedField {
             field,
             value: value.clone(),
             overrides,

@@ -25,7 +25,7 @@ struct Writing<'a> {
 
 impl Writing<'_> {
     fn at(&mut self, place: &mut Value, field: &[String]) {
-        let Some((key, rest)) = field.split_first() else {
+        let Some((key, below)) = field.split_first() else {
             return;
         };
         match place {
@@ -33,14 +33,14 @@ impl Writing<'_> {
                 let holds_list = key.ends_with("[]");
                 let key = key.trim_end_matches("[]");
                 let before = descend(&mut self.pointer, key);
-                match (rest.is_empty(), map.get_mut(key)) {
+                match (below.is_empty(), map.get_mut(key)) {
                     (true, _) if holds_list => {}
                     (true, _) => self.leaf(map, key),
-                    (false, Some(inner)) if !inner.is_null() => self.at(inner, rest),
+                    (false, Some(inner)) if !inner.is_null() => self.at(inner, below),
                     (false, _) if !holds_list => {
                         self.note(Value::Object(Map::new()), None);
                         let mut made = Value::Object(Map::new());
-                        self.at(&mut made, rest);
+                        self.at(&mut made, below);
                         map.insert(key.to_owned(), made);
                     }
                     (false, _) => {}

@@ -107,9 +107,9 @@ fn values() -> impl Strategy<Value = Value> {
                 items.insert(0, json!("..."));
                 Value::Array(items)
             }),
-            (fields, any::<bool>()).prop_map(|(fields, whole)| {
+            (fields, any::<bool>()).prop_map(|(fields, complete)| {
                 let mut map: serde_json::Map<_, _> = fields.into_iter().collect();
-                if whole {
+                if complete {
                     map.insert("=".into(), json!(1));
                 }
                 Value::Object(map)

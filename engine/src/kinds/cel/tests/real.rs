@@ -231,17 +231,19 @@ fn a_target_may_be_named_once() {
 fn gateway_api_distinguishes_sections_of_one_target() {
     let both_or_none = "self.all(p1, self.all(p2, p1.group == p2.group && p1.kind == p2.kind && p1.name == p2.name ? ((!has(p1.sectionName) || p1.sectionName == '') == (!has(p2.sectionName) || p2.sectionName == '')) : true))";
     let unique = "self.all(p1, self.exists_one(p2, p1.group == p2.group && p1.kind == p2.kind && p1.name == p2.name && (((!has(p1.sectionName) || p1.sectionName == '') && (!has(p2.sectionName) || p2.sectionName == '')) || (has(p1.sectionName) && has(p2.sectionName) && p1.sectionName == p2.sectionName))))";
-    let target = |rest: &str| format!(r#"{{"group":"g","kind":"K","name":"a"{rest},"=":1}}"#);
-    let whole = target("");
+    let target = |other_members: &str| {
+        format!(r#"{{"group":"g","kind":"K","name":"a"{other_members},"=":1}}"#)
+    };
+    let whole_object = target("");
     let empty = target(r#","sectionName":"""#);
     let http = target(r#","sectionName":"http""#);
     let https = target(r#","sectionName":"https""#);
-    let other = whole.replace(r#""a""#, r#""b""#);
-    let open = whole.replace(r#","=":1"#, "");
+    let other = whole_object.replace(r#""a""#, r#""b""#);
+    let open = whole_object.replace(r#","=":1"#, "");
     for (first, second, together, apart) in [
-        (&whole, &whole, YES, NO),
-        (&whole, &empty, YES, NO),
-        (&whole, &http, NO, YES),
+        (&whole_object, &whole_object, YES, NO),
+        (&whole_object, &empty, YES, NO),
+        (&whole_object, &http, NO, YES),
         (&http, &http, YES, NO),
         (&http, &https, YES, YES),
         (&http, &other, YES, YES),

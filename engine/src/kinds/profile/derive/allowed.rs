@@ -16,7 +16,7 @@ const MOST_TEXTS: usize = 200;
 
 /// The kinds that the rules of a field allow, if they allow only some. The group is `*` if they do not restrict it.
 pub(super) fn kinds(rules: &Rules<'_>, effort: &mut CelBudget) -> Option<Vec<GroupKind>> {
-    let of = |group: Truth, kind: Truth, effort: &mut CelBudget| {
+    let refuses_kind = |group: Truth, kind: Truth, effort: &mut CelBudget| {
         let entry = Entry::default().with("group", group).with("kind", kind);
         rules.refuse(&entry, effort)
     };
@@ -31,22 +31,23 @@ pub(super) fn kinds(rules: &Rules<'_>, effort: &mut CelBudget) -> Option<Vec<Gro
     if texts.len() > MOST_TEXTS {
         return None;
     }
-    let mut found = Vec::new();
+    let mut kinds_found = Vec::new();
     for kind in texts.iter().filter(|text| is_kind(text)) {
         let known = || Truth::Text(kind.clone());
         if any_group(known(), effort) {
             continue;
         }
-        if !of(Truth::Stranger, known(), effort) {
-            found.push(GroupKind::new("*", kind.clone()));
+        if !refuses_kind(Truth::Stranger, known(), effort) {
+            kinds_found.push(GroupKind::new("*", kind.clone()));
             continue;
         }
         let groups = texts.iter().filter(|group| is_group(group));
-        let groups = groups.filter(|group| !of(Truth::Text((*group).clone()), known(), effort));
-        found.extend(groups.map(|group| GroupKind::new(group.clone(), kind.clone())));
+        let groups =
+            groups.filter(|group| !refuses_kind(Truth::Text((*group).clone()), known(), effort));
+        kinds_found.extend(groups.map(|group| GroupKind::new(group.clone(), kind.clone())));
     }
     // If no kind remains, the rules are not about kinds.
-    (!found.is_empty()).then_some(found)
+    (!kinds_found.is_empty()).then_some(kinds_found)
 }
 
 /// A kind is one word, usually with capitals.

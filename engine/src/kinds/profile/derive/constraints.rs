@@ -34,14 +34,15 @@ impl KnownConstraints {
     pub(super) fn read(&mut self, schema: &Value) -> Arc<Constraints> {
         let limits = self.limits(schema);
         let parts = self.parts(schema);
-        let address =
-            |(part, of): &(Part, Arc<Constraints>)| (part.clone(), Arc::as_ptr(of) as usize);
+        let address = |(part, constraints): &(Part, Arc<Constraints>)| {
+            (part.clone(), Arc::as_ptr(constraints) as usize)
+        };
         let key = (limits.clone(), parts.iter().map(address).collect());
         if let Some(known) = self.constraints.get(&key) {
             return known.clone();
         }
         let is_full = self.constraints.len() >= MOST_PARTS;
-        let found = Arc::new(Constraints {
+        let constraints = Arc::new(Constraints {
             limits: if is_full {
                 [Limit::Unknown].into()
             } else {
@@ -54,16 +55,16 @@ impl KnownConstraints {
             },
         });
         if !is_full {
-            self.constraints.insert(key, found.clone());
+            self.constraints.insert(key, constraints.clone());
         }
-        found
+        constraints
     }
 
     fn limits(&mut self, schema: &Value) -> Vec<Limit> {
         let is_set = |name: &str| schema.get(name) == Some(&Value::Bool(true));
         let mut limits = Vec::new();
-        let said = schema.get("type").and_then(Value::as_str);
-        let mut kind = said.and_then(JsonType::named);
+        let type_name = schema.get("type").and_then(Value::as_str);
+        let mut kind = type_name.and_then(JsonType::named);
         if is_set("x-kubernetes-int-or-string") {
             kind = Some(JsonType::IntOrString);
         }
@@ -111,21 +112,24 @@ impl KnownConstraints {
     fn parts(&mut self, schema: &Value) -> Vec<(Part, Arc<Constraints>)> {
         let mut parts = Vec::new();
         let properties = schema.get("properties").and_then(Value::as_object);
-        for (name, of) in properties.into_iter().flatten() {
+        for (name, field_schema) in properties.into_iter().flatten() {
             let Some(name) = self.text(name) else {
                 continue;
             };
-            let of = self.read(of);
+            let constraints = self.read(field_schema);
             // A field without constraints hides those on all values.
-            parts.push((Part::Field(name), of));
+            parts.push((Part::Field(name), constraints));
         }
         let each = [
             (Part::Items, "items"),
             (Part::Values, "additionalProperties"),
         ];
         for (part, name) in each {
-            if let Some(of) = schema.get(name).filter(|of| of.is_object()) {
-                parts.push((part, self.read(of)));
+            if let Some(part_schema) = schema
+                .get(name)
+                .filter(|part_schema| part_schema.is_object())
+            {
+                parts.push((part, self.read(part_schema)));
             }
         }
         let lists = [
@@ -135,8 +139,8 @@ impl KnownConstraints {
         ];
         for (part, name) in lists {
             let all = schema.get(name).and_then(Value::as_array);
-            for of in all.into_iter().flatten() {
-                parts.push((part.clone(), self.read(of)));
+            for alternative in all.into_iter().flatten() {
+                parts.push((part.clone(), self.read(alternative)));
             }
         }
         if let Some(not) = schema.get("not") {
@@ -189,7 +193,7 @@ fn bounds(schema: &Value) -> Vec<Limit> {
     let excludes = |name: &str| schema.get(name) == Some(&Value::Bool(true));
     let least = number("minimum").map(|n| Limit::Minimum(n, excludes("exclusiveMinimum")));
     let most = number("maximum").map(|n| Limit::Maximum(n, excludes("exclusiveMaximum")));
-    let of = number("multipleOf").map(Limit::MultipleOf);
+    let multiple = number("multipleOf").map(Limit::MultipleOf);
     // Other formats are not checked here, so whether a value has one is not known.
     let format = schema.get("format").and_then(Value::as_str);
     let format = format.and_then(|format| match format {
@@ -197,13 +201,13 @@ fn bounds(schema: &Value) -> Vec<Limit> {
         "int64" | "float" | "double" => None,
         _ => Some(Limit::Unknown),
     });
-    let all = least.into_iter().chain(most).chain(of);
+    let all = least.into_iter().chain(most).chain(multiple);
     all.chain(format).collect()
 }
 
 fn lengths(schema: &Value) -> impl Iterator<Item = Limit> {
     let count = |name: &str| schema.get(name)?.as_u64();
-    let found = [
+    let limits = [
         count("minLength").map(Limit::MinLength),
         count("maxLength").map(Limit::MaxLength),
         count("minItems").map(Limit::MinItems),
@@ -211,7 +215,7 @@ fn lengths(schema: &Value) -> impl Iterator<Item = Limit> {
         count("minProperties").map(Limit::MinFields),
         count("maxProperties").map(Limit::MaxFields),
     ];
-    found.into_iter().flatten()
+    limits.into_iter().flatten()
 }
 
 #[cfg(test)]

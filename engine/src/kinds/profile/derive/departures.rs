@@ -39,13 +39,13 @@ pub const MOST_TARGETS: usize = 16;
 
 /// All departures of a schema.
 pub(super) fn departures(schemas: &Schemas, derived: &Derived) -> Vec<Departure> {
-    let mut found = status(schemas, derived);
-    found.extend(targets(schemas, derived));
-    found.extend(strategy(schemas, derived));
-    found.extend(none_beside_others(derived));
-    found.extend(both_stanzas(derived));
-    found.extend(settings(schemas, derived));
-    found
+    let mut departures = status(schemas, derived);
+    departures.extend(targets(schemas, derived));
+    departures.extend(strategy(schemas, derived));
+    departures.extend(none_beside_others(derived));
+    departures.extend(both_stanzas(derived));
+    departures.extend(settings(schemas, derived));
+    departures
 }
 
 fn status(schemas: &Schemas, derived: &Derived) -> Vec<Departure> {
@@ -59,15 +59,15 @@ fn status(schemas: &Schemas, derived: &Derived) -> Vec<Departure> {
         Some(StatusShape::Conditions) => (property(status, "conditions"), "status.conditions"),
         _ => return vec![Departure::NoStatus],
     };
-    let mut found = Vec::new();
+    let mut departures = Vec::new();
     if !schemas.status_subresource {
-        found.push(Departure::NoSubresource);
+        departures.push(Departure::NoSubresource);
     }
     let (list, path) = conditions;
     if !list.is_some_and(is_keyed_by_type) {
-        found.push(Departure::Conditions(path));
+        departures.push(Departure::Conditions(path));
     }
-    found
+    departures
 }
 
 fn is_keyed_by_type(list: &Value) -> bool {
@@ -77,7 +77,7 @@ fn is_keyed_by_type(list: &Value) -> bool {
 }
 
 fn targets(schemas: &Schemas, derived: &Derived) -> Vec<Departure> {
-    let mut found = Vec::new();
+    let mut departures = Vec::new();
     let [single, plural, _] = REF_FIELDS;
     let mut present = 0;
     for field in [single, plural] {
@@ -87,21 +87,21 @@ fn targets(schemas: &Schemas, derived: &Derived) -> Vec<Departure> {
         present += 1;
         let parts = ["group", "kind", "name"].into_iter();
         let lacking = parts.filter(|part| property(entry, part).is_none());
-        found.extend(lacking.map(|part| Departure::EntryLacks(field, part)));
+        departures.extend(lacking.map(|part| Departure::EntryLacks(field, part)));
         if many {
             let most = property(&schemas.spec, field).and_then(max_items);
             if most.is_none_or(|most| most > MOST_TARGETS) {
-                found.push(Departure::Limit(field, most));
+                departures.push(Departure::Limit(field, most));
             }
         }
     }
     if present == 0 && derived.refs.is_empty() {
-        found.push(Departure::NoTargets);
+        departures.push(Departure::NoTargets);
     }
     if present == 2 && !derived.one_form {
-        found.push(Departure::BothForms);
+        departures.push(Departure::BothForms);
     }
-    found
+    departures
 }
 
 fn strategy(schemas: &Schemas, derived: &Derived) -> Option<Departure> {
@@ -117,8 +117,9 @@ fn strategy(schemas: &Schemas, derived: &Derived) -> Option<Departure> {
 fn none_beside_others(derived: &Derived) -> Option<Departure> {
     let strategies = &derived.strategies;
     let mut named = strategies.values.values();
-    let beside = strategies.values.len() > 1 && named.any(|named| *named == Strategy::None);
-    let path = strategies.path.clone().filter(|_| beside);
+    let has_none_and_others =
+        strategies.values.len() > 1 && named.any(|named| *named == Strategy::None);
+    let path = strategies.path.clone().filter(|_| has_none_and_others);
     path.map(Departure::NoneBesideOthers)
 }
 

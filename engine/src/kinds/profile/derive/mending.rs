@@ -35,7 +35,7 @@ fn plural_instead(spec: &Value, effort: &mut CelBudget) -> bool {
     let demanded = demanded.is_some_and(|fields| fields.iter().any(|field| field == single));
     let alone = |field: &str, value: Truth| Truth::Map {
         fields: [(field.into(), value)].into(),
-        whole: true,
+        complete: true,
     };
     let known = || Entry::default().known();
     let of_one = alone(single, known());

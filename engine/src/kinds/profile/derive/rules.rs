@@ -12,7 +12,7 @@ use crate::kinds::cel::{CelBudget, Rule, Truth};
 pub(super) struct Rules<'a> {
     field: &'a str,
     many: bool,
-    said: Vec<(At, Rule)>,
+    parsed: Vec<(At, Rule)>,
     enums: BTreeMap<&'static str, BTreeSet<&'a str>>,
 }
 
@@ -37,41 +37,41 @@ impl<'a> Rules<'a> {
     pub(super) fn of(version: Version<'a>, field: &'a str, effort: &mut CelBudget) -> Option<Self> {
         let spec = version.spec;
         let (entry, many) = entry_schema(spec, field)?;
-        let mut found = Self {
+        let mut rules_of_field = Self {
             field,
             many,
-            said: Vec::new(),
+            parsed: Vec::new(),
             enums: BTreeMap::new(),
         };
-        found.add(entry, At::Entry, effort);
+        rules_of_field.add(entry, At::Entry, effort);
         for part in PARTS {
             if let Some(schema) = property(entry, part) {
-                found.add(schema, At::Part(part), effort);
+                rules_of_field.add(schema, At::Part(part), effort);
                 let values = schema.get("enum").and_then(Value::as_array);
                 if let Some(values) = values {
                     let texts = values.iter().filter_map(Value::as_str).collect();
-                    found.enums.insert(part, texts);
+                    rules_of_field.enums.insert(part, texts);
                 }
             }
         }
         if many && let Some(list) = property(spec, field) {
-            found.add(list, At::Field, effort);
+            rules_of_field.add(list, At::Field, effort);
         }
-        found.add(spec, At::Spec, effort);
+        rules_of_field.add(spec, At::Spec, effort);
         if let Some(root) = version.root {
-            found.add(root, At::Root, effort);
+            rules_of_field.add(root, At::Root, effort);
         }
-        Some(found)
+        Some(rules_of_field)
     }
 
     fn add(&mut self, schema: &Value, at: At, effort: &mut CelBudget) {
         let rules = texts(schema).filter_map(|text| Rule::parse(text, effort));
-        self.said.extend(rules.map(|rule| (at, rule)));
+        self.parsed.extend(rules.map(|rule| (at, rule)));
     }
 
     /// Every string in the rules and enums.
     pub(super) fn texts(&self) -> BTreeSet<Arc<str>> {
-        let of_rules = self.said.iter().flat_map(|(_, rule)| rule.texts());
+        let of_rules = self.parsed.iter().flat_map(|(_, rule)| rule.texts());
         let of_enums = self.enums.values().flatten().copied();
         of_rules
             .map(Into::into)
@@ -110,7 +110,7 @@ impl<'a> Rules<'a> {
 
     fn refuse_field(&self, entry: &Truth, field: &Truth, effort: &mut CelBudget) -> bool {
         let spec = some([(self.field, field.clone())]);
-        let mut rules = self.said.iter();
+        let mut rules = self.parsed.iter();
         rules.any(|(at, rule)| {
             let this = match at {
                 At::Root => &some([("spec", spec.clone())]),
@@ -145,7 +145,7 @@ impl Entry {
     pub(super) fn known(&self) -> Truth {
         Truth::Map {
             fields: self.0.clone(),
-            whole: false,
+            complete: false,
         }
     }
 }
@@ -154,7 +154,7 @@ impl Entry {
 pub(super) fn some<const N: usize>(fields: [(&str, Truth); N]) -> Truth {
     Truth::Map {
         fields: fields.map(|(name, value)| (name.into(), value)).into(),
-        whole: false,
+        complete: false,
     }
 }
 

@@ -18,23 +18,26 @@ const STRATEGY_FIELDS: [&str; 3] = ["mergeStrategy", "mergeType", "strategy"];
 
 /// The strategies in the schemas of `spec`: those of the stored version, with the names of other versions.
 pub(super) fn strategies(schemas: &Schemas, effort: &mut CelBudget) -> Strategies {
-    let mut said = of_version(&schemas.spec, effort);
+    let mut strategies = of_version(&schemas.spec, effort);
     for spec in &schemas.others {
         let other = of_version(spec, effort);
-        if said.path.is_some() && said.path == other.path {
-            said.complete &= other.complete;
-            said.values.extend(other.values);
+        if strategies.path.is_some() && strategies.path == other.path {
+            strategies.complete &= other.complete;
+            strategies.values.extend(other.values);
         }
-        if said.stanzas.is_some() && said.stanzas == other.stanzas && !said.nested.is_empty() {
+        if strategies.stanzas.is_some()
+            && strategies.stanzas == other.stanzas
+            && !strategies.nested.is_empty()
+        {
             // If one version does not list its names, not all names are known.
             if other.nested.is_empty() {
-                said.nested = other.nested;
+                strategies.nested = other.nested;
             } else {
-                said.nested.extend(other.nested);
+                strategies.nested.extend(other.nested);
             }
         }
     }
-    said
+    strategies
 }
 
 /// The strategies of one version. The names of a field are complete only if it is an enum. Both stanzas must be
@@ -125,23 +128,23 @@ fn inside(spec: &Value, stanzas: StanzaNames) -> BTreeMap<String, Op> {
 /// Maps with arbitrary keys, as opposed to objects with fields: the legacy dialect and `project-fields` replace them
 /// as a whole. Paths within the settings.
 fn maps(spec: &Value) -> Vec<Vec<String>> {
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     let stanzas = ["defaults", "overrides", "default", "override"]
         .iter()
         .filter_map(|name| property(spec, name));
     for body in std::iter::once(spec).chain(stanzas) {
         let mut left = LONGEST_PATHS;
-        collect_maps(body, &mut Vec::new(), &mut found, &mut left);
+        collect_maps(body, &mut Vec::new(), &mut paths, &mut left);
     }
-    found.sort();
-    found.dedup();
-    found
+    paths.sort();
+    paths.dedup();
+    paths
 }
 
 fn collect_maps(
     schema: &Value,
     path: &mut Vec<String>,
-    found: &mut Vec<Vec<String>>,
+    paths: &mut Vec<Vec<String>>,
     left: &mut usize,
 ) {
     let fields = schema.get("properties").and_then(Value::as_object);
@@ -155,11 +158,11 @@ fn collect_maps(
             return;
         };
         *left = less;
-        found.push(path.clone());
+        paths.push(path.clone());
     }
     for (name, field) in fields.into_iter().flatten() {
         path.push(name.clone());
-        collect_maps(field, path, found, left);
+        collect_maps(field, path, paths, left);
         path.pop();
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Targets {
 
 /// A field in one version, or combined for several versions.
 struct Field {
-    said: RefField,
+    reference: RefField,
     /// The kinds that its rules allow, if they allow only some.
     kinds: Option<Vec<GroupKind>>,
 }
@@ -52,7 +52,7 @@ pub(super) fn targets(schemas: &Schemas, effort: &mut CelBudget) -> Targets {
             let Some(field) = field(version, name, effort) else {
                 continue;
             };
-            match fields.iter_mut().find(|known| known.said.path == name) {
+            match fields.iter_mut().find(|known| known.reference.path == name) {
                 Some(known) => known.join(field),
                 None => fields.push(field),
             }
@@ -63,7 +63,7 @@ pub(super) fn targets(schemas: &Schemas, effort: &mut CelBudget) -> Targets {
         None => (None, false),
     };
     Targets {
-        refs: fields.into_iter().map(Field::whole).collect(),
+        refs: fields.into_iter().map(Field::into_reference).collect(),
         allow,
         core_too,
     }
@@ -71,9 +71,9 @@ pub(super) fn targets(schemas: &Schemas, effort: &mut CelBudget) -> Targets {
 
 /// The kinds that all fields together allow, and whether `core` is one of their groups.
 fn allowed(fields: &[Field]) -> Option<(Vec<Allowed>, bool)> {
-    let named = |field: &&Field| field.said.path != "targetSelectors";
+    let named = |field: &&Field| field.reference.path != "targetSelectors";
     let any_named = fields.iter().any(|field| named(&field));
-    let mut found: Vec<Allowed> = Vec::new();
+    let mut allowed: Vec<Allowed> = Vec::new();
     let mut core_too = false;
     for field in fields.iter().filter(|field| named(field) || !any_named) {
         for gk in field.kinds.as_ref()? {
@@ -84,10 +84,10 @@ fn allowed(fields: &[Field]) -> Option<(Vec<Allowed>, bool)> {
             } else {
                 gk.clone()
             };
-            let sections = field.said.sections.unwrap_or(true);
-            match found.iter_mut().find(|known| known.gk == gk) {
+            let sections = field.reference.sections.unwrap_or(true);
+            match allowed.iter_mut().find(|known| known.gk == gk) {
                 Some(known) => known.sections |= sections,
-                None => found.push(Allowed {
+                None => allowed.push(Allowed {
                     gk,
                     sections,
                     only: None,
@@ -96,8 +96,8 @@ fn allowed(fields: &[Field]) -> Option<(Vec<Allowed>, bool)> {
             }
         }
     }
-    found.sort_by(|a, b| a.gk.cmp(&b.gk));
-    (!found.is_empty()).then_some((found, core_too))
+    allowed.sort_by(|a, b| a.gk.cmp(&b.gk));
+    (!allowed.is_empty()).then_some((allowed, core_too))
 }
 
 fn field(version: Version<'_>, name: &'static str, effort: &mut CelBudget) -> Option<Field> {
@@ -121,7 +121,7 @@ fn field(version: Version<'_>, name: &'static str, effort: &mut CelBudget) -> Op
         Some(list) => is_keyed(list, entry) || allowed::unique(&rules, kinds.as_ref(), effort),
         None => false,
     };
-    let said = RefField {
+    let reference = RefField {
         path: name.to_owned(),
         many,
         default_group: default("group"),
@@ -140,23 +140,23 @@ fn field(version: Version<'_>, name: &'static str, effort: &mut CelBudget) -> Op
         keyed: unique,
         ..RefField::default()
     };
-    Some(Field { said, kinds })
+    Some(Field { reference, kinds })
 }
 
 // === impl Field ===
 
 impl Field {
     /// The field with its kinds.
-    fn whole(self) -> RefField {
+    fn into_reference(self) -> RefField {
         RefField {
             kinds: self.kinds,
-            ..self.said
+            ..self.reference
         }
     }
 
     /// Combines the facts of two versions: what one of them allows is allowed.
     fn join(&mut self, other: Self) {
-        let (one, two) = (&mut self.said, other.said);
+        let (one, two) = (&mut self.reference, other.reference);
         one.many |= two.many;
         one.default_group = one
             .default_group
@@ -240,10 +240,10 @@ pub(super) fn required(spec: &Value) -> bool {
 
 /// Whether entries support `namespace`; `None` if there are no entries, or if they may contain anything.
 pub(super) fn cross_namespace(refs: &[RefField]) -> Option<CrossNamespace> {
-    let said = refs.iter().map(|field| field.namespace);
-    if said.clone().any(|takes| takes == Some(true)) {
+    let answers = refs.iter().map(|field| field.namespace);
+    if answers.clone().any(|takes| takes == Some(true)) {
         return Some(CrossNamespace::Grant);
     }
-    let none = !refs.is_empty() && said.clone().all(|takes| takes == Some(false));
+    let none = !refs.is_empty() && answers.clone().all(|takes| takes == Some(false));
     none.then_some(CrossNamespace::Forbidden)
 }

@@ -112,8 +112,11 @@ fn allows(spec: &Value, policy: Value) {
 
 #[track_caller]
 fn refuses(spec: &Value, policy: Value, why: &str) {
-    let said = refused(std::slice::from_ref(spec), policy);
-    assert!(said.iter().any(|said| said.contains(why)), "{said:?}");
+    let messages = refused(std::slice::from_ref(spec), policy);
+    assert!(
+        messages.iter().any(|message| message.contains(why)),
+        "{messages:?}"
+    );
 }
 
 #[test]
@@ -258,11 +261,11 @@ fn targets_that_differ_in_something_else() {
 
 #[test]
 fn optional_members_of_a_target() {
-    let mut bare = entry(&json!({}), &[]);
-    bare["required"] = json!([]);
-    let bare = spec(json!({"targetRef": bare}), &[]);
-    allows(&bare, json!({"targetRef": {"kind": "Gateway"}}));
-    allows(&bare, json!({"targetRef": {"name": "one"}}));
+    let mut without_required = entry(&json!({}), &[]);
+    without_required["required"] = json!([]);
+    let schema = spec(json!({"targetRef": without_required}), &[]);
+    allows(&schema, json!({"targetRef": {"kind": "Gateway"}}));
+    allows(&schema, json!({"targetRef": {"name": "one"}}));
     let full = spec(json!({"targetRef": entry(&json!({}), &[])}), &[]);
     refuses(
         &full,
@@ -357,9 +360,9 @@ fn entries_that_take_anything() {
 fn settings_that_are_called_strategy() {
     let text = json!({"type": "string"});
     let named = |values: &Value| json!({"type": "string", "enum": values});
-    let ways = json!(["RoundRobin", "LeastRequest"]);
+    let algorithms = json!(["RoundRobin", "LeastRequest"]);
     let mut balancing = spec(json!({"targetRef": entry(&json!({}), &[])}), &[]);
-    balancing["properties"]["strategy"] = named(&ways);
+    balancing["properties"]["strategy"] = named(&algorithms);
     let facts = facts(&balancing);
     assert_eq!(
         (facts.strategies.path, facts.strategies.values.len()),
@@ -367,7 +370,7 @@ fn settings_that_are_called_strategy() {
     );
 
     let body = |strategy: &Value| json!({"type": "object", "properties": {"timeout": text, "strategy": strategy}});
-    for strategy in [named(&ways), text.clone()] {
+    for strategy in [named(&algorithms), text.clone()] {
         let mut both = spec(json!({"targetRef": entry(&json!({}), &[])}), &[]);
         both["properties"]["defaults"] = body(&strategy);
         both["properties"]["overrides"] = body(&strategy);
@@ -405,8 +408,8 @@ fn fields_beside_the_stanzas() {
     );
     let both = json!({"targetRef": target, "defaults": timeout, "overrides": timeout});
     refuses(&apart, both, "keep one");
-    let beside = json!({"targetRef": target, "defaults": timeout, "timeout": "1s"});
-    refuses(&apart, beside, "keep one");
+    let with_sibling = json!({"targetRef": target, "defaults": timeout, "timeout": "1s"});
+    refuses(&apart, with_sibling, "keep one");
 }
 
 fn facts(spec: &Value) -> super::Derived {

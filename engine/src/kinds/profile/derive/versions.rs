@@ -51,40 +51,40 @@ pub(super) fn versions(schemas: &Schemas) -> Arc<[VersionSchema]> {
         rules: rules(spec).into(),
         constraints: constraints.read(spec),
     });
-    let mut found: Vec<VersionSchema> = each.collect();
-    let all = found.iter().map(|version| version.spec.clone());
-    if let (2.., Some(spec)) = (found.len(), all.reduce(|one, other| one.or(&other))) {
-        found.push(VersionSchema {
+    let mut versions: Vec<VersionSchema> = each.collect();
+    let all = versions.iter().map(|version| version.spec.clone());
+    if let (2.., Some(spec)) = (versions.len(), all.reduce(|one, other| one.or(&other))) {
+        versions.push(VersionSchema {
             name: Arc::default(),
             spec,
             rules: Arc::default(),
             constraints: Arc::default(),
         });
     }
-    found.into()
+    versions.into()
 }
 
 /// The rules on a spec and on values in it, those on the whole spec first.
 fn rules(spec: &Value) -> Vec<SpecRule> {
-    let mut found = Vec::new();
+    let mut rules = Vec::new();
     let mut left = MOST_RULES;
-    add_rules(spec, &mut Vec::new(), &mut left, &mut found);
-    found
+    add_rules(spec, &mut Vec::new(), &mut left, &mut rules);
+    rules
 }
 
-fn add_rules(schema: &Value, at: &mut Vec<Step>, left: &mut usize, found: &mut Vec<SpecRule>) {
+fn add_rules(schema: &Value, at: &mut Vec<Step>, left: &mut usize, spec_rules: &mut Vec<SpecRule>) {
     let rules = schema.get("x-kubernetes-validations");
-    for said in rules.and_then(Value::as_array).into_iter().flatten() {
-        let Some(rule) = said.get("rule").and_then(Value::as_str) else {
+    for rule_json in rules.and_then(Value::as_array).into_iter().flatten() {
+        let Some(rule) = rule_json.get("rule").and_then(Value::as_str) else {
             continue;
         };
-        let message = said.get("message").and_then(Value::as_str);
+        let message = rule_json.get("message").and_then(Value::as_str);
         let message = message.map_or_else(|| rule.chars().take(SHOWN).collect(), str::to_owned);
-        let Some(rest) = left.checked_sub(rule.len() + message.len()) else {
+        let Some(budget_left) = left.checked_sub(rule.len() + message.len()) else {
             return;
         };
-        *left = rest;
-        found.push(SpecRule {
+        *left = budget_left;
+        spec_rules.push(SpecRule {
             at: at.as_slice().into(),
             rule: rule.into(),
             message: message.into(),
@@ -92,13 +92,16 @@ fn add_rules(schema: &Value, at: &mut Vec<Step>, left: &mut usize, found: &mut V
     }
     let properties = schema.get("properties").and_then(Value::as_object);
     let fields = properties.into_iter().flatten();
-    let fields = fields.map(|(name, of)| (Step::Field(name.as_str().into()), of));
-    let items = schema.get("items").map(|of| (Step::Items, of));
+    let fields =
+        fields.map(|(name, schema_of_field)| (Step::Field(name.as_str().into()), schema_of_field));
+    let items = schema
+        .get("items")
+        .map(|schema_of_items| (Step::Items, schema_of_items));
     let values = schema.get("additionalProperties");
-    let values = values.map(|of| (Step::Values, of));
-    for (step, of) in fields.chain(items).chain(values) {
+    let values = values.map(|schema_of_values| (Step::Values, schema_of_values));
+    for (step, step_schema) in fields.chain(items).chain(values) {
         at.push(step);
-        add_rules(of, at, left, found);
+        add_rules(step_schema, at, left, spec_rules);
         at.pop();
     }
 }
@@ -135,17 +138,20 @@ impl Known {
         if open {
             return self.one(0, Shape::Any);
         }
-        if let Some(of) = schema
+        if let Some(values) = schema
             .get("additionalProperties")
-            .filter(|of| of.is_object())
+            .filter(|values| values.is_object())
         {
-            let nullable = is_nullable(of);
-            let of = self.shape(of);
-            return self.of(1, nullable, of, |of| Shape::Map { of, nullable });
+            let nullable = is_nullable(values);
+            let value_shape = self.shape(values);
+            return self.containing(1, nullable, value_shape, |values| Shape::Map {
+                values,
+                nullable,
+            });
         }
-        if let Some(of) = schema.get("items") {
-            let of = self.shape(of);
-            return self.of(2, false, of, Shape::List);
+        if let Some(items) = schema.get("items") {
+            let item_shape = self.shape(items);
+            return self.containing(2, false, item_shape, Shape::List);
         }
         let plain = schema.get("format").is_none();
         match schema.get("type").and_then(Value::as_str) {
@@ -208,20 +214,20 @@ impl Known {
         self.keep(Key { sort, fields }, shape)
     }
 
-    fn of(
+    fn containing(
         &mut self,
         sort: u8,
         nullable: bool,
-        of: Arc<Shape>,
+        inner: Arc<Shape>,
         shape: impl FnOnce(Arc<Shape>) -> Shape,
     ) -> Arc<Shape> {
         let fields = vec![(
             Arc::default(),
             nullable,
             FieldDefault::None,
-            Arc::as_ptr(&of) as usize,
+            Arc::as_ptr(&inner) as usize,
         )];
-        self.keep(Key { sort, fields }, shape(of))
+        self.keep(Key { sort, fields }, shape(inner))
     }
 
     /// The interned shape. Once a definition has too many, the others are unknown.

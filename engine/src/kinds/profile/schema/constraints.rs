@@ -57,7 +57,7 @@ struct Walk<'a> {
     left: &'a mut usize,
     /// How many violations are looked for.
     most: usize,
-    found: Vec<Violation>,
+    violations: Vec<Violation>,
     /// Whether something could not be decided.
     is_unsure: bool,
 }
@@ -71,15 +71,15 @@ impl Constraints {
         let mut walk = Walk {
             left: &mut left,
             most: MOST_VIOLATIONS,
-            found: Vec::new(),
+            violations: Vec::new(),
             is_unsure: false,
         };
         self.walk(spec, &Path::Root, &mut walk);
-        walk.found
+        walk.violations
     }
 
     fn walk(&self, value: &Value, path: &Path<'_>, walk: &mut Walk<'_>) {
-        if walk.found.len() >= walk.most || !walk.count(1) {
+        if walk.violations.len() >= walk.most || !walk.count(1) {
             return;
         }
         if value.is_null() && self.limits.contains(&Limit::Nullable) {
@@ -110,20 +110,21 @@ impl Constraints {
         match value {
             Value::Object(map) => {
                 for (name, value) in map {
-                    let Some(of) = self.of_field(name) else {
+                    let Some(constraints) = self.of_field(name) else {
                         continue;
                     };
-                    let is_absent = value.is_null() && !of.limits.contains(&Limit::Nullable);
+                    let is_absent =
+                        value.is_null() && !constraints.limits.contains(&Limit::Nullable);
                     if !is_absent {
-                        of.walk(value, &Path::Field(path, name), walk);
+                        constraints.walk(value, &Path::Field(path, name), walk);
                     }
                 }
             }
             Value::Array(items) => {
-                let of = self.parts.iter().filter(|(part, _)| *part == Part::Items);
-                for (_, of) in of {
+                let item_constraints = self.parts.iter().filter(|(part, _)| *part == Part::Items);
+                for (_, constraints) in item_constraints {
                     for (i, item) in items.iter().enumerate() {
-                        of.walk(item, &Path::Item(path, i), walk);
+                        constraints.walk(item, &Path::Item(path, i), walk);
                     }
                 }
             }
@@ -139,20 +140,20 @@ impl Constraints {
         });
         let named = named.ok().and_then(|at| self.parts.get(at));
         let any = || self.parts.iter().find(|(part, _)| *part == Part::Values);
-        named.or_else(any).map(|(_, of)| of)
+        named.or_else(any).map(|(_, constraints)| constraints)
     }
 
-    fn of<'a>(&'a self, part: &'a Part) -> impl Iterator<Item = &'a Arc<Self>> {
-        let parts = self.parts.iter().filter(move |(found, _)| found == part);
-        parts.map(|(_, of)| of)
+    fn constraints_on<'a>(&'a self, part: &'a Part) -> impl Iterator<Item = &'a Arc<Self>> {
+        let parts = self.parts.iter().filter(move |(known, _)| known == part);
+        parts.map(|(_, constraints)| constraints)
     }
 
     /// Looks at the alternatives of the value itself.
     fn alternatives(&self, value: &Value, path: &Path<'_>, walk: &mut Walk<'_>) {
-        for all in self.of(&Part::All) {
+        for all in self.constraints_on(&Part::All) {
             all.walk(value, path, walk);
         }
-        for not in self.of(&Part::Not) {
+        for not in self.constraints_on(&Part::Not) {
             match not.holds(value, path, walk) {
                 Some(true) => walk.violated(path, || not.forbidden(value)),
                 Some(false) => {}
@@ -161,8 +162,8 @@ impl Constraints {
         }
         for (part, exclude) in [(Part::Any, false), (Part::One, true)] {
             let results: Vec<Option<bool>> = self
-                .of(&part)
-                .map(|of| of.holds(value, path, walk))
+                .constraints_on(&part)
+                .map(|constraints| constraints.holds(value, path, walk))
                 .collect();
             if results.is_empty() {
                 continue;
@@ -186,11 +187,11 @@ impl Constraints {
         let mut walk = Walk {
             left: &mut *within.left,
             most: 1,
-            found: Vec::new(),
+            violations: Vec::new(),
             is_unsure: false,
         };
         self.walk(value, path, &mut walk);
-        match (walk.found.is_empty(), walk.is_unsure) {
+        match (walk.violations.is_empty(), walk.is_unsure) {
             (false, _) => Some(false),
             (true, false) => Some(true),
             (true, true) => None,
@@ -209,7 +210,9 @@ impl Constraints {
 
     /// The alternatives in words.
     fn wants(&self, part: &Part, too_many: bool) -> String {
-        let names = self.of(part).filter_map(|of| of.required_alone());
+        let names = self
+            .constraints_on(part)
+            .filter_map(|constraints| constraints.required_alone());
         let names: Vec<String> = names.map(|names| names.join(" and ")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         match (names.is_empty(), too_many) {
@@ -246,8 +249,8 @@ impl Walk<'_> {
     }
 
     fn violated(&mut self, path: &Path<'_>, message: impl FnOnce() -> String) {
-        if self.found.len() < self.most {
-            self.found.push(Violation {
+        if self.violations.len() < self.most {
+            self.violations.push(Violation {
                 path: path.to_string(),
                 message: message(),
             });

@@ -39,11 +39,11 @@ impl Field {
         let Some(text) = self.json().filter(|_| is_absent) else {
             return;
         };
-        let Some(rest) = left.checked_sub(text.len() + self.name.len()) else {
+        let Some(budget_left) = left.checked_sub(text.len() + self.name.len()) else {
             return;
         };
         if let Ok(default) = literal::from_str(text) {
-            *left = rest;
+            *left = budget_left;
             map.insert((*self.name).to_owned(), default);
         }
     }
@@ -121,7 +121,7 @@ mod tests {
                 "map",
                 "",
                 Shape::Map {
-                    of: Arc::new(named()),
+                    values: Arc::new(named()),
                     nullable: false,
                 },
             ),

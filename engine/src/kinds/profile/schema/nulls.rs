@@ -102,7 +102,7 @@ mod tests {
     fn limits() -> Shape {
         let plain = |name, nullable| field(name, nullable, FieldDefault::None, Shape::Text);
         let values = Shape::Map {
-            of: Arc::new(Shape::Text),
+            values: Arc::new(Shape::Text),
             nullable: false,
         };
         Shape::Object {

@@ -23,15 +23,27 @@ fn ancestors(accepted: &str, observed: &Value) -> Value {
 
 #[test]
 fn a_condition_counts_at_the_generation_that_it_saw() {
-    let of = |status: &Value| {
+    let opinion = |status: &Value| {
         let reported = reported(2, status).unwrap();
         reported.entries[0].acceptance
     };
-    assert_eq!(of(&ancestors("False", &json!(2))), Acceptance::Rejected);
-    assert_eq!(of(&ancestors("False", &json!(1))), Acceptance::Outdated);
-    assert_eq!(of(&ancestors("False", &Value::Null)), Acceptance::Rejected);
-    assert_eq!(of(&ancestors("True", &json!("2"))), Acceptance::Accepted);
-    assert_eq!(of(&ancestors("True", &json!(1))), Acceptance::Outdated);
+    assert_eq!(
+        opinion(&ancestors("False", &json!(2))),
+        Acceptance::Rejected
+    );
+    assert_eq!(
+        opinion(&ancestors("False", &json!(1))),
+        Acceptance::Outdated
+    );
+    assert_eq!(
+        opinion(&ancestors("False", &Value::Null)),
+        Acceptance::Rejected
+    );
+    assert_eq!(
+        opinion(&ancestors("True", &json!("2"))),
+        Acceptance::Accepted
+    );
+    assert_eq!(opinion(&ancestors("True", &json!(1))), Acceptance::Outdated);
     assert_eq!(reported(2, &ancestors("Unknown", &json!(2))), None);
 }
 
@@ -56,7 +68,7 @@ fn a_route_with_which_all_is_well_takes_no_memory() {
 
 #[test]
 fn a_listener_that_is_not_programmed_for_a_lasting_reason_is_rejected() {
-    let of = |reason: &str, accepted: Option<&str>, observed: i64| {
+    let reports = |reason: &str, accepted: Option<&str>, observed: i64| {
         let mut conditions = vec![json!({"type": "Programmed", "status": "False",
             "reason": reason, "observedGeneration": observed})];
         conditions.extend(accepted.map(|status| {
@@ -70,14 +82,14 @@ fn a_listener_that_is_not_programmed_for_a_lasting_reason_is_rejected() {
         (entry.acceptance == Acceptance::Rejected, reason)
     };
     let rejected = (true, Some("Invalid".to_owned()));
-    assert_eq!(of("Invalid", None, 2), rejected);
-    assert_eq!(of("Invalid", Some("True"), 2), rejected);
-    assert!(of("BadCertificate", None, 2).0);
-    assert!(!of("BadCertificate", Some("True"), 2).0);
+    assert_eq!(reports("Invalid", None, 2), rejected);
+    assert_eq!(reports("Invalid", Some("True"), 2), rejected);
+    assert!(reports("BadCertificate", None, 2).0);
+    assert!(!reports("BadCertificate", Some("True"), 2).0);
     for reason in ["Pending", "AddressNotAssigned", "AddressNotUsable"] {
-        assert_eq!(of(reason, None, 2), (false, None), "{reason}");
+        assert_eq!(reports(reason, None, 2), (false, None), "{reason}");
     }
-    assert_eq!(of("Invalid", None, 1), (false, None));
+    assert_eq!(reports("Invalid", None, 1), (false, None));
 }
 
 #[test]

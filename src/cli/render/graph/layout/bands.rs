@@ -56,7 +56,7 @@ pub(super) fn banded(scene: Scene<'_>, layout: &mut Layout) -> bool {
         x = width(&columns) + AISLE;
     }
     let trunks = trunks(scene, cut, layout);
-    layout.lower(trunks.values().copied().fold(0.0, f64::max) + GAP);
+    layout.move_down(trunks.values().copied().fold(0.0, f64::max) + GAP);
     join(scene, cut, &trunks, layout);
     true
 }
@@ -102,12 +102,16 @@ fn pieces(scene: Scene<'_>, cut: usize) -> Vec<Part> {
     }
     let mut parts: BTreeMap<usize, Part> = BTreeMap::new();
     for block in (0..scene.blocks.len()).filter(|block| is_right(*block)) {
-        parts.entry(roots.of(block)).or_default().blocks.push(block);
+        parts
+            .entry(roots.root(block))
+            .or_default()
+            .blocks
+            .push(block);
     }
     for number in wires {
         if let Some(wire) = scene.wires.get(number) {
             parts
-                .entry(roots.of(wire.from))
+                .entry(roots.root(wire.from))
                 .or_default()
                 .wires
                 .push(number);
@@ -123,7 +127,7 @@ struct Roots(Vec<usize>);
 
 impl Roots {
     /// The root of a box: the connected box with the lowest number.
-    fn of(&mut self, mut block: usize) -> usize {
+    fn root(&mut self, mut block: usize) -> usize {
         while let Some(next) = self.0.get(block).copied().filter(|next| *next != block) {
             let over = self.0.get(next).copied().unwrap_or(next);
             if let Some(place) = self.0.get_mut(block) {
@@ -135,7 +139,7 @@ impl Roots {
     }
 
     fn join(&mut self, one: usize, other: usize) {
-        let (one, other) = (self.of(one), self.of(other));
+        let (one, other) = (self.root(one), self.root(other));
         if let Some(place) = self.0.get_mut(one.max(other)) {
             *place = one.min(other);
         }
@@ -185,9 +189,9 @@ fn stacked(
         })
         .collect();
     // The number of bands follows from the target height; all bands have about the same height.
-    let whole: f64 = pieces.iter().map(|(_, levels)| levels.height + GAP).sum();
-    let count = (whole / target).round().max(1.0);
-    let each = whole / count;
+    let total_height: f64 = pieces.iter().map(|(_, levels)| levels.height + GAP).sum();
+    let count = (total_height / target).round().max(1.0);
+    let each = total_height / count;
     let mut bands: Vec<Band> = Vec::new();
     let mut used = 0.0;
     for (part, levels) in pieces {

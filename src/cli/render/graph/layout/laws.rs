@@ -33,9 +33,9 @@ fn pictures() -> impl Strategy<Value = (Vec<Block>, Vec<Wire>)> {
 fn no_two_overlap(blocks: &[Block], layout: &Layout) {
     for (i, (a, at)) in blocks.iter().zip(&layout.blocks).enumerate() {
         for (b, bt) in blocks.iter().zip(&layout.blocks).skip(i + 1) {
-            let beside = at.x + a.width < bt.x + 1e-6 || bt.x + b.width < at.x + 1e-6;
+            let side_by_side = at.x + a.width < bt.x + 1e-6 || bt.x + b.width < at.x + 1e-6;
             let above = at.y + a.height < bt.y + 1e-6 || bt.y + b.height < at.y + 1e-6;
-            assert!(beside || above, "{a:?} at {at:?} and {b:?} at {bt:?}");
+            assert!(side_by_side || above, "{a:?} at {at:?} and {b:?} at {bt:?}");
         }
     }
 }

@@ -80,11 +80,11 @@ fn wish(board: &Board, item: &Item, joints: &[Joint]) -> f64 {
     let middle = levels.len() / 2;
     match (levels.get(middle), levels.len() % 2) {
         (None, _) => item.y,
-        (Some(ancestor_path), 0) => {
-            let route_path = middle.checked_sub(1).and_then(|i| levels.get(i));
+        (Some(upper_middle), 0) => {
+            let lower_middle = middle.checked_sub(1).and_then(|i| levels.get(i));
             f64::midpoint(
-                *ancestor_path,
-                route_path.copied().unwrap_or(*ancestor_path),
+                *upper_middle,
+                lower_middle.copied().unwrap_or(*upper_middle),
             )
         }
         (Some(one), _) => *one,

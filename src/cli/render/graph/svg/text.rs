@@ -31,42 +31,42 @@ pub(crate) fn measured(text: &str, size: f64) -> f64 {
 
 /// Breaks a name into lines of at most `most` columns, after a dot, dash or slash if possible.
 pub(crate) fn lines(name: &str, most: usize) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut lines = Vec::new();
     let mut line = String::new();
     for c in escape(name).chars() {
         if line.width() + c.width().unwrap_or(0) > most {
             let at = line.rfind(['.', '-', '/']).map(|at| at + 1);
-            let rest = match at.filter(|at| *at > most / 2) {
+            let remaining = match at.filter(|at| *at > most / 2) {
                 Some(at) => line.split_off(at),
                 None => String::new(),
             };
-            found.push(std::mem::replace(&mut line, rest));
+            lines.push(std::mem::replace(&mut line, remaining));
         }
         line.push(c);
     }
-    found.push(line);
-    found
+    lines.push(line);
+    lines
 }
 
 /// Breaks a sentence between words into lines of at most `most` columns; cuts it after `count` lines.
 pub(crate) fn wrapped(text: &str, most: usize, count: usize) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
+    let mut sentence_lines: Vec<String> = Vec::new();
     for word in text.split_whitespace().flat_map(|word| lines(word, most)) {
-        match found.last_mut() {
+        match sentence_lines.last_mut() {
             Some(line) if line.width() + 1 + word.width() <= most => {
                 line.push(' ');
                 line.push_str(&word);
             }
-            _ => found.push(word),
+            _ => sentence_lines.push(word),
         }
     }
-    if found.len() > count {
-        found.truncate(count);
-        if let Some(last) = found.last_mut() {
+    if sentence_lines.len() > count {
+        sentence_lines.truncate(count);
+        if let Some(last) = sentence_lines.last_mut() {
             last.push('…');
         }
     }
-    found
+    sentence_lines
 }
 
 /// Escapes text from users for XML and HTML, in elements and in attributes.
@@ -97,7 +97,7 @@ pub(crate) fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     match text.strip_suffix(".0") {
         Some("-0") => "0".to_owned(),
-        Some(whole) => whole.to_owned(),
+        Some(integer) => integer.to_owned(),
         None => text,
     }
 }
@@ -117,8 +117,8 @@ mod tests {
 
     #[test]
     fn sentences_break_between_words() {
-        let said = wrapped("there is no Gateway infra/edge", 16, 3);
-        assert_eq!(said, ["there is no", "Gateway", "infra/edge"]);
+        let lines = wrapped("there is no Gateway infra/edge", 16, 3);
+        assert_eq!(lines, ["there is no", "Gateway", "infra/edge"]);
         assert_eq!(wrapped("one two three four", 5, 2), ["one", "two…"]);
     }
 }

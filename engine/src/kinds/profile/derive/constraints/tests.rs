@@ -9,7 +9,7 @@ use crate::kinds::profile::derive::Schemas;
 use crate::kinds::profile::derive::versions::versions;
 
 /// What is said of a spec: `path: message`.
-fn told(schema: &Value, spec: &Value) -> Vec<String> {
+fn violations_of(schema: &Value, spec: &Value) -> Vec<String> {
     let violations = version(schema).violations(spec);
     violations
         .into_iter()
@@ -33,11 +33,11 @@ fn field(schema: &Value) -> Value {
 
 /// What is said of a value, without its path.
 fn of_value(schema: &Value, value: &Value) -> String {
-    let told = told(&field(schema), &json!({"of": value}));
-    let [told] = &*told else {
-        panic!("{schema} {value}: {told:?}");
+    let violations = violations_of(&field(schema), &json!({"of": value}));
+    let [violation] = &*violations else {
+        panic!("{schema} {value}: {violations:?}");
     };
-    told.strip_prefix("spec.of: ").unwrap().to_owned()
+    violation.strip_prefix("spec.of: ").unwrap().to_owned()
 }
 
 #[test]
@@ -83,15 +83,23 @@ fn a_value_of_another_type_is_named_with_the_type() {
 
 #[test]
 fn bounds_are_named_with_the_number() {
-    let whole = |name: &str, bound: u64| json!({"type": "integer", name: bound});
-    let out = |name: &str, of: &str| json!({"type": "number", name: 1, of: true});
+    let integer_with = |name: &str, bound: u64| json!({"type": "integer", name: bound});
+    let out = |name: &str, excludes: &str| json!({"type": "number", name: 1, excludes: true});
     let less = out("maximum", "exclusiveMaximum");
     let more = out("minimum", "exclusiveMinimum");
     let int32 = json!({"type": "integer", "format": "int32"});
     for (schema, value, expected) in [
-        (whole("minimum", 1), json!(0), "0 is less than 1"),
-        (whole("maximum", 600), json!(601), "601 is more than 600"),
-        (whole("multipleOf", 5), json!(7), "7 is not a multiple of 5"),
+        (integer_with("minimum", 1), json!(0), "0 is less than 1"),
+        (
+            integer_with("maximum", 600),
+            json!(601),
+            "601 is more than 600",
+        ),
+        (
+            integer_with("multipleOf", 5),
+            json!(7),
+            "7 is not a multiple of 5",
+        ),
         (more, json!(1), "1 is not more than 1"),
         (less, json!(1.0), "1.0 is not less than 1"),
         (
@@ -161,9 +169,12 @@ fn fields_items_and_values_are_named_by_their_path() {
         }},
         "headers": {"type": "object", "additionalProperties": {"type": "string"}},
     }});
-    assert_eq!(told(&schema, &json!({})), ["spec.rules: it is required"]);
     assert_eq!(
-        told(
+        violations_of(&schema, &json!({})),
+        ["spec.rules: it is required"]
+    );
+    assert_eq!(
+        violations_of(
             &schema,
             &json!({"rules": [{"name": "a"}, {}, {"name": "long"}], "headers": {"x": 1}})
         ),
@@ -188,16 +199,16 @@ fn items_that_must_differ_are_told_apart_by_their_keys() {
         list(json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a", "b"]}));
     let items = json!({"of": [{"a": 1}, {"a": 1, "b": 2}, {"a": 1, "c": 3}]});
     assert_eq!(
-        told(&map, &items),
+        violations_of(&map, &items),
         ["spec.of[2]: it has the same a and b as item 0"]
     );
     let set = list(json!({"x-kubernetes-list-type": "set"}));
     assert_eq!(
-        told(&set, &json!({"of": ["x", "y", "x"]})),
+        violations_of(&set, &json!({"of": ["x", "y", "x"]})),
         ["spec.of[2]: it is the same as item 0"],
     );
     assert!(
-        told(
+        violations_of(
             &list(json!({"x-kubernetes-list-type": "atomic"})),
             &json!({"of": [1, 1]})
         )
@@ -207,26 +218,26 @@ fn items_that_must_differ_are_told_apart_by_their_keys() {
 
 #[test]
 fn alternatives_are_named_by_the_fields_that_they_require() {
-    let of = |word: &str| {
+    let alternatives = |word: &str| {
         json!({"type": "object", "properties": {"a": {}, "b": {}},
             word: [{"required": ["a"]}, {"required": ["b"]}]})
     };
     assert_eq!(
-        told(&of("anyOf"), &json!({})),
+        violations_of(&alternatives("anyOf"), &json!({})),
         ["spec: it needs at least one of \"a\", \"b\""]
     );
     assert_eq!(
-        told(&of("oneOf"), &json!({})),
+        violations_of(&alternatives("oneOf"), &json!({})),
         ["spec: it needs one of \"a\", \"b\""]
     );
     assert_eq!(
-        told(&of("oneOf"), &json!({"a": 1, "b": 1})),
+        violations_of(&alternatives("oneOf"), &json!({"a": 1, "b": 1})),
         ["spec: it may have only one of \"a\", \"b\""],
     );
-    assert!(told(&of("oneOf"), &json!({"b": 1})).is_empty());
+    assert!(violations_of(&alternatives("oneOf"), &json!({"b": 1})).is_empty());
     let not = json!({"type": "object", "properties": {"a": {}, "b": {}}, "not": {"required": ["a", "b"]}});
     assert_eq!(
-        told(&not, &json!({"a": 1, "b": 1})),
+        violations_of(&not, &json!({"a": 1, "b": 1})),
         ["spec: it may not have \"a\", \"b\" together"]
     );
 }
@@ -239,7 +250,7 @@ fn what_the_api_server_fills_in_or_drops_is_not_missed() {
         "c": {"type": "string"},
         "d": {"x-kubernetes-preserve-unknown-fields": true},
     }});
-    assert!(told(&schema, &json!({"b": null, "c": null, "d": {"any": [1]}})).is_empty());
+    assert!(violations_of(&schema, &json!({"b": null, "c": null, "d": {"any": [1]}})).is_empty());
 }
 
 /// The addresses of a Gateway.
@@ -251,14 +262,14 @@ fn a_format_that_is_not_checked_decides_no_alternative() {
     ]});
     let schema = field(&address);
     let value = json!({"of": {"type": "IPAddress", "value": "10.0.0.1"}});
-    assert!(told(&schema, &value).is_empty());
+    assert!(violations_of(&schema, &value).is_empty());
 }
 
 #[test]
 fn a_value_without_its_type_is_looked_at_no_further() {
     let schema = field(&json!({"type": "object", "required": ["a"], "enum": [{}]}));
     assert_eq!(
-        told(&schema, &json!({"of": "x"})),
+        violations_of(&schema, &json!({"of": "x"})),
         ["spec.of: \"x\" is a string; it must be an object"],
     );
 }
@@ -269,17 +280,17 @@ fn nested_alternatives_and_large_values_end() {
     for _ in 0..100 {
         schema = json!({"oneOf": [schema, {"type": "integer"}]});
     }
-    assert!(told(&field(&schema), &json!({"of": "x"})).is_empty());
+    assert!(violations_of(&field(&schema), &json!({"of": "x"})).is_empty());
     let list = vec!["x"; 100_000];
     let items = json!({"type": "array", "items": schema});
     // Too much to look at: nothing is certain of it.
-    assert!(told(&field(&items), &json!({"of": list})).is_empty());
+    assert!(violations_of(&field(&items), &json!({"of": list})).is_empty());
     let mut wide = Map::new();
     for n in 0..20_000 {
         wide.insert(format!("f{n}"), json!({"type": "string", "maxLength": n}));
     }
     let schema = json!({"type": "object", "properties": wide});
-    assert!(told(&schema, &json!({"f19999": 1})).is_empty());
+    assert!(violations_of(&schema, &json!({"f19999": 1})).is_empty());
 }
 
 /// A schema that is valid both for a definition and as JSON Schema (draft 4).
@@ -307,8 +318,8 @@ fn schemas() -> impl Strategy<Value = Value> {
             (fields, required.clone(), sizes()).prop_map(|(fields, required, most)| {
                 json!({"type": "object", "properties": fields, "required": required, "maxProperties": most})
             }),
-            inner.clone().prop_map(|of| json!({"additionalProperties": of})),
-            (inner.clone(), sizes()).prop_map(|(of, n)| json!({"type": "array", "items": of, "maxItems": n})),
+            inner.clone().prop_map(|values| json!({"additionalProperties": values})),
+            (inner.clone(), sizes()).prop_map(|(items, n)| json!({"type": "array", "items": items, "maxItems": n})),
             prop::collection::vec(inner.clone(), 1..3).prop_map(|all| json!({"anyOf": all})),
             prop::collection::vec(inner.clone(), 1..3).prop_map(|all| json!({"oneOf": all})),
             prop::collection::vec(inner.clone(), 1..3).prop_map(|all| json!({"allOf": all})),
@@ -340,13 +351,13 @@ proptest! {
         let options = jsonschema::options().with_draft(jsonschema::Draft::Draft4);
         let validator = options.build(&schema).unwrap();
         let constraints = KnownConstraints::default().read(&schema);
-        let found = constraints.violations(&value);
-        prop_assert_eq!(found.is_empty(), validator.is_valid(&value), "{:?}", found);
+        let violations = constraints.violations(&value);
+        prop_assert_eq!(violations.is_empty(), validator.is_valid(&value), "{:?}", violations);
     }
 
     #[test]
     fn any_schema_and_value_is_survived(schema in values(), value in values()) {
         let _ = KnownConstraints::default().read(&schema).violations(&value);
-        let _ = told(&schema, &value);
+        let _ = violations_of(&schema, &value);
     }
 }

@@ -37,8 +37,9 @@ pub(super) fn repeated(items: &[Value], keys: &[Arc<str>]) -> Option<(usize, usi
         let identity = if keys.is_empty() {
             item.to_string()
         } else {
-            let of = |key: &Arc<str>| Some(((**key).to_owned(), item.get(&**key)?.clone()));
-            let values: Map<String, Value> = keys.iter().filter_map(of).collect();
+            let key_and_value =
+                |key: &Arc<str>| Some(((**key).to_owned(), item.get(&**key)?.clone()));
+            let values: Map<String, Value> = keys.iter().filter_map(key_and_value).collect();
             Value::Object(values).to_string()
         };
         if let Some(first) = known.insert(identity, place) {

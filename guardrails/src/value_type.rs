@@ -6,30 +6,30 @@ use kube_cel::cel::common::ast::{Expr, IdedExpr, LiteralValue};
 
 /// What is known of a value before the evaluation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Shape {
+pub(crate) enum ValueType {
     Any,
     Text,
     Number,
-    /// An object with fields of any shape, fields of a known shape, and no others.
+    /// An object with fields of any type, fields of a known type, and no others.
     Object(
         &'static [&'static [&'static str]],
-        &'static [(&'static str, Shape)],
+        &'static [(&'static str, ValueType)],
     ),
-    /// A list with elements of this shape.
-    List(&'static Shape),
+    /// A list with elements of this type.
+    List(&'static ValueType),
 }
 
-use Shape::{Any, List, Number, Object, Text};
+use ValueType::{Any, List, Number, Object, Text};
 
 const IDENTITY: &[&str] = &["group", "kind", "namespace", "name"];
 const LABELS: &[&str] = &["labels", "namespaceLabels"];
 
 /// A target may be a Gateway, a route, or neither.
-const TARGET: Shape = Object(&[IDENTITY, LABELS, &["section", "class", "hostnames"]], &[]);
-const GATEWAY: Shape = Object(&[IDENTITY, LABELS, &["class"]], &[]);
-const ROUTE: Shape = Object(&[IDENTITY, LABELS, &["hostnames"]], &[]);
-const LISTENER: Shape = Object(&[&["name", "hostname", "protocol"]], &[("port", Number)]);
-const PATH: Shape = Object(
+const TARGET: ValueType = Object(&[IDENTITY, LABELS, &["section", "class", "hostnames"]], &[]);
+const GATEWAY: ValueType = Object(&[IDENTITY, LABELS, &["class"]], &[]);
+const ROUTE: ValueType = Object(&[IDENTITY, LABELS, &["hostnames"]], &[]);
+const LISTENER: ValueType = Object(&[&["name", "hostname", "protocol"]], &[("port", Number)]);
+const PATH: ValueType = Object(
     &[
         &["class", "gateway", "listenerSet", "listener", "service"],
         &["route", "rule", "backend", "port"],
@@ -37,16 +37,16 @@ const PATH: Shape = Object(
     &[],
 );
 /// An element of `policies`.
-const POLICY: Shape = Object(
+const POLICY: ValueType = Object(
     &[IDENTITY, &["labels", "inForce"]],
     &[("attachedTo", Object(&[IDENTITY, &["section"]], &[]))],
 );
 /// It has `effective` without `spec.policyKind`, and `spec` and `sources` with it.
-const BEFORE: Shape = Object(
+const BEFORE: ValueType = Object(
     &[&["spec", "sources", "protections", "effective"]],
     &[("policies", List(&POLICY))],
 );
-const REQUEST: Shape = Object(
+const REQUEST: ValueType = Object(
     &[&["operation"]],
     &[
         ("object", Object(&[IDENTITY], &[])),
@@ -54,15 +54,15 @@ const REQUEST: Shape = Object(
     ],
 );
 
-// === impl Shape ===
+// === impl ValueType ===
 
-impl Shape {
-    /// That of an expression, with the shapes of the variables of the macros around it.
+impl ValueType {
+    /// That of an expression, with the types of the variables of the macros around it.
     pub(crate) fn of(expression: &IdedExpr, bound: &[(&str, Self)]) -> Self {
         match &expression.expr {
             Expr::Ident(name) => {
                 let inner = bound.iter().rev().find(|(bound, _)| bound == name);
-                inner.map_or_else(|| Self::of_variable(name), |(_, shape)| *shape)
+                inner.map_or_else(|| Self::of_variable(name), |(_, value_type)| *value_type)
             }
             Expr::Select(select) if !select.test => {
                 let outer = Self::of(&select.operand, bound);
@@ -110,22 +110,22 @@ impl Shape {
 
     /// That of a field; `None` if there is no such field.
     fn field(self, name: &str) -> Option<Self> {
-        let Object(plain, shaped) = self else {
+        let Object(plain, typed) = self else {
             return Some(Any);
         };
-        let shaped = shaped.iter().find(|(field, _)| *field == name);
+        let typed = typed.iter().find(|(field, _)| *field == name);
         let is_plain = || plain.iter().any(|names| names.contains(&name));
-        let shaped = shaped.map(|(_, shape)| *shape);
-        shaped.or_else(|| is_plain().then_some(Any))
+        let typed = typed.map(|(_, value_type)| *value_type);
+        typed.or_else(|| is_plain().then_some(Any))
     }
 
     /// The fields of an object.
     fn fields(self) -> Vec<&'static str> {
-        let Object(plain, shaped) = self else {
+        let Object(plain, typed) = self else {
             return Vec::new();
         };
         let plain = plain.iter().copied().flatten().copied();
-        plain.chain(shaped.iter().map(|(name, _)| *name)).collect()
+        plain.chain(typed.iter().map(|(name, _)| *name)).collect()
     }
 }
 
@@ -135,10 +135,10 @@ const ADD: &str = "_+_";
 const INDEX: &str = "_[_]";
 
 /// What is wrong with an expression, apart from its parts.
-pub(crate) fn why_wrong(expression: &IdedExpr, bound: &[(&str, Shape)]) -> Option<String> {
+pub(crate) fn why_wrong(expression: &IdedExpr, bound: &[(&str, ValueType)]) -> Option<String> {
     match &expression.expr {
         Expr::Select(select) => {
-            let outer = Shape::of(&select.operand, bound);
+            let outer = ValueType::of(&select.operand, bound);
             if outer.field(&select.field).is_some() {
                 return None;
             }
@@ -151,10 +151,17 @@ pub(crate) fn why_wrong(expression: &IdedExpr, bound: &[(&str, Shape)]) -> Optio
             Some(format!("{outer_name} has no field {name:?}; {remedy}"))
         }
         Expr::Call(call) if call.func_name == ADD => {
-            let shapes = call.args.iter().map(|part| (part, Shape::of(part, bound)));
-            let shapes: Vec<(&IdedExpr, Shape)> = shapes.collect();
-            let has_text = shapes.iter().any(|(_, shape)| matches!(shape, Text));
-            let mut numbers = shapes.iter().filter(|(_, shape)| matches!(shape, Number));
+            let types = call
+                .args
+                .iter()
+                .map(|part| (part, ValueType::of(part, bound)));
+            let types: Vec<(&IdedExpr, ValueType)> = types.collect();
+            let has_text = types
+                .iter()
+                .any(|(_, field_type)| matches!(field_type, Text));
+            let mut numbers = types
+                .iter()
+                .filter(|(_, field_type)| matches!(field_type, Number));
             let (number, _) = numbers.next().filter(|_| has_text)?;
             let number = written(number).unwrap_or_else(|| "…".to_owned());
             Some(format!(
@@ -167,7 +174,7 @@ pub(crate) fn why_wrong(expression: &IdedExpr, bound: &[(&str, Shape)]) -> Optio
 
 /// Why an expression cannot be a message.
 pub(crate) fn why_no_text(expression: &IdedExpr) -> Option<String> {
-    let what = match Shape::of(expression, &[]) {
+    let what = match ValueType::of(expression, &[]) {
         Any | Text => return None,
         Number => "a number",
         Object(..) => "an object",
