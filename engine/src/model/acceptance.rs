@@ -62,6 +62,8 @@ pub enum Conflict {
     NoClass,
     /// No controller serves its protocol.
     UnknownProtocol,
+    /// Its certificates are in other namespaces, and no `ReferenceGrant` covers them.
+    CertificatesNotGranted,
 }
 
 // === impl Acceptance ===
@@ -173,6 +175,9 @@ impl fmt::Display for Conflict {
             Self::Class => "its controller does not accept the GatewayClass",
             Self::NoClass => "its GatewayClass does not exist",
             Self::UnknownProtocol => "no controller serves its protocol",
+            Self::CertificatesNotGranted => {
+                "its certificates are in another namespace, and no ReferenceGrant there covers them"
+            }
         })
     }
 }

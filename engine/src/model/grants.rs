@@ -29,6 +29,30 @@ pub fn routes_into(
         .collect()
 }
 
+/// The Gateways or `ListenerSets` that an entry of a grant covers, each with a certificate in the grant's namespace.
+pub fn certificates_into(
+    snapshot: &Snapshot,
+    entry: &GrantFrom,
+    namespace: &str,
+) -> Vec<(ObjectKey, ObjectKey)> {
+    if !entry.gk.has_listeners() {
+        return Vec::new();
+    }
+    let objects = snapshot.objects(&entry.gk);
+    let there = objects.filter(|object| object.key.namespace == entry.namespace);
+    let references = there.flat_map(|owner| {
+        let listeners = match &owner.node {
+            Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => &**listeners,
+            _ => &[],
+        };
+        let certificates = listeners.iter().flat_map(|one| &one.foreign_certificates);
+        certificates.map(|certificate| (owner.key.clone(), certificate.clone()))
+    });
+    references
+        .filter(|(_, certificate)| *certificate.namespace == *namespace)
+        .collect()
+}
+
 /// Whether this grant covers a reference.
 pub fn covers(grant: &Node, gk: &GroupKind, namespace: &str, to: &ObjectKey) -> bool {
     let Node::ReferenceGrant { from, to: allowed } = grant else {

@@ -21,6 +21,7 @@ mod delegating;
 mod filter_refs;
 mod json;
 mod kinds;
+mod listener_tls;
 mod matches;
 mod outline;
 mod paths;
@@ -187,6 +188,8 @@ pub struct Listener {
     pub protocol: Arc<str>,
     /// Whether it leaves TLS to its backends.
     pub passes_tls_through: bool,
+    /// Its certificates, if all of them are in namespaces that it names.
+    pub foreign_certificates: Box<[ObjectKey]>,
     /// Its hostname, if it has one.
     pub hostname: Option<Arc<str>>,
     /// The namespaces whose routes may attach.

@@ -160,7 +160,11 @@ pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
     let is_reported = |why: &Conflict| {
         matches!(
             why,
-            Conflict::Reported | Conflict::Class | Conflict::NoClass | Conflict::UnknownProtocol
+            Conflict::Reported
+                | Conflict::Class
+                | Conflict::NoClass
+                | Conflict::UnknownProtocol
+                | Conflict::CertificatesNotGranted
         )
     };
     let reported = |entry: &Entry<'_>| entry.conflict.filter(is_reported);
@@ -195,6 +199,7 @@ pub(super) fn not_accepted(entries: &[Entry<'_>]) -> Vec<String> {
         Conflict::Class,
         Conflict::NoClass,
         Conflict::UnknownProtocol,
+        Conflict::CertificatesNotGranted,
     ];
     let each = each.into_iter();
     each.filter_map(note_on).collect()

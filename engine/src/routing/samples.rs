@@ -145,12 +145,20 @@ fn parts(dialect: Dialect, wants: &MatchSpec) -> Option<(String, Request)> {
 impl SampleRequest {
     /// The request in words: `POST shop.example.com/admin?a=b with header x-stage: test`.
     pub fn words(&self) -> String {
+        let usual = [Scheme::Http, Scheme::Https].map(Scheme::port);
+        let is_usual = usual.contains(&self.request.port);
+        self.words_at(self.request.port.filter(|_| !is_usual))
+    }
+
+    /// The request in words, with its port: `shop.example.com:80/admin`.
+    pub fn words_with_port(&self) -> String {
+        self.words_at(self.request.port)
+    }
+
+    fn words_at(&self, port: Option<u16>) -> String {
         let request = &self.request;
         let method = request.method.iter().map(|method| format!("{method} "));
-        let usual = [Scheme::Http, Scheme::Https].map(Scheme::port);
-        let is_usual = usual.contains(&request.port);
-        let port = request.port.filter(|_| !is_usual).into_iter();
-        let port = port.map(|port| format!(":{port}"));
+        let port = port.into_iter().map(|port| format!(":{port}"));
         let path = match request.path.strip_suffix(ANY_PATH) {
             Some(prefix) => format!("{prefix}*"),
             None => request.path.clone(),

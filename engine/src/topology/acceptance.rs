@@ -9,6 +9,7 @@ use super::isolation::{OwnListeners, narrower};
 use super::{controller_facts, missing_class, sets_of};
 use crate::kinds::profile::ControllerFile;
 use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
+use crate::model::grants::granted;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::{Listener, Node, Object};
 use crate::policy::Precedence;
@@ -119,6 +120,14 @@ fn is_unknown_protocol(protocol: &str, facts: Option<&ControllerFile>) -> bool {
     !protocol.is_empty() && !PROTOCOLS.contains(&protocol) && !protocol.contains('/') && !is_own()
 }
 
+/// Whether all certificates of a listener are in other namespaces, without a grant (Gateway API, `certificateRefs`).
+fn lacks_grants(snapshot: &Snapshot, owner: &Object, listener: &Listener) -> bool {
+    let (kind, namespace) = (&owner.key.gk, &owner.key.namespace);
+    let mut certificates = listener.foreign_certificates.iter();
+    !listener.foreign_certificates.is_empty()
+        && certificates.all(|certificate| !granted(snapshot, kind, namespace, certificate))
+}
+
 fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
     let mut sets: Vec<&Arc<Object>> = sets_of(snapshot, &gateway.key).collect();
     sets.sort_by_cached_key(|set| Precedence::of(set));
@@ -141,8 +150,13 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
             let reported = || of_listener(owner, &listener.name).map(|_| Conflict::Reported);
             let unknown = is_unknown_protocol(&listener.protocol, facts);
             let unknown = unknown.then_some(Conflict::UnknownProtocol);
+            let certificates = || lacks_grants(snapshot, owner, listener);
+            let certificates = || certificates().then_some(Conflict::CertificatesNotGranted);
             let conflicting = of_class.or(unknown).or(*conflict);
-            *conflict = conflicting.or(missing).or_else(reported);
+            *conflict = conflicting
+                .or(missing)
+                .or_else(certificates)
+                .or_else(reported);
         }
         conflicts
     };

@@ -206,6 +206,7 @@ mod tests {
             port: parts.next().unwrap().parse().unwrap(),
             protocol,
             passes_tls_through: false,
+            foreign_certificates: Box::default(),
             hostname: parts.next().map(Into::into),
             routes_from: From::Same,
             routes_of: Box::default(),
@@ -233,7 +234,8 @@ mod tests {
                 Conflict::Reported
                 | Conflict::Class
                 | Conflict::NoClass
-                | Conflict::UnknownProtocol,
+                | Conflict::UnknownProtocol
+                | Conflict::CertificatesNotGranted,
             ) => 'r',
         };
         let letters_by_owner: Vec<String> = conflicts

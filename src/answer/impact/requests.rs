@@ -45,7 +45,7 @@ pub struct Rerouted {
 pub struct NotTaken {
     /// The rule that takes them before the change; its route stays.
     pub rule: Named,
-    /// One request for each match, in words: `shop.example.com/admin`.
+    /// One request for each match and port, in words: `shop.example.com:443/admin`.
     pub requests: Vec<String>,
 }
 
@@ -100,7 +100,7 @@ pub(in crate::answer) fn requests(
         let Some((new, taken_after)) = is.taker(&sample) else {
             if after.snapshot().get(&old.rule.object).is_some() {
                 let requests = not_taken.entry(old.rule).or_default();
-                requests.insert(sample.words());
+                requests.insert(sample.words_with_port());
             }
             continue;
         };

@@ -11,7 +11,7 @@ use crate::effective::impact::{EffectiveChange, Same, diff};
 use crate::effective::traffic::traffic;
 use crate::effective::{PathGroup, Resolver};
 use crate::merge::{Effective, Setting, SettingPath};
-use crate::model::grants::{granted, routes_into};
+use crate::model::grants::{certificates_into, granted, routes_into};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::json_text::JsonText;
 use crate::model::maps::HashSet;
@@ -413,8 +413,9 @@ fn references(
                 let into = targets_into(snapshot, policy, &key.namespace, most);
                 into.map(|to| (policy.key().clone(), to)).for_each(&mut add);
             }
-            let routes = routes_into(snapshot, entry, &key.namespace);
-            routes.into_iter().for_each(&mut add);
+            let routes = routes_into(snapshot, entry, &key.namespace).into_iter();
+            let certificates = certificates_into(snapshot, entry, &key.namespace);
+            routes.chain(certificates).for_each(&mut add);
         }
     }
     references

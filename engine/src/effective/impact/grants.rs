@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Affected, end_of, targets};
 use crate::effective::Resolver;
-use crate::model::grants::routes_into;
+use crate::model::grants::{certificates_into, routes_into};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::level::Level;
 use crate::model::object::GrantFrom;
 
-/// Adds what a grant allows in its namespace: targets of policies, objects that their settings name, and backends of
-/// routes.
+/// Adds what a grant allows in its namespace: targets of policies, objects that their settings name, backends of routes, and
+/// certificates of listeners.
 pub(super) fn granted(
     resolver: &Resolver<'_>,
     grant: &ObjectKey,
@@ -29,6 +29,15 @@ pub(super) fn granted(
             let around = targets(resolver, policy).into_iter();
             let around = around.filter(|key| is_named || key.namespace == grant.namespace);
             touched.objects.extend(around);
+        }
+        return;
+    }
+    if entry.gk.has_listeners() {
+        let certificates = certificates_into(snapshot, entry, &grant.namespace);
+        for kind in used {
+            let touched = kinds.entry(kind.clone()).or_default();
+            let owners = certificates.iter().map(|(owner, _)| owner.clone());
+            touched.objects.extend(owners);
         }
         return;
     }

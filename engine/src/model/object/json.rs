@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::bounded_vec::{BoundedVec, MOST_HOSTNAMES};
 use super::filter_refs::FilterRefs;
+use super::listener_tls::ListenerTlsJson;
 use super::matches::Matches;
 use super::paths::Paths;
 use super::rule_matches::RuleMatches;
@@ -104,11 +105,6 @@ pub(super) struct ListenerJson<'a> {
     tls: Option<ListenerTlsJson>,
     #[serde(borrow)]
     allowed_routes: Option<AllowedJson<'a>>,
-}
-
-#[derive(Deserialize)]
-struct ListenerTlsJson {
-    mode: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -352,12 +348,13 @@ fn listeners(json: Option<BoundedVec<ListenerJson<'_>>>) -> Box<[Listener]> {
 
 pub(super) fn listener(json: ListenerJson<'_>) -> Listener {
     let allowed = json.allowed_routes.unwrap_or_default();
-    let mode = json.tls.and_then(|tls| tls.mode);
+    let tls = json.tls.unwrap_or_default();
     Listener {
         name: json.name,
         port: port(json.port).unwrap_or_default(),
         protocol: json.protocol.unwrap_or_default(),
-        passes_tls_through: mode.as_deref() == Some("Passthrough"),
+        passes_tls_through: tls.passes_through(),
+        foreign_certificates: tls.foreign_certificates(),
         hostname: not_empty(json.hostname),
         routes_from: from(allowed.namespaces, From::Same),
         routes_of: all(allowed.kinds, |k| {

@@ -30,11 +30,12 @@ impl Acceptances {
         lock().entry(gateway.clone()).or_insert(acceptance).clone()
     }
 
-    /// Forgets everything if acceptance depends on objects of a kind: Gateways, their classes, `ListenerSets`, and
-    /// Namespaces, whose labels listeners select.
+    /// Forgets everything if acceptance depends on objects of a kind: Gateways, their classes, `ListenerSets`,
+    /// Namespaces, whose labels listeners select, and grants for their certificates.
     pub(super) fn change(&mut self, gk: &GroupKind) {
         let is_gateway = gk.is_gateway_api("Gateway") || gk.is_gateway_api("GatewayClass");
-        if is_gateway || gk.is_listener_set() || gk.is_core("Namespace") {
+        let is_named = gk.is_core("Namespace") || gk.is_gateway_api("ReferenceGrant");
+        if is_gateway || gk.is_listener_set() || is_named {
             self.0 = Arc::default();
         }
     }
