@@ -35,6 +35,7 @@ mod path;
 mod rank;
 mod request;
 mod samples;
+mod shared_samples;
 mod spec;
 mod text_match;
 mod url;

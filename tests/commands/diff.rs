@@ -54,13 +54,15 @@ fn what_cannot_be_compared_is_refused() {
     holds("diff/errors.txt", &session(&lines));
 }
 
-/// A match that names a method leaves the others to other rules; one by regular expression takes requests of prefixes.
+/// A match that names a method leaves the others to other rules; one by regular expression takes requests of prefixes; one of a
+/// more specific hostname takes requests with any path.
 #[test]
 fn requests_with_other_methods_and_of_expressions_are_compared() {
     let directory = "tests/commands/diff/methods";
     let lines = [
         format!("diff {directory}/a {directory}/b"),
         format!("diff {directory}/a {directory}/c"),
+        "diff tests/commands/diff/hosts/a tests/commands/diff/hosts/b".to_owned(),
     ];
     holds("diff/methods.txt", &session(&lines));
 }

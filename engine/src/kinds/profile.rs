@@ -296,6 +296,12 @@ impl ProfileRules {
         controllers.filter_map(|facts| facts.delegation.as_ref())
     }
 
+    /// Whether a controller has a protocol of its own with this name, without a domain.
+    pub fn is_protocol_of_controllers(&self, protocol: &str) -> bool {
+        let mut controllers = self.controllers.values();
+        controllers.any(|facts| facts.protocols.iter().any(|own| own == protocol))
+    }
+
     /// The kinds of which controllers make routes.
     pub fn made_routes(&self) -> impl Iterator<Item = &MadeRouteFile> {
         let controllers = self.controllers.values();

@@ -14,7 +14,7 @@ use crate::topology::KeptOutCache;
 /// A host of no route, for routes that serve any host.
 const ANY_HOST: &str = "any-host.invalid";
 /// The last element of a path below a prefix.
-const ANY_PATH: &str = "any-path";
+pub(super) const ANY_PATH: &str = "any-path";
 /// A value for any value.
 const ANY_VALUE: &str = "any";
 
@@ -53,29 +53,17 @@ impl Matching<'_> {
         let requests: Vec<Request> = requests.collect();
         let mut samples = Vec::new();
         for (gateway, port, hostname) in entries(one_kind, route) {
-            for request in &requests {
-                let (host, hostname) = match hostname.strip_prefix('*') {
-                    Some(suffix) => (format!("any-host{suffix}"), hostname.to_string()),
-                    None if hostname.is_empty() => (ANY_HOST.to_owned(), "*".to_owned()),
-                    None => (hostname.to_string(), hostname.to_string()),
-                };
-                samples.push(SampleRequest {
-                    gateway: gateway.clone(),
-                    request: Request {
-                        host: Some(host),
-                        port: Some(port),
-                        ..request.clone()
-                    },
-                    hostname,
-                });
-            }
+            let requests = requests.iter();
+            samples.extend(
+                requests.map(|request| SampleRequest::at((&gateway, port, &hostname), request)),
+            );
         }
         samples
     }
 }
 
 /// Requests that meet a match; none if an expression without an example decides.
-fn meeting(dialect: Dialect, wants: &MatchSpec, methods: &[String]) -> Vec<Request> {
+pub(super) fn meeting(dialect: Dialect, wants: &MatchSpec, methods: &[String]) -> Vec<Request> {
     let Some((path, request)) = parts(dialect, wants) else {
         return Vec::new();
     };
@@ -143,6 +131,27 @@ fn parts(dialect: Dialect, wants: &MatchSpec) -> Option<(String, Request)> {
 // === impl SampleRequest ===
 
 impl SampleRequest {
+    /// A request at a Gateway, a port and a hostname; the empty one is every host.
+    pub(super) fn at(
+        (gateway, port, hostname): (&ObjectKey, u16, &str),
+        request: &Request,
+    ) -> Self {
+        let (host, hostname) = match hostname.strip_prefix('*') {
+            Some(suffix) => (format!("any-host{suffix}"), hostname.to_owned()),
+            None if hostname.is_empty() => (ANY_HOST.to_owned(), "*".to_owned()),
+            None => (hostname.to_owned(), hostname.to_owned()),
+        };
+        Self {
+            gateway: gateway.clone(),
+            request: Request {
+                host: Some(host),
+                port: Some(port),
+                ..request.clone()
+            },
+            hostname,
+        }
+    }
+
     /// The request in words: `POST shop.example.com/admin?a=b with header x-stage: test`.
     pub fn words(&self) -> String {
         let usual = [Scheme::Http, Scheme::Https].map(Scheme::port);

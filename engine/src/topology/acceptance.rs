@@ -7,7 +7,6 @@ use super::accept::allows_listener_set;
 use super::conflicts::{conflicts, conflicts_with_first};
 use super::isolation::{OwnListeners, narrower};
 use super::{controller_facts, missing_class, sets_of};
-use crate::kinds::profile::ControllerFile;
 use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
 use crate::model::grants::granted;
 use crate::model::ids::{ObjectKey, Place};
@@ -115,9 +114,11 @@ pub(super) const PROTOCOLS: [&str; 5] = ["HTTP", "HTTPS", "TLS", "TCP", "UDP"];
 
 /// Whether no controller serves a protocol. Names of a controller's own have a prefix with a domain; others are reserved
 /// (Gateway API, `ProtocolType`), and few controllers have some.
-fn is_unknown_protocol(protocol: &str, facts: Option<&ControllerFile>) -> bool {
-    let is_own = || facts.is_some_and(|facts| facts.protocols.iter().any(|own| own == protocol));
-    !protocol.is_empty() && !PROTOCOLS.contains(&protocol) && !protocol.contains('/') && !is_own()
+fn is_unknown_protocol(snapshot: &Snapshot, protocol: &str) -> bool {
+    !protocol.is_empty()
+        && !PROTOCOLS.contains(&protocol)
+        && !protocol.contains('/')
+        && !snapshot.is_protocol_of_controllers(protocol)
 }
 
 /// Whether all certificates of a listener are in other namespaces, without a grant (Gateway API, `certificateRefs`).
@@ -148,7 +149,7 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
     let with_reported = |(owner, mut conflicts): (&Object, Box<[Option<Conflict>]>)| {
         for (listener, conflict) in listeners_of(owner).iter().zip(&mut conflicts) {
             let reported = || of_listener(owner, &listener.name).map(|_| Conflict::Reported);
-            let unknown = is_unknown_protocol(&listener.protocol, facts);
+            let unknown = is_unknown_protocol(snapshot, &listener.protocol);
             let unknown = unknown.then_some(Conflict::UnknownProtocol);
             let certificates = || lacks_grants(snapshot, owner, listener);
             let certificates = || certificates().then_some(Conflict::CertificatesNotGranted);

@@ -62,6 +62,8 @@ pub(in crate::answer) struct Requests {
     pub(in crate::answer) not_compared: usize,
 }
 
+/// The most pairs of routes whose matches are compared.
+const MOST_PAIRS: usize = 20_000;
 /// Methods to compare where matches name others.
 const METHODS: [&str; 5] = ["POST", "DELETE", "PUT", "PATCH", "GET"];
 
@@ -110,9 +112,10 @@ pub(in crate::answer) fn requests(
         let words = sample.words();
         // What nobody gets loses no protection.
         let is_answered = new.backends.is_empty() && !old.backends.is_empty();
-        let losses = match is_answered {
-            true => Vec::new(),
-            false => losses(&mut was, &taken_before, &mut is, &taken_after),
+        let losses = if is_answered {
+            Vec::new()
+        } else {
+            losses(&mut was, &taken_before, &mut is, &taken_after)
         };
         for loss in losses {
             let from = lost.entry((new.rule.clone(), loss)).or_default();
@@ -174,7 +177,53 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
             }
         }
     }
+    for matching in states {
+        left_out += shared(matching, objects, &mut |sample| {
+            if known.insert(sample.clone()) {
+                samples.push(sample);
+            }
+            samples.len() < MOST
+        });
+    }
     (samples, left_out)
+}
+
+/// Passes on the requests that meet a match of a changed route and one of another route: which of them takes these may change
+/// though the matches of the other one stay. Returns how many routes were not compared, because there are too many.
+fn shared(
+    matching: &Matching<'_>,
+    objects: &[ObjectKey],
+    add: &mut impl FnMut(SampleRequest) -> bool,
+) -> usize {
+    let snapshot = matching.snapshot();
+    let mut one_kind = KeptOutCache::new(snapshot);
+    let (mut compared, mut left_out) = (0_usize, 0_usize);
+    let changed = objects.iter().filter(|key| is_route(&key.gk));
+    for route in changed.filter_map(|key| snapshot.get(key)) {
+        let parents = route.parents().iter().map(|parent| &parent.object);
+        let gateways: BTreeSet<&ObjectKey> =
+            parents.map(|parent| gateway_of(snapshot, parent)).collect();
+        let others = gateways
+            .into_iter()
+            .flat_map(|gateway| snapshot.below(gateway));
+        let others: BTreeSet<&ObjectKey> = others.map(|object| &object.key).collect();
+        for other in others
+            .into_iter()
+            .filter(|key| is_route(&key.gk) && **key != route.key)
+        {
+            compared += 1;
+            if compared > MOST_PAIRS {
+                left_out += 1;
+                continue;
+            }
+            for sample in matching.shared_samples(&mut one_kind, [&route.key, other]) {
+                if !add(sample) {
+                    return left_out + 1;
+                }
+            }
+        }
+    }
+    left_out
 }
 
 /// The methods that matches of changed routes name in either state, and one that none of them names; none if they name

@@ -26,7 +26,8 @@ pub struct ControllerFile {
     pub delegation: Option<DelegationFile>,
     /// How it keeps HTTP listeners on one port apart. If absent, attache assumes `full` and notes where it matters.
     pub listener_isolation: Option<ListenerIsolation>,
-    /// Protocols of listeners that it serves beside those of the Gateway API, if their names have no domain: `HBONE`.
+    /// Protocols of listeners that it serves beside those of the Gateway API, if their names have no domain: `HBONE`. Listeners of
+    /// other controllers may have them too.
     #[serde(default)]
     pub protocols: Vec<String>,
     /// Whether of conflicting listeners of one Gateway it accepts the first. Otherwise it accepts none of them.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::Snapshot;
 use crate::model::acceptance::Acceptance;
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
 
@@ -11,6 +12,15 @@ use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
 pub(super) struct Acceptances(
     Arc<Mutex<HashMap<ObjectKey, Arc<Acceptance>, PrehashedBuildHasher>>>,
 );
+
+// === impl Snapshot ===
+
+impl Snapshot {
+    /// Whether a controller has a protocol of listeners of its own with this name, without a domain.
+    pub(crate) fn is_protocol_of_controllers(&self, protocol: &str) -> bool {
+        self.rules.is_protocol_of_controllers(protocol)
+    }
+}
 
 // === impl Acceptances ===
 

@@ -1,0 +1,201 @@
+//! Requests that meet the matches of two routes, to see which of them takes them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::Matching;
+use super::choose::dialect;
+use super::expression_example::example;
+use super::path::{Path, elements};
+use super::samples::{ANY_PATH, SampleRequest, meeting};
+use super::spec::MatchSpec;
+use super::text_match::Text;
+use crate::attachment::rejection::entries;
+use crate::model::ids::ObjectKey;
+use crate::model::object::{Node, Object};
+use crate::topology::{KeptOutCache, in_common, intersect};
+
+impl Matching<'_> {
+    /// Requests that meet a match of each of two routes, at hostnames, ports and Gateways that both have. None if the routes
+    /// are of different kinds.
+    pub fn shared_samples(
+        &self,
+        one_kind: &mut KeptOutCache<'_>,
+        [one, other]: [&ObjectKey; 2],
+    ) -> Vec<SampleRequest> {
+        let (Some(one), Some(other)) = (self.snapshot.get(one), self.snapshot.get(other)) else {
+            return Vec::new();
+        };
+        let kind = dialect(one);
+        if kind != dialect(other) || !share_hosts(one, other) {
+            return Vec::new();
+        }
+        let theirs = entries(one_kind, other);
+        let places = entries(one_kind, one)
+            .into_iter()
+            .flat_map(|(gateway, port, host)| {
+                let at = theirs.iter().filter(|at| at.0 == gateway && at.1 == port);
+                let hosts: BTreeSet<Arc<str>> = at.filter_map(|at| common(&host, &at.2)).collect();
+                hosts
+                    .into_iter()
+                    .map(move |host| (gateway.clone(), port, host))
+                    .collect::<Vec<_>>()
+            });
+        let places: Vec<(ObjectKey, u16, Arc<str>)> = places.collect();
+        if places.is_empty() {
+            return Vec::new();
+        }
+        let wants = |route| {
+            self.wants(route)
+                .into_iter()
+                .flatten()
+                .filter_map(Result::ok)
+        };
+        let theirs: Vec<MatchSpec> = wants(other).collect();
+        let both = wants(one).flat_map(|own| {
+            let both = theirs.iter().filter_map(|their| both(&own, their));
+            both.collect::<Vec<_>>()
+        });
+        let requests: Vec<_> = both.flat_map(|both| meeting(kind, &both, &[])).collect();
+        let samples = places.iter().flat_map(|(gateway, port, host)| {
+            let requests = requests.iter();
+            requests.map(|request| SampleRequest::at((gateway, *port, host), request))
+        });
+        samples.collect()
+    }
+}
+
+/// Whether two routes may serve one host.
+fn share_hosts(one: &Object, other: &Object) -> bool {
+    let hosts = |route: &Object| match &route.node {
+        Node::Route { hostnames, .. } => hostnames.clone(),
+        _ => Box::default(),
+    };
+    let (ours, theirs) = (hosts(one), hosts(other));
+    ours.is_empty()
+        || theirs.is_empty()
+        || ours
+            .iter()
+            .any(|own| theirs.iter().any(|their| intersect(own, their)))
+}
+
+/// The hostname that two have in common; an empty one is every host.
+fn common(one: &Arc<str>, other: &Arc<str>) -> Option<Arc<str>> {
+    match (one.is_empty(), other.is_empty()) {
+        (true, _) => Some(other.clone()),
+        (_, true) => Some(one.clone()),
+        _ => in_common(one, other).cloned(),
+    }
+}
+
+/// No request meets both conditions, or none is found.
+struct Disjoint;
+
+/// A match that both matches cover; `None` if none is found.
+fn both(one: &MatchSpec, other: &MatchSpec) -> Option<MatchSpec> {
+    let same = |a: &String, b: &String| (a == b).then(|| a.clone());
+    let path = either(one.path.as_ref(), other.path.as_ref(), path);
+    let method = either(one.method.as_ref(), other.method.as_ref(), same);
+    let service = either(one.service.as_ref(), other.service.as_ref(), text);
+    let call = either(one.call.as_ref(), other.call.as_ref(), text);
+    Some(MatchSpec {
+        path: path.ok()?,
+        method: method.ok()?,
+        service: service.ok()?,
+        call: call.ok()?,
+        headers: pairs(&one.headers, &other.headers)?,
+        params: pairs(&one.params, &other.params)?,
+    })
+}
+
+/// What both conditions allow: that of the other one if one is missing.
+fn either<T: Clone>(
+    one: Option<&T>,
+    other: Option<&T>,
+    both: impl Fn(&T, &T) -> Option<T>,
+) -> Result<Option<T>, Disjoint> {
+    match (one, other) {
+        (Some(one), Some(other)) => both(one, other).map(Some).ok_or(Disjoint),
+        (one, other) => Ok(one.or(other).cloned()),
+    }
+}
+
+fn path(one: &Path, other: &Path) -> Option<Path> {
+    let examples = |path: &Path, other: &Path| match path {
+        Path::Prefix(prefix) if matches!(other, Path::Expression(_)) => {
+            let below = format!("{}/{ANY_PATH}", elements(prefix));
+            vec![Path::Exact(prefix.clone()), Path::Exact(below)]
+        }
+        Path::Exact(_) | Path::Prefix(_) => vec![path.clone()],
+        Path::Expression(expression) => {
+            let text = example(expression, ANY_PATH);
+            let fits = text.filter(|text| text.starts_with('/'));
+            fits.map(Path::Exact).into_iter().collect()
+        }
+    };
+    let of_one = examples(one, other).into_iter();
+    let found = of_one.chain(examples(other, one));
+    let fits = |path: &Path| {
+        let covers = |wider: &Path| wider.covers(path.value()) == Some(true);
+        covers(one) && covers(other)
+    };
+    { found }.find(fits)
+}
+
+fn text(one: &Text, other: &Text) -> Option<Text> {
+    let value = |text: &Text| match text {
+        Text::Exact(value) => Some(value.clone()),
+        Text::Expression(expression) => example(expression, "any"),
+    };
+    let values = [value(one), value(other)].into_iter().flatten();
+    let fits =
+        |value: &String| one.covers(value) == Some(true) && other.covers(value) == Some(true);
+    { values }.find(fits).map(Text::Exact)
+}
+
+/// The conditions of both on headers or parameters.
+fn pairs(one: &[(String, Text)], other: &[(String, Text)]) -> Option<Vec<(String, Text)>> {
+    let mut all = one.to_vec();
+    for (name, value) in other {
+        match all
+            .iter_mut()
+            .find(|(own, _)| own.eq_ignore_ascii_case(name))
+        {
+            Some((_, own)) => *own = text(own, value)?,
+            None => all.push((name.clone(), value.clone())),
+        }
+    }
+    Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::spec::{Dialect, MatchSpec, rules};
+    use super::both;
+
+    fn wants(json: &Value) -> MatchSpec {
+        let spec = json!({"rules": [{"matches": [json]}]}).to_string();
+        let mut rules = rules(Dialect::Http, &spec).unwrap();
+        rules.remove(0).matches.remove(0).unwrap()
+    }
+
+    #[test]
+    fn a_match_that_both_cover_has_the_conditions_of_both() {
+        let prefix = |value: &str| json!({"path": {"value": value}});
+        let api_of_one =
+            json!({"path": {"value": "/api"}, "headers": [{"name": "x", "value": "1"}]});
+        let posts = json!({"path": {"value": "/"}, "method": "POST"});
+        let all = both(&wants(&api_of_one), &wants(&posts)).unwrap();
+        assert_eq!(all.path.unwrap().value(), "/api");
+        assert_eq!(all.method.as_deref(), Some("POST"));
+        assert_eq!(all.headers.len(), 1);
+        assert!(both(&wants(&prefix("/a")), &wants(&prefix("/b"))).is_none());
+        let expression = json!({"path": {"type": "RegularExpression", "value": "/.*"}});
+        let all = both(&wants(&prefix("/api")), &wants(&expression)).unwrap();
+        assert_eq!(all.path.unwrap().value(), "/api");
+        let get = json!({"method": "GET"});
+        assert!(both(&wants(&get), &wants(&posts)).is_none());
+    }
+}
