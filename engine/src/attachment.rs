@@ -13,7 +13,7 @@ use crate::model::grants::granted;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{From, Node, Object};
 use crate::model::section;
-use crate::policy::{Policy, Select, TargetRef, is_cluster_scoped};
+use crate::policy::{Policy, Select, TargetRef, has_own_pods, is_cluster_scoped};
 use crate::state::snapshot::{Snapshot, class_key, namespace_key};
 use crate::status::reports::{self, Rejected};
 
@@ -320,7 +320,12 @@ pub fn permission(
     if allowed.is_some_and(|a| !a.names.is_empty() && !a.names.contains(&object.name)) {
         return AttachmentPermission::OtherName;
     }
-    if policy.profile.gateway_pods.is_some() && has_own_pods(snapshot, object) {
+    let has_own_pods = || {
+        snapshot
+            .get(object)
+            .is_some_and(|gateway| has_own_pods(gateway))
+    };
+    if policy.profile.gateway_pods.is_some() && has_own_pods() {
         return AttachmentPermission::OwnPods;
     }
     if own.is_empty() {
@@ -352,17 +357,6 @@ pub fn permission(
             AttachmentPermission::Allowed
         }
         CrossNamespace::Grant => AttachmentPermission::NotGranted,
-    }
-}
-
-/// Whether the Pods of a Gateway are not made by its controller: its address is that of a Service which exists already.
-fn has_own_pods(snapshot: &Snapshot, gateway: &ObjectKey) -> bool {
-    let node = snapshot.get(gateway).map(|gateway| &gateway.node);
-    match node {
-        Some(Node::Gateway { infrastructure, .. }) => infrastructure
-            .as_deref()
-            .is_some_and(|infrastructure| infrastructure.has_hostname),
-        _ => false,
     }
 }
 

@@ -44,7 +44,7 @@ pub use backends::{Answer, Backend, Mirrored, State, failure};
 pub use criterion::Criterion;
 pub use path::Path;
 pub use request::{Request, Scheme, same_header};
-pub use samples::SampleRequest;
+pub use samples::{SampleRequest, SampledRoute};
 pub use spec::MatchSpec;
 pub use text_match::Text;
 pub use url::{Url, of_path};

@@ -63,6 +63,7 @@ fn requests_with_other_methods_and_of_expressions_are_compared() {
         format!("diff {directory}/a {directory}/b"),
         format!("diff {directory}/a {directory}/c"),
         "diff tests/commands/diff/hosts/a tests/commands/diff/hosts/b".to_owned(),
+        "diff tests/commands/diff/hosts/set-a tests/commands/diff/hosts/set-b".to_owned(),
     ];
     holds("diff/methods.txt", &session(&lines));
 }

@@ -386,7 +386,7 @@ fn routes_named(policy: &Policy) -> BTreeSet<ObjectKey> {
 }
 
 /// Whether two routes may serve a common host. A route without hostnames serves those of its listeners.
-fn share_a_host(one: &[Arc<str>], other: &[Arc<str>]) -> bool {
+pub(crate) fn share_a_host(one: &[Arc<str>], other: &[Arc<str>]) -> bool {
     let meets = |name: &Arc<str>| other.iter().any(|theirs| intersect(name, theirs));
     one.is_empty() || other.is_empty() || one.iter().any(meets)
 }

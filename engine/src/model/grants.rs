@@ -41,11 +41,8 @@ pub fn certificates_into(
     let objects = snapshot.objects(&entry.gk);
     let there = objects.filter(|object| object.key.namespace == entry.namespace);
     let references = there.flat_map(|owner| {
-        let listeners = match &owner.node {
-            Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => &**listeners,
-            _ => &[],
-        };
-        let certificates = listeners.iter().flat_map(|one| &one.foreign_certificates);
+        let certificates = owner.listeners().iter();
+        let certificates = certificates.flat_map(|one| &one.foreign_certificates);
         certificates.map(|certificate| (owner.key.clone(), certificate.clone()))
     });
     references

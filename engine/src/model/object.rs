@@ -421,6 +421,22 @@ impl Object {
         rules.iter().flat_map(|rule| rule.backends.iter())
     }
 
+    /// The hostnames of a route; empty for other kinds.
+    pub fn hostnames(&self) -> &[Arc<str>] {
+        match &self.node {
+            Node::Route { hostnames, .. } => hostnames,
+            _ => &[],
+        }
+    }
+
+    /// The listeners of a Gateway or `ListenerSet`; empty for other kinds.
+    pub fn listeners(&self) -> &[Listener] {
+        match &self.node {
+            Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => listeners,
+            _ => &[],
+        }
+    }
+
     /// The parentRefs of a route; empty for other kinds.
     pub fn parents(&self) -> &[ParentRef] {
         match &self.node {

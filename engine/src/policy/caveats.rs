@@ -8,7 +8,7 @@ use crate::kinds::profile::{Caveat, Weakness};
 use crate::merge::{StanzaRef, is_under};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::{HashMap, HashSet};
-use crate::model::object::{Node, Object, gateway_kinds};
+use crate::model::object::{Listener, Node, Object, gateway_kinds};
 use crate::state::snapshot::{Snapshot, namespace_key};
 
 /// The caveat on policies whose references have members that neither the profile nor attache knows.
@@ -103,20 +103,23 @@ impl Policy {
     }
 }
 
+/// The plain HTTP listeners of a Gateway or `ListenerSet`.
+fn plain_listeners(owner: &Object) -> impl Iterator<Item = &Listener> {
+    let listeners = owner.listeners().iter();
+    listeners.filter(|listener| &*listener.protocol == "HTTP")
+}
+
 /// Whether two Gateways of one class have plain HTTP listeners on one port.
 fn has_shared_ports(snapshot: &Snapshot) -> bool {
     let mut known: HashMap<(&Arc<str>, u16), &ObjectKey> = HashMap::default();
     let kind = GroupKind::gateway_api("Gateway");
     let gateways = snapshot.objects(&kind);
     let mut plain = gateways.flat_map(|gateway| {
-        let (class, listeners) = match &gateway.node {
-            Node::Gateway {
-                class, listeners, ..
-            } => (Some(class), &**listeners),
-            _ => (None, &[][..]),
+        let class = match &gateway.node {
+            Node::Gateway { class, .. } => Some(class),
+            _ => None,
         };
-        let plain = listeners.iter().filter(|one| &*one.protocol == "HTTP");
-        plain.filter_map(move |one| Some((class?, one.port, &gateway.key)))
+        plain_listeners(gateway).filter_map(move |one| Some((class?, one.port, &gateway.key)))
     });
     plain.any(|(class, port, gateway)| *known.entry((class, port)).or_insert(gateway) != gateway)
 }
@@ -128,13 +131,11 @@ fn has_shared_listener_ports(snapshot: &Snapshot) -> bool {
     let mut known: HashSet<(&ObjectKey, u16)> = HashSet::default();
     let objects = kinds.iter().flat_map(|kind| snapshot.objects(kind));
     let mut plain = objects.flat_map(|object| {
-        let (gateway, listeners) = match &object.node {
-            Node::Gateway { listeners, .. } => (&object.key, &**listeners),
-            Node::ListenerSet { parent, listeners } => (&parent.object, &**listeners),
-            _ => (&object.key, &[][..]),
+        let gateway = match &object.node {
+            Node::ListenerSet { parent, .. } => &parent.object,
+            _ => &object.key,
         };
-        let plain = listeners.iter().filter(|one| &*one.protocol == "HTTP");
-        plain.map(move |one| (gateway, one.port))
+        plain_listeners(object).map(move |one| (gateway, one.port))
     });
     !plain.all(|of_gateway| known.insert(of_gateway))
 }

@@ -25,6 +25,16 @@ impl PodSelector {
     }
 }
 
+/// Whether the Pods of a Gateway are not made by its controller: its address is that of a Service which exists already.
+pub(crate) fn has_own_pods(gateway: &Object) -> bool {
+    match &gateway.node {
+        Node::Gateway { infrastructure, .. } => infrastructure
+            .as_deref()
+            .is_some_and(|infrastructure| infrastructure.has_hostname),
+        _ => false,
+    }
+}
+
 /// The labels of the Pods of a Gateway. `None` if a controller does not make its Pods.
 fn labels(pods: &GatewayPods, gateway: &Object) -> Option<Labels> {
     let Node::Gateway {
@@ -35,15 +45,16 @@ fn labels(pods: &GatewayPods, gateway: &Object) -> Option<Labels> {
     else {
         return None;
     };
-    let infrastructure = infrastructure.as_deref();
-    if infrastructure.is_some_and(|own| own.has_hostname) {
+    if has_own_pods(gateway) {
         return None;
     }
     let mut labels = Labels::new();
     for (label, value) in &pods.labels {
         labels.insert(label.clone(), value.clone());
     }
-    let copied = infrastructure.and_then(|own| own.labels.as_ref());
+    let copied = infrastructure
+        .as_deref()
+        .and_then(|own| own.labels.as_ref());
     for (label, value) in copied.unwrap_or(&gateway.meta.labels).iter() {
         labels.insert(label.clone(), value.clone());
     }

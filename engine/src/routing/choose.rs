@@ -147,12 +147,8 @@ impl<'a> Matching<'a> {
         let mut matching = Vec::new();
         let mut lists: Lists<'a> = BTreeMap::new();
         for candidate in candidates {
-            let hostnames = match &candidate.root.node {
-                Node::Route { hostnames, .. } => &**hostnames,
-                _ => &[],
-            };
             let matched = match hosts {
-                Hosts::Count(at) => hostname::best(hostnames, &at),
+                Hosts::Count(at) => hostname::best(candidate.root.hostnames(), &at),
                 Hosts::Ignored => Some(HostMatch::default()),
             };
             let Some(matched) = matched else {

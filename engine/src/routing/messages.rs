@@ -1,5 +1,6 @@
 //! Messages that explain the choice of a rule.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::choose::{Choice, Hit, Miss};
@@ -10,7 +11,7 @@ use super::request::Request;
 use super::spec::MatchSpec;
 use super::text_match::Text;
 use crate::kinds::profile::RuleOrder;
-use crate::model::object::{Node, Object, ParentRef};
+use crate::model::object::{Object, ParentRef};
 use crate::state::snapshot::Snapshot;
 use crate::topology::{Conflict, Refusal, takes_none_of};
 
@@ -157,18 +158,9 @@ pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
     let names: Vec<String> = entries.iter().map(Entry::words).collect();
     let names = names.join(" and ");
     let protocol = |entry: &Entry<'_>| entry.conflict == Some(Conflict::Protocol);
-    let is_reported = |why: &Conflict| {
-        matches!(
-            why,
-            Conflict::Reported
-                | Conflict::Class
-                | Conflict::NoClass
-                | Conflict::UnknownProtocol
-                | Conflict::CertificatesNotGranted
-        )
-    };
-    let reported = |entry: &Entry<'_>| entry.conflict.filter(is_reported);
-    if let Some(why) = entries.iter().find_map(reported) {
+    let is_between_listeners = |why: &Conflict| matches!(why, Conflict::Same | Conflict::Protocol);
+    let other = |entry: &Entry<'_>| entry.conflict.filter(|why| !is_between_listeners(why));
+    if let Some(why) = entries.iter().find_map(other) {
         return format!("{names}: {why}");
     }
     if entries.iter().any(protocol) {
@@ -186,23 +178,13 @@ pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
 
 /// Notes on listeners that also match but are not accepted.
 pub(super) fn not_accepted(entries: &[Entry<'_>]) -> Vec<String> {
-    let note_on = |conflict: Conflict| {
+    let conflicts: BTreeSet<Conflict> = entries.iter().filter_map(|e| e.conflict).collect();
+    let notes = conflicts.into_iter().map(|conflict| {
         let alike = entries.iter().filter(|e| e.conflict == Some(conflict));
         let names: Vec<String> = alike.map(Entry::words).collect();
-        let names = names.join(", ");
-        (!names.is_empty()).then(|| format!("not accepted, for {conflict}: {names}"))
-    };
-    let each = [
-        Conflict::Same,
-        Conflict::Protocol,
-        Conflict::Reported,
-        Conflict::Class,
-        Conflict::NoClass,
-        Conflict::UnknownProtocol,
-        Conflict::CertificatesNotGranted,
-    ];
-    let each = each.into_iter();
-    each.filter_map(note_on).collect()
+        format!("not accepted, for {conflict}: {}", names.join(", "))
+    });
+    notes.collect()
 }
 
 /// The number of leading characters that two paths have in common.
@@ -233,11 +215,8 @@ pub(super) fn hostnames<'a>(
     routes: impl IntoIterator<Item = &'a Arc<Object>>,
     host: &str,
 ) -> Vec<String> {
-    let all = routes.into_iter().flat_map(|route| match &route.node {
-        Node::Route { hostnames, .. } => hostnames.to_vec(),
-        _ => Vec::new(),
-    });
-    likest(all.map(|name| name.to_string()), host)
+    let all = routes.into_iter().flat_map(|route| route.hostnames());
+    likest(all.map(ToString::to_string), host)
 }
 
 /// The names most similar to a given one, the most similar first.

@@ -1,5 +1,8 @@
 //! Requests that meet the matches of a route and no more, to see which rule takes them.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use super::Matching;
 use super::choose::dialect;
 use super::expression_example::example;
@@ -7,8 +10,9 @@ use super::path::Path;
 use super::request::{Request, Scheme};
 use super::spec::{Dialect, MatchSpec};
 use super::text_match::Text;
-use crate::attachment::rejection::entries;
+use crate::attachment::rejection::{Entry, entries};
 use crate::model::ids::ObjectKey;
+use crate::model::object::Object;
 use crate::topology::KeptOutCache;
 
 /// A host of no route, for routes that serve any host.
@@ -32,34 +36,47 @@ pub struct SampleRequest {
     pub hostname: String,
 }
 
+/// What requests to a route have: where they arrive, and one of its matches.
+#[derive(Debug)]
+pub struct SampledRoute {
+    pub(super) dialect: Dialect,
+    /// Gateways, ports and hostnames.
+    pub(super) entries: BTreeSet<Entry>,
+    pub(super) wants: Vec<MatchSpec>,
+}
+
 impl Matching<'_> {
-    /// Requests for each match, hostname and port of a route: for a prefix of paths, the prefix itself and a path below
+    /// What requests to a route have, as far as its matches can be read.
+    pub fn sampled(&self, one_kind: &mut KeptOutCache<'_>, route: &Arc<Object>) -> SampledRoute {
+        let wants = self.wants(route).into_iter().flatten();
+        SampledRoute {
+            dialect: dialect(route),
+            entries: entries(one_kind, route),
+            wants: wants.filter_map(Result::ok).collect(),
+        }
+    }
+}
+
+// === impl SampledRoute ===
+
+impl SampledRoute {
+    /// Requests for each match, hostname and port of the route: for a prefix of paths, the prefix itself and a path below
     /// it; for a match of every method, also one with each of `methods`. None for regular expressions without an
     /// example, and for a route that is not attached to a Gateway.
-    pub fn samples(
-        &self,
-        one_kind: &mut KeptOutCache<'_>,
-        route: &ObjectKey,
-        methods: &[String],
-    ) -> Vec<SampleRequest> {
-        let Some(route) = self.snapshot.get(route) else {
-            return Vec::new();
-        };
-        let matches = self.wants(route).into_iter().flatten();
-        let dialect = dialect(route);
-        let requests = matches
-            .filter_map(Result::ok)
-            .flat_map(|wants| meeting(dialect, &wants, methods));
-        let requests: Vec<Request> = requests.collect();
-        let mut samples = Vec::new();
-        for (gateway, port, hostname) in entries(one_kind, route) {
-            let requests = requests.iter();
-            samples.extend(
-                requests.map(|request| SampleRequest::at((&gateway, port, &hostname), request)),
-            );
-        }
-        samples
+    pub fn samples(&self, methods: &[String]) -> Vec<SampleRequest> {
+        let meeting = |wants| meeting(self.dialect, wants, methods);
+        let requests: Vec<Request> = self.wants.iter().flat_map(meeting).collect();
+        at_each(&self.entries, &requests)
     }
+}
+
+/// Each request at each entry.
+pub(super) fn at_each(entries: &BTreeSet<Entry>, requests: &[Request]) -> Vec<SampleRequest> {
+    let samples = entries.iter().flat_map(|entry| {
+        let requests = requests.iter();
+        requests.map(move |request| SampleRequest::at(entry, request))
+    });
+    samples.collect()
 }
 
 /// Requests that meet a match; none if an expression without an example decides.
@@ -132,20 +149,17 @@ fn parts(dialect: Dialect, wants: &MatchSpec) -> Option<(String, Request)> {
 
 impl SampleRequest {
     /// A request at a Gateway, a port and a hostname; the empty one is every host.
-    pub(super) fn at(
-        (gateway, port, hostname): (&ObjectKey, u16, &str),
-        request: &Request,
-    ) -> Self {
+    fn at((gateway, port, hostname): &Entry, request: &Request) -> Self {
         let (host, hostname) = match hostname.strip_prefix('*') {
-            Some(suffix) => (format!("any-host{suffix}"), hostname.to_owned()),
+            Some(suffix) => (format!("any-host{suffix}"), hostname.to_string()),
             None if hostname.is_empty() => (ANY_HOST.to_owned(), "*".to_owned()),
-            None => (hostname.to_owned(), hostname.to_owned()),
+            None => (hostname.to_string(), hostname.to_string()),
         };
         Self {
             gateway: gateway.clone(),
             request: Request {
                 host: Some(host),
-                port: Some(port),
+                port: Some(*port),
                 ..request.clone()
             },
             hostname,

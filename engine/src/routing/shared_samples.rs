@@ -7,76 +7,65 @@ use super::Matching;
 use super::choose::dialect;
 use super::expression_example::example;
 use super::path::{Path, elements};
-use super::samples::{ANY_PATH, SampleRequest, meeting};
+use super::request::Request;
+use super::samples::{ANY_PATH, SampleRequest, SampledRoute, at_each, meeting};
 use super::spec::MatchSpec;
 use super::text_match::Text;
-use crate::attachment::rejection::entries;
+use crate::attachment::rejection::{Entry, routes_of, share_a_host};
 use crate::model::ids::ObjectKey;
-use crate::model::object::{Node, Object};
-use crate::topology::{KeptOutCache, in_common, intersect};
+use crate::model::object::Object;
+use crate::topology::{KeptOutCache, gateway_of, in_common};
 
 impl Matching<'_> {
+    /// The other routes that name a Gateway of a route or one of its `ListenerSets`.
+    pub fn neighbours(&self, route: &Object) -> BTreeSet<ObjectKey> {
+        let parents = route.parents().iter().map(|parent| &parent.object);
+        let gateways = parents.map(|parent| gateway_of(self.snapshot, parent));
+        let gateways: BTreeSet<&ObjectKey> = gateways.collect();
+        let routes = gateways
+            .into_iter()
+            .flat_map(|gateway| routes_of(self.snapshot, gateway));
+        let others = routes.filter(|other| other.key != route.key);
+        others.map(|other| other.key.clone()).collect()
+    }
+
     /// Requests that meet a match of each of two routes, at hostnames, ports and Gateways that both have. None if the routes
     /// are of different kinds.
     pub fn shared_samples(
         &self,
         one_kind: &mut KeptOutCache<'_>,
-        [one, other]: [&ObjectKey; 2],
+        (route, own): (&Object, &SampledRoute),
+        other: &ObjectKey,
     ) -> Vec<SampleRequest> {
-        let (Some(one), Some(other)) = (self.snapshot.get(one), self.snapshot.get(other)) else {
+        let other = self.snapshot.get(other);
+        let other = other.filter(|other| {
+            dialect(other) == own.dialect && share_a_host(route.hostnames(), other.hostnames())
+        });
+        let Some(other) = other else {
             return Vec::new();
         };
-        let kind = dialect(one);
-        if kind != dialect(other) || !share_hosts(one, other) {
-            return Vec::new();
-        }
-        let theirs = entries(one_kind, other);
-        let places = entries(one_kind, one)
-            .into_iter()
-            .flat_map(|(gateway, port, host)| {
-                let at = theirs.iter().filter(|at| at.0 == gateway && at.1 == port);
-                let hosts: BTreeSet<Arc<str>> = at.filter_map(|at| common(&host, &at.2)).collect();
-                hosts
-                    .into_iter()
-                    .map(move |host| (gateway.clone(), port, host))
-                    .collect::<Vec<_>>()
-            });
-        let places: Vec<(ObjectKey, u16, Arc<str>)> = places.collect();
-        if places.is_empty() {
-            return Vec::new();
-        }
-        let wants = |route| {
-            self.wants(route)
-                .into_iter()
-                .flatten()
-                .filter_map(Result::ok)
-        };
-        let theirs: Vec<MatchSpec> = wants(other).collect();
-        let both = wants(one).flat_map(|own| {
-            let both = theirs.iter().filter_map(|their| both(&own, their));
-            both.collect::<Vec<_>>()
+        let other = self.sampled(one_kind, other);
+        let entries = shared_entries(&own.entries, &other.entries);
+        let both = own.wants.iter().flat_map(|wants| {
+            let theirs = other.wants.iter();
+            theirs.filter_map(move |their| both(wants, their))
         });
-        let requests: Vec<_> = both.flat_map(|both| meeting(kind, &both, &[])).collect();
-        let samples = places.iter().flat_map(|(gateway, port, host)| {
-            let requests = requests.iter();
-            requests.map(|request| SampleRequest::at((gateway, *port, host), request))
-        });
-        samples.collect()
+        let requests: Vec<Request> = both
+            .flat_map(|both| meeting(own.dialect, &both, &[]))
+            .collect();
+        at_each(&entries, &requests)
     }
 }
 
-/// Whether two routes may serve one host.
-fn share_hosts(one: &Object, other: &Object) -> bool {
-    let hosts = |route: &Object| match &route.node {
-        Node::Route { hostnames, .. } => hostnames.clone(),
-        _ => Box::default(),
-    };
-    let (ours, theirs) = (hosts(one), hosts(other));
-    ours.is_empty()
-        || theirs.is_empty()
-        || ours
+/// Gateways, ports and hostnames that two routes have in common.
+fn shared_entries(own: &BTreeSet<Entry>, theirs: &BTreeSet<Entry>) -> BTreeSet<Entry> {
+    let shared = own.iter().flat_map(|(gateway, port, host)| {
+        let there = theirs
             .iter()
-            .any(|own| theirs.iter().any(|their| intersect(own, their)))
+            .filter(move |their| their.0 == *gateway && their.1 == *port);
+        there.filter_map(move |their| Some((gateway.clone(), *port, common(host, &their.2)?)))
+    });
+    shared.collect()
 }
 
 /// The hostname that two have in common; an empty one is every host.

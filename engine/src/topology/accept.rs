@@ -82,10 +82,7 @@ pub fn refusal(
     if unfit.is_some() {
         return unfit;
     }
-    let hostnames = match &route.node {
-        Node::Route { hostnames, .. } => &**hostnames,
-        _ => &[],
-    };
+    let hostnames = route.hostnames();
     if !own.hostname.takes(hostnames) {
         let is_common = own.hostname.intersects(hostnames);
         return Some(if is_common {

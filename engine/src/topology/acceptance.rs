@@ -78,10 +78,7 @@ pub fn unaccepted(snapshot: &Snapshot, place: &Place) -> Option<Unaccepted> {
 
 /// The listeners in the spec of a Gateway or `ListenerSet`.
 pub fn listeners_of(owner: &Object) -> &[Listener] {
-    match &owner.node {
-        Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => listeners,
-        _ => &[],
-    }
+    owner.listeners()
 }
 
 /// The endpoint at which requests arrive: the owner of the listener, the port and the hostname. It stays the same if
@@ -151,8 +148,10 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
             let reported = || of_listener(owner, &listener.name).map(|_| Conflict::Reported);
             let unknown = is_unknown_protocol(snapshot, &listener.protocol);
             let unknown = unknown.then_some(Conflict::UnknownProtocol);
-            let certificates = || lacks_grants(snapshot, owner, listener);
-            let certificates = || certificates().then_some(Conflict::CertificatesNotGranted);
+            let certificates = || {
+                let lacks_grants = lacks_grants(snapshot, owner, listener);
+                lacks_grants.then_some(Conflict::CertificatesNotGranted)
+            };
             let conflicting = of_class.or(unknown).or(*conflict);
             *conflict = conflicting
                 .or(missing)

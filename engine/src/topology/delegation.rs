@@ -50,7 +50,7 @@ pub fn accepts_parent(child: &Object, parent: &ObjectKey) -> bool {
 
 /// Whether a route serves its own hostnames, so that none can delegate to it.
 pub fn has_hostnames(route: &Object) -> bool {
-    matches!(&route.node, Node::Route { hostnames, .. } if !hostnames.is_empty())
+    !route.hostnames().is_empty()
 }
 
 /// Whether a rule of `parent` delegates to a route, on a path on which the routes of `chain` delegate down to

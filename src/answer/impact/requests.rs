@@ -15,7 +15,7 @@ use crate::engine::effective::protection::{Extent, lost_between};
 use crate::engine::kinds::profile::Profile;
 use crate::engine::merge::Effective;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::model::object::is_route;
+use crate::engine::model::object::{Object, is_route};
 use crate::engine::model::shared::Shared;
 use crate::engine::model::wording;
 use crate::engine::routing::{EntryPoint, Matching, Outcome, RequestMatch, SampleRequest};
@@ -154,20 +154,17 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
     let mut known: HashSet<SampleRequest> = HashSet::new();
     let (mut work, mut left_out) = (0_usize, 0_usize);
     let methods = methods(states, objects);
-    for matching in states {
+    let mut one_kind = states.map(|matching| KeptOutCache::new(matching.snapshot()));
+    for (matching, one_kind) in states.into_iter().zip(&mut one_kind) {
         let snapshot = matching.snapshot();
-        let mut one_kind = KeptOutCache::new(snapshot);
         let mut routes_of: BTreeMap<ObjectKey, usize> = BTreeMap::new();
-        for route in concerned(snapshot, objects) {
+        let concerned = concerned(snapshot, objects).into_iter();
+        for route in concerned.filter_map(|route| snapshot.get(&route)) {
             if samples.len() >= MOST || work >= MOST_ROUTES {
-                let route = snapshot.get(&route).into_iter();
-                left_out += route
-                    .flat_map(|route| matching.wants(route))
-                    .flatten()
-                    .count();
+                left_out += matching.wants(route).into_iter().flatten().count();
                 continue;
             }
-            for sample in matching.samples(&mut one_kind, &route, &methods) {
+            for sample in matching.sampled(one_kind, route).samples(&methods) {
                 if !known.insert(sample.clone()) {
                     continue;
                 }
@@ -177,8 +174,8 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
             }
         }
     }
-    for matching in states {
-        left_out += shared(matching, objects, &mut |sample| {
+    for (matching, one_kind) in states.into_iter().zip(&mut one_kind) {
+        left_out += shared(matching, one_kind, objects, &mut |sample| {
             if known.insert(sample.clone()) {
                 samples.push(sample);
             }
@@ -190,33 +187,22 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
 
 /// Passes on the requests that meet a match of a changed route and one of another route: which of them takes these may change
 /// though the matches of the other one stay. Returns how many routes were not compared, because there are too many.
-fn shared(
-    matching: &Matching<'_>,
+fn shared<'a>(
+    matching: &Matching<'a>,
+    one_kind: &mut KeptOutCache<'a>,
     objects: &[ObjectKey],
     add: &mut impl FnMut(SampleRequest) -> bool,
 ) -> usize {
-    let snapshot = matching.snapshot();
-    let mut one_kind = KeptOutCache::new(snapshot);
     let (mut compared, mut left_out) = (0_usize, 0_usize);
-    let changed = objects.iter().filter(|key| is_route(&key.gk));
-    for route in changed.filter_map(|key| snapshot.get(key)) {
-        let parents = route.parents().iter().map(|parent| &parent.object);
-        let gateways: BTreeSet<&ObjectKey> =
-            parents.map(|parent| gateway_of(snapshot, parent)).collect();
-        let others = gateways
-            .into_iter()
-            .flat_map(|gateway| snapshot.below(gateway));
-        let others: BTreeSet<&ObjectKey> = others.map(|object| &object.key).collect();
-        for other in others
-            .into_iter()
-            .filter(|key| is_route(&key.gk) && **key != route.key)
-        {
+    for route in changed_routes(matching, objects) {
+        let own = matching.sampled(one_kind, route);
+        for other in matching.neighbours(route) {
             compared += 1;
             if compared > MOST_PAIRS {
                 left_out += 1;
                 continue;
             }
-            for sample in matching.shared_samples(&mut one_kind, [&route.key, other]) {
+            for sample in matching.shared_samples(one_kind, (route, &own), &other) {
                 if !add(sample) {
                     return left_out + 1;
                 }
@@ -226,13 +212,21 @@ fn shared(
     left_out
 }
 
+/// The changed routes that a state has.
+fn changed_routes<'m>(
+    matching: &'m Matching<'_>,
+    objects: &'m [ObjectKey],
+) -> impl Iterator<Item = &'m Arc<Object>> {
+    let routes = objects.iter().filter(|key| is_route(&key.gk));
+    routes.filter_map(|key| matching.snapshot().get(key))
+}
+
 /// The methods that matches of changed routes name in either state, and one that none of them names; none if they name
 /// none.
 fn methods(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> Vec<String> {
     let mut named: BTreeSet<String> = BTreeSet::new();
     for matching in states {
-        let routes = objects.iter().filter(|key| is_route(&key.gk));
-        let routes = routes.filter_map(|key| matching.snapshot().get(key));
+        let routes = changed_routes(matching, objects);
         let matches = routes.flat_map(|route| matching.wants(route)).flatten();
         named.extend(matches.filter_map(|wants| wants.ok()?.method));
     }

@@ -267,52 +267,51 @@ fn not_found(
 /// The finding on a kind that cannot be a target, if the profile lists those that can or cannot.
 fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> Option<Finding> {
     let profile = &policy.profile;
-    if profile.refused.kinds.contains(&target.gk) {
-        let (kind, wrong) = (&profile.gk.kind, &target.gk);
-        let instead = &profile.refused.instead;
-        let message = format!("{kind} cannot target {wrong}; name {instead}");
-        let finding = Finding::new(Code::TargetKindUnsupported, policy.key(), message)
-            .at(format!("{}.kind", entry.path))
-            .about(wrong.to_string())
-            .only_if(entry.knows_kinds(profile, target));
-        return Some(finding);
+    let refused = &profile.refused;
+    let message = if refused.kinds.contains(&target.gk) {
+        let (kind, wrong, instead) = (&profile.gk.kind, &target.gk, &refused.instead);
+        format!("{kind} cannot target {wrong}; name {instead}")
+    } else if profile.takes(entry.field, &target.gk, target.selects()) {
+        return None;
+    } else {
+        not_among(profile.allow.as_ref()?, &profile.gk.kind, &target.gk)
+    };
+    let finding = Finding::new(Code::TargetKindUnsupported, policy.key(), message)
+        .at(format!("{}.kind", entry.path))
+        .about(target.gk.to_string())
+        .only_if(entry.knows_kinds(profile, target));
+    Some(finding)
+}
+
+/// The message that a kind is not among those that policies of a kind can target.
+fn not_among(allow: &[Allowed], kind: &str, wrong: &GroupKind) -> String {
+    let kinds: Vec<String> = allow.iter().map(|a| a.gk.to_string()).collect();
+    let named = &wrong.kind;
+    let mut same_kind = allow.iter().filter(|a| a.gk.kind == *named);
+    match same_kind.next() {
+        // The group is missing, which means the core group.
+        Some(meant) if wrong.group.is_empty() => format!(
+            "{named} is not of the core group; write group {:?}",
+            &*meant.gk.group
+        ),
+        _ => {
+            let is_known = gateway_kinds().any(|known| known.kind == *named);
+            let near = |a: &&Allowed| !is_known && is_near(&a.gk.kind, named, 2);
+            let meant = allow.iter().find(near);
+            let meant = meant.map_or_else(String::new, |a| format!("; did you mean {}?", a.gk));
+            // A kind that is none of the core API looks as if it had no group.
+            let of_core = wrong.group.is_empty() && !is_core_kind(named);
+            let of_core = if of_core {
+                " of the core API (group \"\")"
+            } else {
+                ""
+            };
+            format!(
+                "{kind} cannot target {wrong}{of_core}; supported targets: {}{meant}",
+                listed(&kinds)
+            )
+        }
     }
-    let allow = profile.allow.as_ref()?;
-    let taken = profile.takes(entry.field, &target.gk, target.selects());
-    (!taken).then(|| {
-        let kinds: Vec<String> = allow.value.iter().map(|a| a.gk.to_string()).collect();
-        let (kind, wrong) = (&policy.profile.gk.kind, &target.gk);
-        let named = &target.gk.kind;
-        let mut same_kind = allow.value.iter().filter(|a| a.gk.kind == *named);
-        let message = match same_kind.next() {
-            // The group is missing, which means the core group.
-            Some(meant) if target.gk.group.is_empty() => format!(
-                "{named} is not of the core group; write group {:?}",
-                &*meant.gk.group
-            ),
-            _ => {
-                let is_known = gateway_kinds().any(|known| known.kind == *named);
-                let near = |a: &&Allowed| !is_known && is_near(&a.gk.kind, named, 2);
-                let meant = allow.value.iter().find(near);
-                let meant = meant.map_or_else(String::new, |a| format!("; did you mean {}?", a.gk));
-                // A kind that is none of the core API looks as if it had no group.
-                let of_core = target.gk.group.is_empty() && !is_core_kind(named);
-                let of_core = if of_core {
-                    " of the core API (group \"\")"
-                } else {
-                    ""
-                };
-                format!(
-                    "{kind} cannot target {wrong}{of_core}; supported targets: {}{meant}",
-                    listed(&kinds)
-                )
-            }
-        };
-        Finding::new(Code::TargetKindUnsupported, policy.key(), message)
-            .at(format!("{}.kind", entry.path))
-            .about(wrong.to_string())
-            .only_if(entry.knows_kinds(&policy.profile, target))
-    })
 }
 
 /// The finding on a namespace that the kind or the field ignores, and that is not the policy's own.

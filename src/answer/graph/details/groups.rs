@@ -61,9 +61,9 @@ pub(super) fn level(group: &PathGroup, place: &Place) -> Option<Level> {
 /// The first path of a group that contains a place. For a place above the routes, only the part down to it.
 pub(super) fn path(group: &PathGroup, place: &Place, is_upper: bool) -> Vec<String> {
     let mut ancestor_paths = group.paths.ancestors.iter();
-    let through_place = ancestor_paths
-        .find(|ancestor_path| ancestor_path.steps.iter().any(|step| step.place == *place));
-    match through_place.filter(|_| is_upper) {
+    let path_with_place =
+        ancestor_paths.find(|path| path.steps.iter().any(|step| step.place == *place));
+    match path_with_place.filter(|_| is_upper) {
         None => group.path().iter().map(ToString::to_string).collect(),
         Some(ancestor_path) => {
             let places = ancestor_path.steps.iter().map(|step| &step.place);
