@@ -283,10 +283,7 @@ impl<'a> Resolver<'a> {
     /// The objects of these levels through which requests reach an object; sorted.
     pub(crate) fn objects_at(&mut self, key: &ObjectKey, levels: &[Level]) -> BTreeSet<ObjectKey> {
         let region = self.region(key);
-        let paths = region.routes.iter().flat_map(|(_, list)| list.iter());
-        let steps = paths
-            .chain(&region.ancestor_paths)
-            .flat_map(|ancestor_path| &ancestor_path.steps);
+        let steps = region.above().flat_map(|path| &path.steps);
         let there = steps.filter(|step| levels.contains(&step.level));
         there.map(|step| step.place.object.clone()).collect()
     }
@@ -294,10 +291,7 @@ impl<'a> Resolver<'a> {
     /// The listeners and mesh Services at which requests to an object arrive; sorted.
     pub fn listeners_of(&mut self, key: &ObjectKey) -> BTreeSet<Place> {
         let region = self.region(key);
-        let paths = region.routes.iter().flat_map(|(_, list)| list.iter());
-        let last = paths
-            .chain(&region.ancestor_paths)
-            .filter_map(|ancestor_path| ancestor_path.last());
+        let last = region.above().filter_map(|path| path.last());
         last.cloned().collect()
     }
 

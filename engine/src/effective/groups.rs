@@ -115,13 +115,30 @@ impl Resolver<'_> {
             return self.stacks.is_run_by_others(profile, &to_gateway(gateway));
         }
         let region = self.region(key);
-        let routes = region.routes.iter().flat_map(|(_, paths)| paths.iter());
-        let ancestor_paths = routes.chain(&region.ancestor_paths);
-        let mut paths = ancestor_paths
-            .filter(|path| !path.steps.is_empty())
-            .peekable();
+        let mut paths = region.above().peekable();
         paths.peek().is_some()
             && paths.all(|path| self.stacks.is_run_by_others(profile, &path.steps))
+    }
+
+    /// The Gateways through which requests reach the target of a direct kind, and whose controllers do not act on the kind.
+    pub fn passed_by(&mut self, key: &ObjectKey, profile: &Profile) -> BTreeSet<ObjectKey> {
+        let mut gateways = BTreeSet::new();
+        if !profile.knows_controllers() {
+            return gateways;
+        }
+        let region = self.region(key);
+        for path in region.above() {
+            let mut steps = path.steps.iter();
+            let gateway = steps.find(|step| step.level == Level::Gateway);
+            let gateway = gateway.map(|step| &step.place.object);
+            let gateway = gateway.filter(|gateway| !gateways.contains(*gateway));
+            if let Some(gateway) = gateway
+                && self.stacks.is_run_by_others(profile, &path.steps)
+            {
+                gateways.insert(gateway.clone());
+            }
+        }
+        gateways
     }
 
     pub(super) fn ending_above(

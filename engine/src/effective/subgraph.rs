@@ -73,6 +73,19 @@ struct AcceptanceKey {
     consumers: Vec<Arc<str>>,
 }
 
+// === impl Subgraph ===
+
+impl Subgraph {
+    /// The ancestor paths of its routes and those through the object, without empty ones.
+    pub(super) fn above(&self) -> impl Iterator<Item = &AncestorPath> {
+        let routes = self.routes.iter().flat_map(|(_, paths)| paths.iter());
+        let paths = routes.chain(&self.ancestor_paths);
+        paths
+            .map(|path| &**path)
+            .filter(|path| !path.steps.is_empty())
+    }
+}
+
 // === impl Parent ===
 
 impl Parent {

@@ -389,6 +389,11 @@ impl Profile {
             || !self.controllers.is_empty() && !self.controllers.contains(controller)
     }
 
+    /// Whether it is known of a controller that it acts on the kind, or that it does not.
+    pub fn names_controller(&self, controller: &Arc<str>) -> bool {
+        self.controllers.contains(controller) || self.ignored_by.contains(controller)
+    }
+
     /// Whether a controller that acts on the kind has a name in the same domain.
     pub fn has_controller_of_domain(&self, controller: &str) -> bool {
         let domain = |name| str::split(name, '/').next();

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use crate::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
 use crate::attachment::{AttachmentPermission, explains_report, permission, sections};
 use crate::effective::{PathGroup, Resolver};
+use crate::kinds::profile::Class;
 use crate::model::ids::{ObjectKey, Place};
+use crate::model::level::Level;
 use crate::model::maps::HashSet;
 use crate::model::object::section_noun;
 use crate::policy::{Policy, Select, TargetRef};
@@ -107,7 +109,7 @@ pub struct TargetStatus {
     pub lost: Lost,
     /// The effect on requests through each Gateway, or mesh Service.
     pub through: BTreeMap<ObjectKey, State>,
-    /// The Gateways and mesh Services through which requests reach a route without it, because it does not act there.
+    /// The Gateways and mesh Services through which requests reach a route or backend without it, because it does not act there.
     pub passed_by: BTreeSet<ObjectKey>,
     /// Whether it is in force on a path that carries other policies of its kind.
     meets_others: bool,
@@ -197,6 +199,15 @@ impl TargetStatus {
             *state = State::PartiallyEnforced;
         }
         self.left_out = Some(Box::new(rejection));
+    }
+
+    /// Notes through which Gateways requests reach the target without the policy. What is in force on the other paths is in
+    /// force in part.
+    fn note_passed_by(&mut self, gateways: impl IntoIterator<Item = ObjectKey>) {
+        self.passed_by.extend(gateways);
+        if !self.passed_by.is_empty() && self.state == Some(State::Enforced) {
+            self.state = Some(State::PartiallyEnforced);
+        }
     }
 
     /// The sections of the target on which its controllers leave it out, and why.
@@ -405,6 +416,12 @@ fn on_target(
         }
         if !resolver.is_spent() {
             enforce(resolver.snapshot(), policy, &mine, &mut status);
+            if *policy.profile.class == Class::Direct
+                && Level::is_of_backend(&status.target.object.gk)
+            {
+                let passed_by = resolver.passed_by(&status.target.object, &policy.profile);
+                status.note_passed_by(passed_by);
+            }
             let target = status.target.clone();
             shadowed(resolver, &target, &mut status);
         }

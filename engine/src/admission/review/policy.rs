@@ -9,7 +9,7 @@ use crate::attachment::conflict::overlap;
 use crate::effective::Resolver;
 use crate::kinds::profile::{ConflictScope, SameTarget};
 use crate::merge::{StanzaRef, field_conflicts};
-use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Node, Object, is_route};
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
@@ -167,18 +167,33 @@ fn other_controllers(
         return None;
     }
     let mut others = BTreeSet::new();
+    let mut unknown = None;
+    let mut is_run = false;
     for target in &status.targets {
         for gateway in resolver.gateways_of(&target.target.object) {
             let controller = controller(resolver.snapshot(), &gateway)?.clone();
+            if !profile.is_run_without(&controller)
+                || is_of_class(resolver.snapshot(), policy, &gateway)
+            {
+                is_run = true;
+                continue;
+            }
+            let is_known = resolver.snapshot().knows_controller(&controller);
             // Installations may give controllers names of their own, in the domain of the project.
-            let acts = !profile.is_run_without(&controller)
-                || !resolver.snapshot().knows_controller(&controller)
-                    && profile.has_controller_of_domain(&controller);
-            if acts || is_of_class(resolver.snapshot(), policy, &gateway) {
-                return passed_by(policy, status);
+            if !is_known && profile.has_controller_of_domain(&controller) {
+                is_run = true;
+                continue;
+            }
+            if !is_known {
+                unknown =
+                    unknown.or_else(|| Some((target.target.clone(), gateway, controller.clone())));
             }
             others.insert(controller);
         }
+    }
+    if is_run {
+        let unknown = unknown.map(|unknown| not_known(policy, unknown));
+        return passed_by(policy, status).or(unknown);
     }
     if resolver.is_spent() {
         // The search was not complete.
@@ -197,7 +212,19 @@ fn other_controllers(
         .then(|| Finding::new(Code::ControllerMismatch, policy.key(), message).about("controllers"))
 }
 
-/// The finding that requests reach routes of the policy through Gateways on which it does not act.
+/// The finding that requests reach a target through a Gateway of a controller of which attache knows nothing.
+fn not_known(
+    policy: &Policy,
+    (target, gateway, controller): (Place, ObjectKey, Arc<str>),
+) -> Finding {
+    let kind = &policy.profile.gk.kind;
+    let message = format!(
+        "whether {controller}, which runs {gateway}, acts on {kind} is not known: requests may reach {target} there without it"
+    );
+    Finding::new(Code::ControllerMismatch, policy.key(), message).about("controllers")
+}
+
+/// The finding that requests reach targets of the policy through Gateways on which it does not act.
 fn passed_by(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     let mut passed = status
         .targets

@@ -122,24 +122,21 @@ pub(super) fn enforce(
         tally.state().unwrap_or_else(idle)
     });
     if is_route(&status.target.object.gk) {
-        note_passed_by(policy, groups, status);
+        status.note_passed_by(without_policy(policy, groups));
     }
 }
 
-/// Notes through which Gateways requests reach a route without the policy. What is in force on the other paths is in force in
-/// part.
-fn note_passed_by(policy: &Policy, groups: &[&PathGroup], status: &mut TargetStatus) {
+/// The Gateways through which requests reach a route of the groups, and on which the policy does not act.
+fn without_policy(policy: &Policy, groups: &[&PathGroup]) -> BTreeSet<ObjectKey> {
     if !policy.profile.knows_controllers() && policy.profile.parents.is_empty() {
-        return;
+        return BTreeSet::new();
     }
     let without = groups
         .iter()
         .filter(|group| group.complete && !group.attached);
-    let without = without.flat_map(|group| tops_of(&group.paths.ancestors));
-    status.passed_by.extend(without);
-    if !status.passed_by.is_empty() && status.state == Some(State::Enforced) {
-        status.state = Some(State::PartiallyEnforced);
-    }
+    without
+        .flat_map(|group| tops_of(&group.paths.ancestors))
+        .collect()
 }
 
 /// Whether none of a policy's settings acts on the listeners or routes of a group, and it replaces no other policy there.
