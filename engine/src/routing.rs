@@ -31,6 +31,7 @@ mod hostname;
 mod listeners;
 mod mesh;
 mod messages;
+mod object_filters;
 mod path;
 mod rank;
 mod request;

@@ -10,6 +10,7 @@ use super::filters::RedirectContext;
 use super::hostname::Fit;
 use super::listeners::{Entry, Socket, of_gateway};
 use super::messages;
+use super::object_filters;
 use super::request::{Request, Scheme};
 use super::url::to_query;
 use super::{EntryPoint, MatchedRule, Matching, Outcome, RequestMatch, Served, Stage};
@@ -212,6 +213,8 @@ impl<'a> Matching<'a> {
             backend.answer = of_backend(backend, &spec.filters, context);
         }
         let mirrors = mirrors(self.snapshot, route, &hit.rule, in_mesh);
+        let unresolved = object_filters::unresolved(self.snapshot, &front, route, index);
+        let is_unresolved = unresolved.is_some();
         let answer = if hit.is_dead_end {
             Some(Answer {
                 status: Some("500".to_owned()),
@@ -219,9 +222,10 @@ impl<'a> Matching<'a> {
                 why: "the rule delegates to other routes, and not each of its backends stands for one that takes its requests".to_owned(),
             })
         } else {
-            answer(route, &hit.rule.filters, &backends, context)
+            unresolved.or_else(|| answer(route, &hit.rule.filters, &backends, context))
         };
-        let in_place = hit.rule.filters.cors.is_some() && context.preflight_of.is_some();
+        let in_place =
+            is_unresolved || hit.rule.filters.cors.is_some() && context.preflight_of.is_some();
         let by_backend = answer.is_some() && backends.iter().any(|b| b.answer.is_some());
         let (backends, mirrors) = if in_place || by_backend {
             // A filter answers before any backend is reached.
@@ -230,6 +234,9 @@ impl<'a> Matching<'a> {
             (backends, mirrors)
         };
         let mut notes = messages::notes(hit);
+        if !is_unresolved {
+            notes.extend(object_filters::notes(self.snapshot, route, index));
+        }
         if in_mesh {
             notes.extend(uncovered(self.snapshot, route, &backends));
         }

@@ -36,22 +36,40 @@ impl Snapshot {
         }
     }
 
-    /// The policies that filters of a route name and that do not exist, each with the index of its rule.
+    /// The objects that filters of a route name and that do not exist, each with the index of its rule. The Gateway API wants
+    /// an error response for the requests of such a rule.
     pub fn missing_filters(&self, route: &Object) -> Vec<(usize, ObjectKey)> {
         let Node::Route { rules, .. } = &route.node else {
             return Vec::new();
         };
-        let is_missing = |named: &&ObjectKey| {
-            let profile = self.profiles.get(&named.gk);
-            profile.is_some_and(|profile| profile.by_filter_of.contains(&route.key.gk))
-                && self.lacks(named)
-        };
-        let rules = rules.iter().enumerate();
-        let named = rules.flat_map(|(i, rule)| {
-            let refs = rule.filter_refs.iter().flat_map(|refs| &refs.of_rule);
-            refs.filter(is_missing).map(move |named| (i, named.clone()))
+        let missing = (0..rules.len()).flat_map(|i| {
+            let of_rule = self.missing_filters_of(route, i);
+            of_rule.map(move |named| (i, named.clone()))
         });
-        named.collect()
+        missing.collect()
+    }
+
+    /// Those of one rule, in the order of its filters.
+    pub fn missing_filters_of<'a>(
+        &'a self,
+        route: &'a Object,
+        rule: usize,
+    ) -> impl Iterator<Item = &'a ObjectKey> {
+        let rule = match &route.node {
+            Node::Route { rules, .. } => rules.get(rule),
+            _ => None,
+        };
+        let refs = rule.into_iter().flat_map(|rule| &rule.filter_refs);
+        let named = refs.flat_map(|refs| &refs.of_rule);
+        named.filter(|named| self.is_read(route, &named.gk) && self.lacks(named))
+    }
+
+    /// Whether controllers read objects of a kind that filters of a route name.
+    fn is_read(&self, route: &Object, named: &GroupKind) -> bool {
+        match self.profiles.get(named) {
+            Some(profile) => profile.by_filter_of.contains(&route.key.gk),
+            None => route.key.gk.is_gateway_api("HTTPRoute"),
+        }
     }
 
     /// The routes of which a filter of a backend names an object; sorted.

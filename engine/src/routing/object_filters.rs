@@ -1,0 +1,73 @@
+//! Filters of a rule that name objects (`ExtensionRef`): those that lead nowhere, and those that are not read.
+
+use super::EntryPoint;
+use super::backends::{Answer, failure};
+use crate::model::ids::ObjectKey;
+use crate::model::object::{Node, Object};
+use crate::state::snapshot::Snapshot;
+use crate::status::reports::controller;
+
+/// The objects that filters of a rule name, in the order of the filters.
+fn named(route: &Object, rule: usize) -> &[ObjectKey] {
+    let Node::Route { rules, .. } = &route.node else {
+        return &[];
+    };
+    let refs = rules.get(rule).and_then(|rule| rule.filter_refs.as_ref());
+    refs.map_or(&[], |refs| &refs.of_rule)
+}
+
+/// The error with which a controller answers the requests of a rule of which a filter leads nowhere: the object does not exist,
+/// or the controller does not know its kind (`HTTPRouteFilter.extensionRef` of the Gateway API).
+pub(super) fn unresolved(
+    snapshot: &Snapshot,
+    front: &EntryPoint,
+    route: &Object,
+    rule: usize,
+) -> Option<Answer> {
+    let missing = snapshot.missing_filters_of(route, rule).next();
+    let missing =
+        missing.map(|named| format!("a filter of the rule names {named}, which does not exist"));
+    let why = missing.or_else(|| of_others(snapshot, front, route, rule))?;
+    Some(Answer {
+        status: failure(&route.key).map(str::to_owned),
+        location: None,
+        why,
+    })
+}
+
+fn of_others(
+    snapshot: &Snapshot,
+    front: &EntryPoint,
+    route: &Object,
+    rule: usize,
+) -> Option<String> {
+    let EntryPoint::Listener(entry) = front else {
+        return None;
+    };
+    if !route.key.gk.is_gateway_api("HTTPRoute") {
+        return None;
+    }
+    let controller = controller(snapshot, &entry.gateway)?;
+    let is_foreign = |named: &&ObjectKey| {
+        let profile = snapshot.profile(&named.gk);
+        profile.is_some_and(|profile| profile.is_run_without(controller))
+            && snapshot.knows_controller(controller)
+    };
+    let named = named(route, rule).iter().find(is_foreign)?;
+    Some(format!(
+        "a filter of the rule names {named}, which {controller} does not read"
+    ))
+}
+
+/// Notes on filters whose objects are no policies, so that their effect is not known.
+pub(super) fn notes(snapshot: &Snapshot, route: &Object, rule: usize) -> Vec<String> {
+    let unread = named(route, rule)
+        .iter()
+        .filter(|named| snapshot.profile(&named.gk).is_none());
+    let note = |named: &ObjectKey| {
+        format!(
+            "a filter names {named}, which may answer requests or change them: attache does not read it"
+        )
+    };
+    unread.map(note).collect()
+}
