@@ -36,6 +36,7 @@ pub mod renames;
 mod route_path_cache;
 mod routes;
 mod rule_renames;
+mod run_by_others;
 mod scope;
 mod section_conflicts;
 mod settings_here;

@@ -410,7 +410,12 @@ fn explained(
                 let mut step = from_routing::step(request_match, taken);
                 let path =
                     in_force::Path::new(matching.snapshot(), &request_match.front, taken, from);
-                (step.effective, step.policies) = path.settings(&mut resolver);
+                let settings = path.settings(&mut resolver);
+                step.effective = settings.effective;
+                step.policies = settings.policies;
+                if let Some(policy) = settings.failing {
+                    from_routing::fail(&mut step, taken, &policy);
+                }
                 if is_preflight {
                     let policies = step.policies.iter_mut();
                     policies.for_each(|standing| standing.note_cors(matching.snapshot()));

@@ -92,6 +92,7 @@ pub(super) fn rejection(lost: &LostTargets, target: &Place) -> Option<Rejection>
     Some(Rejection {
         reason: "Conflicted",
         effect: RejectionEffect::NotAttached,
+        requests_fail: false,
         message: format!(
             "it conflicts with {winner} on {elsewhere}, and is then rejected on every target"
         ),

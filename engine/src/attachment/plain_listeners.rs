@@ -151,6 +151,7 @@ impl Rejection {
         Self {
             reason: "Invalid",
             effect,
+            requests_fail: false,
             message: format!(
                 "{shared}, and settings of plain HTTP listeners hold for a whole port"
             ),

@@ -174,6 +174,7 @@ impl RejectionFinder {
                     return Some(Rejection {
                         reason: "TargetConflict",
                         effect: RejectionEffect::NotAttached,
+                        requests_fail: false,
                         message: format!(
                             "{} matches a hostname and a path of {key} too",
                             other.key
@@ -278,6 +279,7 @@ impl RejectionFinder {
             Some(Rejection {
                 reason: "Conflicted",
                 effect: RejectionEffect::NotAttached,
+                requests_fail: false,
                 message: format!(
                     "a rule of {} sends to {} too, which has not this policy",
                     route.key, other
@@ -293,6 +295,7 @@ fn by_its_settings(policy: &Policy, target: &Place) -> Option<Rejection> {
     Some(Rejection {
         reason: "Invalid",
         effect: rejected.then.into(),
+        requests_fail: false,
         message: rejected.text.to_string(),
     })
 }
@@ -303,6 +306,7 @@ fn unresolved(snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
     Some(Rejection {
         reason: "Invalid",
         effect: unresolved.field.if_missing.into(),
+        requests_fail: unresolved.requests_fail,
         message: unresolved.why,
     })
 }
@@ -316,6 +320,7 @@ fn named_twice(policy: &Policy, target: &Place) -> Option<Rejection> {
     (entries.count() > 1).then(|| Rejection {
         reason: "Conflicted",
         effect: RejectionEffect::InForce,
+        requests_fail: false,
         message: format!("it names {target} twice, and is in force all the same"),
     })
 }

@@ -19,8 +19,8 @@ use crate::model::shared::Shared;
 use crate::policy::ListenerFacts;
 use crate::topology::delegation::{delegates, rules_of};
 use crate::topology::{
-    AncestorPath, AncestorPaths, RoutePath, RoutePaths, backend, gateway_of, through_service,
-    to_backends, to_gateway, to_route, to_rules, unaccepted,
+    AncestorPath, AncestorPaths, RoutePath, RoutePaths, backend, through_service, to_backends,
+    to_route, to_rules, unaccepted,
 };
 
 /// Ancestor paths that carry the same policies.
@@ -97,48 +97,6 @@ impl Resolver<'_> {
             }
         })
         .collect()
-    }
-
-    /// Whether these steps lead through a Gateway whose controller acts on known policy kinds, but not on this one.
-    pub fn is_run_by_others(&mut self, profile: &Profile, steps: &[Step]) -> bool {
-        self.stacks.is_run_by_others(profile, steps)
-    }
-
-    /// Whether requests reach an object, and all of them through Gateways whose controllers do not act on the kind.
-    fn is_only_behind_others(&mut self, key: &ObjectKey, profile: &Profile) -> bool {
-        if !profile.knows_controllers() {
-            return false;
-        }
-        // The class of a Gateway decides, whatever other Gateways its routes are attached to.
-        let gateway = self.snapshot.get(gateway_of(self.snapshot, key));
-        if let Some(gateway) = gateway.filter(|gateway| gateway.key.gk.is_gateway_api("Gateway")) {
-            return self.stacks.is_run_by_others(profile, &to_gateway(gateway));
-        }
-        let region = self.region(key);
-        let mut paths = region.above().peekable();
-        paths.peek().is_some()
-            && paths.all(|path| self.stacks.is_run_by_others(profile, &path.steps))
-    }
-
-    /// The Gateways through which requests reach the target of a direct kind, and whose controllers do not act on the kind.
-    pub fn passed_by(&mut self, key: &ObjectKey, profile: &Profile) -> BTreeSet<ObjectKey> {
-        let mut gateways = BTreeSet::new();
-        if !profile.knows_controllers() {
-            return gateways;
-        }
-        let region = self.region(key);
-        for path in region.above() {
-            let mut steps = path.steps.iter();
-            let gateway = steps.find(|step| step.level == Level::Gateway);
-            let gateway = gateway.map(|step| &step.place.object);
-            let gateway = gateway.filter(|gateway| !gateways.contains(*gateway));
-            if let Some(gateway) = gateway
-                && self.stacks.is_run_by_others(profile, &path.steps)
-            {
-                gateways.insert(gateway.clone());
-            }
-        }
-        gateways
     }
 
     pub(super) fn ending_above(

@@ -31,6 +31,8 @@ pub(crate) struct Unresolved<'a> {
     pub field: &'a Reference,
     /// Why, in words.
     pub why: String,
+    /// Whether requests that the policy is for get an error.
+    pub requests_fail: bool,
 }
 
 /// The objects that the settings name.
@@ -97,7 +99,25 @@ impl Policy {
             } else {
                 return None;
             };
-            Some(Unresolved { field, why })
+            let requests_fail = field.requests_fail && !self.fails_open(field);
+            Some(Unresolved {
+                field,
+                why,
+                requests_fail,
+            })
+        })
+    }
+
+    /// Whether it lets requests pass if the object of a field cannot be used.
+    fn fails_open(&self, field: &Reference) -> bool {
+        let Some(path) = &field.fail_open else {
+            return false;
+        };
+        self.parts().any(|part| {
+            let settings = part.as_in_force().json();
+            let mut values = Vec::new();
+            collect(&settings, path, &mut values);
+            values.contains(&&Value::Bool(true))
         })
     }
 

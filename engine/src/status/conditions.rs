@@ -11,7 +11,7 @@ use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
 use crate::model::maps::HashSet;
 use crate::model::object::section_noun;
-use crate::policy::{Policy, Select, TargetRef};
+use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::Snapshot;
 use crate::status::reports::{self, ControllerStatus, Report};
 
@@ -25,6 +25,7 @@ mod lost;
 mod rejected;
 mod reported;
 mod targets;
+mod without_target;
 
 pub use acts_on::ActsOn;
 pub use ancestors::{Ancestor, ancestors};
@@ -36,6 +37,8 @@ use rejected::not_enforced_on;
 pub use rejected::{partly_rejected, rejections_on};
 pub use reported::{Disagreement, disagreement};
 pub use targets::{Affected, affected, affected_through};
+pub use without_target::selects_unwatched;
+use without_target::{unattached, unnamed};
 
 /// Whether a policy is attached to a target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -339,35 +342,6 @@ pub fn statuses<T>(
         .collect();
     all.sort_by_key(|(at, _)| *at);
     all.into_iter().map(|(_, answer)| answer).collect()
-}
-
-/// Whether a policy without an existing target is wrong. It is not if the labels select a kind that is not watched,
-/// if objects that name the policy may come later, or if the kind needs no target.
-fn unattached(snapshot: &Snapshot, policy: &Policy) -> Accepted {
-    let mut targets = policy.targets.iter();
-    let may_be_named = targets.any(|target| matches!(target.select, Select::Annotated(..)));
-    if policy.strategies.is_none() {
-        Accepted::Invalid
-    } else if may_be_named || selects_unwatched(snapshot, policy) || policy.is_without_target() {
-        Accepted::Accepted
-    } else {
-        Accepted::TargetNotFound
-    }
-}
-
-/// Whether a policy selects objects of a kind that is not watched, so that nobody knows which ones.
-pub fn selects_unwatched(snapshot: &Snapshot, policy: &Policy) -> bool {
-    let mut targets = policy.targets.iter();
-    targets.any(|target| matches!(target.select, Select::Labels(_)) && !snapshot.knows(&target.gk))
-}
-
-/// The state of a policy that no object names, for kinds that are attached by annotation.
-fn unnamed(policy: &Policy) -> Option<State> {
-    let annotation = policy.profile.annotation.as_ref()?;
-    let (gk, key) = (&annotation.target, &annotation.key);
-    policy.strategies.as_ref()?;
-    let why = format!("no {gk} names it in {key}");
-    Some(State::NoEffect(NoEffect::lasting(why)))
 }
 
 /// The places that a target entry refers to now. Objects that a selector finds and that the policy may not reach are

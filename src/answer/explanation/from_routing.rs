@@ -5,6 +5,7 @@ use super::{
     WantedPath,
 };
 use crate::answer::Named;
+use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::level::Level;
 use crate::engine::routing::{
     self, EntryPoint, MatchSpec, MatchedRule, Missed, NotTaken, Outcome, Path, Request,
@@ -79,6 +80,18 @@ pub(super) fn step(request_match: &RequestMatch, taken: &Served) -> Step {
         effective: Vec::new(),
         policies: Vec::new(),
     }
+}
+
+/// Shows that requests get an error because of a rejected policy: no backend answers.
+pub(super) fn fail(step: &mut Step, taken: &Served, policy: &ObjectKey) {
+    step.backends.clear();
+    step.mirrors.clear();
+    let route = taken.rule.as_ref().map(|rule| &rule.route);
+    step.answer = Some(Answered {
+        status: route.and_then(routing::failure).map(str::to_owned),
+        location: None,
+        message: format!("{policy} is rejected, and requests fail instead of passing without it"),
+    });
 }
 
 /// The rules that delegate to the route of a rule, from the top down.

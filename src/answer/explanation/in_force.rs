@@ -1,21 +1,18 @@
 //! The settings in force for one request: on exactly its Gateway, listener, route, rule and backends.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{PolicyOnRequest, PolicyOutcome};
-use crate::answer::{Effective, Named};
-use crate::engine::attachment::conflict::conflict_winner;
-use crate::engine::attachment::rejection::{Rejection, RejectionFinder};
+use super::PolicyOnRequest;
+use crate::answer::Effective;
+use crate::engine::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
 use crate::engine::attachment::{explains_report, permission};
 use crate::engine::effective::{PathGroup, Resolver};
 use crate::engine::kinds::profile::{Class, Profile, ServiceAs};
-use crate::engine::merge::{Effective as InForce, SettingPath};
+use crate::engine::merge::Effective as InForce;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::level::{Level, Step};
 use crate::engine::model::shared::Shared;
-use crate::engine::model::wording;
 use crate::engine::policy::Policy;
 use crate::engine::routing::{Backend, EntryPoint, Served};
 use crate::engine::state::snapshot::{Snapshot, namespace_key};
@@ -23,6 +20,10 @@ use crate::engine::status::reports::{Rejected, is_of_another_target, rejected, r
 use crate::engine::topology::{
     AncestorPath, RoutePath, backend, places, through_listeners, through_service, to_backends,
 };
+
+mod found;
+
+use found::{Standings, note};
 
 /// The path of a request through the topology.
 pub(super) struct Path {
@@ -36,21 +37,18 @@ pub(super) struct Path {
     from: Option<Arc<str>>,
 }
 
-/// Everything found about one policy.
-#[derive(Default)]
-struct Found {
-    at: BTreeSet<Place>,
-    survives: bool,
-    conflicted: bool,
-    /// Why its controllers reject it.
-    rejection: Option<String>,
-    by: BTreeSet<ObjectKey>,
-    lost: BTreeSet<SettingPath>,
+/// What is in force on a path.
+pub(super) struct Settings {
+    /// The effective policies, by kind.
+    pub(super) effective: Vec<Effective>,
+    /// The attached policies.
+    pub(super) policies: Vec<PolicyOnRequest>,
+    /// A rejected policy because of which requests get an error.
+    pub(super) failing: Option<ObjectKey>,
 }
 
 /// A path as a policy kind sees it, and the path group that holds it.
 type Held<'g> = (&'g PathGroup, Rc<AncestorPath>, Option<Rc<RoutePath>>);
-type Standings = BTreeMap<ObjectKey, Found>;
 
 // === impl Path ===
 
@@ -104,10 +102,7 @@ impl Path {
     }
 
     /// The effective policies and the attached policies of this path, by kind.
-    pub(super) fn settings(
-        &self,
-        resolver: &mut Resolver<'_>,
-    ) -> (Vec<Effective>, Vec<PolicyOnRequest>) {
+    pub(super) fn settings(&self, resolver: &mut Resolver<'_>) -> Settings {
         let snapshot = resolver.snapshot();
         let (mut effective, mut standings) = (Vec::new(), Standings::new());
         for kind in snapshot.used_kinds() {
@@ -121,13 +116,16 @@ impl Path {
             }
         }
         self.rejected(resolver, &mut standings);
+        let mut failing = standings.iter().filter(|(_, found)| found.requests_fail);
+        let failing = failing.next().map(|(key, _)| key.clone());
         let standings = standings.into_iter();
-        (
+        let policies =
+            standings.map(|(key, standing)| standing.policy_on_request(&key, resolver.snapshot()));
+        Settings {
+            policies: policies.collect(),
             effective,
-            standings
-                .map(|(key, standing)| standing.policy_on_request(&key, resolver.snapshot()))
-                .collect(),
-        )
+            failing,
+        }
     }
 
     /// The effective policies of a kind on this path, one for each of its ends.
@@ -334,6 +332,9 @@ impl Path {
             if clash.sections().is_empty() || self.passes_left_out(step, &clash) {
                 let standing = standings.entry(policy.key().clone()).or_default();
                 standing.at.insert(step.place.clone());
+                let keeps_place = clash.effect == RejectionEffect::WithoutSettings;
+                standing.requests_fail |=
+                    clash.requests_fail && (standing.keeps_place || !keeps_place);
                 standing.rejection = Some(format!(
                     "attache expects its controller to reject it ({clash})"
                 ));
@@ -439,59 +440,5 @@ fn plays(level: Level, profile: &Profile) -> bool {
         Level::Frontend => *profile.service_as == ServiceAs::Frontend,
         Level::Backend | Level::Port => *profile.service_as == ServiceAs::Backend,
         _ => true,
-    }
-}
-
-fn note(group: &PathGroup, standings: &mut Standings) {
-    for level in group.stack.iter() {
-        for policy in level.policies.iter() {
-            let standing = standings.entry(policy.key().clone()).or_default();
-            standing.at.insert(level.step.place.clone());
-            standing.note(policy, &level.policies, group);
-        }
-    }
-}
-
-// === impl Found ===
-
-impl Found {
-    fn note(&mut self, policy: &Policy, policies: &[Arc<Policy>], group: &PathGroup) {
-        if let Some(winner) = conflict_winner(policies, policy) {
-            self.conflicted = true;
-            self.by.insert(winner.key().clone());
-            return;
-        }
-        let outcome = group.outcome_of(policy);
-        // A rejected policy may keep its place, without its settings.
-        self.survives |= outcome.survives && !policy.is_empty();
-        self.by.extend(outcome.by());
-        self.lost.extend(outcome.lost.into_keys());
-    }
-
-    fn policy_on_request(self, key: &ObjectKey, snapshot: &Snapshot) -> PolicyOnRequest {
-        let state = match (self.survives, self.lost.is_empty()) {
-            (true, false) => PolicyOutcome::PartiallyEnforced,
-            (false, _) if self.rejection.is_some() => PolicyOutcome::Rejected,
-            (false, _) if self.conflicted => PolicyOutcome::Conflicted,
-            // A policy without settings has none to lose.
-            (_, true) => PolicyOutcome::Enforced,
-            (false, false) => PolicyOutcome::Overridden,
-        };
-        let lost = if state == PolicyOutcome::PartiallyEnforced {
-            self.lost.iter().map(|path| wording::field(path)).collect()
-        } else {
-            Vec::new()
-        };
-        PolicyOnRequest {
-            policy: Named::from(key),
-            at: self.at.iter().map(Named::from).collect(),
-            state,
-            by: self.by.iter().map(Named::from).collect(),
-            lost,
-            reason: self.rejection,
-            caveats: snapshot.policy(key).map_or_else(Vec::new, |policy| {
-                policy.caveats(snapshot).map(str::to_owned).collect()
-            }),
-        }
     }
 }

@@ -15,6 +15,8 @@ pub struct Rejection {
     pub message: String,
     /// What becomes of the policy at its target.
     pub effect: RejectionEffect,
+    /// Whether requests that the policy is for get an error.
+    pub requests_fail: bool,
 }
 
 /// What becomes of a rejected policy at its target.
@@ -76,6 +78,10 @@ impl From<WhenRejected> for RejectionEffect {
 
 impl fmt::Display for Rejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.reason, self.message)
+        write!(f, "{}: {}", self.reason, self.message)?;
+        if self.requests_fail {
+            f.write_str(", so its requests get an error")?;
+        }
+        Ok(())
     }
 }

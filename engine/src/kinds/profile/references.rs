@@ -28,6 +28,11 @@ pub struct ReferenceFile {
     pub port: bool,
     /// What becomes of a policy whose reference leads nowhere.
     pub if_missing: WhenRejected,
+    /// Whether requests that the policy is for get an error then.
+    #[serde(default)]
+    pub requests_fail: bool,
+    /// The setting that lets these requests pass if it is `true`: `spec.extAuth.failOpen`.
+    pub fail_open: Option<String>,
 }
 
 /// What becomes of a rejected policy.
@@ -55,6 +60,10 @@ pub struct Reference {
     pub port: bool,
     /// What becomes of a policy whose reference leads nowhere.
     pub if_missing: WhenRejected,
+    /// Whether requests that the policy is for get an error then.
+    pub requests_fail: bool,
+    /// The setting that lets these requests pass if it is `true`.
+    pub fail_open: Option<Vec<String>>,
 }
 
 // === impl Reference ===
@@ -67,6 +76,8 @@ impl Reference {
             grant: file.grant,
             port: file.port,
             if_missing: file.if_missing,
+            requests_fail: file.requests_fail,
+            fail_open: file.fail_open.as_deref().map(setting_path),
         }
     }
 

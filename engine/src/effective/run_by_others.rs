@@ -1,0 +1,53 @@
+//! Gateways whose controllers do not act on a policy kind.
+
+use std::collections::BTreeSet;
+
+use super::Resolver;
+use crate::kinds::profile::Profile;
+use crate::model::ids::ObjectKey;
+use crate::model::level::{Level, Step};
+use crate::topology::{gateway_of, to_gateway};
+
+impl Resolver<'_> {
+    /// Whether these steps lead through a Gateway whose controller acts on known policy kinds, but not on this one.
+    pub fn is_run_by_others(&mut self, profile: &Profile, steps: &[Step]) -> bool {
+        self.stacks.is_run_by_others(profile, steps)
+    }
+
+    /// Whether requests reach an object, and all of them through Gateways whose controllers do not act on the kind.
+    pub(super) fn is_only_behind_others(&mut self, key: &ObjectKey, profile: &Profile) -> bool {
+        if !profile.knows_controllers() {
+            return false;
+        }
+        // The class of a Gateway decides, whatever other Gateways its routes are attached to.
+        let gateway = self.snapshot.get(gateway_of(self.snapshot, key));
+        if let Some(gateway) = gateway.filter(|gateway| gateway.key.gk.is_gateway_api("Gateway")) {
+            return self.stacks.is_run_by_others(profile, &to_gateway(gateway));
+        }
+        let region = self.region(key);
+        let mut paths = region.above().peekable();
+        paths.peek().is_some()
+            && paths.all(|path| self.stacks.is_run_by_others(profile, &path.steps))
+    }
+
+    /// The Gateways through which requests reach the target of a direct kind, and whose controllers do not act on the kind.
+    pub fn passed_by(&mut self, key: &ObjectKey, profile: &Profile) -> BTreeSet<ObjectKey> {
+        let mut gateways = BTreeSet::new();
+        if !profile.knows_controllers() {
+            return gateways;
+        }
+        let region = self.region(key);
+        for path in region.above() {
+            let mut steps = path.steps.iter();
+            let gateway = steps.find(|step| step.level == Level::Gateway);
+            let gateway = gateway.map(|step| &step.place.object);
+            let gateway = gateway.filter(|gateway| !gateways.contains(*gateway));
+            if let Some(gateway) = gateway
+                && self.stacks.is_run_by_others(profile, &path.steps)
+            {
+                gateways.insert(gateway.clone());
+            }
+        }
+        gateways
+    }
+}

@@ -1,0 +1,89 @@
+//! What is found about the policies on the path of a request.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::answer::Named;
+use crate::answer::explanation::{PolicyOnRequest, PolicyOutcome};
+use crate::engine::attachment::conflict::conflict_winner;
+use crate::engine::effective::PathGroup;
+use crate::engine::merge::SettingPath;
+use crate::engine::model::ids::{ObjectKey, Place};
+use crate::engine::model::wording;
+use crate::engine::policy::Policy;
+use crate::engine::state::snapshot::Snapshot;
+
+/// What is found about each policy.
+pub(super) type Standings = BTreeMap<ObjectKey, Found>;
+
+/// Everything found about one policy.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) at: BTreeSet<Place>,
+    pub(super) survives: bool,
+    pub(super) conflicted: bool,
+    /// Why its controllers reject it.
+    pub(super) rejection: Option<String>,
+    /// Whether it is rejected so that requests get an error instead of policies above it.
+    pub(super) requests_fail: bool,
+    /// Whether it is rejected and still replaces policies above it.
+    pub(super) keeps_place: bool,
+    pub(super) by: BTreeSet<ObjectKey>,
+    pub(super) lost: BTreeSet<SettingPath>,
+}
+
+/// Adds the policies of a path group, with their outcome there.
+pub(super) fn note(group: &PathGroup, standings: &mut Standings) {
+    for level in group.stack.iter() {
+        for policy in level.policies.iter() {
+            let standing = standings.entry(policy.key().clone()).or_default();
+            standing.at.insert(level.step.place.clone());
+            standing.note(policy, &level.policies, group);
+        }
+    }
+}
+
+// === impl Found ===
+
+impl Found {
+    fn note(&mut self, policy: &Policy, policies: &[Arc<Policy>], group: &PathGroup) {
+        if let Some(winner) = conflict_winner(policies, policy) {
+            self.conflicted = true;
+            self.by.insert(winner.key().clone());
+            return;
+        }
+        let outcome = group.outcome_of(policy);
+        // A rejected policy may keep its place, without its settings.
+        self.survives |= outcome.survives && !policy.is_empty();
+        self.keeps_place |= outcome.survives && policy.is_empty();
+        self.by.extend(outcome.by());
+        self.lost.extend(outcome.lost.into_keys());
+    }
+
+    pub(super) fn policy_on_request(self, key: &ObjectKey, snapshot: &Snapshot) -> PolicyOnRequest {
+        let state = match (self.survives, self.lost.is_empty()) {
+            (true, false) => PolicyOutcome::PartiallyEnforced,
+            (false, _) if self.rejection.is_some() => PolicyOutcome::Rejected,
+            (false, _) if self.conflicted => PolicyOutcome::Conflicted,
+            // A policy without settings has none to lose.
+            (_, true) => PolicyOutcome::Enforced,
+            (false, false) => PolicyOutcome::Overridden,
+        };
+        let lost = if state == PolicyOutcome::PartiallyEnforced {
+            self.lost.iter().map(|path| wording::field(path)).collect()
+        } else {
+            Vec::new()
+        };
+        PolicyOnRequest {
+            policy: Named::from(key),
+            at: self.at.iter().map(Named::from).collect(),
+            state,
+            by: self.by.iter().map(Named::from).collect(),
+            lost,
+            reason: self.rejection,
+            caveats: snapshot.policy(key).map_or_else(Vec::new, |policy| {
+                policy.caveats(snapshot).map(str::to_owned).collect()
+            }),
+        }
+    }
+}
