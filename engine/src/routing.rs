@@ -20,6 +20,7 @@ mod at_listeners;
 mod attached;
 mod backends;
 mod choose;
+mod common_text;
 mod cors;
 mod criterion;
 mod delegated;

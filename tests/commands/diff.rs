@@ -66,6 +66,12 @@ fn requests_with_other_methods_and_of_expressions_are_compared() {
         "diff tests/commands/diff/hosts/set-a tests/commands/diff/hosts/set-b".to_owned(),
     ];
     holds("diff/methods.txt", &session(&lines));
+    let directory = "tests/commands/diff/expressions";
+    let lines = [
+        format!("diff {directory}/a {directory}/b"),
+        format!("diff {directory}/a {directory}/c"),
+    ];
+    holds("diff/expressions.txt", &session(&lines));
 }
 
 #[test]

@@ -159,6 +159,14 @@ pub fn provided<'p>(
     provided.map(|protection| &protection.name)
 }
 
+/// Whether requests get an error because a rejected policy keeps its place.
+fn requests_fail(snapshot: &Snapshot, effective: &Effective) -> bool {
+    effective.policies().iter().any(|key| {
+        let policy = snapshot.policy(key);
+        policy.is_some_and(|policy| policy.requests_fail(snapshot))
+    })
+}
+
 /// Whether a change leaves the effective targets of these paths without requests. An unknown parent may send some.
 fn is_cut_off(after: &Snapshot, shifted: &EffectiveChange) -> bool {
     let known = |route: &Step| {
@@ -281,11 +289,17 @@ impl Lost {
         after: (&Snapshot, &[Shared<Effective>]),
     ) -> Option<Self> {
         let [had, has] = [before, after].map(|(snapshot, paths)| {
+            // Where requests fail, none passes without the protection.
+            let passing = paths.iter().filter(|one| !requests_fail(snapshot, one));
             let given = |effective| Given::by(snapshot, profile, protection, effective);
-            paths.iter().map(|one| given(one)).collect::<Vec<Given>>()
+            passing.map(|one| given(one)).collect::<Vec<Given>>()
         });
         let least = |given: &[Given]| given.iter().map(|given| given.extent).min();
-        let remains = least(&has).unwrap_or(Extent::None);
+        let remains = match least(&has) {
+            Some(least) => least,
+            None if after.1.is_empty() => Extent::None,
+            None => Extent::All,
+        };
         if remains >= least(&had)? {
             return None;
         }

@@ -108,6 +108,12 @@ impl Policy {
         })
     }
 
+    /// Whether requests get an error because its settings name an object that cannot be used.
+    pub(crate) fn requests_fail(&self, snapshot: &Snapshot) -> bool {
+        let unresolved = self.unresolved(snapshot);
+        unresolved.is_some_and(|unresolved| unresolved.requests_fail)
+    }
+
     /// Whether it lets requests pass if the object of a field cannot be used.
     fn fails_open(&self, field: &Reference) -> bool {
         let Some(path) = &field.fail_open else {

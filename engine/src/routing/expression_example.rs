@@ -1,4 +1,4 @@
-//! A text that a regular expression matches.
+//! Texts that a regular expression matches.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -8,65 +8,109 @@ use super::text_match::Text;
 const MOST_REPEATED: u32 = 64;
 /// The longest example.
 const LONGEST: usize = 1024;
+/// Of more alternatives, the others have no example.
+const MOST_ALTERNATIVES: usize = 8;
 
 /// A text that an expression matches as a whole; `None` if none is found, or if the expression cannot be parsed here.
-///
-/// What may be repeated any number of times stands `filler` for, if that fits: the example of `/a/.*` is `/a/filler`.
 pub(super) fn example(expression: &str, filler: &str) -> Option<String> {
-    let hir = regex_syntax::parse(expression).ok()?;
+    examples(expression, filler).into_iter().next()
+}
+
+/// Texts that an expression matches as a whole, one for each of its alternatives; none if the expression cannot be parsed
+/// here.
+///
+/// `filler` takes the place of whatever may be repeated any number of times, if that fits: the example of `/a/.*` is
+/// `/a/filler`.
+pub(super) fn examples(expression: &str, filler: &str) -> Vec<String> {
+    let Ok(hir) = regex_syntax::parse(expression) else {
+        return Vec::new();
+    };
     let fits = |text: &String| {
         text.len() <= LONGEST && Text::Expression(expression.to_owned()).covers(text) == Some(true)
     };
-    let with = |filler: &str| {
+    let with = |filler: &str, alternative: usize| {
         let mut text = String::new();
-        write(&hir, filler, &mut text).then_some(text).filter(fits)
+        let writer = Writer {
+            filler,
+            alternative,
+        };
+        writer.write(&hir, &mut text).then_some(text)
     };
-    with(filler).or_else(|| with(""))
+    let mut texts: Vec<String> = Vec::new();
+    for alternative in 0..MOST_ALTERNATIVES {
+        let [filled, bare] = [filler, ""].map(|filler| with(filler, alternative));
+        if filled.iter().chain(&bare).any(|text| texts.contains(text)) {
+            break;
+        }
+        texts.extend(filled.filter(fits).or(bare.filter(fits)));
+    }
+    texts
 }
 
-/// Adds an example of an expression to a text; `false` if there is none.
-fn write(hir: &Hir, filler: &str, text: &mut String) -> bool {
-    match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => true,
-        HirKind::Literal(literal) => match std::str::from_utf8(&literal.0) {
-            Ok(literal) => {
-                text.push_str(literal);
-                true
+/// Writes one example of an expression.
+#[derive(Clone, Copy)]
+struct Writer<'a> {
+    filler: &'a str,
+    /// The alternative to choose, or the last one if there are fewer.
+    alternative: usize,
+}
+
+// === impl Writer ===
+
+impl Writer<'_> {
+    /// Adds an example of an expression to a text; `false` if there is none.
+    fn write(self, hir: &Hir, text: &mut String) -> bool {
+        match hir.kind() {
+            HirKind::Empty | HirKind::Look(_) => true,
+            HirKind::Literal(literal) => match std::str::from_utf8(&literal.0) {
+                Ok(literal) => {
+                    text.push_str(literal);
+                    true
+                }
+                Err(_) => false,
+            },
+            HirKind::Class(class) => {
+                let most = if members(class) > MOST_ALTERNATIVES {
+                    1
+                } else {
+                    self.alternative + 1
+                };
+                let character = characters(class, most).last();
+                text.extend(character);
+                character.is_some()
             }
-            Err(_) => false,
-        },
-        HirKind::Class(class) => match first(class) {
-            Some(character) => {
-                text.push(character);
-                true
+            HirKind::Repetition(repetition) => {
+                let is_any =
+                    repetition.max.is_none() && matches!(repetition.sub.kind(), HirKind::Class(_));
+                if is_any && repetition.min <= 1 && !self.filler.is_empty() {
+                    text.push_str(self.filler);
+                    return true;
+                }
+                repetition.min <= MOST_REPEATED
+                    && text.len() <= LONGEST
+                    && (0..repetition.min).all(|_| self.write(&repetition.sub, text))
             }
-            None => false,
-        },
-        HirKind::Repetition(repetition) => {
-            let is_any =
-                repetition.max.is_none() && matches!(repetition.sub.kind(), HirKind::Class(_));
-            if is_any && repetition.min <= 1 && !filler.is_empty() {
-                text.push_str(filler);
-                return true;
+            HirKind::Capture(capture) => self.write(&capture.sub, text),
+            HirKind::Concat(parts) => parts.iter().all(|part| self.write(part, text)),
+            HirKind::Alternation(parts) => {
+                let last = parts.len().saturating_sub(1);
+                let part = parts.get(self.alternative.min(last));
+                part.is_some_and(|part| self.write(part, text))
             }
-            repetition.min <= MOST_REPEATED
-                && text.len() <= LONGEST
-                && (0..repetition.min).all(|_| write(&repetition.sub, filler, text))
-        }
-        HirKind::Capture(capture) => write(&capture.sub, filler, text),
-        HirKind::Concat(parts) => parts.iter().all(|part| write(part, filler, text)),
-        HirKind::Alternation(parts) => {
-            let start = text.len();
-            parts.iter().any(|part| {
-                text.truncate(start);
-                write(part, filler, text)
-            })
         }
     }
 }
 
-/// A character of a class: a letter or digit if there is one.
-fn first(class: &Class) -> Option<char> {
+/// The number of characters of a class.
+fn members(class: &Class) -> usize {
+    match class {
+        Class::Unicode(class) => class.iter().map(|range| range.len()).sum(),
+        Class::Bytes(class) => class.iter().map(|range| range.len()).sum(),
+    }
+}
+
+/// The first characters of a class, letters and digits first.
+fn characters(class: &Class, most: usize) -> impl Iterator<Item = char> {
     let ranges: Vec<(char, char)> = match class {
         Class::Unicode(class) => class
             .iter()
@@ -79,20 +123,21 @@ fn first(class: &Class) -> Option<char> {
                 .collect()
         }
     };
-    let has = |wanted: char| {
-        ranges
-            .iter()
-            .any(|(start, end)| (*start..=*end).contains(&wanted))
+    let other = ranges.first().map(|range| range.0);
+    let has = move |wanted: &char| {
+        let mut ranges = ranges.iter();
+        ranges.any(|(start, end)| (*start..=*end).contains(wanted))
     };
     let plain = ('a'..='z').chain('A'..='Z').chain('0'..='9');
-    let plain = plain.chain("-_.~".chars());
-    let mut plain = plain.filter(|character| has(*character));
-    plain.next().or_else(|| ranges.first().map(|range| range.0))
+    let plain = plain.chain("-_.~".chars()).filter(has).take(most);
+    let mut plain = plain.peekable();
+    let other = other.filter(|_| plain.peek().is_none());
+    plain.chain(other)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::example;
+    use super::{example, examples};
 
     #[test]
     fn it_matches_the_expression() {
@@ -103,6 +148,7 @@ mod tests {
             ("^/a$", Some("/a")),
             ("/(?:x|y){3}z?", Some("/xxx")),
             (".*", Some("any")),
+            ("/(api|v1)/.*", Some("/api/any")),
             ("(", None),
             ("a{1000}", None),
             (r"\bx\B", None),
@@ -112,6 +158,19 @@ mod tests {
                 expected,
                 "{expression}"
             );
+        }
+    }
+
+    #[test]
+    fn each_alternative_has_an_example() {
+        for (expression, expected) in [
+            ("/(api|v1)/.*", vec!["/api/any", "/v1/any"]),
+            ("/v[12]", vec!["/v1", "/v2"]),
+            ("/(a|b)/(c|d|e)", vec!["/a/c", "/b/d", "/b/e"]),
+            ("/[a-z]/x", vec!["/a/x"]),
+            ("/a", vec!["/a"]),
+        ] {
+            assert_eq!(examples(expression, "any"), expected, "{expression}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Matching;
 use super::choose::dialect;
-use super::expression_example::example;
+use super::expression_example::{example, examples};
 use super::path::Path;
 use super::request::{Request, Scheme};
 use super::spec::{Dialect, MatchSpec};
@@ -81,14 +81,10 @@ pub(super) fn at_each(entries: &BTreeSet<Entry>, requests: &[Request]) -> Vec<Sa
 
 /// Requests that meet a match; none if an expression without an example decides.
 pub(super) fn meeting(dialect: Dialect, wants: &MatchSpec, methods: &[String]) -> Vec<Request> {
-    let Some((path, request)) = parts(dialect, wants) else {
+    let Some(request) = besides_path(dialect, wants) else {
         return Vec::new();
     };
-    let below = match &wants.path {
-        Some(Path::Prefix(prefix)) => Some(format!("{}/{ANY_PATH}", prefix.trim_end_matches('/'))),
-        _ => None,
-    };
-    let paths: Vec<String> = std::iter::once(path).chain(below).collect();
+    let paths = paths(dialect, wants);
     let others: &[String] = if request.method.is_none() {
         methods
     } else {
@@ -107,8 +103,43 @@ pub(super) fn meeting(dialect: Dialect, wants: &MatchSpec, methods: &[String]) -
     requests.collect()
 }
 
-/// The path of a match, and a request that meets its other conditions.
-fn parts(dialect: Dialect, wants: &MatchSpec) -> Option<(String, Request)> {
+/// Paths that a match takes: of a prefix, itself and one below it; of an expression, one for each alternative.
+fn paths(dialect: Dialect, wants: &MatchSpec) -> Vec<String> {
+    match (&wants.path, dialect) {
+        (Some(Path::Exact(path)), _) => vec![path.clone()],
+        (Some(Path::Prefix(prefix)), _) => {
+            let below = format!("{}/{ANY_PATH}", prefix.trim_end_matches('/'));
+            vec![prefix.clone(), below]
+        }
+        (Some(Path::Expression(expression)), _) => {
+            let mut paths = examples(expression, ANY_PATH);
+            paths.retain(|path| path.starts_with('/'));
+            paths
+        }
+        (None, Dialect::Grpc) => {
+            let calls = values(wants.call.as_ref());
+            let services = values(wants.service.as_ref()).into_iter();
+            let paths = services.flat_map(|service| {
+                let calls = calls.iter();
+                calls.map(move |call| format!("/{service}/{call}"))
+            });
+            paths.collect()
+        }
+        (None, Dialect::Http | Dialect::None) => vec!["/".to_owned()],
+    }
+}
+
+/// Values that a match of the service or method of a gRPC call takes.
+fn values(text: Option<&Text>) -> Vec<String> {
+    match text {
+        None => vec!["Any".to_owned()],
+        Some(Text::Exact(value)) => vec![value.clone()],
+        Some(Text::Expression(expression)) => examples(expression, ANY_VALUE),
+    }
+}
+
+/// A request that meets the conditions of a match other than that on the path.
+fn besides_path(dialect: Dialect, wants: &MatchSpec) -> Option<Request> {
     let exact = |text: &Text| match text {
         Text::Exact(value) => Some(value.clone()),
         Text::Expression(expression) => example(expression, ANY_VALUE),
@@ -120,29 +151,19 @@ fn parts(dialect: Dialect, wants: &MatchSpec) -> Option<(String, Request)> {
         pairs.collect::<Option<Vec<_>>>()
     };
     let mut headers = pairs(&wants.headers)?;
-    let path = match (&wants.path, dialect) {
-        (Some(Path::Expression(expression)), _) => {
-            example(expression, ANY_PATH).filter(|path| path.starts_with('/'))?
-        }
-        (Some(Path::Exact(value) | Path::Prefix(value)), _) => value.clone(),
-        (None, Dialect::Grpc) => {
+    let method = match dialect {
+        Dialect::Grpc => {
             headers.push((CONTENT_TYPE.to_owned(), "application/grpc".to_owned()));
-            let part = |text: Option<&Text>| text.map_or(Some("Any".to_owned()), exact);
-            let (service, call) = (part(wants.service.as_ref())?, part(wants.call.as_ref())?);
-            format!("/{service}/{call}")
+            Some("POST".to_owned())
         }
-        (None, Dialect::Http | Dialect::None) => "/".to_owned(),
+        Dialect::Http | Dialect::None => wants.method.clone(),
     };
-    let request = Request {
-        method: match dialect {
-            Dialect::Grpc => Some("POST".to_owned()),
-            Dialect::Http | Dialect::None => wants.method.clone(),
-        },
+    Some(Request {
+        method,
         query: pairs(&wants.params)?,
         headers,
         ..Request::default()
-    };
-    Some((path, request))
+    })
 }
 
 // === impl SampleRequest ===

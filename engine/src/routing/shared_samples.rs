@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Matching;
 use super::choose::dialect;
+use super::common_text::common_text;
 use super::expression_example::example;
 use super::path::{Path, elements};
 use super::request::Request;
@@ -128,7 +129,19 @@ fn path(one: &Path, other: &Path) -> Option<Path> {
         let covers = |wider: &Path| wider.covers(path.value()) == Some(true);
         covers(one) && covers(other)
     };
-    { found }.find(fits)
+    { found }.find(fits).or_else(|| {
+        let text = common_text(&expression_of(one), &expression_of(other))?;
+        Some(Path::Exact(text)).filter(|path| path.value().starts_with('/') && fits(path))
+    })
+}
+
+/// The paths that a match takes, as a regular expression.
+fn expression_of(path: &Path) -> String {
+    match path {
+        Path::Exact(value) => regex::escape(value),
+        Path::Prefix(value) => format!("{}(?:/.*)?", regex::escape(elements(value))),
+        Path::Expression(value) => value.clone(),
+    }
 }
 
 fn text(one: &Text, other: &Text) -> Option<Text> {
@@ -139,7 +152,14 @@ fn text(one: &Text, other: &Text) -> Option<Text> {
     let values = [value(one), value(other)].into_iter().flatten();
     let fits =
         |value: &String| one.covers(value) == Some(true) && other.covers(value) == Some(true);
-    { values }.find(fits).map(Text::Exact)
+    let found = { values }.find(fits).or_else(|| {
+        let [one, other] = [one, other].map(|text| match text {
+            Text::Exact(value) => regex::escape(value),
+            Text::Expression(value) => value.clone(),
+        });
+        common_text(&one, &other)
+    });
+    found.filter(fits).map(Text::Exact)
 }
 
 /// The conditions of both on headers or parameters.
