@@ -13,7 +13,7 @@ use crate::model::grants::granted;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{From, Node, Object};
 use crate::model::section;
-use crate::policy::{Policy, Select, TargetRef, has_own_pods, is_cluster_scoped};
+use crate::policy::{Policy, Select, TargetRef, has_unknown_pods, is_cluster_scoped};
 use crate::state::snapshot::{Snapshot, class_key, namespace_key};
 use crate::status::reports::{self, Rejected};
 
@@ -54,17 +54,18 @@ pub enum AttachmentPermission {
     TargetKindNotSupported,
     /// The kind supports only other names of this target kind.
     OtherName,
-    /// The Pods of the Gateway are not made by its controller, which then heeds only selectors of Pods.
+    /// The Pods of the Gateway are not made by its controller, which heeds the policy only if they have a label; whether they
+    /// have is not known.
     OwnPods,
 }
 
-/// What a policy on a Gateway with Pods of its own ([`AttachmentPermission::OwnPods`]) can do.
+/// Why nobody knows whether a policy acts on a Gateway with Pods of its own ([`AttachmentPermission::OwnPods`]).
 pub fn own_pods(policy: &Policy, gateway: &ObjectKey) -> String {
     let pods = policy.profile.gateway_pods.as_ref();
     let label = pods.map_or("", |pods| &*pods.name_label);
     format!(
-        "{gateway} has Pods of your own (its address is a hostname): {} needs a selector of Pods, or their label {label}",
-        policy.profile.gk.kind,
+        "{gateway} has Pods of your own (addresses other than one IP address): {} acts only if they have the label {label}={}, and none are known",
+        policy.profile.gk.kind, gateway.name,
     )
 }
 
@@ -320,12 +321,9 @@ pub fn permission(
     if allowed.is_some_and(|a| !a.names.is_empty() && !a.names.contains(&object.name)) {
         return AttachmentPermission::OtherName;
     }
-    let has_own_pods = || {
-        snapshot
-            .get(object)
-            .is_some_and(|gateway| has_own_pods(gateway))
-    };
-    if policy.profile.gateway_pods.is_some() && has_own_pods() {
+    if let (Some(pods), Some(gateway)) = (&*policy.profile.gateway_pods, snapshot.get(object))
+        && has_unknown_pods(snapshot, pods, gateway)
+    {
         return AttachmentPermission::OwnPods;
     }
     if own.is_empty() {

@@ -29,7 +29,7 @@ mod variant;
 pub use fields::fields;
 pub use listeners::ListenerFacts;
 pub use pod_selector::PodSelector;
-pub(crate) use pod_selector::has_own_pods;
+pub(crate) use pod_selector::has_unknown_pods;
 pub use targets::value_at;
 pub use targets::{Entry, Fault, MOST_ENTRIES, entries, has_unread, hidden, written};
 pub(crate) use variant::Variant;

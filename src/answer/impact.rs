@@ -113,9 +113,12 @@ pub struct Paths {
 
 /// An object in the change that changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct NoEffect {
     /// The object.
     pub object: Named,
+    /// Whether that is known. It is not if nobody knows whether the policy is in force.
+    pub is_known: bool,
     /// The reason as a text.
     pub reason: String,
 }

@@ -26,7 +26,8 @@ pub enum PolicyState {
     TargetNotFound,
     /// It is attached and has no effective target.
     NoEffect,
-    /// It selects objects that attache does not watch, such as Pods: whether it has an effect is not known.
+    /// Whether it has an effect is not known: that depends on objects that attache does not watch, such as Pods, or on a
+    /// controller of which it knows too little.
     Unknown,
 }
 
@@ -111,6 +112,7 @@ impl From<&State> for PolicyState {
             State::PartiallyEnforced => Self::PartiallyEnforced,
             State::Overridden => Self::Overridden,
             State::NoEffect(_) => Self::NoEffect,
+            State::Unknown(_) => Self::Unknown,
         }
     }
 }
@@ -127,10 +129,11 @@ impl From<&Accepted> for Acceptance {
     }
 }
 
-/// Why a policy has no effect. `None` in all other states.
+/// Why a policy has no effect, or why it is not known whether it has one. `None` in all other states.
 pub fn no_effect(state: Option<&State>) -> Option<&str> {
     match state {
         Some(State::NoEffect(none)) => Some(&none.why),
+        Some(State::Unknown(why)) => Some(why),
         _ => None,
     }
 }

@@ -173,8 +173,9 @@ pub enum Node {
 pub struct Infrastructure {
     /// The labels in `spec.infrastructure`, if it states any.
     pub labels: Option<Labels>,
-    /// Whether its address is a hostname: that of a Service whose Pods no controller makes.
-    pub has_hostname: bool,
+    /// Whether it has addresses, and they are not a single IP address: requests come in through a Service whose Pods no
+    /// controller makes.
+    pub has_own_service: bool,
 }
 
 /// A listener of a Gateway or `ListenerSet`.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
-use crate::attachment::{AttachmentPermission, explains_report, permission, sections};
+use crate::attachment::{AttachmentPermission, explains_report, own_pods, permission, sections};
 use crate::effective::{PathGroup, Resolver};
 use crate::kinds::profile::Class;
 use crate::model::ids::{ObjectKey, Place};
@@ -24,6 +24,7 @@ mod list;
 mod lost;
 mod rejected;
 mod reported;
+mod state;
 mod targets;
 mod without_target;
 
@@ -36,6 +37,7 @@ pub use lost::{Lost, Winner};
 use rejected::not_enforced_on;
 pub use rejected::{partly_rejected, rejections_on};
 pub use reported::{Disagreement, disagreement};
+pub use state::{NoEffect, State};
 pub use targets::{Affected, affected, affected_through};
 pub use without_target::selects_unwatched;
 use without_target::{unattached, unnamed};
@@ -55,38 +57,6 @@ pub enum Accepted {
     Conflicted(ObjectKey),
     /// The target does not exist, or the policy may not learn whether it does.
     TargetNotFound,
-}
-
-/// The effect of an accepted policy.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
-    /// All of it is in force on all paths.
-    Enforced,
-    /// Some of it is in force, or all of it on some paths only.
-    PartiallyEnforced,
-    /// None of it is in force on any path.
-    Overridden,
-    /// It reaches no effective target, for this reason.
-    NoEffect(NoEffect),
-}
-
-/// Why a policy reaches no effective target.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct NoEffect {
-    /// The reason in words.
-    pub why: String,
-    /// Whether only objects below its target are missing, which may still be created: a route, a backend.
-    pub waits: bool,
-}
-
-// === impl NoEffect ===
-
-impl NoEffect {
-    /// For a reason that lasts until the policy or an object that exists is changed.
-    pub fn lasting(why: impl Into<String>) -> Self {
-        let why = why.into();
-        Self { why, waits: false }
-    }
 }
 
 /// The status of a policy on one target.
@@ -283,6 +253,8 @@ pub struct TargetAttachment<'a> {
     pub accepted: Accepted,
     /// Why its controllers leave it out on some sections of the target.
     pub left_out: Option<Box<Rejection>>,
+    /// Why nobody knows whether it acts there, if so.
+    pub unknown: Option<String>,
 }
 
 /// Where a policy of the resolver's snapshot is attached and where it is not, in the order of the spec; a selector
@@ -297,7 +269,10 @@ pub fn attachments<'a>(
         for target in places(resolver, policy, entry) {
             if known.insert(target.clone()) {
                 let (accepted, left_out) = accepted(resolver, policy, entry, &target);
+                let permission = permission(resolver.snapshot(), policy, entry, &target.object);
+                let is_unknown = permission == AttachmentPermission::OwnPods;
                 attachments.push(TargetAttachment {
+                    unknown: is_unknown.then(|| own_pods(policy, &target.object)),
                     entry,
                     target,
                     accepted,
@@ -374,7 +349,9 @@ fn on_target(
     at: TargetAttachment<'_>,
 ) -> TargetStatus {
     let mut status = TargetStatus::new(at.target, at.accepted);
-    if status.accepted == Accepted::Accepted {
+    if let Some(why) = at.unknown {
+        status.state = Some(State::Unknown(why));
+    } else if status.accepted == Accepted::Accepted {
         let (object, kind) = (&status.target.object, &policy.key().gk);
         let scope = resolver.scope(object, kind);
         let had = resolver.left();
@@ -460,15 +437,14 @@ fn not_attached(
         return Some(Accepted::Invalid);
     }
     match permission(snapshot, policy, target, &place.object) {
-        AttachmentPermission::Allowed | AttachmentPermission::Consumer => {}
+        AttachmentPermission::Allowed
+        | AttachmentPermission::Consumer
+        | AttachmentPermission::OwnPods => {}
         AttachmentPermission::NotGranted => return Some(Accepted::TargetNotFound),
         AttachmentPermission::Forbidden
         | AttachmentPermission::ClusterScoped
         | AttachmentPermission::TargetKindNotSupported
-        | AttachmentPermission::OtherName
-        | AttachmentPermission::OwnPods => {
-            return Some(Accepted::Invalid);
-        }
+        | AttachmentPermission::OtherName => return Some(Accepted::Invalid),
     }
     match snapshot.get(&place.object) {
         None if snapshot.lacks(&place.object) => return Some(Accepted::TargetNotFound),

@@ -23,7 +23,7 @@ use crate::engine::model::section;
 use crate::engine::policy::Policy;
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::status::conditions::{
-    Accepted, TargetAttachment, TargetStatus, attachments, disagreement, partly_rejected,
+    Accepted, State, TargetAttachment, TargetStatus, attachments, disagreement, partly_rejected,
     rejections_on, shadowed, status_on_paths,
 };
 use crate::engine::status::reports::ControllerStatus;
@@ -255,10 +255,11 @@ fn refused(resolver: &mut Resolver<'_>, place: &Place, policies_over: &mut Found
         let on_object = all.filter(|attachment| attachment.target.object == place.object);
         let accepted = |at: TargetAttachment<'_>| {
             let left_out = at.left_out.map(Accepted::Clashing);
-            (at.target, left_out.unwrap_or(at.accepted))
+            (at.target, left_out.unwrap_or(at.accepted), at.unknown)
         };
-        let accepted_by_place: Vec<(Place, Accepted)> = on_object.map(accepted).collect();
-        for (attached_to, accepted) in accepted_by_place {
+        let accepted_by_place: Vec<(Place, Accepted, Option<String>)> =
+            on_object.map(accepted).collect();
+        for (attached_to, accepted, unknown) in accepted_by_place {
             let id = (policy.key().clone(), attached_to.clone());
             let elsewhere =
                 place.section.is_some() && attached_to.section.is_some() && attached_to != *place;
@@ -266,7 +267,9 @@ fn refused(resolver: &mut Resolver<'_>, place: &Place, policies_over: &mut Found
                 continue;
             }
             let mut status = status_on_paths(snapshot, &policy, &attached_to, &[]);
-            if accepted == Accepted::Accepted {
+            if let Some(why) = unknown {
+                status.state = Some(State::Unknown(why));
+            } else if accepted == Accepted::Accepted {
                 status.reject_in_part(rejections_on(snapshot, &policy, &attached_to));
             } else {
                 status.accepted = accepted;

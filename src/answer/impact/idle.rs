@@ -30,7 +30,10 @@ pub(super) fn idle(
         let mut resolver = Resolver::new(snapshot);
         statuses(&mut resolver, &policies, |policy, status| {
             let known = done == Done::Applied && before.policy(policy.key()).is_some();
-            note(policy.key(), of_policy(policy, &status, done, known))
+            NoEffect {
+                is_known: !matches!(status.state, Some(State::Unknown(_))),
+                ..note(policy.key(), of_policy(policy, &status, done, known))
+            }
         })
     };
     let mut idle_policies = idle(after, &doing.applied, Done::Applied);
@@ -60,6 +63,7 @@ fn matters(before: &Snapshot, after: &Snapshot, key: &ObjectKey) -> bool {
 fn note(object: &ObjectKey, reason: String) -> NoEffect {
     NoEffect {
         object: Named::from(object),
+        is_known: true,
         reason,
     }
 }
@@ -112,6 +116,9 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: Done, known: bool) ->
         }
         (Accepted::Accepted, Some(State::NoEffect(none))) => {
             format!("it {verb} without effect: {}", none.why)
+        }
+        (Accepted::Accepted, Some(State::Unknown(why))) => {
+            format!("whether it {verb} in force is not known: {why}")
         }
         (Accepted::Accepted, None) => format!("it {verb} not attached"),
         (Accepted::Accepted, Some(_)) if done == Done::Deleted => {

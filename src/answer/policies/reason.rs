@@ -2,7 +2,7 @@
 
 use crate::answer::reported::in_words;
 use crate::answer::state::no_effect;
-use crate::engine::attachment::{AttachmentPermission, own_pods, permission};
+use crate::engine::attachment::{AttachmentPermission, permission};
 use crate::engine::kinds::profile::Violation;
 use crate::engine::model::ids::Place;
 use crate::engine::model::object::section_noun;
@@ -32,9 +32,9 @@ pub(in crate::answer) fn reason(
             reasons.push(reason);
         }
     };
-    let is_idle = matches!(status.state, Some(State::NoEffect(_)));
-    if let Some(State::NoEffect(none)) = &status.state {
-        add(none.why.clone());
+    let is_idle = matches!(status.state, Some(State::NoEffect(_) | State::Unknown(_)));
+    if let Some(why) = no_effect(status.state.as_ref()) {
+        add(why.to_owned());
     }
     if status.accepted != Accepted::Accepted || is_idle {
         let targets = status.targets.iter();
@@ -146,21 +146,31 @@ pub(in crate::answer) fn not_attached(
                 format!("{kind} cannot target {}", target.gk)
             }
             (Some(AttachmentPermission::OtherName), _) => format!("{kind} cannot target {target}"),
-            (Some(AttachmentPermission::OwnPods), _) => own_pods(policy, target),
             (Some(AttachmentPermission::NotGranted), _) => format!(
                 "no ReferenceGrant in namespace {} covers {kind} of namespace {own}",
                 target.namespace,
             ),
             (
-                Some(AttachmentPermission::Allowed | AttachmentPermission::Consumer) | None,
+                Some(
+                    AttachmentPermission::Allowed
+                    | AttachmentPermission::Consumer
+                    | AttachmentPermission::OwnPods,
+                )
+                | None,
                 Some(section),
             ) if object.is_some() => {
                 let noun = section_noun(&target.gk).unwrap_or("section");
                 format!("{target} has no {noun} {section}")
             }
-            (Some(AttachmentPermission::Allowed | AttachmentPermission::Consumer) | None, _) => {
-                not_there(snapshot, target)
-            }
+            (
+                Some(
+                    AttachmentPermission::Allowed
+                    | AttachmentPermission::Consumer
+                    | AttachmentPermission::OwnPods,
+                )
+                | None,
+                _,
+            ) => not_there(snapshot, target),
         },
     })
 }

@@ -6,7 +6,7 @@ use super::kind_names::Kinds;
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
 use super::text::paragraph;
-use crate::answer::impact::{Impact, LostProtection, Traffic, What};
+use crate::answer::impact::{Impact, LostProtection, NoEffect, Traffic, What};
 use crate::answer::named::Named;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::wording;
@@ -256,8 +256,13 @@ fn headline(impact: &Impact, kinds: &Kinds) -> String {
             .map(|change| change.object.0.object.clone())
             .collect()
     };
-    if let Some(reason) = said_above(impact) {
-        return format!("{subject} changes nothing: {reason}.");
+    if let Some(idle) = said_above(impact) {
+        let what = if idle.is_known {
+            "nothing"
+        } else {
+            "nothing that is known"
+        };
+        return format!("{subject} changes {what}: {}.", idle.reason);
     }
     let changed = objects_with(What::Changed);
     // An object that changes on some paths counts as changed, even if it gains or loses others.
@@ -298,10 +303,10 @@ pub(super) fn count(objects: &BTreeSet<ObjectKey>, kinds: &Kinds) -> String {
 }
 
 /// Why the only object of a change changes nothing; shown in the headline.
-fn said_above(impact: &Impact) -> Option<&str> {
+fn said_above(impact: &Impact) -> Option<&NoEffect> {
     let touched = impact.applied.len() + impact.deleted.len() + impact.deleted_with;
     match impact.idle.as_slice() {
-        [idle] if touched == 1 && impact.is_without_effect() => Some(&idle.reason),
+        [idle] if touched == 1 && impact.is_without_effect() => Some(idle),
         _ => None,
     }
 }

@@ -226,6 +226,7 @@ fn state(state: &State) -> String {
         State::PartiallyEnforced => "PartiallyEnforced".to_owned(),
         State::Overridden => "Overridden".to_owned(),
         State::NoEffect(none) => format!("NoEffect, {}", none.why),
+        State::Unknown(why) => format!("Unknown, {why}"),
     }
 }
 

@@ -120,7 +120,7 @@ fn in_force(resolver: &mut Resolver<'_>, policy: &Policy, status: &PolicyStatus)
     findings
 }
 
-/// The findings on targets where the policy has no effect. Below a target that is no route, routes and backends may still
+/// The findings on targets where the policy has no effect, or may have none. Below a target that is no route, routes and backends may still
 /// be created.
 fn idle<'a>(policy: &'a Policy, status: &'a PolicyStatus) -> impl Iterator<Item = Finding> + 'a {
     let targets = status.targets.iter().filter(|_| !policy.adds_nothing());
@@ -128,6 +128,11 @@ fn idle<'a>(policy: &'a Policy, status: &'a PolicyStatus) -> impl Iterator<Item 
     let may_be_missing = ["GatewayClass", "Gateway", "ListenerSet"].map(GroupKind::gateway_api);
     targets.filter_map(move |target| {
         let place = &target.target;
+        if let Some(State::Unknown(why)) = &target.state {
+            let message = format!("whether it has an effect is not known: {why}");
+            let finding = Finding::new(Code::Unverified, policy.key(), message);
+            return Some(finding.about(place.to_string()).only_if(false));
+        }
         let Some(State::NoEffect(none)) = &target.state else {
             return None;
         };

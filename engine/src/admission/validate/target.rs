@@ -2,7 +2,7 @@
 
 use super::{section, selected, suggestion};
 use crate::admission::finding::{Code, Finding};
-use crate::attachment::{AttachmentPermission, own_pods, permission};
+use crate::attachment::{AttachmentPermission, permission};
 use crate::kinds::profile::{Allowed, CrossNamespace, Only};
 use crate::model::hint::{is_near, listed, one, quoted};
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -398,6 +398,7 @@ pub(super) fn out_of_reach(
         // Other rules report this, for the kind or for the section.
         AttachmentPermission::Allowed
         | AttachmentPermission::Consumer
+        | AttachmentPermission::OwnPods
         | AttachmentPermission::TargetKindNotSupported => return None,
         AttachmentPermission::Forbidden => (
             Code::TargetNamespaceForbidden,
@@ -418,12 +419,6 @@ pub(super) fn out_of_reach(
             Code::TargetKindUnsupported,
             format!("{}.name", entry.path),
             other_name(policy, object),
-            false,
-        ),
-        AttachmentPermission::OwnPods => (
-            Code::NoEffect,
-            entry.path.clone(),
-            own_pods(policy, object),
             false,
         ),
         AttachmentPermission::NotGranted => (

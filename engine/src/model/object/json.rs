@@ -372,13 +372,14 @@ pub(super) fn sets(allowed: Option<AllowedJson<'_>>) -> From {
 
 pub(super) fn infrastructure<'a>(
     stated: Option<InfrastructureJson>,
-    mut addresses: impl Iterator<Item = &'a AddressJson>,
+    addresses: impl Iterator<Item = &'a AddressJson>,
 ) -> Option<Box<Infrastructure>> {
     let labels = stated.and_then(|stated| stated.labels);
-    let has_hostname = addresses.any(|address| address.address_type.as_deref() == Some("Hostname"));
+    let types = addresses.map(|address| address.address_type.as_deref().unwrap_or("IPAddress"));
+    let types: Vec<&str> = types.collect();
     let infrastructure = Infrastructure {
         labels,
-        has_hostname,
+        has_own_service: !matches!(types[..], [] | ["IPAddress"]),
     };
     (infrastructure != Infrastructure::default()).then(|| Box::new(infrastructure))
 }

@@ -290,9 +290,13 @@ fn note(group: &PathGroup, outcome: &PolicyOutcome, by: &mut BTreeMap<ObjectKey,
 pub(super) fn combined(targets: &[TargetStatus]) -> Option<State> {
     let states: Vec<&State> = targets.iter().filter_map(|t| t.state.as_ref()).collect();
     let idle = |state: &&&State| matches!(state, State::NoEffect(_));
+    let unknown = |state: &&State| matches!(state, State::Unknown(_));
     let busy: Vec<&&State> = states.iter().filter(|s| !idle(s)).collect();
     match busy.split_first() {
         None => states.first().map(|state| (*state).clone()),
+        Some((first, rest)) if unknown(first) && rest.iter().all(|state| unknown(state)) => {
+            Some((**first).clone())
+        }
         Some((first, rest)) if rest.iter().all(|state| state == first) => Some((**first).clone()),
         Some(_) => Some(State::PartiallyEnforced),
     }

@@ -44,7 +44,8 @@ pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Con
             }
         }
     };
-    if let Some(state) = state {
+    // Conditions say what holds. Of an unknown state nothing does.
+    if let Some(state) = state.filter(|state| !matches!(state, State::Unknown(_))) {
         let enforced = enforced(status, &state);
         let mut programmed = programmed(&state, &enforced);
         if programmed.status && status.controllers.opinion == Opinion::Outdated {
@@ -106,6 +107,7 @@ fn enforced(status: &PolicyStatus, state: &State) -> Condition {
             format!("Overridden by {}", names(&status.by())),
         ),
         State::NoEffect(none) => ("Enforced", false, format!("No effect: {}", none.why)),
+        State::Unknown(why) => ("Enforced", false, format!("Not known: {why}")),
     };
     let reason = if holds { kind } else { "NoEffect" };
     Condition {
@@ -122,7 +124,7 @@ fn programmed(state: &State, enforced: &Condition) -> Condition {
         State::Enforced => (true, "Programmed"),
         State::PartiallyEnforced => (true, "PartiallyProgrammed"),
         State::Overridden => (false, "Overridden"),
-        State::NoEffect(_) => (false, enforced.reason),
+        State::NoEffect(_) | State::Unknown(_) => (false, enforced.reason),
     };
     Condition {
         kind: "Programmed",

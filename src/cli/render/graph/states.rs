@@ -76,7 +76,7 @@ pub(crate) fn look(state: PolicyState) -> Look {
             "no-effect",
             QUESTION,
             "?",
-            "it selects objects that are not looked up, such as Pods",
+            "whether it has an effect depends on what is not looked up, such as Pods",
         ),
     };
     Look {
