@@ -98,7 +98,7 @@ fn derive(criterion: &mut Criterion) {
     for (name, crd) in [("1 MB", made_up(1 << 20))].into_iter().chain(real) {
         let name = format!("{name}, {} kB", crd.get().len() / 1000);
         group.bench_function(name, |b| {
-            b.iter(|| Object::from_json(&GroupKind::crd(), &crd).unwrap());
+            b.iter(|| Object::from_json(&GroupKind::CRD, &crd).unwrap());
         });
     }
     group.finish();

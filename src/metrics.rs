@@ -211,7 +211,7 @@ pub fn requested_kind(snapshot: &Snapshot, gk: &GroupKind) -> String {
 fn is_built_in(gk: &GroupKind) -> bool {
     is_gateway_kind(gk)
         || ["Service", "Namespace"].iter().any(|kind| gk.is_core(kind))
-        || *gk == GroupKind::crd()
+        || *gk == GroupKind::CRD
 }
 
 #[cfg(test)]

@@ -400,7 +400,7 @@ fn looks_there(
     namespace: &Arc<str>,
 ) -> bool {
     let at_home = matches!(target.from, From::Same | From::All);
-    (at_home && namespace == target.namespace(own))
+    (at_home && *namespace == target.namespace(own))
         || own.is_empty()
         || selects_there(snapshot, target, namespace)
 }

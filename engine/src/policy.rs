@@ -1,7 +1,7 @@
 //! A policy: its targets, strategy and settings, and the order of precedence.
 
 use std::cmp::Ordering;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -312,24 +312,23 @@ impl TargetRef {
         let (Select::Name(name) | Select::Filter(name, _)) = &self.select else {
             return None;
         };
-        let namespace = self.namespace(namespace).clone();
+        let namespace = self.namespace(namespace);
         Some(ObjectKey::new(self.gk.clone(), namespace, name.clone()))
     }
 
     /// The namespace of the object that it names, for a policy in `own`; empty for cluster-scoped kinds.
-    pub fn namespace<'a>(&'a self, own: &'a Arc<str>) -> &'a Arc<str> {
-        static NONE: LazyLock<Arc<str>> = LazyLock::new(Arc::default);
+    pub fn namespace(&self, own: &Arc<str>) -> Arc<str> {
         if is_cluster_scoped(&self.gk) {
-            &NONE
+            Arc::default()
         } else {
-            self.namespace.as_ref().unwrap_or(own)
+            self.namespace.as_ref().unwrap_or(own).clone()
         }
     }
 
     /// Whether it names or selects an object, for a policy in `own`. A selector of a cluster-scoped policy spans all
     /// namespaces.
     pub fn matches(&self, own: &Arc<str>, key: &ObjectKey, object: Option<&Object>) -> bool {
-        let is_in_namespace = || *self.namespace(own) == key.namespace;
+        let is_in_namespace = || self.namespace(own) == key.namespace;
         self.gk == key.gk
             && match &self.select {
                 Select::Name(name) | Select::Filter(name, _) => {

@@ -4,7 +4,7 @@
 //! [`RoutePath`] from the route's Namespace to the rule or the backend.
 
 use std::rc::Rc;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use crate::kinds::profile::ControllerFile;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
@@ -223,7 +223,7 @@ pub fn sets_of<'a>(
     snapshot: &'a Snapshot,
     gateway: &'a ObjectKey,
 ) -> impl Iterator<Item = &'a Arc<Object>> {
-    static KINDS: LazyLock<[GroupKind; 2]> = LazyLock::new(GroupKind::listener_sets);
+    const KINDS: &[GroupKind] = &GroupKind::LISTENER_SETS;
     let sets = KINDS
         .iter()
         .flat_map(|kind| snapshot.naming_of(gateway, kind));

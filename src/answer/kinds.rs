@@ -120,8 +120,8 @@ impl Kind {
             }
         });
         Self {
-            group: profile.gk.group.clone(),
-            kind: profile.gk.kind.clone(),
+            group: profile.gk.group.as_str().into(),
+            kind: profile.gk.kind.as_str().into(),
             versions: crd.map(|crd| crd.served.clone()).unwrap_or_default(),
             scope,
             class: profile.class.value,

@@ -32,7 +32,7 @@ pub async fn read(client: Client) -> Result<Found, ApiError> {
     loop {
         let page = api.list(&params).await.map_err(|e| ApiError::of(&e))?;
         for raw in &page.items {
-            match raw.to_object(&GroupKind::crd()) {
+            match raw.to_object(&GroupKind::CRD) {
                 Ok(object) => {
                     if let Node::Crd(crd) = object.node {
                         definitions.crds.push(crd);

@@ -389,7 +389,7 @@ impl Loaded {
         }
         let mut snapshot = base.map_or_else(|| Snapshot::new(Arc::clone(rules)), Snapshot::clone);
         // CRDs first, because policies are read according to their CRD.
-        let crds = kinds.remove_entry(&GroupKind::crd());
+        let crds = kinds.remove_entry(&GroupKind::CRD);
         for (gk, objects) in crds.into_iter().chain(kinds) {
             if base.is_some() {
                 snapshot = objects
@@ -436,7 +436,7 @@ fn placed(mut header: Header, gk: &GroupKind, is_global: bool, namespace: &str) 
 fn definitions(parsed: &[Found]) -> Vec<Arc<Crd>> {
     let definitions = parsed
         .iter()
-        .filter(|manifest| manifest.gk == GroupKind::crd());
+        .filter(|manifest| manifest.gk == GroupKind::CRD);
     let read = definitions.filter_map(|Found { gk, raw, .. }| match raw.to_object(gk).ok()?.node {
         Node::Crd(crd) => Some(crd),
         _ => None,

@@ -61,7 +61,7 @@ struct Ended(String);
 
 /// Follows CRDs and sends them to [`Kinds::run`].
 pub async fn watch_crds(source: Source, events: mpsc::Sender<Event<SeenCrd>>) -> String {
-    let gk = GroupKind::crd();
+    let gk = GroupKind::CRD;
     source.sync.started(&gk);
     let read = |raw: &mut RawObject, gk: &GroupKind| {
         Ok(SeenCrd {
@@ -162,7 +162,7 @@ impl Kinds {
             Event::Listed(crds) => {
                 let objects = crds.iter().map(|crd| crd.object.clone()).collect();
                 self.crds = crds.into_iter().map(by_name).collect();
-                Change::Listed(GroupKind::crd(), objects)
+                Change::Listed(GroupKind::CRD, objects)
             }
             Event::Applied(crd) => {
                 let object = crd.object.clone();
@@ -330,7 +330,7 @@ impl Kinds {
             self.running.insert(gk.clone(), running);
         }
         let mut reachable = wanted;
-        reachable.insert(GroupKind::crd(), crd_resource());
+        reachable.insert(GroupKind::CRD, crd_resource());
         self.resources.0.store(Arc::new(reachable));
     }
 

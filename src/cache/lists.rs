@@ -341,7 +341,7 @@ impl std::fmt::Debug for Reader {
 /// A CRD as an object of a snapshot.
 fn of_crd(crd: &Arc<Crd>) -> Object {
     let name = format!("{}.{}", crd.plural, crd.gk.group);
-    let key = ObjectKey::new(GroupKind::crd(), "", name.as_str());
+    let key = ObjectKey::new(GroupKind::CRD, "", name.as_str());
     Object {
         key,
         meta: Meta::default(),

@@ -257,7 +257,7 @@ impl SyncState {
 
 impl Inner {
     fn is_ready(&self) -> bool {
-        let crds = self.kinds.get(&GroupKind::crd());
+        let crds = self.kinds.get(&GroupKind::CRD);
         // Without CRDs no policy kind is known, and such a server must not replace one that works.
         crds.is_some_and(|crds| crds.listed)
             && self.required.as_ref().is_some_and(|required| {
@@ -283,7 +283,7 @@ impl Inner {
             Some(required) => required.contains(gk),
             None => true,
         };
-        let is_crd = *gk == GroupKind::crd();
+        let is_crd = *gk == GroupKind::CRD;
         let given_up = ready || (kind.is_settled() && !is_crd);
         let (ok, detail) = match kind.state() {
             KindState::Pending => (false, "not listed yet".to_owned()),

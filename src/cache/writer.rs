@@ -55,7 +55,7 @@ fn touched(change: &Change) -> (GroupKind, Option<bool>) {
         Change::Listed(gk, _) => (gk.clone(), Some(true)),
         Change::ListedIn(gk, ..) | Change::Hidden(gk) => (gk.clone(), None),
         Change::Gone(gk) => (gk.clone(), Some(false)),
-        Change::Rules(_) => (GroupKind::crd(), None),
+        Change::Rules(_) => (GroupKind::CRD, None),
     }
 }
 

@@ -77,8 +77,8 @@ fn names_state(state: &State) -> bool {
 
 /// Whether group, kind and version can stand in YAML and in the key of a `ConfigMap` as they are.
 fn is_nameable(rule: &HealthRule) -> bool {
-    let version = rule.version.iter();
-    let mut all = version.chain([&rule.gk.group, &rule.gk.kind]);
+    let version = rule.version.iter().map(AsRef::as_ref);
+    let mut all = version.chain([rule.gk.group.as_str(), &rule.gk.kind]);
     all.all(|text| {
         let mut bytes = text.bytes();
         bytes

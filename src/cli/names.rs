@@ -303,7 +303,7 @@ fn add_known(kinds: &mut BTreeMap<GroupKind, Aliases>, profiles: &[ProfileFile])
 
 /// Whether users mostly ask for objects of a kind: policies and their targets.
 fn is_offered(gk: &GroupKind, calling: &Aliases) -> bool {
-    let is_target = gk.group.as_ref() == GATEWAY_API && &*gk.kind != "ReferenceGrant";
+    let is_target = gk.group == GATEWAY_API && &*gk.kind != "ReferenceGrant";
     calling.is_policy || is_target || gk.is_core("Namespace") || gk.is_core("Service")
 }
 

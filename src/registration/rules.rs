@@ -122,7 +122,7 @@ fn rules(resources: &Policies, operations: &[&str]) -> Vec<Value> {
 impl From<&Crd> for Resource {
     fn from(crd: &Crd) -> Self {
         Self {
-            group: Arc::clone(&crd.gk.group),
+            group: crd.gk.group.as_str().into(),
             namespaced: crd.namespaced,
             plural: Arc::clone(&crd.plural),
         }

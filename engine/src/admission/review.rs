@@ -102,7 +102,7 @@ pub struct States {
 /// The states before and after a request. `None` if it changes nothing that [`review`] judges, or cannot be read.
 pub fn states(snapshot: &Snapshot, request: &Request<'_>) -> Option<States> {
     let is_known = snapshot.profile(&request.gk).is_some()
-        || request.gk == GroupKind::crd()
+        || request.gk == GroupKind::CRD
         || is_target_kind(&request.gk);
     if !is_known || request.operation == Operation::Connect || !request.subresource.is_empty() {
         return None;
@@ -140,7 +140,7 @@ pub fn states(snapshot: &Snapshot, request: &Request<'_>) -> Option<States> {
 /// Judges a request against a snapshot. Never fails: input that cannot be understood is a finding.
 pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -> Verdict {
     let is_policy = snapshot.profile(&request.gk).is_some();
-    let is_crd = request.gk == GroupKind::crd();
+    let is_crd = request.gk == GroupKind::CRD;
     let counts = request.operation != Operation::Connect && request.subresource.is_empty();
     if !counts || !(is_policy || is_crd || is_target_kind(&request.gk)) {
         return Verdict::default();

@@ -32,7 +32,7 @@ impl StaleKinds {
         snapshot: &Snapshot,
         object: &ObjectKey,
     ) -> Verdict {
-        if self.0.is_empty() || !verdict.depends_on_state() || object.gk == GroupKind::crd() {
+        if self.0.is_empty() || !verdict.depends_on_state() || object.gk == GroupKind::CRD {
             return verdict;
         }
         let is_policy = snapshot.profile(&object.gk).is_some();
@@ -43,7 +43,7 @@ impl StaleKinds {
         let Some(age) = old.iter().map(|(_, age)| **age).max() else {
             return verdict;
         };
-        let definitions = self.0.contains_key(&GroupKind::crd());
+        let definitions = self.0.contains_key(&GroupKind::CRD);
         for finding in &mut verdict.findings {
             if definitions
                 || (finding.code.is_of_others()
@@ -131,7 +131,7 @@ mod tests {
     fn stale_kinds_refuse_nothing() {
         let young = old(&[]);
         let services = old(&[GroupKind::core("Service")]);
-        let definitions = old(&[GroupKind::crd()]);
+        let definitions = old(&[GroupKind::CRD]);
         let allowed = |old, code| annotated(old, vec![refusing(code)]).allowed();
         for code in [Code::Conflicted, Code::TargetNotFound, Code::TargetOrphaned] {
             assert!(!allowed(&young, code), "{code:?}");

@@ -2,9 +2,13 @@
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::Deref;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
+
+use arcstr::{ArcStr, literal};
+use foldhash::SharedSeed;
+use foldhash::quality::SeedableRandomState;
 
 /// The API group of Gateway API.
 pub const GATEWAY_API: &str = "gateway.networking.k8s.io";
@@ -15,18 +19,13 @@ pub const APIEXTENSIONS: &str = "apiextensions.k8s.io";
 
 /// A kind, regardless of version: versions of a kind are the same objects.
 ///
-/// Every key contains one, and there are few: cloning is a reference count, and the hash is computed once.
-#[derive(Clone)]
-pub struct GroupKind(Arc<KindParts>);
-
-/// The parts of a [`GroupKind`].
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct KindParts {
+/// Every key contains one, and there are few: names that are known in advance are constants, and others are shared.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct GroupKind {
     /// The API group; empty for core.
-    pub group: Arc<str>,
+    pub group: ArcStr,
     /// The kind, as written in manifests.
-    pub kind: Arc<str>,
-    hash: u64,
+    pub kind: ArcStr,
 }
 
 /// The identity of an object. Cluster-scoped objects have an empty namespace.
@@ -48,12 +47,13 @@ pub struct KeyParts {
     hash: u64,
 }
 
-/// Seeded per process, because users choose the names.
-static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
-
-/// A hasher for hashes that are computed once.
+/// A hasher for hashes that are computed once, when a key is made.
+///
+/// Users choose the names in keys. If they could tell the hashes, they could choose names that all fall into one bucket,
+/// and each look-up would read them all. So the seed is random; and since a key is found in every map, it is the same
+/// for all keys of a process: that of foldhash, which seeds the maps of one request as well.
 pub(crate) fn hasher() -> impl Hasher {
-    SEED.build_hasher()
+    SeedableRandomState::with_seed(0, SharedSeed::global_random()).build_hasher()
 }
 
 /// Builds hashers for maps by [`ObjectKey`], which reuse the hash of the key.
@@ -85,34 +85,60 @@ pub fn dedup_consecutive<'a>(
 // === impl GroupKind ===
 
 impl GroupKind {
+    /// `GatewayClass`.
+    pub const GATEWAY_CLASS: Self = Self::of_gateway_api(literal!("GatewayClass"));
+    /// `HTTPRoute`.
+    pub const HTTP_ROUTE: Self = Self::of_gateway_api(literal!("HTTPRoute"));
+    /// `GRPCRoute`.
+    pub const GRPC_ROUTE: Self = Self::of_gateway_api(literal!("GRPCRoute"));
+    /// `Namespace`.
+    pub const NAMESPACE: Self = Self {
+        group: literal!(""),
+        kind: literal!("Namespace"),
+    };
+    /// The kind of custom resource definitions.
+    pub const CRD: Self = Self {
+        group: literal!(APIEXTENSIONS),
+        kind: literal!("CustomResourceDefinition"),
+    };
+    /// `ListenerSet` and its experimental predecessor.
+    pub const LISTENER_SETS: [Self; 2] = [
+        Self::of_gateway_api(literal!("ListenerSet")),
+        Self {
+            group: literal!(GATEWAY_API_X),
+            kind: literal!("XListenerSet"),
+        },
+    ];
+
     /// A kind with a group and a name.
-    pub fn new(group: impl Into<Arc<str>>, kind: impl Into<Arc<str>>) -> Self {
-        let (group, kind) = (group.into(), kind.into());
-        let hash = SEED.hash_one((&group, &kind));
-        Self(Arc::new(KindParts { group, kind, hash }))
+    pub fn new(group: impl Into<ArcStr>, kind: impl Into<ArcStr>) -> Self {
+        Self {
+            group: group.into(),
+            kind: kind.into(),
+        }
+    }
+
+    const fn of_gateway_api(kind: ArcStr) -> Self {
+        Self {
+            group: literal!(GATEWAY_API),
+            kind,
+        }
     }
 
     /// A kind of Gateway API.
     pub fn gateway_api(kind: &str) -> Self {
-        Self::new(GATEWAY_API, kind)
+        Self::of_gateway_api(kind.into())
     }
 
     /// A kind of the core group.
     pub fn core(kind: &str) -> Self {
-        Self::new("", kind)
-    }
-
-    /// The kind of custom resource definitions.
-    pub fn crd() -> Self {
-        static KIND: LazyLock<GroupKind> =
-            LazyLock::new(|| GroupKind::new(APIEXTENSIONS, "CustomResourceDefinition"));
-        KIND.clone()
+        Self::new(literal!(""), kind)
     }
 
     /// The kind with its group, also for kinds of the Gateway API: `HTTPRoute.gateway.networking.k8s.io`. Kinds of core
     /// have none: `Service`.
     pub fn qualified(&self) -> String {
-        match &*self.group {
+        match self.group.as_str() {
             "" => self.kind.to_string(),
             group => format!("{}.{group}", self.kind),
         }
@@ -132,15 +158,7 @@ impl GroupKind {
         &*self.kind == kind && &*self.group == GATEWAY_API
     }
 
-    /// `ListenerSet` and its experimental predecessor.
-    pub fn listener_sets() -> [Self; 2] {
-        [
-            Self::gateway_api("ListenerSet"),
-            Self::new(GATEWAY_API_X, "XListenerSet"),
-        ]
-    }
-
-    /// Whether this is one of [`GroupKind::listener_sets`].
+    /// Whether this is one of [`GroupKind::LISTENER_SETS`].
     pub fn is_listener_set(&self) -> bool {
         self.is_gateway_api("ListenerSet")
             || (&*self.kind == "XListenerSet" && &*self.group == GATEWAY_API_X)
@@ -157,36 +175,18 @@ impl GroupKind {
     }
 }
 
-impl Deref for GroupKind {
-    type Target = KindParts;
-
-    fn deref(&self) -> &KindParts {
-        &self.0
-    }
-}
-
-impl PartialEq for GroupKind {
-    fn eq(&self, other: &Self) -> bool {
-        // Most comparisons are of the same allocation.
-        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
-    }
-}
-
-impl Eq for GroupKind {}
-
-impl Hash for GroupKind {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.hash);
-    }
-}
-
 impl Ord for GroupKind {
     /// By group, then by kind.
     fn cmp(&self, other: &Self) -> Ordering {
-        if Arc::ptr_eq(&self.0, &other.0) {
-            return Ordering::Equal;
-        }
-        self.0.cmp(&other.0)
+        // Most comparisons are of the same allocations.
+        let text = |one: &ArcStr, other: &ArcStr| {
+            if ArcStr::ptr_eq(one, other) {
+                Ordering::Equal
+            } else {
+                one.cmp(other)
+            }
+        };
+        text(&self.group, &other.group).then_with(|| text(&self.kind, &other.kind))
     }
 }
 
@@ -224,7 +224,9 @@ impl ObjectKey {
     /// The key of an object.
     pub fn new(gk: GroupKind, namespace: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
         let (namespace, name) = (namespace.into(), name.into());
-        let hash = SEED.hash_one((&gk, &*namespace, &*name));
+        let mut hasher = hasher();
+        (&gk, &*namespace, &*name).hash(&mut hasher);
+        let hash = hasher.finish();
         Self(Arc::new(KeyParts {
             gk,
             namespace,

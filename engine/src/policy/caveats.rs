@@ -80,7 +80,7 @@ impl Policy {
         let exists = |kind: &Arc<str>| snapshot.count(&GroupKind::gateway_api(kind)) > 0;
         let named = |kinds: &Vec<Arc<str>>| {
             let mut targets = self.targets.iter().map(|target| &target.gk.kind);
-            targets.any(|kind| kinds.contains(kind))
+            targets.any(|kind| kinds.iter().any(|named| **named == **kind))
         };
         (caveat.targets.is_empty() || named(&caveat.targets))
             && (caveat.settings.is_empty() || self.sets_one(&caveat.settings))
@@ -127,7 +127,7 @@ fn has_shared_ports(snapshot: &Snapshot) -> bool {
 /// Whether two plain HTTP listeners of one Gateway, or of its `ListenerSet`s, have one port.
 fn has_shared_listener_ports(snapshot: &Snapshot) -> bool {
     let mut kinds = vec![GroupKind::gateway_api("Gateway")];
-    kinds.extend(GroupKind::listener_sets());
+    kinds.extend(GroupKind::LISTENER_SETS);
     let mut known: HashSet<(&ObjectKey, u16)> = HashSet::default();
     let objects = kinds.iter().flat_map(|kind| snapshot.objects(kind));
     let mut plain = objects.flat_map(|object| {

@@ -204,7 +204,7 @@ impl Snapshot {
 
     /// The definitions of kinds.
     pub fn definitions(&self) -> impl Iterator<Item = &Arc<Crd>> {
-        let objects = self.kinds.get(&GroupKind::crd()).into_iter();
+        let objects = self.kinds.get(&GroupKind::CRD).into_iter();
         let objects = objects.flat_map(|kind| kind.objects.values());
         objects.filter_map(|object| match &object.node {
             Node::Crd(crd) => Some(crd),

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use super::DelegatedPaths;
 use super::accept::{OwnListener, refusal};
@@ -20,8 +20,8 @@ use crate::status::reports::controller;
 /// Routes that a listener keeps out, each with the older route of the other kind.
 pub type KeptOut = HashMap<ObjectKey, Arc<Object>, PrehashedBuildHasher>;
 
-static HTTP: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::gateway_api("HTTPRoute"));
-static GRPC: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::gateway_api("GRPCRoute"));
+const HTTP: &GroupKind = &GroupKind::HTTP_ROUTE;
+const GRPC: &GroupKind = &GroupKind::GRPC_ROUTE;
 
 /// Longer names are not hostnames.
 const LONGEST: usize = 253;
@@ -39,10 +39,10 @@ struct HostnamesOfKind<'a, 'n> {
 
 /// The route kind that may not share a hostname with this one.
 fn other_kind(kind: &GroupKind) -> Option<&'static GroupKind> {
-    if *kind == *HTTP {
-        Some(&GRPC)
-    } else if *kind == *GRPC {
-        Some(&HTTP)
+    if kind == HTTP {
+        Some(GRPC)
+    } else if kind == GRPC {
+        Some(HTTP)
     } else {
         None
     }
@@ -78,7 +78,7 @@ pub fn routes_of_other_kind(snapshot: &Snapshot, route: &Object) -> Vec<ObjectKe
 
 /// The routes that a listener keeps out for older ones of the other kind; empty if its controller serves both.
 pub fn kept_out(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut {
-    if !may_keep_out(snapshot, own.owner, &HTTP) || !may_keep_out(snapshot, own.owner, &GRPC) {
+    if !may_keep_out(snapshot, own.owner, HTTP) || !may_keep_out(snapshot, own.owner, GRPC) {
         return KeptOut::default();
     }
     let routes = snapshot.naming(&own.owner.key);

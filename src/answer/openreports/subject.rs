@@ -58,7 +58,7 @@ impl Subject {
                 "" => version.to_owned(),
                 group => format!("{group}/{version}"),
             },
-            kind: key.gk.kind.clone(),
+            kind: key.gk.kind.as_str().into(),
             namespace: key.namespace.clone(),
             name: key.name.clone(),
             uid: meta.and_then(|meta| meta.uid).map(|uid| uid.to_string()),

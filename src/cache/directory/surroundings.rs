@@ -11,7 +11,7 @@ use crate::engine::state::snapshot::{Change, Snapshot};
 /// The definitions, classes and Namespaces of a cluster.
 pub(super) fn surroundings(cluster: &Snapshot, rules: &Arc<ProfileRules>) -> Snapshot {
     let kinds = [
-        GroupKind::crd(),
+        GroupKind::CRD,
         GroupKind::gateway_api("GatewayClass"),
         GroupKind::core("Namespace"),
     ];

@@ -109,7 +109,7 @@ impl Gathered {
                 .iter()
                 .map(|crd| Arc::new(of_crd(crd)))
                 .collect();
-            snapshot = snapshot.apply(Change::Listed(GroupKind::crd(), crds));
+            snapshot = snapshot.apply(Change::Listed(GroupKind::CRD, crds));
         }
         for (gk, list) in self.lists {
             objects.extend(list.objects.iter().cloned());

@@ -204,7 +204,7 @@ fn unreadable(problem: &Problem, input: &Input) -> Finding {
         Some(key) => {
             let ours = input.after.profile(&key.gk).is_some()
                 || is_target_kind(&key.gk)
-                || key.gk == crate::engine::model::ids::GroupKind::crd();
+                || key.gk == crate::engine::model::ids::GroupKind::CRD;
             // An object that is too large for attache may be fine for the API server; what is known about it counts.
             let known = input
                 .after

@@ -38,7 +38,7 @@ pub(super) fn share(a: &mut Manifests, b: &mut Manifests) {
 
 /// The definitions with their names.
 fn definitions(manifests: &Manifests) -> Vec<(String, Manifest)> {
-    let crd = GroupKind::crd();
+    let crd = GroupKind::CRD;
     let definitions = manifests
         .objects
         .iter()

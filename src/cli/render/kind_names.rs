@@ -2,7 +2,6 @@
 //! the same kind.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 
@@ -10,7 +9,7 @@ use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kinds {
     /// Names that several kinds share.
-    shared: BTreeSet<Arc<str>>,
+    shared: BTreeSet<String>,
 }
 
 // === impl Kinds ===
@@ -18,19 +17,19 @@ pub(crate) struct Kinds {
 impl Kinds {
     /// Collects the kinds of an answer.
     pub(crate) fn among<'a>(kinds: impl IntoIterator<Item = &'a GroupKind>) -> Self {
-        let mut groups: BTreeMap<&Arc<str>, BTreeSet<&Arc<str>>> = BTreeMap::new();
+        let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for gk in kinds {
             groups.entry(&gk.kind).or_default().insert(&gk.group);
         }
         let shared = groups.into_iter().filter(|(_, groups)| groups.len() > 1);
         Self {
-            shared: shared.map(|(kind, _)| kind.clone()).collect(),
+            shared: shared.map(|(kind, _)| kind.to_owned()).collect(),
         }
     }
 
     /// The name of a kind.
     pub(crate) fn name(&self, gk: &GroupKind) -> String {
-        if self.shared.contains(&gk.kind) {
+        if self.shared.contains(gk.kind.as_str()) {
             gk.to_string()
         } else {
             gk.kind.to_string()

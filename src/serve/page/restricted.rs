@@ -36,7 +36,7 @@ pub(super) fn restricted(
         objects.entry(gk.clone()).or_default();
     }
     // CRDs first, because policies are read according to their CRD.
-    let crds = objects.remove_entry(&GroupKind::crd());
+    let crds = objects.remove_entry(&GroupKind::CRD);
     for (gk, all) in crds.into_iter().chain(objects) {
         let place = if levels.restricts(&gk) {
             missing.push(left_out(
@@ -75,7 +75,7 @@ pub(super) fn restricted(
                 missing.push(left_out(&gk, &why));
             }
             Where::Nowhere if levels.restricts(&gk) => {}
-            Where::Nowhere if gk == GroupKind::crd() => missing.push(Missing {
+            Where::Nowhere if gk == GroupKind::CRD => missing.push(Missing {
                 what: Unseen::Definitions(Vec::new()),
                 why: ApiError::Forbidden("you may not list them".to_owned()),
             }),

@@ -22,7 +22,7 @@ pub fn run(input: &[u8]) {
     else {
         return;
     };
-    let gk = GroupKind::crd();
+    let gk = GroupKind::CRD;
     let read = || Object::from_json(&gk, raw);
     let Ok(object) = budget::within(input.len(), "a definition", read) else {
         return;

@@ -191,7 +191,7 @@ impl On {
     /// Whether paths through an object lead to these places.
     pub(crate) fn is_at(self, object: &Object) -> bool {
         let node = &object.node;
-        let is_entry = object.key.gk.kind.as_ref() == "ServiceEntry";
+        let is_entry = object.key.gk.kind == "ServiceEntry";
         match self {
             Self::Rules => matches!(node, Node::Route { .. }),
             Self::Listeners => matches!(node, Node::Gateway { .. } | Node::ListenerSet { .. }),

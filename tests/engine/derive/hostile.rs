@@ -43,7 +43,7 @@ fn spec(on_list: &[&str]) -> Value {
 fn is_read_in_time(what: &str, specs: &[Value]) {
     let raw = to_raw_value(&crd(specs)).unwrap();
     let start = Instant::now();
-    let object = Object::from_json(&GroupKind::crd(), &raw).unwrap();
+    let object = Object::from_json(&GroupKind::CRD, &raw).unwrap();
     let took = start.elapsed();
     let Node::Crd(crd) = &object.node else {
         panic!("no definition");
@@ -125,6 +125,6 @@ fn a_crd_with_too_many_values_is_not_read() {
     let mut enums = spec(&[]);
     enums["properties"]["x"] = json!({"enum": names(60_000)});
     let raw = to_raw_value(&crd(&[enums])).unwrap();
-    let why = Object::from_json(&GroupKind::crd(), &raw).unwrap_err();
+    let why = Object::from_json(&GroupKind::CRD, &raw).unwrap_err();
     assert_eq!(why.to_string(), "spec has more than 60000 values");
 }

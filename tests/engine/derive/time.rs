@@ -173,7 +173,7 @@ fn removed_and_installed_again() {
         .apply(listed(vec![object(&policy("v1", &naming))]));
     assert_eq!(stands_on_cart(&there), 1);
 
-    let name = ObjectKey::new(GroupKind::crd(), "", "backendpolicies.tls.example.com");
+    let name = ObjectKey::new(GroupKind::CRD, "", "backendpolicies.tls.example.com");
     let gone = there
         .apply(Change::Gone(kind()))
         .apply(Change::Deleted(name));

@@ -32,7 +32,7 @@ fn concerns(policy: &Policy, other: &ObjectKey) -> bool {
         .targets
         .iter()
         .filter_map(|target| target.object(own));
-    other.gk == GroupKind::crd()
+    other.gk == GroupKind::CRD
         || other == policy.key()
         || named.into_iter().any(|key| key == *other)
 }

@@ -80,5 +80,5 @@ fn domains(snapshot: &Snapshot, gk: &GroupKind) -> Vec<Arc<str>> {
     let controllers = snapshot
         .objects(&classes)
         .filter_map(|class| class.node.controller()?.split('/').next().map(Into::into));
-    controllers.chain([gk.group.clone()]).collect()
+    controllers.chain([gk.group.as_str().into()]).collect()
 }

@@ -68,7 +68,7 @@ fn nothing(
     let own = &policy.key().namespace;
     let namespace = target.namespace(own);
     let within = match &target.from {
-        _ if !target.spans(own) => &**namespace,
+        _ if !target.spans(own) => &*namespace,
         From::Selector(_) => "the selected namespaces",
         _ => "any namespace",
     };
@@ -80,7 +80,7 @@ fn nothing(
         labels if labels.is_empty() || labels.len() > LONGEST => "these labels".to_owned(),
         labels => labels,
     };
-    let hint = suggestion::label(snapshot, namespace, target, most);
+    let hint = suggestion::label(snapshot, &namespace, target, most);
     let message = format!("no {} of {within} has {labels}{hint}", target.gk);
     Finding::new(Code::TargetSelectsNothing, policy.key(), message)
         .at(&entry.path)

@@ -317,7 +317,7 @@ pub(super) fn node(
 /// Like [`node`], for an object that contains too much: a definition that is not of a policy kind only needs its
 /// names, and some are larger than any definition of a policy kind.
 pub(super) fn node_of_large(gk: &GroupKind, meta: &Meta, spec: &RawValue) -> Option<Node> {
-    if *gk != GroupKind::crd() || crd::may_be_of_a_policy(spec.get(), &meta.labels) {
+    if *gk != GroupKind::CRD || crd::may_be_of_a_policy(spec.get(), &meta.labels) {
         return None;
     }
     weight::weigh_names(spec.get()).ok()?;

@@ -26,7 +26,7 @@ impl Object {
         spec: Option<&RawValue>,
         why: &Unreadable,
     ) -> Option<Self> {
-        if header.name.is_empty() || *gk == GroupKind::crd() {
+        if header.name.is_empty() || *gk == GroupKind::CRD {
             return None;
         }
         Some(Self {

@@ -24,7 +24,7 @@ const SMALL: usize = 32 * 1024;
 /// Rejects a `spec` that contains too much or cannot be parsed: nested too deeply, numbers out of range, half of a
 /// surrogate pair.
 pub(crate) fn weigh(gk: &GroupKind, spec: &str) -> Result<(), Unreadable> {
-    let most = if *gk == GroupKind::crd() {
+    let most = if *gk == GroupKind::CRD {
         MOST_OF_DEFINITION
     } else if gk.is_core("Service") {
         MOST_OF_SERVICE
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(read_weight(&list(MOST - 2)), Ok(()));
         let why = format!("spec has more than {MOST} values");
         assert_eq!(read_weight(&list(MOST)), Err(why));
-        assert!(weigh(&GroupKind::crd(), &list(MOST)).is_ok());
+        assert!(weigh(&GroupKind::CRD, &list(MOST)).is_ok());
     }
 
     #[test]

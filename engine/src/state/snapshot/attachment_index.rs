@@ -87,7 +87,7 @@ fn places(policy: &Policy) -> impl Iterator<Item = (bool, ObjectKey)> {
         let namespace = if target.spans(own) {
             Arc::default()
         } else {
-            target.namespace(own).clone()
+            target.namespace(own)
         };
         let (selects, name) = match &target.select {
             Select::Name(name) | Select::Filter(name, _) => (false, name.clone()),

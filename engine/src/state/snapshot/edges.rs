@@ -1,6 +1,6 @@
 //! Reverse references: which objects refer to an object.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use imbl::OrdMap;
 
@@ -153,9 +153,6 @@ pub(super) fn above(object: &Object) -> Vec<ObjectKey> {
     above
 }
 
-/// The namespace of cluster-scoped objects.
-static NOWHERE: LazyLock<Arc<str>> = LazyLock::new(Arc::default);
-
 // === impl Snapshot ===
 
 impl Snapshot {
@@ -185,14 +182,12 @@ impl Snapshot {
 
 /// The key of a class of Gateways.
 pub fn class_key(name: &Arc<str>) -> ObjectKey {
-    static KIND: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::gateway_api("GatewayClass"));
-    ObjectKey::new(KIND.clone(), NOWHERE.clone(), name.clone())
+    ObjectKey::new(GroupKind::GATEWAY_CLASS, Arc::default(), name.clone())
 }
 
 /// The key of a Namespace.
 pub fn namespace_key(name: &Arc<str>) -> ObjectKey {
-    static KIND: LazyLock<GroupKind> = LazyLock::new(|| GroupKind::core("Namespace"));
-    ObjectKey::new(KIND.clone(), NOWHERE.clone(), name.clone())
+    ObjectKey::new(GroupKind::NAMESPACE, Arc::default(), name.clone())
 }
 
 /// Adds a key to the set at another key.

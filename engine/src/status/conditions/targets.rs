@@ -95,6 +95,6 @@ fn domain(resolver: &mut Resolver<'_>, key: &ObjectKey, kind: &GroupKind) -> Arc
         .find_map(|gateway| controller(snapshot, gateway));
     match controller.and_then(|name| name.split('/').next()) {
         Some(domain) if !domain.is_empty() => domain.into(),
-        _ => kind.group.clone(),
+        _ => kind.group.as_str().into(),
     }
 }

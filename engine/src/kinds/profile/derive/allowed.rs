@@ -90,8 +90,8 @@ pub(super) fn unique(
     let kind = kind.unwrap_or_else(|| GroupKind::new("group.example.com", "Kind"));
     let named = |name: &str| {
         let entry = Entry::default()
-            .with("group", Truth::Text(kind.group.clone()))
-            .with("kind", Truth::Text(kind.kind.clone()))
+            .with("group", Truth::Text(kind.group.as_str().into()))
+            .with("kind", Truth::Text(kind.kind.as_str().into()))
             .with("name", Truth::Text(name.into()))
             .with("namespace", Truth::Absent)
             .with("sectionName", Truth::Absent);
