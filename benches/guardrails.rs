@@ -80,7 +80,7 @@ fn object(value: &Value) -> Arc<Object> {
 }
 
 fn snapshot() -> Snapshot {
-    let rules = Configuration::default().rules().unwrap();
+    let rules = Configuration::default().rules(testing::builtin());
     let all = |objects: Vec<Value>| {
         let objects: Vec<Arc<Object>> = objects.iter().map(object).collect();
         Change::Listed(objects[0].key.gk.clone(), objects)

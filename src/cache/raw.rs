@@ -134,7 +134,7 @@ impl RawObject {
     /// Shares the strings of metadata and status with other objects.
     pub(super) fn intern(&mut self, interner: &mut Interner) {
         interner.header(&mut self.header);
-        if let Some(reported) = self.reported.as_mut().and_then(Arc::get_mut) {
+        if let Some(reported) = &mut self.reported {
             interner.reported(reported);
         }
     }

@@ -71,14 +71,15 @@ impl Cluster {
     }
 
     /// The names of kinds: from discovery, and for kinds that the API server does not serve yet, from their CRDs.
-    pub(super) fn names(&self) -> Names {
+    pub(super) fn names(&self, rules: &Arc<ProfileRules>) -> Names {
         let (runtime, reader) = (Arc::clone(&self.runtime), self.reader.clone());
-        Names::of(self.reader.served(), []).or_later(move || {
+        let later = Arc::clone(rules);
+        Names::of(self.reader.served(), [], rules).or_later(move || {
             let mut served = reader.served().clone();
             if let Ok(definitions) = runtime.block_on(reader.definitions()) {
                 served.add_missing(Served::of(definitions.crds.iter().map(AsRef::as_ref)));
             }
-            Names::of(&served, [])
+            Names::of(&served, [], &later)
         })
     }
 

@@ -9,6 +9,7 @@ use super::state::{Definitions, State};
 use super::{Failure, complete};
 use crate::answer::health::HealthRule;
 use crate::answer::kinds::{Kind, kinds};
+use crate::config::builtin;
 
 /// Arguments of `attache health`.
 #[derive(Debug, clap::Args)]
@@ -97,7 +98,7 @@ impl Args {
             let Definitions { rules, crds, used } = self.state.definitions()?;
             kinds(&rules, &crds, &used, false).kinds
         } else {
-            let rules = self.state.configuration()?.rules()?;
+            let rules = self.state.configuration()?.rules(&builtin()?);
             kinds(&rules, &[], &[], true).kinds
         };
         if self.kinds.is_empty() {

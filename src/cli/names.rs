@@ -7,8 +7,7 @@ use misspelt::Misspelt;
 
 use crate::cache::directory::Loaded;
 use crate::cache::served::Served;
-use crate::engine::kinds::profile::file::ProfileFile;
-use crate::engine::kinds::profile::{builtin, short_names};
+use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::hint::nearest;
 use crate::engine::model::ids::{APIEXTENSIONS, GATEWAY_API, GroupKind, Place};
 use crate::engine::model::object::{Crd, watched_gateway_kinds};
@@ -76,29 +75,34 @@ impl Names {
     pub(super) fn new<'a>(
         crds: impl IntoIterator<Item = &'a Crd>,
         used: impl IntoIterator<Item = &'a GroupKind>,
+        rules: &ProfileRules,
     ) -> Self {
         let mut served = Served::own();
         served.add_missing(Served::of(crds));
-        Self::of(&served, used)
+        Self::of(&served, used, rules)
     }
 
     /// The names of the kinds that files define or use.
     pub(super) fn of_files(loaded: &Loaded) -> Self {
         let crds = loaded.crds.iter().map(AsRef::as_ref);
-        let names = Self::new(crds, loaded.snapshot.known_kinds());
+        let (snapshot, rules) = (&loaded.snapshot, loaded.snapshot.rules());
+        let names = Self::new(crds, snapshot.known_kinds(), rules);
         names.with_policies(&loaded.counts.policy_kinds)
     }
 
     /// The names of served kinds, of Gateway API, and of other kinds in use.
-    pub(super) fn of<'a>(served: &Served, used: impl IntoIterator<Item = &'a GroupKind>) -> Self {
+    pub(super) fn of<'a>(
+        served: &Served,
+        used: impl IntoIterator<Item = &'a GroupKind>,
+        rules: &ProfileRules,
+    ) -> Self {
         let mut kinds = BTreeMap::new();
         for (gk, kind) in served.kinds() {
             let names = std::iter::once(&kind.plural).chain(&kind.aliases);
             let names = names.map(|name| name.to_lowercase()).collect();
             kinds.insert(gk.clone(), Aliases::new(gk, names, kind.namespaced));
         }
-        let profiles = builtin().unwrap_or_default();
-        let misspelt = Misspelt::new(kinds.keys(), &profiles);
+        let misspelt = Misspelt::new(kinds.keys(), rules);
         let used = used.into_iter().filter(|gk| !misspelt.has(gk));
         for gk in watched_gateway_kinds().chain(used.cloned()) {
             kinds.entry(gk).or_insert_with_key(|gk| {
@@ -108,7 +112,7 @@ impl Names {
                 Aliases::new(gk, names, !is_cluster_scoped(gk))
             });
         }
-        add_known(&mut kinds, &profiles);
+        add_known(&mut kinds, rules);
         Self { kinds, later: None }
     }
 
@@ -278,9 +282,8 @@ impl Aliases {
 }
 
 /// Adds the policy kinds with a built-in profile, and the short names of all policy kinds.
-fn add_known(kinds: &mut BTreeMap<GroupKind, Aliases>, profiles: &[ProfileFile]) {
-    let short = short_names().unwrap_or_default();
-    for profile in profiles {
+fn add_known(kinds: &mut BTreeMap<GroupKind, Aliases>, rules: &ProfileRules) {
+    for profile in rules.builtin() {
         if profile.policy == Some(false) {
             continue;
         }
@@ -290,10 +293,7 @@ fn add_known(kinds: &mut BTreeMap<GroupKind, Aliases>, profiles: &[ProfileFile])
             ..Aliases::new(gk, vec![plural(&gk.kind)], true)
         });
         calling.is_policy = true;
-        let named = short.iter().find(|named| {
-            named.group == profile.matches.group && named.kind == profile.matches.kind
-        });
-        for name in named.into_iter().flat_map(|named| &named.short) {
+        for name in &profile.short_names {
             if !calling.names.contains(name) {
                 calling.names.push(name.clone());
             }
@@ -392,12 +392,14 @@ fn plural(kind: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Names, each, split};
+    use crate::engine::kinds::profile::{Builtin, ProfileRules};
     use crate::engine::model::ids::GroupKind;
 
     fn names() -> Names {
         let policies = ["a.example", "b.example"].map(|group| GroupKind::new(group, "RatePolicy"));
         let retry = GroupKind::new("policies.example.com", "RetryPolicy");
-        Names::new([], policies.iter().chain([&retry]))
+        let rules = ProfileRules::new(Vec::new(), Builtin::read().unwrap().profiles);
+        Names::new([], policies.iter().chain([&retry]), &rules)
     }
 
     #[test]

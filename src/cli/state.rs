@@ -19,7 +19,7 @@ use crate::cache::lists::{Missing, Unseen, Wants};
 use crate::cache::manifest::{Manifest, Manifests, Origin, Problem};
 use crate::cache::reload::Fingerprint;
 use crate::cache::{files, kubeconfig, repository};
-use crate::config::{Configuration, IN_DIRECTORY};
+use crate::config::{Configuration, IN_DIRECTORY, builtin};
 use crate::engine::admission::verdict::escape;
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
@@ -232,13 +232,13 @@ impl State {
     /// # Errors
     /// If the directory or cluster does not exist.
     pub(super) fn open_as(&self, config: &Configuration, scope: &Scope) -> Result<Opened, Failure> {
-        let rules = config.rules()?;
+        let rules = config.rules(&builtin()?);
         let given_namespace = scope.namespace.clone();
         let asked = (self.clone(), scope.clone());
         if !self.is_of_files() {
             let cluster = Cluster::open(self, given_namespace)?;
             return Ok(Opened {
-                names: cluster.names(),
+                names: cluster.names(&rules),
                 namespace: cluster.namespace.clone(),
                 guardrails: Vec::new(),
                 texts: BTreeMap::new(),

@@ -76,9 +76,10 @@ pub fn object(document: &Value) -> Object {
 /// A state without objects in which all kinds of Gateway API have been listed.
 pub fn nothing(config: &Configuration) -> Snapshot {
     let kinds = watched_gateway_kinds().chain(["Namespace", "Service"].map(GroupKind::core));
-    kinds.fold(Snapshot::new(config.rules().unwrap()), |snapshot, kind| {
-        snapshot.apply(Change::Listed(kind, Vec::new()))
-    })
+    kinds.fold(
+        Snapshot::new(config.rules(crate::builtin())),
+        |snapshot, kind| snapshot.apply(Change::Listed(kind, Vec::new())),
+    )
 }
 
 /// The webhook's verdict on `{operation, object, old, subresource}`.

@@ -5,6 +5,9 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use attache::engine::kinds::profile::Builtin;
 
 pub mod amplification;
 pub mod answers;
@@ -22,6 +25,12 @@ pub mod page;
 pub mod reading;
 pub mod run;
 pub mod serving;
+
+/// What is built in about policy kinds and controllers, read once for all cases.
+pub fn builtin() -> &'static Builtin {
+    static READ: LazyLock<Builtin> = LazyLock::new(|| Builtin::read().expect("they are sound"));
+    &READ
+}
 
 /// The root of the repository.
 pub fn root() -> &'static Path {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attache::cache::directory;
-use attache::engine::kinds::profile::{Profile, ProfileRules, Source, builtin};
+use attache::engine::kinds::profile::{Profile, ProfileRules, Source};
 use attache::engine::model::object::Crd;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -92,7 +92,7 @@ fn the_facts_of_every_real_kind() {
         return;
     };
     let alone = ProfileRules::default();
-    let with_profiles = ProfileRules::new(Vec::new(), builtin().unwrap());
+    let with_profiles = ProfileRules::new(Vec::new(), testing::builtin().profiles.clone());
     let mut found = Facts::default();
     for (project, crds) in projects(&folder) {
         let kinds = found.kinds.entry(project.clone()).or_default();

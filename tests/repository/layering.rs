@@ -114,6 +114,7 @@ const IMPURE: &[&[&str]] = &[
     &["std", "time", "SystemTime"],
     &["std", "time", "Instant"],
     &["thread_local"],
+    &["std", "sync", "LazyLock"],
     &["jiff", "Timestamp", "now"],
     &["jiff", "Zoned", "now"],
 ];
@@ -268,6 +269,7 @@ fn faults(path: &str, text: &str) -> Vec<String> {
         }
         if PURE.contains(&layer) {
             let impure = named == ["async"]
+                || named == ["static"]
                 || IMPURE.iter().any(|banned| {
                     named.len() >= banned.len()
                         && named.iter().zip(*banned).all(|(name, bad)| name == bad)

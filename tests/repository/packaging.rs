@@ -49,7 +49,7 @@ fn seconds(args: &[&str], flag: &str) -> u64 {
 
 /// Every policy kind with a built-in profile, as `group/resource`, and those of examples/quickstart.
 fn known_kinds() -> BTreeSet<String> {
-    let profiles = attache::engine::kinds::profile::builtin().unwrap();
+    let profiles = &testing::builtin().profiles;
     let policies = profiles.iter().filter(|kind| kind.policy != Some(false));
     let resource = |kind: &str| match kind.to_ascii_lowercase() {
         kind if kind.ends_with('y') => format!("{}ies", &kind[..kind.len() - 1]),
@@ -487,7 +487,7 @@ fn docs_versions_name_every_project_with_the_release_that_its_profile_says() {
 
 #[test]
 fn every_policy_kind_that_is_known_has_its_versions() {
-    let profiles = attache::engine::kinds::profile::builtin().unwrap();
+    let profiles = &testing::builtin().profiles;
     let policies = profiles.iter().filter(|kind| kind.policy != Some(false));
     let without = policies.filter(|kind| kind.versions.is_none());
     let names: Vec<String> = without

@@ -38,7 +38,7 @@ mod stored;
 mod vocabulary;
 mod weakness;
 
-pub use builtin::{builtin, builtin_controllers, short_names};
+pub use builtin::Builtin;
 pub use caveats::Caveat;
 pub use condition::Condition;
 pub(crate) use condition::collect;
@@ -53,7 +53,6 @@ pub use facts::{Named, words};
 pub use file::{Apart, IdleCondition};
 pub use ineffective::Ineffective;
 pub use listeners::{OnListeners, OnListenersFile};
-pub use lists::KindNames;
 pub use needs::{Need, NeedFile};
 pub use parts::{
     Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, Merging, Protection,
@@ -249,6 +248,11 @@ impl ProfileRules {
             keeps,
             controllers: BTreeMap::new(),
         }
+    }
+
+    /// The built-in profiles.
+    pub fn builtin(&self) -> impl Iterator<Item = &file::ProfileFile> {
+        self.builtin.values()
     }
 
     /// Adds facts about controllers; configured ones take precedence over built-in ones.

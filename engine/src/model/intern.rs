@@ -25,6 +25,8 @@ pub struct Interner {
     numbers: HashSet<Arc<[u64]>, RandomState>,
     kinds: HashSet<GroupKind, RandomState>,
     keys: HashSet<ObjectKey, PrehashedBuildHasher>,
+    /// The report that says no more than that an object is accepted.
+    acceptance: Option<Arc<Reported>>,
 }
 
 // === impl Interner ===
@@ -35,7 +37,7 @@ impl Interner {
         self.key(&mut object.key);
         self.meta(&mut object.meta);
         self.node(&mut object.node);
-        if let Some(reported) = object.reported.as_mut().and_then(Arc::get_mut) {
+        if let Some(reported) = &mut object.reported {
             self.reported(reported);
         }
     }
@@ -156,7 +158,15 @@ impl Interner {
     }
 
     /// Replaces the values in a status.
-    pub fn reported(&mut self, reported: &mut Reported) {
+    pub fn reported(&mut self, reported: &mut Arc<Reported>) {
+        if reported.is_plain_acceptance() {
+            let known = self.acceptance.get_or_insert_with(|| reported.clone());
+            reported.clone_from(known);
+            return;
+        }
+        let Some(reported) = Arc::get_mut(reported) else {
+            return;
+        };
         for entry in &mut reported.entries {
             match &mut entry.subject {
                 Subject::Whole => {}

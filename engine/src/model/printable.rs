@@ -1,9 +1,24 @@
 //! Escapes names and values of users for output: in a terminal, a log, the log of a pipeline, a warning.
 
 use std::fmt::Write as _;
-use std::sync::LazyLock;
+use std::ops::RangeInclusive;
 
-use regex::Regex;
+use unicode_general_category::{GeneralCategory, get_general_category};
+
+/// Characters that programs ignore (`Default_Ignorable_Code_Point`) although their category is that of visible ones,
+/// and the blank Braille pattern.
+const IGNORED: [RangeInclusive<char>; 10] = [
+    '\u{34f}'..='\u{34f}',
+    '\u{115f}'..='\u{1160}',
+    '\u{17b4}'..='\u{17b5}',
+    '\u{180b}'..='\u{180d}',
+    '\u{180f}'..='\u{180f}',
+    '\u{2800}'..='\u{2800}',
+    '\u{3164}'..='\u{3164}',
+    '\u{fe00}'..='\u{fe0f}',
+    '\u{ffa0}'..='\u{ffa0}',
+    '\u{e0100}'..='\u{e01ef}',
+];
 
 /// A string in which every character is visible and none has a special meaning to the program that shows it.
 ///
@@ -61,17 +76,26 @@ pub(crate) fn push(line: &mut String, text: &str) {
 /// Whether a character is invisible: by its category (control, format, unassigned, private use, separators other than
 /// the space), or because programs ignore it.
 fn is_hidden(c: char) -> bool {
-    static HIDDEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        // U+2800 is the blank Braille pattern.
-        let pattern =
-            r"^[\p{C}\p{Zl}\p{Zp}[\p{Zs}--\x20]\p{Default_Ignorable_Code_Point}\x{2800}]$";
-        Regex::new(pattern).ok()
-    });
+    use GeneralCategory::{
+        Control, Format, LineSeparator, ParagraphSeparator, PrivateUse, SpaceSeparator, Surrogate,
+        Unassigned,
+    };
     if c.is_ascii() {
         return c.is_ascii_control();
     }
-    let hidden = HIDDEN.as_ref();
-    hidden.is_none_or(|hidden| hidden.is_match(c.encode_utf8(&mut [0; 4])))
+    let category = get_general_category(c);
+    let is_ignored = || IGNORED.iter().any(|ignored| ignored.contains(&c));
+    matches!(
+        category,
+        Control
+            | Format
+            | LineSeparator
+            | ParagraphSeparator
+            | PrivateUse
+            | SpaceSeparator
+            | Surrogate
+            | Unassigned
+    ) || is_ignored()
 }
 
 /// The position at which a string begins like a command of GitHub Actions: `::name …::`.
@@ -92,6 +116,22 @@ fn is_of_a_pipeline(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{escape, json};
+
+    #[test]
+    fn hidden_characters_are_those_of_unicode() {
+        let pattern =
+            r"^[\p{C}\p{Zl}\p{Zp}[\p{Zs}--\x20]\p{Default_Ignorable_Code_Point}\x{2800}]$";
+        let hidden = regex::Regex::new(pattern).unwrap();
+        for c in '\0'..=char::MAX {
+            let is_hidden_there = hidden.is_match(c.encode_utf8(&mut [0; 4]));
+            assert_eq!(
+                super::is_hidden(c),
+                is_hidden_there,
+                "{c:?} {:x}",
+                u32::from(c)
+            );
+        }
+    }
 
     #[test]
     fn what_is_seen_stays() {

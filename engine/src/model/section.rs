@@ -1,6 +1,6 @@
 //! Sections of objects (listeners, rules, ports), and how references name them.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use crate::kinds::profile::PortsBy;
 use crate::model::ids::GroupKind;
@@ -108,13 +108,9 @@ pub fn rule_label(route: &Object, index: usize) -> Arc<str> {
     }
 }
 
-/// `rule-<i+1>`. The Gateway API allows 16 rules, and most routes have a few unnamed ones.
+/// `rule-<i+1>`.
 fn unnamed(index: usize) -> Arc<str> {
-    static LABELS: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| (0..16).map(label).collect());
-    fn label(index: usize) -> Arc<str> {
-        format!("rule-{}", index + 1).into()
-    }
-    LABELS.get(index).cloned().unwrap_or_else(|| label(index))
+    format!("rule-{}", index + 1).into()
 }
 
 /// The label of the Service port that a backend reference names.

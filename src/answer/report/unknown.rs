@@ -158,13 +158,13 @@ mod tests {
     use std::sync::Arc;
 
     use super::meant;
-    use crate::engine::kinds::profile::{ProfileRules, builtin};
+    use crate::engine::kinds::profile::{Builtin, ProfileRules};
     use crate::engine::model::ids::GroupKind;
     use crate::engine::state::snapshot::Snapshot;
 
     #[test]
     fn a_misspelt_kind_or_group_gets_a_suggestion() {
-        let rules = ProfileRules::new(Vec::new(), builtin().unwrap());
+        let rules = ProfileRules::new(Vec::new(), Builtin::read().unwrap().profiles);
         let snapshot = Snapshot::new(Arc::new(rules));
         for (group, kind, expected) in [
             (

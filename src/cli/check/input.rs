@@ -16,7 +16,7 @@ use crate::cache::lists::{Missing, Wants};
 use crate::cache::manifest::{Manifests, Origin, Problem};
 use crate::cache::repository::{self, Repository};
 use crate::cache::skipped::Skipped;
-use crate::config::{Configuration, IN_DIRECTORY};
+use crate::config::{Configuration, IN_DIRECTORY, builtin};
 use crate::engine::admission::disclosure::Levels;
 use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::admission::severities::Severities;
@@ -107,7 +107,7 @@ impl Input {
         };
         if is_closed {
             let namespace = args.scope.of_files();
-            let rules = config.rules()?;
+            let rules = config.rules(&builtin()?);
             return Ok(each(&|mut manifests| {
                 let skipped = std::mem::take(&mut manifests.skipped);
                 let guarded = common.guarded(&manifests);

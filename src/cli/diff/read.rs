@@ -16,7 +16,7 @@ use crate::cache::git::{self, Checkout};
 use crate::cache::lists::{Missing, Unseen, Wants};
 use crate::cache::manifest::Manifests;
 use crate::cache::{files, repository};
-use crate::config::Configuration;
+use crate::config::{Configuration, builtin};
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::GroupKind;
 use crate::engine::routing::Matching;
@@ -164,7 +164,7 @@ impl Found {
         if manifests.objects.is_empty() && manifests.problems.is_empty() {
             return Err(format!("there are no objects in {}", self.name).into());
         }
-        let (rules, namespace) = (config.rules()?, args.scope.of_files());
+        let (rules, namespace) = (config.rules(&builtin()?), args.scope.of_files());
         let loaded = match cluster {
             Some(cluster) => {
                 Loaded::over_cluster(&cluster.view.snapshot, manifests, &rules, namespace)

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::engine::kinds::profile::file::ProfileFile;
+use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::GroupKind;
 use crate::engine::model::object::watched_gateway_kinds;
 
@@ -18,9 +18,9 @@ impl Misspelt {
     /// The kinds in `served`, those of Gateway API and those with a built-in profile exist.
     pub(super) fn new<'a>(
         served: impl IntoIterator<Item = &'a GroupKind>,
-        profiles: &[ProfileFile],
+        rules: &ProfileRules,
     ) -> Self {
-        let known = profiles.iter().map(|profile| profile.matches.gk());
+        let known = rules.builtin().map(|profile| profile.matches.gk());
         let known = known.chain(watched_gateway_kinds());
         let mut existing: BTreeMap<String, BTreeSet<GroupKind>> = BTreeMap::new();
         for gk in served.into_iter().cloned().chain(known) {

@@ -16,7 +16,7 @@ use crate::cache::raw::RawObject;
 use crate::cache::repository;
 use crate::cli::names::Names;
 use crate::cli::{Failure, check, guardrails as written_guardrails};
-use crate::config::Configuration;
+use crate::config::{Configuration, builtin};
 use crate::engine::admission::settings::{Guard, ReviewSettings};
 use crate::engine::admission::verdict::escape;
 use crate::engine::kinds::profile::ProfileRules;
@@ -80,7 +80,7 @@ impl World {
         if let Some(wrong) = files.wrong.first() {
             return Err(wrong.message.clone().into());
         }
-        let rules = config.rules()?;
+        let rules = config.rules(&builtin()?);
         let objects = manifests.objects.clone();
         let loaded = Loaded::new(manifests, &rules, &how.namespace);
         let refused: Vec<Problem> = loaded.refused().collect();

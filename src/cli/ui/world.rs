@@ -50,7 +50,8 @@ impl World {
         self.parts.names.get_or_init(|| {
             let snapshot = &self.view.snapshot;
             let crds = snapshot.definitions().map(AsRef::as_ref);
-            Names::new(crds, snapshot.known_kinds()).with_policies(snapshot.used_kinds())
+            Names::new(crds, snapshot.known_kinds(), snapshot.rules())
+                .with_policies(snapshot.used_kinds())
         })
     }
 

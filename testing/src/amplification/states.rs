@@ -195,7 +195,7 @@ impl State {
         ];
         let kinds = kinds.map(GroupKind::gateway_api).into_iter();
         let kinds = kinds.chain(["Namespace", "Service"].map(GroupKind::core));
-        let empty = Snapshot::new(configuration().rules().unwrap());
+        let empty = Snapshot::new(configuration().rules(crate::builtin()));
         let listed = kinds.fold(empty, |s, gk| s.apply(Change::Listed(gk, Vec::new())));
         let objects = values
             .iter()

@@ -38,9 +38,7 @@ pub fn run(input: &[u8]) {
         }
     };
     let conduct = configuration.conduct();
-    let rules = configuration
-        .rules()
-        .expect("the built-in profiles are sound");
+    let rules = configuration.rules(crate::builtin());
     let snapshot = World::get().listed.apply(Change::Rules(rules.clone()));
     let nothing = Snapshot::new(rules);
     for body in BODIES.iter() {

@@ -21,7 +21,7 @@ use crate::answers;
 const ASKED: usize = 40;
 
 static RULES: LazyLock<Arc<ProfileRules>> =
-    LazyLock::new(|| Configuration::default().rules().expect("built-in profiles"));
+    LazyLock::new(|| Configuration::default().rules(crate::builtin()));
 
 /// Loads the files twice, and builds the same state in another order.
 pub fn run(input: &[u8]) {

@@ -34,7 +34,7 @@ impl World {
 
     fn read() -> Self {
         let mut configuration = configuration();
-        let rules = configuration.rules().unwrap();
+        let rules = configuration.rules(crate::builtin());
         let mut manifests = Manifests::default();
         let mut states = vec![crate::root().join("tests/review/base.yaml")];
         for test in ["review", "kinds"] {

@@ -26,7 +26,7 @@ pub(crate) fn loaded(folder: &str) -> Loaded {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let config = Configuration::find(None, Some(&root)).unwrap();
     let paths: [PathBuf; 1] = [root];
-    Loaded::new(read(&paths), &config.rules().unwrap(), "default")
+    Loaded::new(read(&paths), &config.rules(testing::builtin()), "default")
 }
 
 /// Manifests in this order.

@@ -35,7 +35,7 @@ fn start() -> Snapshot {
             "validation": {"hostname": "cart.example"},
         },
     }));
-    let rules = Configuration::default().rules().unwrap();
+    let rules = Configuration::default().rules(testing::builtin());
     [gateway, route, policy]
         .into_iter()
         .fold(Snapshot::new(rules), |snapshot, object| {

@@ -99,7 +99,7 @@ proptest! {
 fn rules_of_the_configuration_need_no_crd() {
     let rules = Arc::new(ProfileRules::new(
         Vec::new(),
-        attache::engine::kinds::profile::builtin().unwrap(),
+        testing::builtin().profiles.clone(),
     ));
     let snapshot = Snapshot::new(rules);
     assert!(

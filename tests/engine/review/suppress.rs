@@ -17,7 +17,7 @@ fn answer(config: &str, ignore: &str, route: &str, section: &str, group: &str) -
     let config: Configuration = serde_saphyr::from_str(&text).unwrap();
     let mut manifests = Manifests::default();
     manifests.add("scene.yaml", SCENE);
-    let state = Loaded::new(manifests, &config.rules().unwrap(), "default").snapshot;
+    let state = Loaded::new(manifests, &config.rules(testing::builtin()), "default").snapshot;
     let (kind, resource) = ("BackendTrafficPolicy", "backendtrafficpolicies");
     let group_of = "gateway.envoyproxy.io";
     let review = json!({

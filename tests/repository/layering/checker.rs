@@ -27,6 +27,21 @@ fn a_fault_is_found_and_its_line_named() {
         ),
         (
             "engine/src/state/snapshot.rs",
+            "fn f() -> &'static str { static A: &str = \"\"; A }",
+            "engine/src/state/snapshot.rs:2: the engine is pure and must not name `static`",
+        ),
+        (
+            "engine/src/state/snapshot.rs",
+            "use std::sync::{Arc, LazyLock};",
+            "engine/src/state/snapshot.rs:2: the engine is pure and must not name `std::sync::LazyLock`",
+        ),
+        (
+            "engine/src/state/snapshot.rs",
+            "thread_local! {}",
+            "engine/src/state/snapshot.rs:2: the engine is pure and must not name `thread_local`",
+        ),
+        (
+            "engine/src/state/snapshot.rs",
             "use kube;",
             "engine/src/state/snapshot.rs:2: the engine is pure and must not name `kube`",
         ),
@@ -99,6 +114,10 @@ fn allowed_imports_pass() {
             "fn f<'a>(x: &'a str) -> char { '\"' } // \"",
         ),
         ("engine/src/admission/review.rs", "use std::time::Duration;"),
+        (
+            "engine/src/admission/review.rs",
+            "fn f<T: 'static>(cell: &std::sync::OnceLock<T>) -> &'static str;",
+        ),
         ("engine/src/admission/review.rs", "let kube = kubes.len();"),
         (
             "engine/src/model/ids.rs",

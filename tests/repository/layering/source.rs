@@ -115,7 +115,8 @@ pub(crate) struct Named {
     pub(crate) path: Vec<String>,
 }
 
-/// Every path of two names or more, every import (trees expanded), and `async`.
+/// Every path of two names or more, every import (trees expanded), `async`, and the items that keep a state of the
+/// process: `static` and `thread_local!`.
 pub(crate) fn names(tokens: &[(usize, String)], own_module: &[String]) -> Vec<Named> {
     let token = |i: usize| tokens.get(i).map_or("", |(_, text)| text.as_str());
     let mut found = Vec::new();
@@ -147,6 +148,21 @@ pub(crate) fn names(tokens: &[(usize, String)], own_module: &[String]) -> Vec<Na
                 found.push(Named {
                     line: tokens[i].0,
                     path: vec!["async".to_owned()],
+                });
+                i += 1;
+            }
+            // A state of the process, not a lifetime.
+            "static" if i == 0 || token(i - 1) != "'" => {
+                found.push(Named {
+                    line: tokens[i].0,
+                    path: vec!["static".to_owned()],
+                });
+                i += 1;
+            }
+            "thread_local" if token(i + 1) == "!" => {
+                found.push(Named {
+                    line: tokens[i].0,
+                    path: vec!["thread_local".to_owned()],
                 });
                 i += 1;
             }

@@ -29,7 +29,7 @@ fn objects(gk: &GroupKind, all: impl Iterator<Item = Value>) -> Vec<Arc<Object>>
 
 /// A cluster with this many routes, and a tenth as many policies.
 fn cluster(routes: usize) -> Snapshot {
-    let rules = Configuration::default().rules().unwrap();
+    let rules = Configuration::default().rules(testing::builtin());
     let crd = GroupKind::CRD;
     let definitions = objects(&crd, life::definitions().into_iter());
     let mut snapshot = Snapshot::new(rules).apply(Change::Listed(crd.clone(), definitions));

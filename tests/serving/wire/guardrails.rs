@@ -42,7 +42,7 @@ fn configuration(example: &str) -> Configuration {
 /// The answer to the deletion of a policy in namespace infra, by a member of a group.
 fn deleted(example: &str, policy: &Value, group: &str) -> Value {
     let config = configuration(example);
-    let rules = config.rules().unwrap();
+    let rules = config.rules(testing::builtin());
     let loaded = load(&[examples().join("cluster")], &rules, "default");
     let body = json!({
         "apiVersion": "admission.k8s.io/v1",
@@ -121,7 +121,7 @@ async fn created_before_the_policy_is_cached(
     listed: impl Fn(Vec<Arc<Object>>) -> Listed,
 ) -> (Value, usize) {
     let config = configuration("public-routes-need-authentication.yaml");
-    let rules = config.rules().unwrap();
+    let rules = config.rules(testing::builtin());
     let loaded = load(&[examples().join("cluster")], &rules, "default");
     let kind = GroupKind::new("gateway.envoyproxy.io", "SecurityPolicy");
     let policies: Vec<Arc<Object>> = loaded.snapshot.objects(&kind).cloned().collect();

@@ -108,7 +108,7 @@ pub(crate) fn edge() -> Object {
 pub(crate) fn snapshot() -> Snapshot {
     let config: Configuration = serde_saphyr::from_str(PROFILES).unwrap();
     let listed = Change::Listed(GroupKind::gateway_api("Gateway"), vec![Arc::new(edge())]);
-    Snapshot::new(config.rules().unwrap()).apply(listed)
+    Snapshot::new(config.rules(testing::builtin())).apply(listed)
 }
 
 pub(crate) async fn start() -> Running {

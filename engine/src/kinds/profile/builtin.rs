@@ -1,10 +1,10 @@
 //! Built-in profiles: one YAML file per project.
 
-use std::sync::LazyLock;
+use serde::de::DeserializeOwned;
 
 use super::ControllerFile;
 use super::file::{File, ProfileFile};
-use super::lists::{KindNames, NamesFile, VersionsFile};
+use super::lists::{NamesFile, VersionsFile};
 
 /// The files, by project.
 const FILES: [(&str, &str); 15] = [
@@ -31,67 +31,52 @@ const FILES: [(&str, &str); 15] = [
     ("wso2-apk", include_str!("builtin/wso2-apk.yaml")),
 ];
 
-/// Every built-in profile. The files are read once.
-///
-/// # Errors
-/// If a file does not have the format of a profile; a test reads them all.
-pub fn builtin() -> Result<Vec<ProfileFile>, String> {
-    Ok(files()?.profiles)
-}
-
 /// The versions of kinds.
 const VERSIONS: &str = include_str!("builtin/versions.yaml");
 
 /// Short names of kinds.
 const NAMES: &str = include_str!("builtin/names.yaml");
 
-/// The short names of the policy kinds with a built-in profile. The file is read once.
-///
-/// # Errors
-/// As [`builtin`].
-pub fn short_names() -> Result<&'static [KindNames], String> {
-    static ALL: LazyLock<Result<NamesFile, String>> = LazyLock::new(|| {
-        let read = serde_saphyr::from_str(NAMES);
-        read.map_err(|error| format!("built-in profile names: {error}"))
-    });
-    match &*ALL {
-        Ok(file) => Ok(&file.names),
-        Err(why) => Err(why.clone()),
+/// What is built in about policy kinds and controllers. Reading it takes milliseconds: who needs it reads it once, and
+/// passes it on.
+#[derive(Clone, Debug)]
+pub struct Builtin {
+    /// The profiles of policy kinds, with versions and short names.
+    pub profiles: Vec<ProfileFile>,
+    /// The facts about controllers.
+    pub controllers: Vec<ControllerFile>,
+}
+
+// === impl Builtin ===
+
+impl Builtin {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// If a file does not have the format of a profile; a test reads them all.
+    pub fn read() -> Result<Self, String> {
+        let versions: VersionsFile = parse("versions", VERSIONS)?;
+        let names: NamesFile = parse("names", NAMES)?;
+        let mut all = Self {
+            profiles: Vec::new(),
+            controllers: Vec::new(),
+        };
+        for (name, text) in FILES {
+            let file: File = parse(name, text)?;
+            all.profiles.extend(file.profiles);
+            all.controllers.extend(file.controllers);
+        }
+        for profile in &mut all.profiles {
+            let known = versions.versions_of(&profile.matches);
+            profile.versions = profile.versions.take().or(known);
+            profile.short_names = names.names_of(&profile.matches);
+        }
+        Ok(all)
     }
 }
 
-/// The built-in facts about controllers.
-///
-/// # Errors
-/// As [`builtin`].
-pub fn builtin_controllers() -> Result<Vec<ControllerFile>, String> {
-    Ok(files()?.controllers)
-}
-
-/// The combined content of all files.
-fn files() -> Result<File, String> {
-    static ALL: LazyLock<Result<File, String>> = LazyLock::new(read);
-    ALL.clone()
-}
-
-fn read() -> Result<File, String> {
-    let wrong = |name: &str, e: &dyn std::fmt::Display| format!("built-in profile {name}: {e}");
-    let versions: VersionsFile =
-        serde_saphyr::from_str(VERSIONS).map_err(|e| wrong("versions", &e))?;
-    let mut all = File {
-        profiles: Vec::new(),
-        controllers: Vec::new(),
-    };
-    for (name, text) in FILES {
-        let file: File = serde_saphyr::from_str(text).map_err(|e| wrong(name, &e))?;
-        all.profiles.extend(file.profiles);
-        all.controllers.extend(file.controllers);
-    }
-    for profile in &mut all.profiles {
-        let known = versions.versions_of(&profile.matches);
-        profile.versions = profile.versions.take().or(known);
-    }
-    Ok(all)
+fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, String> {
+    serde_saphyr::from_str(text).map_err(|error| format!("built-in profile {name}: {error}"))
 }
 
 #[cfg(test)]
@@ -100,7 +85,7 @@ mod tests {
 
     #[test]
     fn every_file_is_read_and_names_each_kind_once() {
-        let profiles = super::builtin().unwrap();
+        let profiles = super::Builtin::read().unwrap().profiles;
         let kinds: BTreeSet<_> = profiles
             .iter()
             .map(|p| (&p.matches.group, &p.matches.kind))
@@ -119,8 +104,9 @@ mod tests {
 
     #[test]
     fn every_short_name_is_that_of_a_kind() {
-        let profiles = super::builtin().unwrap();
-        for named in super::short_names().unwrap() {
+        let profiles = super::Builtin::read().unwrap().profiles;
+        let names: super::NamesFile = serde_saphyr::from_str(super::NAMES).unwrap();
+        for named in &names.names {
             let mut kinds = profiles.iter().map(|p| (&p.matches.group, &p.matches.kind));
             assert!(
                 kinds.any(|kind| kind == (&named.group, &named.kind)),

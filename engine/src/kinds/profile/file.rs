@@ -44,6 +44,9 @@ pub struct ProfileFile {
     pub matches: Match,
     /// Its versions. Those of its CRD take precedence, if there is one.
     pub versions: Option<Vec<String>>,
+    /// Its short names, as kubectl accepts them; those of built-in profiles only.
+    #[serde(skip)]
+    pub short_names: Vec<String>,
     /// Whether it is a policy kind at all; it is by default.
     pub policy: Option<bool>,
     /// Whether the kind is direct or inherited.

@@ -35,13 +35,24 @@ pub(super) struct NamesFile {
 /// The short names of a kind.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct KindNames {
+pub(super) struct KindNames {
     /// The API group.
-    pub group: String,
+    pub(super) group: String,
     /// Kind.
-    pub kind: String,
+    pub(super) kind: String,
     /// The short names, as kubectl accepts them.
-    pub short: Vec<String>,
+    pub(super) short: Vec<String>,
+}
+
+// === impl NamesFile ===
+
+impl NamesFile {
+    /// The short names of a kind.
+    pub(super) fn names_of(&self, kind: &Match) -> Vec<String> {
+        let mut named = self.names.iter();
+        let named = named.find(|named| named.group == kind.group && named.kind == kind.kind);
+        named.map(|named| named.short.clone()).unwrap_or_default()
+    }
 }
 
 // === impl VersionsFile ===

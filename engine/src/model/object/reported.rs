@@ -1,7 +1,7 @@
 //! A compact form of the status that controllers reported: entry by entry, with the conditions that are not good.
 
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -153,21 +153,6 @@ struct ConditionJson {
     message: Option<String>,
     #[serde(default, deserialize_with = "literal::optional")]
     observed_generation: Option<Value>,
-}
-
-/// The report on most policies whose status names no controller: accepted, without conditions.
-fn plainly_accepted() -> Arc<Reported> {
-    static ACCEPTED: LazyLock<Arc<Reported>> = LazyLock::new(|| {
-        let entry = Entry {
-            subject: Subject::Whole,
-            controller: None,
-            acceptance: Acceptance::Accepted,
-            conditions: Box::default(),
-        };
-        let entries = Box::from([entry]);
-        Arc::new(Reported { entries })
-    });
-    ACCEPTED.clone()
 }
 
 fn list<'a, T: Deserialize<'a>>(text: &'a RawValue) -> Option<Vec<T>> {
@@ -349,15 +334,21 @@ impl Reported {
         if !entries.iter().any(counts) {
             return None;
         }
-        let plain = |entry: &Entry| entry.conditions.is_empty() && entry.controller.is_none();
-        if let [entry] = &*entries
-            && plain(entry)
-            && entry.acceptance == Acceptance::Accepted
+        if let [entry] = &mut *entries
+            && entry.is_plain_acceptance()
         {
-            return Some(plainly_accepted());
+            entry.subject = Subject::Whole;
         }
         let entries = entries.into();
         Some(Arc::new(Reported { entries }))
+    }
+
+    /// Whether it says that the object is accepted and no more, as most policies' reports that name no controller.
+    pub(crate) fn is_plain_acceptance(&self) -> bool {
+        let [entry] = &*self.entries else {
+            return false;
+        };
+        entry.is_plain_acceptance() && entry.subject == Subject::Whole
     }
 
     /// Fills in the namespace that the manifest of the object leaves open.
@@ -378,6 +369,12 @@ impl Reported {
 // === impl Entry ===
 
 impl Entry {
+    fn is_plain_acceptance(&self) -> bool {
+        self.acceptance == Acceptance::Accepted
+            && self.controller.is_none()
+            && self.conditions.is_empty()
+    }
+
     /// The condition that rejects the object at its current generation.
     pub fn rejection(&self) -> Option<&Condition> {
         if self.acceptance != Acceptance::Rejected {

@@ -6,7 +6,7 @@ use serde_json::json;
 use serde_json::value::to_raw_value;
 
 use super::{Rank, RankContext, RankedRule, Reason, RuleOrder, kind_of};
-use crate::kinds::profile::builtin_controllers;
+use crate::kinds::profile::Builtin;
 use crate::model::ids::GroupKind;
 use crate::model::object::Object;
 use crate::policy::Precedence;
@@ -57,7 +57,7 @@ fn grpc(service: &str, method: &str, headers: &[&str]) -> Rank {
 
 /// The order of a controller whose facts are built in.
 fn order_of(controller: &str) -> RuleOrder {
-    let all = builtin_controllers().unwrap();
+    let all = Builtin::read().unwrap().controllers;
     let known = all.into_iter().find(|facts| facts.name == controller);
     known.unwrap().rule_order
 }

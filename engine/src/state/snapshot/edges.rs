@@ -7,6 +7,7 @@ use imbl::OrdMap;
 use super::Snapshot;
 use super::object_map::ObjectMap;
 use super::small_set::SmallSet;
+use crate::kinds::profile::ProfileRules;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{FilterRefs, Node, Object};
 
@@ -156,6 +157,11 @@ pub(super) fn above(object: &Object) -> Vec<ObjectKey> {
 // === impl Snapshot ===
 
 impl Snapshot {
+    /// The rules by which it reads policy kinds.
+    pub fn rules(&self) -> &ProfileRules {
+        &self.rules
+    }
+
     /// Whether a controller creates a `GatewayClass` itself.
     pub fn creates_class(&self, name: &str) -> bool {
         self.rules.controller_of_created(name).is_some()
