@@ -9,11 +9,13 @@ use std::collections::BTreeSet;
 use attache_engine::admission::disclosure::Subject;
 use attache_engine::admission::finding::{Code, Finding, Severity};
 use attache_engine::admission::review::States;
+use attache_engine::model::hint::nearest;
 use attache_engine::model::ids::ObjectKey;
 use attache_engine::model::object::Annotations;
 use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
 
+use crate::exception::Exception;
 use crate::file::Action;
 use crate::guardrails::Guardrails;
 
@@ -90,36 +92,92 @@ impl Guardrails {
     }
 
     fn on_line(&self, key: &ObjectKey, line: &str, subject: Option<&Subject>) -> Option<Finding> {
-        let finding = |message: String| {
-            let mut finding = Finding::new(Code::Guardrail, key, message)
-                .at(format!("metadata.annotations[{EXCEPTIONS}]"))
-                .about(line.to_owned());
-            finding.warn();
-            finding
-        };
-        let asked = match Annotated::read(line) {
+        let asked = match self.read_line(line) {
             Ok(asked) => asked,
-            Err(why) => return Some(finding(format!("{line:?} is not read: {why}"))),
+            Err(why) => return Some(finding(key, line, why)),
         };
         let name = asked.guardrail;
-        let Some(guardrail) = self.iter().find(|one| one.name == name) else {
-            return Some(finding(format!("there is no guardrail {name:?}")));
-        };
-        if !guardrail.except_by.is_anybody() {
-            return Some(finding(format!(
-                "it has no effect: {name:?} has no spec.exceptBy, which names who may write exceptions"
-            )));
-        }
+        let guardrail = self.iter().find(|one| one.name == name)?;
         if guardrail.except_by.has(subject) {
             return None;
         }
-        let mut finding = finding(format!(
-            "only users that spec.exceptBy of {name:?} names may write an exception from it"
-        ));
+        let mut finding = finding(
+            key,
+            line,
+            format!(
+                "only users that spec.exceptBy of {name:?} names may write an exception from it"
+            ),
+        );
         if guardrail.action == Action::Deny {
             finding.severity = Severity::Deny;
             finding.may_refuse = true;
         }
         Some(finding)
     }
+
+    /// The notices on the exceptions in the annotation of an object: lines that have no effect, and exceptions that have
+    /// ended or end soon.
+    pub fn annotated(&self, snapshot: &Snapshot, key: &ObjectKey, today: Date) -> Vec<Finding> {
+        let Some(object) = snapshot.get(key).filter(|_| !self.is_empty()) else {
+            return Vec::new();
+        };
+        let notices = lines(&object.meta.annotations).filter_map(|line| {
+            let why = match self.read_line(line) {
+                Ok(asked) => ends(
+                    &Exception::of_annotation(key, &asked),
+                    asked.guardrail,
+                    today,
+                )?,
+                Err(why) => why,
+            };
+            let mut finding = finding(key, line, why);
+            finding.notice = true;
+            Some(finding)
+        });
+        notices.collect()
+    }
+
+    /// An exception from one of the guardrails; an error says why the line has no effect.
+    fn read_line<'a>(&self, line: &'a str) -> Result<Annotated<'a>, String> {
+        let asked = Annotated::read(line).map_err(|why| format!("{line:?} is not read: {why}"))?;
+        let name = asked.guardrail;
+        let Some(guardrail) = self.iter().find(|one| one.name == name) else {
+            let names: Vec<&str> = self.iter().map(|one| &*one.name).collect();
+            let near = nearest(name, &names).map(|near| format!("; did you mean {near:?}?"));
+            return Err(format!(
+                "there is no guardrail {name:?}{}",
+                near.unwrap_or_default()
+            ));
+        };
+        if !guardrail.except_by.is_anybody() {
+            return Err(format!(
+                "it has no effect: {name:?} has no spec.exceptBy, which names who may write exceptions"
+            ));
+        }
+        Ok(asked)
+    }
+}
+
+/// What to say of an exception that has ended or ends soon.
+fn ends(exception: &Exception, guardrail: &str, today: Date) -> Option<String> {
+    let (until, reason) = (exception.until, &exception.reason);
+    if exception.is_over(today) {
+        Some(format!(
+            "the exception from {guardrail:?} ended on {until}: remove it"
+        ))
+    } else if exception.ends_soon(today) {
+        Some(format!(
+            "the exception from {guardrail:?} ends on {until}: {reason}"
+        ))
+    } else {
+        None
+    }
+}
+
+fn finding(key: &ObjectKey, line: &str, message: String) -> Finding {
+    let mut finding = Finding::new(Code::Guardrail, key, message)
+        .at(format!("metadata.annotations[{EXCEPTIONS}]"))
+        .about(line.to_owned());
+    finding.warn();
+    finding
 }

@@ -60,6 +60,8 @@ struct Targets {
     policies: BTreeSet<ObjectKey>,
     through: BTreeSet<String>,
     tells: bool,
+    /// The policies in force on the paths, in words; empty if they differ.
+    in_force: Option<String>,
 }
 
 impl Guard for Guardrails {
@@ -256,6 +258,7 @@ fn note<'g>(
     fault: Fault,
     is_old: bool,
 ) {
+    let in_force = fault.in_force(guardrail.policy_kind.as_ref());
     let targets = broken.entry(Together {
         guardrail: &guardrail.name,
         rule: fault.rule,
@@ -265,6 +268,9 @@ fn note<'g>(
     });
     let targets = targets.or_default();
     targets.objects.insert(target.clone());
+    if *targets.in_force.get_or_insert_with(|| in_force.clone()) != in_force {
+        targets.in_force = Some(String::new());
+    }
     targets.policies.extend(fault.policies);
     targets.through.extend(fault.through);
     targets.tells |= fault.tells;
@@ -358,15 +364,18 @@ fn finding(
     };
     let text = format!("{:?} {verb} {objects}{through}", guardrail.name);
     let mut finding = Finding::new(Code::Guardrail, key, text);
+    let mut hint = String::new();
     let message = format!(": {}", together.message);
     if targets.tells {
-        finding = finding.hinting(Hint {
-            text: message,
-            tells_of: targets.policies.clone(),
-        });
+        hint.push_str(&message);
     } else {
         finding.message.push_str(&message);
     }
+    hint.extend(targets.in_force.clone());
+    finding = finding.hinting(Hint {
+        text: hint,
+        tells_of: targets.policies.clone(),
+    });
     let subject = format!("{} {} {objects}", guardrail.name, together.rule);
     finding = finding.about(subject);
     let denies = guardrail.action == Action::Deny

@@ -110,9 +110,12 @@ pub fn count(snapshot: &Snapshot, all: &Guardrails, today: Date) -> BTreeMap<Str
         all,
         today,
         |_| true,
-        |guardrail, _, standing| {
+        |guardrail, target, standing| {
             if let Some(count) = counts.get_mut(&guardrail.name) {
                 count.add(&standing, today);
+                for ended in guardrail.ended(snapshot, target, today) {
+                    count.except(&ended, today);
+                }
             }
         },
     );

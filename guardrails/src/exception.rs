@@ -24,7 +24,7 @@ pub struct Exception {
     /// Why.
     pub reason: String,
     /// Whether it is in an annotation of the target, and not in the guardrail.
-    pub(crate) is_annotated: bool,
+    pub is_annotated: bool,
 }
 
 // === impl Exception ===
@@ -63,6 +63,11 @@ impl Exception {
             reason: annotated.reason.to_owned(),
             is_annotated: true,
         }
+    }
+
+    /// The kind of the target, if it names one.
+    pub(crate) fn kind(&self) -> Option<&GroupKind> {
+        self.kind.as_ref()
     }
 
     /// Whether it names a target.

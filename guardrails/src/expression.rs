@@ -33,6 +33,8 @@ pub(crate) struct Expression {
     uses: BTreeSet<&'static str>,
     /// The fields of settings that it reads by name, each as a path within `spec`.
     reads: BTreeSet<Vec<String>>,
+    /// The names of protections that it looks for.
+    protections: BTreeSet<String>,
     text: String,
 }
 
@@ -45,6 +47,8 @@ struct Names<'a> {
     wrong: Option<String>,
     /// Paths of names below `effective.spec` and `before.spec`.
     settings: BTreeSet<Vec<String>>,
+    /// Texts that are looked for in `protections` and `before.protections`.
+    protections: BTreeSet<String>,
 }
 
 // === impl Expression ===
@@ -67,9 +71,10 @@ impl Expression {
             free: BTreeSet::new(),
             wrong: None,
             settings: BTreeSet::new(),
+            protections: BTreeSet::new(),
         };
         names.visit(program.expression());
-        let reads = names.settings;
+        let (reads, protections) = (names.settings, names.protections);
         let mut uses = BTreeSet::new();
         for name in names.free {
             match VARIABLES.into_iter().find(|known| *known == name) {
@@ -90,8 +95,23 @@ impl Expression {
             program,
             uses,
             reads,
+            protections,
             text,
         })
+    }
+
+    /// Compiles a requirement.
+    pub(crate) fn requirement(text: &str) -> Result<Self, String> {
+        let requirement = Self::compile(text)?;
+        match value_type::why_no_truth(requirement.program.expression()) {
+            Some(why) => Err(why),
+            None => Ok(requirement),
+        }
+    }
+
+    /// The names of protections that it looks for.
+    pub(crate) fn protections(&self) -> impl Iterator<Item = &str> {
+        self.protections.iter().map(String::as_str)
     }
 
     /// Compiles a message.
@@ -169,6 +189,8 @@ impl<'a> Names<'a> {
                 }
             }
             Expr::Call(call) => {
+                self.protections
+                    .extend(value_type::protection(expression, &self.bound));
                 // `ip.isCanonical(x)` is a function with a dot in its name.
                 let library = call.target.as_ref().is_some_and(
                     |target| matches!(&target.expr, Expr::Ident(name) if is_library(name)),

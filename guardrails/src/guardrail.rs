@@ -162,6 +162,19 @@ impl Guardrail {
         })
     }
 
+    /// The exceptions in an annotation of a target whose last day is over.
+    pub fn ended(&self, snapshot: &Snapshot, target: &ObjectKey, today: Date) -> Vec<Exception> {
+        let object = snapshot.get(target);
+        let Some(object) = object.filter(|_| self.except_by.is_anybody()) else {
+            return Vec::new();
+        };
+        let annotated = Annotated::of(&object.meta.annotations).filter_map(Result::ok);
+        let ended = annotated.filter(|one| one.guardrail == self.name && one.until < today);
+        ended
+            .map(|one| Exception::of_annotation(target, &one))
+            .collect()
+    }
+
     /// The rules with the field of each, for findings on them.
     pub(crate) fn expressions(&self) -> impl Iterator<Item = (String, &Expression)> {
         self.rules.iter().enumerate().flat_map(|(i, rule)| {
@@ -177,7 +190,7 @@ impl Guardrail {
 
 impl Rule {
     fn compile(file: &RuleFile) -> Result<Self, (&'static str, String)> {
-        let require = Expression::compile(&file.require).map_err(|why| ("require", why))?;
+        let require = Expression::requirement(&file.require).map_err(|why| ("require", why))?;
         let message = file.message.as_deref().map(Expression::message);
         let message = message.transpose().map_err(|why| ("message", why))?;
         Ok(Self { require, message })

@@ -11,6 +11,7 @@ use attache_engine::merge::Effective;
 use attache_engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache_engine::model::level::Level;
 use attache_engine::model::shared::Shared;
+use attache_engine::model::wording;
 use attache_engine::state::snapshot::Snapshot;
 use kube_cel::cel::Value;
 
@@ -67,6 +68,23 @@ pub struct Fault {
     /// The policies in force on the path.
     pub policies: BTreeSet<ObjectKey>,
     pub(crate) id: PathId,
+}
+
+// === impl Fault ===
+
+impl Fault {
+    /// The policies in force on the path, to be appended to the message: what has to be changed is there, or missing.
+    pub fn in_force(&self, kind: Option<&GroupKind>) -> String {
+        match (self.policies.is_empty(), kind) {
+            (true, Some(kind)) => format!(" (no {} is in force there)", kind.kind),
+            (true, None) => " (no policy is in force there)".to_owned(),
+            (false, _) => {
+                let words = |key: &ObjectKey| format!("{} {}", key.gk.kind, key.path());
+                let policies = self.policies.iter().map(words).collect();
+                format!(" (in force there: {})", wording::first(&policies))
+            }
+        }
+    }
 }
 
 /// What is in force on a path, by policy kind.

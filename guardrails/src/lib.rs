@@ -22,6 +22,7 @@ mod side;
 mod standing;
 mod status;
 mod target_paths;
+mod unmatched;
 mod value_type;
 mod values;
 mod variables;

@@ -56,6 +56,11 @@ impl Matcher {
             })
     }
 
+    /// The Gateways that count; none if all do.
+    pub(crate) fn gateways(&self) -> &[GatewayMatch] {
+        self.gateways.as_deref().unwrap_or_default()
+    }
+
     /// Whether the Gateways of a path do not matter.
     pub(crate) fn takes_any_gateway(&self) -> bool {
         self.gateways.is_none()
@@ -80,7 +85,8 @@ impl GatewayMatch {
             && self.class.is_none()
     }
 
-    fn fits(&self, snapshot: &Snapshot, key: &ObjectKey) -> bool {
+    /// Whether a Gateway has all that is asked for.
+    pub(crate) fn fits(&self, snapshot: &Snapshot, key: &ObjectKey) -> bool {
         let object = snapshot.get(key);
         let class = object.and_then(|object| match &object.node {
             Node::Gateway { class, .. } => Some(class),

@@ -5,14 +5,13 @@ use attache_engine::model::ids::ObjectKey;
 use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
 
-use crate::annotation::EXCEPTIONS;
-use crate::exception::Exception;
 use crate::file::{Action, OnError};
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
 use crate::judge::Fault;
 use crate::standing::{Standing, unknown_kind};
-use crate::written::unknown_fields;
+use crate::unmatched::unmatched;
+use crate::written::unknown_names;
 
 /// What a message says of a rule with an error.
 const CANNOT_BE_JUDGED: &str = "cannot be judged";
@@ -49,19 +48,11 @@ impl BrokenRule {
 }
 
 /// The findings on a target: one for each rule that it breaks.
-pub fn standing_findings(
-    target: &ObjectKey,
-    results: &[(&Guardrail, Standing)],
-    today: Date,
-) -> Vec<Finding> {
+pub fn standing_findings(target: &ObjectKey, results: &[(&Guardrail, Standing)]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (guardrail, standing) in results {
         let faults = match standing {
-            Standing::Fulfilled => continue,
-            Standing::Excepted(exception) => {
-                findings.extend(ending(target, guardrail, exception, today));
-                continue;
-            }
+            Standing::Fulfilled | Standing::Excepted(_) => continue,
             Standing::Broken(faults) => faults,
         };
         for i in 0..guardrail.rules.len() {
@@ -87,7 +78,8 @@ fn finding(target: &ObjectKey, guardrail: &Guardrail, first: &Fault, paths: usiz
         (Some(through), more) => format!(" through {through} and on {} more paths", more - 1),
     };
     let name = &guardrail.name;
-    let message = format!("{name:?} {verb}{through}: {}", first.message);
+    let in_force = first.in_force(guardrail.policy_kind.as_ref());
+    let message = format!("{name:?} {verb}{through}: {}{in_force}", first.message);
     let mut finding = Finding::new(Code::Guardrail, target, message);
     finding = finding.about(format!("{name} {} {target}", first.rule));
     finding.mentions.clone_from(&first.policies);
@@ -102,31 +94,10 @@ fn finding(target: &ObjectKey, guardrail: &Guardrail, first: &Fault, paths: usiz
     finding
 }
 
-/// The notice that the exception in the annotation of a target ends soon. Those of the guardrail are reported on it.
-fn ending(
-    target: &ObjectKey,
-    guardrail: &Guardrail,
-    exception: &Exception,
-    today: Date,
-) -> Option<Finding> {
-    if !(exception.is_annotated && exception.ends_soon(today)) {
-        return None;
-    }
-    let (name, until, reason) = (&guardrail.name, exception.until, &exception.reason);
-    let message = format!("the exception from {name:?} ends on {until}: {reason}");
-    let mut finding = Finding::new(Code::Guardrail, target, message)
-        .at(format!("metadata.annotations[{EXCEPTIONS}]"))
-        .about(format!("except {name}"));
-    finding.warn();
-    finding.notice = true;
-    Some(finding)
-}
-
 // === impl Guardrails ===
 
 impl Guardrails {
-    /// The findings on the guardrails themselves: policy kinds that are unknown, and exceptions that end soon or have
-    /// ended.
+    /// The findings on the guardrails themselves: names that do not exist, and exceptions that end soon or have ended.
     pub fn own_findings(&self, snapshot: &Snapshot, today: Date) -> Vec<Finding> {
         let mut findings = Vec::new();
         for guardrail in self.iter() {
@@ -136,7 +107,8 @@ impl Guardrails {
                 finding.warn();
                 findings.push(finding.about("policyKind"));
             }
-            findings.extend(unknown_fields(snapshot, guardrail));
+            findings.extend(unknown_names(snapshot, guardrail));
+            findings.extend(unmatched(snapshot, guardrail));
             for (i, exception) in guardrail.exceptions.iter().enumerate() {
                 let target = format!("{}/{}", exception.namespace, exception.name);
                 let until = exception.until;

@@ -119,6 +119,17 @@ impl ValueType {
         typed.or_else(|| is_plain().then_some(Any))
     }
 
+    /// In words, with an article; `None` if it is not known.
+    fn words(self) -> Option<&'static str> {
+        match self {
+            Any => None,
+            Text => Some("text"),
+            Number => Some("a number"),
+            Object(..) => Some("an object"),
+            List(_) => Some("a list"),
+        }
+    }
+
     /// The fields of an object.
     fn fields(self) -> Vec<&'static str> {
         let Object(plain, typed) = self else {
@@ -131,6 +142,10 @@ impl ValueType {
 
 /// The function that `+` calls.
 const ADD: &str = "_+_";
+/// The function that `a in b` calls.
+const IN: &str = "@in";
+/// The variable with the names of protections.
+const PROTECTIONS: &str = "protections";
 /// The function that `list[0]` calls.
 const INDEX: &str = "_[_]";
 
@@ -176,11 +191,37 @@ pub(crate) fn why_wrong(expression: &IdedExpr, bound: &[(&str, ValueType)]) -> O
 pub(crate) fn why_no_text(expression: &IdedExpr) -> Option<String> {
     let what = match ValueType::of(expression, &[]) {
         Any | Text => return None,
-        Number => "a number",
-        Object(..) => "an object",
-        List(_) => "a list",
+        other => other.words()?,
     };
     Some(format!("it gives {what}; a message is text"))
+}
+
+/// Why an expression cannot be a requirement.
+pub(crate) fn why_no_truth(expression: &IdedExpr) -> Option<String> {
+    let what = ValueType::of(expression, &[]).words()?;
+    Some(format!("it gives {what}; a requirement is true or false"))
+}
+
+/// The text that an expression looks for among the protections: that of `"authentication" in protections`.
+pub(crate) fn protection(expression: &IdedExpr, bound: &[(&str, ValueType)]) -> Option<String> {
+    let Expr::Call(call) = &expression.expr else {
+        return None;
+    };
+    let [what, among] = call.args.as_slice() else {
+        return None;
+    };
+    let (Expr::Literal(LiteralValue::String(name)), IN) = (&what.expr, &*call.func_name) else {
+        return None;
+    };
+    let is_protections = match &among.expr {
+        Expr::Ident(name) => name == PROTECTIONS && bound.iter().all(|(bound, _)| bound != name),
+        Expr::Select(select) => {
+            let outer = &select.operand.expr;
+            select.field == PROTECTIONS && matches!(outer, Expr::Ident(name) if name == "before")
+        }
+        _ => false,
+    };
+    is_protections.then(|| name.to_string())
 }
 
 /// An expression of names as it is written: `request.userInfo`.

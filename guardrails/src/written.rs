@@ -1,5 +1,7 @@
 //! Findings on a guardrail object when it is applied: what is wrong with it, and how many targets break it now.
 
+use std::collections::BTreeSet;
+
 use attache_engine::admission::finding::{Code, Finding, Severity};
 use attache_engine::admission::review::{Operation, Request};
 use attache_engine::effective::Resolver;
@@ -50,17 +52,61 @@ pub(crate) fn on_rule(snapshot: &Snapshot, request: &Request<'_>, today: Date) -
         Ok(guardrail) => guardrail,
         Err(error) => return vec![refused(&error.field, error.why)],
     };
-    let mut findings = unknown_fields(snapshot, &guardrail);
     let Ok(one) = Guardrails::of(vec![guardrail]) else {
-        return findings;
+        return Vec::new();
     };
-    findings.extend(one.own_findings(snapshot, today));
+    let mut findings = one.own_findings(snapshot, today);
+    for finding in &mut findings {
+        // The author is there to read it.
+        finding.notice = false;
+    }
     findings.extend(broken_now(snapshot, &one, &key, today));
     findings
 }
 
+/// The findings on names in expressions that do not exist: protections, and fields that the definition of the policy kind
+/// does not have.
+pub(crate) fn unknown_names(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
+    let mut findings = unknown_fields(snapshot, guardrail);
+    findings.extend(unknown_protections(snapshot, guardrail));
+    findings
+}
+
+/// The findings on names of protections that no policy kind has.
+fn unknown_protections(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
+    let kinds = match &guardrail.policy_kind {
+        Some(kind) => vec![kind],
+        None => snapshot.policy_kinds().collect(),
+    };
+    let profiles = kinds.into_iter().filter_map(|kind| snapshot.profile(kind));
+    let known = profiles.flat_map(|profile| profile.protects.iter());
+    let known: BTreeSet<&str> = known.map(|protection| &*protection.name).collect();
+    if known.is_empty() {
+        return Vec::new();
+    }
+    let known: Vec<&str> = known.into_iter().collect();
+    let looked_for = guardrail.expressions().flat_map(|(field, expression)| {
+        let names = expression.protections();
+        names.map(move |name| (field.clone(), name))
+    });
+    let unknown = looked_for.filter(|(_, name)| !known.contains(name));
+    let findings = unknown.map(|(field, name)| {
+        let remedy = match nearest(name, &known) {
+            Some(near) => format!("did you mean {near:?}?"),
+            None => format!("there are {}", quoted(&known)),
+        };
+        let message = format!("there is no protection {name:?}; {remedy}");
+        let mut finding = Finding::new(Code::Guardrail, &guardrail.key(), message)
+            .at(field)
+            .about(name.to_owned());
+        finding.warn();
+        finding
+    });
+    findings.collect()
+}
+
 /// The findings on fields that expressions read and the definition of the policy kind does not have.
-pub(crate) fn unknown_fields(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
+fn unknown_fields(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
     let Some(kind) = &guardrail.policy_kind else {
         return not_by_kind(guardrail);
     };
@@ -140,6 +186,12 @@ fn broken_now(
                 "attache guardrails",
             ));
         }
+    }
+    if judged == 0 {
+        let why = "no object that it matches gets requests now, so it judges nothing";
+        let mut finding = Finding::new(Code::Guardrail, key, why).about("now");
+        finding.warn();
+        return Some(finding);
     }
     let number = broken.len();
     (number > 0).then(|| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use attache_guardrails::{
-    Action, Fault, Guardrail, Guardrails, Standing, each_target, unknown_kind,
+    Action, Exception, Fault, Guardrail, Guardrails, Standing, each_target, unknown_kind,
 };
 use jiff::civil::Date;
 use schemars::JsonSchema;
@@ -47,6 +47,9 @@ pub struct Guarded {
     pub faults: Vec<BrokenTarget>,
     /// The exceptions.
     pub exceptions: Vec<ListedException>,
+    /// What may be wrong with it: names that do not exist, or no target at all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// A target that breaks a guardrail, or for which it cannot be evaluated.
@@ -68,6 +71,9 @@ pub struct BrokenTarget {
     pub paths: usize,
     /// The policies in force on the first path.
     pub policies: Vec<Named>,
+    /// These policies in words, for texts.
+    #[serde(skip)]
+    pub in_force: String,
 }
 
 /// An exception.
@@ -84,6 +90,9 @@ pub struct ListedException {
     pub ended: bool,
     /// The reason.
     pub reason: String,
+    /// Whether it is in an annotation of the target, and not in the guardrail.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub annotated: bool,
 }
 
 impl Answer for GuardrailReport {
@@ -108,12 +117,49 @@ pub fn guardrails(
         |key| within.is_none_or(|namespace| *key.namespace == *namespace),
         |guardrail, target, standing| {
             if let Some(guarded) = by_guardrail.get_mut(&*guardrail.name) {
-                guarded.note(target, standing);
+                let ended = guardrail.ended(snapshot, target, today);
+                let ended = ended.iter().map(|one| ListedException::of(one, today));
+                guarded.exceptions.extend(ended);
+                guarded.note(target, standing, today);
             }
         },
     );
-    GuardrailReport {
-        guardrails: by_guardrail.into_values().collect(),
+    for finding in all.own_findings(snapshot, today) {
+        let field = finding.field.map(|field| field.0);
+        // The list of exceptions says when they end.
+        if field
+            .as_ref()
+            .is_some_and(|field| field.ends_with(".until"))
+        {
+            continue;
+        }
+        if let Some(guarded) = by_guardrail.get_mut(&*finding.object.name) {
+            let field = field.map(|field| format!("{field}: "));
+            let note = format!("{}{}", field.unwrap_or_default(), finding.message);
+            if guarded.error.as_ref() != Some(&finding.message) {
+                guarded.notes.push(note);
+            }
+        }
+    }
+    let mut guardrails: Vec<Guarded> = by_guardrail.into_values().collect();
+    for guarded in &mut guardrails {
+        guarded.note_if_idle();
+    }
+    GuardrailReport { guardrails }
+}
+
+// === impl ListedException ===
+
+impl ListedException {
+    fn of(exception: &Exception, today: Date) -> Self {
+        Self {
+            namespace: exception.namespace.clone(),
+            name: exception.name.clone(),
+            until: exception.until.to_string(),
+            ended: exception.is_over(today),
+            reason: exception.reason.clone(),
+            annotated: exception.is_annotated,
+        }
     }
 }
 
@@ -121,16 +167,8 @@ pub fn guardrails(
 
 impl Guarded {
     fn of(snapshot: &Snapshot, guardrail: &Guardrail, today: Date) -> Self {
-        let exceptions = guardrail
-            .exceptions
-            .iter()
-            .map(|exception| ListedException {
-                namespace: exception.namespace.clone(),
-                name: exception.name.clone(),
-                until: exception.until.to_string(),
-                ended: exception.is_over(today),
-                reason: exception.reason.clone(),
-            });
+        let exceptions = guardrail.exceptions.iter();
+        let exceptions = exceptions.map(|exception| ListedException::of(exception, today));
         Self {
             name: guardrail.name.clone(),
             action: match guardrail.action {
@@ -146,17 +184,30 @@ impl Guarded {
             excepted: 0,
             faults: Vec::new(),
             exceptions: exceptions.collect(),
+            notes: Vec::new(),
         }
     }
 
-    fn note(&mut self, target: &ObjectKey, standing: Standing) {
+    /// Notes that nothing is judged.
+    fn note_if_idle(&mut self) {
+        let judged = self.fulfilled + self.broken + self.errors + self.excepted;
+        if judged == 0 && self.error.is_none() {
+            let note = "no object that it matches gets requests, so it judges nothing";
+            self.notes.push(note.to_owned());
+        }
+    }
+
+    fn note(&mut self, target: &ObjectKey, standing: Standing, today: Date) {
         let faults = match standing {
             Standing::Fulfilled => {
                 self.fulfilled += 1;
                 return;
             }
-            Standing::Excepted(_) => {
+            Standing::Excepted(exception) => {
                 self.excepted += 1;
+                if exception.is_annotated {
+                    self.exceptions.push(ListedException::of(&exception, today));
+                }
                 return;
             }
             Standing::Broken(faults) => faults,
@@ -166,6 +217,7 @@ impl Guarded {
         } else {
             self.errors += 1;
         }
+        let kind = self.policy_kind.as_ref().map(|kind| &kind.0);
         let mut by_rule: BTreeMap<(usize, bool), Vec<Fault>> = BTreeMap::new();
         for fault in faults {
             by_rule
@@ -175,6 +227,8 @@ impl Guarded {
         }
         for ((rule, is_error), faults) in by_rule {
             let paths = faults.len();
+            let in_force = faults.first().map(|first| first.in_force(kind));
+            let in_force = in_force.unwrap_or_default();
             let Some(first) = faults.into_iter().next() else {
                 continue;
             };
@@ -185,6 +239,7 @@ impl Guarded {
                 message: first.message,
                 through: first.through,
                 paths,
+                in_force,
                 policies: named(&first.policies),
             });
         }

@@ -1,5 +1,6 @@
 //! `attache guardrails`: which targets fulfil the guardrails of a configuration, of files, or both.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -79,6 +80,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         for path in &args.files {
             all.append(read(path, args)?);
         }
+        unusable(&all)?;
         let usable = usable(&Guardrails::default(), among(&all));
         if usable.usable.is_empty() && usable.wrong.is_empty() {
             return Err("the files have no Guardrail of attache.dev/v1alpha1".into());
@@ -132,6 +134,34 @@ fn read(path: &Path, args: &Args) -> Result<Manifests, Failure> {
         eprintln!("attache: {}", escape(&problem.to_string()));
     }
     Ok(read)
+}
+
+/// # Errors
+/// Names each guardrail among manifests that cannot be used, and each name that two of them have, with file and line.
+fn unusable(manifests: &Manifests) -> Result<(), Failure> {
+    let mut known: BTreeMap<String, String> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    let written = manifests.objects.iter().filter(|one| is_guardrail(&one.gk));
+    for one in written {
+        let place = format!("{}:{}", one.origin.file, one.origin.line);
+        match compiled(one.json.get()) {
+            Ok(guardrail) => {
+                let name = guardrail.name;
+                if let Some(first) = known.get(&name) {
+                    let why = format!("guardrail {name:?} is in {first} too; rename one of them");
+                    wrong.push(escape(&format!("{place}: {why}")));
+                } else {
+                    known.insert(name, place);
+                }
+            }
+            Err((_, why)) => wrong.push(escape(&format!("{place}: {why}"))),
+        }
+    }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(wrong.join("\n").into())
+    }
 }
 
 /// The guardrails among manifests, as they are written.

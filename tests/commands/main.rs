@@ -18,6 +18,7 @@ mod documents;
 mod examples;
 mod explain;
 mod graph;
+mod guardrails;
 mod habits;
 mod impact;
 mod install;

@@ -152,7 +152,12 @@ impl<'a> Judge<'a> {
         let [now, earlier] = &mut self.guards;
         let guarded = |guard: &mut attache_guardrails::Judge<'a>, resolver: &mut Resolver<'a>| {
             let results = guard.of_target(resolver, case.guardrails, key, case.today);
-            standing_findings(key, &results, case.today)
+            let mut findings = standing_findings(key, &results);
+            findings.extend(
+                case.guardrails
+                    .annotated(resolver.snapshot(), key, case.today),
+            );
+            findings
         };
         let mut findings = all(&mut self.is, key, case.unseen);
         findings.extend(guarded(now, &mut self.is));

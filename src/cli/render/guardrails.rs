@@ -46,6 +46,7 @@ fn details(guarded: &Guarded, text: &mut String) {
             .as_ref()
             .map(|why| format!("not judged: {why}")),
     );
+    lines.extend(guarded.notes.iter().cloned());
     for fault in guarded.faults.iter().take(SHOWN) {
         let through = match (&fault.through, fault.paths) {
             (None, _) => String::new(),
@@ -59,8 +60,8 @@ fn details(guarded: &Guarded, text: &mut String) {
             ""
         };
         lines.push(format!(
-            "{}{through}: {verb}{}",
-            fault.target.0, fault.message
+            "{}{through}: {verb}{}{}",
+            fault.target.0, fault.message, fault.in_force
         ));
     }
     if guarded.faults.len() > SHOWN {

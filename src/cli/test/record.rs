@@ -136,6 +136,10 @@ fn on_target(
                 is_all = false;
             }
         }
+        // Nothing is in force on a rule of which other rules take all requests.
+        let all = by_result.len();
+        by_result.retain(|one| resolver.taken_by(&one.target).is_none());
+        is_all &= by_result.len() == all;
         // A test of a route is about the routes that it delegates to, too; they have tests of their own.
         let is_elsewhere =
             |one: &OnSome| is_route(&one.target.object.gk) && one.target.object != place.object;
