@@ -3,7 +3,6 @@
 pub mod disclosure;
 pub mod finding;
 pub mod mutate;
-pub mod projected;
 pub mod review;
 pub mod settings;
 pub mod severities;

@@ -1,21 +1,28 @@
 //! Which policies are attached to an object, and why others that name it are not.
 
+mod caveats;
 pub mod conflict;
 pub(crate) mod lost_elsewhere;
+mod other_targets;
 mod plain_listeners;
 pub mod rejection;
+pub mod reports;
+mod unknown_pods;
+mod unresolved;
 
 use std::sync::Arc;
 
 use crate::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
 use crate::kinds::profile::{Classes, CrossNamespace, Only, Profile, WhenRejected};
-use crate::model::grants::granted;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{From, Node, Object};
 use crate::model::section;
-use crate::policy::{Policy, Select, TargetRef, has_unknown_pods, is_cluster_scoped};
+use crate::policy::{Policy, Select, TargetRef, is_cluster_scoped};
+use crate::state::grants::granted;
 use crate::state::snapshot::{Snapshot, class_key, namespace_key};
-use crate::status::reports::{self, Rejected};
+pub use other_targets::is_of_another_target;
+use reports::Rejected;
+use unknown_pods::has_unknown_pods;
 
 /// A policy that is attached to an object or to a section of it.
 #[derive(Clone, Debug)]
@@ -130,7 +137,7 @@ pub fn attached_to(
         }
         let own = &policy.key().namespace;
         let mut rejected = reports::rejected(snapshot, policy);
-        if rejected != Rejected::Nowhere && reports::is_of_another_target(snapshot, policy, key) {
+        if rejected != Rejected::Nowhere && is_of_another_target(snapshot, policy, key) {
             rejected = Rejected::Nowhere;
         }
         let is_rejected = rejected.at(key);

@@ -11,43 +11,35 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::admission::projected::token;
 use crate::kinds::profile::{DictatedBy, Direction, Inheritance, MergeWith, Op, Profile, Strategy};
 use crate::model::ids::ObjectKey;
 use crate::model::level::Level;
-use crate::policy::Policy;
+use crate::model::projected::token;
+use crate::model::setting_path::SettingPath;
+use crate::policy::tree::{ByEntry, MergeUnit, Tree};
+use crate::policy::{InForce, Policy, Setting, StanzaRef};
 
 mod apart;
 mod atomic;
 mod cost;
 mod filled;
-mod in_force;
 mod inherited;
 mod level;
 mod outcome;
 mod overriding_values;
-mod path_trie;
 mod ports;
 mod replaced;
 mod stages;
-mod stanza;
 mod target_fields;
-mod tree;
 
 pub use atomic::{AtomicLevel, winner};
 pub(crate) use cost::{fold_cost, policies_read};
-pub use in_force::InForce;
 pub(crate) use level::contenders;
 use level::{by_age, level_stanzas, with_appended_lists};
 pub use outcome::{PolicyOutcome, field_conflicts, policy_outcome};
 pub use overriding_values::{OverridingValues, ValuesInForce};
-pub use path_trie::PathTrie;
 pub use replaced::replaced;
-pub(crate) use stanza::read_stanzas;
-pub use stanza::{PolicyStanza, StanzaRef};
 pub use target_fields::{TargetFields, is_unset};
-use tree::{ByEntry, MergeUnit, Tree};
-pub use tree::{Setting, SettingPath, is_under};
 
 /// The policy as a whole wins over every more specific one.
 const OVERRIDES_WHOLE: Strategy = Strategy::Merge(Direction::Overrides, Op::Atomic);
@@ -164,6 +156,12 @@ impl Effective {
         Self {
             result: Some(Merged::Opaque(keys)),
         }
+    }
+
+    /// The settings that are in force as a whole: one result, or one for each policy. None if the result is opaque.
+    pub fn in_force(&self) -> impl Iterator<Item = InForce<'_>> {
+        let trees = self.result.iter().flat_map(Merged::trees);
+        trees.map(InForce::of)
     }
 
     /// The leaves, in the order of their paths; a leaf that removes something has the value `null`.

@@ -3,8 +3,6 @@
 
 pub mod acceptance;
 pub mod flow;
-pub(crate) mod fuel;
-pub mod grants;
 pub mod hint;
 pub mod ids;
 pub mod intern;
@@ -14,9 +12,12 @@ pub mod level;
 pub mod literal;
 pub(crate) mod maps;
 pub mod object;
+pub mod path_trie;
 pub mod printable;
+pub mod projected;
 pub mod section;
 pub mod selector;
+pub mod setting_path;
 pub mod shared;
 pub mod uid;
 pub mod wording;

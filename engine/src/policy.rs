@@ -6,32 +6,41 @@ use std::sync::{Arc, OnceLock};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::kinds::profile::{Direction, Op, Profile, RejectedIf, Strategy};
-use crate::merge::{PolicyStanza, StanzaRef, read_stanzas};
-use crate::model::fuel;
-use crate::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use crate::kinds::profile::{Direction, Profile, RejectedIf, Strategy};
+use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::literal;
-use crate::model::object::{From, Object, ROUTES};
+use crate::model::object::{From, Object};
 use crate::model::selector::Selector;
 
 mod by_filter;
-mod caveats;
 mod definition;
+mod denial;
 mod empty;
 mod fields;
+pub(crate) mod fuel;
+mod in_force;
 mod listeners;
+mod needs;
 mod pod_selector;
 mod references;
 mod settings;
+mod stanza;
 mod targets;
+pub(crate) mod tree;
 mod variant;
+mod weaknesses;
 
+pub(crate) use denial::denial;
 pub use fields::fields;
+pub use in_force::InForce;
 pub use listeners::ListenerFacts;
 pub use pod_selector::PodSelector;
-pub(crate) use pod_selector::has_unknown_pods;
+pub(crate) use pod_selector::has_own_pods;
+use stanza::read_stanzas;
+pub use stanza::{PolicyStanza, StanzaRef};
 pub use targets::value_at;
 pub use targets::{Entry, Fault, MOST_ENTRIES, entries, has_unread, hidden, written};
+pub use tree::Setting;
 pub(crate) use variant::Variant;
 use variant::elsewhere;
 
@@ -66,7 +75,7 @@ pub struct Policy {
     is_without_target: bool,
     variant: Variant,
     /// The objects that its settings name, and without which its controllers reject it.
-    references: Box<[references::NamedObject]>,
+    pub(crate) references: Box<[references::NamedObject]>,
 }
 
 /// One target reference.
@@ -373,18 +382,6 @@ pub fn is_cluster_scoped(gk: &GroupKind) -> bool {
     gk.is_gateway_api("GatewayClass") || gk.is_core("Namespace")
 }
 
-/// The group of a reference without one.
-pub(crate) fn guessed_group(kind: &str) -> &'static str {
-    let mut gateway_api = ["GatewayClass", "Gateway", "ListenerSet"]
-        .iter()
-        .chain(&ROUTES);
-    if gateway_api.any(|known| known.eq_ignore_ascii_case(kind)) {
-        GATEWAY_API
-    } else {
-        ""
-    }
-}
-
 // === impl Precedence ===
 
 impl Precedence {
@@ -458,17 +455,6 @@ impl PartialOrd for Precedence {
 }
 
 pub use settings::{StrategyFault, carries_both, stanzas};
-pub(crate) use settings::{settings_of, take};
-
-/// The operation for a name inside a stanza (Kuadrant and GEP-713 use these spellings).
-pub(crate) fn op_named(name: &str) -> Option<Op> {
-    match name {
-        "atomic" => Some(Op::Atomic),
-        "patch" => Some(Op::Patch),
-        "merge" => Some(Op::ByKey),
-        _ => None,
-    }
-}
 
 /// The direction of a stanza.
 pub(crate) fn direction(place: StanzaPlace) -> Direction {

@@ -1,4 +1,3 @@
-//! What policies do: the conditions that the engine computes, and those that controllers reported.
+//! What policies do: the conditions that the engine computes.
 
 pub mod conditions;
-pub mod reports;

@@ -11,7 +11,7 @@ use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::level::{Level, Step};
 use crate::model::object::{Node, Object, ParentRef};
 use crate::state::snapshot::{Snapshot, class_key, namespace_key};
-use crate::status::reports::controller;
+use crate::topology::reports::controller;
 
 mod accept;
 mod acceptance;
@@ -22,6 +22,7 @@ mod delegated_paths;
 pub mod delegation;
 mod hostnames;
 mod isolation;
+pub mod reports;
 mod route_kinds;
 mod route_path;
 mod route_paths;

@@ -12,7 +12,7 @@ use crate::engine::model::ids::{ObjectKey, Place};
 use crate::engine::model::object::{Node, Object};
 use crate::engine::model::section;
 use crate::engine::state::snapshot::Snapshot;
-use crate::engine::status::reports::{of_whole, unresolved};
+use crate::engine::topology::reports::{of_whole, unresolved};
 use crate::engine::topology::{
     KeptOutCache, ParentAttachment, attachment, listeners_of, not_usable, unusable, why_unaccepted,
 };

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::named::Named;
+use crate::engine::attachment::reports::{ControllerStatus, Opinion, Overridden, Report};
 use crate::engine::status::conditions::Disagreement;
-use crate::engine::status::reports::{ControllerStatus, Opinion, Overridden, Report};
 
 /// What the status of a policy reports; empty without a status.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]

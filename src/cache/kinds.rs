@@ -10,9 +10,10 @@ use kube::core::{ApiResource, GroupVersionKind};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, Id, JoinSet};
 
-use crate::engine::kinds::profile::{ProfileRules, RetainedFields, is_policy_kind};
+use crate::engine::kinds::profile::{ProfileRules, is_policy_kind};
 use crate::engine::model::ids::{APIEXTENSIONS, GroupKind};
 use crate::engine::model::intern::Interner;
+use crate::engine::model::object::RetainedFields;
 use crate::engine::model::object::{Crd, Node, Object, is_gateway_kind};
 use crate::engine::state::snapshot::Change;
 use crate::registration::Resource;

@@ -1,7 +1,8 @@
 //! Checks which module may import which, and what the engine may use. Reads the source as text.
 //!
 //! The rule in one line: `main -> cli -> serve -> { cache, http } -> metrics -> engine`, and the engine is pure. The
-//! engine is a package of its own, `attache-engine`. A new module of the package `attache` needs a line in [`LAYERS`].
+//! engine is a package of its own, `attache-engine`, whose folders stand in [`FOLDERS`]. A new module of the package
+//! `attache` needs a line in [`LAYERS`].
 
 mod checker;
 mod source;
@@ -90,6 +91,25 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("today", &[]),
     ("engine", &[]),
 ];
+
+/// The folders of the engine, the lowest first: each may import only those before it.
+const FOLDERS: [&str; 11] = [
+    "model",
+    "kinds",
+    "policy",
+    "state",
+    "topology",
+    "attachment",
+    "merge",
+    "effective",
+    "status",
+    "routing",
+    "admission",
+];
+
+/// Where the engine goes upward nevertheless: a definition is an object, and what is kept of it are the facts that its schemas
+/// give about the kind.
+const UPWARD: [(&str, &str); 1] = [("engine/src/model/object/crd.rs", "kinds")];
 
 /// The modules without side effects.
 const PURE: [&str; 3] = ["engine", "registration", "answer"];
@@ -223,6 +243,28 @@ fn collect(folder: &Path, name: &str, files: &mut Vec<(String, String)>) {
     }
 }
 
+/// Why a file of the engine may not import this: it is in a higher folder. Tests may use everything.
+fn upward(path: &str, own_module: &[String], named: &[String]) -> Option<String> {
+    let [engine, own, ..] = own_module else {
+        return None;
+    };
+    if engine != "engine" || path.ends_with("/tests.rs") || path.contains("/tests/") {
+        return None;
+    }
+    let other = match named {
+        [root, engine, other, ..] if root == "crate" && engine == "engine" => other,
+        [root, other, ..] if root == "crate" => other,
+        _ => return None,
+    };
+    let height = |name: &str| FOLDERS.iter().position(|folder| *folder == name);
+    let Some(from) = height(own) else {
+        return Some(format!("`{own}` has no place in FOLDERS"));
+    };
+    let is_upward = height(other).is_some_and(|to| to > from);
+    (is_upward && !UPWARD.contains(&(path, other)))
+        .then(|| format!("{own} is below {other} and must not import it"))
+}
+
 /// The faults of one file, each with file and line.
 fn faults(path: &str, text: &str) -> Vec<String> {
     let mut faults = Vec::new();
@@ -251,6 +293,9 @@ fn faults(path: &str, text: &str) -> Vec<String> {
     };
     for Named { line, path: named } in names(&tokens(&without_text(text)), &own_module) {
         let shown = named.join("::");
+        if let Some(fault) = upward(path, &own_module, &named) {
+            faults.push(format!("{path}:{line}: {fault}: `{shown}`"));
+        }
         // The engine is a package of its own: the compiler holds what it may import.
         if named[0] == "crate" && layer != "lib" && layer != "engine" {
             let Some(other) = named.get(1) else { continue };

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use crate::kinds::profile::SameTarget;
-use crate::merge::{PathTrie, SettingPath, StanzaRef, is_under};
-use crate::model::fuel;
+use crate::model::path_trie::PathTrie;
+use crate::model::setting_path::{SettingPath, is_under};
 use crate::policy::Policy;
+use crate::policy::StanzaRef;
+use crate::policy::fuel;
 
 /// The policy that wins the conflict against `policy`. `policies` are the policies attached to one place, the established
 /// first.

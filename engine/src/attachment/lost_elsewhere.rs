@@ -9,11 +9,12 @@ use std::sync::Arc;
 use super::conflict::{comparison_cost, first_rival, leaves};
 use super::rejection::{Rejection, RejectionEffect};
 use crate::kinds::profile::Clash;
-use crate::merge::{PathTrie, SettingPath};
-use crate::model::fuel;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::maps::{HashMap, HashSet};
+use crate::model::path_trie::PathTrie;
+use crate::model::setting_path::SettingPath;
 use crate::policy::Policy;
+use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
 
 /// The targets at which a policy loses the conflict, each with the policy that wins it.

@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use crate::attachment::lost_elsewhere::{self, LostTargets, connected, lost};
 use crate::attachment::plain_listeners::PlainListeners;
+use crate::attachment::reports::{ControllerStatus, Opinion};
 use crate::attachment::targets_of;
 use crate::kinds::profile::Clash;
-use crate::model::fuel;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
 use crate::model::object::{Node, Object, Rule, is_route};
 use crate::policy::Policy;
+use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
-use crate::status::reports::{ControllerStatus, Opinion};
 use crate::topology::{
     KeptOutCache, ParentAttachment, attachment, attachment_cost, gateway_of, in_common, intersect,
     listener_at, sets_of,

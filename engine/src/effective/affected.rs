@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::attachment::conflict::rejected;
 use crate::effective::{Outcome, PathGroup, Resolver};
 use crate::kinds::profile::Class;
-use crate::merge::SettingPath;
 use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::json_text::JsonText;
 use crate::model::level::{Position, Step};
 use crate::model::maps;
 use crate::model::object::{Listener, Node, ParentRef};
+use crate::model::setting_path::SettingPath;
 use crate::policy::Policy;
 
 /// A policy attached to the paths through an object, at the object or above it.

@@ -9,9 +9,9 @@ use super::policy_list::PolicyList;
 use super::section_conflicts::SectionConflicts;
 use crate::attachment::Attachment;
 use crate::kinds::profile::Profile;
-use crate::model::fuel;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::policy::Policy;
+use crate::policy::fuel;
 
 /// The policies attached to one object.
 #[derive(Debug)]

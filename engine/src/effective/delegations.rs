@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::Resolver;
 use super::groups::AncestorGroup;
 use super::subgraph::{Subgraph, Subgraphs};
-use crate::model::fuel;
 use crate::model::ids::ObjectKey;
 use crate::model::level::{Level, Step};
 use crate::model::maps::HashSet;
 use crate::model::object::{Node, Object};
+use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{AncestorPath, AncestorPaths, OwnPaths, RoutePath};
 

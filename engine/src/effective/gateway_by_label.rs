@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::{PathGroup, PathScope, Resolver};
 use crate::attachment::is_of_classes;
 use crate::kinds::profile::{GatewayByLabel, Profile};
-use crate::model::fuel;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::level::{Level, Step};
 use crate::model::object::{Meta, Node, Object};
+use crate::policy::fuel;
 use crate::state::snapshot::{Snapshot, class_key, namespace_key};
 use crate::topology::{allows_namespace, to_gateway};
 

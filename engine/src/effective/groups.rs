@@ -10,13 +10,13 @@ use super::subgraph::Subgraph;
 use super::{PathGroup, PathSet, Resolver, Stack};
 use crate::kinds::profile::{DelegationFile, Parent, Profile, ServiceAs};
 use crate::merge::TargetFields;
-use crate::model::fuel;
 use crate::model::ids::ObjectKey;
 use crate::model::level::{Level, Step};
 use crate::model::maps::{HashMap, HashSet};
 use crate::model::object::{Node, Object};
 use crate::model::shared::Shared;
 use crate::policy::ListenerFacts;
+use crate::policy::fuel;
 use crate::topology::delegation::{delegates, rules_of};
 use crate::topology::{
     AncestorPath, AncestorPaths, RoutePath, RoutePaths, backend, through_service, to_backends,

@@ -10,7 +10,6 @@ use crate::effective::renames::Renames;
 use crate::effective::rule_renames::with_rules;
 use crate::effective::{PathScope, PathSet, Resolver, Routes};
 use crate::merge::Effective;
-use crate::model::fuel;
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::Level;
 use crate::model::maps::HashMap;
@@ -18,6 +17,7 @@ use crate::model::object::{Node, Object, is_route};
 use crate::model::section;
 use crate::model::shared::Shared;
 use crate::policy::Policy;
+use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
     AncestorPath, RoutePaths, listener_endpoint, missing_class, places, routes_of_other_kind,

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::attachment::Attachment;
+use crate::attachment::reports::{Rejected, rejected};
 use crate::kinds::profile::{CrossNamespace, Profile};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
 use crate::policy::ListenerFacts;
 use crate::state::snapshot::Snapshot;
-use crate::status::reports::{Rejected, rejected};
 use crate::topology::{AncestorPath, listeners_of};
 
 /// The conditions of an ancestor path. Most paths have the same.

@@ -10,13 +10,15 @@ use crate::effective::impact::{EffectiveChange, FormerEffective};
 use crate::effective::renames::Renames;
 use crate::effective::traffic::is_detached;
 use crate::kinds::profile::{Class, Profile, Protection};
-use crate::merge::{Effective, SettingPath, StanzaRef, is_under};
+use crate::merge::Effective;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::json_text::JsonText;
 use crate::model::level::{Level, Step};
 use crate::model::maps::{HashMap, HashSet};
+use crate::model::setting_path::{SettingPath, is_under};
 use crate::model::shared::Shared;
 use crate::policy::Policy;
+use crate::policy::StanzaRef;
 use crate::state::snapshot::Snapshot;
 use crate::topology::KeptOutCache;
 

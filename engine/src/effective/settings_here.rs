@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::stack_level::{Stack, StackLevel};
 use crate::kinds::profile::{OnRoutes, Profile};
 use crate::merge::contenders;
-use crate::model::fuel::Fuel;
 use crate::model::ids::ObjectKey;
 use crate::model::level::Level;
 use crate::model::maps::HashMap;
+use crate::policy::fuel::Fuel;
 use crate::policy::{ListenerFacts, Policy};
 
 /// Policies without their settings that do not act on a listener; each is made once.

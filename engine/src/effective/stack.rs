@@ -14,18 +14,18 @@ use super::settings_here::{PoliciesAtListeners, on_routes, without_idle};
 use super::stack_level::{Rare, Stack, StackLevel, inheritance};
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
+use crate::attachment::reports::{Rejected, rejected};
 use crate::attachment::{Attachment, attached_to, candidates, is_of_classes};
 use crate::kinds::profile::{MergeWith, Profile, ServiceAs};
 use crate::merge::{Effective, TargetFields, fold_cost, fold_levels, policies_read, winner};
-use crate::model::fuel::{self, Fuel};
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::{Level, Position, Step};
 use crate::model::maps;
 use crate::model::object::Object;
 use crate::model::shared::{Ids, Shared};
+use crate::policy::fuel::{self, Fuel};
 use crate::policy::{ListenerFacts, Policy};
 use crate::state::snapshot::Snapshot;
-use crate::status::reports::{Rejected, rejected};
 use crate::topology::{AncestorPath, to_route};
 
 /// Looks up each place once and folds each distinct stack once.

@@ -8,14 +8,14 @@ use super::listeners::{CandidateListener, CandidateListeners};
 use super::routes::Routes;
 use crate::attachment::rejection::RejectionFinder;
 use crate::attachment::{attached_to, candidates};
-use crate::model::fuel::{self, Fuel};
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
 use crate::model::level::Level;
 use crate::model::maps;
 use crate::model::object::{Node, Object, ParentRef, is_route};
+use crate::policy::fuel::{self, Fuel};
 use crate::state::snapshot::Snapshot;
-use crate::status::reports::of_route;
 use crate::topology::delegation::delegated_to;
+use crate::topology::reports::of_route;
 use crate::topology::{
     AncestorPath, AncestorPaths, DelegatedPaths, KeptOutCache, ListenerHostname,
     SharedAncestorPaths, Through, fits_service, listeners, listeners_of, may_accept, may_keep_out,

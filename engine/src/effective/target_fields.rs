@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::Resolver;
-use crate::admission::projected::{self, Projected};
 use crate::kinds::profile::{Control, Profile};
 use crate::merge::TargetFields;
-use crate::model::fuel;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::HashMap;
+use crate::model::projected::{self, Projected};
+use crate::policy::fuel;
 use crate::policy::{fields, spec};
 
 /// The fields that targets set, by object and policy kind.

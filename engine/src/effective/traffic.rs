@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::effective::renames::Renames;
-use crate::model::grants::routes_into;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Node, Object, is_route};
+use crate::state::grants::routes_into;
 use crate::state::snapshot::{Snapshot, class_key};
 use crate::topology::delegation::delegated_to;
 use crate::topology::{

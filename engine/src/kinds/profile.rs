@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
-use crate::model::object::Crd;
-use crate::model::section::SectionNames;
+use crate::model::object::{Crd, RetainedFields};
+use crate::model::section::{PortsBy, SectionNames};
 
 mod builtin;
 mod caveats;
@@ -41,7 +41,7 @@ mod weakness;
 pub use builtin::Builtin;
 pub use caveats::Caveat;
 pub use condition::Condition;
-pub(crate) use condition::collect;
+pub(crate) use condition::{ANY_VALUE, collect};
 pub use controller::{
     ControllerFile, ExpressionPaths, GrpcMethodAlone, ListenerIsolation, MadeRouteFile, RuleLists,
     RuleOrder,
@@ -62,7 +62,6 @@ pub use ports::{PortSettings, PortSettingsFile};
 pub use references::{Reference, WhenRejected};
 pub use refused::{Refused, RefusedFile};
 pub use rejected_if::RejectedIf;
-pub use retained::RetainedFields;
 pub use routes::OnRoutes;
 pub use schema::{
     Constraints, Field, FieldDefault, JsonType, Limit, Number, Part, Pattern, Shape, SpecRule,
@@ -70,9 +69,6 @@ pub use schema::{
 };
 pub use vocabulary::*;
 pub use weakness::{Weakness, WeaknessResult};
-
-/// The prefix of attache's own annotations.
-const OWN_ANNOTATIONS: &str = "attache.dev/";
 
 /// The source of a fact, the most trusted first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -241,7 +237,7 @@ impl ProfileRules {
     /// Configured profiles take precedence over built-in ones.
     pub fn new(config: Vec<file::ProfileFile>, builtin: Vec<file::ProfileFile>) -> Self {
         let (config, builtin) = (by_kind(config), by_kind(builtin));
-        let keeps = RetainedFields::of(config.values().chain(builtin.values()));
+        let keeps = retained::retained(config.values().chain(builtin.values()));
         Self {
             config,
             builtin,

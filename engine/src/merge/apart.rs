@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Effective, MergeLevel, Merged, StanzaRef, Tree, fold_levels};
+use super::{Effective, MergeLevel, Merged, fold_levels};
 use crate::kinds::profile::{Apart, Profile};
 use crate::policy::Policy;
+use crate::policy::StanzaRef;
+use crate::policy::tree::Tree;
 
 /// Folds the policies with each value of the field on their own; each result is in force as a whole. `None` if all of them
 /// have one value.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::level::level_stanzas;
-use super::stanza::StanzaRef;
 use super::{Effective, Merged, OVERRIDES_WHOLE};
 use crate::kinds::profile::{DictatedBy, SameTarget};
-use crate::model::fuel;
 use crate::policy::Policy;
+use crate::policy::StanzaRef;
+use crate::policy::fuel;
 
 /// The facts about one atomic level that decide the winner of any path through it. There are many paths and few
 /// levels.

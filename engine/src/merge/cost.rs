@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{OVERRIDES_WHOLE, StanzaRef, TargetFields, contenders};
+use super::{OVERRIDES_WHOLE, TargetFields, contenders};
 use crate::attachment::conflict::comparison_cost;
 use crate::kinds::profile::{DictatedBy, Profile, SameTarget};
-use crate::model::fuel;
 use crate::policy::Policy;
+use crate::policy::StanzaRef;
+use crate::policy::fuel;
 
 /// The cost of folding these levels and reporting the result, in units of fuel. If one stanza wins as a whole, it is
 /// taken as it is and the others are skipped. Otherwise each stanza copies the result so far; so do the fields that

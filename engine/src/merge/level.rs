@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::MergeLevel;
-use super::stanza::StanzaRef;
-use super::tree::{ByEntry, MergeUnit, Tree};
 use crate::attachment::conflict::rejected;
 use crate::kinds::profile::{Profile, SameTarget, Strategy};
 use crate::policy::Policy;
+use crate::policy::StanzaRef;
+use crate::policy::tree::{ByEntry, MergeUnit, Tree};
 
 /// The levels with those as one whose policies merge by age; empty if the kind has none of these.
 pub(super) fn by_age<'a>(

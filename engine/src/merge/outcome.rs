@@ -4,12 +4,14 @@ use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::tree::{Counterpart, Setting, SettingPath, Tree};
 use super::{Effective, Merged};
 use crate::model::ids::ObjectKey;
 use crate::model::maps::HashSet;
+use crate::model::setting_path::SettingPath;
 use crate::model::shared::{Ids, Shared};
 use crate::policy::Policy;
+use crate::policy::Setting;
+use crate::policy::tree::{Counterpart, Tree};
 
 /// The outcome of a policy on one path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::path_trie::PathTrie;
-use super::{Effective, Setting, SettingPath};
+use super::Effective;
 use crate::model::json_text::JsonText;
+use crate::model::path_trie::PathTrie;
+use crate::model::setting_path::SettingPath;
+use crate::policy::Setting;
 
 /// Settings of one overriding policy: those that replaced the lost settings, or all of its settings if none replaced
 /// exactly these fields.

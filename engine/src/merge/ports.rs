@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Effective, Merged, Tree};
+use super::{Effective, Merged};
 use crate::kinds::profile::Profile;
+use crate::policy::tree::Tree;
 
 // === impl Effective ===
 

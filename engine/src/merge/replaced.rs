@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::level::level_stanzas;
-use super::stanza::StanzaRef;
 use super::{OVERRIDES_WHOLE, REPLACES_WHOLE};
 use crate::kinds::profile::{DictatedBy, MergeWith, Profile};
 use crate::model::ids::ObjectKey;
 use crate::policy::Policy;
+use crate::policy::StanzaRef;
 
 /// The policies that were in force when `policy` lost to one of them as a whole; `None` if it did not. `levels` run
 /// from the least to the most specific, as for [`super::fold_levels`].

@@ -6,8 +6,9 @@
 
 use std::sync::Arc;
 
-use super::{Effective, MergeLevel, Merged, Tree, fold, inherited, layers};
+use super::{Effective, MergeLevel, Merged, fold, inherited, layers};
 use crate::kinds::profile::{Direction, Profile, Strategy};
+use crate::policy::tree::Tree;
 
 /// Implements [`super::fold_levels`] for levels that are merged in stages.
 pub(super) fn merged(

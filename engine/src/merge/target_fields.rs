@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::tree::{Setting, Tree};
 use crate::kinds::profile::Control;
 use crate::model::ids::ObjectKey;
+use crate::policy::Setting;
+use crate::policy::tree::Tree;
 use crate::policy::value_at;
 
 /// The fields that a target sets itself, of those that policies of a kind control.

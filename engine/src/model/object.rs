@@ -9,7 +9,6 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use crate::kinds::profile::RetainedFields;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::selector::{Labels, Selector};
 use crate::model::uid::Uid;
@@ -26,6 +25,7 @@ mod matches;
 mod outline;
 mod paths;
 pub mod reported;
+mod retained;
 mod rule_matches;
 mod same;
 mod unreadable;
@@ -34,6 +34,7 @@ mod weight;
 pub use annotations::{Annotations, IGNORE, Raw as RawAnnotations, short as short_annotations};
 pub use crd::{Crd, POLICY_LABEL};
 pub use filter_refs::FilterRefs;
+pub(crate) use kinds::guessed_group;
 pub use kinds::{
     CORE_KINDS, ROUTES, gateway_kinds, gateway_versions, is_core_kind, is_gateway_kind, is_route,
     section_noun, watched_gateway_kinds,
@@ -41,6 +42,7 @@ pub use kinds::{
 pub use matches::Matches;
 pub use paths::Paths;
 pub use reported::Reported;
+pub use retained::RetainedFields;
 pub use rule_matches::{Condition, RequestMatch, RuleMatches};
 pub use unreadable::{Unreadable, field as unreadable_field, plain};
 pub use weight::is_bearable;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::kinds::profile::PortsBy;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::model::ids::GroupKind;
 use crate::model::object::{Node, Object, Port, Rule};
 
@@ -13,6 +15,19 @@ pub struct SectionNames {
     pub indexed: bool,
     /// How references name ports of Services.
     pub ports_by: PortsBy,
+}
+
+/// How a reference names a port of a Service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PortsBy {
+    /// By its exact name: a port without a name cannot be a target.
+    #[default]
+    Name,
+    /// By its number, whether or not it has a name.
+    Number,
+    /// By either.
+    Both,
 }
 
 // === impl SectionNames ===

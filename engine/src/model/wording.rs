@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::merge::SettingPath;
 use crate::model::flow::flow;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::json_text::JsonText;
 use crate::model::object::section_noun;
+use crate::model::setting_path::SettingPath;
 
 /// A longer key is not a field name that a person chose: annotation keys have up to 317 characters.
 const LONGEST: usize = 317;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{Policy, Stanza};
+use super::{PolicyStanza, StanzaRef};
 use crate::kinds::profile::{Op, Profile, Strategy, WeaknessResult};
-use crate::merge::{PolicyStanza, StanzaRef};
 use crate::model::object::Object;
 
 impl Policy {

@@ -3,9 +3,10 @@
 use serde_json::{Map, Value};
 
 use super::targets::value_at;
-use super::{Stanza, StanzaPlace, direction, op_named};
+use super::{Stanza, StanzaPlace, direction};
+use crate::kinds::profile::op_named;
 use crate::kinds::profile::{Op, Profile, SameTarget, StanzaNames, Strategies, Strategy};
-use crate::model::fuel;
+use crate::policy::fuel;
 
 /// Why the strategy of a policy cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,11 +7,12 @@ use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use super::pod_selector::gateways;
-use super::{Select, TargetRef, guessed_group};
+use super::{Select, TargetRef};
 use crate::kinds::profile::{
     CrossNamespace, Fact, NameComparison, OnMissing, Profile, RefField, Source,
 };
 use crate::model::ids::GroupKind;
+use crate::model::object::guessed_group;
 use crate::model::object::{From, Object, gateway_kinds};
 use crate::model::section;
 use crate::model::selector::{Labels, Selector};

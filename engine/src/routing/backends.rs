@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::filters::{Filters, RedirectContext};
 use super::spec::{BackendSpec, Rule};
-use crate::model::grants::granted;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::level::Level;
 use crate::model::object::{BackendRef, Node, Object};
 use crate::model::section;
+use crate::state::grants::granted;
 use crate::state::snapshot::Snapshot;
 
 /// A backend of a rule.

@@ -5,7 +5,7 @@ use super::backends::{Answer, failure};
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object};
 use crate::state::snapshot::Snapshot;
-use crate::status::reports::controller;
+use crate::topology::reports::controller;
 
 /// The objects that filters of a rule name, in the order of the filters.
 fn named(route: &Object, rule: usize) -> &[ObjectKey] {

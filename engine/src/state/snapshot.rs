@@ -15,7 +15,6 @@ use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::HashSet;
 use crate::model::object::{Annotations, Crd, Node, Object};
 use crate::policy::Policy;
-use crate::status::reports;
 
 mod acceptances;
 mod attachment_index;
@@ -484,7 +483,7 @@ impl Snapshot {
             }
         }
         let policy = Arc::new(policy);
-        if reports::is_disputed(&policy) {
+        if policy.is_disputed() {
             self.disputed.insert(key.clone());
         }
         self.attachments.set(&policy);

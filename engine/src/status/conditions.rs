@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::attachment::is_of_another_target;
 use crate::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
+use crate::attachment::reports::{self, ControllerStatus, Report};
 use crate::attachment::{AttachmentPermission, explains_report, own_pods, permission, sections};
 use crate::effective::{PathGroup, Resolver};
 use crate::kinds::profile::Class;
@@ -13,7 +15,6 @@ use crate::model::maps::HashSet;
 use crate::model::object::section_noun;
 use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::Snapshot;
-use crate::status::reports::{self, ControllerStatus, Report};
 
 mod acts_on;
 mod ancestors;
@@ -414,7 +415,7 @@ fn accepted(
     let clash = resolver.clash(policy, place);
     let is_partial = clash.as_ref().is_some_and(Rejection::is_partial);
     let is_rejected = reports::rejected(snapshot, policy).at(object)
-        && !reports::is_of_another_target(snapshot, policy, object)
+        && !is_of_another_target(snapshot, policy, object)
         && !(is_partial && explains_report(snapshot, policy, object, clash.as_ref()));
     let report = is_rejected.then(|| reports::rejection(snapshot, policy));
     match (report.flatten(), clash.map(Box::new)) {

@@ -8,7 +8,7 @@ use crate::model::ids::GroupKind;
 use crate::model::object::{From, Listener, NAMESPACE_NAME, Node, Object, ParentRef};
 use crate::model::selector::Labels;
 use crate::state::snapshot::{Snapshot, namespace_key};
-use crate::status::reports::of_route;
+use crate::topology::reports::of_route;
 
 /// Why a listener does not accept a route that names its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

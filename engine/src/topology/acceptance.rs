@@ -8,12 +8,12 @@ use super::conflicts::{conflicts, conflicts_with_first};
 use super::isolation::{OwnListeners, narrower};
 use super::{controller_facts, missing_class, sets_of};
 use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
-use crate::model::grants::granted;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::{Listener, Node, Object};
 use crate::policy::Precedence;
+use crate::state::grants::granted;
 use crate::state::snapshot::Snapshot;
-use crate::status::reports::{of_class, of_listener};
+use crate::topology::reports::{of_class, of_listener};
 
 /// Why no request arrives through a Gateway, a `ListenerSet` or one of its listeners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

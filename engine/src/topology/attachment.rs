@@ -13,13 +13,13 @@ use super::route_path::{Unreached, unreached};
 use super::{AncestorPath, OwnPaths, gateway_of, through_listeners};
 use crate::kinds::profile::DelegationFile;
 use crate::model::acceptance::{Conflict, Listeners, SetRefusal};
-use crate::model::fuel;
 use crate::model::hint::{nearest, quoted};
 use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, ObjectKey, Place};
 use crate::model::level::Level;
 use crate::model::object::{BackendRef, From, Listener, Node, Object, ParentRef, is_route};
+use crate::policy::fuel;
 use crate::state::snapshot::{Snapshot, namespace_key};
-use crate::status::reports::{of_class, of_listener, of_route};
+use crate::topology::reports::{of_class, of_listener, of_route};
 
 /// The result of a parentRef.
 #[derive(Clone, Debug, PartialEq, Eq)]

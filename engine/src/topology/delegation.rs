@@ -12,7 +12,7 @@ use crate::model::object::{
     BackendRef, Condition, Node, Object, ParentRef, RequestMatch, Rule, is_route,
 };
 use crate::state::snapshot::{Snapshot, namespace_key};
-use crate::status::reports::{controller, of_route};
+use crate::topology::reports::{controller, of_route};
 
 /// The longest chain of routes that delegate to each other that is followed.
 pub const MOST_DELEGATIONS: usize = 16;

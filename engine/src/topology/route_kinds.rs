@@ -15,7 +15,7 @@ use crate::model::maps;
 use crate::model::object::{Listener, Node, Object};
 use crate::policy::Precedence;
 use crate::state::snapshot::Snapshot;
-use crate::status::reports::controller;
+use crate::topology::reports::controller;
 
 /// Routes that a listener keeps out, each with the older route of the other kind.
 pub type KeptOut = HashMap<ObjectKey, Arc<Object>, PrehashedBuildHasher>;

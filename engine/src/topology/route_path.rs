@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::model::grants::granted;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::{Level, Step};
 use crate::model::object::{BackendRef, Node, Object};
 use crate::model::section;
+use crate::state::grants::granted;
 use crate::state::snapshot::{Snapshot, namespace_key};
 
 /// A route path: everything below the listener.

@@ -15,6 +15,7 @@ use crate::answer::reported::{FromStatus, in_words};
 use crate::answer::state::PolicyState;
 use crate::answer::strategy::{as_written, strategy};
 use crate::engine::attachment::conflict::conflict_winner;
+use crate::engine::attachment::reports::ControllerStatus;
 use crate::engine::effective::{PathGroup, Resolver};
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::level::Level;
@@ -26,7 +27,6 @@ use crate::engine::status::conditions::{
     Accepted, State, TargetAttachment, TargetStatus, attachments, disagreement, partly_rejected,
     rejections_on, shadowed, status_on_paths,
 };
-use crate::engine::status::reports::ControllerStatus;
 
 /// The policies that are attached at an object or above it, by policy and by the place of attachment.
 type Found = BTreeMap<(ObjectKey, Place), Over>;

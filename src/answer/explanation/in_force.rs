@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::PolicyOnRequest;
 use crate::answer::Effective;
 use crate::engine::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
-use crate::engine::attachment::{explains_report, permission};
+use crate::engine::attachment::reports::{Rejected, rejected, rejection};
+use crate::engine::attachment::{explains_report, is_of_another_target, permission};
 use crate::engine::effective::{PathGroup, Resolver};
 use crate::engine::kinds::profile::{Class, Profile, ServiceAs};
 use crate::engine::merge::Effective as InForce;
@@ -16,7 +17,6 @@ use crate::engine::model::shared::Shared;
 use crate::engine::policy::Policy;
 use crate::engine::routing::{Backend, EntryPoint, Served};
 use crate::engine::state::snapshot::{Snapshot, namespace_key};
-use crate::engine::status::reports::{Rejected, is_of_another_target, rejected, rejection};
 use crate::engine::topology::{
     AncestorPath, RoutePath, backend, places, through_listeners, through_service, to_backends,
 };

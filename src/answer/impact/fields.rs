@@ -7,9 +7,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Named;
-use crate::engine::merge::{Effective, Setting, SettingPath};
+use crate::engine::merge::Effective;
 use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::setting_path::SettingPath;
 use crate::engine::model::wording;
+use crate::engine::policy::Setting;
 
 /// A setting that changes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -8,9 +8,10 @@ use attache::engine::effective::affected::attached_at_or_above;
 use attache::engine::effective::impact::impact;
 use attache::engine::effective::{PathGroup, Resolver};
 use attache::engine::kinds::profile::words;
-use attache::engine::merge::{Effective, Setting};
+use attache::engine::merge::Effective;
 use attache::engine::model::ids::ObjectKey;
 use attache::engine::policy::Policy;
+use attache::engine::policy::Setting;
 use attache::engine::state::snapshot::{Change, Snapshot};
 use attache::engine::status::conditions::{
     Accepted, State, affected, ancestors, selects_unwatched, status,

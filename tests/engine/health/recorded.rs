@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use attache::config::Configuration;
+use attache::engine::attachment::reports::{ControllerStatus, Opinion};
 use attache::engine::model::ids::GroupKind;
 use attache::engine::state::snapshot::{Change, Snapshot};
-use attache::engine::status::reports::{ControllerStatus, Opinion};
 use serde_json::{Value, json};
 use testing::cases::{nothing, root};
 

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use attache::engine::kinds::profile::Profile;
-use attache::engine::merge::{AtomicLevel, Effective, Setting, SettingPath, fold_levels, winner};
+use attache::engine::merge::{AtomicLevel, Effective, fold_levels, winner};
 use attache::engine::model::ids::{GroupKind, ObjectKey};
 use attache::engine::model::level::Level;
+use attache::engine::model::setting_path::SettingPath;
 use attache::engine::policy::Policy;
+use attache::engine::policy::Setting;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -41,6 +41,21 @@ fn a_fault_is_found_and_its_line_named() {
             "engine/src/state/snapshot.rs:2: the engine is pure and must not name `thread_local`",
         ),
         (
+            "engine/src/policy/targets.rs",
+            "use crate::{model::ids, state::snapshot::Snapshot};",
+            "engine/src/policy/targets.rs:2: policy is below state and must not import it: `crate::state::snapshot::Snapshot`",
+        ),
+        (
+            "engine/src/policy/targets.rs",
+            "use super::super::merge::Effective;",
+            "engine/src/policy/targets.rs:2: policy is below merge and must not import it: `crate::engine::merge::Effective`",
+        ),
+        (
+            "engine/src/words/noun.rs",
+            "use crate::model::ids;",
+            "engine/src/words/noun.rs:2: `words` has no place in FOLDERS: `crate::model::ids`",
+        ),
+        (
             "engine/src/state/snapshot.rs",
             "use kube;",
             "engine/src/state/snapshot.rs:2: the engine is pure and must not name `kube`",
@@ -114,6 +129,10 @@ fn allowed_imports_pass() {
             "fn f<'a>(x: &'a str) -> char { '\"' } // \"",
         ),
         ("engine/src/admission/review.rs", "use std::time::Duration;"),
+        (
+            "engine/src/merge.rs",
+            "use crate::policy::tree::Tree; use crate::attachment::Attachment; use self::level::upward;",
+        ),
         (
             "engine/src/admission/review.rs",
             "fn f<T: 'static>(cell: &std::sync::OnceLock<T>) -> &'static str;",

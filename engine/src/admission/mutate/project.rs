@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::annotate;
 use crate::admission::finding::{Code, Finding};
-use crate::admission::projected::{ANNOTATION, LONGEST, Projected};
 use crate::effective::Resolver;
 use crate::kinds::profile::Profile;
 use crate::model::object::Object;
+use crate::model::projected::{ANNOTATION, LONGEST, Projected};
 use crate::state::snapshot::Snapshot;
 
 mod field;

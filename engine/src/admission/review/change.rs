@@ -10,20 +10,22 @@ use crate::attachment::{attached_to, permission, targets_of};
 use crate::effective::impact::{EffectiveChange, Same, diff};
 use crate::effective::traffic::traffic;
 use crate::effective::{PathGroup, Resolver};
-use crate::merge::{Effective, Setting, SettingPath};
-use crate::model::grants::{certificates_into, granted, routes_into};
+use crate::merge::Effective;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::json_text::JsonText;
 use crate::model::maps::HashSet;
 use crate::model::object::{GrantFrom, GrantTo, Node, Object, section_noun};
 use crate::model::section;
+use crate::model::setting_path::SettingPath;
 use crate::model::shared::Shared;
 use crate::policy::Policy;
+use crate::policy::Setting;
+use crate::state::grants::{certificates_into, granted, routes_into};
 use crate::state::snapshot::{Change, Snapshot};
 
 use super::losses;
-use crate::model::fuel::{LOOKED_AT, MOST_REFERENCES, MOST_ROUTES};
 use crate::model::wording;
+use crate::policy::fuel::{LOOKED_AT, MOST_REFERENCES, MOST_ROUTES};
 
 /// The effect of a change of one object on effective policies, by kind.
 pub(super) fn effects(before: &Snapshot, is: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {

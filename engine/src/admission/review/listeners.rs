@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::change::too_much;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
-use crate::model::fuel;
 use crate::model::hint::{nearest, quoted};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Node, Object};
+use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
     Conflict, listeners, listeners_of, missing_class, why_not_joined, why_unaccepted,

@@ -14,14 +14,16 @@ use crate::effective::protection::{Extent, Loss, Lost, lost, lost_at_listeners};
 use crate::effective::renames::Renames;
 use crate::effective::traffic::Opened;
 use crate::kinds::profile::{DictatedBy, Op, Strategy};
-use crate::merge::{Effective, SettingPath, StanzaRef};
+use crate::merge::Effective;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::json_text::JsonText;
 use crate::model::maps::HashMap;
 use crate::model::object::{Object, is_route};
+use crate::model::setting_path::SettingPath;
 use crate::model::shared::Shared;
 use crate::model::wording;
 use crate::policy::Policy;
+use crate::policy::StanzaRef;
 use crate::state::snapshot::{Change, Snapshot};
 
 /// Finds what a new or existing policy takes from others.

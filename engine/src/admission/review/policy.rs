@@ -8,20 +8,21 @@ use crate::admission::validate::{validate, validate_read};
 use crate::attachment::conflict::overlap;
 use crate::effective::Resolver;
 use crate::kinds::profile::{ConflictScope, SameTarget};
-use crate::merge::{StanzaRef, field_conflicts};
+use crate::merge::field_conflicts;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Node, Object, is_route};
 use crate::policy::Policy;
+use crate::policy::StanzaRef;
 use crate::state::snapshot::Snapshot;
 use crate::status::conditions::{
     Accepted, PolicyStatus, State, TargetStatus, Winner, rejections_on, status,
 };
-use crate::status::reports::controller;
+use crate::topology::reports::controller;
 
 use super::{change, losses, reported};
 use crate::attachment::Attachment;
-use crate::model::fuel::{MOST_COMPARED, MOST_CONFLICTS, MOST_SELECTED};
 use crate::model::wording;
+use crate::policy::fuel::{MOST_COMPARED, MOST_CONFLICTS, MOST_SELECTED};
 
 /// Findings on a policy as it will be after admission.
 ///

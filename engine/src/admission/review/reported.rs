@@ -1,9 +1,9 @@
 //! Findings on policies whose reported status differs from the one that attache expects.
 
 use crate::admission::finding::{Code, Finding};
+use crate::attachment::reports::Overridden;
 use crate::policy::Policy;
 use crate::status::conditions::{Accepted, Disagreement, PolicyStatus};
-use crate::status::reports::Overridden;
 
 /// The finding on a policy about which its controllers and attache disagree.
 pub(super) fn disagrees(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
-use crate::model::fuel;
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object};
+use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
-use crate::status::reports::unresolved;
+use crate::topology::reports::unresolved;
 use crate::topology::{
     KeptOutCache, ParentAttachment, Unreached, attachment, attachment_cost, delegated, gateway_of,
     missing_class, not_usable, unusable,

@@ -13,8 +13,8 @@ use crate::state::snapshot::{Change, Snapshot};
 
 use super::changes::changes_other_paths;
 use super::{change, listeners, route};
-use crate::model::fuel::{MOST_REFERENCES, MOST_ROUTES};
 use crate::model::wording;
+use crate::policy::fuel::{MOST_REFERENCES, MOST_ROUTES};
 
 /// Findings on a target as it will be after admission, and on the effect of the change on others.
 pub(super) fn findings(

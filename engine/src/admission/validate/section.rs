@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::admission::finding::{Code, Finding};
-use crate::kinds::profile::PortsBy;
 use crate::model::hint::{nearest, quoted};
 use crate::model::object::{Node, Object, section_noun};
+use crate::model::section::PortsBy;
 use crate::model::section::{SectionNames, nameable, on_port, resolve};
 use crate::policy::{Entry, Policy, TargetRef};
 

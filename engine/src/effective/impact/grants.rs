@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Affected, end_of, targets};
 use crate::effective::Resolver;
-use crate::model::grants::{certificates_into, routes_into};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::level::Level;
 use crate::model::object::GrantFrom;
+use crate::state::grants::{certificates_into, routes_into};
 
 /// Adds what a grant allows in its namespace: targets of policies, objects that their settings name, backends of routes, and
 /// certificates of listeners.

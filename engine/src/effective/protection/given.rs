@@ -6,9 +6,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::kinds::profile::{Profile, Protection, Weakness, WeaknessResult};
-use crate::merge::{Effective, InForce, Setting, SettingPath, StanzaRef, is_under};
+use crate::merge::Effective;
 use crate::model::ids::ObjectKey;
 use crate::model::json_text::JsonText;
+use crate::model::setting_path::{SettingPath, is_under};
+use crate::policy::{InForce, Setting, StanzaRef};
 use crate::state::snapshot::Snapshot;
 
 /// The requests for which a protection holds.

@@ -36,7 +36,7 @@ struct FieldValues {
 /// Any key of a map, or any item of a list.
 const ANY_KEY: &str = "*";
 /// Any value but `null`.
-pub(super) const ANY_VALUE: &str = "<any>";
+pub(crate) const ANY_VALUE: &str = "<any>";
 
 // === impl Condition ===
 

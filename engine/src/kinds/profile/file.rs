@@ -12,10 +12,11 @@ use super::rejected_if::RejectedIfFile;
 use super::weakness::{AlternativesFile, WeaknessFile};
 use super::{
     Clash, Class, ConflictScope, CrossNamespace, NameComparison, NeedFile, OnMissing, Only, Parent,
-    PortsBy, RefusedFile, SameTarget, SectionNaming, ServiceAs, StatusShape,
+    RefusedFile, SameTarget, SectionNaming, ServiceAs, StatusShape,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
+use crate::model::section::PortsBy;
 
 mod merge;
 

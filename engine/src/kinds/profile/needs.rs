@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
+use super::Fact;
 use super::condition::ANY_VALUE;
 use super::read::setting_path;
-use super::{Fact, Profile};
-use crate::policy::{Entry, entries};
 
 /// Fields of which a policy needs at least one, or the kinds of its targets.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -29,9 +27,9 @@ pub struct NeedFile {
 /// Fields of which a policy needs at least one, or the kinds of its targets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
-    any_of: Vec<Vec<String>>,
-    targets: Vec<String>,
-    when: Vec<(Vec<String>, Vec<String>)>,
+    pub(crate) any_of: Vec<Vec<String>>,
+    pub(crate) targets: Vec<String>,
+    pub(crate) when: Vec<(Vec<String>, Vec<String>)>,
 }
 
 // === impl Need ===
@@ -48,25 +46,8 @@ impl Need {
         }
     }
 
-    fn is_met(&self, spec: &Value, profile: &Profile) -> bool {
-        let asked = self.when.iter().all(|(path, texts)| {
-            let value = value_at(spec, path);
-            let is = |text: &String| value.and_then(Value::as_str) == Some(text);
-            texts
-                .iter()
-                .any(|text| is(text) || (text == ANY_VALUE && is_set(value)))
-        });
-        let any_of = || self.any_of.iter().any(|path| is_set(value_at(spec, path)));
-        let is_target = |entry: &Entry<'_>| {
-            let target = entry.target.as_ref().ok();
-            target.is_none_or(|target| self.targets.iter().any(|kind| **kind == *target.gk.kind))
-        };
-        let targets = || self.targets.is_empty() || entries(spec, profile).iter().all(is_target);
-        !asked || ((self.any_of.is_empty() || any_of()) && targets())
-    }
-
     /// `needs rules where action is DENY`.
-    fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         let fields: Vec<String> = self.any_of.iter().map(|path| path.join(".")).collect();
         let mut needs = fields.join(" or ");
         if !self.targets.is_empty() {
@@ -85,29 +66,6 @@ impl Need {
         } else {
             format!("needs {needs} where {}", when.join(" and "))
         }
-    }
-}
-
-fn value_at<'a>(spec: &'a Value, path: &[String]) -> Option<&'a Value> {
-    path.iter().try_fold(spec, |value, name| value.get(name))
-}
-
-fn is_set(value: Option<&Value>) -> bool {
-    match value {
-        None | Some(Value::Null) => false,
-        Some(Value::Array(items)) => !items.is_empty(),
-        Some(Value::String(text)) => !text.is_empty(),
-        Some(_) => true,
-    }
-}
-
-// === impl Profile ===
-
-impl Profile {
-    /// The missing fields for which a policy with this spec is rejected: `needs rules where action is DENY`.
-    pub fn unmet(&self, spec: &Value) -> Option<String> {
-        let need = self.needs.iter().find(|need| !need.is_met(spec, self));
-        need.map(Need::words)
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
-use crate::policy::guessed_group;
+use crate::model::object::guessed_group;
 
 /// A set of `GatewayClass`es, by controller or by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -265,19 +265,6 @@ pub enum SectionNaming {
     ExplicitOrIndex,
 }
 
-/// How a reference names a port of a Service.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum PortsBy {
-    /// By its exact name: a port without a name cannot be a target.
-    #[default]
-    Name,
-    /// By its number, whether or not it has a name.
-    Number,
-    /// By either.
-    Both,
-}
-
 /// Where the status of a policy reports its outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -292,4 +279,14 @@ pub enum StatusShape {
     Other,
     /// Nowhere.
     None,
+}
+
+/// The operation for a name inside a stanza (Kuadrant and GEP-713 use these spellings).
+pub(crate) fn op_named(name: &str) -> Option<Op> {
+    match name {
+        "atomic" => Some(Op::Atomic),
+        "patch" => Some(Op::Patch),
+        "merge" => Some(Op::ByKey),
+        _ => None,
+    }
 }

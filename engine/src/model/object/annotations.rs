@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::admission::projected;
 use crate::model::label_map::LabelMap;
+use crate::model::projected;
 
 /// The annotation by which an object suppresses findings about itself.
 pub const IGNORE: &str = "attache.dev/ignore";

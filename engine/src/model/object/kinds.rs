@@ -1,6 +1,6 @@
 //! The kinds of objects that attache knows without a definition: those of Kubernetes and of the Gateway API.
 
-use crate::model::ids::{GATEWAY_API_X, GroupKind};
+use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind};
 
 /// Route kinds of Gateway API.
 pub const ROUTES: [&str; 5] = ["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
@@ -37,6 +37,18 @@ pub fn gateway_kinds() -> impl Iterator<Item = GroupKind> {
     let kinds = ABOVE.iter().chain(&ROUTES);
     let kinds = kinds.map(|kind| GroupKind::gateway_api(kind));
     kinds.chain([GroupKind::new(GATEWAY_API_X, "XListenerSet")])
+}
+
+/// The group of a reference without one.
+pub(crate) fn guessed_group(kind: &str) -> &'static str {
+    let mut gateway_api = ["GatewayClass", "Gateway", "ListenerSet"]
+        .iter()
+        .chain(&ROUTES);
+    if gateway_api.any(|known| known.eq_ignore_ascii_case(kind)) {
+        GATEWAY_API
+    } else {
+        ""
+    }
 }
 
 /// [`gateway_kinds`] with `ReferenceGrant`: the kinds of Gateway API that are watched.

@@ -8,7 +8,7 @@ use crate::effective::Resolver;
 use crate::model::ids::ObjectKey;
 use crate::model::level::Level;
 use crate::policy::Policy;
-use crate::status::reports::controller;
+use crate::topology::reports::controller;
 
 /// One entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

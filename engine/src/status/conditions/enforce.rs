@@ -6,15 +6,16 @@ use std::sync::Arc;
 use super::idle::idle;
 use super::{NoEffect, State, TargetStatus, Winner};
 use crate::effective::{Outcome, PathGroup, Stack};
-use crate::merge::{
-    PathTrie, PolicyOutcome, SettingPath, StanzaRef, ValuesInForce, policies_in_force,
-};
+use crate::merge::{PolicyOutcome, ValuesInForce, policies_in_force};
 use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::Level;
 use crate::model::maps;
 use crate::model::object::is_route;
+use crate::model::path_trie::PathTrie;
+use crate::model::setting_path::SettingPath;
 use crate::model::shared::Shared;
 use crate::policy::Policy;
+use crate::policy::StanzaRef;
 use crate::state::snapshot::Snapshot;
 use crate::topology::AncestorPaths;
 

@@ -13,10 +13,10 @@ use crate::model::section::rule_label;
 use crate::model::wording::{first, plural};
 use crate::policy::{ListenerFacts, Policy};
 use crate::state::snapshot::{Snapshot, namespace_key};
-use crate::status::reports::controller;
 use crate::topology::delegation::{
     Unfollowed, delegates, facts_of, parents_of, unfollowed, why_not,
 };
+use crate::topology::reports::controller;
 use crate::topology::{
     KeptOutCache, ParentAttachment, attachment, delegated, gateway_of, not_usable, sets_of,
     unusable, why_unaccepted,

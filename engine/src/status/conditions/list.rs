@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{Accepted, NoEffect, PolicyStatus, State, TargetStatus};
+use crate::attachment::reports::Opinion;
 use crate::model::ids::ObjectKey;
-use crate::status::reports::Opinion;
 
 /// One condition.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::merge::{OverridingValues, SettingPath};
+use crate::merge::OverridingValues;
 use crate::model::ids::{ObjectKey, Place};
+use crate::model::setting_path::SettingPath;
 use crate::model::shared::Shared;
 
 /// A policy that overrides another.

@@ -1,11 +1,12 @@
 //! Policies that controllers reject, or report not to be in force, for requests through single ancestors.
 
 use super::{Accepted, State, TargetStatus};
+use crate::attachment::is_of_another_target;
+use crate::attachment::reports::{self, Rejected, Report};
 use crate::effective::PathGroup;
 use crate::model::ids::Place;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
-use crate::status::reports::{self, Rejected, Report};
 
 /// Whether a place is another section of the object of a target.
 fn is_sibling_section(place: &Place, target: &Place) -> bool {
@@ -16,7 +17,7 @@ fn is_sibling_section(place: &Place, target: &Place) -> bool {
 /// The reports by which a policy that is in force on a target is not in force for requests through single ancestors.
 pub fn rejections_on(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Vec<Report> {
     let is_whole = !matches!(reports::rejected(snapshot, policy), Rejected::Through(_));
-    if is_whole || reports::is_of_another_target(snapshot, policy, &target.object) {
+    if is_whole || is_of_another_target(snapshot, policy, &target.object) {
         return Vec::new();
     }
     let mut reports = reports::rejections_by_ancestor(snapshot, policy);
@@ -34,7 +35,7 @@ pub(super) fn not_enforced_on(
     target: &Place,
 ) -> Option<Report> {
     let is_everywhere = reports::rejected(snapshot, policy).at(&target.object)
-        && !reports::is_of_another_target(snapshot, policy, &target.object);
+        && !is_of_another_target(snapshot, policy, &target.object);
     is_everywhere
         .then(|| reports::not_enforced(snapshot, policy))
         .flatten()

@@ -1,7 +1,7 @@
 //! Differences between the reported status and the status that attache expects.
 
 use super::{Accepted, PolicyStatus, State};
-use crate::status::reports::{ControllerStatus, Opinion, Overridden, Report};
+use crate::attachment::reports::{ControllerStatus, Opinion, Overridden, Report};
 
 /// How a controller and attache disagree about a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,7 +9,7 @@ use crate::effective::Resolver;
 use crate::effective::affected::{Acting, acting_on, acting_through};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Node, ParentRef};
-use crate::status::reports::controller;
+use crate::topology::reports::controller;
 
 /// One condition of an object, or of one of its listeners.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::admission::projected::descend;
 use crate::effective::{Outcome, Resolver};
 use crate::kinds::profile::{Class, Control, Direction, Profile, Strategy};
-use crate::merge::{Effective, Setting, is_unset};
+use crate::merge::{Effective, is_unset};
 use crate::model::ids::ObjectKey;
 use crate::model::level::Position;
 use crate::model::maps::HashSet;
+use crate::model::projected::descend;
 use crate::policy::Precedence;
+use crate::policy::Setting;
 
 /// A value for one field. Objects are split: a claim has a scalar, a list, or a whole map.
 #[derive(Clone, Debug)]

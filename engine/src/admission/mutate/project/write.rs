@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::field::ProjectedField;
-use crate::admission::projected::{Projected, Written, descend};
 use crate::merge::is_unset;
+use crate::model::projected::{Projected, Written, descend};
 
 /// Writes a claim if the object permits it, and records what was written. In a list of objects, each existing item is
 /// processed; missing objects are created.

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::rules::{some, texts};
 use super::{Schemas, property};
 use crate::kinds::cel::{CelBudget, Rule};
+use crate::kinds::profile::op_named;
 use crate::kinds::profile::{Direction, Op, StanzaNames, Strategies, Strategy};
-use crate::policy::op_named;
 
 /// The maximum total length of the paths of maps in bytes. Further maps are merged key by key.
 const LONGEST_PATHS: usize = 100_000;

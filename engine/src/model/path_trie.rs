@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::tree::SettingPath;
+use super::setting_path::SettingPath;
 use crate::model::maps::HashMap;
 
 /// Paths, each with the index of its owner. Look-up takes one step per key, regardless of the number of paths.

@@ -6,7 +6,7 @@ use super::Tree;
 
 impl Tree {
     /// Both, this one first. Settings of the same policy occur once.
-    pub(in crate::merge) fn side_by_side_with(self, other: Self) -> Self {
+    pub(crate) fn side_by_side_with(self, other: Self) -> Self {
         let mut each = self.into_each();
         for tree in other.into_each() {
             if !each.contains(&tree) {

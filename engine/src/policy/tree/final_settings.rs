@@ -6,7 +6,7 @@ use super::{Fields, Tree};
 
 impl Tree {
     /// The subtree at a path.
-    pub(in crate::merge) fn at(&self, path: &[String]) -> Option<&Self> {
+    pub(crate) fn at(&self, path: &[String]) -> Option<&Self> {
         match (self, path.split_first()) {
             (Self::Instead(tree), _) => tree.at(path),
             (Self::Leaf(setting), None) => (!setting.value.is_null()).then_some(self),
@@ -17,7 +17,7 @@ impl Tree {
     }
 
     /// Replaces the subtree at a path with another tree. A leaf above the path makes way for it.
-    pub(in crate::merge) fn copy_from(&mut self, other: &Self, path: &[String]) {
+    pub(crate) fn copy_from(&mut self, other: &Self, path: &[String]) {
         match (self, path) {
             (Self::Instead(tree), path) => tree.copy_from(other, path),
             (tree, []) => *tree = other.clone(),
@@ -41,7 +41,7 @@ impl Tree {
     }
 
     /// Removes the subtree at a path.
-    pub(in crate::merge) fn remove(&mut self, path: &[String]) {
+    pub(crate) fn remove(&mut self, path: &[String]) {
         match (self, path) {
             (Self::Instead(tree), path) => tree.remove(path),
             (Self::Map(map), [key]) => map.remove(key),

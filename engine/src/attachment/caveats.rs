@@ -3,12 +3,11 @@
 
 use std::sync::Arc;
 
-use super::Policy;
-use crate::kinds::profile::{Caveat, Weakness};
-use crate::merge::{StanzaRef, is_under};
+use crate::kinds::profile::Caveat;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::{HashMap, HashSet};
 use crate::model::object::{Listener, Node, Object, gateway_kinds};
+use crate::policy::Policy;
 use crate::state::snapshot::{Snapshot, namespace_key};
 
 /// The caveat on policies whose references have members that neither the profile nor attache knows.
@@ -29,22 +28,6 @@ impl Policy {
         let unknown = unknown.then_some(UNKNOWN_MEMBERS);
         let caveats = caveats.map(|caveat| &*caveat.text);
         weaknesses.chain(caveats).chain(unknown)
-    }
-
-    /// Whether some of its settings protect less than they seem to.
-    pub(crate) fn is_weak(&self) -> bool {
-        let mut weaknesses = self.profile.weakened_by.iter();
-        weaknesses.any(|weakness| self.has_weakness(weakness))
-    }
-
-    /// Whether its own settings protect less than they seem to.
-    fn has_weakness(&self, weakness: &Weakness) -> bool {
-        let condition = &weakness.condition;
-        condition.holds_for(Some(&self.object.meta))
-            && self.sets_one(&weakness.settings)
-            && self
-                .parts()
-                .any(|part| condition.holds_in_made(|| part.as_in_force().json()))
     }
 
     fn has_caveat(&self, caveat: &Caveat, snapshot: &Snapshot) -> bool {
@@ -94,12 +77,6 @@ impl Policy {
             && (caveat.controllers.is_empty() || caveat.controllers.iter().any(runs))
             && caveat.condition.holds_for(Some(&self.object.meta))
             && caveat.condition.holds_in_made(|| self.spec())
-    }
-
-    /// Whether it has a setting at or below one of these paths.
-    fn sets_one(&self, settings: &[Vec<String>]) -> bool {
-        let mut paths = self.parts().flat_map(StanzaRef::paths);
-        paths.any(|path| settings.iter().any(|setting| is_under(&path, setting)))
     }
 }
 

@@ -8,9 +8,9 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use super::{Policy, Variant};
 use crate::model::ids::ObjectKey;
 use crate::model::maps::HashSet;
-use crate::policy::{Policy, Variant};
 
 /// Units of fuel for one side of a request: enough for seven hundred policies with fifty settings each, on a path of
 /// its own each, and for the rest of the review.

@@ -5,10 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 
-use super::tree::{Lists, MergeUnit, Setting, SettingPath, Tree, leaves_in};
+use super::settings::{settings_of, take};
+use super::tree::{Lists, MergeUnit, Setting, Tree, leaves_in};
+use super::{Policy, Stanza, StanzaPlace};
 use crate::kinds::profile::{Direction, Op, Profile, Strategy};
 use crate::model::ids::ObjectKey;
-use crate::policy::{self, Policy, Stanza, StanzaPlace};
+use crate::model::setting_path::SettingPath;
 
 /// One stanza of a policy.
 #[derive(Clone, Debug)]
@@ -38,7 +40,7 @@ pub(crate) fn read_stanzas(
     stanzas: &[Stanza],
 ) -> Box<[PolicyStanza]> {
     let pieces = stanzas.iter().map(|stanza| {
-        let settings = || policy::settings_of(spec, stanza.place, profile);
+        let settings = || settings_of(spec, stanza.place, profile);
         let merging = &profile.merging;
         let essential =
             |name: &String| merging.essential.is_empty() || merging.essential.contains(name);
@@ -125,23 +127,23 @@ impl PolicyStanza {
 
 impl<'a> StanzaRef<'a> {
     /// The policy that the settings belong to.
-    pub(super) fn policy(self) -> &'a Policy {
+    pub(crate) fn policy(self) -> &'a Policy {
         self.policy
     }
 
     /// Whether both are the same stanza of one policy.
-    pub(super) fn is(self, other: Self) -> bool {
+    pub(crate) fn is(self, other: Self) -> bool {
         let place = |part: Self| (part.stanza.stanza.place, part.policy.variant());
         place(self) == place(other) && self.policy.key() == other.policy.key()
     }
 
     /// The strategy of the settings.
-    pub(super) fn strategy(self) -> Strategy {
+    pub(crate) fn strategy(self) -> Strategy {
         self.stanza.stanza.strategy
     }
 
     /// The number of settings; one with a long path counts several times.
-    pub(super) fn leaves(self) -> usize {
+    pub(crate) fn leaves(self) -> usize {
         self.stanza.leaves
     }
 
@@ -161,7 +163,7 @@ impl<'a> StanzaRef<'a> {
     }
 
     /// The settings. Parses all stanzas of the policy at once.
-    pub(super) fn tree(self) -> &'a Arc<Tree> {
+    pub(crate) fn tree(self) -> &'a Arc<Tree> {
         if self.stanza.tree.get().is_none() {
             self.policy.read_from(self.policy.spec());
         }
@@ -185,7 +187,7 @@ impl<'a> StanzaRef<'a> {
             policy: policy.key().clone(),
             strategy: Some(piece.stanza.strategy),
         };
-        let settings = policy::take(spec, piece.stanza.place, &policy.profile);
+        let settings = take(spec, piece.stanza.place, &policy.profile);
         let lists = lists(&policy.profile, policy.key());
         let merging = &policy.profile.merging;
         let units = MergeUnit::Paths(&merging.atomic_fields);

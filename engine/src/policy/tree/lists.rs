@@ -6,21 +6,21 @@ use serde_json::Value;
 
 use super::{MergeUnit, Tree, bytes_of, leaf_at};
 use crate::model::ids::ObjectKey;
-use crate::policy::value_at;
+use crate::policy::targets::value_at;
 
 /// Lists whose entries have an identity.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::merge) struct Lists<'a> {
+pub(crate) struct Lists<'a> {
     /// Lists with entries identified by a key: the name of the field that holds the list, and the key.
-    pub(in crate::merge) keys: &'a BTreeMap<String, String>,
+    pub(crate) keys: &'a BTreeMap<String, String>,
     /// The same for lists whose entries are always combined. An entry without the key has no name.
-    pub(in crate::merge) combined: &'a BTreeMap<String, String>,
+    pub(crate) combined: &'a BTreeMap<String, String>,
     /// Lists with entries identified by their index and their policy: names of fields.
-    pub(in crate::merge) adding_up: &'a [String],
+    pub(crate) adding_up: &'a [String],
     /// Such lists that add up between levels only: the names of the field above them and of their own.
-    pub(in crate::merge) by_policy: &'a [[String; 2]],
+    pub(crate) by_policy: &'a [[String; 2]],
     /// The policy.
-    pub(in crate::merge) policy: &'a ObjectKey,
+    pub(crate) policy: &'a ObjectKey,
 }
 
 /// The place of a value: its field, and the field above that.
@@ -32,7 +32,7 @@ pub(super) struct FieldPlace<'a> {
 
 /// The lists that are merged entry by entry.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::merge) enum ByEntry<'a> {
+pub(crate) enum ByEntry<'a> {
     /// All whose entries have an identity.
     All,
     /// Those that always are: the names of the fields.
@@ -95,7 +95,7 @@ impl ByEntry<'_> {
 }
 
 /// The number of leaves in a tree of these settings; a leaf with a long path counts several times.
-pub(in crate::merge) fn leaves_in<'a>(
+pub(crate) fn leaves_in<'a>(
     settings: impl Iterator<Item = (&'a String, &'a Value)>,
     lists: &Lists<'_>,
 ) -> usize {
@@ -142,11 +142,7 @@ fn text(value: &Value) -> String {
 
 impl Tree {
     /// Combines entries of the same name in lists whose entries are always combined: the later entry wins.
-    pub(in crate::merge) fn combined(
-        self,
-        units: MergeUnit<'_>,
-        lists: &BTreeMap<String, String>,
-    ) -> Self {
+    pub(crate) fn combined(self, units: MergeUnit<'_>, lists: &BTreeMap<String, String>) -> Self {
         if lists.is_empty() {
             return self;
         }

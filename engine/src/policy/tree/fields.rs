@@ -6,7 +6,7 @@ use super::Tree;
 
 /// Sorted by key. Most maps have few fields, and iteration is far more common than look-up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::merge) struct Fields(Vec<(Arc<str>, Tree)>);
+pub(crate) struct Fields(Vec<(Arc<str>, Tree)>);
 
 // === impl Fields ===
 

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::admission::projected::token;
+use super::fuel;
 use crate::kinds::profile::Strategy;
-use crate::model::fuel;
 use crate::model::ids::ObjectKey;
 use crate::model::json_text::JsonText;
 use crate::model::maps::HashMap;
+use crate::model::projected::token;
+use crate::model::setting_path::SettingPath;
 
 mod fields;
 mod final_settings;
@@ -19,7 +20,7 @@ mod side_by_side;
 
 use fields::Fields;
 use lists::FieldPlace;
-pub(super) use lists::{ByEntry, Lists, leaves_in};
+pub(crate) use lists::{ByEntry, Lists, leaves_in};
 
 /// A value and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,18 +33,9 @@ pub struct Setting {
     pub strategy: Option<Strategy>,
 }
 
-/// Keys from the root of the settings to a leaf. An entry of a keyed list is `key=value`.
-pub type SettingPath = Vec<Arc<str>>;
-
-/// Whether a leaf is at a field of the settings or below it; `*` stands for any key.
-pub fn is_under(path: &SettingPath, field: &[String]) -> bool {
-    let mut keys = field.iter().zip(path);
-    path.len() >= field.len() && keys.all(|(field, key)| field == "*" || **field == **key)
-}
-
 /// A tree of settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Tree {
+pub(crate) enum Tree {
     Leaf(Setting),
     Map(Fields),
     /// A list whose entries are identified by the value of a key, in order. An entry without a name is not in paths.
@@ -56,10 +48,10 @@ pub(super) enum Tree {
 }
 
 /// The part of another tree at the same path as a leaf, or the nearest one above it.
-pub(super) struct Counterpart<'a, K = ()> {
-    pub(super) tree: &'a Tree,
+pub(crate) struct Counterpart<'a, K = ()> {
+    pub(crate) tree: &'a Tree,
     /// What is known of it, for all leaves with the same counterpart.
-    pub(super) known: OnceCell<K>,
+    pub(crate) known: OnceCell<K>,
 }
 
 /// The children of a container, by key.
@@ -72,7 +64,7 @@ enum Below<'a> {
 
 /// The units in which trees are merged.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum MergeUnit<'a> {
+pub(crate) enum MergeUnit<'a> {
     /// Every field (RFC 7386).
     Fields,
     /// The subtrees at these paths are replaced as a whole; `*` matches any key that is not named by a longer path.
@@ -87,7 +79,7 @@ pub(super) enum MergeUnit<'a> {
 
 impl Tree {
     /// Reads settings.
-    pub(super) fn read(
+    pub(crate) fn read(
         value: Value,
         lists: Option<&Lists<'_>>,
         setting: &impl Fn(&Value) -> Setting,
@@ -129,7 +121,7 @@ impl Tree {
     }
 
     /// Whether it is a single value.
-    pub(super) fn is_leaf(&self) -> bool {
+    pub(crate) fn is_leaf(&self) -> bool {
         match self {
             Self::Leaf(_) => true,
             Self::Instead(tree) => tree.is_leaf(),
@@ -137,13 +129,13 @@ impl Tree {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Self::Map(map) if map.is_empty())
     }
 
     /// Patches `over` onto this tree (RFC 7386, except that a `null` is kept). Lists are replaced as a whole, except
     /// those that are merged entry by entry.
-    pub(super) fn patch(&mut self, over: &Self, units: MergeUnit<'_>, by_entry: ByEntry<'_>) {
+    pub(crate) fn patch(&mut self, over: &Self, units: MergeUnit<'_>, by_entry: ByEntry<'_>) {
         self.patch_at(over, units, by_entry, &mut Vec::new());
     }
 
@@ -208,7 +200,7 @@ impl Tree {
     }
 
     /// The number of leaves; a leaf with a long path counts several times.
-    pub(super) fn leaves(&self) -> usize {
+    pub(crate) fn leaves(&self) -> usize {
         let mut leaves = 0;
         self.visit(&mut Vec::new(), &mut |path, _| {
             leaves += leaf_at(path.iter().map(|key| bytes_of(key)).sum());
@@ -217,7 +209,7 @@ impl Tree {
     }
 
     /// Visits the leaves in the order of their paths.
-    pub(super) fn visit<'a>(
+    pub(crate) fn visit<'a>(
         &'a self,
         path: &mut SettingPath,
         visit_leaf: &mut impl FnMut(&SettingPath, &'a Setting),
@@ -239,7 +231,7 @@ impl Tree {
     }
 
     /// Visits the leaves in the order of their paths, without the paths.
-    pub(super) fn each<'a>(&'a self, visit_setting: &mut impl FnMut(&'a Setting)) {
+    pub(crate) fn each<'a>(&'a self, visit_setting: &mut impl FnMut(&'a Setting)) {
         match self {
             Self::Leaf(setting) => visit_setting(setting),
             Self::Map(map) => map.iter().for_each(|(_, tree)| tree.each(visit_setting)),
@@ -250,7 +242,7 @@ impl Tree {
     }
 
     /// The source of all leaves; `None` if there are several.
-    pub(super) fn sole(&self) -> Option<&ObjectKey> {
+    pub(crate) fn sole(&self) -> Option<&ObjectKey> {
         fn one<'a>(trees: impl Iterator<Item = &'a Tree>) -> Option<&'a ObjectKey> {
             let mut each = trees.map(Tree::sole);
             let first = each.next()??;
@@ -266,7 +258,7 @@ impl Tree {
     }
 
     /// Visits the leaves in the order of their paths, each with its counterpart in another tree.
-    pub(super) fn visit_in<'a, K>(
+    pub(crate) fn visit_in<'a, K>(
         &'a self,
         other: &'a Self,
         path: &mut SettingPath,
@@ -308,7 +300,7 @@ impl Tree {
     }
 
     /// Whether both are the same JSON, regardless of sources and removals.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Instead(one), other) => one.is_same(other),
             (one, Self::Instead(other)) => one.is_same(other),
@@ -342,7 +334,7 @@ impl Tree {
     }
 
     /// Converts to JSON, without removed settings; `add_pointer` gets the JSON pointer of each leaf.
-    pub(super) fn json(
+    pub(crate) fn json(
         &self,
         pointer: &str,
         add_pointer: &mut impl FnMut(&str, &Setting),

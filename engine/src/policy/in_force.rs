@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::tree::{Setting, SettingPath, Tree};
-use super::{Effective, Merged, StanzaRef};
+use super::StanzaRef;
+use super::tree::{Setting, Tree};
+use crate::model::setting_path::SettingPath;
 
 /// Settings that are in force as a whole.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +15,11 @@ pub struct InForce<'a>(&'a Arc<Tree>);
 // === impl InForce ===
 
 impl<'a> InForce<'a> {
+    /// Merged settings.
+    pub(crate) fn of(tree: &'a Arc<Tree>) -> Self {
+        Self(tree)
+    }
+
     /// The leaves, in the order of their paths; a leaf that removes something has the value `null`.
     pub fn leaves(self) -> Vec<(SettingPath, &'a Setting)> {
         let mut leaves = Vec::new();
@@ -26,16 +32,6 @@ impl<'a> InForce<'a> {
     pub fn json(self) -> Value {
         let settings = self.0.json("", &mut |_, _| {});
         settings.unwrap_or_else(|| Value::Object(Map::new()))
-    }
-}
-
-// === impl Effective ===
-
-impl Effective {
-    /// The settings that are in force as a whole: one result, or one for each policy. None if the result is opaque.
-    pub fn in_force(&self) -> impl Iterator<Item = InForce<'_>> {
-        let trees = self.result.iter().flat_map(Merged::trees);
-        trees.map(InForce)
     }
 }
 

@@ -1,0 +1,269 @@
+//! Reports of the relevant controllers about policies.
+//!
+//! For a status entry that is not about a Gateway, the controllers that the profile of the kind names are relevant; all
+//! controllers if it names none.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::kinds::profile::Profile;
+use crate::model::ids::{ObjectKey, Place};
+use crate::model::object::reported::{Acceptance, Condition, Entry, Subject};
+use crate::policy::{Policy, denial};
+use crate::state::snapshot::Snapshot;
+use crate::topology::reports::controller;
+
+/// Reasons that depend on objects other than the policy.
+const OF_OTHERS: [&str; 4] = [
+    "TargetNotFound",
+    "Conflicted",
+    "RefNotPermitted",
+    "NoMatchingParent",
+];
+
+/// Where controllers reject a policy or report that it is not in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rejected {
+    /// Nowhere.
+    Nowhere,
+    /// Everywhere.
+    Everywhere,
+    /// For requests through these ancestors; at others it is in force.
+    Through(Vec<Place>),
+}
+
+/// The common opinion of the controllers of a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opinion {
+    /// They report nothing.
+    Unsaid,
+    /// They report on an older generation.
+    Outdated,
+    /// All accept it.
+    Accepted,
+    /// Some accept it, some reject it.
+    Divided,
+    /// All reject it.
+    Rejected,
+}
+
+/// The reports of the controllers of a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControllerStatus {
+    /// A summary.
+    pub opinion: Opinion,
+    /// The conditions that are not good, in the order of the status.
+    pub reports: Vec<Report>,
+    /// The report that an accepted policy is not in force.
+    pub not_enforced: Option<Report>,
+    /// The report that other policies override it.
+    pub overridden: Option<Overridden>,
+}
+
+/// Where other policies override a policy, as its controllers report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Overridden {
+    /// On all its targets.
+    Everywhere(Report),
+    /// Somewhere; only for kinds whose profile states that their controllers report this (`status.overridden`).
+    Somewhere(Report),
+}
+
+/// A condition that a controller reports for an object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Report {
+    /// The controller, if the status names one.
+    pub controller: Option<Arc<str>>,
+    /// The ancestor that the report is about, if the status names one.
+    pub ancestor: Option<Place>,
+    /// The condition.
+    pub condition: Condition,
+    /// Whether it rejects the object.
+    pub is_rejection: bool,
+}
+
+/// The entries of relevant controllers in the status of a policy.
+pub fn entries<'a>(
+    snapshot: &'a Snapshot,
+    policy: &'a Policy,
+) -> impl Iterator<Item = &'a Entry> + Clone {
+    let reported = policy.object.reported.as_deref();
+    let entries = reported.into_iter().flat_map(|reported| &reported.entries);
+    entries.filter(|entry| counts(snapshot, &policy.profile, entry))
+}
+
+fn counts(snapshot: &Snapshot, profile: &Profile, entry: &Entry) -> bool {
+    let Some(theirs) = &entry.controller else {
+        return true;
+    };
+    let of_class = match &entry.subject {
+        Subject::Ancestor(place) => controller(snapshot, &place.object),
+        Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => None,
+    };
+    match of_class {
+        Some(known) => known == theirs,
+        None => profile.controllers.is_empty() || profile.controllers.contains(theirs),
+    }
+}
+
+/// Where a policy is rejected or reported not to be in force.
+pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
+    if policy.object.reported.is_none() {
+        return Rejected::Nowhere;
+    }
+    let (mut places, mut others) = (Vec::new(), false);
+    for entry in entries(snapshot, policy) {
+        let is_denied = denial(&policy.profile, entry).is_some();
+        match (is_denied, &entry.subject) {
+            (true, _) if is_of_supposed(snapshot, policy, entry) => {}
+            (true, Subject::Ancestor(place)) => places.push(place.clone()),
+            (true, _) => return Rejected::Everywhere,
+            (false, _) if entry.acceptance == Acceptance::Unsaid => {}
+            _ => others = true,
+        }
+    }
+    match (places.is_empty(), others) {
+        (true, _) => Rejected::Nowhere,
+        (false, false) => Rejected::Everywhere,
+        (false, true) => Rejected::Through(places),
+    }
+}
+
+/// Whether a policy is rejected because of other objects that are assumed to differ: then the opinion of its
+/// controllers is not known yet.
+fn is_of_supposed(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
+    let reason = entry.rejection().map(|condition| &*condition.reason);
+    let own = &policy.key().namespace;
+    let mut targets = policy.targets.iter().filter_map(|t| t.object(own));
+    let is_ancestor = match &entry.subject {
+        Subject::Ancestor(place) => snapshot.is_supposed(&place.object),
+        Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => false,
+    };
+    reason.is_some_and(|reason| OF_OTHERS.contains(&reason))
+        && (is_ancestor || targets.any(|target| snapshot.is_supposed(&target)))
+}
+
+/// The report that rejects a policy; otherwise the one that it is not in force.
+pub fn rejection(snapshot: &Snapshot, policy: &Policy) -> Option<Report> {
+    let entries = entries(snapshot, policy);
+    let mut rejecting = entries.clone();
+    let rejection = rejecting.find_map(|entry| Some(Report::of(entry, entry.rejection()?)));
+    let mut all = entries;
+    let denial = |entry| Some(Report::of(entry, denial(&policy.profile, entry)?));
+    rejection.or_else(|| all.find_map(denial))
+}
+
+/// The report that a policy is not in force, if its controllers accept it.
+pub fn not_enforced(snapshot: &Snapshot, policy: &Policy) -> Option<Report> {
+    rejection(snapshot, policy).filter(|report| !report.is_rejection)
+}
+
+/// The reports that reject a policy, or that it is not in force, for single ancestors.
+pub fn rejections_by_ancestor(snapshot: &Snapshot, policy: &Policy) -> Vec<Report> {
+    let entries = entries(snapshot, policy);
+    let reports = entries.filter(|entry| !is_of_supposed(snapshot, policy, entry));
+    let reports =
+        reports.filter_map(|entry| Some(Report::of(entry, denial(&policy.profile, entry)?)));
+    reports.filter(|report| report.ancestor.is_some()).collect()
+}
+
+/// Whether the controllers of a policy reject it at an object, and all of them for this reason. Reports that do not name
+/// an ancestor count for every object.
+pub fn is_rejected_only_for(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    object: &ObjectKey,
+    reason: &str,
+) -> bool {
+    let entries = entries(snapshot, policy).filter(|entry| match &entry.subject {
+        Subject::Ancestor(place) => place.object == *object,
+        Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => true,
+    });
+    let denial = |entry| denial(&policy.profile, entry);
+    let mut rejections = entries.filter_map(denial).peekable();
+    rejections.peek().is_some() && rejections.all(|rejection| *rejection.reason == *reason)
+}
+
+// === impl Rejected ===
+
+impl Rejected {
+    /// Whether none of a policy is in force at an object.
+    pub fn at(&self, object: &ObjectKey) -> bool {
+        match self {
+            Self::Nowhere => false,
+            Self::Everywhere => true,
+            Self::Through(places) => {
+                let mut places = places.iter();
+                places.any(|place| place.section.is_none() && place.object == *object)
+            }
+        }
+    }
+}
+
+// === impl ControllerStatus ===
+
+impl ControllerStatus {
+    /// Collects the reports about a policy.
+    pub fn of(snapshot: &Snapshot, policy: &Policy) -> Self {
+        let entries = entries(snapshot, policy);
+        let has = |acceptance| entries.clone().any(|entry| entry.acceptance == acceptance);
+        let opinion = match (
+            has(Acceptance::Rejected),
+            has(Acceptance::Accepted),
+            has(Acceptance::Outdated),
+        ) {
+            (true, false, false) => Opinion::Rejected,
+            (true, ..) => Opinion::Divided,
+            (false, _, true) => Opinion::Outdated,
+            (false, true, false) => Opinion::Accepted,
+            (false, false, false) => Opinion::Unsaid,
+        };
+        let mut reports = Vec::new();
+        for entry in entries.clone() {
+            let conditions = entry.conditions.iter();
+            reports.extend(conditions.map(|condition| Report::of(entry, condition)));
+        }
+        let not_enforced = |entry: &Entry| Some(Report::of(entry, entry.not_enforced().next()?));
+        let find = |condition_is: fn(&Condition) -> bool| {
+            entries.clone().find_map(|entry| {
+                let mut conditions = entry.conditions.iter();
+                Some(Report::of(entry, conditions.find(|c| condition_is(c))?))
+            })
+        };
+        let everywhere = find(Condition::is_overridden).map(Overridden::Everywhere);
+        let somewhere = || {
+            let tells = *policy.profile.tells_overridden;
+            let report = find(Condition::is_overridden_somewhere).filter(|_| tells);
+            report.map(Overridden::Somewhere)
+        };
+        Self {
+            opinion,
+            reports,
+            not_enforced: entries.clone().find_map(not_enforced),
+            overridden: everywhere.or_else(somewhere),
+        }
+    }
+}
+
+// === impl Report ===
+
+/// Formatted like [`Condition`].
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.condition.fmt(f)
+    }
+}
+
+impl Report {
+    fn of(entry: &Entry, condition: &Condition) -> Self {
+        Self {
+            controller: entry.controller.clone(),
+            ancestor: match &entry.subject {
+                Subject::Ancestor(place) => Some(place.clone()),
+                _ => None,
+            },
+            condition: condition.clone(),
+            is_rejection: entry.rejection() == Some(condition),
+        }
+    }
+}

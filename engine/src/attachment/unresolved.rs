@@ -1,0 +1,91 @@
+//! References in the settings of a policy that lead nowhere.
+
+use serde_json::Value;
+
+use crate::kinds::profile::{Reference, collect};
+use crate::model::ids::ObjectKey;
+use crate::model::object::Node;
+use crate::model::wording::plural;
+use crate::policy::Policy;
+use crate::state::grants::granted;
+use crate::state::snapshot::{Snapshot, namespace_key};
+
+/// A reference of a policy that leads nowhere.
+#[derive(Clone, Debug)]
+pub(crate) struct Unresolved<'a> {
+    /// The facts about the field.
+    pub field: &'a Reference,
+    /// Why, in words.
+    pub why: String,
+    /// Whether requests that the policy is for get an error.
+    pub requests_fail: bool,
+}
+
+// === impl Policy ===
+
+impl Policy {
+    /// The first reference in its settings that leads nowhere. Only where the state has other objects of the kind in the
+    /// namespace, so that the object would be there too, or where the change deletes the object: manifests may lack what
+    /// others deploy. What is not granted is not looked for.
+    pub(crate) fn unresolved<'a>(&'a self, snapshot: &Snapshot) -> Option<Unresolved<'a>> {
+        let (kind, own) = (&self.key().gk, &self.key().namespace);
+        self.references.iter().find_map(|named| {
+            let (field, to) = (self.profile.references.get(named.field)?, &named.object);
+            let namespace = namespace_key(&to.namespace);
+            if !snapshot.is_supposed(to) {
+                snapshot.naming_of(&namespace, &to.gk).next()?;
+            }
+            let path = field.path.join(".");
+            let why = if field.grant && !granted(snapshot, kind, own, to) {
+                format!(
+                    "{path} names {to}, and no ReferenceGrant in namespace {} covers {} of namespace {own}",
+                    to.namespace,
+                    plural(&kind.kind),
+                )
+            } else if snapshot.lacks(to) {
+                format!("{path} names {to}, which does not exist")
+            } else if field.port && lacks_port(snapshot, to, named.port) {
+                match named.port {
+                    Some(port) => format!("{path} names port {port} of {to}, which has no such port"),
+                    None => format!("{path} names {to} without a port"),
+                }
+            } else {
+                return None;
+            };
+            let requests_fail = field.requests_fail && !self.fails_open(field);
+            Some(Unresolved {
+                field,
+                why,
+                requests_fail,
+            })
+        })
+    }
+
+    /// Whether requests get an error because its settings name an object that cannot be used.
+    pub(crate) fn requests_fail(&self, snapshot: &Snapshot) -> bool {
+        let unresolved = self.unresolved(snapshot);
+        unresolved.is_some_and(|unresolved| unresolved.requests_fail)
+    }
+
+    /// Whether it lets requests pass if the object of a field cannot be used.
+    fn fails_open(&self, field: &Reference) -> bool {
+        let Some(path) = &field.fail_open else {
+            return false;
+        };
+        self.parts().any(|part| {
+            let settings = part.as_in_force().json();
+            let mut values = Vec::new();
+            collect(&settings, path, &mut values);
+            values.contains(&&Value::Bool(true))
+        })
+    }
+}
+
+/// Whether a Service has no port of this number.
+fn lacks_port(snapshot: &Snapshot, service: &ObjectKey, number: Option<u16>) -> bool {
+    let node = snapshot.get(service).map(|object| &object.node);
+    let Some(Node::Service { ports }) = node else {
+        return false;
+    };
+    !ports.iter().any(|port| Some(port.number) == number)
+}

@@ -1,0 +1,31 @@
+//! Settings of a policy that protect less than they seem to.
+
+use super::{Policy, StanzaRef};
+use crate::kinds::profile::Weakness;
+use crate::model::setting_path::is_under;
+
+// === impl Policy ===
+
+impl Policy {
+    /// Whether some of its settings protect less than they seem to.
+    pub(crate) fn is_weak(&self) -> bool {
+        let mut weaknesses = self.profile.weakened_by.iter();
+        weaknesses.any(|weakness| self.has_weakness(weakness))
+    }
+
+    /// Whether its own settings protect less than they seem to.
+    pub(crate) fn has_weakness(&self, weakness: &Weakness) -> bool {
+        let condition = &weakness.condition;
+        condition.holds_for(Some(&self.object.meta))
+            && self.sets_one(&weakness.settings)
+            && self
+                .parts()
+                .any(|part| condition.holds_in_made(|| part.as_in_force().json()))
+    }
+
+    /// Whether it has a setting at or below one of these paths.
+    pub(crate) fn sets_one(&self, settings: &[Vec<String>]) -> bool {
+        let mut paths = self.parts().flat_map(StanzaRef::paths);
+        paths.any(|path| settings.iter().any(|setting| is_under(&path, setting)))
+    }
+}

@@ -1,0 +1,101 @@
+//! Reports of the relevant controllers about classes, listeners and routes.
+//!
+//! The controller of a Gateway is that of its class.
+
+use std::sync::Arc;
+
+use super::gateway_of;
+use crate::model::ids::ObjectKey;
+use crate::model::object::reported::{Acceptance, Condition, Entry, Subject};
+use crate::model::object::{Node, Object, ParentRef};
+use crate::state::snapshot::{Snapshot, class_key};
+
+/// The controller of a Gateway, or of the Gateway that a `ListenerSet` joins: that of its class.
+pub fn controller<'a>(snapshot: &'a Snapshot, key: &ObjectKey) -> Option<&'a Arc<str>> {
+    let Node::Gateway { class, .. } = &snapshot.get(gateway_of(snapshot, key))?.node else {
+        return None;
+    };
+    snapshot.controller_of(&class_key(class))
+}
+
+/// The condition by which a listener of a Gateway or `ListenerSet` accepts no routes.
+pub fn of_listener<'a>(owner: &'a Object, name: &str) -> Option<&'a Condition> {
+    let reported = owner.reported.as_ref()?;
+    let mut entries = reported.entries.iter();
+    entries.find_map(|entry| match &entry.subject {
+        Subject::Whole => entry.rejection(),
+        Subject::Listener(listener) if **listener == *name => {
+            let mut conditions = entry.conditions.iter();
+            let conflicted = || conditions.find(|c| c.is_current && &*c.name == "Conflicted");
+            entry.rejection().or_else(conflicted)
+        }
+        _ => None,
+    })
+}
+
+/// The condition by which its controller does not accept the `GatewayClass` of a Gateway, unless that controller runs the
+/// Gateways of such a class nevertheless.
+pub fn of_class<'a>(snapshot: &'a Snapshot, gateway: &Object) -> Option<&'a Condition> {
+    let Node::Gateway { class, .. } = &gateway.node else {
+        return None;
+    };
+    let class = snapshot.get(&class_key(class))?;
+    if snapshot.is_supposed(&class.key) {
+        return None;
+    }
+    let report = of_whole(class)?;
+    let controller = class.node.controller();
+    let facts = controller.and_then(|name| snapshot.controller_facts(name));
+    let runs = facts.is_some_and(|facts| facts.runs_gateways_of_rejected_class);
+    (!runs).then_some(report)
+}
+
+/// The condition by which its controller does not accept an object as a whole.
+pub fn of_whole(object: &Object) -> Option<&Condition> {
+    let mut entries = object.reported.as_ref()?.entries.iter();
+    entries.find_map(|entry| match &entry.subject {
+        Subject::Whole => entry.rejection(),
+        _ => None,
+    })
+}
+
+/// The parents whose controllers report that references of a route do not lead to objects, with the report.
+pub fn unresolved<'a>(
+    snapshot: &'a Snapshot,
+    route: &'a Object,
+) -> impl Iterator<Item = (&'a ParentRef, &'a Condition)> {
+    let entries = route.reported.iter().flat_map(|reported| &reported.entries);
+    entries.filter_map(|entry| {
+        let Subject::Parent(parent) = &entry.subject else {
+            return None;
+        };
+        let of_class = controller(snapshot, &parent.object);
+        let counts = of_class.is_none_or(|known| entry.controller.as_ref() == Some(known));
+        let is_supposed = snapshot.is_supposed(&parent.object);
+        let report = entry.unresolved()?;
+        (counts && !is_supposed).then_some((parent, report))
+    })
+}
+
+/// The condition by which a parent does not accept a route that names it.
+pub fn of_route<'a>(
+    snapshot: &Snapshot,
+    route: &'a Object,
+    parent: &ParentRef,
+) -> Option<&'a Condition> {
+    let reported = route.reported.as_ref()?;
+    if snapshot.is_supposed(&parent.object) {
+        return None;
+    }
+    let of_class = controller(snapshot, &parent.object);
+    let entries = reported.entries.iter().filter(|entry| {
+        let about = matches!(&entry.subject, Subject::Parent(named) if named == parent);
+        about && of_class.is_none_or(|known| entry.controller.as_ref() == Some(known))
+    });
+    // A Service has no class: one controller that accepts the route is enough.
+    let mut all = entries.clone();
+    if all.any(|entry| entry.acceptance == Acceptance::Accepted) {
+        return None;
+    }
+    entries.into_iter().find_map(Entry::rejection)
+}
