@@ -33,7 +33,6 @@ mod weaknesses;
 pub(crate) use denial::denial;
 pub use fields::fields;
 pub use in_force::InForce;
-pub use listeners::ListenerFacts;
 pub use pod_selector::PodSelector;
 pub(crate) use pod_selector::has_own_pods;
 use stanza::read_stanzas;
@@ -41,6 +40,7 @@ pub use stanza::{PolicyStanza, StanzaRef};
 pub use targets::value_at;
 pub use targets::{Entry, Fault, MOST_ENTRIES, entries, has_unread, hidden, written};
 pub use tree::Setting;
+pub use variant::ListenerFacts;
 pub(crate) use variant::Variant;
 use variant::elsewhere;
 

@@ -7,19 +7,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::settings::is_excluded;
-use super::{Policy, Variant};
+use super::{ListenerFacts, Policy, Variant};
 use crate::kinds::profile::Profile;
 use crate::model::object::Listener;
-
-/// What policies of a kind depend on of the listener where a path begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ListenerFacts {
-    /// Its port, for kinds with settings for single ports.
-    pub(crate) port: Option<u16>,
-    /// The index of the profile's facts for listeners of its protocol, if it has some. It is small, because every group
-    /// of paths has one.
-    pub(crate) on: Option<u8>,
-}
 
 // === impl ListenerFacts ===
 

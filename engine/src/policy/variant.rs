@@ -2,9 +2,19 @@
 
 use std::sync::Arc;
 
-use super::{ListenerFacts, Policy};
+use super::Policy;
 use crate::kinds::profile::Profile;
 use crate::model::level::Level;
+
+/// What policies of a kind depend on of the listener where a path begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ListenerFacts {
+    /// Its port, for kinds with settings for single ports.
+    pub(crate) port: Option<u16>,
+    /// The index of the profile's facts for listeners of its protocol, if it has some. It is small, because every group
+    /// of paths has one.
+    pub(crate) on: Option<u8>,
+}
 
 /// Where a variant of a policy acts; the default is the policy with all of its settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use super::delegated::{DelegatedRoute, delegated_at, facts_at};
 use crate::kinds::profile::DelegationFile;
-use crate::model::object::{Object, ParentRef, is_route};
+use crate::model::ids::Place;
+use crate::model::level::{Level, Step};
+use crate::model::object::{Object, ParentRef, Rule, is_route};
 use crate::policy::Precedence;
 use crate::state::snapshot::Snapshot;
+use crate::topology::delegation::{delegates, is_dead_end};
 use crate::topology::{OwnListener, Refusal, kept_out, refusal};
 
 /// The routes that refer to the owner of a listener, from the point of view of this listener.
@@ -67,4 +70,27 @@ pub(super) fn attached<'a>(snapshot: &'a Snapshot, own: &OwnListener<'_>) -> Att
         attached.delegated = delegated_at(snapshot, own, &attached.routes);
     }
     attached
+}
+
+// === impl Attached ===
+
+impl Attached<'_> {
+    /// Whether a rule hands its requests on to other routes; `None` if it does not delegate. If it cannot for some of
+    /// them, requests get an error. `above` are the routes above its own.
+    pub(super) fn hands_on(&self, rule: &Rule, place: &Place, above: &[Step]) -> Option<bool> {
+        let facts = self.facts.filter(|facts| delegates(facts, rule))?;
+        let below = self.delegated.iter().filter(|below| {
+            let mut steps = below.above.iter().rev();
+            let through = steps.next().is_some_and(|step| step.place == *place);
+            let places = |steps: &[Step]| -> Vec<Place> {
+                let rules = steps.iter().filter(|step| step.level == Level::Rule);
+                rules.map(|step| step.place.clone()).collect()
+            };
+            let mut chain = places(&below.above);
+            chain.pop();
+            through && chain == places(above)
+        });
+        let routes: Vec<&Arc<Object>> = below.map(|below| below.route).collect();
+        Some(!is_dead_end(self.snapshot, facts, rule, &routes))
+    }
 }

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use super::attached::Attached;
 use crate::kinds::profile::DelegationFile;
-use crate::model::ids::Place;
 use crate::model::level::{Level, Step};
-use crate::model::object::{Object, RequestMatch, Rule};
+use crate::model::object::{Object, RequestMatch};
 use crate::state::snapshot::Snapshot;
-use crate::topology::delegation::{delegated_to, delegates, is_dead_end};
+use crate::topology::delegation::delegated_to;
 use crate::topology::{DelegatedPaths, KeptOutCache, OwnListener, controller_facts};
 
 /// A route on one way of requests through routes that delegate.
@@ -69,25 +67,4 @@ pub(super) fn delegated_at<'a>(
         }
     }
     delegated
-}
-
-impl Attached<'_> {
-    /// Whether a rule hands its requests on to other routes; `None` if it does not delegate. If it cannot for some of
-    /// them, requests get an error. `above` are the routes above its own.
-    pub(super) fn hands_on(&self, rule: &Rule, place: &Place, above: &[Step]) -> Option<bool> {
-        let facts = self.facts.filter(|facts| delegates(facts, rule))?;
-        let below = self.delegated.iter().filter(|below| {
-            let mut steps = below.above.iter().rev();
-            let through = steps.next().is_some_and(|step| step.place == *place);
-            let places = |steps: &[Step]| -> Vec<Place> {
-                let rules = steps.iter().filter(|step| step.level == Level::Rule);
-                rules.map(|step| step.place.clone()).collect()
-            };
-            let mut chain = places(&below.above);
-            chain.pop();
-            through && chain == places(above)
-        });
-        let routes: Vec<&Arc<Object>> = below.map(|below| below.route).collect();
-        Some(!is_dead_end(self.snapshot, facts, rule, &routes))
-    }
 }

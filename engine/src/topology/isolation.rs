@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::acceptance::listeners_of;
 use super::conflicts::Carries;
 use super::controller_facts;
 use super::hostnames::{above, in_common};
@@ -92,7 +91,7 @@ fn isolation(snapshot: &Snapshot, owner: &Object, listener: &Listener) -> Listen
 impl ListenerHostname {
     /// The hostname of the listener at an index of the spec of its owner.
     pub fn of(snapshot: &Snapshot, owner: &Object, all: &Listeners, index: usize) -> Self {
-        let listener = listeners_of(owner).get(index);
+        let listener = owner.listeners().get(index);
         let narrower = all.narrower(index).cloned();
         // Most listeners are alone, so the controller need not be found.
         let known = listener.filter(|_| narrower.is_some());
