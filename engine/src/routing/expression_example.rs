@@ -1,6 +1,6 @@
 //! Texts that a regular expression matches.
 
-use regex_syntax::hir::{Class, Hir, HirKind};
+use regex_syntax::hir::{Class, ClassBytesRange, ClassUnicodeRange, Hir, HirKind};
 
 use super::text_match::Text;
 
@@ -38,11 +38,11 @@ pub(super) fn examples(expression: &str, filler: &str) -> Vec<String> {
     };
     let mut texts: Vec<String> = Vec::new();
     for alternative in 0..MOST_ALTERNATIVES {
-        let [filled, bare] = [filler, ""].map(|filler| with(filler, alternative));
-        if filled.iter().chain(&bare).any(|text| texts.contains(text)) {
+        let [whole, bare] = [filler, ""].map(|text| with(text, alternative));
+        if whole.iter().chain(&bare).any(|text| texts.contains(text)) {
             break;
         }
-        texts.extend(filled.filter(fits).or(bare.filter(fits)));
+        texts.extend(whole.filter(fits).or(bare.filter(fits)));
     }
     texts
 }
@@ -104,8 +104,8 @@ impl Writer<'_> {
 /// The number of characters of a class.
 fn members(class: &Class) -> usize {
     match class {
-        Class::Unicode(class) => class.iter().map(|range| range.len()).sum(),
-        Class::Bytes(class) => class.iter().map(|range| range.len()).sum(),
+        Class::Unicode(class) => class.iter().map(ClassUnicodeRange::len).sum(),
+        Class::Bytes(class) => class.iter().map(ClassBytesRange::len).sum(),
     }
 }
 
