@@ -5,10 +5,13 @@ pub mod conflict;
 pub(crate) mod lost_elsewhere;
 mod other_targets;
 mod plain_listeners;
+mod port_names;
 pub mod rejection;
 pub mod reports;
 mod unknown_pods;
 mod unresolved;
+
+pub(crate) use port_names::section_names;
 
 use std::sync::Arc;
 
@@ -163,7 +166,7 @@ pub fn attached_to(
                 vec![None]
             } else {
                 let object = object.map(|object| &**object);
-                let labels = sections(&policy.profile, target, object).into_iter();
+                let labels = sections(snapshot, &policy.profile, target, object).into_iter();
                 labels.map(Some).collect()
             };
             let places = labels.into_iter().map(|section| Place {
@@ -253,6 +256,7 @@ pub(crate) fn candidates(snapshot: &Snapshot, key: &ObjectKey) -> usize {
 /// The sections of an object that a target names, by label; empty if the object has none of them. If nothing is known
 /// of the object, the section that the target names.
 pub(crate) fn sections(
+    snapshot: &Snapshot,
     profile: &Profile,
     target: &TargetRef,
     object: Option<&Object>,
@@ -262,7 +266,8 @@ pub(crate) fn sections(
         // A filter is part of its rule, which needs no name.
         (Some(label), ..) if target.is_by_filter() => vec![label.clone()],
         (Some(name), _, Some(object)) => {
-            let label = section::resolve(object, name, profile.section_names());
+            let names = section_names(snapshot, profile, object);
+            let label = section::resolve(object, name, names);
             label.into_iter().collect()
         }
         (Some(name), _, None) => vec![name.clone()],

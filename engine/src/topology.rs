@@ -16,6 +16,7 @@ use crate::topology::reports::controller;
 mod accept;
 mod acceptance;
 mod ancestor_paths;
+mod attached_kinds;
 mod attachment;
 mod conflicts;
 mod delegated_paths;
@@ -35,6 +36,7 @@ pub use acceptance::{
 };
 pub use ancestor_paths::AncestorPaths;
 pub(crate) use ancestor_paths::SharedAncestorPaths;
+pub use attached_kinds::attached_of_own_kind;
 pub use attachment::{
     Entrance, ParentAttachment, attachment, attachment_cost, delegated, kept_out_by, not_there,
     not_usable, takes_none_of, unusable, why_not_joined, why_unaccepted,

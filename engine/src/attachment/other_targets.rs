@@ -53,7 +53,7 @@ fn explains(
             || permission(snapshot, policy, target, &key) != AttachmentPermission::NotGranted;
         let has_section = || {
             let object = snapshot.get(&key).map(|object| &**object);
-            target.is_whole() || !sections(&policy.profile, target, object).is_empty()
+            target.is_whole() || !sections(snapshot, &policy.profile, target, object).is_empty()
         };
         let taken = || {
             let mut rivals = snapshot.policies_naming(&key);
@@ -89,7 +89,7 @@ fn clashes(
     let places = if target.is_whole() {
         vec![key.whole()]
     } else {
-        let sections = sections(&policy.profile, target, object).into_iter();
+        let sections = sections(snapshot, &policy.profile, target, object).into_iter();
         sections.map(|section| key.section(section)).collect()
     };
     let rejections = RejectionFinder::default();

@@ -130,7 +130,7 @@ fn listeners_with_policies(
             if target.matches(own, &set.key, Some(set))
                 && permission(snapshot, policy, target, &set.key).is_attached()
             {
-                names.extend(sections(&policy.profile, target, Some(set)));
+                names.extend(sections(snapshot, &policy.profile, target, Some(set)));
             }
         }
     }

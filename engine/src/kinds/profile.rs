@@ -43,8 +43,8 @@ pub use caveats::Caveat;
 pub use condition::Condition;
 pub(crate) use condition::{ANY_VALUE, collect};
 pub use controller::{
-    ControllerFile, ExpressionPaths, GrpcMethodAlone, ListenerIsolation, MadeRouteFile, RuleLists,
-    RuleOrder,
+    AttachedKindFile, ControllerFile, ExpressionPaths, GrpcMethodAlone, ListenerIsolation,
+    MadeRouteFile, RuleLists, RuleOrder,
 };
 pub use delegation::{DelegationFile, Inheritance, InheritanceFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
@@ -133,6 +133,8 @@ pub struct Profile {
     pub section_naming: Fact<SectionNaming>,
     /// How a section names a port of a Service.
     pub ports_by: Fact<PortsBy>,
+    /// Controllers for which sections name ports of Services by number, too.
+    pub ports_by_number_with: Fact<Vec<Arc<str>>>,
     /// Whether a reference may name an object in another namespace.
     pub cross_namespace: Fact<CrossNamespace>,
     /// The role of a Service that a policy refers to.

@@ -170,7 +170,7 @@ fn state(snapshot: &Snapshot, route: &Object, reference: &BackendRef, in_mesh: b
         return State::NotGranted;
     }
     let Some(object) = snapshot.get(key) else {
-        return if snapshot.knows(&key.gk) {
+        return if snapshot.lacks(key) {
             State::Missing
         } else {
             State::NotLooked

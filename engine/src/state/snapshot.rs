@@ -143,18 +143,13 @@ impl Snapshot {
     }
 
     /// Whether an object is known not to exist. An unknown object may exist if its kind is not served, was not
-    /// listed, or was listed only in other namespaces.
+    /// listed, was listed only in other namespaces, or if its name stands for several.
     pub fn lacks(&self, key: &ObjectKey) -> bool {
         let known = |kind: &Kind| {
             kind.listed || kind.listed_in.contains(&key.namespace) || kind.absent.contains(key)
         };
-        self.get(key).is_none() && self.kinds.get(&key.gk).is_some_and(known)
-    }
-
-    /// Whether an unknown object may exist because it may not be read.
-    pub fn hides(&self, key: &ObjectKey) -> bool {
-        let hidden = self.kinds.get(&key.gk).is_some_and(|kind| kind.hidden);
-        hidden && self.get(key).is_none() && !self.lacks(key)
+        let is_known = self.kinds.get(&key.gk).is_some_and(known);
+        is_known && self.get(key).is_none() && !self.rules.is_for_all(key)
     }
 
     /// Every kind that was listed or has objects, in no order.

@@ -27,6 +27,7 @@ mod rejected;
 mod reported;
 mod state;
 mod targets;
+mod unknown;
 mod without_target;
 
 pub use acts_on::ActsOn;
@@ -333,7 +334,7 @@ fn places(resolver: &Resolver<'_>, policy: &Policy, target: &TargetRef) -> Vec<P
     }
     let sections = |object: ObjectKey| {
         let known = snapshot.get(&object).map(|object_found| &**object_found);
-        let mut labels = sections(&policy.profile, target, known);
+        let mut labels = sections(snapshot, &policy.profile, target, known);
         if labels.is_empty() {
             // The section does not exist: the place keeps the name as written.
             labels.extend(target.section.clone());
@@ -450,7 +451,8 @@ fn not_attached(
     match snapshot.get(&place.object) {
         None if snapshot.lacks(&place.object) => return Some(Accepted::TargetNotFound),
         Some(found)
-            if !target.is_whole() && sections(&policy.profile, target, Some(found)).is_empty() =>
+            if !target.is_whole()
+                && sections(snapshot, &policy.profile, target, Some(found)).is_empty() =>
         {
             return Some(Accepted::TargetNotFound);
         }

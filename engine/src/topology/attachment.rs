@@ -449,6 +449,9 @@ pub fn unusable(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> 
             let unfollowed = delegation::unfollowed(snapshot, route);
             (unfollowed == Some(Unfollowed::NoDelegation)).then_some(why)
         }
+        Unreached::NotGranted if delegation::may_stand_for_routes(snapshot, route, reference) => {
+            None
+        }
         Unreached::NotGranted if in_mesh => snapshot
             .lacks(&reference.object)
             .then_some(Unreached::Missing),

@@ -96,6 +96,13 @@ pub fn unfollowed(snapshot: &Snapshot, route: &Object) -> Option<Unfollowed> {
     })
 }
 
+/// Whether a backend of a route stands for routes if the controller of the route, which is not known, follows delegation.
+pub fn may_stand_for_routes(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> bool {
+    let mut all = snapshot.delegations();
+    all.any(|facts| facts.has_kind(&reference.object.gk))
+        && unfollowed(snapshot, route) == Some(Unfollowed::UnknownController)
+}
+
 /// How a controller of a route follows delegation: one of its Gateways, or any if other routes may delegate to it.
 pub fn facts_of<'a>(snapshot: &'a Snapshot, route: &Object) -> Option<&'a DelegationFile> {
     let mut all = snapshot.delegations().peekable();
@@ -263,6 +270,22 @@ pub fn parents_of(snapshot: &Snapshot, child: &Object) -> Vec<Arc<Object>> {
         }
     }
     parents
+}
+
+/// A route that may delegate to a route, directly or through others, and of whose Gateway the controller is not known.
+pub fn unknown_parent(snapshot: &Snapshot, route: &Object) -> Option<Arc<Object>> {
+    let mut above = parents_of(snapshot, route);
+    let mut next = 0;
+    while let Some(parent) = above.get(next).cloned() {
+        if unfollowed(snapshot, &parent) == Some(Unfollowed::UnknownController) {
+            return Some(parent);
+        }
+        next += 1;
+        let further = parents_of(snapshot, &parent);
+        let further = further.into_iter().filter(|_| next < MOST_DELEGATIONS);
+        above.extend(further);
+    }
+    None
 }
 
 /// The routes that the rules of a route may delegate to, by any facts; each once.

@@ -9,6 +9,7 @@ use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object};
 use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
+use crate::topology::delegation::unknown_parent;
 use crate::topology::reports::unresolved;
 use crate::topology::{
     KeptOutCache, ParentAttachment, Unreached, attachment, attachment_cost, delegated, gateway_of,
@@ -34,7 +35,10 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
     let mut findings = Vec::new();
     let mut one_kind = KeptOutCache::new(snapshot);
     // Routes that others delegate to need no parent.
-    if parents.is_empty() && delegated(&mut one_kind, route).is_empty() {
+    if parents.is_empty()
+        && delegated(&mut one_kind, route).is_empty()
+        && unknown_parent(snapshot, route).is_none()
+    {
         let message = "it names no parent, so no request reaches it".to_owned();
         let finding = Finding::new(Code::RouteNotAttached, key, message);
         findings.push(finding.at("spec.parentRefs".to_owned()).about("no parent"));

@@ -3,21 +3,24 @@
 use std::collections::BTreeSet;
 
 use crate::admission::finding::{Code, Finding};
+use crate::attachment::section_names;
 use crate::model::hint::{nearest, quoted};
 use crate::model::object::{Node, Object, section_noun};
 use crate::model::section::PortsBy;
 use crate::model::section::{SectionNames, nameable, on_port, resolve};
 use crate::policy::{Entry, Policy, TargetRef};
+use crate::state::snapshot::Snapshot;
 
 /// The finding on a section, or a port, that an object does not have.
 pub(super) fn unknown(
+    snapshot: &Snapshot,
     policy: &Policy,
     entry: &Entry<'_>,
     target: &TargetRef,
     object: &Object,
 ) -> Option<Finding> {
     let noun = section_noun(&object.key.gk)?;
-    let names = policy.profile.section_names();
+    let names = section_names(snapshot, &policy.profile, object);
     let (member, about, message) = match (&target.section, target.port) {
         (Some(name), _) if resolve(object, name, names).is_none() => (
             entry.field.section_member(),

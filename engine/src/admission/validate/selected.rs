@@ -48,7 +48,7 @@ pub(super) fn finding(
     } else {
         let each = attached.iter();
         let unknown: Option<Vec<_>> = each
-            .map(|object| section::unknown(policy, entry, target, object))
+            .map(|object| section::unknown(snapshot, policy, entry, target, object))
             .collect();
         unknown?.into_iter().next()
     };

@@ -202,7 +202,7 @@ fn about_target(
     let Some(target_object) = snapshot.get(&object) else {
         return not_found(snapshot, policy, entry, &object, most);
     };
-    let unknown = section::unknown(policy, entry, target, target_object);
+    let unknown = section::unknown(snapshot, policy, entry, target, target_object);
     unknown.or_else(|| ambiguous(policy, entry, target_object, target.section.as_deref()?))
 }
 

@@ -1,13 +1,14 @@
 //! Facts about a controller of Gateways that are independent of policies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::DelegationFile;
 use super::file::Match;
+use super::{DelegationFile, ProfileRules};
+use crate::model::ids::ObjectKey;
 
 /// Facts about a controller of Gateways that are independent of policies.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -36,6 +37,13 @@ pub struct ControllerFile {
     /// Routes that it, or a project on top of it, makes of other objects. Manifests come without them.
     #[serde(default)]
     pub makes_routes: Vec<MadeRouteFile>,
+    /// Kinds of its own that attach to Gateways and `ListenerSets` by `spec.parentRefs`, beside routes. attache does not follow
+    /// requests to them.
+    #[serde(default)]
+    pub attached_kinds: Vec<AttachedKindFile>,
+    /// Those of its `GatewayClasses` whose Gateways serve the Services that name them by label, with routes or without: waypoints.
+    #[serde(default)]
+    pub serves_without_routes: BTreeSet<String>,
     /// The `GatewayClasses` that it creates itself, each with the `controllerName` in it. Manifests come without them, so
     /// they are never reported as missing.
     #[serde(default)]
@@ -59,6 +67,19 @@ pub struct MadeRouteFile {
     /// What precedes the name of the object in that of the route.
     #[serde(default)]
     pub prefix: String,
+}
+
+/// A kind that attaches to Gateways like routes.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AttachedKindFile {
+    /// The API group.
+    pub group: String,
+    /// Kind.
+    pub kind: String,
+    /// The name of a backend of the kind that stands for all objects of the kind whose parent is the rule, if routes may have
+    /// one: `*`. No object has it.
+    pub backend_for_all: Option<String>,
 }
 
 /// How a controller keeps HTTP listeners on one port of a Gateway apart. With TLS, the server name decides.
@@ -130,6 +151,33 @@ pub enum GrpcMethodAlone {
     Expression,
     /// As a header.
     Header,
+}
+
+// === impl ProfileRules ===
+
+impl ProfileRules {
+    /// Kinds of controllers that attach to Gateways like routes.
+    pub fn attached_kinds(&self) -> impl Iterator<Item = &AttachedKindFile> {
+        let controllers = self.controllers.values();
+        controllers.flat_map(|facts| &facts.attached_kinds)
+    }
+
+    /// Whether a backend is no object but stands for all objects of its kind whose parent is the rule.
+    pub fn is_for_all(&self, backend: &ObjectKey) -> bool {
+        self.attached_kinds()
+            .any(|kind| kind.stands_for_all(backend))
+    }
+}
+
+// === impl AttachedKindFile ===
+
+impl AttachedKindFile {
+    /// Whether a backend stands for all objects of the kind.
+    pub(super) fn stands_for_all(&self, backend: &ObjectKey) -> bool {
+        let gk = &backend.gk;
+        let is_of_kind = (&*gk.group, &*gk.kind) == (&*self.group, &*self.kind);
+        is_of_kind && self.backend_for_all.as_deref() == Some(&*backend.name)
+    }
 }
 
 // === impl ControllerFile ===

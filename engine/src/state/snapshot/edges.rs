@@ -162,6 +162,12 @@ impl Snapshot {
         &self.rules
     }
 
+    /// Whether an unknown object may exist because it may not be read.
+    pub fn hides(&self, key: &ObjectKey) -> bool {
+        let hidden = self.kinds.get(&key.gk).is_some_and(|kind| kind.hidden);
+        hidden && self.get(key).is_none() && !self.lacks(key)
+    }
+
     /// Whether a controller creates a `GatewayClass` itself.
     pub fn creates_class(&self, name: &str) -> bool {
         self.rules.controller_of_created(name).is_some()

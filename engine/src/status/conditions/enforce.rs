@@ -119,7 +119,7 @@ pub(super) fn enforce(
         let why = why.unwrap_or_else(|| "it sets nothing".to_owned());
         State::NoEffect(NoEffect::lasting(why))
     } else {
-        let idle = || State::NoEffect(idle(snapshot, policy, groups, &status.target));
+        let idle = || idle(snapshot, policy, groups, &status.target);
         tally.state().unwrap_or_else(idle)
     });
     if is_route(&status.target.object.gk) {

@@ -2,34 +2,33 @@
 
 use std::collections::BTreeSet;
 
-use super::NoEffect;
+use super::unknown::unknown;
+use super::{NoEffect, State};
 use crate::effective::{PathGroup, follows, follows_parents, gateway_before};
 use crate::kinds::profile::Class;
 use crate::kinds::profile::OnListeners;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::level::Level;
-use crate::model::object::{Node, Rule, is_route};
+use crate::model::object::{Node, is_route};
 use crate::model::section::rule_label;
 use crate::model::wording::{first, plural};
 use crate::policy::{ListenerFacts, Policy};
 use crate::state::snapshot::{Snapshot, namespace_key};
-use crate::topology::delegation::{
-    Unfollowed, delegates, facts_of, parents_of, unfollowed, why_not,
-};
+use crate::topology::delegation::{delegates, facts_of, parents_of, unknown_parent, why_not};
 use crate::topology::reports::controller;
 use crate::topology::{
     KeptOutCache, ParentAttachment, attachment, delegated, gateway_of, not_usable, sets_of,
     unusable, why_unaccepted,
 };
 
-/// The reason why a policy reaches no effective target: first, why no request reaches its target; then, what the
-/// policy lacks.
+/// The state of a policy that reaches no known effective target, with the reason: first, why no request reaches its target;
+/// then, what the policy lacks.
 pub(super) fn idle(
     snapshot: &Snapshot,
     policy: &Policy,
     groups: &[&PathGroup],
     target: &Place,
-) -> NoEffect {
+) -> State {
     if let Some(why) = no_gateway_before(snapshot, policy, target) {
         // Manifests may lack the object, or its Namespace, whose label names the Gateway.
         let object = &target.object;
@@ -37,10 +36,13 @@ pub(super) fn idle(
         let waits = [object, &namespace]
             .iter()
             .any(|key| snapshot.get(key).is_none());
-        return NoEffect { why, waits };
+        return State::NoEffect(NoEffect { why, waits });
     }
     if let Some(why) = lasting(snapshot, policy, groups, target) {
-        return NoEffect::lasting(why);
+        return State::NoEffect(NoEffect::lasting(why));
+    }
+    if let Some(why) = unknown(snapshot, policy, target) {
+        return State::Unknown(why);
     }
     let mut below = groups.iter().filter(|group| !group.paths.routes.is_empty());
     let incomplete = below.clone().next().is_some();
@@ -59,7 +61,7 @@ pub(super) fn idle(
     } else {
         format!("no object that it applies to is below {target}")
     };
-    NoEffect { why, waits: true }
+    State::NoEffect(NoEffect { why, waits: true })
 }
 
 /// The kinds of the routes below a target, if none of the policy's settings acts on any of them: `TCPRoutes, TLSRoutes`.
@@ -201,13 +203,6 @@ fn delegation(snapshot: &Snapshot, target: &Place) -> Option<String> {
     let Node::Route { rules, .. } = &route.node else {
         return None;
     };
-    if unfollowed(snapshot, route) == Some(Unfollowed::UnknownController)
-        && rules.iter().any(Rule::delegates)
-    {
-        return Some(format!(
-            "{target} delegates to other routes, and whether the controller of its Gateway follows that is not known"
-        ));
-    }
     if let Some(facts) = facts_of(snapshot, route) {
         let is_meant = |i: usize| {
             let section = target.section.as_ref();
@@ -226,7 +221,9 @@ fn delegation(snapshot: &Snapshot, target: &Place) -> Option<String> {
         }
     }
     let parents = parents_of(snapshot, route);
-    let parent = parents.first()?;
+    let parent = parents
+        .first()
+        .filter(|_| unknown_parent(snapshot, route).is_none())?;
     let mut one_kind = KeptOutCache::new(snapshot);
     if !delegated(&mut one_kind, route).is_empty() {
         return None;
