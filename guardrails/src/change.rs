@@ -364,18 +364,18 @@ fn finding(
     };
     let text = format!("{:?} {verb} {objects}{through}", guardrail.name);
     let mut finding = Finding::new(Code::Guardrail, key, text);
-    let mut hint = String::new();
     let message = format!(": {}", together.message);
-    if targets.tells {
-        hint.push_str(&message);
+    let (told, hint) = if targets.tells {
+        (String::new(), message)
     } else {
-        finding.message.push_str(&message);
-    }
-    hint.extend(targets.in_force.clone());
+        (message, String::new())
+    };
+    finding.message.push_str(&told);
     finding = finding.hinting(Hint {
         text: hint,
         tells_of: targets.policies.clone(),
     });
+    finding.source = targets.in_force.clone().unwrap_or_default();
     let subject = format!("{} {} {objects}", guardrail.name, together.rule);
     finding = finding.about(subject);
     let denies = guardrail.action == Action::Deny

@@ -73,15 +73,15 @@ pub struct Fault {
 // === impl Fault ===
 
 impl Fault {
-    /// The policies in force on the path, to be appended to the message: what has to be changed is there, or missing.
+    /// The policies in force on the path, in words: what has to be changed is there, or missing.
     pub fn in_force(&self, kind: Option<&GroupKind>) -> String {
         match (self.policies.is_empty(), kind) {
-            (true, Some(kind)) => format!(" (no {} is in force there)", kind.kind),
-            (true, None) => " (no policy is in force there)".to_owned(),
+            (true, Some(kind)) => format!("no {} is in force there", kind.kind),
+            (true, None) => "no policy is in force there".to_owned(),
             (false, _) => {
                 let words = |key: &ObjectKey| format!("{} {}", key.gk.kind, key.path());
                 let policies = self.policies.iter().map(words).collect();
-                format!(" (in force there: {})", wording::first(&policies))
+                format!("in force there: {}", wording::first(&policies))
             }
         }
     }

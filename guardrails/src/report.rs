@@ -78,11 +78,11 @@ fn finding(target: &ObjectKey, guardrail: &Guardrail, first: &Fault, paths: usiz
         (Some(through), more) => format!(" through {through} and on {} more paths", more - 1),
     };
     let name = &guardrail.name;
-    let in_force = first.in_force(guardrail.policy_kind.as_ref());
-    let message = format!("{name:?} {verb}{through}: {}{in_force}", first.message);
+    let message = format!("{name:?} {verb}{through}: {}", first.message);
     let mut finding = Finding::new(Code::Guardrail, target, message);
     finding = finding.about(format!("{name} {} {target}", first.rule));
     finding.mentions.clone_from(&first.policies);
+    finding.source = first.in_force(guardrail.policy_kind.as_ref());
     match (guardrail.action, first.is_error, guardrail.on_error) {
         (Action::Audit, _, _) => {
             finding.warn();

@@ -64,12 +64,12 @@ fn no_gateway(snapshot: &Snapshot, wanted: &GatewayMatch) -> Option<(String, boo
             true,
         ));
     }
-    let named = match &wanted.namespace {
+    let gateway = match &wanted.namespace {
         Some(namespace) => format!("{namespace}/{name}"),
         None => name.clone(),
     };
     Some(with_near(
-        format!("there is no Gateway {named}"),
+        format!("there is no Gateway {gateway}"),
         nearest(name, &names),
     ))
 }

@@ -129,7 +129,7 @@ pub fn guardrails(
         // The list of exceptions says when they end.
         if field
             .as_ref()
-            .is_some_and(|field| field.ends_with(".until"))
+            .is_some_and(|field| field.ends_with("].until"))
         {
             continue;
         }

@@ -144,11 +144,12 @@ impl Finding {
         self
     }
 
-    /// Removes the hint from the message.
+    /// Removes the hint from the message, and the source, which may mention the same objects.
     pub fn leave_out_hint(&mut self) {
         let Some(hint) = self.hint.take() else {
             return;
         };
+        self.source.clear();
         if let Some(at) = self.message.rfind(&hint.text) {
             self.message.replace_range(at..at + hint.text.len(), "");
         }

@@ -156,7 +156,9 @@ impl Verdict {
                 let code = finding.code.as_str();
                 // kubectl prints the field before the message, also an empty one.
                 let field = finding.field.as_ref().map_or("spec", |field| &field.0);
-                let message = short(&finding.message, MAX_REFUSAL).unwrap_or(TOO_LONG.to_owned());
+                let message = short(&with_source(finding), MAX_REFUSAL)
+                    .or_else(|| short(&finding.message, MAX_REFUSAL))
+                    .unwrap_or(TOO_LONG.to_owned());
                 Cause {
                     reason: code,
                     field: short(field, MAX_LINE).unwrap_or_default(),
@@ -275,9 +277,22 @@ fn warning(finding: &Finding) -> String {
         .unwrap_or_else(alone)
 }
 
-/// A refusal in one line.
+/// A refusal in one line, with its source if that fits.
 fn refusal(finding: &Finding) -> String {
-    message_only(finding, MAX_REFUSAL).unwrap_or_else(|| too_long(finding, TOO_LONG))
+    let is_short = finding.source.len() <= MAX_REFUSAL && length(finding) <= MAX_REFUSAL;
+    let whole = is_short.then(|| text(finding, &[], 0, &finding.source));
+    let whole = whole.filter(|line| is_within(line, MAX_REFUSAL));
+    whole
+        .or_else(|| message_only(finding, MAX_REFUSAL))
+        .unwrap_or_else(|| too_long(finding, TOO_LONG))
+}
+
+/// The message of a finding, with its source.
+fn with_source(finding: &Finding) -> String {
+    match &*finding.source {
+        "" => finding.message.clone(),
+        source => format!("{} ({source})", finding.message),
+    }
 }
 
 /// A finding without settings and source; `None` if it has more than `most` characters, each of up to four bytes.

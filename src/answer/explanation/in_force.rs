@@ -116,7 +116,10 @@ impl Path {
             }
         }
         self.rejected(resolver, &mut standings);
-        let mut failing = standings.iter().filter(|(_, found)| found.requests_fail);
+        let mut failing = standings.iter().filter(|(_, found)| {
+            let rejected = found.rejection.as_ref();
+            rejected.is_some_and(|rejected| rejected.requests_fail)
+        });
         let failing = failing.next().map(|(key, _)| key.clone());
         let standings = standings.into_iter();
         let policies =
@@ -333,11 +336,12 @@ impl Path {
                 let standing = standings.entry(policy.key().clone()).or_default();
                 standing.at.insert(step.place.clone());
                 let keeps_place = clash.effect == RejectionEffect::WithoutSettings;
-                standing.requests_fail |=
-                    clash.requests_fail && (standing.keeps_place || !keeps_place);
-                standing.rejection = Some(format!(
-                    "attache expects its controller to reject it ({clash})"
-                ));
+                let earlier = standing.rejection.take();
+                standing.rejection = Some(found::Rejected {
+                    why: format!("attache expects its controller to reject it ({clash})"),
+                    requests_fail: earlier.is_some_and(|one| one.requests_fail)
+                        || clash.requests_fail && (standing.keeps_place || !keeps_place),
+                });
             }
         }
     }
@@ -372,7 +376,10 @@ impl Path {
             if let Some(report) = rejection(snapshot, policy) {
                 let standing = standings.entry(policy.key().clone()).or_default();
                 standing.at.insert(step.place.clone());
-                standing.rejection = Some(format!("its controller reports {report}"));
+                standing.rejection = Some(found::Rejected {
+                    why: format!("its controller reports {report}"),
+                    requests_fail: false,
+                });
             }
         }
     }

@@ -60,7 +60,7 @@ fn details(guarded: &Guarded, text: &mut String) {
             ""
         };
         lines.push(format!(
-            "{}{through}: {verb}{}{}",
+            "{}{through}: {verb}{} ({})",
             fault.target.0, fault.message, fault.in_force
         ));
     }

@@ -23,9 +23,7 @@ pub(super) struct Found {
     pub(super) survives: bool,
     pub(super) conflicted: bool,
     /// Why its controllers reject it.
-    pub(super) rejection: Option<String>,
-    /// Whether it is rejected so that requests get an error instead of policies above it.
-    pub(super) requests_fail: bool,
+    pub(super) rejection: Option<Rejected>,
     /// Whether it is rejected and still replaces policies above it.
     pub(super) keeps_place: bool,
     pub(super) by: BTreeSet<ObjectKey>,
@@ -41,6 +39,14 @@ pub(super) fn note(group: &PathGroup, standings: &mut Standings) {
             standing.note(policy, &level.policies, group);
         }
     }
+}
+
+/// Why controllers reject a policy.
+pub(super) struct Rejected {
+    /// The reason, as a sentence.
+    pub(super) why: String,
+    /// Whether requests get an error instead of policies above it.
+    pub(super) requests_fail: bool,
 }
 
 // === impl Found ===
@@ -80,7 +86,7 @@ impl Found {
             state,
             by: self.by.iter().map(Named::from).collect(),
             lost,
-            reason: self.rejection,
+            reason: self.rejection.map(|rejected| rejected.why),
             caveats: snapshot.policy(key).map_or_else(Vec::new, |policy| {
                 policy.caveats(snapshot).map(str::to_owned).collect()
             }),
