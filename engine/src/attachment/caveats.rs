@@ -60,6 +60,11 @@ impl Policy {
             let mut gateways = snapshot.objects(&gateways);
             gateways.any(|gateway| snapshot.runs(controller, gateway))
         };
+        let is_label_used = |label: &Arc<str>| {
+            let kinds = ["Service", "Namespace"].map(GroupKind::core);
+            let mut objects = kinds.iter().flat_map(|kind| snapshot.objects(kind));
+            objects.any(|object| object.meta.labels.contains_key(label))
+        };
         let exists = |kind: &Arc<str>| snapshot.count(&GroupKind::gateway_api(kind)) > 0;
         let named = |kinds: &Vec<Arc<str>>| {
             let mut targets = self.targets.iter().map(|target| &target.gk.kind);
@@ -70,6 +75,7 @@ impl Policy {
             && (caveat.backends.is_empty() || caveat.backends.iter().any(is_backend))
             && (caveat.annotations.is_empty() || caveat.annotations.iter().any(is_annotated))
             && (labels.is_empty() || is_labelled())
+            && (caveat.labels.is_empty() || caveat.labels.iter().any(is_label_used))
             && (caveat.objects.is_empty() || caveat.objects.iter().any(exists))
             && (!caveat.shared_ports || has_shared_ports(snapshot))
             && (!caveat.shared_listener_ports || has_shared_listener_ports(snapshot))

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::controller_facts;
 use super::isolation::ListenerHostname;
 use crate::model::acceptance::Conflict;
 use crate::model::ids::GroupKind;
@@ -57,7 +58,7 @@ pub fn may_accept(
     route: &Object,
     parent: &ParentRef,
 ) -> bool {
-    unfit(listener, &route.key.gk, parent).is_none()
+    unfit(snapshot, owner, listener, &route.key.gk, parent).is_none()
         && lets_in(
             snapshot,
             &listener.routes_from,
@@ -78,7 +79,7 @@ pub fn refusal(
     let OwnListener {
         owner, listener, ..
     } = own;
-    let unfit = unfit(listener, &route.key.gk, parent);
+    let unfit = unfit(snapshot, owner, listener, &route.key.gk, parent);
     if unfit.is_some() {
         return unfit;
     }
@@ -102,8 +103,14 @@ pub fn refusal(
     own.conflict.map(Refusal::Conflict).or_else(reported)
 }
 
-fn unfit(listener: &Listener, route: &GroupKind, parent: &ParentRef) -> Option<Refusal> {
-    if !fits_protocol(listener, route) {
+fn unfit(
+    snapshot: &Snapshot,
+    owner: &Object,
+    listener: &Listener,
+    route: &GroupKind,
+    parent: &ParentRef,
+) -> Option<Refusal> {
+    if !fits_protocol(snapshot, owner, listener, route) {
         return Some(Refusal::Protocol);
     }
     let section = parent.section.as_ref();
@@ -180,11 +187,20 @@ fn lets_in(snapshot: &Snapshot, from: &From, own: &Arc<str>, theirs: &Arc<str>) 
 }
 
 /// Whether the protocol of a listener supports routes of a kind; implementation-specific protocols support any.
-fn fits_protocol(listener: &Listener, route: &GroupKind) -> bool {
+fn fits_protocol(
+    snapshot: &Snapshot,
+    owner: &Object,
+    listener: &Listener,
+    route: &GroupKind,
+) -> bool {
+    let takes_tcp = || {
+        controller_facts(snapshot, &owner.key)
+            .is_some_and(|facts| facts.tcp_routes_with_passthrough)
+    };
     let kinds: &[&str] = match &*listener.protocol {
         "HTTP" | "HTTPS" => &["HTTPRoute", "GRPCRoute"],
         // TLS is not terminated there, so there is no stream of TCP for other kinds (Gateway API, `TLSModeType`).
-        "TLS" if listener.passes_tls_through => &["TLSRoute"],
+        "TLS" if listener.passes_tls_through && !takes_tcp() => &["TLSRoute"],
         "TLS" => &["TLSRoute", "TCPRoute"],
         "TCP" => &["TCPRoute"],
         "UDP" => &["UDPRoute"],

@@ -37,6 +37,9 @@ pub struct CaveatFile {
     /// Namespace has one. Always by default.
     #[serde(default)]
     pub namespace_labels: BTreeMap<String, String>,
+    /// Labels: it applies if a Service or a Namespace has one of these, whatever the value. Always by default.
+    #[serde(default)]
+    pub labels: Vec<String>,
     /// Kinds of Gateway API: it applies if there are objects of one of these. Always by default.
     #[serde(default)]
     pub objects: Vec<String>,
@@ -73,6 +76,8 @@ pub struct Caveat {
     pub controllers: Vec<Arc<str>>,
     /// Applies to policies in a Namespace with one of these labels; always if empty.
     pub namespace_labels: Vec<(Arc<str>, Arc<str>)>,
+    /// Applies if a Service or a Namespace has one of these labels; always if empty.
+    pub labels: Vec<Arc<str>>,
     /// Applies if there are objects of these kinds of Gateway API; always if empty.
     pub objects: Vec<Arc<str>>,
     /// Applies only if two Gateways of one class have plain HTTP listeners on one port.
@@ -107,6 +112,7 @@ impl Caveat {
             annotations: texts(&file.annotations),
             controllers: texts(&file.controllers),
             namespace_labels: pairs(&file.namespace_labels),
+            labels: texts(&file.labels),
             objects: texts(&file.objects),
             shared_ports: file.shared_ports,
             shared_listener_ports: file.shared_listener_ports,

@@ -13,6 +13,7 @@ use crate::model::ids::ObjectKey;
 /// Facts about a controller of Gateways that are independent of policies.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
 pub struct ControllerFile {
     /// The `controllerName` in its `GatewayClasses`.
     pub name: String,
@@ -31,6 +32,9 @@ pub struct ControllerFile {
     /// other controllers may have them too.
     #[serde(default)]
     pub protocols: Vec<String>,
+    /// Whether listeners that leave TLS to their backends take `TCPRoutes`, too.
+    #[serde(default)]
+    pub tcp_routes_with_passthrough: bool,
     /// Whether of conflicting listeners of one Gateway it accepts the first. Otherwise it accepts none of them.
     #[serde(default)]
     pub first_listener_wins: bool,
