@@ -14,7 +14,7 @@ pub(crate) fn section_names(
     object: &Object,
 ) -> SectionNames {
     let names = profile.section_names();
-    let with = &profile.ports_by_number_with;
+    let with = &profile.port_numbers_with;
     if with.is_empty() || !matches!(object.node, Node::Service { .. }) {
         return names;
     }

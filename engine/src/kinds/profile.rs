@@ -134,7 +134,7 @@ pub struct Profile {
     /// How a section names a port of a Service.
     pub ports_by: Fact<PortsBy>,
     /// Controllers for which sections name ports of Services by number, too.
-    pub ports_by_number_with: Fact<Vec<Arc<str>>>,
+    pub port_numbers_with: Fact<Vec<Arc<str>>>,
     /// Whether a reference may name an object in another namespace.
     pub cross_namespace: Fact<CrossNamespace>,
     /// The role of a Service that a policy refers to.

@@ -81,11 +81,9 @@ impl Profile {
             }),
             fact("targets.sectionNaming", &self.section_naming, |v| json!(v)),
             fact("targets.portsBy", &self.ports_by, |v| json!(v)),
-            fact(
-                "targets.portsByNumberWith",
-                &self.ports_by_number_with,
-                |v| json!(v),
-            ),
+            fact("targets.portNumbersWith", &self.port_numbers_with, |v| {
+                json!(v)
+            }),
             fact("targets.crossNamespace", &self.cross_namespace, |v| {
                 json!(v)
             }),

@@ -226,7 +226,7 @@ pub struct Targets {
     /// How a section names a port of a Service; by its name by default.
     pub ports_by: Option<PortsBy>,
     /// Controllers for which a section names a port of a Service by its number, too, whether or not the port has a name.
-    pub ports_by_number_with: Option<Vec<String>>,
+    pub port_numbers_with: Option<Vec<String>>,
     /// Whether a reference may name an object in another namespace.
     pub cross_namespace: Option<CrossNamespace>,
     /// Which of its two roles a policy on a Service refers to.

@@ -100,8 +100,8 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
             .unwrap_or_default(),
         section_naming: stated(explicit, |p| p.targets.section_naming),
         ports_by: stated(explicit, |p| p.targets.ports_by),
-        ports_by_number_with: stated(explicit, |p| {
-            Some(read::texts(p.targets.ports_by_number_with.as_ref()?))
+        port_numbers_with: stated(explicit, |p| {
+            Some(read::texts(p.targets.port_numbers_with.as_ref()?))
         }),
         conflict_fields: stated(explicit, |p| Some(read::paths(p.conflict.fields.as_ref()?))),
         weight: stated(explicit, |p| {
