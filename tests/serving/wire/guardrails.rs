@@ -92,7 +92,8 @@ fn the_deletion_of_the_last_authentication_is_refused() {
     assert_eq!(
         message,
         "guardrail: \"public-routes-need-authentication\" is broken by HTTPRoute shop/cart through \
-         Gateway infra/public listener https: routes on the Gateway public need authentication"
+         Gateway infra/public listener https: routes on the Gateway public need authentication \
+         (no SecurityPolicy is in force there)"
     );
 }
 
