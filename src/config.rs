@@ -1,7 +1,7 @@
 //! The configuration file: its format and its defaults.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use attache_guardrails::{GuardrailFile, Guardrails};
 use schemars::JsonSchema;
@@ -182,12 +182,15 @@ impl Configuration {
     }
 }
 
-/// What is built in about policy kinds and controllers.
+/// What is built in about policy kinds and controllers. Commands that look at several states ask for it again, so it is read
+/// once.
 ///
 /// # Errors
 /// Fails if a built-in profile is invalid.
-pub(crate) fn builtin() -> Result<Builtin, ConfigError> {
-    Builtin::read().map_err(ConfigError::Builtin)
+pub fn builtin() -> Result<&'static Builtin, ConfigError> {
+    static READ: LazyLock<Result<Builtin, String>> = LazyLock::new(Builtin::read);
+    READ.as_ref()
+        .map_err(|why| ConfigError::Builtin(why.clone()))
 }
 
 // === impl Text ===
@@ -473,7 +476,7 @@ mod tests {
         assert!(configuration.profiles.is_empty());
         assert!(
             configuration
-                .rules(&super::builtin().unwrap())
+                .rules(super::builtin().unwrap())
                 .kinds()
                 .next()
                 .is_some()

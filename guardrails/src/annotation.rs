@@ -17,7 +17,9 @@ use jiff::civil::Date;
 
 use crate::exception::Exception;
 use crate::file::Action;
+use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
+use crate::unmatched::with_near;
 
 /// The annotation.
 pub const EXCEPTIONS: &str = "attache.dev/guardrail-exceptions";
@@ -92,15 +94,14 @@ impl Guardrails {
     }
 
     fn on_line(&self, key: &ObjectKey, line: &str, subject: Option<&Subject>) -> Option<Finding> {
-        let asked = match self.read_line(line) {
-            Ok(asked) => asked,
+        let guardrail = match self.read_line(line) {
+            Ok((guardrail, _)) => guardrail,
             Err(why) => return Some(finding(key, line, why)),
         };
-        let name = asked.guardrail;
-        let guardrail = self.iter().find(|one| one.name == name)?;
         if guardrail.except_by.has(subject) {
             return None;
         }
+        let name = &guardrail.name;
         let mut finding = finding(
             key,
             line,
@@ -123,11 +124,10 @@ impl Guardrails {
         };
         let notices = lines(&object.meta.annotations).filter_map(|line| {
             let why = match self.read_line(line) {
-                Ok(asked) => ends(
-                    &Exception::of_annotation(key, &asked),
-                    asked.guardrail,
-                    today,
-                )?,
+                Ok((_, asked)) => {
+                    let end = Exception::of_annotation(key, &asked).end(today)?;
+                    format!("the exception from {:?} {end}", asked.guardrail)
+                }
                 Err(why) => why,
             };
             let mut finding = finding(key, line, why);
@@ -138,39 +138,20 @@ impl Guardrails {
     }
 
     /// An exception from one of the guardrails; an error says why the line has no effect.
-    fn read_line<'a>(&self, line: &'a str) -> Result<Annotated<'a>, String> {
+    fn read_line<'a>(&self, line: &'a str) -> Result<(&Guardrail, Annotated<'a>), String> {
         let asked = Annotated::read(line).map_err(|why| format!("{line:?} is not read: {why}"))?;
         let name = asked.guardrail;
         let Some(guardrail) = self.iter().find(|one| one.name == name) else {
             let names: Vec<&str> = self.iter().map(|one| &*one.name).collect();
-            let near = nearest(name, &names).map(|near| format!("; did you mean {near:?}?"));
-            return Err(format!(
-                "there is no guardrail {name:?}{}",
-                near.unwrap_or_default()
-            ));
+            let why = format!("there is no guardrail {name:?}");
+            return Err(with_near(why, nearest(name, &names)));
         };
         if !guardrail.except_by.is_anybody() {
             return Err(format!(
                 "it has no effect: {name:?} has no spec.exceptBy, which names who may write exceptions"
             ));
         }
-        Ok(asked)
-    }
-}
-
-/// What to say of an exception that has ended or ends soon.
-fn ends(exception: &Exception, guardrail: &str, today: Date) -> Option<String> {
-    let (until, reason) = (exception.until, &exception.reason);
-    if exception.is_over(today) {
-        Some(format!(
-            "the exception from {guardrail:?} ended on {until}: remove it"
-        ))
-    } else if exception.ends_soon(today) {
-        Some(format!(
-            "the exception from {guardrail:?} ends on {until}: {reason}"
-        ))
-    } else {
-        None
+        Ok((guardrail, asked))
     }
 }
 

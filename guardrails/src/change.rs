@@ -17,7 +17,7 @@ use jiff::civil::Date;
 use crate::file::{Action, OnError};
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
-use crate::judge::{Before, Fault, Judge, SharedPaths};
+use crate::judge::{Before, Fault, Judge, SharedPaths, in_force_there};
 use crate::side::{Scope, Side};
 use crate::target_paths::{by_id, deepest};
 use crate::{values, written};
@@ -60,8 +60,8 @@ struct Targets {
     policies: BTreeSet<ObjectKey>,
     through: BTreeSet<String>,
     tells: bool,
-    /// The policies in force on the paths, in words; empty if they differ.
-    in_force: Option<String>,
+    /// Whether different policies are in force on the paths.
+    differ: bool,
 }
 
 impl Guard for Guardrails {
@@ -258,7 +258,6 @@ fn note<'g>(
     fault: Fault,
     is_old: bool,
 ) {
-    let in_force = fault.in_force(guardrail.policy_kind.as_ref());
     let targets = broken.entry(Together {
         guardrail: &guardrail.name,
         rule: fault.rule,
@@ -267,10 +266,8 @@ fn note<'g>(
         message: fault.message,
     });
     let targets = targets.or_default();
+    targets.differ |= !targets.objects.is_empty() && targets.policies != fault.policies;
     targets.objects.insert(target.clone());
-    if *targets.in_force.get_or_insert_with(|| in_force.clone()) != in_force {
-        targets.in_force = Some(String::new());
-    }
     targets.policies.extend(fault.policies);
     targets.through.extend(fault.through);
     targets.tells |= fault.tells;
@@ -365,17 +362,20 @@ fn finding(
     let text = format!("{:?} {verb} {objects}{through}", guardrail.name);
     let mut finding = Finding::new(Code::Guardrail, key, text);
     let message = format!(": {}", together.message);
-    let (told, hint) = if targets.tells {
-        (String::new(), message)
-    } else {
-        (message, String::new())
-    };
-    finding.message.push_str(&told);
-    finding = finding.hinting(Hint {
-        text: hint,
+    let mut hint = Hint {
+        text: String::new(),
         tells_of: targets.policies.clone(),
-    });
-    finding.source = targets.in_force.clone().unwrap_or_default();
+    };
+    let text = if targets.tells {
+        &mut hint.text
+    } else {
+        &mut finding.message
+    };
+    text.push_str(&message);
+    finding = finding.hinting(hint);
+    if !targets.differ {
+        finding.source = in_force_there(&targets.policies, guardrail.policy_kind.as_ref());
+    }
     let subject = format!("{} {} {objects}", guardrail.name, together.rule);
     finding = finding.about(subject);
     let denies = guardrail.action == Action::Deny

@@ -82,6 +82,17 @@ impl Exception {
         !self.is_over(today) && self.until < today.saturating_add(SOON.days())
     }
 
+    /// What somebody has to know or do because it has ended or ends soon; `None` if it holds for long.
+    pub(crate) fn end(&self, today: Date) -> Option<String> {
+        let until = self.until;
+        if self.is_over(today) {
+            Some(format!("ended on {until}: remove it"))
+        } else {
+            let soon = self.ends_soon(today);
+            soon.then(|| format!("ends on {until}: {}", self.reason))
+        }
+    }
+
     /// Whether its last day is over.
     pub fn is_over(&self, today: Date) -> bool {
         self.until < today

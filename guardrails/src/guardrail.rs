@@ -152,27 +152,37 @@ impl Guardrail {
         let mut exceptions = self.exceptions.iter();
         let own = exceptions.find(|exception| exception.names(target) && !exception.is_over(today));
         own.cloned().or_else(|| {
-            let object = snapshot
-                .get(target)
-                .filter(|_| self.except_by.is_anybody())?;
-            let annotated = Annotated::of(&object.meta.annotations);
-            let mut usable = annotated.filter_map(Result::ok);
-            let named = usable.find(|one| one.guardrail == self.name && one.until >= today)?;
-            Some(Exception::of_annotation(target, &named))
+            let mut annotated = self.annotated(snapshot, target);
+            annotated.find(|exception| !exception.is_over(today))
         })
     }
 
     /// The exceptions in an annotation of a target whose last day is over.
-    pub fn ended(&self, snapshot: &Snapshot, target: &ObjectKey, today: Date) -> Vec<Exception> {
+    pub fn ended(
+        &self,
+        snapshot: &Snapshot,
+        target: &ObjectKey,
+        today: Date,
+    ) -> impl Iterator<Item = Exception> {
+        let annotated = self.annotated(snapshot, target);
+        annotated.filter(move |exception| exception.is_over(today))
+    }
+
+    /// The exceptions from it in an annotation of a target; none if nobody may write them.
+    fn annotated(
+        &self,
+        snapshot: &Snapshot,
+        target: &ObjectKey,
+    ) -> impl Iterator<Item = Exception> {
         let object = snapshot.get(target);
-        let Some(object) = object.filter(|_| self.except_by.is_anybody()) else {
-            return Vec::new();
-        };
-        let annotated = Annotated::of(&object.meta.annotations).filter_map(Result::ok);
-        let ended = annotated.filter(|one| one.guardrail == self.name && one.until < today);
-        ended
-            .map(|one| Exception::of_annotation(target, &one))
-            .collect()
+        let object = object.filter(|_| self.except_by.is_anybody());
+        let lines = object
+            .into_iter()
+            .flat_map(|object| Annotated::of(&object.meta.annotations));
+        let of_this = lines
+            .filter_map(Result::ok)
+            .filter(|one| one.guardrail == self.name);
+        of_this.map(|one| Exception::of_annotation(target, &one))
     }
 
     /// The rules with the field of each, for findings on them.

@@ -70,23 +70,6 @@ pub struct Fault {
     pub(crate) id: PathId,
 }
 
-// === impl Fault ===
-
-impl Fault {
-    /// The policies in force on the path, in words: what has to be changed is there, or missing.
-    pub fn in_force(&self, kind: Option<&GroupKind>) -> String {
-        match (self.policies.is_empty(), kind) {
-            (true, Some(kind)) => format!("no {} is in force there", kind.kind),
-            (true, None) => "no policy is in force there".to_owned(),
-            (false, _) => {
-                let words = |key: &ObjectKey| format!("{} {}", key.gk.kind, key.path());
-                let policies = self.policies.iter().map(words).collect();
-                format!("in force there: {}", wording::first(&policies))
-            }
-        }
-    }
-}
-
 /// What is in force on a path, by policy kind.
 pub(crate) type InForce<'a> = [(&'a GroupKind, &'a PathGroup)];
 
@@ -332,4 +315,15 @@ impl<'p> SharedPaths<'p, '_> {
 pub(crate) fn is_direct(snapshot: &Snapshot, kind: &GroupKind) -> bool {
     let profile = snapshot.profile(kind);
     profile.is_some_and(|profile| profile.class.value == Class::Direct)
+}
+
+/// The policies in force on a path, in words: what has to be changed is there, or missing.
+pub fn in_force_there(policies: &BTreeSet<ObjectKey>, kind: Option<&GroupKind>) -> String {
+    if policies.is_empty() {
+        let kind = kind.map_or("policy", |kind| &kind.kind);
+        return format!("no {kind} is in force there");
+    }
+    let words = |key: &ObjectKey| format!("{} {}", key.gk.kind, key.path());
+    let policies = policies.iter().map(words).collect();
+    format!("in force there: {}", wording::first(&policies))
 }

@@ -36,7 +36,7 @@ pub use exception::Exception;
 pub use file::{Action, GuardrailFile, OnError};
 pub use guardrail::{Guardrail, GuardrailError, guardrail_kind, is_guardrail};
 pub use guardrails::Guardrails;
-pub use judge::{Fault, Judge, TargetResult};
+pub use judge::{Fault, Judge, TargetResult, in_force_there};
 pub use report::{BrokenRule, standing_findings};
 pub use standing::{Standing, targets, unknown_kind};
 pub use status::{Condition, Status};

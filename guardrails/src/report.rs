@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use crate::file::{Action, OnError};
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
-use crate::judge::Fault;
+use crate::judge::{Fault, in_force_there};
 use crate::standing::{Standing, unknown_kind};
 use crate::unmatched::unmatched;
 use crate::written::unknown_names;
@@ -82,7 +82,7 @@ fn finding(target: &ObjectKey, guardrail: &Guardrail, first: &Fault, paths: usiz
     let mut finding = Finding::new(Code::Guardrail, target, message);
     finding = finding.about(format!("{name} {} {target}", first.rule));
     finding.mentions.clone_from(&first.policies);
-    finding.source = first.in_force(guardrail.policy_kind.as_ref());
+    finding.source = in_force_there(&first.policies, guardrail.policy_kind.as_ref());
     match (guardrail.action, first.is_error, guardrail.on_error) {
         (Action::Audit, _, _) => {
             finding.warn();
@@ -111,17 +111,10 @@ impl Guardrails {
             findings.extend(unmatched(snapshot, guardrail));
             for (i, exception) in guardrail.exceptions.iter().enumerate() {
                 let target = format!("{}/{}", exception.namespace, exception.name);
-                let until = exception.until;
-                let message = if exception.is_over(today) {
-                    format!("the exception for {target} ended on {until}: remove it")
-                } else if exception.ends_soon(today) {
-                    format!(
-                        "the exception for {target} ends on {until}: {}",
-                        exception.reason
-                    )
-                } else {
+                let Some(end) = exception.end(today) else {
                     continue;
                 };
+                let message = format!("the exception for {target} {end}");
                 let mut finding = Finding::new(Code::Guardrail, &key, message)
                     .at(format!("spec.except[{i}].until"))
                     .about(format!("except {target}"));

@@ -45,7 +45,7 @@ fn no_gateway(snapshot: &Snapshot, wanted: &GatewayMatch) -> Option<(String, boo
         && !namespaces.contains(&namespace.as_str())
     {
         let near = nearest(namespace, &namespaces);
-        return Some(with_near(
+        return Some(and_whether_near(
             format!("namespace {namespace} has no Gateway"),
             near,
         ));
@@ -68,7 +68,7 @@ fn no_gateway(snapshot: &Snapshot, wanted: &GatewayMatch) -> Option<(String, boo
         Some(namespace) => format!("{namespace}/{name}"),
         None => name.clone(),
     };
-    Some(with_near(
+    Some(and_whether_near(
         format!("there is no Gateway {gateway}"),
         nearest(name, &names),
     ))
@@ -96,15 +96,21 @@ fn no_target(
         _ => "target",
     };
     let (namespace, name) = (&exception.namespace, &exception.name);
-    Some(with_near(
+    Some(and_whether_near(
         format!("there is no {kind} {namespace}/{name}"),
         nearest(name, &names),
     ))
 }
 
-fn with_near(why: String, near: Option<&str>) -> (String, bool) {
+/// A reason, and whether a name is close.
+fn and_whether_near(why: String, near: Option<&str>) -> (String, bool) {
+    (with_near(why, near), near.is_some())
+}
+
+/// A reason, with the name that was probably meant.
+pub(crate) fn with_near(why: String, near: Option<&str>) -> String {
     match near {
-        Some(near) => (format!("{why}; did you mean {near:?}?"), true),
-        None => (why, false),
+        Some(near) => format!("{why}; did you mean {near:?}?"),
+        None => why,
     }
 }

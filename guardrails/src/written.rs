@@ -74,6 +74,14 @@ pub(crate) fn unknown_names(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<F
 
 /// The findings on names of protections that no policy kind has.
 fn unknown_protections(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
+    let looked_for = guardrail.expressions().flat_map(|(field, expression)| {
+        let names = expression.protections();
+        names.map(move |name| (field.clone(), name))
+    });
+    let mut looked_for = looked_for.peekable();
+    if looked_for.peek().is_none() {
+        return Vec::new();
+    }
     let kinds = match &guardrail.policy_kind {
         Some(kind) => vec![kind],
         None => snapshot.policy_kinds().collect(),
@@ -85,17 +93,9 @@ fn unknown_protections(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Findin
         return Vec::new();
     }
     let known: Vec<&str> = known.into_iter().collect();
-    let looked_for = guardrail.expressions().flat_map(|(field, expression)| {
-        let names = expression.protections();
-        names.map(move |name| (field.clone(), name))
-    });
     let unknown = looked_for.filter(|(_, name)| !known.contains(name));
     let findings = unknown.map(|(field, name)| {
-        let remedy = match nearest(name, &known) {
-            Some(near) => format!("did you mean {near:?}?"),
-            None => format!("there are {}", quoted(&known)),
-        };
-        let message = format!("there is no protection {name:?}; {remedy}");
+        let message = format!("there is no protection {name:?}; {}", remedy(name, &known));
         let mut finding = Finding::new(Code::Guardrail, &guardrail.key(), message)
             .at(field)
             .about(name.to_owned());
@@ -129,10 +129,7 @@ fn unknown_fields(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
                 continue;
             }
             let known: Vec<&str> = unknown.known.iter().map(|name| &**name).collect();
-            let remedy = match nearest(name, &known) {
-                Some(near) => format!("did you mean {near:?}?"),
-                None => format!("there are {}", quoted(&known)),
-            };
+            let remedy = remedy(name, &known);
             let message = format!("{} has no field {}; {remedy}", kind.kind, unknown.path);
             let mut finding = Finding::new(Code::Guardrail, &guardrail.key(), message)
                 .at(field.clone())
@@ -145,6 +142,14 @@ fn unknown_fields(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
     findings.sort();
     findings.dedup();
     findings
+}
+
+/// What to write in the place of a name that does not exist.
+fn remedy(name: &str, known: &[&str]) -> String {
+    match nearest(name, known) {
+        Some(near) => format!("did you mean {near:?}?"),
+        None => format!("there are {}", quoted(known)),
+    }
 }
 
 /// The findings on expressions that read the settings as if the guardrail named a policy kind.

@@ -71,9 +71,6 @@ pub struct BrokenTarget {
     pub paths: usize,
     /// The policies in force on the first path.
     pub policies: Vec<Named>,
-    /// These policies in words, for texts.
-    #[serde(skip)]
-    pub in_force: String,
 }
 
 /// An exception.
@@ -118,7 +115,7 @@ pub fn guardrails(
         |guardrail, target, standing| {
             if let Some(guarded) = by_guardrail.get_mut(&*guardrail.name) {
                 let ended = guardrail.ended(snapshot, target, today);
-                let ended = ended.iter().map(|one| ListedException::of(one, today));
+                let ended = ended.map(|one| ListedException::of(&one, today));
                 guarded.exceptions.extend(ended);
                 guarded.note(target, standing, today);
             }
@@ -217,7 +214,6 @@ impl Guarded {
         } else {
             self.errors += 1;
         }
-        let kind = self.policy_kind.as_ref().map(|kind| &kind.0);
         let mut by_rule: BTreeMap<(usize, bool), Vec<Fault>> = BTreeMap::new();
         for fault in faults {
             by_rule
@@ -227,8 +223,6 @@ impl Guarded {
         }
         for ((rule, is_error), faults) in by_rule {
             let paths = faults.len();
-            let in_force = faults.first().map(|first| first.in_force(kind));
-            let in_force = in_force.unwrap_or_default();
             let Some(first) = faults.into_iter().next() else {
                 continue;
             };
@@ -239,7 +233,6 @@ impl Guarded {
                 message: first.message,
                 through: first.through,
                 paths,
-                in_force,
                 policies: named(&first.policies),
             });
         }

@@ -80,12 +80,14 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         for path in &args.files {
             all.append(read(path, args)?);
         }
-        unusable(&all)?;
-        let usable = usable(&Guardrails::default(), among(&all));
-        if usable.usable.is_empty() && usable.wrong.is_empty() {
+        let written = all_usable(&all)?;
+        if written.is_empty() {
             return Err("the files have no Guardrail of attache.dev/v1alpha1".into());
         }
-        usable
+        FromManifests {
+            usable: Guardrails::default().with(written.into_iter().map(Arc::new)),
+            wrong: Vec::new(),
+        }
     };
     if let Some(wrong) = written.wrong.first() {
         return Err(wrong.message.clone().into());
@@ -136,29 +138,32 @@ fn read(path: &Path, args: &Args) -> Result<Manifests, Failure> {
     Ok(read)
 }
 
+/// The guardrails among manifests.
+///
 /// # Errors
-/// Names each guardrail among manifests that cannot be used, and each name that two of them have, with file and line.
-fn unusable(manifests: &Manifests) -> Result<(), Failure> {
+/// Names each one that cannot be used, and each name that two of them have, with file and line.
+fn all_usable(manifests: &Manifests) -> Result<Vec<Guardrail>, Failure> {
     let mut known: BTreeMap<String, String> = BTreeMap::new();
-    let mut wrong = Vec::new();
+    let (mut usable, mut wrong) = (Vec::new(), Vec::new());
     let written = manifests.objects.iter().filter(|one| is_guardrail(&one.gk));
     for one in written {
         let place = format!("{}:{}", one.origin.file, one.origin.line);
         match compiled(one.json.get()) {
             Ok(guardrail) => {
-                let name = guardrail.name;
-                if let Some(first) = known.get(&name) {
+                let name = &guardrail.name;
+                if let Some(first) = known.get(name) {
                     let why = format!("guardrail {name:?} is in {first} too; rename one of them");
                     wrong.push(escape(&format!("{place}: {why}")));
                 } else {
-                    known.insert(name, place);
+                    known.insert(name.clone(), place);
+                    usable.push(guardrail);
                 }
             }
             Err((_, why)) => wrong.push(escape(&format!("{place}: {why}"))),
         }
     }
     if wrong.is_empty() {
-        Ok(())
+        Ok(usable)
     } else {
         Err(wrong.join("\n").into())
     }

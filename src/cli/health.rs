@@ -98,7 +98,7 @@ impl Args {
             let Definitions { rules, crds, used } = self.state.definitions()?;
             kinds(&rules, &crds, &used, false).kinds
         } else {
-            let rules = self.state.configuration()?.rules(&builtin()?);
+            let rules = self.state.configuration()?.rules(builtin()?);
             kinds(&rules, &[], &[], true).kinds
         };
         if self.kinds.is_empty() {

@@ -232,7 +232,7 @@ impl State {
     /// # Errors
     /// If the directory or cluster does not exist.
     pub(super) fn open_as(&self, config: &Configuration, scope: &Scope) -> Result<Opened, Failure> {
-        let rules = config.rules(&builtin()?);
+        let rules = config.rules(builtin()?);
         let given_namespace = scope.namespace.clone();
         let asked = (self.clone(), scope.clone());
         if !self.is_of_files() {

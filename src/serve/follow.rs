@@ -111,7 +111,7 @@ pub(super) fn rules(
     config: &Configuration,
     retains_specs: bool,
 ) -> Result<Arc<ProfileRules>, ConfigError> {
-    let rules = config.rules(&builtin()?);
+    let rules = config.rules(builtin()?);
     Ok(if retains_specs {
         Arc::new(ProfileRules::clone(&rules).retaining_specs())
     } else {
@@ -165,7 +165,7 @@ mod tests {
         write("");
         let text = Text::find(Some(&file), None).unwrap();
         let config = Configuration::of(text.as_ref()).unwrap();
-        let (rules, given) = watch::channel(config.rules(&crate::config::builtin().unwrap()));
+        let (rules, given) = watch::channel(config.rules(crate::config::builtin().unwrap()));
         let conduct = Arc::new(ArcSwap::from_pointee(config.conduct()));
         let health = Health::default();
         let metrics = Arc::new(Metrics::new().unwrap());

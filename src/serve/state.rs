@@ -375,7 +375,7 @@ mod tests {
                 text: format!("apiVersion: attache.dev/v1\nkind: Configuration\n{limits}\n"),
             };
             let config = Configuration::of(Some(&text)).unwrap();
-            let (_rules, known) = watch::channel(config.rules(&crate::config::builtin().unwrap()));
+            let (_rules, known) = watch::channel(config.rules(crate::config::builtin().unwrap()));
             let metrics = Arc::new(Metrics::new().unwrap());
             let is_gone = Arc::<AtomicBool>::default();
             let state = followed(empty(is_gone.clone()), None, known, &config, &metrics);

@@ -5,7 +5,6 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use attache::engine::kinds::profile::Builtin;
 
@@ -26,10 +25,9 @@ pub mod reading;
 pub mod run;
 pub mod serving;
 
-/// What is built in about policy kinds and controllers, read once for all cases.
+/// What is built in about policy kinds and controllers.
 pub fn builtin() -> &'static Builtin {
-    static READ: LazyLock<Builtin> = LazyLock::new(|| Builtin::read().expect("they are sound"));
-    &READ
+    attache::config::builtin().expect("it is sound")
 }
 
 /// The root of the repository.

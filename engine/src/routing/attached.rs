@@ -81,14 +81,14 @@ impl Attached<'_> {
         let facts = self.facts.filter(|facts| delegates(facts, rule))?;
         let below = self.delegated.iter().filter(|below| {
             let mut steps = below.above.iter().rev();
-            let through = steps.next().is_some_and(|step| step.place == *place);
+            let is_directly_above = steps.next().is_some_and(|step| step.place == *place);
             let places = |steps: &[Step]| -> Vec<Place> {
                 let rules = steps.iter().filter(|step| step.level == Level::Rule);
                 rules.map(|step| step.place.clone()).collect()
             };
             let mut chain = places(&below.above);
             chain.pop();
-            through && chain == places(above)
+            is_directly_above && chain == places(above)
         });
         let routes: Vec<&Arc<Object>> = below.map(|below| below.route).collect();
         Some(!is_dead_end(self.snapshot, facts, rule, &routes))

@@ -77,6 +77,19 @@ pub struct Answer {
     pub why: String,
 }
 
+// === impl Answer ===
+
+impl Answer {
+    /// The error that a client of a route gets, for this reason.
+    pub(super) fn error(route: &ObjectKey, why: impl Into<String>) -> Self {
+        Self {
+            status: failure(route).map(str::to_owned),
+            location: None,
+            why: why.into(),
+        }
+    }
+}
+
 // === impl State ===
 
 impl State {
@@ -255,11 +268,7 @@ pub(super) fn answer(
             why: format!("{why}: the filter ExtensionRef may answer"),
         });
     }
-    Some(Answer {
-        status: failure(&route.key).map(str::to_owned),
-        location: None,
-        why: why.to_owned(),
-    })
+    Some(Answer::error(&route.key, why))
 }
 
 /// The status that a client gets if no backend can be used; `None` for routes of connections, which are closed.

@@ -13,7 +13,7 @@ const MOST_ALTERNATIVES: usize = 8;
 
 /// A text that an expression matches as a whole; `None` if none is found, or if the expression cannot be parsed here.
 pub(super) fn example(expression: &str, filler: &str) -> Option<String> {
-    examples(expression, filler).into_iter().next()
+    examples(expression, filler).next()
 }
 
 /// Texts that an expression matches as a whole, one for each of its alternatives; none if the expression cannot be parsed
@@ -21,30 +21,33 @@ pub(super) fn example(expression: &str, filler: &str) -> Option<String> {
 ///
 /// `filler` takes the place of whatever may be repeated any number of times, if that fits: the example of `/a/.*` is
 /// `/a/filler`.
-pub(super) fn examples(expression: &str, filler: &str) -> Vec<String> {
-    let Ok(hir) = regex_syntax::parse(expression) else {
-        return Vec::new();
-    };
+pub(super) fn examples<'a>(
+    expression: &'a str,
+    filler: &'a str,
+) -> impl Iterator<Item = String> + 'a {
     let fits = |text: &String| {
         text.len() <= LONGEST && Text::Expression(expression.to_owned()).covers(text) == Some(true)
     };
-    let with = |filler: &str, alternative: usize| {
-        let mut text = String::new();
-        let writer = Writer {
-            filler,
-            alternative,
-        };
-        writer.write(&hir, &mut text).then_some(text)
-    };
-    let mut texts: Vec<String> = Vec::new();
-    for alternative in 0..MOST_ALTERNATIVES {
-        let [whole, bare] = [filler, ""].map(|text| with(text, alternative));
-        if whole.iter().chain(&bare).any(|text| texts.contains(text)) {
-            break;
+    let hir = regex_syntax::parse(expression).ok();
+    let mut known: Vec<String> = Vec::new();
+    let texts = (0..MOST_ALTERNATIVES).map_while(move |alternative| {
+        let hir = hir.as_ref()?;
+        let [whole, bare] = [filler, ""].map(|filler| {
+            let mut text = String::new();
+            let writer = Writer {
+                filler,
+                alternative,
+            };
+            writer.write(hir, &mut text).then_some(text)
+        });
+        if whole.iter().chain(&bare).any(|text| known.contains(text)) {
+            return None;
         }
-        texts.extend(whole.filter(fits).or(bare.filter(fits)));
-    }
-    texts
+        let text = whole.filter(fits).or(bare.filter(fits));
+        known.extend(text.clone());
+        Some(text)
+    });
+    texts.flatten()
 }
 
 /// Writes one example of an expression.
@@ -170,7 +173,8 @@ mod tests {
             ("/[a-z]/x", vec!["/a/x"]),
             ("/a", vec!["/a"]),
         ] {
-            assert_eq!(examples(expression, "any"), expected, "{expression}");
+            let found: Vec<String> = examples(expression, "any").collect();
+            assert_eq!(found, expected, "{expression}");
         }
     }
 }

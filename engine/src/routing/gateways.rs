@@ -216,11 +216,8 @@ impl<'a> Matching<'a> {
         let unresolved = object_filters::unresolved(self.snapshot, &front, route, index);
         let is_unresolved = unresolved.is_some();
         let answer = if hit.is_dead_end {
-            Some(Answer {
-                status: Some("500".to_owned()),
-                location: None,
-                why: "the rule delegates to other routes, and not each of its backends stands for one that takes its requests".to_owned(),
-            })
+            let why = "the rule delegates to other routes, and not each of its backends stands for one that takes its requests";
+            Some(Answer::error(&route.key, why))
         } else {
             unresolved.or_else(|| answer(route, &hit.rule.filters, &backends, context))
         };

@@ -1,7 +1,7 @@
 //! Filters of a rule that name objects (`ExtensionRef`): those that lead nowhere, and those that are not read.
 
 use super::EntryPoint;
-use super::backends::{Answer, failure};
+use super::backends::Answer;
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object};
 use crate::state::snapshot::Snapshot;
@@ -28,11 +28,7 @@ pub(super) fn unresolved(
     let missing =
         missing.map(|named| format!("a filter of the rule names {named}, which does not exist"));
     let why = missing.or_else(|| of_others(snapshot, front, route, rule))?;
-    Some(Answer {
-        status: failure(&route.key).map(str::to_owned),
-        location: None,
-        why,
-    })
+    Some(Answer::error(&route.key, why))
 }
 
 fn of_others(

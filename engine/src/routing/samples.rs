@@ -112,9 +112,8 @@ fn paths(dialect: Dialect, wants: &MatchSpec) -> Vec<String> {
             vec![prefix.clone(), below]
         }
         (Some(Path::Expression(expression)), _) => {
-            let mut paths = examples(expression, ANY_PATH);
-            paths.retain(|path| path.starts_with('/'));
-            paths
+            let paths = examples(expression, ANY_PATH);
+            paths.filter(|path| path.starts_with('/')).collect()
         }
         (None, Dialect::Grpc) => {
             let calls = values(wants.call.as_ref());
@@ -134,7 +133,7 @@ fn values(text: Option<&Text>) -> Vec<String> {
     match text {
         None => vec!["Any".to_owned()],
         Some(Text::Exact(value)) => vec![value.clone()],
-        Some(Text::Expression(expression)) => examples(expression, ANY_VALUE),
+        Some(Text::Expression(expression)) => examples(expression, ANY_VALUE).collect(),
     }
 }
 

@@ -129,7 +129,12 @@ fn path(one: &Path, other: &Path) -> Option<Path> {
         let covers = |wider: &Path| wider.covers(path.value()) == Some(true);
         covers(one) && covers(other)
     };
+    let is_expression = |path: &Path| matches!(path, Path::Expression(_));
     { found }.find(fits).or_else(|| {
+        // Of exact paths and prefixes, the longer one is an example if there is any.
+        if !is_expression(one) && !is_expression(other) {
+            return None;
+        }
         let text = common_text(&expression_of(one), &expression_of(other))?;
         Some(Path::Exact(text)).filter(|path| path.value().starts_with('/') && fits(path))
     })
@@ -153,6 +158,9 @@ fn text(one: &Text, other: &Text) -> Option<Text> {
     let fits =
         |value: &String| one.covers(value) == Some(true) && other.covers(value) == Some(true);
     let found = { values }.find(fits).or_else(|| {
+        if !one.is_expression() && !other.is_expression() {
+            return None;
+        }
         let [one, other] = [one, other].map(|text| match text {
             Text::Exact(value) => regex::escape(value),
             Text::Expression(value) => value.clone(),

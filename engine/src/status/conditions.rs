@@ -84,7 +84,8 @@ pub struct TargetStatus {
     pub lost: Lost,
     /// The effect on requests through each Gateway, or mesh Service.
     pub through: BTreeMap<ObjectKey, State>,
-    /// The Gateways and mesh Services through which requests reach a route or backend without it, because it does not act there.
+    /// The Gateways and mesh Services through which requests reach a route or backend without it, because it does not act
+    /// there.
     pub passed_by: BTreeSet<ObjectKey>,
     /// Whether it is in force on a path that carries other policies of its kind.
     meets_others: bool,
@@ -271,8 +272,10 @@ pub fn attachments<'a>(
         for target in places(resolver, policy, entry) {
             if known.insert(target.clone()) {
                 let (accepted, left_out) = accepted(resolver, policy, entry, &target);
-                let permission = permission(resolver.snapshot(), policy, entry, &target.object);
-                let is_unknown = permission == AttachmentPermission::OwnPods;
+                // Only kinds that know the Pods of Gateways have this permission.
+                let is_unknown = policy.profile.gateway_pods.is_some()
+                    && permission(resolver.snapshot(), policy, entry, &target.object)
+                        == AttachmentPermission::OwnPods;
                 attachments.push(TargetAttachment {
                     unknown: is_unknown.then(|| own_pods(policy, &target.object)),
                     entry,

@@ -157,20 +157,14 @@ pub(in crate::answer) fn not_attached(
                     | AttachmentPermission::OwnPods,
                 )
                 | None,
-                Some(section),
-            ) if object.is_some() => {
-                let noun = section_noun(&target.gk).unwrap_or("section");
-                format!("{target} has no {noun} {section}")
-            }
-            (
-                Some(
-                    AttachmentPermission::Allowed
-                    | AttachmentPermission::Consumer
-                    | AttachmentPermission::OwnPods,
-                )
-                | None,
-                _,
-            ) => not_there(snapshot, target),
+                section,
+            ) => match section.as_ref().filter(|_| object.is_some()) {
+                Some(section) => {
+                    let noun = section_noun(&target.gk).unwrap_or("section");
+                    format!("{target} has no {noun} {section}")
+                }
+                None => not_there(snapshot, target),
+            },
         },
     })
 }

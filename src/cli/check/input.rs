@@ -107,7 +107,7 @@ impl Input {
         };
         if is_closed {
             let namespace = args.scope.of_files();
-            let rules = config.rules(&builtin()?);
+            let rules = config.rules(builtin()?);
             return Ok(each(&|mut manifests| {
                 let skipped = std::mem::take(&mut manifests.skipped);
                 let guarded = common.guarded(&manifests);

@@ -164,7 +164,7 @@ impl Found {
         if manifests.objects.is_empty() && manifests.problems.is_empty() {
             return Err(format!("there are no objects in {}", self.name).into());
         }
-        let (rules, namespace) = (config.rules(&builtin()?), args.scope.of_files());
+        let (rules, namespace) = (config.rules(builtin()?), args.scope.of_files());
         let loaded = match cluster {
             Some(cluster) => {
                 Loaded::over_cluster(&cluster.view.snapshot, manifests, &rules, namespace)

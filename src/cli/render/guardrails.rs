@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use attache_guardrails::in_force_there;
+
 use super::style::Style;
 use super::table::Table;
 use crate::answer::guardrails::{Guarded, GuardrailReport};
@@ -59,9 +61,13 @@ fn details(guarded: &Guarded, text: &mut String) {
         } else {
             ""
         };
+        let policies = fault.policies.iter().map(|named| named.0.object.clone());
+        let kind = guarded.policy_kind.as_ref().map(|kind| &kind.0);
         lines.push(format!(
             "{}{through}: {verb}{} ({})",
-            fault.target.0, fault.message, fault.in_force
+            fault.target.0,
+            fault.message,
+            in_force_there(&policies.collect(), kind)
         ));
     }
     if guarded.faults.len() > SHOWN {

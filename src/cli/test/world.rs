@@ -80,7 +80,7 @@ impl World {
         if let Some(wrong) = files.wrong.first() {
             return Err(wrong.message.clone().into());
         }
-        let rules = config.rules(&builtin()?);
+        let rules = config.rules(builtin()?);
         let objects = manifests.objects.clone();
         let loaded = Loaded::new(manifests, &rules, &how.namespace);
         let refused: Vec<Problem> = loaded.refused().collect();

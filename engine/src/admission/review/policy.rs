@@ -121,8 +121,8 @@ fn in_force(resolver: &mut Resolver<'_>, policy: &Policy, status: &PolicyStatus)
     findings
 }
 
-/// The findings on targets where the policy has no effect, or may have none. Below a target that is no route, routes and backends may still
-/// be created.
+/// The findings on targets where the policy has no effect, or may have none. Below a target that is no route, routes and
+/// backends may still be created.
 fn idle<'a>(policy: &'a Policy, status: &'a PolicyStatus) -> impl Iterator<Item = Finding> + 'a {
     let targets = status.targets.iter().filter(|_| !policy.adds_nothing());
     // A cache may lack the object without which no request comes.

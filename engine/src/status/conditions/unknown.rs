@@ -1,4 +1,4 @@
-//! Why it is not known whether a policy has an effect: requests may reach its target by ways that attache does not follow.
+//! Why it is not known whether a policy has an effect: requests may reach its target along paths that attache does not follow.
 
 use crate::model::ids::Place;
 use crate::model::object::{Node, Rule};
@@ -26,23 +26,17 @@ fn by_unknown_delegation(snapshot: &Snapshot, target: &Place) -> Option<String> 
     let Node::Route { rules, .. } = &route.node else {
         return None;
     };
-    let is_unknown = rules.iter().any(Rule::delegates)
-        && unfollowed(snapshot, route) == Some(Unfollowed::UnknownController);
-    let parent = if is_unknown {
-        None
-    } else {
-        unknown_parent(snapshot, route)
-    };
-    if let Some(parent) = parent {
-        let parent = &parent.key;
+    let delegates = rules.iter().any(Rule::delegates);
+    if delegates && unfollowed(snapshot, route) == Some(Unfollowed::UnknownController) {
         return Some(format!(
-            "{parent} delegates to {}, and whether the controller of its Gateway follows that is not known",
-            route.key
+            "{target} delegates to other routes, and whether the controller of its Gateway follows that is not known"
         ));
     }
-    is_unknown.then(|| {
-        format!("{target} delegates to other routes, and whether the controller of its Gateway follows that is not known")
-    })
+    let parent = unknown_parent(snapshot, route)?;
+    Some(format!(
+        "{} delegates to {}, and whether the controller of its Gateway follows that is not known",
+        parent.key, route.key
+    ))
 }
 
 /// The reason if the Gateway serves Services that have no route.
