@@ -11,6 +11,7 @@ use crate::model::level::Level;
 use crate::model::object::{Crd, RetainedFields};
 use crate::model::section::{PortsBy, SectionNames};
 
+mod addresses;
 mod builtin;
 mod caveats;
 mod condition;
@@ -24,6 +25,7 @@ mod listeners;
 mod lists;
 mod narrow;
 mod needs;
+mod open_rules;
 mod parts;
 mod ports;
 mod read;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::open_rules::{OpenRules, Passing};
 use super::read::{setting_path, texts};
 use crate::model::object::Meta;
 
@@ -23,6 +24,10 @@ pub struct Condition {
     when: Vec<FieldValues>,
     unless: Vec<FieldValues>,
     annotated: Vec<(Arc<str>, Vec<Arc<str>>)>,
+    /// Rules, and which requests they must let pass.
+    open: Option<(OpenRules, Passing)>,
+    /// Rules that must not let every request pass.
+    not_open: Option<OpenRules>,
 }
 
 /// A field and some values.
@@ -54,7 +59,20 @@ impl Condition {
             when: fields(when),
             unless: fields(unless),
             annotated: Vec::new(),
+            open: None,
+            not_open: None,
         }
+    }
+
+    #[must_use]
+    pub(super) fn with_rules(
+        mut self,
+        open: Option<(OpenRules, Passing)>,
+        not_open: Option<OpenRules>,
+    ) -> Self {
+        self.open = open;
+        self.not_open = not_open;
+        self
     }
 
     #[must_use]
@@ -67,7 +85,8 @@ impl Condition {
 
     /// Whether it depends on the values of fields.
     pub fn reads_fields(&self) -> bool {
-        !(self.when.is_empty() && self.unless.is_empty())
+        let reads_values = !(self.when.is_empty() && self.unless.is_empty());
+        reads_values || self.open.is_some() || self.not_open.is_some()
     }
 
     /// Whether it depends on annotations.
@@ -91,7 +110,14 @@ impl Condition {
     /// Whether the part about fields holds for these settings.
     pub fn holds_in(&self, settings: &Value) -> bool {
         let holds = |field: &FieldValues| field.holds_in(settings);
-        self.when.iter().all(holds) && !self.unless.iter().any(holds)
+        let is_open = |(rules, passing): &(OpenRules, Passing)| {
+            rules.passing(settings).as_ref() == Some(passing)
+        };
+        let lets_all_pass = |rules: &OpenRules| rules.passing(settings) == Some(Passing::All);
+        self.when.iter().all(holds)
+            && !self.unless.iter().any(holds)
+            && self.open.as_ref().is_none_or(is_open)
+            && !self.not_open.as_ref().is_some_and(lets_all_pass)
     }
 }
 
@@ -142,7 +168,7 @@ pub(crate) fn collect<'a>(value: &'a Value, path: &[String], values: &mut Vec<&'
 }
 
 /// Whether a value is as wanted.
-fn matches(wanted: &Value, value: &Value) -> bool {
+pub(super) fn matches(wanted: &Value, value: &Value) -> bool {
     match (wanted, value) {
         (Value::String(any), value) if any == ANY_VALUE => !value.is_null(),
         (Value::Object(wanted), Value::Object(value)) if !wanted.is_empty() => {

@@ -8,11 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::condition::{Condition, ValuesFile};
+use super::open_rules::{OpenRules, OpenRulesFile, Passing};
 use super::read::setting_paths;
 
 /// Values with which settings protect only some requests, or none.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct WeaknessFile {
     /// The settings that protect less: `spec.jwt`. `spec` alone means all of them.
     pub settings: Vec<String>,
@@ -24,6 +25,11 @@ pub struct WeaknessFile {
     /// Only if none of these fields has one of these values.
     #[serde(default)]
     pub unless: ValuesFile,
+    /// Only if these rules let every request pass. With the result `some-pass`: only if they let every request pass that
+    /// none of them denies before.
+    pub open_rules: Option<OpenRulesFile>,
+    /// Only if these rules do not match every request.
+    pub unless_open_rules: Option<OpenRulesFile>,
     /// Only if each of these annotations of the policy has one of these values. With the settings `spec`, no other
     /// condition and the result `not-applied`, such a policy has no effect at all.
     #[serde(default)]
@@ -75,9 +81,21 @@ pub struct Weakness {
 
 impl Weakness {
     pub(super) fn read(file: &WeaknessFile) -> Self {
+        let passing = match file.result {
+            WeaknessResult::SomePass => Passing::NotDenied,
+            WeaknessResult::AllPass | WeaknessResult::NotApplied => Passing::All,
+        };
+        let rules = file.open_rules.as_ref();
+        let others = file.unless_open_rules.as_ref();
+        let condition = Condition::read(&file.when, &file.unless)
+            .with_annotations(&file.annotated)
+            .with_rules(
+                rules.map(|rules| (OpenRules::read(rules), passing)),
+                others.map(OpenRules::read),
+            );
         Self {
             settings: setting_paths(&file.settings),
-            condition: Condition::read(&file.when, &file.unless).with_annotations(&file.annotated),
+            condition,
             result: file.result,
             text: file.text.as_deref().map(Into::into),
         }

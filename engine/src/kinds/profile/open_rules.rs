@@ -1,0 +1,342 @@
+//! Rules that match every request: an authorization with such a rule keeps nobody out, whatever else it says.
+
+use std::collections::BTreeMap;
+use std::ptr;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::addresses;
+use super::condition::{collect, matches};
+use super::read::setting_path;
+use crate::kinds::cel::{CelBudget, Rule, Truth};
+
+/// A list of rules that let requests pass, and what such a rule may ask for without keeping any request out.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OpenRulesFile {
+    /// The field with the list: `spec.authorization.rules`.
+    pub path: String,
+    /// What a rule has that denies requests. Such rules count only for those after them.
+    pub deny: Option<BTreeMap<String, Value>>,
+    /// What matches every request.
+    pub open: Open,
+}
+
+/// Values that match every request. A field that is not there, `null` and an empty list always do.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Open {
+    /// Any value: the field is no condition.
+    Any,
+    /// An object with no other fields than these, each of which matches every request.
+    Fields(BTreeMap<String, Open>),
+    /// A list of alternatives: one of them, or some of them together, match every request.
+    AnyOf(Box<Open>),
+    /// A list of conditions: all of them match every request.
+    AllOf(Box<Open>),
+    /// A value that is as one of these says.
+    Either(Vec<Open>),
+    /// One of these values. `null` and objects are read as in `when`.
+    OneOf(Vec<Value>),
+    /// A list with all of these values.
+    Together(Vec<String>),
+    /// A range of addresses, or a list of ranges, with every IPv4 address.
+    Addresses,
+    /// An expression in CEL that is true whatever the request is.
+    Cel,
+    /// A regular expression that matches every path.
+    Regex,
+}
+
+/// A list of rules, as read from a profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OpenRules {
+    path: Vec<String>,
+    deny: Option<Value>,
+    open: Open,
+}
+
+/// Which requests rules let pass, if these are all or nearly all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Passing {
+    /// Every request.
+    All,
+    /// Every request that no rule denies.
+    NotDenied,
+}
+
+/// Which requests a value matches.
+enum Extent<'a> {
+    Every,
+    /// Those with these values in one respect: of the same condition, further values may make up for the others.
+    Part(&'a Open, Vec<&'a str>),
+    /// Not known to be all.
+    Other,
+}
+
+/// Paths that are as unlike as paths can be.
+const PATHS: [&str; 4] = [
+    "/",
+    "/a",
+    "/Ab/c-d_e.f~0123456789",
+    "/%7E!$&'()*+,;=:@//..;/é?q=/#",
+];
+
+// === impl OpenRules ===
+
+impl OpenRules {
+    pub(super) fn read(file: &OpenRulesFile) -> Self {
+        let deny = file.deny.clone();
+        let mut path = setting_path(&file.path);
+        path.push("*".into());
+        Self {
+            path,
+            deny: deny.map(|fields| Value::Object(fields.into_iter().collect())),
+            open: file.open.clone(),
+        }
+    }
+
+    /// Which requests the rules in these settings let pass, if these are nearly all. The first rule that matches decides.
+    pub(super) fn passing(&self, settings: &Value) -> Option<Passing> {
+        let mut rules = Vec::new();
+        collect(settings, &self.path, &mut rules);
+        let mut passing = Passing::All;
+        let mut allowed = Vec::new();
+        let rules = rules.into_iter().flat_map(|rule| match rule {
+            // Lists of several policies beside each other.
+            Value::Array(rules) => rules.as_slice(),
+            rule => std::slice::from_ref(rule),
+        });
+        for rule in rules {
+            let extent = self.open.extent(rule);
+            let denies = self.deny.as_ref().is_some_and(|deny| matches(deny, rule));
+            match extent {
+                Extent::Every if denies => return None,
+                _ if denies => passing = Passing::NotDenied,
+                extent => allowed.push(extent),
+            }
+            if matches!(together(&mut allowed), Extent::Every) {
+                return Some(passing);
+            }
+        }
+        None
+    }
+}
+
+// === impl Open ===
+
+impl Open {
+    fn extent<'a>(&'a self, value: &'a Value) -> Extent<'a> {
+        let is_nothing = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+        match (self, value) {
+            (Self::OneOf(values), value) => {
+                Extent::whether(values.iter().any(|wanted| matches(wanted, value)))
+            }
+            _ if is_nothing => Extent::Every,
+            (Self::Any, _) => Extent::Every,
+            (Self::Fields(known), Value::Object(fields)) => {
+                let known = |(name, value)| match known.get::<String>(name) {
+                    Some(open) => open.extent(value),
+                    None => Extent::whether(Value::is_null(value)),
+                };
+                all(fields.iter().map(known))
+            }
+            (Self::AnyOf(open), Value::Array(items)) => {
+                let mut extents: Vec<_> = items.iter().map(|item| open.extent(item)).collect();
+                together(&mut extents)
+            }
+            (Self::AllOf(open), Value::Array(items)) => {
+                all(items.iter().map(|item| open.extent(item)))
+            }
+            (Self::Either(ways), value) => {
+                let extents = ways.iter().map(|way| way.extent(value));
+                let known = extents.filter(|extent| !matches!(extent, Extent::Other));
+                known
+                    .min_by_key(|extent| !matches!(extent, Extent::Every))
+                    .unwrap_or(Extent::Other)
+            }
+            (Self::Together(_) | Self::Addresses, Value::Array(items)) => {
+                Extent::Part(self, items.iter().filter_map(Value::as_str).collect())
+            }
+            (Self::Addresses, Value::String(range)) => Extent::Part(self, vec![range]),
+            (Self::Cel, Value::String(text)) => Extent::whether(is_true(text)),
+            (Self::Regex, Value::String(text)) => Extent::whether(matches_every_path(text)),
+            _ => Extent::Other,
+        }
+    }
+
+    /// Whether these values are all that there are.
+    fn is_complete(&self, values: &[&str]) -> bool {
+        match self {
+            Self::Together(all) => all.iter().all(|value| values.contains(&&**value)),
+            Self::Addresses => addresses::are_all(values),
+            _ => false,
+        }
+    }
+}
+
+// === impl Extent ===
+
+impl Extent<'_> {
+    fn whether(every: bool) -> Self {
+        if every { Self::Every } else { Self::Other }
+    }
+}
+
+/// What matches all of these conditions.
+fn all<'a>(conditions: impl Iterator<Item = Extent<'a>>) -> Extent<'a> {
+    let mut all = Extent::Every;
+    for extent in conditions {
+        let extent = match extent {
+            Extent::Part(open, values) if open.is_complete(&values) => Extent::Every,
+            extent => extent,
+        };
+        all = match (all, extent) {
+            (all, Extent::Every) => all,
+            (Extent::Every, extent) => extent,
+            _ => return Extent::Other,
+        };
+    }
+    all
+}
+
+/// What matches one of these alternatives, of which those that only differ in one respect become one.
+fn together<'a>(alternatives: &mut Vec<Extent<'a>>) -> Extent<'a> {
+    let mut parts: Vec<(&'a Open, Vec<&'a str>)> = Vec::new();
+    for extent in &mut *alternatives {
+        match extent {
+            Extent::Every => return Extent::Every,
+            Extent::Other => {}
+            Extent::Part(open, values) => {
+                let mut known = parts.iter_mut();
+                match known.find(|(other, _)| ptr::eq(*other, *open)) {
+                    Some((_, all)) => all.append(values),
+                    None => parts.push((open, std::mem::take(values))),
+                }
+            }
+        }
+    }
+    if parts.iter().any(|(open, values)| open.is_complete(values)) {
+        return Extent::Every;
+    }
+    let first = parts.first().cloned();
+    *alternatives = parts
+        .into_iter()
+        .map(|(open, values)| Extent::Part(open, values))
+        .collect();
+    first.map_or(Extent::Other, |(open, values)| Extent::Part(open, values))
+}
+
+/// Whether an expression in CEL is true whatever its variables are.
+fn is_true(text: &str) -> bool {
+    let mut budget = CelBudget::new();
+    let rule = Rule::parse(text, &mut budget);
+    rule.and_then(|rule| rule.holds(&Truth::Unknown, &mut budget)) == Some(true)
+}
+
+fn matches_every_path(expression: &str) -> bool {
+    let whole = regex::Regex::new(&format!("^(?:{expression})$"));
+    whole.is_ok_and(|regex| PATHS.iter().all(|path| regex.is_match(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{OpenRules, OpenRulesFile, Passing};
+
+    fn passing(rules: &Value) -> Option<Passing> {
+        let file = json!({
+            "path": "spec.rules",
+            "deny": {"action": "Deny"},
+            "open": {"fields": {
+                "action": "any",
+                "methods": {"together": ["GET", "POST"]},
+                "cidrs": "addresses",
+                "path": {"either": [
+                    {"oneOf": [{"type": "Prefix", "value": "/"}]},
+                    {"fields": {"type": {"oneOf": ["Regex"]}, "value": "regex"}},
+                ]},
+                "cel": "cel",
+                "to": {"anyOf": {"fields": {"paths": {"anyOf": {"oneOf": ["/*"]}}}}},
+            }},
+        });
+        let file: OpenRulesFile = serde_json::from_value(file).unwrap();
+        OpenRules::read(&file).passing(&json!({"rules": rules}))
+    }
+
+    fn allows_all(rule: &Value) -> bool {
+        passing(&json!([rule])) == Some(Passing::All)
+    }
+
+    #[test]
+    fn a_rule_matches_every_request_if_all_that_it_asks_for_does() {
+        assert!(allows_all(&json!({})));
+        assert!(allows_all(
+            &json!({"cidrs": ["0.0.0.0/0"], "methods": ["POST", "GET"]})
+        ));
+        assert!(allows_all(&json!({"cidrs": ["128.0.0.0/1", "0.0.0.0/1"]})));
+        assert!(allows_all(
+            &json!({"path": {"type": "Prefix", "value": "/"}})
+        ));
+        assert!(!allows_all(
+            &json!({"path": {"type": "Prefix", "value": "/a"}})
+        ));
+        assert!(!allows_all(
+            &json!({"cidrs": ["0.0.0.0/0"], "methods": ["POST"]})
+        ));
+        assert!(!allows_all(
+            &json!({"cidrs": ["0.0.0.0/0"], "headers": [{}]})
+        ));
+    }
+
+    #[test]
+    fn one_alternative_is_enough() {
+        assert!(allows_all(&json!({"to": [{"paths": ["/health", "/*"]}]})));
+        assert!(allows_all(
+            &json!({"to": [{"paths": ["/a"]}, {"paths": ["/*"]}]})
+        ));
+        assert!(!allows_all(
+            &json!({"to": [{"paths": ["/a"]}, {"paths": ["/*"], "x": 1}]})
+        ));
+    }
+
+    #[test]
+    fn expressions_may_hold_for_every_request() {
+        for always in [
+            "true",
+            " ( true ) ",
+            "1 == 1",
+            "true || request.auth",
+            "!false",
+        ] {
+            assert!(allows_all(&json!({"cel": always})), "{always}");
+        }
+        for sometimes in ["false", "request.path == '/'", "1 == 2", "(", ""] {
+            assert!(!allows_all(&json!({"cel": sometimes})), "{sometimes}");
+        }
+        let path = |regex: &str| allows_all(&json!({"path": {"type": "Regex", "value": regex}}));
+        assert!(path(".*") && path("^/.*$") && path("/?.+"));
+        assert!(!path("/[a-z]*") && !path("/.*/") && !path("("));
+    }
+
+    #[test]
+    fn rules_add_up_where_they_differ_in_one_respect() {
+        let halves = |second: &str| {
+            passing(&json!([{"cidrs": ["0.0.0.0/1"]}, {"methods": ["GET"]}, {"cidrs": [second]}]))
+        };
+        assert_eq!(halves("128.0.0.0/1"), Some(Passing::All));
+        assert_eq!(halves("128.0.0.0/2"), None);
+    }
+
+    #[test]
+    fn rules_that_deny_count_for_those_after_them() {
+        let deny = json!({"action": "Deny", "cidrs": ["192.0.2.0/24"]});
+        assert_eq!(passing(&json!([deny, {}])), Some(Passing::NotDenied));
+        assert_eq!(passing(&json!([{}, deny])), Some(Passing::All));
+        assert_eq!(passing(&json!([{"action": "Deny"}, {}])), None);
+        assert_eq!(passing(&json!([deny])), None);
+    }
+}
