@@ -11,4 +11,4 @@ mod stored;
 pub use certificate::{Validity, names};
 pub use generate::{Lives, Made, make, make_ca_and_pair};
 pub use rotation::{Rotation, Step};
-pub use stored::{Next, Pair, Previous, Stored};
+pub use stored::{Next, Pair, Previous, Stored, contains};

@@ -11,7 +11,9 @@ mod rules;
 
 pub use ca::ca_bundle;
 pub use configuration::{CallBy, FailurePolicy, Terms, configuration};
-pub use keep::{CA_FIELD_MANAGER, FIELD_MANAGER, amendment, ca_amendment, published};
+pub use keep::{
+    CA_FIELD_MANAGER, FIELD_MANAGER, amendment, ca_amendment, injected_by_cert_manager, published,
+};
 pub use role::role;
 pub use rules::{Policies, Resource, is_nameable, policies, webhooks};
 

@@ -22,8 +22,10 @@ use tokio::time::sleep;
 use super::sync::Check;
 use super::watch::short;
 use super::webhook_configurations::{CONFLICT, NOT_FOUND, WebhookConfigurations, answer, has_code};
-use crate::certificates::{Pair, Rotation, Step, Stored};
-use crate::registration::{CA_FIELD_MANAGER, Endpoint, ca_amendment, published};
+use crate::certificates::{Pair, Rotation, Step, Stored, contains};
+use crate::registration::{
+    CA_FIELD_MANAGER, Endpoint, ca_amendment, injected_by_cert_manager, published,
+};
 
 /// How often to look at the Secret and the configurations.
 const POLL: Duration = Duration::from_secs(10);
@@ -187,7 +189,7 @@ impl OwnCertificates {
         if self.served.as_ref().map(|served| &served.pair) != Some(&current.pair) {
             (self.serve)(&current.pair)?;
         }
-        let bundle = STANDARD.encode(current.bundle());
+        let bundle = current.bundle();
         self.served = Some(current);
         for (endpoint, configuration) in &configurations {
             if !self.publish(*endpoint, configuration, &bundle).await? {
@@ -255,10 +257,25 @@ impl OwnCertificates {
         current: &Value,
         bundle: &str,
     ) -> Result<bool, String> {
-        let Some(wanted) = ca_amendment(endpoint, current, bundle) else {
+        let encoded = STANDARD.encode(bundle);
+        let Some(wanted) = ca_amendment(endpoint, current, &encoded) else {
             return Ok(true);
         };
         let name = self.configurations.name();
+        if let Some(annotation) = injected_by_cert_manager(current) {
+            // It adds its own CA to those that are there, so that calls succeed until the last replica with attache's
+            // own certificate has ended.
+            if published(current)
+                .iter()
+                .all(|known| contains(known, bundle))
+            {
+                return Ok(true);
+            }
+            return Err(format!(
+                "cert-manager writes caBundle of {} {name}, by the annotation {annotation}: remove the annotation, or serve the certificate of cert-manager with --tls-cert and --tls-key",
+                endpoint.kind()
+            ));
+        }
         let applied = self
             .configurations
             .apply(endpoint, CA_FIELD_MANAGER, &wanted);

@@ -177,7 +177,7 @@ pub(super) fn merged(texts: &[&str], keep: impl Fn(&CertificateDer<'static>) -> 
 }
 
 /// Whether the certificates of one PEM text are all in another.
-pub(super) fn contains(all: &str, some: &str) -> bool {
+pub fn contains(all: &str, some: &str) -> bool {
     let (Some(all), Some(some)) = (certificates(all), certificates(some)) else {
         return false;
     };

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::render::style::Style;
-use super::render::tested::{junit, text};
+use super::render::tested::{junit, junit_of_error, text};
 use super::state::{Scope, State};
 use super::watch::{self, Files, Query, Seen, Watching};
 use super::{Failure, Outcome, complete, print};
@@ -92,7 +92,15 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         return Ok(Outcome::Clean);
     }
     let how = args.reading();
-    let report = Suite::read(&args.paths(), &how)?.run(&how, &args.filter)?;
+    let report = Suite::read(&args.paths(), &how).and_then(|suite| suite.run(&how, &args.filter));
+    let report = match report {
+        // A CI that shows this file shows why no test ran.
+        Err(why) if args.output == Output::Junit => {
+            print(&junit_of_error(&why.to_string()))?;
+            return Err(why);
+        }
+        report => report?,
+    };
     print(&args.output.show(&report)?)?;
     Ok(if report.summary.failed == 0 {
         Outcome::Clean

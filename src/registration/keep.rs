@@ -59,6 +59,19 @@ pub fn published(configuration: &Value) -> Vec<String> {
     bundles.collect()
 }
 
+/// The annotation by which somebody asked cert-manager to write `caBundle`: whenever the object changes, it adds its CA
+/// there, and before v1.19 it replaced what was there (cert-manager v1.21.2, `pkg/controller/cainjector`).
+pub fn injected_by_cert_manager(configuration: &Value) -> Option<&'static str> {
+    const ANNOTATIONS: [&str; 2] = [
+        "cert-manager.io/inject-ca-from",
+        "cert-manager.io/inject-ca-from-secret",
+    ];
+    let known = configuration.pointer("/metadata/annotations")?;
+    ANNOTATIONS
+        .into_iter()
+        .find(|name| known.get(name).is_some())
+}
+
 /// The object to apply so that all webhooks have a `caBundle`, in base64; `None` if they do. Unlike [`amendment`], it
 /// leaves the rules to others.
 pub fn ca_amendment(endpoint: Endpoint, current: &Value, ca: &str) -> Option<Value> {

@@ -15,6 +15,7 @@ pub mod balancer;
 pub mod browser;
 pub mod cases;
 pub mod client;
+pub mod clock;
 pub mod collector;
 pub mod eventually;
 pub mod fuzz;

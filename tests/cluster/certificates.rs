@@ -3,10 +3,13 @@
 //! The validating configuration calls one replica, the mutating one the other, and both refuse what nobody answers. So
 //! each `kubectl apply` shows that the API server trusts both.
 
+mod cert_manager;
+
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use testing::clock::faketime;
 
 use crate::harness::manifests::{collect_policies, service_account, switched_on};
 use crate::harness::{Attache, Cluster, Kubectl, eventually};
@@ -32,6 +35,8 @@ const CONFIGURATIONS: [(&str, &str); 2] = [
 struct Installed {
     kubectl: Kubectl,
     cluster: Cluster,
+    /// `--cert-life` of the replicas.
+    life: &'static str,
 }
 
 impl Installed {
@@ -46,11 +51,19 @@ impl Installed {
             .ok();
         collect_policies(&kubectl);
         service_account(&cluster, &kubectl, "attache");
-        Some(Self { kubectl, cluster })
+        Some(Self {
+            kubectl,
+            cluster,
+            life: LIFE,
+        })
     }
 
     /// A replica with the rights of the manifests.
     fn replica(&self, name: &str) -> Attache {
+        self.replica_in(name, &[])
+    }
+
+    fn replica_in(&self, name: &str, environment: &[(&str, &str)]) -> Attache {
         let kubeconfig = self.cluster.kubeconfig_of("attache");
         let own = [
             "--manage-certs",
@@ -59,8 +72,8 @@ impl Installed {
             "--cert-name",
             "127.0.0.1",
         ];
-        let more = [&own[..], &["--cert-life", LIFE]].concat();
-        Attache::with(&self.cluster, name, &kubeconfig, &more)
+        let more = [&own[..], &["--cert-life", self.life]].concat();
+        Attache::in_environment(&self.cluster, name, &kubeconfig, &more, environment)
     }
 
     /// Makes the API server call these replicas, and refuse what they do not answer.
@@ -170,6 +183,39 @@ fn no_call_fails_while_two_replicas_renew_their_certificates() {
         });
     }
     on.calls().expect("no call fails");
+}
+
+/// The clock of one replica goes ahead of that of the API server, that of the other behind.
+#[test]
+fn no_call_fails_while_replicas_with_different_clocks_renew_their_certificates() {
+    let name = "no_call_fails_while_replicas_with_different_clocks_renew_their_certificates";
+    let (Some(library), Some(on)) = (faketime(name), Installed::start("skewed-clocks")) else {
+        return;
+    };
+    let library = library.to_str().expect("a path in UTF-8");
+    let replicas = [("ahead", "+8"), ("behind", "-8")].map(|(name, seconds)| {
+        let clock = [
+            ("LD_PRELOAD", library),
+            ("FAKETIME", seconds),
+            ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
+        ];
+        on.replica_in(name, &clock)
+    });
+    on.call([&replicas[0], &replicas[1]]);
+    for replica in &replicas {
+        replica.wait_until_ready();
+    }
+    eventually("the API server trusts both", || on.calls());
+    let (mut served, start) = (BTreeSet::new(), Instant::now());
+    while served.len() < 3 {
+        assert!(
+            start.elapsed() < 10 * LONG,
+            "it was renewed {} times",
+            served.len()
+        );
+        on.calls().expect("no call fails");
+        served.insert(on.secret()["tls.crt"].to_string());
+    }
 }
 
 #[test]

@@ -150,6 +150,16 @@ crds_of_openreports() {
   echo "$from/config/crd"
 }
 
+# --- the CRD of cert-manager's Certificates ------------------------------------------------------------
+
+# Of the module that cainjector/ is built from.
+crds_of_cert_manager() {
+  local name=github.com/cert-manager/cert-manager version sum from
+  read -r _ version sum < <(grep "^$name v[^/]* h1:" "$here/cainjector/go.sum")
+  from=$(module "$name" "$version" "$sum")
+  echo "$from/deploy/crds/cert-manager.io_certificates.yaml"
+}
+
 # --- CRDs of projects --------------------------------------------------------------------------------
 
 # A folder of one's own, else what the project's Go module holds, else stand-ins.
@@ -168,6 +178,8 @@ crds() {
     crds_of_gateway_api
   elif [ "$project" = openreports ]; then
     crds_of_openreports
+  elif [ "$project" = cert-manager ]; then
+    crds_of_cert_manager
   elif [ -n "$pin" ]; then
     crds_of_module "$pin"
   elif [ -d "$here/projects/$project/crds" ]; then

@@ -206,6 +206,22 @@ fn the_commands_read_the_guardrails_of_the_cluster() {
     );
 }
 
+#[test]
+fn check_judges_by_the_guardrails_of_the_cluster() {
+    let Some(case) = strict("guardrail-check") else {
+        return;
+    };
+    let cluster = CLUSTER.as_ref().expect("it is there");
+    let (attache, shop) = (cluster.attache(None), case.world.namespace("shop"));
+    let check = ["check", "--cluster", "-n", &shop];
+    attache
+        .run(check)
+        .fails(1)
+        .prints("/cart: deny guardrail: \"guardrail-check\" is broken through Gateway ");
+    let sarif = attache.run(check.into_iter().chain(["-o", "sarif"]));
+    sarif.fails(1).prints("guardrail-check");
+}
+
 /// A guardrail that only a policy of the route itself fulfils, and files with a new route and that policy.
 fn strict(name: &str) -> Option<Case> {
     let case = Case::start(name)?;

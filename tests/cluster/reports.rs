@@ -41,6 +41,42 @@ spec:
   retries: 5
 ";
 
+/// A cluster-scoped policy kind, and a policy of it whose target does not exist.
+const CLUSTER_KIND: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: classlimits.policies.example.com
+  labels: {gateway.networking.k8s.io/policy: inherited}
+spec:
+  group: policies.example.com
+  scope: Cluster
+  names: {kind: ClassLimit, listKind: ClassLimitList, singular: classlimit, plural: classlimits}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              targetRef:
+                type: object
+                properties: {group: {type: string}, kind: {type: string}, name: {type: string}}
+              limit: {type: integer}
+";
+const CLUSTER_LOST: &str = "
+apiVersion: policies.example.com/v1
+kind: ClassLimit
+metadata: {name: lost-limit}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: GatewayClass, name: nowhere}
+  limit: 3
+";
+
 /// The right to read the policy kinds of the tests.
 const OWN_KINDS: &str = "
 apiVersion: rbac.authorization.k8s.io/v1
@@ -218,6 +254,81 @@ fn a_finding_is_in_the_report_of_its_namespace_as_long_as_it_stands() {
         match result(&world, REPORTS, "shop", "lost") {
             Err(_) => Ok(()),
             Ok(found) => Err(found.to_string()),
+        }
+    });
+}
+
+/// A report of the cluster, how often a report is written, and how it goes when nothing stands any more.
+#[test]
+fn a_report_is_written_once_in_ten_seconds_and_goes_when_nothing_stands() {
+    let Some(cluster) = Cluster::own("report-pace") else {
+        return;
+    };
+    if cluster.install_openreports().is_none() {
+        return;
+    }
+    let kubectl = cluster.kubectl();
+    kubectl.run_with(["apply", "-f", "-"], CLUSTER_KIND).ok();
+    let world = World::beside(&cluster, "report-pace", |_| serve(&cluster, "first"));
+    world.create_namespaces();
+
+    // A finding about an object without a namespace.
+    eventually("the kind is served", || {
+        kubectl
+            .run_with(["apply", "-f", "-"], CLUSTER_LOST)
+            .succeeded()
+    });
+    let lost_limit = || {
+        let output = kubectl.run(["get", CLUSTER_REPORTS, "attache", "-o", "json"]);
+        output.succeeded()?;
+        let report: Value = serde_json::from_str(&output.out).expect("JSON");
+        let results = report["results"].as_array().expect("results");
+        let found = results
+            .iter()
+            .find(|one| one["resources"][0]["name"] == "lost-limit");
+        Ok::<_, String>(found.cloned())
+    };
+    let found = eventually("the finding is in the report of the cluster", || {
+        lost_limit()?.ok_or("not there".to_owned())
+    });
+    assert_eq!(found["policy"], "target-not-found", "{found}");
+    assert_eq!(found["resources"][0]["kind"], "ClassLimit", "{found}");
+    kubectl.run(["delete", "classlimit", "lost-limit"]).ok();
+    eventually("the finding is gone", || {
+        let found = lost_limit()?;
+        found.map_or(Ok(()), |found| Err(found.to_string()))
+    });
+
+    // Many changes one after another are few writes: each is counted by the API server.
+    let start = Instant::now();
+    let generation =
+        || report(&world, REPORTS, "shop").map(|report| report["metadata"]["generation"].as_u64());
+    let mut number = 0;
+    while start.elapsed() < Duration::from_secs(15) {
+        number += 1;
+        let name = format!("name: lost-{number}");
+        world.apply_text(&LOST.replace("name: lost", &name)).ok();
+    }
+    let last = format!("lost-{number}");
+    eventually("the last is in the report", || {
+        result(&world, REPORTS, "shop", &last)
+    });
+    let writes = generation().flatten().expect("a generation");
+    let most = start.elapsed().as_secs() / 10 + 1;
+    assert!(number > 10, "{number} changes");
+    assert!(
+        writes <= most,
+        "{writes} writes for {number} changes, {most} at most"
+    );
+
+    let shop = world.namespace("shop");
+    world
+        .kubectl(["delete", "retrypolicy", "--all", "-n", &shop])
+        .ok();
+    eventually("the report is gone", || {
+        match report(&world, REPORTS, "shop") {
+            None => Ok(()),
+            Some(report) => Err(report.to_string()),
         }
     });
 }

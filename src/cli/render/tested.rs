@@ -111,6 +111,22 @@ pub(crate) fn junit(report: &TestReport) -> String {
     text
 }
 
+/// One test case, which says why no test could run.
+pub(crate) fn junit_of_error(why: &str) -> String {
+    let why = xml(why);
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
+<testsuites name=\"attache test\" tests=\"1\" failures=\"0\" errors=\"1\">
+  <testsuite name=\"attache test\" tests=\"1\" failures=\"0\" errors=\"1\">
+    <testcase classname=\"attache test\" name=\"the tests can be read\">
+      <error message=\"{why}\"/>
+    </testcase>
+  </testsuite>
+</testsuites>
+"
+    )
+}
+
 fn case(out: &mut String, file: &str, test: &Tested) {
     let _ = write!(
         out,

@@ -77,6 +77,18 @@ impl Attache {
         Self::serve_with(cluster, name, kubeconfig, configuration, more, &[])
     }
 
+    /// The same, with environment variables.
+    pub(crate) fn in_environment(
+        cluster: &Cluster,
+        name: &str,
+        kubeconfig: &Path,
+        more: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Self {
+        let configuration = Path::new(CONFIGURATION);
+        Self::serve_with(cluster, name, kubeconfig, configuration, more, environment)
+    }
+
     fn serve_with(
         cluster: &Cluster,
         name: &str,
@@ -184,6 +196,11 @@ impl Attache {
     /// The output of `attache kinds` for a cluster.
     pub(crate) fn kinds(cluster: &Cluster, more: &[&str]) -> String {
         printed(cluster, "kinds", more)
+    }
+
+    /// The folder with `tls.crt`, `tls.key` and `ca.crt` of a server that is given files.
+    pub(crate) fn files(cluster: &Cluster) -> &Path {
+        cluster.certs(make_certs)
     }
 
     /// The CA that the API server must trust, in PEM.

@@ -253,6 +253,11 @@ impl Cluster {
         self.install_project("openreports")
     }
 
+    /// Installs the CRD of cert-manager's Certificates, from its Go module. `None` if this machine cannot get it.
+    pub(crate) fn install_certificates(&self) -> Option<()> {
+        self.install_project("cert-manager")
+    }
+
     /// Installs a stand-in for the CRDs of wgpolicyk8s.io.
     pub(crate) fn install_policy_reports(&self) {
         self.install(Path::new(POLICY_REPORTS));

@@ -1,10 +1,10 @@
 //! Deadlines do not depend on the time of day: one test changes it under a process, another reads the sources.
 
 use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tempfile::TempDir;
+use testing::clock::faketime;
 
 use super::process::{Process, Setup, ask};
 
@@ -66,28 +66,10 @@ fn the_time_of_day_decides_over_no_deadline() {
     assert!(wrong.is_empty(), "read the time of day: {wrong:?}");
 }
 
-/// The library that changes the time of day of one process, from the package `faketime`. `None` if it is not installed.
-fn faketime() -> Option<PathBuf> {
-    let folders = fs::read_dir("/usr/lib").into_iter().flatten();
-    let mut libraries =
-        folders.map(|folder| folder.unwrap().path().join("faketime/libfaketime.so.1"));
-    let found = libraries.find(|library| library.exists());
-    if found.is_none() {
-        let required = std::env::var("ATTACHE_REQUIRE_FAKETIME").is_ok_and(|value| value == "1");
-        assert!(!required, "faketime is not installed");
-        // Writes to stderr directly, since the test runner would capture other output.
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED: the_time_of_day_is_turned: no faketime"
-        );
-    }
-    found
-}
-
 /// Eleven years forward and back: answers and their timing stay the same.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_time_of_day_is_turned() {
-    let Some(library) = faketime() else {
+    let Some(library) = faketime("the_time_of_day_is_turned") else {
         return;
     };
     let folder = TempDir::new().unwrap();
