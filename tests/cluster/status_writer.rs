@@ -241,6 +241,32 @@ fn a_namespace_says_which_policies_act_on_it() {
         return;
     };
     let world = world(&cluster, "status-namespace");
+    let shop = world.namespace("shop");
+    says_which_policies_act_on_it(&world, "Namespace", &shop);
+}
+
+#[test]
+fn a_service_says_which_policies_act_on_it() {
+    let Some(cluster) = cluster("status-service") else {
+        return;
+    };
+    let world = world(&cluster, "status-service");
+    world
+        .apply_text(
+            "
+apiVersion: v1
+kind: Service
+metadata: {name: cart, namespace: shop}
+spec:
+  ports: [{port: 8080}]
+",
+        )
+        .ok();
+    says_which_policies_act_on_it(&world, "Service", "cart");
+}
+
+/// An object of the core group behind or around the route `cart`, with a policy and then without.
+fn says_which_policies_act_on_it(world: &World<'_>, kind: &str, name: &str) {
     let (gateway, _) = split(&world.read("edge.yaml"));
     world.apply_text(&gateway).ok();
     world.apply("cart-route.yaml").ok();
@@ -252,19 +278,21 @@ apiVersion: policies.example.com/v1
 kind: RetryPolicy
 metadata: {{name: shop-retries, namespace: shop}}
 spec:
-  targetRef: {{group: \"\", kind: Namespace, name: {shop}}}
+  targetRef: {{group: \"\", kind: {kind}, name: {name}}}
   retries: 3
 "
         ))
         .ok();
     let read = [
         "get",
-        "namespace",
+        kind,
+        name,
+        "-n",
         &shop,
         "-o",
         "jsonpath={.status.conditions[*].message}",
     ];
-    eventually("the Namespace says so", || {
+    eventually("it says so", || {
         let output = world.kubectl(read);
         let is_so = output.out == "Affected by shop/shop-retries";
         if is_so {
@@ -275,12 +303,12 @@ spec:
     });
     // Without its controller, the route says nothing.
     assert_eq!(
-        conditions_by(&get(&world, "httproute/cart", "shop"), ATTACHE),
+        conditions_by(&get(world, "httproute/cart", "shop"), ATTACHE),
         []
     );
     let delete = ["delete", "retrypolicy/shop-retries", "-n", &shop];
     world.kubectl(delete).ok();
-    eventually("the Namespace no longer says so", || {
+    eventually("it no longer says so", || {
         let output = world.kubectl(read);
         if output.out.is_empty() {
             Ok(())

@@ -1,7 +1,7 @@
 //! Deadlines do not depend on the time of day: one test changes it under a process, another reads the sources.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use testing::clock::faketime;
