@@ -102,6 +102,17 @@ impl Page {
             .header("host", self.address.to_string())
     }
 
+    /// A request of the user as an ingress forwards it, which has another host.
+    pub fn by_ingress(&self, method: &str, path: &str) -> Builder {
+        Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", "attache.example.com")
+            .header("x-forwarded-host", "attache.example.com")
+            .header("x-forwarded-proto", "https")
+            .header("authorization", format!("Bearer {}", self.token))
+    }
+
     /// A request of the user.
     pub fn own(&self, method: &str, path: &str) -> Builder {
         self.request(method, path)

@@ -194,6 +194,34 @@ metadata: {name: public-jwt, namespace: infra}";
     });
 }
 
+/// Two files at once, as from a file manager.
+#[test]
+fn dropped_files_are_one_change() {
+    let Some(page) = Live::of(&ESTATE) else {
+        return;
+    };
+    page.load("#/change");
+    page.run(
+        "const files = new DataTransfer();
+        const policy = (kind, name) => `apiVersion: gateway.envoyproxy.io/v1alpha1\\nkind: ${kind}\\nmetadata: {name: ${name}, namespace: infra}\\n`;
+        files.items.add(new File([policy('SecurityPolicy', 'public-jwt')], 'jwt.yaml'));
+        files.items.add(new File([policy('BackendTrafficPolicy', 'public-traffic')], 'traffic.yaml'));
+        const event = new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: files });
+        document.querySelector('#change-body').dispatchEvent(event);",
+    );
+    page.becomes(
+        "both are in the field",
+        "return document.querySelector('#change-body').value.split('\\n---\\n').length",
+        &json!(2),
+    );
+    page.click("main fieldset label:nth-of-type(2)");
+    page.click("main button.primary");
+    page.shows(
+        "deletes BackendTrafficPolicy infra/public-traffic, SecurityPolicy infra/public-jwt",
+    );
+    page.is_quiet();
+}
+
 #[test]
 fn guardrails_are_grouped_by_guardrail_or_by_team() {
     let Some(page) = Live::of(&ESTATE) else {

@@ -196,6 +196,9 @@ async fn without_a_token(page: &Page) {
         .request("GET", "/ui/api/state")
         .header("attache-token", &page.token);
     assert_eq!(page.send(request, "").await.status, 200);
+    // An ingress passes the token on, and has a name of its own.
+    let request = page.by_ingress("GET", "/ui/api/state");
+    assert_eq!(page.send(request, "").await.status, 200);
     // A cookie or a parameter is not enough: another site could use it.
     let request = page
         .request("GET", "/ui/api/state")
