@@ -21,6 +21,7 @@ use crate::topology::AncestorPaths;
 
 pub mod affected;
 mod arena;
+mod at_hostnames;
 mod attached;
 mod delegations;
 mod gateway_by_label;
@@ -289,7 +290,7 @@ impl<'a> Resolver<'a> {
         there.map(|step| step.place.object.clone()).collect()
     }
 
-    /// The listeners and mesh Services at which requests to an object arrive; sorted.
+    /// The listeners and mesh Services whose policies act on requests to an object; sorted.
     pub fn listeners_of(&mut self, key: &ObjectKey) -> BTreeSet<Place> {
         let region = self.region(key);
         let last = region.above().filter_map(|path| path.last());

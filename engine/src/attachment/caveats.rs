@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::kinds::profile::Caveat;
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::maps::{HashMap, HashSet};
+use crate::model::maps::HashMap;
 use crate::model::object::{Listener, Node, Object, gateway_kinds};
 use crate::policy::Policy;
 use crate::state::snapshot::{Snapshot, namespace_key};
@@ -78,7 +78,6 @@ impl Policy {
             && (caveat.labels.is_empty() || caveat.labels.iter().any(is_label_used))
             && (caveat.objects.is_empty() || caveat.objects.iter().any(exists))
             && (!caveat.shared_ports || has_shared_ports(snapshot))
-            && (!caveat.shared_listener_ports || has_shared_listener_ports(snapshot))
             && (!caveat.filters_of_backends || snapshot.has_filters_of_backends(&self.key().gk))
             && (caveat.controllers.is_empty() || caveat.controllers.iter().any(runs))
             && caveat.condition.holds_for(Some(&self.object.meta))
@@ -105,20 +104,4 @@ fn has_shared_ports(snapshot: &Snapshot) -> bool {
         plain_listeners(gateway).filter_map(move |one| Some((class?, one.port, &gateway.key)))
     });
     plain.any(|(class, port, gateway)| *known.entry((class, port)).or_insert(gateway) != gateway)
-}
-
-/// Whether two plain HTTP listeners of one Gateway, or of its `ListenerSet`s, have one port.
-fn has_shared_listener_ports(snapshot: &Snapshot) -> bool {
-    let mut kinds = vec![GroupKind::gateway_api("Gateway")];
-    kinds.extend(GroupKind::LISTENER_SETS);
-    let mut known: HashSet<(&ObjectKey, u16)> = HashSet::default();
-    let objects = kinds.iter().flat_map(|kind| snapshot.objects(kind));
-    let mut plain = objects.flat_map(|object| {
-        let gateway = match &object.node {
-            Node::ListenerSet { parent, .. } => &parent.object,
-            _ => &object.key,
-        };
-        plain_listeners(object).map(move |one| (gateway, one.port))
-    });
-    !plain.all(|of_gateway| known.insert(of_gateway))
 }

@@ -35,7 +35,8 @@ impl OwnPaths for Subgraphs<'_> {
         self.fuel.spend(1 + compared / fuel::HOSTNAMES);
         let paths = entrances.fitting(hostnames);
         let open = paths.filter(|path| !closed.contains(*path));
-        open.cloned().collect()
+        let open: Vec<Rc<AncestorPath>> = open.cloned().collect();
+        self.by_hostname(route, &open).unwrap_or(open)
     }
 }
 

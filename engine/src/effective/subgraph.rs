@@ -18,8 +18,9 @@ use crate::topology::delegation::delegated_to;
 use crate::topology::reports::of_route;
 use crate::topology::{
     AncestorPath, AncestorPaths, DelegatedPaths, KeptOutCache, ListenerHostname,
-    SharedAncestorPaths, Through, fits_service, listeners, listeners_of, may_accept, may_keep_out,
-    through_hidden, through_listeners, through_service,
+    PoliciesByHostname, SharedAncestorPaths, Through, fits_service, gateway_of, listeners,
+    listeners_of, may_accept, may_keep_out, sets_of, through_hidden, through_listeners,
+    through_service,
 };
 
 /// Routes with their ancestor paths, and objects that may have no route. Routes that are accepted alike share one
@@ -39,11 +40,13 @@ pub(super) struct Subgraph {
 pub(super) struct Subgraphs<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) delegated: DelegatedPaths,
-    parents: HashMap<ObjectKey, Rc<Parent>, PrehashedBuildHasher>,
+    pub(super) parents: HashMap<ObjectKey, Rc<Parent>, PrehashedBuildHasher>,
     candidates: maps::HashMap<AcceptanceKey, Rc<CandidateListeners>>,
     lists: SharedAncestorPaths,
     /// By route: each policy kind asks again.
     ancestors: HashMap<ObjectKey, AncestorPaths, PrehashedBuildHasher>,
+    /// The paths that requests to a route take, if other policies act on them than those there.
+    pub(super) taken: HashMap<ObjectKey, AncestorPaths, PrehashedBuildHasher>,
     /// The namespaces that requests come from, by the object that they go to.
     consumers: HashMap<ObjectKey, Rc<[Arc<str>]>, PrehashedBuildHasher>,
     kept_out: KeptOutCache<'a>,
@@ -58,6 +61,8 @@ pub(super) struct Parent {
     ancestor_paths: Vec<Through>,
     /// Of each listener, in the order of the spec.
     hostnames: Vec<ListenerHostname>,
+    /// Whose policies act on the requests of its listeners, if not always the listener's own.
+    pub(super) by_hostname: Option<PoliciesByHostname>,
 }
 
 /// Everything but hostnames that acceptance depends on: routes that are equal in this have the same candidate
@@ -101,10 +106,13 @@ impl Parent {
             let hostname = |i| ListenerHostname::of(snapshot, object, &all, i);
             indexes.map(hostname).collect()
         });
+        let by_hostname =
+            PoliciesByHostname::around(snapshot, key).filter(|_| !ancestor_paths.is_empty());
         Some(Self {
             object: object.clone(),
             ancestor_paths,
             hostnames,
+            by_hostname,
         })
     }
 }
@@ -125,6 +133,7 @@ impl<'a> Subgraphs<'a> {
             candidates: maps::HashMap::default(),
             lists,
             ancestors: HashMap::default(),
+            taken: HashMap::default(),
             consumers: HashMap::default(),
             kept_out: KeptOutCache::new(snapshot),
             rejections: clashes,
@@ -166,8 +175,18 @@ impl<'a> Subgraphs<'a> {
             }
         } else if let Some(object) = snapshot.get(key) {
             match &object.node {
-                Node::Gateway { .. } | Node::ListenerSet { .. } => {
+                Node::Gateway { .. } => parents.push_back(object.clone()),
+                Node::ListenerSet { .. } => {
                     parents.push_back(object.clone());
+                    // The routes of other listeners may take requests on which its policies act.
+                    if PoliciesByHostname::around(snapshot, key).is_some() {
+                        let gateway = gateway_of(snapshot, key);
+                        let sets = sets_of(snapshot, gateway).map(|set| &set.key);
+                        let owners = sets.chain([gateway]);
+                        owners
+                            .flat_map(|owner| snapshot.below(owner))
+                            .for_each(&mut add);
+                    }
                 }
                 _ => add(object),
             }
@@ -277,6 +296,13 @@ impl<'a> Subgraphs<'a> {
             last.filter(same)
                 .cloned()
                 .unwrap_or_else(|| self.list(&paths))
+        };
+        let taken = match self.by_hostname(route, &taken) {
+            Some(paths) => {
+                self.taken.insert(route.key.clone(), taken);
+                self.list(&paths.iter().collect::<Vec<_>>())
+            }
+            None => taken,
         };
         self.ancestors.insert(route.key.clone(), taken.clone());
         taken

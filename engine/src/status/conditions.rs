@@ -19,6 +19,7 @@ use crate::state::snapshot::Snapshot;
 mod acts_on;
 mod ancestors;
 mod below;
+mod by_hostname;
 mod enforce;
 mod idle;
 mod list;

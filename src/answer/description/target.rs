@@ -342,7 +342,7 @@ fn entrances(resolver: &mut Resolver<'_>, key: &ObjectKey) -> BTreeSet<Place> {
     if Level::end_for(&key.gk).is_upper() {
         return BTreeSet::new();
     }
-    let mut listeners = resolver.listeners_of(key);
+    let mut listeners = resolver.entrances_of(key);
     listeners.retain(|listener| listener.object != *key);
     listeners
 }

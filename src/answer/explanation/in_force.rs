@@ -18,7 +18,8 @@ use crate::engine::policy::Policy;
 use crate::engine::routing::{Backend, EntryPoint, Served};
 use crate::engine::state::snapshot::{Snapshot, namespace_key};
 use crate::engine::topology::{
-    AncestorPath, RoutePath, backend, places, through_listeners, through_service, to_backends,
+    AncestorPath, PoliciesByHostname, RoutePath, backend, places, through_listeners,
+    through_service, to_backends,
 };
 
 mod found;
@@ -61,7 +62,7 @@ impl Path {
     ) -> Self {
         let rule = taken.rule.as_ref();
         let mut path = Self {
-            above: upper(snapshot, front).unwrap_or_default(),
+            above: upper(snapshot, front, taken).unwrap_or_default(),
             route_paths: Vec::new(),
             rule: rule.map(|rule| rule.route.section(rule.label.clone())),
             from: from.map(Arc::from),
@@ -402,11 +403,18 @@ fn policies_at<'a>(
     })
 }
 
-/// The ancestor path of a listener or mesh Service.
-fn upper(snapshot: &Snapshot, front: &EntryPoint) -> Option<AncestorPath> {
+/// The ancestor path of a mesh Service, or of the listener whose policies act on a request.
+fn upper(snapshot: &Snapshot, front: &EntryPoint, taken: &Served) -> Option<AncestorPath> {
     let (ancestor_paths, last) = match front {
         EntryPoint::Nowhere | EntryPoint::Gateway { .. } => return None,
         EntryPoint::Listener(listener) => {
+            let others = PoliciesByHostname::around(snapshot, &listener.place.object);
+            let hostname = taken.rule.as_ref().map(|rule| rule.hostname.as_slice());
+            if let (Some(others), Some(hostname)) = (others, hostname)
+                && let [path, ..] = &*others.paths(&listener.place, hostname)
+            {
+                return Some((***path).clone());
+            }
             let owner = snapshot.get(&listener.place.object)?;
             let ancestor_paths = through_listeners(snapshot, owner).into_iter();
             let ancestor_paths: Vec<Rc<AncestorPath>> =

@@ -46,9 +46,6 @@ pub struct CaveatFile {
     /// It applies if two Gateways of one class have plain HTTP listeners on one port.
     #[serde(default)]
     pub shared_ports: bool,
-    /// It applies if two plain HTTP listeners of one Gateway, or of its `ListenerSet`s, have one port.
-    #[serde(default)]
-    pub shared_listener_ports: bool,
     /// It applies if a filter of a backend of a route names a policy of the kind.
     #[serde(default)]
     pub filters_of_backends: bool,
@@ -82,8 +79,6 @@ pub struct Caveat {
     pub objects: Vec<Arc<str>>,
     /// Applies only if two Gateways of one class have plain HTTP listeners on one port.
     pub shared_ports: bool,
-    /// Applies only if two plain HTTP listeners of one Gateway, or of its `ListenerSet`s, have one port.
-    pub shared_listener_ports: bool,
     /// Applies only if a filter of a backend of a route names a policy of the kind.
     pub filters_of_backends: bool,
     /// Applies to policies whose spec and annotations fulfil this.
@@ -115,7 +110,6 @@ impl Caveat {
             labels: texts(&file.labels),
             objects: texts(&file.objects),
             shared_ports: file.shared_ports,
-            shared_listener_ports: file.shared_listener_ports,
             filters_of_backends: file.filters_of_backends,
             condition: Condition::read(&file.when, &ValuesFile::new())
                 .with_annotations(&file.annotated),

@@ -28,6 +28,10 @@ pub struct ControllerFile {
     pub delegation: Option<DelegationFile>,
     /// How it keeps HTTP listeners on one port apart. If absent, attache assumes `full` and notes where it matters.
     pub listener_isolation: Option<ListenerIsolation>,
+    /// Whether the policies of plain HTTP listeners on one port go by the hostnames of routes: those of the listener with the
+    /// longest hostname that covers one act on its requests, whichever listener the route is attached to.
+    #[serde(default)]
+    pub listener_policies_by_hostname: bool,
     /// Protocols of listeners that it serves beside those of the Gateway API, if their names have no domain: `HBONE`. Listeners of
     /// other controllers may have them too.
     #[serde(default)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::by_hostname::of_other_listeners;
 use super::unknown::unknown;
 use super::{NoEffect, State};
 use crate::effective::{PathGroup, follows, follows_parents, gateway_before};
@@ -97,7 +98,8 @@ fn lasting(
     let why = idle_on_route(policy, target)
         .or_else(|| idle_at_level(policy, target))
         .or_else(|| idle_on_ports(policy, groups, target))
-        .or_else(|| idle_by_protocol(policy, groups));
+        .or_else(|| idle_by_protocol(policy, groups))
+        .or_else(|| of_other_listeners(snapshot, policy, groups, target));
     if why.is_some() {
         return why;
     }

@@ -1,0 +1,49 @@
+//! Policies on a listener whose requests take the policies of others, because the controller goes by hostname.
+
+use std::collections::BTreeSet;
+
+use crate::effective::PathGroup;
+use crate::model::ids::Place;
+use crate::model::wording::first;
+use crate::policy::Policy;
+use crate::state::snapshot::Snapshot;
+use crate::topology::{KeptOutCache, ParentAttachment, PoliciesByHostname, attachment};
+
+/// The reason if routes are attached to a listener or a `ListenerSet`, and the policies of other listeners act on their
+/// requests.
+pub(super) fn of_other_listeners(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    groups: &[&PathGroup],
+    target: &Place,
+) -> Option<String> {
+    let owner = snapshot.get(&target.object)?;
+    let is_reached = groups.iter().any(|group| !group.paths.routes.is_empty());
+    if is_reached || !policy.profile.inherits() || owner.listeners().is_empty() {
+        return None;
+    }
+    let by_hostname = PoliciesByHostname::around(snapshot, &owner.key)?;
+    let mut one_kind = KeptOutCache::new(snapshot);
+    let mut others: BTreeSet<String> = BTreeSet::new();
+    for route in snapshot.below(&owner.key) {
+        let parents = route.parents().iter();
+        for parent in parents.filter(|parent| parent.object == owner.key) {
+            let ParentAttachment::Attached(listeners) = attachment(&mut one_kind, route, parent)
+            else {
+                continue;
+            };
+            let is_meant = |at: &&Place| target.section.is_none() || *at == target;
+            for listener in listeners.iter().filter(is_meant) {
+                let acting = by_hostname.paths(listener, route.hostnames());
+                let acting = acting.iter().filter_map(|path| path.last());
+                others.extend(acting.map(ToString::to_string));
+            }
+        }
+    }
+    (!others.is_empty()).then(|| {
+        format!(
+            "the policies of {} act on the requests that come there, because its hostname is more specific",
+            first(&others)
+        )
+    })
+}
