@@ -22,6 +22,7 @@ use crate::policy::StanzaRef;
 use crate::state::snapshot::Snapshot;
 use crate::topology::KeptOutCache;
 
+mod alternatives;
 mod at_listeners;
 mod given;
 
@@ -303,7 +304,9 @@ impl Lost {
             None => Extent::All,
         };
         if remains >= least(&had)? {
-            return None;
+            let is_given = least(&had)? > Extent::None;
+            let by_entries = || Self::by_entries(profile, protection, before.1, after.1);
+            return is_given.then(by_entries).flatten();
         }
         let (_, later) = after;
         let mut lost = Self {

@@ -217,6 +217,8 @@ pub struct Profile {
     pub weakened_by: Fact<Vec<Weakness>>,
     /// The policies of which any may let a request pass; none if there is no condition.
     pub alternatives: Fact<Option<Condition>>,
+    /// Maps whose entries are alternatives: any of them may let a request pass.
+    pub alternative_entries: Fact<Vec<Vec<String>>>,
     /// Whether the API server drops every `null` in its settings.
     pub drops_nulls: Fact<bool>,
     /// Facts that differ on routes of some kinds.

@@ -44,7 +44,10 @@ pub(super) fn losses_by(is: &mut Resolver<'_>, policy: &Policy) -> Losses {
         shifted.stays && *known.entry(id).or_insert_with(|| takes_away(shifted, key))
     };
     let (mut taken, mut in_force_otherwise) = (Vec::new(), Vec::new());
-    let weakens = policy.profile.alternatives.is_some() || policy.is_weak();
+    let profile = &policy.profile;
+    let adds_alternatives =
+        profile.alternatives.is_some() || !profile.alternative_entries.is_empty();
+    let weakens = adds_alternatives || policy.is_weak();
     for shifted in changed {
         if loses(&shifted) {
             taken.push(shifted);

@@ -182,6 +182,9 @@ impl Profile {
             fact("protectsIfEmpty", &self.protects_if_empty, |v| {
                 list(v, |path: &Vec<String>| json!(spec_path(path)))
             }),
+            fact("alternativeEntries", &self.alternative_entries, |v| {
+                list(v, |path: &Vec<String>| json!(spec_path(path)))
+            }),
             fact("alternatives", &self.alternatives, |v| {
                 json!(v.is_some().then_some(true))
             }),

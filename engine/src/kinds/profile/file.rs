@@ -91,6 +91,9 @@ pub struct ProfileFile {
     pub protects_if_empty: Option<Vec<String>>,
     /// Policies of which any may let a request pass: if one of them lets all requests pass, the others protect nothing.
     pub alternatives: Option<AlternativesFile>,
+    /// Maps whose entries are alternatives: any of them may let a request pass, so that a policy that merges one in opens what
+    /// others protect to more requests: `spec.rules.authentication`.
+    pub alternative_entries: Option<Vec<String>>,
     /// Whether no field of the settings may be `null`, so that the API server drops every `null`. A CRD takes
     /// precedence.
     pub drops_nulls: Option<bool>,

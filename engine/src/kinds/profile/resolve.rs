@@ -124,6 +124,9 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         weakened_by: stated(explicit, |p| {
             Some(p.weakened_by.as_ref()?.iter().map(Weakness::read).collect())
         }),
+        alternative_entries: stated(explicit, |p| {
+            Some(read::setting_paths(p.alternative_entries.as_ref()?))
+        }),
         alternatives: stated(explicit, |p| {
             Some(Some(p.alternatives.as_ref()?.condition()))
         }),

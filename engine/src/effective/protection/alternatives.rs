@@ -1,0 +1,87 @@
+//! Protections of which a policy that merges something in leaves a part: its entry in a map of alternatives lets requests pass
+//! that the entries of others do not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Extent, Lost};
+use crate::kinds::profile::{Profile, Protection};
+use crate::merge::Effective;
+use crate::model::ids::ObjectKey;
+use crate::model::setting_path::{SettingPath, is_under};
+use crate::model::shared::Shared;
+use crate::model::wording;
+
+/// The entries of maps of alternatives, with the policies that they come from.
+type Entries = BTreeMap<SettingPath, BTreeSet<ObjectKey>>;
+
+impl Lost {
+    /// What a protection loses by entries of other policies beside those that provided it before.
+    pub(super) fn by_entries(
+        profile: &Profile,
+        protection: &Protection,
+        before: &[Shared<Effective>],
+        after: &[Shared<Effective>],
+    ) -> Option<Self> {
+        let is_concerned = |map: &&Vec<String>| {
+            let mut settings = protection.settings.iter();
+            settings.any(|setting| setting.starts_with(map) || map.starts_with(setting))
+        };
+        let mut lost: Option<Self> = None;
+        for map in profile.alternative_entries.iter().filter(is_concerned) {
+            let mut had = Entries::new();
+            before.iter().for_each(|one| had.extend(entries(one, map)));
+            for later in after {
+                let has = entries(later, map);
+                let stay: Entries = has
+                    .iter()
+                    .filter(|(entry, by)| had.get(*entry) == Some(by))
+                    .map(|(entry, by)| (entry.clone(), by.clone()))
+                    .collect();
+                for (entry, by) in has.iter().filter(|(entry, _)| !had.contains_key(*entry)) {
+                    let others = stay.iter().filter(|(_, other)| *other != by);
+                    let others: Vec<(&SettingPath, &BTreeSet<ObjectKey>)> = others.collect();
+                    if others.is_empty() {
+                        continue;
+                    }
+                    let lost = lost.get_or_insert_with(|| Self {
+                        remains: Extent::Some,
+                        ..Self::nothing()
+                    });
+                    lost.now.extend(later.policies());
+                    lost.reasons.insert(Arc::from(reason(map, entry, by)));
+                    for (path, setting) in later.leaves() {
+                        if others.iter().any(|(entry, _)| path.starts_with(entry)) {
+                            lost.by.insert(setting.policy.clone());
+                            lost.note(path, setting.value.clone());
+                        }
+                    }
+                }
+            }
+        }
+        lost
+    }
+}
+
+/// Which entry lets further requests pass.
+fn reason(map: &[String], entry: &SettingPath, by: &BTreeSet<ObjectKey>) -> String {
+    let name = entry.last().map_or("", |name| &**name);
+    format!(
+        "entries of {} are alternatives: requests that meet {name} of {} pass, too",
+        map.join("."),
+        wording::named(by)
+    )
+}
+
+/// The entries of a map in an effective policy.
+fn entries(effective: &Effective, map: &[String]) -> Entries {
+    let mut entries = Entries::new();
+    for (path, setting) in effective.leaves() {
+        if is_under(&path, map) && path.len() > map.len() && !setting.value.is_null() {
+            let entry = path.iter().take(map.len() + 1).cloned().collect();
+            let by: &mut BTreeSet<ObjectKey> = entries.entry(entry).or_default();
+            by.insert(setting.policy.clone());
+        }
+    }
+    entries
+}
