@@ -14,6 +14,7 @@ use crate::model::object::{BackendRef, Node, Object};
 use crate::model::section;
 use crate::state::grants::granted;
 use crate::state::snapshot::Snapshot;
+use crate::topology::delegation::may_stand_for_routes;
 
 /// A backend of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,6 +179,9 @@ fn state(snapshot: &Snapshot, route: &Object, reference: &BackendRef, in_mesh: b
     let key = &reference.object;
     if !Level::is_of_backend(&key.gk) {
         return State::NoBackend;
+    }
+    if may_stand_for_routes(snapshot, route, reference) {
+        return State::NotLooked;
     }
     if !in_mesh && !granted(snapshot, &route.key.gk, &route.key.namespace, key) {
         return State::NotGranted;

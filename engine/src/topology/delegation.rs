@@ -109,11 +109,29 @@ pub fn facts_of<'a>(snapshot: &'a Snapshot, route: &Object) -> Option<&'a Delega
     all.peek()?;
     let mut parents = route.parents().iter().map(|parent| &parent.object);
     if route.parents().is_empty() || parents.any(|parent| is_route(&parent.gk)) {
-        return all.next();
+        return facts_above(snapshot, route).or_else(|| all.next());
     }
     let mut parents = route.parents().iter();
     let facts = |parent: &ParentRef| controller_facts(snapshot, &parent.object);
     parents.find_map(|parent| facts(parent)?.delegation.as_ref())
+}
+
+/// How the controller of a Gateway follows delegation through which requests reach a route below others.
+fn facts_above<'a>(snapshot: &'a Snapshot, route: &Object) -> Option<&'a DelegationFile> {
+    let mut above = parents_of(snapshot, route);
+    let mut next = 0;
+    while let Some(parent) = above.get(next).cloned() {
+        let mut parents = parent.parents().iter();
+        let facts = |parent: &ParentRef| controller_facts(snapshot, &parent.object);
+        let facts = parents.find_map(|parent| facts(parent)?.delegation.as_ref());
+        if facts.is_some() {
+            return facts;
+        }
+        next += 1;
+        let further = parents_of(snapshot, &parent);
+        above.extend(further.into_iter().filter(|_| next < MOST_DELEGATIONS));
+    }
+    None
 }
 
 /// Whether a backend, which does not stand for routes itself, is in a rule that delegates.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::idle::idle;
+use super::unknown::if_it_delegates;
 use super::{NoEffect, State, TargetStatus, Winner};
 use crate::effective::{Outcome, PathGroup, Stack};
 use crate::merge::{PolicyOutcome, ValuesInForce, policies_in_force};
@@ -120,7 +121,9 @@ pub(super) fn enforce(
         State::NoEffect(NoEffect::lasting(why))
     } else {
         let idle = || idle(snapshot, policy, groups, &status.target);
-        tally.state().unwrap_or_else(idle)
+        let state = tally.state().unwrap_or_else(idle);
+        let unknown = if_it_delegates(snapshot, &status.target);
+        unknown.map_or(state, State::Unknown)
     });
     if is_route(&status.target.object.gk) {
         status.note_passed_by(without_policy(policy, groups));

@@ -1,10 +1,11 @@
 //! Why it is not known whether a policy has an effect: requests may reach its target along paths that attache does not follow.
 
 use crate::model::ids::Place;
-use crate::model::object::{Node, Rule};
+use crate::model::object::{BackendRef, Node, Rule};
+use crate::model::section::rule_label;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
-use crate::topology::delegation::{Unfollowed, unfollowed, unknown_parent};
+use crate::topology::delegation::{Unfollowed, may_stand_for_routes, unfollowed, unknown_parent};
 use crate::topology::{attached_of_own_kind, controller_facts};
 
 /// The reason, if there is one, for a policy without a known effective target.
@@ -20,13 +21,37 @@ pub(super) fn unknown(snapshot: &Snapshot, policy: &Policy, target: &Place) -> O
     attached.or_else(|| by_services(snapshot, target))
 }
 
+/// The reason if all rules of a target may delegate, and its controller, which is not known, decides whether they do.
+pub(super) fn if_it_delegates(snapshot: &Snapshot, target: &Place) -> Option<String> {
+    let route = snapshot.get(&target.object)?;
+    let Node::Route { rules, .. } = &route.node else {
+        return None;
+    };
+    let is_meant = |i: usize| {
+        let section = target.section.as_ref();
+        section.is_none_or(|section| rule_label(route, i) == *section)
+    };
+    let may_delegate = |rule: &Rule| {
+        let mut backends = rule.backends.iter();
+        !rule.backends.is_empty()
+            && backends.all(|backend| may_stand_for_routes(snapshot, route, backend))
+    };
+    let mut meant = rules.iter().enumerate().filter(|(i, _)| is_meant(*i));
+    let any = meant.clone().next().is_some();
+    (any && meant.all(|(_, rule)| may_delegate(rule)))
+        .then(|| by_unknown_delegation(snapshot, target))
+        .flatten()
+}
+
 /// The reason if a route delegates, and its controller is not known.
 fn by_unknown_delegation(snapshot: &Snapshot, target: &Place) -> Option<String> {
     let route = snapshot.get(&target.object)?;
     let Node::Route { rules, .. } = &route.node else {
         return None;
     };
-    let delegates = rules.iter().any(Rule::delegates);
+    let may_stand = |backend: &BackendRef| may_stand_for_routes(snapshot, route, backend);
+    let delegates = rules.iter().any(Rule::delegates)
+        || rules.iter().flat_map(|rule| &rule.backends).any(may_stand);
     if delegates && unfollowed(snapshot, route) == Some(Unfollowed::UnknownController) {
         return Some(format!(
             "{target} delegates to other routes, and whether the controller of its Gateway follows that is not known"
