@@ -307,6 +307,8 @@ pub enum PolicyOutcome {
     Conflicted,
     /// Its controllers reject it, or attache expects them to.
     Rejected,
+    /// Whether it acts on the request is not known.
+    Unknown,
 }
 
 // === impl PolicyOnRequest ===
@@ -337,6 +339,7 @@ impl PolicyOutcome {
             Self::Overridden => "Overridden",
             Self::Conflicted => "Conflicted",
             Self::Rejected => "Rejected",
+            Self::Unknown => "Unknown",
         }
     }
 }

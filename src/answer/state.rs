@@ -130,7 +130,7 @@ impl From<&Accepted> for Acceptance {
 }
 
 /// Why a policy has no effect, or why it is not known whether it has one. `None` in all other states.
-pub fn no_effect(state: Option<&State>) -> Option<&str> {
+pub fn why_idle_or_unknown(state: Option<&State>) -> Option<&str> {
     match state {
         Some(State::NoEffect(none)) => Some(&none.why),
         Some(State::Unknown(why)) => Some(why),

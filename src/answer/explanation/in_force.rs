@@ -17,6 +17,7 @@ use crate::engine::model::shared::Shared;
 use crate::engine::policy::Policy;
 use crate::engine::routing::{Backend, EntryPoint, Served};
 use crate::engine::state::snapshot::{Snapshot, namespace_key};
+use crate::engine::status::conditions::{State, status};
 use crate::engine::topology::{
     AncestorPath, PoliciesByHostname, RoutePath, backend, places, through_listeners,
     through_service, to_backends,
@@ -117,6 +118,7 @@ impl Path {
             }
         }
         self.rejected(resolver, &mut standings);
+        self.unknown(resolver, &mut standings);
         let mut failing = standings.iter().filter(|(_, found)| {
             let rejected = found.rejection.as_ref();
             rejected.is_some_and(|rejected| rejected.requests_fail)
@@ -323,6 +325,28 @@ impl Path {
             }
             self.clashing(resolver, step, standings);
             self.rejected_by_controllers(resolver.snapshot(), step, standings);
+        }
+    }
+
+    /// Adds the policies that target a place of this path and of which it is not known whether they act there.
+    fn unknown(&self, resolver: &mut Resolver<'_>, standings: &mut Standings) {
+        let snapshot = resolver.snapshot();
+        for step in self.steps() {
+            let policies = snapshot.policies_naming(&step.place.object);
+            let policies: Vec<&Arc<Policy>> = policies
+                .filter(|policy| !standings.contains_key(policy.key()))
+                .filter(|policy| plays(step.level, &policy.profile))
+                .collect();
+            for policy in policies {
+                let status = status(resolver, policy);
+                let mut targets = status.targets.into_iter();
+                let here = targets.find(|target| target.target == step.place);
+                if let Some(State::Unknown(why)) = here.and_then(|target| target.state) {
+                    let standing = standings.entry(policy.key().clone()).or_default();
+                    standing.at.insert(step.place.clone());
+                    standing.unknown = Some(why);
+                }
+            }
         }
     }
 

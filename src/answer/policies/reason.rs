@@ -1,7 +1,7 @@
 //! Why a policy has no effect, or not on all of its target, in words.
 
 use crate::answer::reported::in_words;
-use crate::answer::state::no_effect;
+use crate::answer::state::why_idle_or_unknown;
 use crate::engine::attachment::{AttachmentPermission, permission};
 use crate::engine::kinds::profile::Violation;
 use crate::engine::model::ids::Place;
@@ -33,7 +33,7 @@ pub(in crate::answer) fn reason(
         }
     };
     let is_idle = matches!(status.state, Some(State::NoEffect(_) | State::Unknown(_)));
-    if let Some(why) = no_effect(status.state.as_ref()) {
+    if let Some(why) = why_idle_or_unknown(status.state.as_ref()) {
         add(why.to_owned());
     }
     if status.accepted != Accepted::Accepted || is_idle {
@@ -90,7 +90,7 @@ pub(in crate::answer) fn of_target(
     policy: &Policy,
     target: &TargetStatus,
 ) -> Option<String> {
-    let idle = no_effect(target.state.as_ref()).map(str::to_owned);
+    let idle = why_idle_or_unknown(target.state.as_ref()).map(str::to_owned);
     let left_out = left_out(target);
     not_attached(snapshot, policy, &target.target, &target.accepted).or_else(|| {
         idle.into_iter()

@@ -24,6 +24,8 @@ pub(super) struct Found {
     pub(super) conflicted: bool,
     /// Why its controllers reject it.
     pub(super) rejection: Option<Rejected>,
+    /// Why it is not known whether it acts.
+    pub(super) unknown: Option<String>,
     /// Whether it is rejected and still replaces policies above it.
     pub(super) keeps_place: bool,
     pub(super) by: BTreeSet<ObjectKey>,
@@ -69,6 +71,7 @@ impl Found {
     pub(super) fn policy_on_request(self, key: &ObjectKey, snapshot: &Snapshot) -> PolicyOnRequest {
         let state = match (self.survives, self.lost.is_empty()) {
             (true, false) => PolicyOutcome::PartiallyEnforced,
+            _ if self.unknown.is_some() => PolicyOutcome::Unknown,
             (false, _) if self.rejection.is_some() => PolicyOutcome::Rejected,
             (false, _) if self.conflicted => PolicyOutcome::Conflicted,
             // A policy without settings has none to lose.
@@ -86,7 +89,7 @@ impl Found {
             state,
             by: self.by.iter().map(Named::from).collect(),
             lost,
-            reason: self.rejection.map(|rejected| rejected.why),
+            reason: self.unknown.or(self.rejection.map(|rejected| rejected.why)),
             caveats: snapshot.policy(key).map_or_else(Vec::new, |policy| {
                 policy.caveats(snapshot).map(str::to_owned).collect()
             }),

@@ -194,7 +194,9 @@ fn beaten(policies: &[PolicyOnRequest], kinds: &Kinds) -> Table {
     for standing in policies {
         let tone = match standing.state {
             PolicyOutcome::Enforced => continue,
-            PolicyOutcome::PartiallyEnforced | PolicyOutcome::Overridden => Tone::Warning,
+            PolicyOutcome::PartiallyEnforced
+            | PolicyOutcome::Overridden
+            | PolicyOutcome::Unknown => Tone::Warning,
             PolicyOutcome::Conflicted | PolicyOutcome::Rejected => Tone::Bad,
         };
         let Named(policy) = &standing.policy;
@@ -228,7 +230,7 @@ fn why(standing: &PolicyOnRequest) -> String {
         PolicyOutcome::PartiallyEnforced => Some(format!("partly overridden by {by}")),
         PolicyOutcome::Overridden => Some(format!("overridden by {by}")),
         PolicyOutcome::Conflicted => Some(format!("conflicts with {by}")),
-        PolicyOutcome::Enforced | PolicyOutcome::Rejected => None,
+        PolicyOutcome::Enforced | PolicyOutcome::Rejected | PolicyOutcome::Unknown => None,
     };
     who.into_iter()
         .chain(standing.reason.clone())
