@@ -64,7 +64,35 @@ fn name(manifest: &Manifest) -> Option<Name> {
     Some((manifest.gk.clone(), namespace, name))
 }
 
-/// The route of an object, with its name. It has no backends: what the controller sends requests to is no Service.
+/// The backends of a rule: those that it names in its namespace, or the object itself, which stands for what the controller sends
+/// requests to.
+fn backends(rule: &Value, made: &MadeRouteFile, name: &str) -> Value {
+    let own = json!([{"group": made.from.group, "kind": made.from.kind, "name": name}]);
+    let named = rule.get("backendRefs").and_then(Value::as_array);
+    let (Some(named), Some(kind)) = (named, &made.backends) else {
+        return own;
+    };
+    let backend = |backend: &Value| {
+        let name = backend.get("name")?;
+        let is_near = backend.get("namespace").is_none();
+        let field =
+            |name: &str, default: &str| backend.get(name).cloned().unwrap_or(json!(default));
+        is_near.then(|| {
+            json!({
+                "group": field("group", &kind.group),
+                "kind": field("kind", &kind.kind),
+                "name": name,
+                "weight": backend.get("weight"),
+            })
+        })
+    };
+    let backends: Option<Vec<Value>> = named.iter().map(backend).collect();
+    backends
+        .filter(|all| !all.is_empty())
+        .map_or(own, Value::from)
+}
+
+/// The route of an object, with its name.
 fn route(manifest: &Manifest, made: &MadeRouteFile) -> Option<(Name, Manifest)> {
     let Source {
         metadata,
@@ -73,11 +101,14 @@ fn route(manifest: &Manifest, made: &MadeRouteFile) -> Option<(Name, Manifest)> 
     let gk = GroupKind::gateway_api(&made.kind);
     let name = format!("{}{}", made.prefix, metadata.name);
     let rules = spec.get("rules").and_then(Value::as_array);
-    let matches = |rule: &Value| match rule.get("matches") {
-        Some(matches) => json!({"matches": matches}),
-        None => json!({}),
+    let made_rule = |rule: &Value| {
+        let backends = backends(rule, made, &metadata.name);
+        match rule.get("matches") {
+            Some(matches) => json!({"matches": matches, "backendRefs": backends}),
+            None => json!({"backendRefs": backends}),
+        }
     };
-    let rules = rules.map(|rules| rules.iter().map(matches).collect::<Vec<_>>());
+    let rules = rules.map(|rules| rules.iter().map(made_rule).collect::<Vec<_>>());
     let api_version = format!("{GATEWAY_API}/v1");
     let json = json!({
         "apiVersion": api_version,
@@ -86,7 +117,7 @@ fn route(manifest: &Manifest, made: &MadeRouteFile) -> Option<(Name, Manifest)> 
         "spec": {
             "parentRefs": spec.get("parentRefs"),
             "hostnames": spec.get("hostnames"),
-            "rules": rules.unwrap_or_else(|| vec![json!({})]),
+            "rules": rules.unwrap_or_else(|| vec![made_rule(&Value::Null)]),
         },
     });
     let route = Manifest {

@@ -75,6 +75,8 @@ pub struct MadeRouteFile {
     /// What precedes the name of the object in that of the route.
     #[serde(default)]
     pub prefix: String,
+    /// The kind of the backends that its rules name without a kind, if they name backends.
+    pub backends: Option<Match>,
 }
 
 /// A kind that attaches to Gateways like routes.
