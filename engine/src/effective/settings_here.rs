@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::stack_level::{Stack, StackLevel};
-use crate::kinds::profile::{OnRoutes, Profile};
+use crate::kinds::profile::{OnPath, OnRoutes};
 use crate::merge::contenders;
 use crate::model::ids::ObjectKey;
 use crate::model::level::Level;
@@ -77,12 +77,13 @@ pub(super) fn on_routes(stack: Stack, place: usize, on: &OnRoutes) -> Stack {
 }
 
 /// The stack without settings that do nothing at their level, and without policies that have no other settings.
-pub(super) fn without_idle(stack: Stack, profile: &Profile) -> Stack {
+pub(super) fn without_idle(stack: Stack, path: OnPath<'_>) -> Stack {
     let levels = stack.into_iter().filter_map(|mut level| {
         let at = level.step.level;
-        if profile.idle_at(at).is_some() {
+        let is_idle = |policy: &Arc<Policy>| policy.profile.idle_at(at, path).is_some();
+        if level.policies.iter().any(is_idle) {
             let there = level.policies.iter();
-            let there = there.map(|policy| policy.at_level(at).unwrap_or(policy));
+            let there = there.map(|policy| policy.at_level(at, path).unwrap_or(policy));
             let there: Vec<Arc<Policy>> = there
                 .filter(|policy| !policy.has_no_effect())
                 .cloned()

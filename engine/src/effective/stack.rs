@@ -16,7 +16,7 @@ use crate::attachment::conflict::{comparison_cost, conflict_winner};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::reports::{Rejected, rejected};
 use crate::attachment::{Attachment, attached_to, candidates, is_of_classes};
-use crate::kinds::profile::{MergeWith, Profile, ServiceAs};
+use crate::kinds::profile::{MergeWith, OnPath, Profile, ServiceAs};
 use crate::merge::{Effective, TargetFields, fold_cost, fold_levels, policies_read, winner};
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::{Level, Position, Step};
@@ -380,12 +380,17 @@ impl<'a> Stacks<'a> {
         if listener != ListenerFacts::default() {
             stack = self.at_listeners.stack(stack, listener, &self.fuel);
         }
+        let at_protocol = listener.protocols(profile);
         let profile = on.map_or(at_listener.unwrap_or(profile), |(_, on)| &on.profile);
         if let Some((place, on)) = on {
             stack = on_routes(stack, place, on);
         }
         if !profile.ineffective.is_empty() {
-            stack = without_idle(stack, profile);
+            let path = OnPath {
+                listener: at_protocol,
+                route,
+            };
+            stack = without_idle(stack, path);
         }
         let effective = self.effective(profile, &stack, own, listener);
         let answer = (self.ids.share(stack), effective);

@@ -53,7 +53,7 @@ pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
 pub use file::{Apart, IdleCondition};
-pub use ineffective::Ineffective;
+pub use ineffective::{Ineffective, OnPath};
 pub use listeners::{OnListeners, OnListenersFile};
 pub use needs::{Need, NeedFile};
 pub use parts::{

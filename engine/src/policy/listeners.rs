@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::settings::is_excluded;
 use super::{ListenerFacts, Policy, Variant};
-use crate::kinds::profile::Profile;
+use crate::kinds::profile::{OnListeners, Profile};
 use crate::model::object::Listener;
 
 // === impl ListenerFacts ===
@@ -34,8 +34,12 @@ impl ListenerFacts {
 
     /// The facts about a kind that apply on such listeners, if policies merge in other stages there.
     pub(crate) fn profile(self, general: &Profile) -> Option<&Profile> {
-        let on = general.merging.on_listeners.get(usize::from(self.on?))?;
-        on.profile.as_deref()
+        self.protocols(general)?.profile.as_deref()
+    }
+
+    /// The facts about listeners of its protocol, if a kind has some.
+    pub(crate) fn protocols(self, general: &Profile) -> Option<&OnListeners> {
+        general.merging.on_listeners.get(usize::from(self.on?))
     }
 
     /// What acts on such listeners of a spec.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Policy;
-use crate::kinds::profile::Profile;
+use crate::kinds::profile::{OnPath, Profile};
 use crate::model::level::Level;
 
 /// What policies of a kind depend on of the listener where a path begins.
@@ -60,9 +60,9 @@ impl Policy {
         self.elsewhere(place)
     }
 
-    /// Its variant at a level at which some settings do nothing; `None` at other levels.
-    pub(crate) fn at_level(&self, level: Level) -> Option<&Arc<Self>> {
-        let (place, _) = self.profile.idle_at(level)?;
+    /// Its variant at a level at which some settings do nothing for a path; `None` at other levels.
+    pub(crate) fn at_level(&self, level: Level, path: OnPath<'_>) -> Option<&Arc<Self>> {
+        let (place, _) = self.profile.idle_at(level, path)?;
         self.elsewhere(self.profile.on_routes.len() + place)
     }
 

@@ -306,7 +306,14 @@ fn weakness(weakness: &Weakness) -> Value {
 
 fn idle(idle: &Ineffective) -> Value {
     let settings = idle.settings.iter().map(|name| format!("spec.{name}"));
-    json!({"level": idle.level, "settings": settings.collect::<Vec<_>>()})
+    let requests = &idle.requests;
+    let settings: Vec<String> = settings.collect();
+    let kinds: Vec<_> = requests.routes.iter().map(|gk| &gk.kind).collect();
+    if requests.is_all() {
+        json!({"level": idle.level, "settings": settings})
+    } else {
+        json!({"level": idle.level, "protocols": requests.protocols, "routes": kinds, "settings": settings})
+    }
 }
 
 fn on_listeners(on: &OnListeners) -> Value {

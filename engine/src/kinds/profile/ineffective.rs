@@ -1,8 +1,11 @@
-//! Settings that do nothing if a policy is attached at some levels.
+//! Settings that do nothing if a policy is attached at some levels, everywhere or only for some requests.
 
 use std::sync::Arc;
 
-use super::{Fact, Profile};
+use super::file::IdleFile;
+use super::read::{texts, within_spec};
+use super::{Fact, OnListeners, Profile};
+use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 
 /// Settings that do nothing at a level.
@@ -10,22 +13,101 @@ use crate::model::level::Level;
 pub struct Ineffective {
     /// The level.
     pub level: Level,
+    /// The requests that it is about.
+    pub requests: Requests,
     /// The settings, as fields of `spec`.
     pub settings: Vec<String>,
     /// The facts that apply there, under which these fields are not settings.
     pub profile: Arc<Profile>,
 }
 
+/// Requests, by the listener and the route that take them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Requests {
+    /// The protocols of the listeners; all if there is none.
+    pub protocols: Vec<Arc<str>>,
+    /// The kinds of the routes; all if there is none.
+    pub routes: Vec<GroupKind>,
+}
+
+/// The listener and the route of a path, as far as facts about settings depend on them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OnPath<'a> {
+    /// The facts about listeners of its protocol, if there are some.
+    pub listener: Option<&'a OnListeners>,
+    /// The kind of the route, if there is one.
+    pub route: Option<&'a GroupKind>,
+}
+
+// === impl OnPath ===
+
+impl OnPath<'_> {
+    /// Whether the listener or the route is known.
+    pub fn is_some(self) -> bool {
+        self.listener.is_some() || self.route.is_some()
+    }
+}
+
+// === impl Requests ===
+
+impl Requests {
+    fn of(file: &IdleFile) -> Self {
+        let kinds = file.routes.iter();
+        Self {
+            protocols: texts(&file.protocols),
+            routes: kinds.map(|kind| GroupKind::gateway_api(kind)).collect(),
+        }
+    }
+
+    /// Whether it is about all requests.
+    pub fn is_all(&self) -> bool {
+        self.protocols.is_empty() && self.routes.is_empty()
+    }
+
+    fn has(&self, path: OnPath<'_>) -> bool {
+        let takes = |on: &OnListeners| self.protocols.iter().any(|one| on.protocols.contains(one));
+        (self.protocols.is_empty() || path.listener.is_some_and(takes))
+            && (self.routes.is_empty()
+                || path.route.is_some_and(|route| self.routes.contains(route)))
+    }
+}
+
 // === impl Ineffective ===
 
 impl Ineffective {
+    /// The settings that do nothing at some levels. Those for some requests come first, with those for all.
+    pub(super) fn read(general: &Profile, files: &[IdleFile]) -> Vec<Self> {
+        let mut all: Vec<(Level, Requests)> = Vec::new();
+        for file in files {
+            let requests = Requests::of(file);
+            for level in &file.levels {
+                let known = (*level, requests.clone());
+                if !all.contains(&known) {
+                    all.push(known);
+                }
+            }
+        }
+        all.sort_by_key(|(level, requests)| (requests.is_all(), *level));
+        let idle = all.into_iter().map(|(level, requests)| {
+            let here = files.iter().filter(|file| {
+                let of = Requests::of(file);
+                file.levels.contains(&level) && (of.is_all() || of == requests)
+            });
+            let settings = here.flat_map(|file| &file.settings);
+            let settings = settings.map(|path| within_spec(path)).collect();
+            Self::new(general, level, requests, settings)
+        });
+        idle.collect()
+    }
+
     /// Derives it from the facts for other levels.
-    pub(super) fn new(general: &Profile, level: Level, settings: Vec<String>) -> Self {
+    fn new(general: &Profile, level: Level, requests: Requests, settings: Vec<String>) -> Self {
         let mut profile = general.clone();
         profile.ineffective = Fact::default();
         profile.exclude.value.extend(settings.iter().cloned());
         Self {
             level,
+            requests,
             settings,
             profile: Arc::new(profile),
         }
@@ -35,9 +117,9 @@ impl Ineffective {
 // === impl Profile ===
 
 impl Profile {
-    /// The settings that do nothing at a level, and their index in the list.
-    pub fn idle_at(&self, level: Level) -> Option<(usize, &Ineffective)> {
+    /// The settings that do nothing at a level on a path, and their index in the list.
+    pub fn idle_at(&self, level: Level, path: OnPath<'_>) -> Option<(usize, &Ineffective)> {
         let mut all = self.ineffective.iter().enumerate();
-        all.find(|(_, idle)| idle.level == level)
+        all.find(|(_, idle)| idle.level == level && idle.requests.has(path))
     }
 }

@@ -1,18 +1,17 @@
 //! Converts profiles as people write them to the parts of a profile.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::file::{
-    ClassesFile, ControlFile, GatewayByLabelFile, GatewayPodsFile, IdleFile, Match, OnRoutesFile,
+    ClassesFile, ControlFile, GatewayByLabelFile, GatewayPodsFile, Match, OnRoutesFile,
     ProfileFile, RefFile, StrategyValue,
 };
 use super::{
-    Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, Ineffective, OnRoutes,
-    Profile, Protection, RefField, Strategy,
+    Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, OnRoutes, Profile,
+    Protection, RefField, Strategy,
 };
 use crate::model::ids::GroupKind;
-use crate::model::level::Level;
 
 /// Paths are written from the root of the object and kept from `spec`.
 pub(super) fn within_spec(path: &str) -> String {
@@ -78,21 +77,6 @@ pub(super) fn on_routes(general: &Profile, files: &[OnRoutesFile]) -> Vec<OnRout
         OnRoutes::new(general, kinds.collect(), settings.collect(), file.sections)
     };
     files.iter().map(on_routes_of).collect()
-}
-
-/// The settings that do nothing at some levels.
-pub(super) fn idle(general: &Profile, files: &[IdleFile]) -> Vec<Ineffective> {
-    let all: BTreeSet<Level> = files.iter().flat_map(|file| file.levels.clone()).collect();
-    let idle_at = |level| {
-        let at_level = files.iter().filter(|file| file.levels.contains(&level));
-        let settings = at_level.flat_map(|file| &file.settings);
-        Ineffective::new(
-            general,
-            level,
-            settings.map(|path| within_spec(path)).collect(),
-        )
-    };
-    all.into_iter().map(idle_at).collect()
 }
 
 pub(super) fn kinds(files: &[Match]) -> Vec<GroupKind> {

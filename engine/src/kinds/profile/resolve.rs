@@ -9,9 +9,9 @@ use super::file::{Dialect, Match, Number, ProfileFile, StanzasFile};
 use super::narrow;
 use super::read;
 use super::{
-    Allowed, Caveat, Class, CrossNamespace, DictatedBy, Direction, Fact, Merging, Need,
-    OnListeners, OnRoutes, Op, PortSettings, Profile, RefField, Reference, Refused, RejectedIf,
-    SameTarget, Source, StanzaNames, Strategies, Strategy, Weakness,
+    Allowed, Caveat, Class, CrossNamespace, DictatedBy, Direction, Fact, Ineffective, Merging,
+    Need, OnListeners, OnRoutes, Op, PortSettings, Profile, RefField, Reference, Refused,
+    RejectedIf, SameTarget, Source, StanzaNames, Strategies, Strategy, Weakness,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -200,7 +200,10 @@ fn add_settings_by_place(profile: &mut Profile, explicit: &Explicit<'_>) {
     }
     if let Some(idle) = first(explicit, |p| p.merge.ineffective.clone()) {
         profile.ineffective.from = idle.from;
-        profile.ineffective.value = read::idle(profile, &idle.value);
+        profile.ineffective.value = Ineffective::read(profile, &idle.value);
+        for on in &mut profile.on_routes.value {
+            on.add_ineffective(&idle);
+        }
     }
     let mut on_listeners = profile.merging.on_listeners.value.clone();
     for on in &mut on_listeners {

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Class, Direction, EmptySpec, Fact, MergeWith, Op, Profile, Source, Strategy};
+use super::file::IdleFile;
+use super::{
+    Class, Direction, EmptySpec, Fact, Ineffective, MergeWith, Op, Profile, Source, Strategy,
+};
 use crate::model::ids::GroupKind;
 use crate::model::object::is_route;
 
@@ -46,6 +49,14 @@ impl OnRoutes {
             sections,
             profile: Arc::new(profile),
         }
+    }
+
+    /// Adds the settings that do nothing at some levels, of those that act there.
+    pub(super) fn add_ineffective(&mut self, idle: &Fact<Vec<IdleFile>>) {
+        let mut profile = Profile::clone(&self.profile);
+        profile.ineffective.from = idle.from;
+        profile.ineffective.value = Ineffective::read(&profile, &idle.value);
+        self.profile = Arc::new(profile);
     }
 
     /// The kinds of routes on which policies of an inherited kind do nothing: those that are not among its effective targets,

@@ -1,13 +1,14 @@
 //! Why a policy has no effect on a target.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::by_hostname::of_other_listeners;
 use super::unknown::unknown;
 use super::{NoEffect, State};
 use crate::effective::{PathGroup, follows, follows_parents, gateway_before};
 use crate::kinds::profile::Class;
-use crate::kinds::profile::OnListeners;
+use crate::kinds::profile::{OnListeners, OnPath};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::level::Level;
 use crate::model::object::{Node, is_route};
@@ -96,7 +97,7 @@ fn lasting(
         return away;
     }
     let why = idle_on_route(policy, target)
-        .or_else(|| idle_at_level(policy, target))
+        .or_else(|| idle_at_level(snapshot, policy, target))
         .or_else(|| idle_on_ports(policy, groups, target))
         .or_else(|| idle_by_protocol(policy, groups))
         .or_else(|| of_other_listeners(snapshot, policy, groups, target));
@@ -274,20 +275,56 @@ fn not_followed(
 }
 
 /// Why the settings of a policy do nothing at a level.
-fn idle_at_level(policy: &Policy, target: &Place) -> Option<String> {
+fn idle_at_level(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
     let kind = &target.object.gk;
     let level = match (Level::end_for(kind), &target.section) {
         (level @ (Level::Listener | Level::Rule), Some(_)) => level,
         _ => Level::of_kind(kind)?,
     };
-    let there = policy.at_level(level)?;
+    let is_idle = |path: OnPath<'_>| {
+        let there = policy.at_level(level, path);
+        there.is_some_and(|there| there.has_no_effect() || path.is_some() && there.is_empty())
+    };
+    let everywhere = is_idle(OnPath::default());
+    if !everywhere {
+        let paths = paths_at(snapshot, policy, target);
+        if paths.is_empty() || !paths.into_iter().all(is_idle) {
+            return None;
+        }
+    }
     let on = match &target.section {
         Some(_) => format!("a section of a {}", kind.kind),
         None => format!("a {}", kind.kind),
     };
-    there
-        .has_no_effect()
-        .then(|| format!("none of its settings applies to {on}"))
+    Some(match everywhere {
+        true => format!("none of its settings applies to {on}"),
+        false => format!("none of its settings applies to {on} for the requests that arrive there"),
+    })
+}
+
+/// The requests that reach the routes of a listener, of all listeners of an object, as facts about settings tell them apart.
+fn paths_at<'a>(snapshot: &'a Snapshot, policy: &'a Policy, target: &Place) -> Vec<OnPath<'a>> {
+    let Some(owner) = snapshot.get(&target.object) else {
+        return Vec::new();
+    };
+    let section = target.section.as_ref();
+    let listeners = owner.listeners().iter();
+    let listeners = listeners.filter(|own| section.is_none_or(|name| own.name == *name));
+    let profile = &policy.profile;
+    let routes = snapshot.below(&owner.key).filter(|route| {
+        let mut parents = route.parents_to(&owner.key);
+        let is_named = |name: &Arc<str>| section.is_none_or(|section| section == name);
+        parents.any(|parent| parent.section.as_ref().is_none_or(is_named))
+    });
+    let routes: BTreeSet<&GroupKind> = routes.map(|route| &route.key.gk).collect();
+    let paths = listeners.flat_map(|listener| {
+        let listener = ListenerFacts::of(profile, listener).protocols(profile);
+        routes.iter().map(move |route| OnPath {
+            listener,
+            route: Some(route),
+        })
+    });
+    paths.collect()
 }
 
 /// The reason if all settings of a policy are for ports on which its target has no listener.

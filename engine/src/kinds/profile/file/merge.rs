@@ -98,6 +98,12 @@ pub struct IdleFile {
     pub levels: Vec<Level>,
     /// The settings: `spec.timeouts`.
     pub settings: Vec<String>,
+    /// Only for requests through listeners with these protocols, of those in `onListeners`.
+    #[serde(default)]
+    pub protocols: Vec<String>,
+    /// Only on routes of these kinds, of the group `gateway.networking.k8s.io`.
+    #[serde(default)]
+    pub routes: Vec<String>,
 }
 
 /// Facts that differ on routes of some kinds.
