@@ -29,8 +29,8 @@ impl Lost {
         };
         let mut lost: Option<Self> = None;
         for map in profile.alternative_entries.iter().filter(is_concerned) {
-            let mut had = Entries::new();
-            before.iter().for_each(|one| had.extend(entries(one, map)));
+            let had = before.iter().flat_map(|one| entries(one, map));
+            let had: Entries = had.collect();
             for later in after {
                 let has = entries(later, map);
                 let stay: Entries = has

@@ -296,10 +296,12 @@ fn idle_at_level(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option
         Some(_) => format!("a section of a {}", kind.kind),
         None => format!("a {}", kind.kind),
     };
-    Some(match everywhere {
-        true => format!("none of its settings applies to {on}"),
-        false => format!("none of its settings applies to {on} for the requests that arrive there"),
-    })
+    let of_requests = if everywhere {
+        ""
+    } else {
+        " for the requests that arrive there"
+    };
+    Some(format!("none of its settings applies to {on}{of_requests}"))
 }
 
 /// The requests that reach the routes of a listener, of all listeners of an object, as facts about settings tell them apart.
