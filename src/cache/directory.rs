@@ -50,6 +50,8 @@ pub struct Loaded {
     pub origins: BTreeMap<ObjectKey, Origin>,
     /// Objects without a creation time in any file. The times they have here only express their order.
     pub undated: BTreeSet<ObjectKey>,
+    /// Objects that are in no file: controllers make them of others.
+    pub made: BTreeSet<ObjectKey>,
 
     /// Objects that occur twice, each with its earlier origin, in the order of appearance.
     pub doubles: Vec<(ObjectKey, Origin)>,
@@ -161,7 +163,7 @@ impl Loaded {
         rules: &Arc<ProfileRules>,
         namespace: &str,
     ) -> Self {
-        made_routes::add(&mut manifests, rules);
+        let made = made_routes::add(&mut manifests, rules, namespace);
         let mut problems = manifests.problems;
         let mut interner = Interner::default();
         let mut parsed = each(manifests.objects, |interner, manifest| {
@@ -193,7 +195,10 @@ impl Loaded {
         let crds = definitions(&parsed);
         let cluster_scoped = cluster_scoped(base, &crds);
         let definitions = Definitions::new(base, crds);
-        let mut loaded = Self::default();
+        let mut loaded = Self {
+            made,
+            ..Self::default()
+        };
         let count = i64::try_from(parsed.len()).unwrap_or(i64::MAX);
         let mut age = Timestamp::MAX
             .saturating_sub(SignedDuration::from_secs(count))

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::manifest::{Manifest, Manifests};
 use crate::engine::kinds::profile::{MadeRouteFile, ProfileRules};
-use crate::engine::model::ids::{GATEWAY_API, GroupKind};
+use crate::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::engine::model::literal::Literal;
 
 /// What a route is made of.
@@ -29,8 +29,13 @@ struct Metadata {
 /// A kind, namespace and name.
 type Name = (GroupKind, Option<String>, String);
 
-/// Adds the routes that controllers make of objects among the manifests, without those that the manifests have.
-pub(super) fn add(manifests: &mut Manifests, rules: &ProfileRules) {
+/// Adds the routes that controllers make of objects among the manifests, without those that the manifests have, and returns their
+/// keys.
+pub(super) fn add(
+    manifests: &mut Manifests,
+    rules: &ProfileRules,
+    namespace: &str,
+) -> BTreeSet<ObjectKey> {
     let made: Vec<(&MadeRouteFile, GroupKind)> = rules
         .made_routes()
         .map(|made| (made, made.from.gk()))
@@ -42,7 +47,7 @@ pub(super) fn add(manifests: &mut Manifests, rules: &ProfileRules) {
     });
     let mut routes: Vec<(Name, Manifest)> = sources.collect();
     if routes.is_empty() {
-        return;
+        return BTreeSet::new();
     }
     let kinds: BTreeSet<GroupKind> = routes.iter().map(|((kind, ..), _)| kind.clone()).collect();
     let own = manifests
@@ -51,8 +56,13 @@ pub(super) fn add(manifests: &mut Manifests, rules: &ProfileRules) {
         .filter(|manifest| kinds.contains(&manifest.gk));
     let own: BTreeSet<Name> = own.filter_map(name).collect();
     routes.retain(|(name, _)| !own.contains(name));
+    let key = |(kind, own, name): &Name| {
+        ObjectKey::new(kind.clone(), own.as_deref().unwrap_or(namespace), &**name)
+    };
+    let keys = routes.iter().map(|(name, _)| key(name)).collect();
     let routes = routes.into_iter().map(|(_, route)| route);
     manifests.objects.extend(routes);
+    keys
 }
 
 fn read(json: &RawValue) -> Option<Source> {

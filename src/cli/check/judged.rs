@@ -95,9 +95,10 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     });
     let policies = keys.iter().filter(|key| input.after.policy(key).is_some());
     let policies: BTreeSet<ObjectKey> = policies.map(|key| (*key).clone()).collect();
+    let written = keys.iter().filter(|key| !input.made.contains(**key));
     let report = Report {
         undefined: undefined(input),
-        ..Report::new(reported.collect(), keys.len(), policies.len())
+        ..Report::new(reported.collect(), written.count(), policies.len())
     };
     let objects = keys.iter().map(|key| {
         let origin = input.origins.get(*key);
