@@ -28,7 +28,7 @@ pub(super) mod traffic;
 pub use fields::Field;
 pub use protection::LostProtection;
 pub use requests::{NotTaken, Rerouted};
-pub use traffic::{Cut, Entry, Gained, Moved, Reduced, Traffic, Unserved};
+pub use traffic::{Cut, Entry, Failing, Gained, Moved, Reduced, Traffic, Unserved};
 
 /// The effect of a change on effective policies.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

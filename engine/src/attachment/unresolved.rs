@@ -62,7 +62,7 @@ impl Policy {
     }
 
     /// Whether requests get an error because its settings name an object that cannot be used.
-    pub(crate) fn requests_fail(&self, snapshot: &Snapshot) -> bool {
+    pub fn requests_fail(&self, snapshot: &Snapshot) -> bool {
         let unresolved = self.unresolved(snapshot);
         unresolved.is_some_and(|unresolved| unresolved.requests_fail)
     }

@@ -10,9 +10,11 @@ use super::requests::Requests;
 use super::{NotTaken, Rerouted, States};
 use crate::answer::named::{Named, named};
 use crate::engine::effective::renames::Renames;
-use crate::engine::effective::traffic;
-use crate::engine::model::ids::ObjectKey;
+use crate::engine::effective::{Resolver, traffic};
+use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::policy::Policy;
 use crate::engine::state::snapshot::Snapshot;
+use crate::engine::status::conditions::statuses;
 use crate::engine::topology::KeptOutCache;
 
 /// The effect of a change on requests to the remaining routes.
@@ -37,6 +39,17 @@ pub struct Traffic {
     pub backends: Vec<Cut>,
     /// Gateways that no controller serves any more.
     pub unserved: Vec<Unserved>,
+    /// Objects whose requests get an error from then on.
+    pub failing: Vec<Failing>,
+}
+
+/// Objects whose requests get an error because a policy is rejected: an object that its settings name cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Failing {
+    /// The policy.
+    pub policy: Named,
+    /// The objects on which it was in force.
+    pub objects: Vec<Named>,
 }
 
 /// A Gateway whose class does not exist any more.
@@ -117,7 +130,8 @@ pub(super) fn lost_traffic(
     let is_detached = |key: &&ObjectKey| traffic::is_detached(&mut one_kind, Renames::NONE, key);
     lost.detached
         .extend(objects.iter().filter(is_detached).cloned());
-    let traffic = in_words(&lost, traffic::backends(before, after, objects));
+    let mut traffic = in_words(&lost, traffic::backends(before, after, objects));
+    traffic.failing = failing(before, after);
     (traffic, lost.opened)
 }
 
@@ -127,7 +141,8 @@ pub(in crate::answer) fn between(states: &States<'_>) -> (Traffic, OpenedRoutes)
     let (before, after, renames) = (states.before, states.after, states.renames);
     let lost = traffic::between(before, after, renames);
     let cut = traffic::backends_between(before, after, renames);
-    let traffic = in_words(&lost, cut);
+    let mut traffic = in_words(&lost, cut);
+    traffic.failing = failing(before, after);
     (traffic, lost.opened)
 }
 
@@ -171,7 +186,39 @@ fn in_words(lost: &traffic::Traffic, cut: BTreeSet<(ObjectKey, ObjectKey, String
         not_compared: 0,
         backends: cut.collect(),
         unserved: unserved.collect(),
+        failing: Vec::new(),
     }
+}
+
+/// The policies because of which requests fail only after a change.
+fn failing(before: &Snapshot, after: &Snapshot) -> Vec<Failing> {
+    let may_fail = |kind: &&GroupKind| {
+        let profile = after.profile(kind);
+        profile.is_some_and(|profile| profile.references.iter().any(|one| one.requests_fail))
+    };
+    let policies = after.used_kinds().filter(may_fail);
+    let policies = policies.flat_map(|kind| after.policies(kind));
+    let failing = policies.filter(|policy| policy.requests_fail(after));
+    let before_it = failing.filter_map(|policy| before.policy(policy.key()));
+    let before_it = before_it.filter(|policy| !policy.requests_fail(before));
+    let policies: Vec<&Arc<Policy>> = before_it.collect();
+    if policies.is_empty() {
+        return Vec::new();
+    }
+    let failing = statuses(&mut Resolver::new(before), &policies, |policy, status| {
+        let targets = status.targets.iter();
+        let objects: BTreeSet<ObjectKey> = targets
+            .flat_map(|target| target.acts_on.objects())
+            .filter(|object| after.get(object).is_some())
+            .cloned()
+            .collect();
+        Failing {
+            policy: Named::from(policy.key()),
+            objects: named(&objects),
+        }
+    });
+    let failing = failing.into_iter();
+    failing.filter(|one| !one.objects.is_empty()).collect()
 }
 
 impl Traffic {
@@ -200,6 +247,10 @@ impl Traffic {
         self.backends.retain(|cut| is_within(&cut.route));
         self.unserved
             .retain(|unserved| is_within(&unserved.gateway));
+        for failing in &mut self.failing {
+            failing.objects.retain(&is_within);
+        }
+        self.failing.retain(|failing| !failing.objects.is_empty());
         for moved in &mut self.moved {
             moved.routes.retain(&is_within);
         }
@@ -217,5 +268,6 @@ impl Traffic {
             && self.not_taken.is_empty()
             && self.backends.is_empty()
             && self.unserved.is_empty()
+            && self.failing.is_empty()
     }
 }

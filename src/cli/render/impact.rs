@@ -189,6 +189,14 @@ pub(super) fn lost_traffic(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
             "no controller serves {gateway} any more: {class} does not exist"
         ));
     }
+    for failing in &traffic.failing {
+        let objects = failing.objects.iter().map(|one| one.0.object.clone());
+        let objects = count(&objects.collect(), kinds);
+        let policy = kinds.place(&failing.policy.0);
+        lines.push(format!(
+            "the requests of {objects} get an error: {policy} names an object that cannot be used"
+        ));
+    }
     lines.extend(gained(traffic, kinds));
     lines.extend(rerouted(traffic, kinds));
     for cut in &traffic.backends {
@@ -375,9 +383,12 @@ pub(super) fn named_in(traffic: &Traffic) -> impl Iterator<Item = &Named> {
     let routes = routes.chain(traffic.gained.iter().map(|gained| &gained.route));
     let routes = routes.chain(traffic.moved.iter().flat_map(|moved| &moved.routes));
     let cut = traffic.backends.iter();
+    let failing = traffic.failing.iter();
+    let failing = failing.flat_map(|one| one.objects.iter().chain([&one.policy]));
     let unserved = traffic.unserved.iter();
     let gateways = unserved.flat_map(|unserved| [&unserved.gateway, &unserved.class]);
     routes
         .chain(cut.flat_map(|cut| [&cut.route, &cut.backend]))
         .chain(gateways)
+        .chain(failing)
 }
