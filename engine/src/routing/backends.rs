@@ -177,11 +177,11 @@ pub(super) fn mirrors(
 
 fn state(snapshot: &Snapshot, route: &Object, reference: &BackendRef, in_mesh: bool) -> State {
     let key = &reference.object;
-    if !Level::is_of_backend(&key.gk) {
-        return State::NoBackend;
-    }
     if may_stand_for_routes(snapshot, route, reference) {
         return State::NotLooked;
+    }
+    if !Level::is_of_backend(&key.gk) {
+        return State::NoBackend;
     }
     if !in_mesh && !granted(snapshot, &route.key.gk, &route.key.namespace, key) {
         return State::NotGranted;
