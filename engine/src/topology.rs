@@ -32,8 +32,8 @@ mod route_paths;
 pub use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
 pub use accept::{OwnListener, Refusal, allows_namespace, fits_service, may_accept, refusal};
 pub use acceptance::{
-    ListenerEndpoint, Unaccepted, listener_at, listener_endpoint, listeners, listeners_of,
-    of_gateway as acceptance_of, unaccepted,
+    ListenerEndpoint, OwnTls, Unaccepted, frontend_tls, listener_at, listener_endpoint, listeners,
+    listeners_of, of_gateway as acceptance_of, unaccepted,
 };
 pub use ancestor_paths::AncestorPaths;
 pub(crate) use ancestor_paths::SharedAncestorPaths;

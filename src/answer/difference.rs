@@ -130,6 +130,10 @@ pub fn difference(
     let at_listeners = protection::at_listeners(&states, &opened).into_iter();
     let at_listeners = at_listeners.filter(|lost| !hidden.contains(&lost.policy_kind.0));
     protection::add(&mut lost_protection, at_listeners.collect());
+    protection::add(
+        &mut lost_protection,
+        protection::by_gateways(&states, &objects),
+    );
     traffic.add(&mut requests);
     protection::add(&mut lost_protection, requests.lost);
     lost_protection.retain(|lost| is_within(&lost.object.0.object));

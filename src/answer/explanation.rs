@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{Answer, Effective, Named};
 use crate::engine::effective::Resolver;
-use crate::engine::effective::protection::CORS;
+use crate::engine::effective::protection::{CORS, own_client_certificates};
 use crate::engine::kinds::profile::Profile;
 use crate::engine::merge::Effective as InForce;
 use crate::engine::model::ids::ObjectKey;
@@ -416,6 +416,10 @@ fn explained(
                 let settings = path.settings(&mut resolver);
                 step.effective = settings.effective;
                 step.policies = settings.policies;
+                let listener = step.entered_at.listener.as_ref();
+                let certificates =
+                    listener.and_then(|Named(at)| own_client_certificates(&mut resolver, at));
+                step.notes.extend(certificates);
                 if let Some(policy) = settings.failing {
                     from_routing::fail(&mut step, taken, &policy);
                 }

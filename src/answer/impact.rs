@@ -195,6 +195,10 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Impact {
         &mut lost_protection,
         protection::at_listeners(&states, &opened),
     );
+    protection::add(
+        &mut lost_protection,
+        protection::by_gateways(&states, &differing),
+    );
     let orphaned = orphaned::orphaned(before, after, &differing);
     let is_nothing = changes.is_empty() && lost_protection.is_empty() && orphaned.is_empty();
     let alone = is_nothing && doing.all().count() == 1;

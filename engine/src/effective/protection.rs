@@ -21,14 +21,18 @@ use crate::policy::Policy;
 use crate::policy::StanzaRef;
 use crate::state::snapshot::Snapshot;
 use crate::topology::KeptOutCache;
+use crate::topology::OwnTls;
 
 mod alternatives;
 mod at_listeners;
 mod given;
+mod own;
 
 pub use at_listeners::lost_at_listeners;
 pub use given::Extent;
-use given::Given;
+use given::{Given, Source};
+use own::Owns;
+pub use own::{CLIENT_CERTIFICATES, lost_by_gateways, own_client_certificates};
 
 /// The name of the protection by allowed origins in profiles.
 pub const CORS: &str = "CORS rules";
@@ -106,19 +110,22 @@ fn losses<'a, P: Ord>(
         });
         for shifted in stay.filter(|shifted| !is_cut_off(after, shifted)) {
             let (before, after) = (shifted.before.clone(), shifted.after.clone());
-            let id: Compared = (shifted.on_former_paths.clone(), before, after);
-            let Some(taken) = losing.lost(states, &id) else {
-                continue;
-            };
-            for object in shifted.ends.objects() {
-                let opens = shifted.on_former_paths.is_some();
-                let loss = losses.entry((opens, part(object)));
-                let (loss, known) =
-                    loss.or_insert_with(|| (Loss::of(protection), HashSet::default()));
-                loss.add(object, shifted);
-                if !known.contains(&id) {
-                    known.insert(id.clone());
-                    loss.lost.add(taken);
+            let id = (shifted.on_former_paths.clone(), before, after);
+            for owns in OwnTls::of_change(states, protection, shifted) {
+                let id = (id.clone(), owns);
+                let Some(taken) = losing.lost(states, &id) else {
+                    continue;
+                };
+                for object in shifted.ends.objects() {
+                    let opens = shifted.on_former_paths.is_some();
+                    let loss = losses.entry((opens, part(object)));
+                    let (loss, known) =
+                        loss.or_insert_with(|| (Loss::named(&protection.name), HashSet::default()));
+                    loss.add(object, shifted);
+                    if !known.contains(&id) {
+                        known.insert(id.clone());
+                        loss.lost.add(taken);
+                    }
                 }
             }
         }
@@ -142,8 +149,13 @@ pub fn lost_between(
     before: (&Snapshot, &[Shared<Effective>]),
     after: (&Snapshot, &[Shared<Effective>]),
 ) -> Vec<(Arc<str>, Lost)> {
-    let each = profile.protects.iter().filter_map(|protection| {
-        let lost = Lost::between(profile, protection, before, after)?;
+    let alone = |paths: &[Shared<Effective>]| -> Vec<AtPath> {
+        paths.iter().map(|one| (one.clone(), None)).collect()
+    };
+    let (before, had) = (before.0, alone(before.1));
+    let (after, has) = (after.0, alone(after.1));
+    let each = profile.protects.iter().filter_map(move |protection| {
+        let lost = Lost::between(profile, protection, (before, &had), (after, &has))?;
         Some((protection.name.clone(), lost))
     });
     each.collect()
@@ -210,12 +222,18 @@ struct Losing<'a> {
     known: HashMap<Compared, Option<Lost>>,
 }
 
-/// The results before a change, beside the path and on it, and after it.
+/// The results before a change, beside the path and on it, and after it; and what the Gateways themselves do.
 type Compared = (
-    Option<FormerEffective>,
-    Shared<Effective>,
-    Shared<Effective>,
+    (
+        Option<FormerEffective>,
+        Shared<Effective>,
+        Shared<Effective>,
+    ),
+    Owns,
 );
+
+/// A result, and what the Gateway itself does there.
+type AtPath = (Shared<Effective>, Option<OwnTls>);
 
 // === impl Losing ===
 
@@ -232,12 +250,14 @@ impl<'a> Losing<'a> {
     fn lost(&mut self, [before, after]: [&Snapshot; 2], id: &Compared) -> Option<&Lost> {
         let (profile, protection) = (self.profile, self.protection);
         let lost = self.known.entry(id.clone()).or_insert_with(|| {
-            let (on_former_paths, had, has) = id;
+            let ((on_former_paths, had, has), [own_before, own_after]) = id;
             let earlier = on_former_paths
                 .as_ref()
                 .map_or(std::slice::from_ref(had), |all| all);
-            let later = std::slice::from_ref(has);
-            Lost::between(profile, protection, (before, earlier), (after, later))
+            let earlier = earlier.iter().map(|had| (had.clone(), own_before.clone()));
+            let earlier: Vec<AtPath> = earlier.collect();
+            let later = [(has.clone(), own_after.clone())];
+            Lost::between(profile, protection, (before, &earlier), (after, &later))
         });
         lost.as_ref()
     }
@@ -246,9 +266,9 @@ impl<'a> Losing<'a> {
 // === impl Loss ===
 
 impl Loss {
-    fn of(protection: &Protection) -> Self {
+    fn named(protection: &str) -> Self {
         Self {
-            protection: protection.name.clone(),
+            protection: protection.into(),
             objects: BTreeSet::new(),
             opened: BTreeSet::new(),
             lost: Lost::nothing(),
@@ -288,14 +308,17 @@ impl Lost {
     fn between(
         profile: &Profile,
         protection: &Protection,
-        before: (&Snapshot, &[Shared<Effective>]),
-        after: (&Snapshot, &[Shared<Effective>]),
+        before: (&Snapshot, &[AtPath]),
+        after: (&Snapshot, &[AtPath]),
     ) -> Option<Self> {
         let [had, has] = [before, after].map(|(snapshot, paths)| {
             // Where requests fail, none passes without the protection.
-            let passing = paths.iter().filter(|one| !requests_fail(snapshot, one));
+            let passing = paths
+                .iter()
+                .filter(|(one, _)| !requests_fail(snapshot, one));
             let given = |effective| Given::by(snapshot, profile, protection, effective);
-            passing.map(|one| given(one)).collect::<Vec<Given>>()
+            let given = passing.map(|(one, own)| given(one).or_own(own.as_ref()));
+            given.collect::<Vec<Given>>()
         });
         let least = |given: &[Given]| given.iter().map(|given| given.extent).min();
         let remains = match least(&has) {
@@ -310,18 +333,23 @@ impl Lost {
         }
         let (_, later) = after;
         let mut lost = Self {
-            now: later.iter().flat_map(|one| one.policies()).collect(),
+            now: later.iter().flat_map(|(one, _)| one.policies()).collect(),
             remains,
             reasons: has.into_iter().flat_map(|given| given.weaknesses).collect(),
             ..Self::nothing()
         };
-        for (by, setting) in had.into_iter().flat_map(|given| given.sources) {
-            lost.by.insert(by);
+        lost.note_sources(had.into_iter().flat_map(|given| given.sources));
+        Some(lost)
+    }
+
+    /// Records what provided it.
+    fn note_sources(&mut self, sources: impl IntoIterator<Item = Source>) {
+        for (by, setting) in sources {
+            self.by.insert(by);
             if let Some((path, value)) = setting.filter(|(path, _)| !path.is_empty()) {
-                lost.note(path, value);
+                self.note(path, value);
             }
         }
-        Some(lost)
     }
 
     /// Adds what other paths lose.

@@ -18,6 +18,7 @@ mod bounded_vec;
 mod crd;
 mod delegating;
 mod filter_refs;
+mod frontend_tls;
 mod json;
 mod kinds;
 mod listener_tls;
@@ -34,6 +35,7 @@ mod weight;
 pub use annotations::{Annotations, IGNORE, Raw as RawAnnotations, short as short_annotations};
 pub use crd::{Crd, POLICY_LABEL};
 pub use filter_refs::FilterRefs;
+pub use frontend_tls::{ClientCertificates, FrontendTls};
 pub(crate) use kinds::guessed_group;
 pub use kinds::{
     CORE_KINDS, ROUTES, gateway_kinds, gateway_versions, is_core_kind, is_gateway_kind, is_route,
@@ -129,6 +131,8 @@ pub enum Node {
         sets: From,
         /// What is known of its Pods from `spec`, if anything.
         infrastructure: Option<Box<Infrastructure>>,
+        /// The client certificates that it asks for, if `spec` says so.
+        frontend_tls: Option<Box<FrontendTls>>,
     },
     /// A set of listeners that joins a Gateway.
     ListenerSet {

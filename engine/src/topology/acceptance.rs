@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::accept::allows_listener_set;
 use super::conflicts::{conflicts, conflicts_with_first};
 use super::isolation::{OwnListeners, narrower};
-use super::{controller_facts, missing_class, sets_of};
+use super::{controller_facts, gateway_of, missing_class, sets_of};
 use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
 use crate::model::ids::{ObjectKey, Place};
-use crate::model::object::{Listener, Node, Object};
+use crate::model::object::{ClientCertificates, Listener, Node, Object};
 use crate::policy::Precedence;
 use crate::state::grants::granted;
 use crate::state::snapshot::Snapshot;
@@ -89,6 +89,36 @@ pub type ListenerEndpoint = (ObjectKey, u16, Option<Arc<str>>);
 pub fn listener_at<'a>(snapshot: &'a Snapshot, place: &Place) -> Option<&'a Listener> {
     let mut listeners = listeners_of(snapshot.get(&place.object)?).iter();
     listeners.find(|listener| Some(&listener.name) == place.section.as_ref())
+}
+
+/// What a Gateway itself does with client certificates at a listener.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OwnTls {
+    /// The Gateway.
+    pub gateway: ObjectKey,
+    /// What it does.
+    pub does: ClientCertificates,
+    /// The field below `spec` that says so.
+    pub field: &'static str,
+}
+
+/// What the Gateway of a listener itself does with client certificates there: at HTTPS listeners alone, also at those of a
+/// `ListenerSet`. `None` if it does not ask for any.
+pub fn frontend_tls(snapshot: &Snapshot, place: &Place) -> Option<OwnTls> {
+    let listener = listener_at(snapshot, place)?;
+    if *listener.protocol != *"HTTPS" {
+        return None;
+    }
+    let gateway = gateway_of(snapshot, &place.object);
+    let Node::Gateway { frontend_tls, .. } = &snapshot.get(gateway)?.node else {
+        return None;
+    };
+    let (does, field) = frontend_tls.as_ref()?.at_port(listener.port)?;
+    Some(OwnTls {
+        gateway: gateway.clone(),
+        does,
+        field,
+    })
 }
 
 /// The endpoint of the listener at a place; `None` if the place is not a listener.

@@ -11,11 +11,11 @@ use crate::answer::named::Named;
 use crate::answer::problems::{Problem, of_object};
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::model::object::{Node, Object, is_route};
+use crate::engine::model::object::{ClientCertificates, Node, Object, is_route};
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::delegation::delegated_to;
 use crate::engine::topology::{
-    KeptOutCache, ParentAttachment, attachment, delegated, listeners_of,
+    KeptOutCache, ParentAttachment, attachment, delegated, frontend_tls, listeners_of,
 };
 
 /// Listeners and routes of a `GatewayClass`, Gateway, `ListenerSet` or Namespace.
@@ -43,6 +43,7 @@ pub struct Overview {
 
 /// A listener and the number of its routes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ListenerAbout {
     /// Its name.
     pub name: String,
@@ -53,6 +54,10 @@ pub struct ListenerAbout {
     /// Its hostname; absent for any hostname.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hostname: Option<String>,
+    /// What its Gateway itself does with client certificates (`spec.tls.frontend`): `required`, or `asked for` if clients without a
+    /// valid one may connect, too. Absent if it does not ask for any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_certificates: Option<&'static str>,
     /// The number of attached routes.
     pub routes: usize,
 }
@@ -153,6 +158,13 @@ fn routes(snapshot: &Snapshot, object: &Object, owners: &BTreeSet<ObjectKey>) ->
     all.into_values().collect()
 }
 
+fn client_certificates(snapshot: &Snapshot, listener: &Place) -> Option<&'static str> {
+    Some(match frontend_tls(snapshot, listener)?.does {
+        ClientCertificates::Required => "required",
+        ClientCertificates::Asked => "asked for",
+    })
+}
+
 /// Fills in what the object's own spec says: class, controller, listeners.
 fn about(
     snapshot: &Snapshot,
@@ -181,6 +193,10 @@ fn about(
         protocol: listener.protocol.to_string(),
         port: listener.port,
         hostname: listener.hostname.as_ref().map(ToString::to_string),
+        client_certificates: client_certificates(
+            snapshot,
+            &object.key.section(listener.name.clone()),
+        ),
         routes: by_listener
             .get(&object.key.section(listener.name.clone()))
             .copied()

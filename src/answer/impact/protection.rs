@@ -11,8 +11,10 @@ use super::traffic::OpenedRoutes;
 use crate::answer::named::{KindName, Named, named};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::impact::{Changed, EffectiveChange};
-use crate::engine::effective::protection::{Extent, Loss, lost_at_listeners, lost_by_object};
-use crate::engine::model::ids::GroupKind;
+use crate::engine::effective::protection::{
+    Extent, Loss, lost_at_listeners, lost_by_gateways, lost_by_object,
+};
+use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::wording;
 
 /// A protection that requests to an object lose with the change.
@@ -114,6 +116,18 @@ pub(in crate::answer) fn at_listeners(
     let mut was = Resolver::new(states.before);
     let mut is = was.for_snapshot(states.after);
     let lost = lost_at_listeners([&mut was, &mut is], opened).into_iter();
+    lost.flat_map(|(kind, loss)| of_objects(states, &kind, &loss).collect::<Vec<_>>())
+        .collect()
+}
+
+/// The client certificates that Gateways themselves ask for no longer.
+pub(in crate::answer) fn by_gateways(
+    states: &States<'_>,
+    objects: &[ObjectKey],
+) -> Vec<LostProtection> {
+    let mut was = Resolver::new(states.before);
+    let mut is = was.for_snapshot(states.after);
+    let lost = lost_by_gateways([&mut was, &mut is], objects).into_iter();
     lost.flat_map(|(kind, loss)| of_objects(states, &kind, &loss).collect::<Vec<_>>())
         .collect()
 }

@@ -111,6 +111,7 @@ pub(super) fn rerouted(
 ) -> Vec<Finding> {
     let lost = traffic(before, after, objects, most);
     let mut findings = losses::at_listeners([before, after], key, &lost.opened);
+    findings.extend(losses::by_gateways([before, after], key, objects));
     if !lost.detached.is_empty() {
         let message = match lost.detached.first() {
             Some(route) if lost.detached.len() == 1 => {

@@ -10,7 +10,7 @@ use super::change;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
-use crate::effective::protection::{Extent, Loss, Lost, lost, lost_at_listeners};
+use crate::effective::protection::{Extent, Loss, Lost, lost, lost_at_listeners, lost_by_gateways};
 use crate::effective::renames::Renames;
 use crate::effective::traffic::Opened;
 use crate::kinds::profile::{DictatedBy, Op, Strategy};
@@ -190,6 +190,26 @@ pub(super) fn at_listeners(
         .collect()
 }
 
+/// The client certificates that these Gateways themselves ask for no longer.
+pub(super) fn by_gateways(
+    [before, after]: [&Snapshot; 2],
+    key: &ObjectKey,
+    objects: &[ObjectKey],
+) -> Vec<Finding> {
+    let mut was = Resolver::bounded(before);
+    let mut is = was.for_snapshot(after);
+    let lost = lost_by_gateways([&mut was, &mut is], objects);
+    if was.is_spent() || is.is_spent() {
+        return vec![change::too_much(
+            key,
+            "which client certificates Gateways ask for",
+        )];
+    }
+    lost.into_iter()
+        .map(|(kind, loss)| finding(key, &kind, loss, &[]))
+        .collect()
+}
+
 /// The finding on a protection that paths lose.
 fn finding(key: &ObjectKey, kind: &GroupKind, loss: Loss, remedies: &[Remedy]) -> Finding {
     let name = &loss.protection;
@@ -230,6 +250,10 @@ fn what_is_lost(loss: &Loss) -> String {
             (_, true) => "keeps only part of",
             (_, false) => "keep only part of",
         };
+        if loss.lost.by == loss.objects {
+            let its = if is_one { "its" } else { "their" };
+            return format!("{objects} {verb} {its} {name}");
+        }
         return format!("{objects} {verb} the {name} of {by}");
     }
     let entries: BTreeSet<String> = loss.opened.iter().map(ToString::to_string).collect();

@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Loss, Lost};
+use super::own::{CLIENT_CERTIFICATES, lost_at_new_listeners};
+use super::{AtPath, Loss, Lost};
 use crate::effective::Resolver;
 use crate::effective::traffic::Opened;
 use crate::kinds::profile::{Class, Profile, Protection};
@@ -13,6 +14,7 @@ use crate::merge::Effective;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
 use crate::model::shared::Shared;
+use crate::topology::frontend_tls;
 
 /// The protections that routes lose by the listeners that a change opens to them, while all listeners by which their
 /// requests came before provided them. One loss for each kind and protection.
@@ -34,7 +36,7 @@ pub fn lost_at_listeners(
         }
         let (mut before, mut after) = (AtListeners::new(was), AtListeners::new(is));
         for protection in profile.protects.iter() {
-            let mut loss = Loss::of(protection);
+            let mut loss = Loss::named(&protection.name);
             for (route, opened) in opened {
                 let Some(had) = before.effective_at_all(&opened.before, &kind) else {
                     continue;
@@ -42,7 +44,12 @@ pub fn lost_at_listeners(
                 for listener in &opened.new {
                     let has = after.effective_at(listener, &kind);
                     let taken = has.and_then(|has| {
-                        let states = [(&before, &*had), (&after, std::slice::from_ref(&has))];
+                        let has = [after.with_own(has, protection, listener)];
+                        let had = had.iter().zip(&opened.before).map(|(had, listener)| {
+                            before.with_own(had.clone(), protection, listener)
+                        });
+                        let had: Vec<AtPath> = had.collect();
+                        let states = [(&before, &*had), (&after, &has)];
                         lost_between(&profile, protection, states)
                     });
                     if let Some(taken) = taken {
@@ -57,28 +64,30 @@ pub fn lost_at_listeners(
             }
         }
     }
+    let (mut was, mut is) = (AtListeners::new(was), AtListeners::new(is));
+    losses.extend(lost_at_new_listeners(&mut was, &mut is, opened));
     losses
 }
 
 fn lost_between(
     profile: &Profile,
     protection: &Protection,
-    [(before, had), (after, has)]: [(&AtListeners<'_, '_>, &[Shared<Effective>]); 2],
+    [(before, had), (after, has)]: [(&AtListeners<'_, '_>, &[AtPath]); 2],
 ) -> Option<Lost> {
     let (before, after) = (before.resolver.snapshot(), after.resolver.snapshot());
     Lost::between(profile, protection, (before, had), (after, has))
 }
 
 /// The effective policies of one kind at listeners, each resolved once: many routes share a listener.
-struct AtListeners<'r, 's> {
-    resolver: &'r mut Resolver<'s>,
+pub(super) struct AtListeners<'r, 's> {
+    pub(super) resolver: &'r mut Resolver<'s>,
     known: HashMap<Place, Option<Shared<Effective>>>,
 }
 
 // === impl AtListeners ===
 
 impl<'r, 's> AtListeners<'r, 's> {
-    fn new(resolver: &'r mut Resolver<'s>) -> Self {
+    pub(super) fn new(resolver: &'r mut Resolver<'s>) -> Self {
         Self {
             resolver,
             known: HashMap::default(),
@@ -86,7 +95,11 @@ impl<'r, 's> AtListeners<'r, 's> {
     }
 
     /// `None` if a place is no listener, of which nothing is known.
-    fn effective_at(&mut self, listener: &Place, kind: &GroupKind) -> Option<Shared<Effective>> {
+    pub(super) fn effective_at(
+        &mut self,
+        listener: &Place,
+        kind: &GroupKind,
+    ) -> Option<Shared<Effective>> {
         if let Some(known) = self.known.get(listener) {
             return known.clone();
         }
@@ -98,6 +111,19 @@ impl<'r, 's> AtListeners<'r, 's> {
         let effective = there.next().map(|group| group.effective.clone());
         self.known.insert(listener.clone(), effective.clone());
         effective
+    }
+
+    /// A result at a listener, with what the Gateway itself does there.
+    fn with_own(
+        &self,
+        effective: Shared<Effective>,
+        protection: &Protection,
+        listener: &Place,
+    ) -> AtPath {
+        let snapshot = self.resolver.snapshot();
+        let concerned = *protection.name == *CLIENT_CERTIFICATES;
+        let own = concerned.then(|| frontend_tls(snapshot, listener));
+        (effective, own.flatten())
     }
 
     fn effective_at_all(

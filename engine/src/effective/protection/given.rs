@@ -12,6 +12,7 @@ use crate::model::json_text::JsonText;
 use crate::model::setting_path::{SettingPath, is_under};
 use crate::policy::{InForce, Setting, StanzaRef};
 use crate::state::snapshot::Snapshot;
+use crate::topology::OwnTls;
 
 /// The requests for which a protection holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,6 +92,19 @@ impl Given {
             return given;
         }
         look.together(effective.in_force())
+    }
+
+    /// Whether policies say what becomes of requests: they protect some, or let them pass.
+    pub(super) fn says_something(&self) -> bool {
+        self.extent > Extent::None || !self.weaknesses.is_empty()
+    }
+
+    /// What the Gateway itself provides, if no policy says what becomes of requests.
+    pub(super) fn or_own(self, own: Option<&OwnTls>) -> Self {
+        match own {
+            Some(own) if !self.says_something() => own.given(),
+            _ => self,
+        }
     }
 
     /// The most that any of them provides, for which those that provide less are no reason.

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::bounded_vec::{BoundedVec, MOST_HOSTNAMES};
 use super::filter_refs::FilterRefs;
+use super::frontend_tls::GatewayTlsJson;
 use super::listener_tls::ListenerTlsJson;
 use super::matches::Matches;
 use super::paths::Paths;
@@ -72,6 +73,7 @@ struct GatewaySpec<'a> {
     allowed_listeners: Option<AllowedJson<'a>>,
     infrastructure: Option<InfrastructureJson>,
     addresses: Option<BoundedVec<AddressJson>>,
+    tls: Option<GatewayTlsJson>,
 }
 
 #[derive(Default, Deserialize)]
@@ -265,6 +267,7 @@ pub(super) fn node(
                     spec.infrastructure,
                     spec.addresses.iter().flat_map(|few| &few.0),
                 ),
+                frontend_tls: spec.tls.and_then(GatewayTlsJson::client_certificates),
             }
         }
         (GATEWAY_API, "ListenerSet") | (GATEWAY_API_X, "XListenerSet") => {

@@ -8,6 +8,7 @@ use serde::de::{Deserialize, Deserializer as _, IgnoredAny, MapAccess, SeqAccess
 use serde_json::value::RawValue;
 
 use super::bounded_vec::{MOST, MOST_HOSTNAMES};
+use super::frontend_tls::GatewayTlsJson;
 use super::json::{
     self, ListenerJson, MOST_PORTS, ParentJson, RuleJson, grant_from, grant_to, service_port,
 };
@@ -50,7 +51,7 @@ fn node(gk: &GroupKind, header: &Header, spec: &str) -> Node {
             }
         }
         (GATEWAY_API, "Gateway") => {
-            let [class, listeners, sets, stated, addresses] = fields(
+            let [class, listeners, sets, stated, addresses, tls] = fields(
                 spec,
                 [
                     "gatewayClassName",
@@ -58,6 +59,7 @@ fn node(gk: &GroupKind, header: &Header, spec: &str) -> Node {
                     "allowedListeners",
                     "infrastructure",
                     "addresses",
+                    "tls",
                 ],
             );
             let addresses: Box<[json::AddressJson]> =
@@ -69,6 +71,9 @@ fn node(gk: &GroupKind, header: &Header, spec: &str) -> Node {
                     read(sets).map_or(From::Unknown, json::sets)
                 }),
                 infrastructure: json::infrastructure(stated.and_then(read), addresses.iter()),
+                frontend_tls: tls
+                    .and_then(read)
+                    .and_then(GatewayTlsJson::client_certificates),
             }
         }
         (GATEWAY_API, "ListenerSet") | (GATEWAY_API_X, "XListenerSet") => {

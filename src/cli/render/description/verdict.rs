@@ -85,15 +85,21 @@ pub(super) fn line(about: &OfTarget, overview: &Overview, only: bool, style: Sty
 
 /// The listeners with their ports and hostnames.
 pub(super) fn listeners(overview: &Overview, style: Style) -> String {
-    let mut table = Table::new(&["LISTENER", "PROTOCOL", "PORT", "HOSTNAME", "ROUTES"]);
+    let mut listeners = overview.listeners.iter();
+    let with_certificates = listeners.any(|listener| listener.client_certificates.is_some());
+    let mut columns = vec!["LISTENER", "PROTOCOL", "PORT", "HOSTNAME", "ROUTES"];
+    columns.extend(with_certificates.then_some("CLIENT CERTIFICATES"));
+    let mut table = Table::new(&columns);
     for listener in &overview.listeners {
-        table.row([
+        let mut row = vec![
             (&listener.name).into(),
             (&listener.protocol).into(),
             listener.port.to_string().into(),
             listener.hostname.as_deref().unwrap_or("any").into(),
             listener.routes.to_string().into(),
-        ]);
+        ];
+        row.extend(with_certificates.then(|| listener.client_certificates.unwrap_or("-").into()));
+        table.cells(row);
     }
     if table.is_empty() {
         return String::new();

@@ -1,0 +1,212 @@
+//! Client certificates that a Gateway itself asks for, in `spec.tls.frontend`, where no policy does. A policy that says what becomes of
+//! client certificates at a listener takes the place of what the Gateway says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+
+use super::at_listeners::AtListeners;
+use super::given::Given;
+use super::{Extent, Loss, Lost};
+use crate::effective::Resolver;
+use crate::effective::impact::EffectiveChange;
+use crate::effective::traffic::Opened;
+use crate::kinds::profile::{Class, Protection};
+use crate::model::ids::{GroupKind, ObjectKey, Place};
+use crate::model::json_text::JsonText;
+use crate::model::object::ClientCertificates;
+use crate::state::snapshot::Snapshot;
+use crate::topology::{OwnTls, frontend_tls, sets_of};
+
+/// The name of the protection by client certificates in profiles.
+pub const CLIENT_CERTIFICATES: &str = "client certificates";
+
+/// Why client certificates that are only asked for protect nothing.
+const NOT_REQUIRED: &str =
+    "mode AllowInsecureFallback of spec.tls.frontend lets clients without a valid certificate pass";
+
+/// What the Gateways themselves do, before a change and after it.
+pub(super) type Owns = [Option<OwnTls>; 2];
+
+// === impl OwnTls ===
+
+impl OwnTls {
+    /// What the Gateways do at the effective targets of a change, if the protection is that by client certificates: each pair once.
+    pub(super) fn of_change(
+        [before, after]: [&Snapshot; 2],
+        protection: &Protection,
+        shifted: &EffectiveChange,
+    ) -> BTreeSet<Owns> {
+        if *protection.name != *CLIENT_CERTIFICATES {
+            return BTreeSet::from([[None, None]]);
+        }
+        let targets = shifted.ends.targets();
+        let owns =
+            targets.map(|target| [frontend_tls(before, target), frontend_tls(after, target)]);
+        owns.collect()
+    }
+
+    /// What it provides.
+    pub(super) fn given(&self) -> Given {
+        let mode = [self.field, "validation", "mode"].join(".");
+        let path = mode.split('.').map(Into::into).collect();
+        let value = JsonText::from(&json!("AllowValidOnly"));
+        match self.does {
+            ClientCertificates::Required => Given {
+                extent: Extent::All,
+                sources: vec![(self.gateway.clone(), Some((path, value)))],
+                weaknesses: BTreeSet::new(),
+            },
+            ClientCertificates::Asked => Given {
+                extent: Extent::None,
+                sources: Vec::new(),
+                weaknesses: BTreeSet::from([NOT_REQUIRED.into()]),
+            },
+        }
+    }
+
+    /// A sentence for users.
+    fn text(&self) -> String {
+        let gateway = self.gateway.text();
+        match self.does {
+            ClientCertificates::Required => format!(
+                "{gateway} asks for client certificates (spec.{}): clients without a valid one cannot connect",
+                self.field
+            ),
+            ClientCertificates::Asked => format!(
+                "{gateway} asks for client certificates (spec.{}), but lets clients without a valid one pass (mode AllowInsecureFallback)",
+                self.field
+            ),
+        }
+    }
+}
+
+/// What a Gateway itself does with client certificates at a listener, as a sentence for users, unless a policy decides there.
+pub fn own_client_certificates(resolver: &mut Resolver<'_>, listener: &Place) -> Option<String> {
+    let own = frontend_tls(resolver.snapshot(), listener)?;
+    let decided = AtListeners::new(resolver).is_decided(listener);
+    (!decided).then(|| own.text())
+}
+
+/// The client certificates that Gateways themselves ask for no longer, or without refusing anybody. One loss for each Gateway.
+pub fn lost_by_gateways(
+    [was, is]: [&mut Resolver<'_>; 2],
+    objects: &[ObjectKey],
+) -> Vec<(GroupKind, Loss)> {
+    let (before, after) = (was.snapshot(), is.snapshot());
+    let (mut was, mut is) = (AtListeners::new(was), AtListeners::new(is));
+    let mut losses = Vec::new();
+    for key in objects
+        .iter()
+        .filter(|key| key.gk.is_gateway_api("Gateway"))
+    {
+        let Some(gateway) = after.get(key) else {
+            continue;
+        };
+        let mut loss = Loss::named(CLIENT_CERTIFICATES);
+        for owner in std::iter::once(gateway).chain(sets_of(after, key)) {
+            for listener in owner.listeners() {
+                let place = owner.key.section(listener.name.clone());
+                let Some(own) = frontend_tls(before, &place) else {
+                    continue;
+                };
+                let now = frontend_tls(after, &place);
+                if now.as_ref().map(|now| now.does) == Some(own.does)
+                    || was.is_decided(&place)
+                    || is.is_decided(&place)
+                {
+                    continue;
+                }
+                let Some(lost) = Lost::of_own(&own, now.as_ref()) else {
+                    continue;
+                };
+                loss.objects.insert(key.clone());
+                loss.lost.add(&lost);
+            }
+        }
+        if !loss.objects.is_empty() {
+            losses.push((key.gk.clone(), loss));
+        }
+    }
+    losses
+}
+
+/// The client certificates of Gateways that routes lose by the listeners that a change opens to them, while all listeners by which
+/// their requests came before asked for them.
+pub(super) fn lost_at_new_listeners(
+    was: &mut AtListeners<'_, '_>,
+    is: &mut AtListeners<'_, '_>,
+    opened: &BTreeMap<ObjectKey, Opened>,
+) -> Option<(GroupKind, Loss)> {
+    let (before, after) = (was.resolver.snapshot(), is.resolver.snapshot());
+    let mut loss = Loss::named(CLIENT_CERTIFICATES);
+    for (route, opened) in opened {
+        let had = opened
+            .before
+            .iter()
+            .map(|listener| frontend_tls(before, listener));
+        let Some(had) = had.collect::<Option<Vec<OwnTls>>>() else {
+            continue;
+        };
+        for listener in &opened.new {
+            let has = frontend_tls(after, listener);
+            let each = had.iter().map(|had| Lost::of_own(had, has.as_ref()));
+            let Some(each) = each.collect::<Option<Vec<Lost>>>() else {
+                continue;
+            };
+            let mut before = opened.before.iter();
+            if each.is_empty() || before.any(|had| was.is_decided(had)) || is.is_decided(listener) {
+                continue;
+            }
+            loss.objects.insert(route.clone());
+            loss.opened.insert(listener.clone());
+            each.iter().for_each(|lost| loss.lost.add(lost));
+        }
+    }
+    (!loss.objects.is_empty()).then(|| (GroupKind::gateway_api("Gateway"), loss))
+}
+
+// === impl AtListeners ===
+
+impl AtListeners<'_, '_> {
+    /// Whether a policy says what becomes of client certificates at a listener.
+    fn is_decided(&mut self, listener: &Place) -> bool {
+        let snapshot = self.resolver.snapshot();
+        let kinds: Vec<GroupKind> = snapshot.used_kinds().cloned().collect();
+        kinds.iter().any(|kind| {
+            let Some(profile) = snapshot.profile(kind) else {
+                return false;
+            };
+            let mut protections = profile.protects.iter();
+            let protection = protections.find(|named| *named.name == *CLIENT_CERTIFICATES);
+            let Some(protection) = protection.filter(|_| *profile.class != Class::Direct) else {
+                return false;
+            };
+            let effective = self.effective_at(listener, kind);
+            effective.is_some_and(|effective| {
+                Given::by(snapshot, profile, protection, &effective).says_something()
+            })
+        })
+    }
+}
+
+// === impl Lost ===
+
+impl Lost {
+    /// What is lost if a Gateway itself does something else. `None` if it protects as much as before.
+    fn of_own(had: &OwnTls, has: Option<&OwnTls>) -> Option<Self> {
+        let had = had.given();
+        let has = has.map(OwnTls::given);
+        let remains = has.as_ref().map_or(Extent::None, |has| has.extent);
+        if remains >= had.extent {
+            return None;
+        }
+        let mut lost = Self {
+            remains,
+            reasons: has.into_iter().flat_map(|has| has.weaknesses).collect(),
+            ..Self::nothing()
+        };
+        lost.note_sources(had.sources);
+        Some(lost)
+    }
+}
