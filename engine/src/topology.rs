@@ -47,7 +47,9 @@ pub use delegated_paths::{DelegatedPaths, OwnPaths};
 pub(crate) use hostnames::{in_common, intersect};
 pub use isolation::ListenerHostname;
 pub use policies_by_hostname::PoliciesByHostname;
-pub use route_kinds::{KeptOut, KeptOutCache, kept_out, may_keep_out, routes_of_other_kind};
+pub use route_kinds::{
+    KeptOut, KeptOutCache, kept_out, may_keep_out, perhaps_kept_out, routes_of_other_kind,
+};
 pub use route_path::{RoutePath, Unreached, backend, to_backends, to_route, to_rules, unreached};
 pub use route_paths::RoutePaths;
 

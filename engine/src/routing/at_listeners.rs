@@ -87,6 +87,10 @@ impl<'a, 'm> AtListeners<'a, 'm> {
                 winner = Some((point, hit));
             }
         }
+        let doubt = winner.and_then(|(point, hit)| {
+            let other = point.candidates.doubtful.get(&hit.route.key)?;
+            Some(messages::doubt(hit, other))
+        });
         let taken = winner.map(|(point, hit)| self.matching.taken(self.request, &point.entry, hit));
         let all = Choice::of_all(choices.into_iter().map(|(_, choice)| choice));
         let mut outcome = match taken {
@@ -98,6 +102,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
         lost.extend(self.kept_out(&all, known));
         lost.extend(apart);
         outcome.notes.extend(messages::order_notes(&all));
+        outcome.notes.extend(doubt);
         if self.may_be_taken_elsewhere(&all) {
             let note = "not every implementation keeps listeners apart: there the less specific one may serve it";
             outcome.notes.push(note.to_owned());

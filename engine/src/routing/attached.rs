@@ -10,7 +10,7 @@ use crate::model::object::{Object, ParentRef, Rule, is_route};
 use crate::policy::Precedence;
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::{delegates, is_dead_end};
-use crate::topology::{OwnListener, Refusal, kept_out, refusal};
+use crate::topology::{KeptOut, OwnListener, Refusal, kept_out, perhaps_kept_out, refusal};
 
 /// The routes that refer to the owner of a listener, from the point of view of this listener.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub(super) struct Attached<'a> {
     pub(super) refused: Vec<(&'a Arc<Object>, &'a ParentRef, Refusal)>,
     /// Routes that lose their place to an older route of another kind, which is the second value.
     pub(super) rejected: Vec<(&'a Arc<Object>, Arc<Object>)>,
+    /// Attached routes that may lose their place so, if nothing is known of the controller.
+    pub(super) doubtful: KeptOut,
 }
 
 /// Sorts the routes that refer to the owner of a listener.
@@ -37,6 +39,7 @@ pub(super) fn attached<'a>(snapshot: &'a Snapshot, own: &OwnListener<'_>) -> Att
         routes: Vec::new(),
         refused: Vec::new(),
         rejected: Vec::new(),
+        doubtful: perhaps_kept_out(snapshot, own),
     };
     let kept_out = kept_out(snapshot, own);
     let routes = snapshot.below(&own.owner.key);

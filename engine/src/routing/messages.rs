@@ -287,6 +287,14 @@ pub(super) fn order_notes(choice: &Choice<'_>) -> Vec<String> {
     notes
 }
 
+/// A note on a rule whose route shares a hostname with an older route of another kind.
+pub(super) fn doubt(hit: &Hit<'_>, other: &Object) -> String {
+    format!(
+        "{} shares a hostname with the older {}: Gateway API lets a controller refuse it for that",
+        hit.route.key, other.key
+    )
+}
+
 /// A note on a path that many Gateways normalize.
 pub(super) fn path_note(path: &str) -> Option<String> {
     let lowercase = path.to_ascii_lowercase();

@@ -1,5 +1,6 @@
 //! An `HTTPRoute` and a `GRPCRoute` with the same hostname on one listener: a controller may serve both, or accept
-//! only the older one (Gateway API 1.7, `hostnames` of both kinds). A fact about the controller decides.
+//! only the older one (Gateway API 1.7, `hostnames` of both kinds). Both are served, unless a fact about the controller says
+//! otherwise: no controller whose source was looked at refuses one.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -49,18 +50,20 @@ fn other_kind(kind: &GroupKind) -> Option<&'static GroupKind> {
 }
 
 /// Whether a Gateway or `ListenerSet` may keep out routes of this kind: routes of the other kind name it too, and its
-/// controller accepts only one kind per hostname. `false` if the controller is unknown.
+/// controller accepts only one kind per hostname. `false` if that is not known.
 pub fn may_keep_out(snapshot: &Snapshot, owner: &Object, kind: &GroupKind) -> bool {
-    other_kind(kind).is_some_and(|other| snapshot.naming_of(&owner.key, other).next().is_some())
-        && takes_one_kind(snapshot, owner)
+    has_other_kind(snapshot, owner, kind) && serves_both(snapshot, owner) == Some(false)
 }
 
-fn takes_one_kind(snapshot: &Snapshot, owner: &Object) -> bool {
-    let controller = controller(snapshot, &owner.key);
-    controller.is_some_and(|name| {
-        let facts = snapshot.controller_facts(name);
-        !facts.is_some_and(|facts| facts.http_and_grpc_on_one_hostname)
-    })
+fn has_other_kind(snapshot: &Snapshot, owner: &Object, kind: &GroupKind) -> bool {
+    other_kind(kind).is_some_and(|other| snapshot.naming_of(&owner.key, other).next().is_some())
+}
+
+/// Whether the controller of a Gateway or `ListenerSet` serves both kinds on one hostname, if that is known.
+fn serves_both(snapshot: &Snapshot, owner: &Object) -> Option<bool> {
+    let controller = controller(snapshot, &owner.key)?;
+    let facts = snapshot.controller_facts(controller)?;
+    facts.http_and_grpc_on_one_hostname
 }
 
 /// The routes of the other kind that may keep a route out, or that it may keep out.
@@ -78,7 +81,24 @@ pub fn routes_of_other_kind(snapshot: &Snapshot, route: &Object) -> Vec<ObjectKe
 
 /// The routes that a listener keeps out for older ones of the other kind; empty if its controller serves both.
 pub fn kept_out(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut {
-    if !may_keep_out(snapshot, own.owner, HTTP) || !may_keep_out(snapshot, own.owner, GRPC) {
+    match serves_both(snapshot, own.owner) {
+        Some(false) => younger_of_other_kind(snapshot, own),
+        _ => KeptOut::default(),
+    }
+}
+
+/// The routes that a controller may keep out of a listener for older ones of the other kind, if it is not known whether it does.
+pub fn perhaps_kept_out(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut {
+    match serves_both(snapshot, own.owner) {
+        None => younger_of_other_kind(snapshot, own),
+        Some(_) => KeptOut::default(),
+    }
+}
+
+/// The routes that share a hostname of a listener with older ones of the other kind.
+fn younger_of_other_kind(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut {
+    let mut kinds = [HTTP, GRPC].into_iter();
+    if !kinds.all(|kind| has_other_kind(snapshot, own.owner, kind)) {
         return KeptOut::default();
     }
     let routes = snapshot.naming(&own.owner.key);

@@ -7,6 +7,7 @@ use crate::admission::finding::{Code, Finding, Severity};
 use crate::admission::validate::{validate, validate_read};
 use crate::attachment::conflict::overlap;
 use crate::effective::Resolver;
+use crate::effective::protection::CLIENT_CERTIFICATES;
 use crate::kinds::profile::{ConflictScope, SameTarget};
 use crate::merge::field_conflicts;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
@@ -60,7 +61,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
     match before {
         None => {
             findings.extend(affects(policy, &status));
-            let taken = if status.may_take_away() || policy.adds_nothing() {
+            let taken = if may_take_away(policy, &status) || policy.adds_nothing() {
                 losses::losses_by(&mut resolver, policy)
             } else {
                 losses::Losses::Nothing
@@ -86,7 +87,7 @@ pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, policy: &Policy)
     let status = status(resolver, policy);
     findings.extend(affects(policy, &status));
     findings.extend(reported::disagrees(policy, &status));
-    let protects = !policy.profile.protects.is_empty() && status.may_take_away();
+    let protects = !policy.profile.protects.is_empty() && may_take_away(policy, &status);
     if protects || policy.is_empty() {
         let taken = losses::losses_by(resolver, policy);
         taken.complete(&mut findings, policy);
@@ -94,6 +95,12 @@ pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, policy: &Policy)
     }
     findings.extend(in_force(resolver, policy, &status));
     findings
+}
+
+/// Whether it may take something from other policies of its kind, or from a Gateway that itself asks for client certificates.
+fn may_take_away(policy: &Policy, status: &PolicyStatus) -> bool {
+    let replaces_own = || policy.is_weak() && policy.protects_by(CLIENT_CERTIFICATES);
+    status.may_take_away() || replaces_own()
 }
 
 /// A refused policy will have no effect.

@@ -20,10 +20,9 @@ pub struct ControllerFile {
     /// Other names under which it runs; `*` at the end stands for any characters: `istio.io/*`.
     #[serde(default)]
     pub other_names: Vec<String>,
-    /// Whether it serves an `HTTPRoute` and a `GRPCRoute` on one hostname of a listener. Otherwise it accepts only
-    /// the older one.
-    #[serde(default)]
-    pub http_and_grpc_on_one_hostname: bool,
+    /// Whether it serves an `HTTPRoute` and a `GRPCRoute` on one hostname of a listener, or accepts only the older one. If absent,
+    /// attache assumes that it serves both, and notes where it matters.
+    pub http_and_grpc_on_one_hostname: Option<bool>,
     /// How it follows an `HTTPRoute` that delegates to others. By default it does not: a route is no backend.
     pub delegation: Option<DelegationFile>,
     /// How it keeps HTTP listeners on one port apart. If absent, attache assumes `full` and notes where it matters.
