@@ -45,6 +45,7 @@ mod shadows;
 mod stack;
 mod stack_level;
 mod subgraph;
+mod taken_hostnames;
 mod target_fields;
 pub mod traffic;
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::effective::renames::Renames;
+use crate::effective::taken_hostnames::{NewListeners, Taken};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Node, Object, is_route};
 use crate::state::grants::routes_into;
@@ -24,6 +25,8 @@ pub struct Traffic {
     pub reduced: BTreeMap<ObjectKey, BTreeSet<Place>>,
     /// Listeners that accept the same routes at another port or hostname, with these routes.
     pub moved: BTreeMap<Moved, BTreeSet<ObjectKey>>,
+    /// New listeners that take hostnames from unchanged routes of other listeners.
+    pub taken: BTreeMap<Place, Taken>,
     /// Unchanged routes that additional listeners accept, with these listeners.
     pub gained: BTreeMap<ObjectKey, BTreeSet<Place>>,
     /// Routes that additional listeners accept, changed or not, beside those that accepted them before.
@@ -91,6 +94,7 @@ pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most:
         ..Traffic::default()
     };
     let (mut was, mut is) = (KeptOutCache::new(before), KeptOutCache::new(after));
+    let new_listeners = NewListeners::of(before, after, objects);
     for key in routes.into_iter().take(most) {
         let (Some(old), Some(new)) = (before.get(key), after.get(key)) else {
             continue;
@@ -106,6 +110,7 @@ pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most:
         // A route that was edited itself changes its parents on purpose.
         if !objects.contains(key) {
             traffic.compare(key, &had, &has);
+            new_listeners.take(new, [&had, &has], &mut traffic.taken);
         }
     }
     let edited = objects.iter().filter(|key| is_route(&key.gk)).take(most);

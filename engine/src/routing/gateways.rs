@@ -213,16 +213,20 @@ impl<'a> Matching<'a> {
             backend.answer = of_backend(backend, &spec.filters, context);
         }
         let mirrors = mirrors(self.snapshot, route, &hit.rule, in_mesh);
-        let unresolved = object_filters::unresolved(self.snapshot, &front, route, index);
-        let is_unresolved = unresolved.is_some();
+        let of_filter = object_filters::unresolved(self.snapshot, &front, route, index);
+        let of_filter = of_filter.or_else(|| {
+            let has_backends = !hit.rule.backends.is_empty();
+            object_filters::direct(self.snapshot, &front, route, index, has_backends)
+        });
+        let by_filter = of_filter.is_some();
         let answer = if hit.is_dead_end {
             let why = "the rule delegates to other routes, and not each of its backends stands for one that takes its requests";
             Some(Answer::error(&route.key, why))
         } else {
-            unresolved.or_else(|| answer(route, &hit.rule.filters, &backends, context))
+            of_filter.or_else(|| answer(route, &hit.rule.filters, &backends, context))
         };
         let in_place =
-            is_unresolved || hit.rule.filters.cors.is_some() && context.preflight_of.is_some();
+            by_filter || hit.rule.filters.cors.is_some() && context.preflight_of.is_some();
         let by_backend = answer.is_some() && backends.iter().any(|b| b.answer.is_some());
         let (backends, mirrors) = if in_place || by_backend {
             // A filter answers before any backend is reached.
@@ -231,7 +235,7 @@ impl<'a> Matching<'a> {
             (backends, mirrors)
         };
         let mut notes = messages::notes(hit);
-        if !is_unresolved {
+        if !by_filter {
             notes.extend(object_filters::notes(self.snapshot, route, index));
         }
         if in_mesh {

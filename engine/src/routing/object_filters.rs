@@ -1,10 +1,13 @@
 //! Filters of a rule that name objects (`ExtensionRef`): those that lead nowhere, and those that are not read.
 
+use serde_json::Value;
+
 use super::EntryPoint;
 use super::backends::Answer;
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object};
 use crate::state::snapshot::Snapshot;
+use crate::topology::controller_facts;
 use crate::topology::reports::controller;
 
 /// The objects that filters of a rule name, in the order of the filters.
@@ -29,6 +32,40 @@ pub(super) fn unresolved(
         missing.map(|named| format!("a filter of the rule names {named}, which does not exist"));
     let why = missing.or_else(|| of_others(snapshot, front, route, rule))?;
     Some(Answer::error(&route.key, why))
+}
+
+/// The answer of an object that a filter of a rule names, if the controller lets it answer requests.
+pub(super) fn direct(
+    snapshot: &Snapshot,
+    front: &EntryPoint,
+    route: &Object,
+    rule: usize,
+    has_backends: bool,
+) -> Option<Answer> {
+    let EntryPoint::Listener(entry) = front else {
+        return None;
+    };
+    if !route.key.gk.is_gateway_api("HTTPRoute") {
+        return None;
+    }
+    let facts = controller_facts(snapshot, &entry.gateway)?;
+    named(route, rule).iter().find_map(|named| {
+        let mut known = facts.answering_filters.iter();
+        let filter = known.find(|filter| filter.is_of(&named.gk))?;
+        let spec = snapshot.get(named)?.spec.as_ref()?;
+        let spec: Value = serde_json::from_str(spec).ok()?;
+        let status = filter.answer(&spec)?;
+        Some(if has_backends && filter.fails_with_backends {
+            let why = format!("{named} cannot answer for a rule with backends");
+            Answer::error(&route.key, why)
+        } else {
+            Answer {
+                status: Some(status),
+                location: None,
+                why: format!("{named}, which a filter of the rule names, answers"),
+            }
+        })
+    })
 }
 
 fn of_others(

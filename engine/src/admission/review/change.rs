@@ -8,7 +8,7 @@ use crate::admission::finding::{Code, Finding};
 use crate::attachment::rejection::RejectionFinder;
 use crate::attachment::{attached_to, permission, targets_of};
 use crate::effective::impact::{EffectiveChange, Same, diff};
-use crate::effective::traffic::traffic;
+use crate::effective::traffic::{Traffic, traffic};
 use crate::effective::{PathGroup, Resolver};
 use crate::merge::Effective;
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -144,6 +144,7 @@ pub(super) fn rerouted(
         let subject = format!("class of {gateway}");
         findings.push(Finding::new(Code::RouteDetached, key, message).about(subject));
     }
+    findings.extend(hostnames_taken(key, &lost));
     for (moved, routes) in &lost.moved {
         let message = format!(
             "{} takes requests to {} {moved}",
@@ -179,7 +180,28 @@ pub(super) fn opened_by_created(
     most: usize,
 ) -> Vec<Finding> {
     let traffic = traffic(before, after, std::slice::from_ref(key), most);
-    losses::at_listeners([before, after], key, &traffic.opened)
+    let mut findings = losses::at_listeners([before, after], key, &traffic.opened);
+    findings.extend(hostnames_taken(key, &traffic));
+    findings
+}
+
+/// Findings, reported on `key`, about hostnames that new listeners take from routes of other listeners.
+fn hostnames_taken(key: &ObjectKey, traffic: &Traffic) -> impl Iterator<Item = Finding> {
+    traffic.taken.iter().map(|(listener, taken)| {
+        let hostnames = taken.hostnames.iter().map(ToString::to_string).collect();
+        let verb = if taken.routes.len() == 1 {
+            "gets"
+        } else {
+            "get"
+        };
+        let message = format!(
+            "{listener} takes the requests for {}: {} {verb} none of them any more",
+            wording::first(&hostnames),
+            wording::counted(&taken.routes)
+        );
+        let subject = format!("hostnames of {listener}");
+        Finding::new(Code::RouteDetached, key, message).about(subject)
+    })
 }
 
 /// The finding about changed effective policies of a kind, on paths that exist before and after.

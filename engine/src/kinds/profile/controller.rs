@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::file::Match;
+use super::read::setting_path;
 use super::{DelegationFile, ProfileRules};
-use crate::model::ids::ObjectKey;
+use crate::model::ids::{GroupKind, ObjectKey};
 
 /// Facts about a controller of Gateways that are independent of policies.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -48,6 +50,9 @@ pub struct ControllerFile {
     /// requests to them.
     #[serde(default)]
     pub attached_kinds: Vec<AttachedKindFile>,
+    /// Kinds of its own whose objects answer the requests of rules of `HTTPRoutes` that name them in a filter.
+    #[serde(default)]
+    pub answering_filters: Vec<AnsweringFilterFile>,
     /// Those of its `GatewayClasses` whose Gateways serve the Services that name them by label, with routes or without: waypoints.
     #[serde(default)]
     pub serves_without_routes: BTreeSet<String>,
@@ -76,6 +81,25 @@ pub struct MadeRouteFile {
     pub prefix: String,
     /// The kind of the backends that its rules name without a kind, if they name backends.
     pub backends: Option<Match>,
+}
+
+/// A kind whose objects answer requests if a filter names them.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AnsweringFilterFile {
+    /// The API group.
+    pub group: String,
+    /// Kind.
+    pub kind: String,
+    /// Only objects with this field answer: `spec.directResponse`.
+    pub when: Option<String>,
+    /// The field with the status of the answer: `spec.directResponse.statusCode`.
+    pub status: String,
+    /// The status if the field is absent.
+    pub default: Option<u16>,
+    /// Whether requests fail if the rule has backends, too.
+    #[serde(default)]
+    pub fails_with_backends: bool,
 }
 
 /// A kind that attaches to Gateways like routes.
@@ -186,6 +210,26 @@ impl AttachedKindFile {
         let gk = &backend.gk;
         let is_of_kind = (&*gk.group, &*gk.kind) == (&*self.group, &*self.kind);
         is_of_kind && self.backend_for_all.as_deref() == Some(&*backend.name)
+    }
+}
+
+// === impl AnsweringFilterFile ===
+
+impl AnsweringFilterFile {
+    /// Whether the objects of a kind may answer.
+    pub fn is_of(&self, gk: &GroupKind) -> bool {
+        (&*gk.group, &*gk.kind) == (&*self.group, &*self.kind)
+    }
+
+    /// The status with which an object with this spec answers; `None` if it does not.
+    pub fn answer(&self, spec: &Value) -> Option<String> {
+        let at = |path: &str| spec.pointer(&format!("/{}", setting_path(path).join("/")));
+        if let Some(when) = &self.when {
+            at(when).filter(|value| !value.is_null())?;
+        }
+        let stated = at(&self.status).and_then(Value::as_u64);
+        let status = stated.or(self.default.map(u64::from))?;
+        Some(status.to_string())
     }
 }
 

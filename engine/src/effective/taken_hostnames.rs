@@ -1,0 +1,113 @@
+//! Hostnames that new listeners take from routes of listeners with wider hostnames: of the listeners of one port, the one with the most
+//! specific hostname takes a request.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
+use std::sync::Arc;
+
+use crate::model::ids::{ObjectKey, Place};
+use crate::model::object::{Node, Object};
+use crate::state::snapshot::Snapshot;
+use crate::topology::{
+    ListenerEndpoint, ListenerHostname, gateway_of, in_common, listener_endpoint, listeners,
+    sets_of, unaccepted,
+};
+
+/// What a new listener takes from routes that are not attached to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// The hostnames.
+    pub hostnames: BTreeSet<Arc<str>>,
+    /// The routes that had them.
+    pub routes: BTreeSet<ObjectKey>,
+}
+
+/// The listeners that a change adds, or that have another port or hostname after it.
+pub(super) struct NewListeners<'a> {
+    before: &'a Snapshot,
+    after: &'a Snapshot,
+    /// Those with a hostname, with their port.
+    listeners: Vec<(Place, u16, Arc<str>)>,
+}
+
+// === impl NewListeners ===
+
+impl<'a> NewListeners<'a> {
+    /// Those of the Gateways of these objects.
+    pub(super) fn of(before: &'a Snapshot, after: &'a Snapshot, objects: &[ObjectKey]) -> Self {
+        let with_listeners = objects.iter().filter(|key| key.gk.has_listeners());
+        let gateways: BTreeSet<&ObjectKey> =
+            with_listeners.map(|key| gateway_of(after, key)).collect();
+        let places = |snapshot: &'a Snapshot| {
+            let owners = gateways.iter().flat_map(move |gateway| {
+                let sets = sets_of(snapshot, gateway);
+                snapshot.get(gateway).into_iter().chain(sets)
+            });
+            owners.flat_map(|owner: &Arc<Object>| {
+                let names = owner.listeners().iter();
+                names.map(|listener| owner.key.section(listener.name.clone()))
+            })
+        };
+        let known: BTreeSet<ListenerEndpoint> = places(before)
+            .filter_map(|place| listener_endpoint(before, &place))
+            .collect();
+        let new = places(after).filter_map(|place| {
+            let endpoint = listener_endpoint(after, &place)?;
+            let is_new = !known.contains(&endpoint) && unaccepted(after, &place).is_none();
+            let (_, port, hostname) = endpoint;
+            Some((place, port, hostname.filter(|_| is_new)?))
+        });
+        Self {
+            before,
+            after,
+            listeners: new.collect(),
+        }
+    }
+
+    /// Adds what they take from a route: hostnames for which requests came by a listener that the route still has, and no longer
+    /// come by it.
+    pub(super) fn take(
+        &self,
+        route: &Object,
+        [had, has]: [&BTreeMap<ListenerEndpoint, Place>; 2],
+        taken: &mut BTreeMap<Place, Taken>,
+    ) {
+        let Node::Route { hostnames, .. } = &route.node else {
+            return;
+        };
+        let attached: BTreeSet<&Place> = has.values().collect();
+        let others = self.listeners.iter();
+        for (listener, port, name) in others.filter(|(place, ..)| !attached.contains(place)) {
+            let kept = had.iter().filter(|(endpoint, _)| endpoint.1 == *port);
+            let kept = kept.filter_map(|(endpoint, was)| Some((was, has.get(endpoint)?)));
+            let hosts: BTreeSet<&Arc<str>> = if hostnames.is_empty() {
+                iter::once(name).collect()
+            } else {
+                let shared = hostnames.iter().filter_map(|ours| in_common(name, ours));
+                shared.collect()
+            };
+            for (was, is) in kept {
+                let lost = hosts.iter().filter(|host| {
+                    let takes = |snapshot, place| takes(snapshot, place, host) == Some(true);
+                    takes(self.before, was) && !takes(self.after, is)
+                });
+                let lost: Vec<Arc<str>> = lost.map(|host| Arc::clone(host)).collect();
+                if !lost.is_empty() {
+                    let taken = taken.entry(listener.clone()).or_default();
+                    taken.hostnames.extend(lost);
+                    taken.routes.insert(route.key.clone());
+                }
+            }
+        }
+    }
+}
+
+/// Whether requests for a hostname come by a listener; `None` if there is no such listener.
+fn takes(snapshot: &Snapshot, place: &Place, host: &Arc<str>) -> Option<bool> {
+    let owner = snapshot.get(&place.object)?;
+    let mut own = owner.listeners().iter();
+    let index = own.position(|listener| Some(&listener.name) == place.section.as_ref())?;
+    let all = listeners(snapshot, owner)?;
+    let hostname = ListenerHostname::of(snapshot, owner, &all, index);
+    Some(hostname.intersects(std::slice::from_ref(host)) && !hostname.gives_up(host))
+}
