@@ -46,7 +46,7 @@ pub use condition::Condition;
 pub(crate) use condition::{ANY_VALUE, collect};
 pub use controller::{
     AttachedKindFile, ControllerFile, ExpressionPaths, GrpcMethodAlone, ListenerIsolation,
-    MadeRouteFile, RuleLists, RuleOrder,
+    MadeRouteFile, RefusedListeners, RuleLists, RuleOrder,
 };
 pub use delegation::{DelegationFile, Inheritance, InheritanceFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};

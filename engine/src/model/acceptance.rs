@@ -62,6 +62,12 @@ pub enum Conflict {
     NoClass,
     /// No controller serves its protocol.
     UnknownProtocol,
+    /// Its controller does not serve its protocol.
+    ProtocolNotServed,
+    /// Its protocol needs `tls`, and it has none.
+    WithoutTls,
+    /// It allows kinds of routes that its protocol does not take, and its controller does not accept that.
+    OtherKinds,
     /// Its certificates are in other namespaces, and no `ReferenceGrant` covers them.
     CertificatesNotGranted,
 }
@@ -175,6 +181,11 @@ impl fmt::Display for Conflict {
             Self::Class => "its controller does not accept the GatewayClass",
             Self::NoClass => "its GatewayClass does not exist",
             Self::UnknownProtocol => "no controller serves its protocol",
+            Self::ProtocolNotServed => "its controller does not serve its protocol",
+            Self::WithoutTls => "its protocol needs tls",
+            Self::OtherKinds => {
+                "allowedRoutes.kinds has a kind that its protocol does not take, and its controller does not serve such a listener"
+            }
             Self::CertificatesNotGranted => {
                 "its certificates are in another namespace, and no ReferenceGrant there covers them"
             }

@@ -195,6 +195,8 @@ pub struct Listener {
     pub protocol: Arc<str>,
     /// Whether it leaves TLS to its backends.
     pub passes_tls_through: bool,
+    /// Whether it says nothing of TLS.
+    pub is_without_tls: bool,
     /// Its certificates, if all of them are in namespaces that it names.
     pub foreign_certificates: Box<[ObjectKey]>,
     /// Its hostname, if it has one.

@@ -187,7 +187,7 @@ fn lets_in(snapshot: &Snapshot, from: &From, own: &Arc<str>, theirs: &Arc<str>) 
 }
 
 /// Whether the protocol of a listener supports routes of a kind; implementation-specific protocols support any.
-fn fits_protocol(
+pub(super) fn fits_protocol(
     snapshot: &Snapshot,
     owner: &Object,
     listener: &Listener,

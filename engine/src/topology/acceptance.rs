@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use super::accept::allows_listener_set;
+use super::accept::{allows_listener_set, fits_protocol};
 use super::conflicts::{conflicts, conflicts_with_first};
 use super::isolation::{OwnListeners, narrower};
 use super::{controller_facts, gateway_of, missing_class, sets_of};
+use crate::kinds::profile::{ControllerFile, RefusedListeners};
 use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
-use crate::model::ids::{ObjectKey, Place};
+use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{ClientCertificates, Listener, Node, Object};
 use crate::policy::Precedence;
 use crate::state::grants::granted;
@@ -156,6 +157,33 @@ fn lacks_grants(snapshot: &Snapshot, owner: &Object, listener: &Listener) -> boo
         && certificates.all(|certificate| !granted(snapshot, kind, namespace, certificate))
 }
 
+/// Why a controller of which this is known does not serve a listener, whatever else there is.
+fn not_served(
+    snapshot: &Snapshot,
+    facts: &ControllerFile,
+    owner: &Object,
+    listener: &Listener,
+) -> Option<Conflict> {
+    let protocol = &*listener.protocol;
+    let served = &facts.only_protocols;
+    let is_standard = PROTOCOLS.contains(&protocol);
+    if is_standard && !served.is_empty() && !served.iter().any(|served| *served == *protocol) {
+        return Some(Conflict::ProtocolNotServed);
+    }
+    let refuses = |what| facts.refuses_listeners.contains(&what);
+    if refuses(RefusedListeners::WithoutTls)
+        && listener.is_without_tls
+        && ["HTTPS", "TLS"].contains(&protocol)
+    {
+        return Some(Conflict::WithoutTls);
+    }
+    let mut kinds = listener.routes_of.iter();
+    let is_other = |kind: &GroupKind| {
+        !kind.is_gateway_api(&kind.kind) || !fits_protocol(snapshot, owner, listener, kind)
+    };
+    (refuses(RefusedListeners::OtherKinds) && kinds.any(is_other)).then_some(Conflict::OtherKinds)
+}
+
 fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
     let mut sets: Vec<&Arc<Object>> = sets_of(snapshot, &gateway.key).collect();
     sets.sort_by_cached_key(|set| Precedence::of(set));
@@ -182,7 +210,8 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
                 let lacks_grants = lacks_grants(snapshot, owner, listener);
                 lacks_grants.then_some(Conflict::CertificatesNotGranted)
             };
-            let conflicting = of_class.or(unknown).or(*conflict);
+            let not_served = || not_served(snapshot, facts?, owner, listener);
+            let conflicting = of_class.or(unknown).or_else(not_served).or(*conflict);
             *conflict = conflicting
                 .or(missing)
                 .or_else(certificates)

@@ -314,7 +314,12 @@ fn conflict(snapshot: &Snapshot, why: Conflict, owner: &Object, listener: &str) 
         Conflict::Class => of_rejected_class(snapshot, owner),
         Conflict::NoClass => of_missing_class(snapshot, owner),
         Conflict::UnknownProtocol => of_unknown_protocol(owner, listener),
-        Conflict::Same | Conflict::Protocol | Conflict::CertificatesNotGranted => None,
+        Conflict::Same
+        | Conflict::Protocol
+        | Conflict::ProtocolNotServed
+        | Conflict::WithoutTls
+        | Conflict::OtherKinds
+        | Conflict::CertificatesNotGranted => None,
     };
     reason.unwrap_or_else(|| why.to_string())
 }

@@ -206,6 +206,7 @@ mod tests {
             port: parts.next().unwrap().parse().unwrap(),
             protocol,
             passes_tls_through: false,
+            is_without_tls: false,
             foreign_certificates: Box::default(),
             hostname: parts.next().map(Into::into),
             routes_from: From::Same,
@@ -235,6 +236,9 @@ mod tests {
                 | Conflict::Class
                 | Conflict::NoClass
                 | Conflict::UnknownProtocol
+                | Conflict::ProtocolNotServed
+                | Conflict::WithoutTls
+                | Conflict::OtherKinds
                 | Conflict::CertificatesNotGranted,
             ) => 'r',
         };

@@ -37,6 +37,12 @@ pub struct ControllerFile {
     /// other controllers may have them too.
     #[serde(default)]
     pub protocols: Vec<String>,
+    /// Those protocols of the Gateway API whose listeners it serves; all if empty.
+    #[serde(default)]
+    pub only_protocols: Vec<String>,
+    /// Listeners that it does not serve at all, although others serve what they can of them.
+    #[serde(default)]
+    pub refuses_listeners: Vec<RefusedListeners>,
     /// Whether listeners that leave TLS to their backends take `TCPRoutes`, too.
     #[serde(default)]
     pub tcp_routes_with_passthrough: bool,
@@ -113,6 +119,16 @@ pub struct AttachedKindFile {
     /// The name of a backend of the kind that stands for all objects of the kind whose parent is the rule, if routes may have
     /// one: `*`. No object has it.
     pub backend_for_all: Option<String>,
+}
+
+/// Listeners that a controller does not serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum RefusedListeners {
+    /// With the protocol HTTPS or TLS and without `tls`.
+    WithoutTls,
+    /// With a kind in `allowedRoutes.kinds` that the protocol does not take. Otherwise the other kinds count.
+    OtherKinds,
 }
 
 /// How a controller keeps HTTP listeners on one port of a Gateway apart. With TLS, the server name decides.

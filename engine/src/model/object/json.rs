@@ -351,12 +351,14 @@ fn listeners(json: Option<BoundedVec<ListenerJson<'_>>>) -> Box<[Listener]> {
 
 pub(super) fn listener(json: ListenerJson<'_>) -> Listener {
     let allowed = json.allowed_routes.unwrap_or_default();
+    let is_without_tls = json.tls.is_none();
     let tls = json.tls.unwrap_or_default();
     Listener {
         name: json.name,
         port: port(json.port).unwrap_or_default(),
         protocol: json.protocol.unwrap_or_default(),
         passes_tls_through: tls.passes_through(),
+        is_without_tls,
         foreign_certificates: tls.foreign_certificates(),
         hostname: not_empty(json.hostname),
         routes_from: from(allowed.namespaces, From::Same),

@@ -143,6 +143,7 @@ fn listener(json: &RawValue) -> Option<Listener> {
         port: port.and_then(read).unwrap_or_default(),
         protocol: text(protocol).unwrap_or_default(),
         passes_tls_through: false,
+        is_without_tls: false,
         foreign_certificates: Box::default(),
         hostname: text(hostname).filter(|hostname| !hostname.is_empty()),
         routes_from: From::Unknown,
