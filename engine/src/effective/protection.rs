@@ -328,7 +328,13 @@ impl Lost {
         };
         if remains >= least(&had)? {
             let is_given = least(&had)? > Extent::None;
-            let by_entries = || Self::by_entries(profile, protection, before.1, after.1);
+            let results = |paths: &[AtPath]| -> Vec<Shared<Effective>> {
+                paths.iter().map(|(one, _)| one.clone()).collect()
+            };
+            let by_entries = || {
+                let (before, after) = (results(before.1), results(after.1));
+                Self::by_entries(profile, protection, &before, &after)
+            };
             return is_given.then(by_entries).flatten();
         }
         let (_, later) = after;

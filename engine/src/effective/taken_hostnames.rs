@@ -88,8 +88,8 @@ impl<'a> NewListeners<'a> {
             };
             for (was, is) in kept {
                 let lost = hosts.iter().filter(|host| {
-                    let takes = |snapshot, place| takes(snapshot, place, host) == Some(true);
-                    takes(self.before, was) && !takes(self.after, is)
+                    let comes_by = |snapshot, place| takes(snapshot, place, host) == Some(true);
+                    comes_by(self.before, was) && !comes_by(self.after, is)
                 });
                 let lost: Vec<Arc<str>> = lost.map(|host| Arc::clone(host)).collect();
                 if !lost.is_empty() {

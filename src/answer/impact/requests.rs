@@ -281,10 +281,12 @@ impl<'m, 'a> Side<'m, 'a> {
     fn taker(&self, sample: &SampleRequest) -> Option<(Taker, RequestMatch)> {
         let is_it = |gateway: &ObjectKey| *gateway == sample.gateway;
         let all = self.matching.at_gateways(&sample.request, is_it);
-        all.into_iter().find_map(|one| {
-            let Outcome::Taken(served) = &one.outcome else {
+        all.into_iter().find_map(|mut one| {
+            let Outcome::Taken(served) = &mut one.outcome else {
                 return None;
             };
+            // Requests to the others get an error, so nothing protects them.
+            served.backends.retain(|to| !to.state.fails());
             let EntryPoint::Listener(listener) = &one.front else {
                 return None;
             };

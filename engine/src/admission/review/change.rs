@@ -189,13 +189,8 @@ pub(super) fn opened_by_created(
 fn hostnames_taken(key: &ObjectKey, traffic: &Traffic) -> impl Iterator<Item = Finding> {
     traffic.taken.iter().map(|(listener, taken)| {
         let hostnames = taken.hostnames.iter().map(ToString::to_string).collect();
-        let verb = if taken.routes.len() == 1 {
-            "gets"
-        } else {
-            "get"
-        };
         let message = format!(
-            "{listener} takes the requests for {}: {} {verb} none of them any more",
+            "{listener} takes the requests for {} from {}",
             wording::first(&hostnames),
             wording::counted(&taken.routes)
         );

@@ -117,11 +117,11 @@ pub fn lost_by_gateways(
                 {
                     continue;
                 }
-                let Some(lost) = Lost::of_own(&own, now.as_ref()) else {
+                let Some(taken) = Lost::of_own(&own, now.as_ref()) else {
                     continue;
                 };
                 loss.objects.insert(key.clone());
-                loss.lost.add(&lost);
+                loss.lost.add(&taken);
             }
         }
         if !loss.objects.is_empty() {
@@ -160,7 +160,9 @@ pub(super) fn lost_at_new_listeners(
             }
             loss.objects.insert(route.clone());
             loss.opened.insert(listener.clone());
-            each.iter().for_each(|lost| loss.lost.add(lost));
+            for taken in &each {
+                loss.lost.add(taken);
+            }
         }
     }
     (!loss.objects.is_empty()).then(|| (GroupKind::gateway_api("Gateway"), loss))

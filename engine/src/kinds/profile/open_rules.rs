@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ptr;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -27,6 +27,7 @@ pub struct OpenRulesFile {
 /// Values that match every request. A field that is not there, `null` and an empty list always do.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = describe)]
 pub enum Open {
     /// Any value: the field is no condition.
     Any,
@@ -83,6 +84,19 @@ const PATHS: [&str; 4] = [
     "/Ab/c-d_e.f~0123456789",
     "/%7E!$&'()*+,;=:@//..;/é?q=/#",
 ];
+
+/// Gives the one property of each form the description of the form.
+fn describe(schema: &mut Schema) {
+    let forms = schema.get_mut("oneOf").and_then(Value::as_array_mut);
+    for form in forms.into_iter().flatten() {
+        let description = form.get("description").cloned();
+        let properties = form.get_mut("properties").and_then(Value::as_object_mut);
+        let properties = properties.into_iter().flat_map(|all| all.values_mut());
+        for property in properties.filter_map(Value::as_object_mut) {
+            property.extend(description.clone().map(|text| ("description".into(), text)));
+        }
+    }
+}
 
 // === impl OpenRules ===
 
