@@ -83,7 +83,10 @@ impl Schema {
                     Some(meaning) => format!("`{value}`: {}", cell(meaning)),
                     None => format!("`{value}`"),
                 },
-                None => self.values(alternative),
+                None => match the_one_key(alternative) {
+                    Some((key, meaning)) => format!("`{key}: …`: {}", cell(meaning)),
+                    None => self.values(alternative),
+                },
             };
             return alternatives
                 .iter()
@@ -112,6 +115,16 @@ impl Schema {
             _ => String::new(),
         }
     }
+}
+
+/// The key of an object that has one, and what it means.
+fn the_one_key(node: &Value) -> Option<(&String, &str)> {
+    let mut properties = node["properties"].as_object()?.iter();
+    let (key, value) = properties.next()?;
+    let meaning = value["description"]
+        .as_str()
+        .filter(|_| properties.next().is_none())?;
+    Some((key, meaning))
 }
 
 /// A text in a cell of a table.

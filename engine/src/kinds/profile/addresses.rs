@@ -1,6 +1,7 @@
 //! Ranges of IP addresses.
 
-use std::net::Ipv4Addr;
+// Of `core`, which has no I/O.
+use core::net::Ipv4Addr;
 
 /// Whether ranges such as `10.0.0.0/8` have every IPv4 address together. Those that cannot be read have none.
 pub(super) fn are_all(ranges: &[&str]) -> bool {

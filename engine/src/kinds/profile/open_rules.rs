@@ -11,6 +11,7 @@ use super::addresses;
 use super::condition::{collect, matches};
 use super::read::setting_path;
 use crate::kinds::cel::{CelBudget, Rule, Truth};
+use crate::model::literal::Literal;
 
 /// A list of rules that let requests pass, and what such a rule may ask for without keeping any request out.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -19,7 +20,8 @@ pub struct OpenRulesFile {
     /// The field with the list: `spec.authorization.rules`.
     pub path: String,
     /// What a rule has that denies requests. Such rules count only for those after them.
-    pub deny: Option<BTreeMap<String, Value>>,
+    #[schemars(with = "Option<BTreeMap<String, Value>>")]
+    pub deny: Option<BTreeMap<String, Literal>>,
     /// What matches every request.
     pub open: Open,
 }
@@ -40,7 +42,7 @@ pub enum Open {
     /// A value that is as one of these says.
     Either(Vec<Open>),
     /// One of these values. `null` and objects are read as in `when`.
-    OneOf(Vec<Value>),
+    OneOf(#[schemars(with = "Vec<Value>")] Vec<Literal>),
     /// A list with all of these values.
     Together(Vec<String>),
     /// A range of addresses, or a list of ranges, with every IPv4 address.
@@ -107,7 +109,10 @@ impl OpenRules {
         path.push("*".into());
         Self {
             path,
-            deny: deny.map(|fields| Value::Object(fields.into_iter().collect())),
+            deny: deny.map(|fields| {
+                let fields = fields.into_iter();
+                Value::Object(fields.map(|(key, Literal(value))| (key, value)).collect())
+            }),
             open: file.open.clone(),
         }
     }
@@ -146,7 +151,7 @@ impl Open {
         let is_nothing = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
         match (self, value) {
             (Self::OneOf(values), value) => {
-                Extent::whether(values.iter().any(|wanted| matches(wanted, value)))
+                Extent::whether(values.iter().any(|Literal(wanted)| matches(wanted, value)))
             }
             _ if is_nothing => Extent::Every,
             (Self::Any, _) => Extent::Every,
@@ -164,8 +169,8 @@ impl Open {
             (Self::AllOf(open), Value::Array(items)) => {
                 all(items.iter().map(|item| open.extent(item)))
             }
-            (Self::Either(ways), value) => {
-                let extents = ways.iter().map(|way| way.extent(value));
+            (Self::Either(forms), value) => {
+                let extents = forms.iter().map(|form| form.extent(value));
                 let known = extents.filter(|extent| !matches!(extent, Extent::Other));
                 known
                     .min_by_key(|extent| !matches!(extent, Extent::Every))
