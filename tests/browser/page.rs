@@ -49,7 +49,7 @@ metadata: {name: edge, namespace: infra}
 spec:
   gatewayClassName: example
   listeners:
-  - {name: https, protocol: HTTPS, port: 443, hostname: '*.example.com', allowedRoutes: {namespaces: {from: All}}}
+  - {name: https, protocol: HTTPS, port: 443, hostname: '*.example.com', tls: {certificateRefs: [{name: edge}]}, allowedRoutes: {namespaces: {from: All}}}
 ---
 apiVersion: gateway.envoyproxy.io/v1alpha1
 kind: BackendTrafficPolicy
