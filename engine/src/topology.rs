@@ -237,6 +237,14 @@ pub fn sets_of<'a>(
     sets.filter(|object| matches!(object.node, Node::ListenerSet { .. }))
 }
 
+/// A Gateway and the `ListenerSets` that name it, whether it allows them or not.
+pub fn with_sets<'a>(
+    snapshot: &'a Snapshot,
+    gateway: &'a Arc<Object>,
+) -> impl Iterator<Item = &'a Arc<Object>> {
+    std::iter::once(gateway).chain(sets_of(snapshot, &gateway.key))
+}
+
 /// Whether a `GatewayClass` does not exist, and others do. Manifests without any class leave them to the cluster, and
 /// those that controllers create themselves are in no manifest.
 pub fn lacks_class(snapshot: &Snapshot, class: &ObjectKey) -> bool {

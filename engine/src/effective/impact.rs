@@ -21,7 +21,7 @@ use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
     AncestorPath, RoutePaths, listener_endpoint, missing_class, places, routes_of_other_kind,
-    sets_of,
+    sets_of, with_sets,
 };
 
 mod alike_listeners;
@@ -447,8 +447,7 @@ fn of_missing_classes(resolver: &Resolver<'_>) -> Vec<ObjectKey> {
     let snapshot = resolver.snapshot();
     let gateways = snapshot.objects(&GroupKind::gateway_api("Gateway"));
     let gateways = gateways.filter(|gateway| missing_class(snapshot, gateway).is_some());
-    let owners = gateways
-        .flat_map(|gateway| std::iter::once(gateway).chain(sets_of(snapshot, &gateway.key)));
+    let owners = gateways.flat_map(|gateway| with_sets(snapshot, gateway));
     owners.map(|owner| owner.key.clone()).collect()
 }
 

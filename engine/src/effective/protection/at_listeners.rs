@@ -26,23 +26,24 @@ pub fn lost_at_listeners(
         return Vec::new();
     }
     let mut losses = Vec::new();
-    let kinds: BTreeSet<GroupKind> = was.snapshot().used_kinds().cloned().collect();
+    let snapshot = was.snapshot();
+    let (mut before, mut after) = (AtListeners::new(was), AtListeners::new(is));
+    let kinds: BTreeSet<&GroupKind> = snapshot.used_kinds().collect();
     for kind in kinds {
-        let Some(profile) = was.snapshot().profile(&kind).cloned() else {
+        let Some(profile) = snapshot.profile(kind) else {
             continue;
         };
         if *profile.class == Class::Direct || !profile.end().is_upper() {
             continue;
         }
-        let (mut before, mut after) = (AtListeners::new(was), AtListeners::new(is));
         for protection in profile.protects.iter() {
             let mut loss = Loss::named(&protection.name);
             for (route, opened) in opened {
-                let Some(had) = before.effective_at_all(&opened.before, &kind) else {
+                let Some(had) = before.effective_at_all(&opened.before, kind) else {
                     continue;
                 };
                 for listener in &opened.new {
-                    let has = after.effective_at(listener, &kind);
+                    let has = after.effective_at(listener, kind);
                     let taken = has.and_then(|has| {
                         let has = [after.with_own(has, protection, listener)];
                         let had = had.iter().zip(&opened.before).map(|(had, listener)| {
@@ -50,7 +51,7 @@ pub fn lost_at_listeners(
                         });
                         let had: Vec<AtPath> = had.collect();
                         let states = [(&before, &*had), (&after, &has)];
-                        lost_between(&profile, protection, states)
+                        lost_between(profile, protection, states)
                     });
                     if let Some(taken) = taken {
                         loss.objects.insert(route.clone());
@@ -64,8 +65,7 @@ pub fn lost_at_listeners(
             }
         }
     }
-    let (mut was, mut is) = (AtListeners::new(was), AtListeners::new(is));
-    losses.extend(lost_at_new_listeners(&mut was, &mut is, opened));
+    losses.extend(lost_at_new_listeners(&mut before, &mut after, opened));
     losses
 }
 
@@ -78,10 +78,11 @@ fn lost_between(
     Lost::between(profile, protection, (before, had), (after, has))
 }
 
-/// The effective policies of one kind at listeners, each resolved once: many routes share a listener.
+/// The effective policies at listeners, each resolved once: many routes share a listener.
 pub(super) struct AtListeners<'r, 's> {
     pub(super) resolver: &'r mut Resolver<'s>,
-    known: HashMap<Place, Option<Shared<Effective>>>,
+    /// By kind and listener.
+    known: HashMap<GroupKind, HashMap<Place, Option<Shared<Effective>>>>,
 }
 
 // === impl AtListeners ===
@@ -100,7 +101,8 @@ impl<'r, 's> AtListeners<'r, 's> {
         listener: &Place,
         kind: &GroupKind,
     ) -> Option<Shared<Effective>> {
-        if let Some(known) = self.known.get(listener) {
+        let known = self.known.get(kind).and_then(|known| known.get(listener));
+        if let Some(known) = known {
             return known.clone();
         }
         let groups = self.resolver.paths_through(&listener.object, kind);
@@ -109,7 +111,8 @@ impl<'r, 's> AtListeners<'r, 's> {
             targets.any(|target| target == listener)
         });
         let effective = there.next().map(|group| group.effective.clone());
-        self.known.insert(listener.clone(), effective.clone());
+        let known = self.known.entry(kind.clone()).or_default();
+        known.insert(listener.clone(), effective.clone());
         effective
     }
 

@@ -16,7 +16,7 @@ use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::json_text::JsonText;
 use crate::model::object::ClientCertificates;
 use crate::state::snapshot::Snapshot;
-use crate::topology::{OwnTls, frontend_tls, sets_of};
+use crate::topology::{OwnTls, frontend_tls, with_sets};
 
 /// The name of the protection by client certificates in profiles.
 pub const CLIENT_CERTIFICATES: &str = "client certificates";
@@ -104,7 +104,7 @@ pub fn lost_by_gateways(
             continue;
         };
         let mut loss = Loss::named(CLIENT_CERTIFICATES);
-        for owner in std::iter::once(gateway).chain(sets_of(after, key)) {
+        for owner in with_sets(after, gateway) {
             for listener in owner.listeners() {
                 let place = owner.key.section(listener.name.clone());
                 let Some(own) = frontend_tls(before, &place) else {
@@ -174,8 +174,7 @@ impl AtListeners<'_, '_> {
     /// Whether a policy says what becomes of client certificates at a listener.
     fn is_decided(&mut self, listener: &Place) -> bool {
         let snapshot = self.resolver.snapshot();
-        let kinds: Vec<GroupKind> = snapshot.used_kinds().cloned().collect();
-        kinds.iter().any(|kind| {
+        snapshot.used_kinds().any(|kind| {
             let Some(profile) = snapshot.profile(kind) else {
                 return false;
             };
