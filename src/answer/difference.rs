@@ -127,13 +127,9 @@ pub fn difference(
     let mut requests = compared(a, b, renames, &objects);
     let (mut traffic, opened) = traffic::between(&states);
     let mut lost_protection = protection::lost_protection(&states, &all_changed);
-    let at_listeners = protection::at_listeners(&states, &opened).into_iter();
+    let at_listeners = protection::at_listeners(&states, &opened, &objects).into_iter();
     let at_listeners = at_listeners.filter(|lost| !hidden.contains(&lost.policy_kind.0));
     protection::add(&mut lost_protection, at_listeners.collect());
-    protection::add(
-        &mut lost_protection,
-        protection::by_gateways(&states, &objects),
-    );
     traffic.add(&mut requests);
     protection::add(&mut lost_protection, requests.lost);
     lost_protection.retain(|lost| is_within(&lost.object.0.object));

@@ -193,11 +193,7 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Impact {
     let mut lost_protection = protection::lost_protection(&states, &differing_paths);
     protection::add(
         &mut lost_protection,
-        protection::at_listeners(&states, &opened),
-    );
-    protection::add(
-        &mut lost_protection,
-        protection::by_gateways(&states, &differing),
+        protection::at_listeners(&states, &opened, &differing),
     );
     let orphaned = orphaned::orphaned(before, after, &differing);
     let is_nothing = changes.is_empty() && lost_protection.is_empty() && orphaned.is_empty();

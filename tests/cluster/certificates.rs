@@ -113,6 +113,39 @@ impl Installed {
             .clone()
     }
 
+    /// Makes the API server call two replicas, and waits until it trusts both.
+    fn trusts(&self, replicas: [&Attache; 2]) {
+        self.call(replicas);
+        for replica in replicas {
+            replica.wait_until_ready();
+        }
+        eventually("the API server trusts both", || self.calls());
+    }
+
+    /// Calls until so many certificates were served, one after another.
+    fn calls_until_served(&self, number: usize) {
+        let (mut served, start) = (BTreeSet::new(), Instant::now());
+        while served.len() < number {
+            assert!(
+                start.elapsed() < 10 * LONG,
+                "it was renewed {} times",
+                served.len()
+            );
+            self.calls().expect("no call fails");
+            served.insert(self.secret()["tls.crt"].to_string());
+        }
+    }
+
+    /// Replaces a replica by one with its own certificates.
+    fn upgrade(&self, old: &Attache, new: &Attache) {
+        new.wait_until_ready();
+        self.calls().expect("the old one is still trusted");
+        self.call([old, new]);
+        eventually("one of each", || self.calls());
+        self.call([new, new]);
+        eventually("the new one alone", || self.calls());
+    }
+
     /// One call of each replica. An error names a call that failed.
     fn calls(&self) -> Result<(), String> {
         let apply = ["apply", "--server-side", "--dry-run=server", "-f", "-"];
@@ -132,22 +165,9 @@ fn no_call_fails_while_two_replicas_renew_their_certificates() {
     };
     // Both find no Secret, and one of them makes it.
     let replicas = [on.replica("one"), on.replica("two")];
-    on.call([&replicas[0], &replicas[1]]);
-    for replica in &replicas {
-        replica.wait_until_ready();
-    }
-    eventually("the API server trusts both", || on.calls());
+    on.trusts([&replicas[0], &replicas[1]]);
 
-    let (mut served, start) = (BTreeSet::new(), Instant::now());
-    while served.len() < 4 {
-        assert!(
-            start.elapsed() < 10 * LONG,
-            "it was renewed {} times",
-            served.len()
-        );
-        on.calls().expect("no call fails");
-        served.insert(on.secret()["tls.crt"].to_string());
-    }
+    on.calls_until_served(4);
 
     // What is done to the Secret by hand does not matter either.
     let secret = ["secret/attache-certs", "-n", "attache-system"];
@@ -201,21 +221,8 @@ fn no_call_fails_while_replicas_with_different_clocks_renew_their_certificates()
         ];
         on.replica_in(name, &clock)
     });
-    on.call([&replicas[0], &replicas[1]]);
-    for replica in &replicas {
-        replica.wait_until_ready();
-    }
-    eventually("the API server trusts both", || on.calls());
-    let (mut served, start) = (BTreeSet::new(), Instant::now());
-    while served.len() < 3 {
-        assert!(
-            start.elapsed() < 10 * LONG,
-            "it was renewed {} times",
-            served.len()
-        );
-        on.calls().expect("no call fails");
-        served.insert(on.secret()["tls.crt"].to_string());
-    }
+    on.trusts([&replicas[0], &replicas[1]]);
+    on.calls_until_served(3);
 }
 
 #[test]
@@ -241,13 +248,7 @@ fn an_upgrade_from_certificate_files_fails_no_call() {
     }
     eventually("the API server trusts the files", || on.calls());
 
-    let new = on.replica("new");
-    new.wait_until_ready();
-    on.calls().expect("the old one is still trusted");
-    on.call([&old, &new]);
-    eventually("one of each", || on.calls());
-    on.call([&new, &new]);
-    eventually("the new one alone", || on.calls());
+    on.upgrade(&old, &on.replica("new"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::listeners::{CandidateListener, CandidateListeners};
 use super::routes::Routes;
-use crate::attachment::rejection::RejectionFinder;
+use crate::attachment::rejection::{RejectionFinder, routes_of};
 use crate::attachment::{attached_to, candidates};
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
 use crate::model::level::Level;
@@ -19,8 +19,7 @@ use crate::topology::reports::of_route;
 use crate::topology::{
     AncestorPath, AncestorPaths, DelegatedPaths, KeptOutCache, ListenerHostname,
     PoliciesByHostname, SharedAncestorPaths, Through, fits_service, gateway_of, listeners,
-    listeners_of, may_accept, may_keep_out, sets_of, through_hidden, through_listeners,
-    through_service,
+    listeners_of, may_accept, may_keep_out, through_hidden, through_listeners, through_service,
 };
 
 /// Routes with their ancestor paths, and objects that may have no route. Routes that are accepted alike share one
@@ -180,12 +179,7 @@ impl<'a> Subgraphs<'a> {
                     parents.push_back(object.clone());
                     // The routes of other listeners may take requests on which its policies act.
                     if PoliciesByHostname::around(snapshot, key).is_some() {
-                        let gateway = gateway_of(snapshot, key);
-                        let sets = sets_of(snapshot, gateway).map(|set| &set.key);
-                        let owners = sets.chain([gateway]);
-                        owners
-                            .flat_map(|owner| snapshot.below(owner))
-                            .for_each(&mut add);
+                        routes_of(snapshot, gateway_of(snapshot, key)).for_each(&mut add);
                     }
                 }
                 _ => add(object),

@@ -88,8 +88,7 @@ impl<'a> NewListeners<'a> {
             };
             for (was, is) in kept {
                 let lost = hosts.iter().filter(|host| {
-                    let comes_by = |snapshot, place| takes(snapshot, place, host) == Some(true);
-                    comes_by(self.before, was) && !comes_by(self.after, is)
+                    comes_by(self.before, was, host) && !comes_by(self.after, is, host)
                 });
                 let lost: Vec<Arc<str>> = lost.map(|host| Arc::clone(host)).collect();
                 if !lost.is_empty() {
@@ -102,12 +101,16 @@ impl<'a> NewListeners<'a> {
     }
 }
 
-/// Whether requests for a hostname come by a listener; `None` if there is no such listener.
-fn takes(snapshot: &Snapshot, place: &Place, host: &Arc<str>) -> Option<bool> {
-    let owner = snapshot.get(&place.object)?;
-    let mut own = owner.listeners().iter();
-    let index = own.position(|listener| Some(&listener.name) == place.section.as_ref())?;
-    let all = listeners(snapshot, owner)?;
-    let hostname = ListenerHostname::of(snapshot, owner, &all, index);
-    Some(hostname.intersects(std::slice::from_ref(host)) && !hostname.gives_up(host))
+/// Whether requests for a hostname come by a listener.
+fn comes_by(snapshot: &Snapshot, place: &Place, host: &Arc<str>) -> bool {
+    let hostname = || {
+        let owner = snapshot.get(&place.object)?;
+        let mut own = owner.listeners().iter();
+        let index = own.position(|listener| Some(&listener.name) == place.section.as_ref())?;
+        let all = listeners(snapshot, owner)?;
+        Some(ListenerHostname::of(snapshot, owner, &all, index))
+    };
+    hostname().is_some_and(|hostname| {
+        hostname.intersects(std::slice::from_ref(host)) && !hostname.gives_up(host)
+    })
 }

@@ -88,12 +88,12 @@ impl PoliciesByHostname {
     }
 
     /// The path of the listener with the longest hostname that covers a host; of equally long ones the first.
-    fn path(&self, port: u16, host: &str) -> Option<&Rc<AncestorPath>> {
+    fn path(&self, port: u16, host: &Arc<str>) -> Option<&Rc<AncestorPath>> {
         let mut longest: Option<(usize, &PlainListener)> = None;
         for listener in self.0.iter().filter(|listener| listener.port == port) {
-            let own = listener.hostname.as_deref();
-            let length = own.map_or(0, str::len);
-            if own.is_none_or(|own| covers(own, host))
+            let own = listener.hostname.as_ref();
+            let length = own.map_or(0, |own| own.len());
+            if own.is_none_or(|own| in_common(own, host) == Some(host))
                 && longest.is_none_or(|(most, _)| length > most)
             {
                 longest = Some((length, listener));
@@ -105,14 +105,4 @@ impl PoliciesByHostname {
 
 fn is_plain(listener: &Listener) -> bool {
     &*listener.protocol == "HTTP"
-}
-
-/// Whether a hostname of a listener covers a host, which may be a wildcard itself.
-fn covers(own: &str, host: &str) -> bool {
-    let own = own.to_ascii_lowercase();
-    let host = host.to_ascii_lowercase();
-    own.strip_prefix('*')
-        .filter(|suffix| suffix.starts_with('.'))
-        .is_some_and(|suffix| host.ends_with(suffix))
-        || own == host
 }

@@ -104,31 +104,24 @@ pub(in crate::answer) fn lost_protection(
     all
 }
 
-/// The protections that routes lose by the listeners that a change opens to them, of the kinds that act on listeners. None if the
-/// change renames objects: then the listeners before have other names.
+/// The protections that routes lose by the listeners that a change opens to them, of the kinds that act on listeners: none if the
+/// change renames objects, because then the listeners before have other names. And the client certificates that Gateways among
+/// these objects themselves ask for no longer.
 pub(in crate::answer) fn at_listeners(
     states: &States<'_>,
     opened: &OpenedRoutes,
-) -> Vec<LostProtection> {
-    if !states.renames.is_empty() {
-        return Vec::new();
-    }
-    let mut was = Resolver::new(states.before);
-    let mut is = was.for_snapshot(states.after);
-    let lost = lost_at_listeners([&mut was, &mut is], opened).into_iter();
-    lost.flat_map(|(kind, loss)| of_objects(states, &kind, &loss).collect::<Vec<_>>())
-        .collect()
-}
-
-/// The client certificates that Gateways themselves ask for no longer.
-pub(in crate::answer) fn by_gateways(
-    states: &States<'_>,
     objects: &[ObjectKey],
 ) -> Vec<LostProtection> {
     let mut was = Resolver::new(states.before);
     let mut is = was.for_snapshot(states.after);
-    let lost = lost_by_gateways([&mut was, &mut is], objects).into_iter();
-    lost.flat_map(|(kind, loss)| of_objects(states, &kind, &loss).collect::<Vec<_>>())
+    let mut lost = if states.renames.is_empty() {
+        lost_at_listeners([&mut was, &mut is], opened)
+    } else {
+        Vec::new()
+    };
+    lost.extend(lost_by_gateways([&mut was, &mut is], objects));
+    lost.iter()
+        .flat_map(|(kind, loss)| of_objects(states, kind, loss))
         .collect()
 }
 

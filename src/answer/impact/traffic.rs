@@ -130,8 +130,8 @@ pub(super) fn lost_traffic(
     let is_detached = |key: &&ObjectKey| traffic::is_detached(&mut one_kind, Renames::NONE, key);
     lost.detached
         .extend(objects.iter().filter(is_detached).cloned());
-    let mut traffic = in_words(&lost, traffic::backends(before, after, objects));
-    traffic.failing = failing(before, after);
+    let cut = traffic::backends(before, after, objects);
+    let traffic = in_words(&lost, cut, failing(before, after));
     (traffic, lost.opened)
 }
 
@@ -141,12 +141,15 @@ pub(in crate::answer) fn between(states: &States<'_>) -> (Traffic, OpenedRoutes)
     let (before, after, renames) = (states.before, states.after, states.renames);
     let lost = traffic::between(before, after, renames);
     let cut = traffic::backends_between(before, after, renames);
-    let mut traffic = in_words(&lost, cut);
-    traffic.failing = failing(before, after);
+    let traffic = in_words(&lost, cut, failing(before, after));
     (traffic, lost.opened)
 }
 
-fn in_words(lost: &traffic::Traffic, cut: BTreeSet<(ObjectKey, ObjectKey, String)>) -> Traffic {
+fn in_words(
+    lost: &traffic::Traffic,
+    cut: BTreeSet<(ObjectKey, ObjectKey, String)>,
+    failing: Vec<Failing>,
+) -> Traffic {
     let reduced = lost.reduced.iter().map(|(route, listeners)| Reduced {
         route: Named::from(route),
         listeners: listeners.iter().map(Named::from).collect(),
@@ -186,7 +189,7 @@ fn in_words(lost: &traffic::Traffic, cut: BTreeSet<(ObjectKey, ObjectKey, String
         not_compared: 0,
         backends: cut.collect(),
         unserved: unserved.collect(),
-        failing: Vec::new(),
+        failing,
     }
 }
 

@@ -130,12 +130,7 @@ fn from_cert_manager_to_own_certificates_and_back() {
     // To attache's own, as `kubectl apply -k manifests` does: without the annotation. No call fails.
     on.annotate(&format!("{ANNOTATION}-"));
     let new = on.replica("new");
-    new.wait_until_ready();
-    on.calls().expect("the old one is still trusted");
-    on.call([&old, &new]);
-    eventually("one of each", || on.calls());
-    on.call([&new, &new]);
-    eventually("the new one alone", || on.calls());
+    on.upgrade(&old, &new);
 
     // Back. cert-manager adds its CA, and the replica before leaves it there. No call fails.
     on.annotate(&from);

@@ -110,8 +110,7 @@ pub(super) fn rerouted(
     most: usize,
 ) -> Vec<Finding> {
     let lost = traffic(before, after, objects, most);
-    let mut findings = losses::at_listeners([before, after], key, &lost.opened);
-    findings.extend(losses::by_gateways([before, after], key, objects));
+    let mut findings = losses::at_listeners([before, after], key, &lost.opened, objects);
     if !lost.detached.is_empty() {
         let message = match lost.detached.first() {
             Some(route) if lost.detached.len() == 1 => {
@@ -180,7 +179,7 @@ pub(super) fn opened_by_created(
     most: usize,
 ) -> Vec<Finding> {
     let traffic = traffic(before, after, std::slice::from_ref(key), most);
-    let mut findings = losses::at_listeners([before, after], key, &traffic.opened);
+    let mut findings = losses::at_listeners([before, after], key, &traffic.opened, &[]);
     findings.extend(hostnames_taken(key, &traffic));
     findings
 }

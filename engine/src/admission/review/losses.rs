@@ -173,40 +173,23 @@ pub(super) fn protections(
     findings.collect()
 }
 
-/// The protections that routes lose by the listeners that a change opens to them, of the kinds that act on listeners.
+/// The protections that routes lose by the listeners that a change opens to them, of the kinds that act on listeners, and the
+/// client certificates that these Gateways themselves ask for no longer.
 pub(super) fn at_listeners(
     [before, after]: [&Snapshot; 2],
     key: &ObjectKey,
     opened: &BTreeMap<ObjectKey, Opened>,
+    gateways: &[ObjectKey],
 ) -> Vec<Finding> {
     let mut was = Resolver::bounded(before);
     let mut is = was.for_snapshot(after);
-    let lost = lost_at_listeners([&mut was, &mut is], opened);
+    let mut lost = lost_at_listeners([&mut was, &mut is], opened);
+    lost.extend(lost_by_gateways([&mut was, &mut is], gateways));
     if was.is_spent() || is.is_spent() {
         return vec![change::too_much(key, "which protections routes lose")];
     }
     let lost = lost.into_iter();
     lost.map(|(kind, loss)| finding(key, &kind, loss, &[]))
-        .collect()
-}
-
-/// The client certificates that these Gateways themselves ask for no longer.
-pub(super) fn by_gateways(
-    [before, after]: [&Snapshot; 2],
-    key: &ObjectKey,
-    objects: &[ObjectKey],
-) -> Vec<Finding> {
-    let mut was = Resolver::bounded(before);
-    let mut is = was.for_snapshot(after);
-    let lost = lost_by_gateways([&mut was, &mut is], objects);
-    if was.is_spent() || is.is_spent() {
-        return vec![change::too_much(
-            key,
-            "which client certificates Gateways ask for",
-        )];
-    }
-    lost.into_iter()
-        .map(|(kind, loss)| finding(key, &kind, loss, &[]))
         .collect()
 }
 

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use super::by_hostname::of_other_listeners;
 use super::unknown::unknown;
 use super::{NoEffect, State};
+use crate::attachment::rejection::routes_of;
 use crate::effective::{PathGroup, follows, follows_parents, gateway_before};
 use crate::kinds::profile::Class;
 use crate::kinds::profile::{OnListeners, OnPath};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::level::Level;
-use crate::model::object::{Node, is_route};
+use crate::model::object::Node;
 use crate::model::section::rule_label;
 use crate::model::wording::{first, plural};
 use crate::policy::{ListenerFacts, Policy};
@@ -19,8 +20,8 @@ use crate::state::snapshot::{Snapshot, namespace_key};
 use crate::topology::delegation::{delegates, facts_of, parents_of, unknown_parent, why_not};
 use crate::topology::reports::controller;
 use crate::topology::{
-    KeptOutCache, ParentAttachment, attachment, delegated, gateway_of, not_usable, sets_of,
-    unusable, why_unaccepted,
+    KeptOutCache, ParentAttachment, attachment, delegated, gateway_of, not_usable, unusable,
+    why_unaccepted,
 };
 
 /// The state of a policy that reaches no known effective target, with the reason: first, why no request reaches its target;
@@ -68,13 +69,8 @@ pub(super) fn idle(
 
 /// The kinds of the routes below a target, if none of the policy's settings acts on any of them: `TCPRoutes, TLSRoutes`.
 fn routes_of_other_kinds(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
-    let gateway = gateway_of(snapshot, &target.object);
-    let sets = sets_of(snapshot, gateway).map(|set| &set.key);
-    let below = sets
-        .chain([gateway])
-        .flat_map(|owner| snapshot.below(owner));
-    let kinds = below.map(|object| &object.key.gk).filter(|gk| is_route(gk));
-    let kinds: BTreeSet<&GroupKind> = kinds.collect();
+    let routes = routes_of(snapshot, gateway_of(snapshot, &target.object));
+    let kinds: BTreeSet<&GroupKind> = routes.map(|route| &route.key.gk).collect();
     let is_idle = |kind: &&GroupKind| {
         let place = policy.profile.on_routes_of(kind).map(|(place, _)| place);
         let there = place.and_then(|place| policy.on_routes(place));
