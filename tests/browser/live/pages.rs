@@ -201,6 +201,7 @@ fn dropped_files_are_one_change() {
         return;
     };
     page.load("#/change");
+    eventually("the field is there", || page.has("#change-body"));
     page.run(
         "const files = new DataTransfer();
         const policy = (kind, name) => `apiVersion: gateway.envoyproxy.io/v1alpha1\\nkind: ${kind}\\nmetadata: {name: ${name}, namespace: infra}\\n`;

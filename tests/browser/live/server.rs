@@ -81,11 +81,12 @@ impl Live {
         self.run(&format!("location.hash = {}", json!(hash)));
     }
 
-    /// Loads the page anew at an address.
+    /// Loads the page anew at an address, and waits until it has a heading, a form or a map.
     pub(super) fn load(&self, hash: &str) {
         self.browser.post("url", &json!({"url": "about:blank"}));
         self.browser
             .post("url", &json!({"url": format!("{}{hash}", self.origin)}));
+        eventually("the page is drawn", || self.has("#main > *"));
     }
 
     /// A file of the directory that the page shows.
@@ -131,10 +132,12 @@ impl Live {
         eventually("the page shows it", || self.says(words));
     }
 
-    /// Waits until a script gives this value.
+    /// Waits until a script gives this value. An element that is not there yet is waited for.
     pub(super) fn becomes(&self, what: &str, script: &str, value: &Value) {
+        let script =
+            format!("try {{ {script} }} catch (error) {{ return `not yet: ${{error}}`; }}");
         eventually(what, || {
-            let now = self.run(script);
+            let now = self.run(&script);
             (now == *value).then_some(()).ok_or_else(|| now.to_string())
         });
     }
