@@ -15,8 +15,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use attache::cache::directory;
+use attache::cache::directory::Links;
 use attache::cache::manifest::Manifest;
+use attache::cache::repository::unbuilt;
 use attache::engine::kinds::profile::ProfileRules;
 use attache::engine::model::ids::GroupKind;
 use attache::engine::model::object::{Node, Object};
@@ -82,7 +83,7 @@ fn largest() -> Option<Box<RawValue>> {
             _ => false,
         })
     };
-    let manifests = directory::read(&[folder]).objects;
+    let manifests = unbuilt(&[folder], Links::Within).objects;
     let policies = manifests.into_iter().filter(is_policy);
     let largest = policies.max_by_key(|manifest| manifest.json.get().len())?;
     Some(largest.json)

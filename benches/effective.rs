@@ -18,7 +18,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use attache::engine::admission::review::{Evidence, Operation, Request, review};
+use attache::engine::admission::evidence::Evidence;
+use attache::engine::admission::request::{Operation, Request};
+use attache::engine::admission::review::review;
 use attache::engine::effective::impact::impact;
 use attache::engine::effective::{PathGroup, Resolver};
 use attache::engine::kinds::profile::ProfileRules;

@@ -17,10 +17,11 @@
 
 use std::time::{Duration, Instant};
 
-use attache::engine::admission::review::Evidence;
+use attache::engine::admission::evidence::Evidence;
 use attache::engine::admission::settings::ReviewSettings;
 use attache::engine::state::snapshot::Snapshot;
-use attache::http::admission::{Endpoint, respond};
+use attache::http::admission::respond;
+use attache::http::call::Endpoint;
 use serde_json::{Value, json};
 
 use testing::load::args::Args;

@@ -13,12 +13,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use attache::config::Configuration;
-use attache::engine::admission::review::Evidence;
+use attache::engine::admission::evidence::Evidence;
 use attache::engine::admission::settings::ReviewSettings;
 use attache::engine::model::ids::GroupKind;
 use attache::engine::model::object::Object;
 use attache::engine::state::snapshot::{Change, Snapshot};
-use attache::http::admission::{Endpoint, respond};
+use attache::http::admission::respond;
+use attache::http::call::Endpoint;
 use attache_guardrails::{Guardrails, count};
 use jiff::civil::date;
 use serde_json::value::to_raw_value;

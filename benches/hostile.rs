@@ -13,10 +13,12 @@
 
 use std::time::{Duration, Instant};
 
-use attache::engine::admission::review::{Evidence, Reading, Readings, review};
+use attache::engine::admission::evidence::{Evidence, Reading, Readings};
+use attache::engine::admission::review::review;
 use attache::engine::model::ids::ObjectKey;
 use attache::engine::state::snapshot::Snapshot;
-use attache::http::admission::{Endpoint, respond};
+use attache::http::admission::respond;
+use attache::http::call::Endpoint;
 use attache::http::envelope::Envelope;
 
 use testing::amplification::bodies::{self, Hostile};

@@ -44,6 +44,7 @@ pub mod ui;
 mod unseen;
 pub mod version;
 mod watch;
+mod written_guardrails;
 
 use crate::engine::model::printable::escape;
 
@@ -220,7 +221,7 @@ fn name(called: Option<&Path>) -> Option<&str> {
 
 fn command(called: Option<&Path>) -> clap::Command {
     if name(called) != Some(PLUGIN) {
-        return Cli::command();
+        return complete::with_namespaces(Cli::command());
     }
     let typed = |text: &str| {
         let text = text.replace("$ attache ", "$ kubectl attache ");

@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use crate::engine::admission::disclosure::{Disclosure, Levels};
 use crate::engine::admission::finding::Code;
-use crate::engine::admission::mutate::{Mutation, Mutations, Switches};
+use crate::engine::admission::mutate::{Mutations, Switches};
+use crate::engine::admission::mutation::Mutation;
 use crate::engine::admission::settings::{Guard, ReviewSettings};
 use crate::engine::admission::severities::{Action, Actions, Override, Severities};
 use crate::engine::admission::suppress::Suppressors;
@@ -353,7 +354,7 @@ mod tests {
         ));
         assert!(!is_valid("overrides: [{findings: {affect: off}}]"));
     }
-    use crate::engine::admission::mutate::Mutation;
+    use crate::engine::admission::mutation::Mutation;
 
     fn read(text: &str) -> Result<Configuration, String> {
         let file = tempfile::NamedTempFile::new().unwrap();

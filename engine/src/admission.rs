@@ -1,8 +1,11 @@
 //! Reviews of admission requests: from a snapshot and a request to a verdict. [`review::review`] is the one door.
 
 pub mod disclosure;
+pub mod evidence;
 pub mod finding;
 pub mod mutate;
+pub mod mutation;
+pub mod request;
 pub mod review;
 pub mod settings;
 pub mod severities;

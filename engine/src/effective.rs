@@ -20,6 +20,7 @@ use crate::state::snapshot::{Snapshot, namespace_key};
 use crate::topology::AncestorPaths;
 
 pub mod affected;
+mod ancestor_group;
 mod arena;
 mod at_hostnames;
 mod attached;

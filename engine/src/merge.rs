@@ -24,6 +24,7 @@ mod atomic;
 mod cost;
 mod filled;
 mod inherited;
+mod kept;
 mod level;
 mod outcome;
 mod overriding_values;

@@ -19,6 +19,7 @@ use crate::state::snapshot::Snapshot;
 mod at_listeners;
 mod attached;
 mod backends;
+mod choice;
 mod choose;
 mod common_text;
 mod cors;

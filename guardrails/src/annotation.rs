@@ -11,63 +11,15 @@ use attache_engine::admission::finding::{Code, Finding, Severity};
 use attache_engine::admission::review::States;
 use attache_engine::model::hint::nearest;
 use attache_engine::model::ids::ObjectKey;
-use attache_engine::model::object::Annotations;
 use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
 
+use crate::annotated::{Annotated, EXCEPTIONS, lines};
 use crate::exception::Exception;
 use crate::file::Action;
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
 use crate::unmatched::with_near;
-
-/// The annotation.
-pub const EXCEPTIONS: &str = "attache.dev/guardrail-exceptions";
-/// The separator between the guardrail and the last day.
-const UNTIL: &str = " until ";
-
-/// A line of the annotation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Annotated<'a> {
-    pub(crate) guardrail: &'a str,
-    pub(crate) until: Date,
-    pub(crate) reason: &'a str,
-}
-
-// === impl Annotated ===
-
-impl<'a> Annotated<'a> {
-    /// The lines of the annotation; an error says what is wrong with a line.
-    pub(crate) fn of(
-        annotations: &'a Annotations,
-    ) -> impl Iterator<Item = Result<Self, (&'a str, String)>> {
-        lines(annotations).map(|line| Self::read(line).map_err(|why| (line, why)))
-    }
-
-    fn read(line: &'a str) -> Result<Self, String> {
-        let wanted = || "write \"GUARDRAIL until 2027-01-31: reason\"".to_owned();
-        let (head, reason) = line.split_once(':').ok_or_else(wanted)?;
-        let (guardrail, day) = head.split_once(UNTIL).ok_or_else(wanted)?;
-        let (guardrail, day, reason) = (guardrail.trim(), day.trim(), reason.trim());
-        if guardrail.is_empty() || reason.is_empty() {
-            return Err(wanted());
-        }
-        let until = day
-            .parse()
-            .map_err(|_| format!("{day:?} is no day; write it as 2027-01-31"))?;
-        Ok(Self {
-            guardrail,
-            until,
-            reason,
-        })
-    }
-}
-
-fn lines(annotations: &Annotations) -> impl Iterator<Item = &str> {
-    let text = annotations.get(EXCEPTIONS);
-    let lines = text.into_iter().flat_map(|text| text.lines());
-    lines.map(str::trim).filter(|line| !line.is_empty())
-}
 
 // === impl Guardrails ===
 

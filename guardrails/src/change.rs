@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use attache_engine::admission::disclosure::Subject;
 use attache_engine::admission::finding::{Code, Finding, Hint, Severity};
-use attache_engine::admission::review::{Operation, Request, States};
+use attache_engine::admission::request::{Operation, Request};
+use attache_engine::admission::review::States;
 use attache_engine::admission::settings::Guard;
 use attache_engine::effective::Resolver;
 use attache_engine::effective::impact::touched_by;

@@ -4,7 +4,7 @@ use attache_engine::model::ids::{GroupKind, ObjectKey};
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
-use crate::annotation::Annotated;
+use crate::annotated::Annotated;
 use crate::file::ExceptionFile;
 use crate::matching::kind_named;
 

@@ -6,7 +6,7 @@ use attache_engine::model::object::plain;
 use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
 
-use crate::annotation::Annotated;
+use crate::annotated::Annotated;
 use crate::exception::Exception;
 use crate::expression::Expression;
 use crate::file::{Action, GuardrailFile, Metadata, OnError, RuleFile};

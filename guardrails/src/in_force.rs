@@ -3,10 +3,14 @@
 
 use attache_engine::effective::PathGroup;
 use attache_engine::merge::Effective;
+use attache_engine::model::ids::GroupKind;
 use attache_engine::model::level::Level;
 use attache_engine::model::shared::Shared;
 use attache_engine::state::snapshot::Snapshot;
 use attache_engine::topology::{AncestorPath, lacks_class};
+
+/// What is in force on a path, by policy kind.
+pub(crate) type InForce<'a> = [(&'a GroupKind, &'a PathGroup)];
 
 /// The same paths, with the effective policies that act on their requests.
 pub(crate) fn acting(snapshot: &Snapshot, groups: Vec<PathGroup>) -> Vec<PathGroup> {

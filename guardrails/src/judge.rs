@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use attache_engine::effective::{self, PathGroup, Resolver};
-use attache_engine::kinds::profile::Class;
+use attache_engine::effective::{self, Resolver};
 use attache_engine::merge::Effective;
 use attache_engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache_engine::model::level::Level;
@@ -17,8 +16,9 @@ use kube_cel::cel::Value;
 
 use crate::expression::Expression;
 use crate::guardrail::{Guardrail, Rule};
+use crate::in_force::InForce;
 use crate::path::{GuardedPath, PathId};
-use crate::target_paths::JudgedPath;
+use crate::target_paths::{JudgedPath, is_direct};
 use crate::values::Settings;
 use crate::variables::{self, Functions, Variables};
 
@@ -69,9 +69,6 @@ pub struct Fault {
     pub policies: BTreeSet<ObjectKey>,
     pub(crate) id: PathId,
 }
-
-/// What is in force on a path, by policy kind.
-pub(crate) type InForce<'a> = [(&'a GroupKind, &'a PathGroup)];
 
 /// The state of the paths before the change.
 #[derive(Clone, Copy)]
@@ -309,12 +306,6 @@ impl<'p> SharedPaths<'p, '_> {
             variables: (0..kept).map(|_| None).collect(),
         }
     }
-}
-
-/// Whether policies of a kind act only on their targets.
-pub(crate) fn is_direct(snapshot: &Snapshot, kind: &GroupKind) -> bool {
-    let profile = snapshot.profile(kind);
-    profile.is_some_and(|profile| profile.class.value == Class::Direct)
 }
 
 /// The policies in force on a path, in words: what has to be changed is there, or missing.

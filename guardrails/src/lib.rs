@@ -3,11 +3,13 @@
 //! A guardrail names targets, a policy kind and rules. Each path to such a target has one effective policy of the kind;
 //! every rule must hold for it. Pure, as the engine: the snapshot, the request and the date are arguments.
 
+mod annotated;
 mod annotation;
 mod change;
 mod cost;
 mod count;
 mod definition;
+mod evaluation;
 mod exception;
 mod expression;
 mod file;
@@ -28,7 +30,7 @@ mod values;
 mod variables;
 mod written;
 
-pub use annotation::EXCEPTIONS;
+pub use annotated::EXCEPTIONS;
 pub use change::GuardedChange;
 pub use count::{Count, count, each_target};
 pub use definition::definition;

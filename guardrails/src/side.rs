@@ -8,8 +8,7 @@ use attache_engine::model::level::Level;
 use attache_engine::model::object::is_route;
 
 use crate::in_force::acting;
-use crate::judge::is_direct;
-use crate::target_paths::{TargetPaths, kinds};
+use crate::target_paths::{TargetPaths, is_direct, kinds};
 
 /// What the guardrails are about.
 #[derive(Clone, Copy)]

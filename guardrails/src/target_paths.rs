@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use attache_engine::effective::{PathGroup, Resolver};
+use attache_engine::kinds::profile::Class;
 use attache_engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache_engine::model::level::Level;
 use attache_engine::state::snapshot::Snapshot;
 
 use crate::in_force::acting;
-use crate::judge::is_direct;
 use crate::path::{GuardedPath, PathId, paths_of};
 
 /// The levels that tell paths apart. The others follow from them.
@@ -240,4 +240,10 @@ impl<'a> Parts<'a> {
 fn part<'a>(path: &GuardedPath<'a>, levels: &[Level]) -> Option<Part<'a>> {
     let places = levels.iter().map(|level| path.at(*level));
     Some((places.collect::<Option<Vec<_>>>()?, path.consumer()))
+}
+
+/// Whether policies of a kind act only on their targets.
+pub(crate) fn is_direct(snapshot: &Snapshot, kind: &GroupKind) -> bool {
+    let profile = snapshot.profile(kind);
+    profile.is_some_and(|profile| profile.class.value == Class::Direct)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use attache_engine::admission::disclosure::Subject;
-use attache_engine::admission::review::Operation;
+use attache_engine::admission::request::Operation;
 use attache_engine::effective::{PathGroup, StackLevel};
 use attache_engine::merge::Effective;
 use attache_engine::model::ids::{GroupKind, ObjectKey, Place};
@@ -17,7 +17,7 @@ use kube_cel::cel::Value;
 use kube_cel::cel::objects::{Key, Map};
 use serde_json::Value as Json;
 
-use crate::judge::InForce;
+use crate::in_force::InForce;
 use crate::path::GuardedPath;
 
 /// The settings in force as a value.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use attache_engine::admission::finding::{Code, Finding, Severity};
-use attache_engine::admission::review::{Operation, Request};
+use attache_engine::admission::request::{Operation, Request};
 use attache_engine::effective::Resolver;
 use attache_engine::model::hint::{nearest, quoted};
 use attache_engine::model::ids::ObjectKey;

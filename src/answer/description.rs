@@ -20,6 +20,7 @@ use crate::engine::kinds::profile::Class;
 mod conditions;
 mod kind;
 mod overview;
+mod paths;
 mod policy;
 mod routes;
 mod target;
@@ -27,10 +28,11 @@ mod target;
 pub use conditions::{Ancestor, Condition};
 pub use kind::kind;
 pub use overview::{BrokenRoute, ListenerAbout, Overview};
+pub use paths::paths_at;
 pub use policy::policy;
 pub(super) use routes::leading;
 pub(super) use target::on_its_own;
-pub use target::{paths_at, target};
+pub use target::target;
 
 /// The description of an object.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -15,6 +15,7 @@ mod around;
 mod details;
 mod facts;
 mod id;
+mod on_target;
 mod policies;
 mod sketch;
 mod states;

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::report::{ReportedFinding, address, namespace_of, rule};
 use crate::engine::admission::disclosure::{Levels, conceal, policies_named};
+use crate::engine::admission::evidence::Evidence;
 use crate::engine::admission::finding::{Code, Finding, Severity};
-use crate::engine::admission::review::Evidence;
 use crate::engine::admission::verdict::Verdict;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::state::snapshot::Snapshot;

@@ -16,7 +16,7 @@ use crate::engine::model::object::Object;
 
 use super::api_error::ApiError;
 use super::kinds::Resources;
-use super::lists::{pages, text};
+use super::lists::{is_name, pages, text};
 use super::raw::RawObject;
 use super::watch::short;
 
@@ -194,13 +194,4 @@ async fn list(client: kube::Client, gk: GroupKind, resource: ApiResource) -> Lis
         Ok(Ok(list)) => Ok(Arc::new(list.objects.into_iter().map(Arc::new).collect())),
         Ok(Err(error)) => Err(error.to_string()),
     }
-}
-
-/// Whether an object can have this name, for the kinds that are read here.
-pub(super) fn is_name(name: &str) -> bool {
-    name.len() <= 253
-        && name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
-        && name
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c))
 }

@@ -24,7 +24,8 @@ use scopes::cluster_scoped;
 use surroundings::{surroundings, without_absent};
 
 pub(super) use super::files::files;
-pub use super::files::{Links, read, read_as, read_stdin};
+pub use super::files::{Links, read_stdin};
+use super::repository::unbuilt;
 
 use super::departures::{Definitions, Judged};
 use super::manifest::{Manifests, Origin, Problem, without_place};
@@ -66,7 +67,7 @@ pub struct Loaded {
 /// Reads files and directories (recursively, sorted by name) into a snapshot. Objects without a namespace go to
 /// `namespace`, as with kubectl.
 pub fn load(paths: &[PathBuf], rules: &Arc<ProfileRules>, namespace: &str) -> Loaded {
-    Loaded::new(read_as(paths, Links::Within), rules, namespace)
+    Loaded::new(unbuilt(paths, Links::Within), rules, namespace)
 }
 
 /// A manifest that is an object.

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use super::ignored::Ignored;
 use super::manifest::Manifests;
 use super::parallel::parallel_map;
-use super::repository;
 use super::skipped::What;
 use crate::reading::{self, Pipes};
 
@@ -44,16 +43,6 @@ pub enum Links {
     Within,
     /// All.
     All,
-}
-
-/// Reads files and directories (recursively, sorted by name) into manifests, without the patches of kustomizations.
-pub fn read(paths: &[PathBuf]) -> Manifests {
-    repository::unbuilt(paths, Links::Within)
-}
-
-/// Like [`read`], but follows the given links.
-pub fn read_as(paths: &[PathBuf], links: Links) -> Manifests {
-    repository::unbuilt(paths, links)
 }
 
 /// Reads files that [`files`] found.

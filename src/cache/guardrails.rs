@@ -10,7 +10,8 @@ use tokio::sync::mpsc;
 
 use crate::engine::admission::disclosure::Subject;
 use crate::engine::admission::finding::Finding;
-use crate::engine::admission::review::{Operation, Request, States};
+use crate::engine::admission::request::{Operation, Request};
+use crate::engine::admission::review::States;
 use crate::engine::admission::settings::Guard;
 use crate::engine::model::ids::GroupKind;
 use crate::engine::state::snapshot::Snapshot;

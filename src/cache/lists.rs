@@ -31,7 +31,7 @@ mod fetch;
 mod gathered;
 
 use fetch::{Fetch, ListedKind};
-pub(super) use fetch::{pages, text};
+pub(super) use fetch::{is_name, pages, text};
 use gathered::Gathered;
 pub use gathered::{Missing, Unseen};
 

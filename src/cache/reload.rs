@@ -15,6 +15,7 @@ use crate::metrics::Metrics;
 use super::Published;
 use super::directory::{self, Links, Loaded};
 use super::guardrails::{self, GuardrailsInUse, StoredGuardrail};
+use super::repository::unbuilt;
 
 /// A directory to follow.
 #[derive(Clone, Debug)]
@@ -54,7 +55,7 @@ impl Directory {
     /// again.
     pub fn load(&self) -> Reading {
         let fingerprint = Fingerprint::of(&self.paths, self.links);
-        let manifests = directory::read_as(&self.paths, self.links);
+        let manifests = unbuilt(&self.paths, self.links);
         Reading {
             guardrails: guardrails::among(&manifests),
             loaded: Loaded::new(manifests, &self.rules, &self.namespace),

@@ -40,8 +40,8 @@ pub struct Build {
 /// Kind, namespace and name of an object.
 type Name = (GroupKind, String, String);
 
-/// Reads files and directories without building kustomizations; patches are left out.
-pub(super) fn unbuilt(paths: &[PathBuf], links: Links) -> Manifests {
+/// Reads files and directories (recursively, sorted by name) into manifests. Kustomizations are not built; patches are left out.
+pub fn unbuilt(paths: &[PathBuf], links: Links) -> Manifests {
     let files_found = files(paths, links);
     let named = |path: &PathBuf| paths.contains(path);
     let walked = files_found.iter().flatten().filter(|path| !named(path));

@@ -1,5 +1,6 @@
 //! A cluster as commands read it: connect, discover the served kinds, list once.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::Failure;
 use super::names::Names;
-use super::state::State;
+use super::time::timeout;
 use crate::cache::api_error::ApiError;
 use crate::cache::crds::Found;
 use crate::cache::lists::{Listed, Reader, Wants};
@@ -21,6 +22,26 @@ use crate::engine::model::ids::GroupKind;
 
 /// A user waits for the answer, so an API server that is silent for this long counts as down.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The cluster to read, and the user to read it as.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct Access {
+    /// The kubeconfig file; by default $KUBECONFIG or ~/.kube/config.
+    #[arg(long, value_name = "FILE")]
+    pub(super) kubeconfig: Option<PathBuf>,
+    /// The kubeconfig context.
+    #[arg(long, value_name = "NAME")]
+    pub(super) context: Option<String>,
+    /// Impersonate this user.
+    #[arg(long = "as", value_name = "USER")]
+    pub(super) user: Option<String>,
+    /// Impersonate this group; can be repeated.
+    #[arg(long = "as-group", value_name = "GROUP", requires = "user")]
+    pub(super) groups: Vec<String>,
+    /// Timeout of each request to the API server: 10s, 1m, or 0 for none.
+    #[arg(long, value_name = "TIME", value_parser = timeout)]
+    pub(super) request_timeout: Option<Duration>,
+}
 
 /// A cluster whose API discovery is complete.
 #[derive(Debug)]
@@ -37,23 +58,24 @@ impl Cluster {
     ///
     /// # Errors
     /// If the kubeconfig cannot be used or the API server does not answer.
-    pub(super) fn open(state: &State, given_namespace: Option<String>) -> Result<Self, Failure> {
+    pub(super) fn open(access: &Access, given_namespace: Option<String>) -> Result<Self, Failure> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
             .build()?;
         let (reader, namespace, config) = runtime.block_on(async {
-            let config = kubeconfig::config(state.kubeconfig.as_deref(), state.context.as_deref());
+            let config =
+                kubeconfig::config(access.kubeconfig.as_deref(), access.context.as_deref());
             let config = config.await?;
             let address = config.cluster_url.to_string();
             let namespace = given_namespace.unwrap_or_else(|| config.default_namespace.clone());
             let mut config = tuned(config);
             config.read_timeout = Some(PATIENCE);
-            if let Some(time) = state.request_timeout {
+            if let Some(time) = access.request_timeout {
                 config.read_timeout = Some(time).filter(|time| !time.is_zero());
                 config.connect_timeout = config.read_timeout;
             }
-            impersonate(&mut config, state)?;
+            impersonate(&mut config, access)?;
             let reached = async {
                 let client = connect::once(config.clone()).await?;
                 Reader::open(client, &namespace).await
@@ -148,12 +170,12 @@ impl Cluster {
 }
 
 /// Adds impersonation headers, as kubectl does.
-fn impersonate(config: &mut Config, state: &State) -> Result<(), Failure> {
-    let user = state
+fn impersonate(config: &mut Config, access: &Access) -> Result<(), Failure> {
+    let user = access
         .user
         .iter()
         .map(|user| ("impersonate-user", "--as", user));
-    let groups = state
+    let groups = access
         .groups
         .iter()
         .map(|group| ("impersonate-group", "--as-group", group));

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
-use clap::{ArgMatches, FromArgMatches as _};
-use clap_complete::engine::{CompletionCandidate, complete};
+use clap::{Arg, ArgMatches, FromArgMatches as _};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, complete};
 
 use super::state::{Opened, Scope, State};
 use super::{Failure, command};
@@ -18,6 +18,8 @@ pub(super) const PLUGIN: &str = "kubectl_complete-attache";
 pub(super) const COMMAND: &str = "__complete";
 /// Cobra's directive for kubectl: do not complete file names.
 const NO_FILES: &str = ":4";
+/// The argument of commands that read a state.
+const NAMESPACE: &str = "namespace";
 /// A user at the prompt waits no longer than this.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -93,17 +95,17 @@ impl Line {
 
     /// The state that the command would read. Kustomizations are not built: a user at the prompt does not wait for that.
     fn opened(&self) -> Option<Opened> {
-        let state = State {
-            request_timeout: Some(PATIENCE),
+        let mut state = State {
             config: None,
             as_written: true,
             ..State::from_arg_matches(&self.matches).ok()?
         };
+        state.access.request_timeout = Some(PATIENCE);
         // Piped input is not there yet.
         if state.from.as_deref().is_some_and(|from| !from.exists()) {
             return None;
         }
-        let namespace = self.matches.try_get_one::<String>("namespace");
+        let namespace = self.matches.try_get_one::<String>(NAMESPACE);
         let scope = Scope {
             namespace: namespace.ok().flatten().cloned(),
             all_namespaces: false,
@@ -112,8 +114,24 @@ impl Line {
     }
 }
 
+/// Completes the namespaces of all commands that read a state.
+pub(super) fn with_namespaces(command: clap::Command) -> clap::Command {
+    let has_namespace = |command: &clap::Command| {
+        let mut arguments = command.get_arguments();
+        arguments.any(|argument| argument.get_id() == NAMESPACE)
+    };
+    command.mut_subcommands(|command| {
+        if has_namespace(&command) {
+            let completed = |argument: Arg| argument.add(ArgValueCompleter::new(namespaces));
+            command.mut_arg(NAMESPACE, completed)
+        } else {
+            command
+        }
+    })
+}
+
 /// The namespaces of the state.
-pub(super) fn namespaces(current: &OsStr) -> Vec<CompletionCandidate> {
+fn namespaces(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(opened) = Line::typed().and_then(|line| line.opened()) else {
         return Vec::new();
     };

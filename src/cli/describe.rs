@@ -8,7 +8,7 @@ use super::output::{self, Output};
 use super::render::description::show;
 use super::render::phrases::names_of;
 use super::state::{Opened, Scope, State, View};
-use super::watch::{self, Watching};
+use super::watch::Watching;
 use super::{Failure, complete, find, labels};
 use crate::answer::description::{Description, Descriptions, kind, policy, target};
 use crate::answer::document;
@@ -83,7 +83,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let wants = around.map_or(Wants::Everything, Wants::Around);
     let answer = |view: &View, now| answer(args, &asked, within.as_deref(), view, now);
     if args.watching.watch {
-        return watch::run(opened, &wants, answer);
+        return opened.watch(&wants, answer);
     }
     let view = opened.view(&wants);
     view.say_what_is_missing();

@@ -4,24 +4,20 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attache_guardrails::{Guardrail, GuardrailFile, Guardrails, guardrail_kind, is_guardrail};
-use serde_json::json;
-use serde_json::value::{RawValue, to_raw_value};
+use attache_guardrails::{Guardrail, Guardrails, is_guardrail};
 
 use super::output::{self, Output};
 use super::render::guardrails::table;
 use super::state::{Scope, State};
+use super::written_guardrails::{FromManifests, compiled, usable};
 use super::{Failure, Outcome, print};
 use crate::answer;
 use crate::answer::guardrails::guardrails;
 use crate::cache::files;
 use crate::cache::lists::Wants;
 use crate::cache::manifest::Manifests;
-use crate::cache::raw::RawObject;
-use crate::engine::admission::finding::{Code, Finding, Severity};
+use crate::cache::repository::unbuilt;
 use crate::engine::admission::verdict::escape;
-use crate::engine::model::ids::ObjectKey;
-use crate::engine::model::object::plain;
 use crate::today::today;
 
 /// Arguments of `attache guardrails`.
@@ -53,14 +49,6 @@ enum FailOn {
     Audit,
     /// Nothing.
     Never,
-}
-
-/// The guardrails among manifests.
-pub(super) struct FromManifests {
-    /// All that can be used, with those that were known before.
-    pub(super) usable: Guardrails,
-    /// Findings on those that cannot be used.
-    pub(super) wrong: Vec<Finding>,
 }
 
 /// Runs the command.
@@ -131,7 +119,7 @@ fn read(path: &Path, args: &Args) -> Result<Manifests, Failure> {
     if !path.exists() {
         return Err(format!("there is no {}", path.display()).into());
     }
-    let read = files::read_as(std::slice::from_ref(&path.to_owned()), args.at.links());
+    let read = unbuilt(std::slice::from_ref(&path.to_owned()), args.at.links());
     for problem in &read.problems {
         eprintln!("attache: {}", escape(&problem.to_string()));
     }
@@ -167,56 +155,4 @@ fn all_usable(manifests: &Manifests) -> Result<Vec<Guardrail>, Failure> {
     } else {
         Err(wrong.join("\n").into())
     }
-}
-
-/// The guardrails among manifests, as they are written.
-pub(super) fn among(manifests: &Manifests) -> impl Iterator<Item = &RawValue> {
-    let objects = manifests.objects.iter();
-    let guardrails = objects.filter(|one| is_guardrail(&one.gk));
-    guardrails.map(|one| &*one.json)
-}
-
-/// A guardrail of a cluster as if it were written in a file.
-pub(super) fn stored(object: &RawObject) -> Option<Box<RawValue>> {
-    let name = &object.header().name;
-    let file = json!({
-        "metadata": {"name": name},
-        "spec": object.spec.as_deref(),
-    });
-    to_raw_value(&file).ok()
-}
-
-/// Written guardrails, and those that are known before. One that is written replaces one of the same name.
-pub(super) fn usable<'a>(
-    known: &Guardrails,
-    written: impl IntoIterator<Item = &'a RawValue>,
-) -> FromManifests {
-    let kind = guardrail_kind();
-    let mut usable = Vec::new();
-    let mut wrong = Vec::new();
-    for text in written {
-        match compiled(text.get()) {
-            Ok(guardrail) => usable.push(guardrail),
-            Err((name, why)) => {
-                let key = ObjectKey::new(kind.clone(), "", name);
-                let mut finding = Finding::new(Code::Guardrail, &key, why);
-                finding.severity = Severity::Deny;
-                wrong.push(finding);
-            }
-        }
-    }
-    FromManifests {
-        usable: known.with(usable.into_iter().map(Arc::new)),
-        wrong,
-    }
-}
-
-/// A guardrail, or its name and why it cannot be used.
-fn compiled(text: &str) -> Result<Guardrail, (String, String)> {
-    let file: GuardrailFile = serde_json::from_str(text).map_err(|error| {
-        let name = RawObject::read(text).header().name.to_string();
-        let why = format!("guardrail {name:?} cannot be read: {}", plain(&error));
-        (name, why)
-    })?;
-    Guardrail::compile(&file).map_err(|error| (error.name.clone(), error.to_string()))
 }

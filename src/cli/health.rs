@@ -73,7 +73,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 /// Whether the arguments name files or a cluster.
 fn names_state(state: &State) -> bool {
-    state.is_of_files() || state.kubeconfig.is_some() || state.context.is_some()
+    state.is_of_files() || state.access.kubeconfig.is_some() || state.access.context.is_some()
 }
 
 /// Whether group, kind and version can stand in YAML and in the key of a `ConfigMap` as they are.

@@ -13,7 +13,7 @@ use super::render::phrases::names_of;
 use super::render::policies::{Form, lines, totals};
 use super::render::style::Style;
 use super::state::{Opened, Scope, State, View};
-use super::watch::{self, Watching};
+use super::watch::Watching;
 use super::{Failure, complete, find, labels, print};
 use crate::answer;
 use crate::answer::policies::{Asked, policies};
@@ -98,7 +98,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     };
     if args.watching.watch {
         let answer = |view: &View, now| Ok(answer(args, &about, view, now)?.0);
-        return watch::run(opened, &Wants::Everything, answer);
+        return opened.watch(&Wants::Everything, answer);
     }
     let view = opened.view(&Wants::Everything);
     view.say_what_is_missing();

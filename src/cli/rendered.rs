@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::cache::files;
+use crate::cache::directory::Links;
 use crate::cache::manifest::Manifests;
 use crate::cache::repository;
 
@@ -58,7 +58,7 @@ impl Rendered {
             .iter()
             .flat_map(|dir| repository::sources(dir))
             .collect();
-        files::read(&files)
+        repository::unbuilt(&files, Links::Within)
     }
 
     /// The files and directories that the rendered manifests depend on.

@@ -3,30 +3,31 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use clap_complete::engine::ArgValueCompleter;
+use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use super::cluster::Cluster;
+use super::cluster::{Access, Cluster};
 use super::names::Names;
 use super::rendered::Rendered;
-use super::time::timeout;
-use super::watch::{Files, Live, Query, Watching};
-use super::{Failure, complete, guardrails, unseen};
+use super::watch::{Files, Query, Watching, to_stdout};
+use super::written_guardrails::{among, stored};
+use super::{Failure, unseen};
 use crate::cache::directory::{self, Links};
 use crate::cache::lists::{Missing, Unseen, Wants};
 use crate::cache::manifest::{Manifest, Manifests, Origin, Problem};
 use crate::cache::reload::Fingerprint;
-use crate::cache::{files, kubeconfig, repository};
+use crate::cache::{kubeconfig, repository};
 use crate::config::{Configuration, IN_DIRECTORY, builtin};
 use crate::engine::admission::verdict::escape;
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::object::Crd;
 
+mod live;
 mod view;
 
+pub(super) use live::Live;
 pub(super) use view::View;
 
 /// The namespace of objects without one, unless the kubeconfig has another.
@@ -40,21 +41,8 @@ pub(super) struct State {
     /// Read manifests instead of a cluster: a directory, a file, or - for standard input.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["kubeconfig", "context", "user", "groups", "request_timeout"])]
     pub(super) from: Option<PathBuf>,
-    /// The kubeconfig file; by default $KUBECONFIG or ~/.kube/config.
-    #[arg(long, value_name = "FILE")]
-    pub(super) kubeconfig: Option<PathBuf>,
-    /// The kubeconfig context.
-    #[arg(long, value_name = "NAME")]
-    pub(super) context: Option<String>,
-    /// Impersonate this user.
-    #[arg(long = "as", value_name = "USER")]
-    pub(super) user: Option<String>,
-    /// Impersonate this group; can be repeated.
-    #[arg(long = "as-group", value_name = "GROUP", requires = "user")]
-    pub(super) groups: Vec<String>,
-    /// Timeout of each request to the API server: 10s, 1m, or 0 for none.
-    #[arg(long, value_name = "TIME", value_parser = timeout)]
-    pub(super) request_timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(super) access: Access,
     /// The configuration file; with --from, defaults to attache.yaml in that directory, if it exists.
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
@@ -76,7 +64,7 @@ pub(super) struct State {
 pub(super) struct Scope {
     /// Read only this namespace; also the namespace of names and manifests that do not set one. Defaults to the
     /// namespace of the context; for files, to all namespaces, and `default` for manifests that do not set one.
-    #[arg(short, long, value_name = "NAMESPACE", add = ArgValueCompleter::new(complete::namespaces))]
+    #[arg(short, long, value_name = "NAMESPACE")]
     pub(super) namespace: Option<String>,
     /// Read all namespaces.
     #[arg(short = 'A', long, conflicts_with = "namespace")]
@@ -135,7 +123,7 @@ impl State {
         let arguments = [
             // Standard input can be read only once.
             ("--from", path(&self.from).filter(|from| from != STDIN)),
-            ("--context", self.context.clone()),
+            ("--context", self.access.context.clone()),
             ("--config", path(&self.config)),
         ];
         let arguments_given = arguments
@@ -150,7 +138,10 @@ impl State {
     /// The state in a few words.
     pub(super) fn described(&self) -> String {
         if !self.is_of_files() {
-            let context = kubeconfig::context(self.kubeconfig.as_deref(), self.context.as_deref());
+            let context = kubeconfig::context(
+                self.access.kubeconfig.as_deref(),
+                self.access.context.as_deref(),
+            );
             return context.map_or_else(
                 || "the cluster of this pod".to_owned(),
                 |name| format!("context {}", escape(&name)),
@@ -236,7 +227,7 @@ impl State {
         let given_namespace = scope.namespace.clone();
         let asked = (self.clone(), scope.clone());
         if !self.is_of_files() {
-            let cluster = Cluster::open(self, given_namespace)?;
+            let cluster = Cluster::open(&self.access, given_namespace)?;
             return Ok(Opened {
                 names: cluster.names(&rules),
                 namespace: cluster.namespace.clone(),
@@ -250,9 +241,7 @@ impl State {
         }
         let namespace = given_namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
         let manifests = self.manifests(&namespace)?;
-        let guardrails = guardrails::among(&manifests)
-            .map(ToOwned::to_owned)
-            .collect();
+        let guardrails = among(&manifests).map(ToOwned::to_owned).collect();
         let written = self.keeps_texts.then(|| manifests.objects.clone());
         let loaded = directory::Loaded::new(manifests, &rules, &namespace);
         Ok(Opened {
@@ -269,7 +258,8 @@ impl State {
 
     /// The manifests of the files that are read instead of a cluster.
     fn manifests(&self, namespace: &str) -> Result<Manifests, Failure> {
-        if self.kubeconfig.is_some() || self.context.is_some() || self.user.is_some() {
+        let access = &self.access;
+        if access.kubeconfig.is_some() || access.context.is_some() || access.user.is_some() {
             return Err(
                 "-k and --helm are read instead of a cluster: remove --kubeconfig, --context and --as".into(),
             );
@@ -281,7 +271,7 @@ impl State {
                 return Err(format!("there is no {}", from.display()).into());
             }
             Some(from) if self.as_written => {
-                files::read_as(std::slice::from_ref(from), self.links())
+                repository::unbuilt(std::slice::from_ref(from), self.links())
             }
             Some(from) => read_repository(std::slice::from_ref(from), self.links()),
         };
@@ -342,7 +332,7 @@ impl Opened {
             return self.guardrails.clone();
         };
         match cluster.guardrails() {
-            Ok(stored) => stored.iter().filter_map(guardrails::stored).collect(),
+            Ok(listed) => listed.iter().filter_map(stored).collect(),
             Err(why) => {
                 let why = escape(&why.to_string());
                 eprintln!(
@@ -389,6 +379,19 @@ impl Opened {
         std::mem::take(&mut self.texts)
     }
 
+    /// Prints the answer whenever it changes, until the reader is gone.
+    ///
+    /// # Errors
+    /// If the first look fails.
+    pub(super) fn watch(
+        self,
+        wants: &Wants,
+        answer: impl Fn(&View, Timestamp) -> Result<String, Failure>,
+    ) -> Result<(), Failure> {
+        let mut looked = self.followed(wants)?;
+        to_stdout(&mut *looked, answer)
+    }
+
     /// Follows a cluster.
     ///
     /// # Errors
@@ -404,7 +407,7 @@ impl Opened {
     ///
     /// # Errors
     /// If the state can be read only once.
-    pub(super) fn followed(self, wants: &Wants) -> Result<Box<dyn Query>, Failure> {
+    pub(super) fn followed(self, wants: &Wants) -> Result<Box<dyn Query<View>>, Failure> {
         let (state, scope) = self.asked;
         let loaded = match self.source {
             Found::Cluster(cluster) => {

@@ -21,6 +21,7 @@ mod effective;
 mod file;
 mod finding;
 mod guardrail;
+mod outcome;
 mod read;
 mod record;
 mod request;
@@ -117,9 +118,9 @@ impl Args {
         let state = &self.state;
         let others = [
             ("--from", state.from.is_some()),
-            ("--kubeconfig", state.kubeconfig.is_some()),
-            ("--context", state.context.is_some()),
-            ("--as", state.user.is_some()),
+            ("--kubeconfig", state.access.kubeconfig.is_some()),
+            ("--context", state.access.context.is_some()),
+            ("--as", state.access.user.is_some()),
             ("-k and --helm", !state.rendered.is_empty()),
         ];
         match others.into_iter().find(|(_, is_given)| *is_given) {

@@ -10,18 +10,20 @@ use super::state::{Scope, State};
 use super::{Failure, escaped, print};
 use crate::ui::loopback::Loopback;
 
+mod about;
 mod answer;
 mod change;
 mod follow;
 mod history;
 mod in_cluster;
+mod json;
 mod kept;
 mod session;
 mod teams;
 mod text;
 mod world;
 
-use answer::About;
+use about::About;
 use follow::{Followed, Look, PAUSE};
 pub(super) use in_cluster::in_cluster;
 use session::{Session, Work};

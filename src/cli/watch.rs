@@ -5,7 +5,6 @@
 
 use std::io::{self, IsTerminal as _, Write};
 use std::os::fd::AsFd as _;
-use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -13,17 +12,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::Failure;
-use super::cluster::Cluster;
-use super::state::{Opened, View};
-use crate::cache::api_error::ApiError;
-use crate::cache::guardrails::GuardrailsInUse;
-use crate::cache::lists::Wants;
 use crate::cache::reload::Fingerprint;
-use crate::cache::{self, Settings};
-use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::printable::escape;
-use crate::engine::state::snapshot::Snapshot;
-use crate::metrics::Metrics;
 
 /// The time between two looks at the state.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -41,7 +31,7 @@ pub(super) struct Watching {
 }
 
 /// A state that can be read repeatedly.
-pub(super) trait Query<T = View> {
+pub(super) trait Query<T> {
     /// The current state. `None` if it has not changed since the last call.
     ///
     /// # Errors
@@ -53,12 +43,6 @@ pub(super) trait Query<T = View> {
 pub(super) trait Seen {
     /// Everything that could not be read, one line each.
     fn unseen(&self) -> Vec<String>;
-}
-
-impl Seen for View {
-    fn unseen(&self) -> Vec<String> {
-        Self::unseen(self)
-    }
 }
 
 /// Prints answers.
@@ -77,19 +61,6 @@ pub(super) struct Printer<'a> {
 ///
 /// # Errors
 /// If the first look fails.
-pub(super) fn run(
-    opened: Opened,
-    wants: &Wants,
-    answer: impl Fn(&View, Timestamp) -> Result<String, Failure>,
-) -> Result<(), Failure> {
-    let mut look = opened.followed(wants)?;
-    to_stdout(&mut *look, answer)
-}
-
-/// [`run`] for any state that can be read repeatedly.
-///
-/// # Errors
-/// As for [`run`].
 pub(super) fn to_stdout<T: Seen>(
     looked: &mut dyn Query<T>,
     answer: impl Fn(&T, Timestamp) -> Result<String, Failure>,
@@ -107,7 +78,7 @@ pub(super) fn to_stdout<T: Seen>(
 /// [`to_stdout`] for any output.
 ///
 /// # Errors
-/// As for [`run`].
+/// As for [`to_stdout`].
 pub(super) fn follow<T: Seen>(
     looked: &mut dyn Query<T>,
     teller: &mut Printer<'_>,
@@ -183,7 +154,7 @@ fn is_read(stdout: &io::Stdout, pause: Duration) -> bool {
 }
 
 /// Files that are read again when they change.
-pub(super) struct Files<F, R, T = View> {
+pub(super) struct Files<F, R, T> {
     /// Takes the fingerprint of the files.
     pub(super) fingerprint: F,
     pub(super) read: R,
@@ -208,95 +179,6 @@ where
         }
         self.seen = Some(now);
         (self.read)().map(Some)
-    }
-}
-
-/// A cluster that is followed by watches.
-pub(super) struct Live {
-    cluster: Cluster,
-    rules: Arc<ProfileRules>,
-    wants: Wants,
-    watched: cache::Cluster,
-    /// Kept alive: dropping it stops the watches.
-    _rules: tokio::sync::watch::Sender<Arc<ProfileRules>>,
-    seen: Option<Arc<Snapshot>>,
-}
-
-impl Live {
-    /// Starts the watches.
-    ///
-    /// # Errors
-    /// If the credentials are gone.
-    pub(super) fn start(
-        mut cluster: Cluster,
-        rules: Arc<ProfileRules>,
-        wants: &Wants,
-    ) -> Result<Self, Failure> {
-        let (sender, receiver) = tokio::sync::watch::channel(Arc::clone(&rules));
-        let metrics = Arc::new(Metrics::new()?);
-        let watched = cluster.lasting(|client| {
-            cache::Cluster::start(client, receiver, metrics, Settings::default())
-        })?;
-        Ok(Self {
-            cluster,
-            rules,
-            wants: wants.clone(),
-            watched,
-            _rules: sender,
-            seen: None,
-        })
-    }
-
-    /// Whether the watches show all that is wanted; if not, each look lists the cluster.
-    pub(super) fn is_in_sync(&self) -> bool {
-        self.knows(&self.watched.snapshot.load())
-    }
-
-    /// The guardrails that the watches show.
-    pub(super) fn guardrails(&self) -> &Arc<GuardrailsInUse> {
-        &self.watched.guardrails
-    }
-
-    /// The cluster, to read more of it.
-    pub(super) fn cluster(&self) -> &Cluster {
-        &self.cluster
-    }
-
-    /// Whether the watches have everything that is wanted.
-    fn knows(&self, snapshot: &Snapshot) -> bool {
-        let sync = &self.watched.sync;
-        let known = match &self.wants {
-            Wants::Everything => true,
-            Wants::Around(keys) => keys.iter().all(|key| snapshot.knows(&key.gk)),
-        };
-        known && sync.ready() && sync.checks().iter().all(|check| check.ok)
-    }
-}
-
-impl Query for Live {
-    fn look(&mut self) -> Result<Option<View>, Failure> {
-        let snapshot = self.watched.snapshot.load_full();
-        if self.knows(&snapshot) {
-            let same = self
-                .seen
-                .as_ref()
-                .is_some_and(|seen| Arc::ptr_eq(seen, &snapshot));
-            self.seen = Some(Arc::clone(&snapshot));
-            return Ok((!same).then(|| View::of(Snapshot::clone(&snapshot), &self.rules)));
-        }
-        self.seen = None;
-        let listed = self.cluster.read(&self.rules, &self.wants);
-        let away = listed
-            .missing
-            .iter()
-            .find_map(|missing| match &missing.why {
-                ApiError::Away(why) => Some(why.clone()),
-                _ => None,
-            });
-        match away {
-            Some(why) => Err(format!("the API server does not answer: {why}; waiting").into()),
-            None => Ok(Some(View::listed(listed, &self.rules))),
-        }
     }
 }
 

@@ -4,72 +4,41 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use futures::future::{BoxFuture, join_all};
+use futures::future::join_all;
 use jiff::civil::Date;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use super::bodies::BodyBudget;
+use super::call::{Call, Endpoint};
+use super::dependencies::{Dependencies, MayGet};
 use super::envelope::{Envelope, Malformed};
+use super::limits::Limits;
 use super::live_reads::LiveReads;
 use super::reviewed::Reviewed;
-use crate::engine::admission::disclosure::{Subject, conceal, policies_named};
+use crate::engine::admission::disclosure::{conceal, policies_named};
+use crate::engine::admission::evidence::Evidence;
 use crate::engine::admission::finding::Finding;
 use crate::engine::admission::mutate::mutate;
-use crate::engine::admission::review::{Evidence, Request, review, states};
+use crate::engine::admission::request::Request;
+use crate::engine::admission::review::{review, states};
 use crate::engine::admission::settings::ReviewSettings;
 use crate::engine::admission::severities::Requester;
 use crate::engine::admission::staleness::StaleKinds;
 use crate::engine::admission::suppress::Suppressions;
 use crate::engine::admission::verdict::Verdict;
-use crate::engine::model::ids::{GroupKind, ObjectKey};
-use crate::engine::model::object::{IGNORE, Incoming, Object};
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::object::{IGNORE, Incoming};
 use crate::engine::state::snapshot::{Snapshot, namespace_key};
 use crate::metrics::{Metrics, requested_kind};
-use crate::telemetry::traces::{SpanKind, Trace, Traces};
+use crate::telemetry::traces::{SpanKind, Trace};
 use crate::today::today;
 
 /// The most access reviews in a review: twice the number of warnings that can be shown.
 const MAX_ACCESS: usize = 20;
 
-/// Reads an object from the API server: `None` if it does not exist, an error if that is unknown.
-pub type Confirm =
-    Arc<dyn Fn(ObjectKey) -> BoxFuture<'static, Result<Option<Object>, String>> + Send + Sync>;
-
-/// Lists all objects of a kind on the API server, or says why that is impossible.
-pub type List = Arc<
-    dyn Fn(GroupKind) -> BoxFuture<'static, Result<Arc<Vec<Arc<Object>>>, String>> + Send + Sync,
->;
-
 /// Reviews a request: [`review`], or only part of it in benchmarks that measure the rest.
 pub type ReviewFn = fn(&Snapshot, &Request<'_>, &Evidence) -> Verdict;
-
-/// Whether a user may `get` an object; an error counts as no.
-pub type MayGet = Arc<dyn Fn(Arc<Subject>, ObjectKey) -> BoxFuture<'static, bool> + Send + Sync>;
-
-/// Returns the stale kinds.
-pub type Age = Arc<dyn Fn() -> StaleKinds + Send + Sync>;
-
-/// Records that a policy was allowed with a finding: the policy, the code, and the warning.
-pub type Note = Arc<dyn Fn(ObjectKey, &'static str, String) + Send + Sync>;
-
-/// The sources beyond the snapshot. All are `None` if the snapshot is authoritative and the user of the server may read
-/// all of it (a directory of files).
-#[derive(Clone, Default)]
-pub struct Dependencies {
-    /// Live reads of single objects.
-    pub confirm: Option<Confirm>,
-    /// Live lists of kinds.
-    pub list: Option<List>,
-    /// Access reviews.
-    pub may_get: Option<MayGet>,
-    /// Which kinds of the snapshot are stale.
-    pub age: Option<Age>,
-    /// Records policies that were allowed with a finding.
-    pub note: Option<Note>,
-    /// Traces of reviews.
-    pub traces: Traces,
-}
 
 /// State that the handlers share.
 pub struct App {
@@ -78,42 +47,12 @@ pub struct App {
     settings: Arc<ArcSwap<ReviewSettings>>,
     pub(super) outside: Dependencies,
     pub(super) metrics: Arc<Metrics>,
-    pub(super) limits: super::router::Limits,
+    pub(super) limits: Limits,
     /// Limits concurrent reviews.
     pub(super) permits: Semaphore,
     /// Limits the requests that wait for one.
     pub(super) waiting: Semaphore,
     pub(super) bodies: Arc<BodyBudget>,
-}
-
-/// Which webhook is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Endpoint {
-    /// Refusals and warnings.
-    Validate,
-    /// Patches.
-    Mutate,
-}
-
-/// One call by the API server.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Call {
-    pub(super) endpoint: Endpoint,
-    pub(super) arrived: Instant,
-    /// The API server ignores a later answer.
-    pub(super) deadline: Instant,
-}
-
-// === impl Endpoint ===
-
-impl Endpoint {
-    /// The name in paths, logs and metrics.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Validate => "validate",
-            Self::Mutate => "mutate",
-        }
-    }
 }
 
 // === impl App ===
@@ -125,7 +64,7 @@ impl App {
         conduct: Arc<ArcSwap<ReviewSettings>>,
         outside: Dependencies,
         metrics: Arc<Metrics>,
-        limits: super::router::Limits,
+        limits: Limits,
     ) -> Arc<Self> {
         Self::judged_by(review, snapshot, conduct, outside, metrics, limits)
     }
@@ -137,7 +76,7 @@ impl App {
         conduct: Arc<ArcSwap<ReviewSettings>>,
         outside: Dependencies,
         metrics: Arc<Metrics>,
-        limits: super::router::Limits,
+        limits: Limits,
     ) -> Arc<Self> {
         Arc::new(Self {
             judge,

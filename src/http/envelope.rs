@@ -19,7 +19,7 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use crate::engine::admission::disclosure::Subject;
-use crate::engine::admission::review::{Operation, Request};
+use crate::engine::admission::request::{Operation, Request};
 use crate::engine::admission::verdict::{Cause, Verdict};
 use crate::engine::model::ids::GroupKind;
 use crate::engine::model::object::is_bearable;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use futures::future::{join, join_all};
 use tokio::time::{Instant, timeout_at};
 
-use super::admission::Dependencies;
-use crate::engine::admission::review::{Reading, Readings};
+use super::dependencies::Dependencies;
+use crate::engine::admission::evidence::{Reading, Readings};
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::state::snapshot::{Change, Snapshot};
 use crate::metrics::Metrics;

@@ -1,7 +1,7 @@
 //! Reports a finished review in metrics, a log line and a span. None of them includes objects, and names go only into
 //! the log at `debug`.
 
-use super::admission::Call;
+use super::call::Call;
 use super::envelope::Envelope;
 use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::admission::staleness::is_staleness_finding;

@@ -21,9 +21,10 @@ use prometheus::IntGauge;
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::admission::{App, Call, Endpoint};
+use super::admission::App;
 use super::bodies::BodyReservation;
 use super::bounds::MAX_BODY;
+use super::call::{Call, Endpoint};
 use super::connections::ConnectionSlot;
 use super::tls::{Callers, Peer};
 use crate::telemetry::traces::{SpanKind, Trace};
@@ -34,39 +35,6 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 const BELIEVED: usize = 64 * 1024;
 /// Reserved for sending the answer: the API server ignores an answer after its deadline.
 const MARGIN: Duration = Duration::from_millis(200);
-
-/// How many requests may wait for each review in progress. All of them get their turn within a second even if each
-/// review has a live read that times out. More would only learn later that they have to retry.
-const WAITING: usize = 3;
-
-/// Limits on concurrent work.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Concurrent reviews: requests that have arrived completely.
-    pub max_in_flight: usize,
-    /// Bytes of bodies that are arriving or in review, and of answers that wait to be read.
-    pub body_memory: usize,
-    /// Timeout for a body to arrive; the API server sends it from memory at once.
-    pub body_timeout: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            max_in_flight: 64,
-            // Nine of the largest bodies, or thousands of the usual ones.
-            body_memory: 64 * 1024 * 1024,
-            body_timeout: Duration::from_secs(5),
-        }
-    }
-}
-
-impl Limits {
-    /// How many requests may wait for a review to finish.
-    pub(super) fn waiting(&self) -> usize {
-        self.max_in_flight.saturating_mul(WAITING)
-    }
-}
 
 /// Marks the answer to a request that was not read completely.
 #[derive(Clone, Copy)]

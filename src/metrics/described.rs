@@ -7,7 +7,7 @@ use prometheus::{
 };
 
 use crate::engine::admission::finding::Code;
-use crate::engine::admission::mutate::Mutation;
+use crate::engine::admission::mutation::Mutation;
 
 /// The subject of a metric; each has a section in the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

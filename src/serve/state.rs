@@ -25,7 +25,7 @@ use crate::cache::{Cluster, Published, Settings, tuned};
 use crate::certificates::Rotation;
 use crate::config::Configuration;
 use crate::engine::kinds::profile::ProfileRules;
-use crate::http::admission::{Dependencies, Note};
+use crate::http::dependencies::{Dependencies, Note};
 use crate::http::drain::{self, Phase};
 use crate::http::tls::Certificates;
 use crate::lease::{Held, hold};

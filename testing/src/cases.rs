@@ -8,7 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use attache::config::Configuration;
-use attache::engine::admission::review::{Evidence, Operation, Request, review};
+use attache::engine::admission::evidence::Evidence;
+use attache::engine::admission::request::{Operation, Request};
+use attache::engine::admission::review::review;
 use attache::engine::admission::verdict::Verdict;
 use attache::engine::model::ids::GroupKind;
 use attache::engine::model::object::{Object, watched_gateway_kinds};

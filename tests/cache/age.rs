@@ -3,8 +3,10 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use attache::cache::sync::KindState;
+use attache::engine::admission::evidence::Evidence;
 use attache::engine::admission::finding::Code;
-use attache::engine::admission::review::{Evidence, Operation, Request, review};
+use attache::engine::admission::request::{Operation, Request};
+use attache::engine::admission::review::review;
 use attache::engine::admission::verdict::Verdict;
 use attache::engine::model::ids::{GroupKind, ObjectKey};
 use serde_json::value::to_raw_value;

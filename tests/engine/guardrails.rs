@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use attache::config::Configuration;
 use attache::engine::admission::disclosure::{Levels, Subject, conceal};
-use attache::engine::admission::review::{Evidence, states};
+use attache::engine::admission::evidence::Evidence;
+use attache::engine::admission::review::states;
 use attache::engine::admission::settings::Guard as _;
 use attache::engine::admission::verdict::Verdict;
 use attache::engine::model::ids::ObjectKey;

@@ -8,8 +8,9 @@ mod status;
 
 use std::fmt::Write as _;
 
-use attache::engine::admission::review::Evidence;
-use attache::http::admission::{Endpoint, respond};
+use attache::engine::admission::evidence::Evidence;
+use attache::http::admission::respond;
+use attache::http::call::Endpoint;
 
 use testing::amplification::bodies::{self, Hostile};
 use testing::amplification::states;

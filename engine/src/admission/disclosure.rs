@@ -149,8 +149,8 @@ fn generic_line(code: Code) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::{Disclosure, Level, Levels, conceal, policies_named};
+    use crate::admission::evidence::Evidence;
     use crate::admission::finding::{Code, Finding, Hint};
-    use crate::admission::review::Evidence;
     use crate::admission::verdict::Verdict;
     use crate::model::ids::{GroupKind, ObjectKey};
 

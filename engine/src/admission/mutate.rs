@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use json_patch::Patch;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::admission::evidence::Evidence;
 use crate::admission::finding::Finding;
-use crate::admission::review::{Evidence, Operation, Request};
+use crate::admission::mutation::Mutation;
+use crate::admission::request::{Operation, Request};
 use crate::admission::verdict::Verdict;
 use crate::model::literal;
 use crate::model::object::{Incoming, Object, weigh_all};
@@ -24,22 +24,6 @@ mod migrate;
 mod project;
 mod strategy;
 mod targets;
-
-/// A mutation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mutation {
-    /// Corrects the spelling of target references.
-    NormalizeTargets,
-    /// Writes the default strategy into policies that name none.
-    DefaultStrategy,
-    /// Sets `<domain>/<Kind>Affected` on targets whose status has no conditions.
-    AffectedAnnotation,
-    /// Moves `targetRef` to `targetRefs`.
-    MigrateTargetRef,
-    /// Writes settings into the fields of targets that they control.
-    ProjectFields,
-}
 
 /// The configured mutations: `true` for on, `false` for off.
 pub type Switches = BTreeMap<Mutation, bool>;
@@ -53,30 +37,6 @@ struct PendingMutation {
     object: Value,
     hash: u64,
     by: BTreeSet<Mutation>,
-}
-
-// === impl Mutation ===
-
-impl Mutation {
-    /// Every mutation, in the order in which they run.
-    pub const ALL: [Self; 5] = [
-        Self::NormalizeTargets,
-        Self::MigrateTargetRef,
-        Self::DefaultStrategy,
-        Self::AffectedAnnotation,
-        Self::ProjectFields,
-    ];
-
-    /// The name in the configuration and in metrics.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NormalizeTargets => "normalize-targets",
-            Self::DefaultStrategy => "default-strategy",
-            Self::AffectedAnnotation => "affected-annotation",
-            Self::MigrateTargetRef => "migrate-target-ref",
-            Self::ProjectFields => "project-fields",
-        }
-    }
 }
 
 // === impl Mutations ===

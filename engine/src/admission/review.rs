@@ -1,92 +1,30 @@
 //! `review(&Snapshot, &Request, &Evidence) -> Verdict`: the entry point of the engine.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
-
+use crate::admission::evidence::Evidence;
 use crate::admission::finding::Finding;
+use crate::admission::request::{Operation, Request};
 use crate::admission::validate::is_target_kind;
 use crate::admission::verdict::Verdict;
 use crate::effective::Resolver;
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::object::{Incoming, Node, Object, Unreadable, is_large, weigh};
-use crate::policy::is_cluster_scoped;
+use crate::model::object::{Incoming, Node, Object};
 use crate::state::snapshot::{Change, Snapshot};
 
 mod change;
 mod changes;
 mod crd;
+mod fuel;
 mod listeners;
 mod losses;
+mod lost_protection;
 mod policy;
 mod reported;
 mod route;
 mod target;
 
 pub use changes::findings_on_changes;
-
-/// The operation of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
-    /// CREATE.
-    Create,
-    /// UPDATE, patches included.
-    Update,
-    /// DELETE.
-    Delete,
-    /// CONNECT.
-    Connect,
-}
-
-/// One admission request, as the engine sees it.
-#[derive(Clone, Debug)]
-pub struct Request<'a> {
-    /// The operation.
-    pub operation: Operation,
-    /// The kind of the object.
-    pub gk: GroupKind,
-    /// Empty for cluster-scoped objects.
-    pub namespace: &'a str,
-    /// Empty on a CREATE with `generateName`.
-    pub name: &'a str,
-    /// `status`, `scale`, …; empty for the object itself.
-    pub subresource: &'a str,
-    /// The new object.
-    pub object: Option<&'a RawValue>,
-    /// The stored object.
-    pub old: Option<&'a RawValue>,
-}
-
-/// How far the snapshot can be trusted about objects that it does not contain.
-#[derive(Clone, Debug, Default)]
-pub enum Evidence {
-    /// It is a cache and may lag: a finding that depends on absence must be confirmed.
-    #[default]
-    Cached,
-    /// It is complete (a directory of files).
-    Authoritative,
-    /// Objects and kinds were just read from the API server, and the snapshot contains the result.
-    Live(Readings),
-}
-
-/// The outcomes of live reads.
-#[derive(Clone, Debug, Default)]
-pub struct Readings {
-    /// Objects that were read.
-    pub objects: BTreeMap<ObjectKey, Reading>,
-    /// Kinds of which all objects were listed.
-    pub kinds: BTreeMap<GroupKind, Reading>,
-}
-
-/// The outcome of a live read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reading {
-    /// The server answered; the snapshot contains its answer.
-    Answered,
-    /// The server did not answer, for this reason (`timed out after 300 ms`, `forbidden`).
-    Failed(String),
-}
 
 /// The states before and after a request.
 #[derive(Clone, Debug)]
@@ -200,35 +138,6 @@ pub fn inspect(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
     findings.sort();
     findings.dedup();
     findings
-}
-
-// === impl Request ===
-
-impl Request<'_> {
-    /// The object of the request. The API server sends the name of a Namespace as its namespace too, but a Namespace
-    /// is cluster-scoped.
-    pub fn key(&self) -> ObjectKey {
-        let namespace = if is_cluster_scoped(&self.gk) {
-            ""
-        } else {
-            self.namespace
-        };
-        ObjectKey::new(self.gk.clone(), namespace, self.name)
-    }
-
-    /// Reads an object of the request; the name and namespace of the request take precedence.
-    pub(crate) fn read(&self, incoming: Incoming<'_>) -> Result<Object, Unreadable> {
-        let mut object = Object::read(&self.gk, incoming)?;
-        object.key = self.key();
-        // The spec of a policy is parsed lazily, and an unreadable one then counts as empty, so it is checked here. A
-        // large one has been checked already.
-        if let (Node::Other, Some(spec)) = (&object.node, &object.spec)
-            && !is_large(spec)
-        {
-            weigh(&self.gk, spec)?;
-        }
-        Ok(object)
-    }
 }
 
 fn not_checked(request: &Request<'_>, why: &str) -> Verdict {

@@ -103,7 +103,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::admission::review::Evidence;
+    use crate::admission::evidence::Evidence;
     use crate::kinds::profile::ProfileRules;
 
     fn old(kinds: &[GroupKind]) -> StaleKinds {

@@ -13,6 +13,7 @@ use crate::state::snapshot::Snapshot;
 mod fields;
 mod form;
 mod list;
+mod reach;
 mod section;
 mod selected;
 mod suggestion;

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use json_patch::Patch;
 
+use crate::admission::evidence::{Evidence, Reading};
 use crate::admission::finding::{Code, Finding, Severity};
-use crate::admission::mutate::Mutation;
-use crate::admission::review::{Evidence, Reading};
+use crate::admission::mutation::Mutation;
 use crate::model::ids::{GroupKind, ObjectKey};
 pub use crate::model::printable::escape;
 use crate::model::printable::push;

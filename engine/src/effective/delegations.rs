@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Resolver;
-use super::groups::AncestorGroup;
+use super::ancestor_group::{AncestorGroup, RulesReached};
 use super::subgraph::{Subgraph, Subgraphs};
 use crate::model::ids::ObjectKey;
 use crate::model::level::{Level, Step};
@@ -13,9 +13,6 @@ use crate::model::object::{Node, Object};
 use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{AncestorPath, AncestorPaths, OwnPaths, RoutePath};
-
-/// The labels of the rules of a route that requests reach, if delegation keeps some of them away.
-pub(super) type RulesReached = Option<Vec<Arc<str>>>;
 
 impl OwnPaths for Subgraphs<'_> {
     fn snapshot(&self) -> &Snapshot {

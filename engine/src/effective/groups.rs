@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::delegations::{RulesReached, delegating, reaching};
+use super::ancestor_group::{AncestorGroup, RulesReached};
+use super::delegations::{delegating, reaching};
 use super::path_context::PathContext;
 use super::subgraph::Subgraph;
 use super::{PathGroup, PathSet, Resolver, Stack};
@@ -22,20 +23,6 @@ use crate::topology::{
     AncestorPath, AncestorPaths, RoutePath, RoutePaths, backend, through_service, to_backends,
     to_route, to_rules, unaccepted,
 };
-
-/// Ancestor paths that carry the same policies.
-#[derive(Clone, Debug)]
-pub(super) struct AncestorGroup {
-    pub(super) ancestor_paths: AncestorPaths,
-    /// The conditions for policies further down the path: where requests come from, and which policies are rejected
-    /// there.
-    pub(super) via: PathContext,
-    pub(super) stack: Shared<Stack>,
-    pub(super) has: bool,
-    pub(super) attached: bool,
-    /// The rules of the route that its requests reach, if not all.
-    pub(super) reached: RulesReached,
-}
 
 /// Route paths that carry the same policies.
 #[derive(Clone, Debug)]

@@ -26,13 +26,17 @@ use crate::topology::OwnTls;
 mod alternatives;
 mod at_listeners;
 mod given;
+mod listener_effects;
 mod own;
 
 pub use at_listeners::lost_at_listeners;
 pub use given::Extent;
 use given::{Given, Source};
 use own::Owns;
-pub use own::{CLIENT_CERTIFICATES, lost_by_gateways, own_client_certificates};
+pub use own::{lost_by_gateways, own_client_certificates};
+
+/// The name of the protection by client certificates in profiles.
+pub const CLIENT_CERTIFICATES: &str = "client certificates";
 
 /// The name of the protection by allowed origins in profiles.
 pub const CORS: &str = "CORS rules";

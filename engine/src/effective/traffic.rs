@@ -30,12 +30,15 @@ pub struct Traffic {
     /// Unchanged routes that additional listeners accept, with these listeners.
     pub gained: BTreeMap<ObjectKey, BTreeSet<Place>>,
     /// Routes that additional listeners accept, changed or not, beside those that accepted them before.
-    pub opened: BTreeMap<ObjectKey, Opened>,
+    pub opened: OpenedRoutes,
     /// Gateways that no controller serves any more, with the `GatewayClass` that is missing.
     pub unserved: BTreeMap<ObjectKey, ObjectKey>,
     /// Whether some routes were not examined because there are too many.
     pub is_cut: bool,
 }
+
+/// Routes that get requests through additional listeners.
+pub type OpenedRoutes = BTreeMap<ObjectKey, Opened>;
 
 /// The listeners by which requests come to a route.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Merges the policies of routes that delegate with those of the routes below, as annotations of these routes say.
 
-use super::stages::fold_over;
+use super::kept::fold_over;
 use super::{Layer, MergeLevel, Merged, layers, upward};
 use crate::kinds::profile::{Inheritance, Profile};
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::attached::{Attached, attached};
-use super::choose::{Choice, Hit, Hosts};
+use super::choice::{Choice, Hit};
+use super::choose::Hosts;
 use super::criterion::Criterion;
 use super::hostname::ListenerHosts;
 use super::listeners::Entry;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::at_listeners::{AtListeners, ControllerRules};
 use super::backends::{Answer, answer, backends, mirrors, of_backend, uncovered};
-use super::choose::Hit;
+use super::choice::Hit;
 use super::filters::RedirectContext;
 use super::hostname::Fit;
 use super::listeners::{Entry, Socket, of_gateway};

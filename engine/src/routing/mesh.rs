@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::backends::{Backend, State};
-use super::choose::{Choice, Hosts};
+use super::choice::Choice;
+use super::choose::Hosts;
 use super::criterion::Criterion;
 use super::filters::RedirectContext;
 use super::messages;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::choose::{Choice, Hit, Miss};
+use super::choice::{Choice, Hit, Miss};
 use super::criterion::Reason;
 use super::listeners::Entry;
 use super::path::Path;

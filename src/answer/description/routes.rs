@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::target::on;
+use super::paths::on;
 use crate::answer::effective::OnPaths;
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::facts::Reader;
-use super::states::OnTarget;
+use super::on_target::OnTarget;
 use super::{Edge, Graph, Link, Node, Role, id};
 use crate::answer::Named;
 use crate::answer::state::PolicyState;

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::id;
+use super::on_target::OnTarget;
 use super::sketch::{Index, Sketch};
 use crate::answer::state::PolicyState;
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{ObjectKey, Place};
 use crate::engine::policy::Policy;
-use crate::engine::status::conditions::{Accepted, TargetStatus, statuses};
+use crate::engine::status::conditions::statuses;
 
 /// Sets the states of the kept policies and of the edges from them.
 pub(super) fn fill(sketch: &mut Sketch<'_>, resolver: &mut Resolver<'_>, kept: &[bool]) {
@@ -37,26 +37,4 @@ pub(super) fn fill(sketch: &mut Sketch<'_>, resolver: &mut Resolver<'_>, kept: &
         }
     });
     sketch.set_states(&states, on);
-}
-
-/// The state of a policy on one target.
-#[derive(Debug)]
-pub(super) struct OnTarget {
-    pub(super) state: Option<PolicyState>,
-    /// The ids of the policies that override it there, wholly or in part.
-    pub(super) by: Vec<Arc<str>>,
-}
-
-impl From<&TargetStatus> for OnTarget {
-    fn from(status: &TargetStatus) -> Self {
-        let conflicting = match &status.accepted {
-            Accepted::Conflicted(with) => Some(with),
-            _ => None,
-        };
-        let by = status.by.keys().chain(conflicting);
-        Self {
-            state: PolicyState::of(&status.accepted, status.state.as_ref()),
-            by: by.map(|key| id::node_id(&key.whole(), false)).collect(),
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! Changes to requests: routes that listeners no longer accept or newly accept, and backends that get no more requests.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -9,8 +9,9 @@ use serde::Serialize;
 use super::requests::Requests;
 use super::{NotTaken, Rerouted, States};
 use crate::answer::named::{Named, named};
+use crate::engine::effective::Resolver;
 use crate::engine::effective::renames::Renames;
-use crate::engine::effective::{Resolver, traffic};
+use crate::engine::effective::traffic::{self, OpenedRoutes};
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::policy::Policy;
 use crate::engine::state::snapshot::Snapshot;
@@ -113,9 +114,6 @@ pub struct Cut {
     /// Why it gets no more requests from the route.
     pub reason: String,
 }
-
-/// Routes that get requests through additional listeners.
-pub(in crate::answer) type OpenedRoutes = BTreeMap<ObjectKey, traffic::Opened>;
 
 /// The effects of a change to these objects on the requests of the routes that stay, and the listeners that it opens to
 /// them.

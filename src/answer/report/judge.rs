@@ -7,8 +7,10 @@ use attache_guardrails::{GuardedChange, Guardrails, standing_findings};
 use jiff::civil::Date;
 
 use super::{alike, unknown};
+use crate::engine::admission::evidence::Evidence;
 use crate::engine::admission::finding::{Code, Finding, Severity};
-use crate::engine::admission::review::{Evidence, Operation, findings_on_changes, inspect};
+use crate::engine::admission::request::Operation;
+use crate::engine::admission::review::{findings_on_changes, inspect};
 use crate::engine::admission::severities::{Requester, Severities};
 use crate::engine::admission::validate::form;
 use crate::engine::admission::verdict::Verdict;

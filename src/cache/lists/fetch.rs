@@ -7,7 +7,6 @@ use kube::core::ApiResource;
 use kube::{Api, Client, Resource as _};
 
 use crate::cache::api_error::ApiError;
-use crate::cache::confirm::is_name;
 use crate::cache::raw::RawObject;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::intern::Interner;
@@ -182,4 +181,13 @@ pub(in crate::cache) async fn pages(
             _ => return Ok(list),
         }
     }
+}
+
+/// Whether an object can have this name, for the kinds that are read here.
+pub(in crate::cache) fn is_name(name: &str) -> bool {
+    name.len() <= 253
+        && name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c))
 }

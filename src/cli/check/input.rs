@@ -7,8 +7,8 @@ use attache_guardrails::Guardrails;
 use serde_json::value::RawValue;
 
 use super::super::Failure;
-use super::super::guardrails;
 use super::super::state::View;
+use super::super::written_guardrails;
 use super::{Args, requests};
 use crate::cache::directory::{Links, Loaded};
 use crate::cache::files;
@@ -151,11 +151,11 @@ impl Input {
 
     /// The same with the guardrails among these manifests.
     pub(super) fn guarded(&self, manifests: &Manifests) -> Self {
-        self.with_guardrails(guardrails::among(manifests))
+        self.with_guardrails(written_guardrails::among(manifests))
     }
 
     fn with_guardrails<'a>(&self, written: impl IntoIterator<Item = &'a RawValue>) -> Self {
-        let usable = guardrails::usable(&self.guardrails, written);
+        let usable = written_guardrails::usable(&self.guardrails, written);
         Self {
             guardrails: usable.usable,
             unusable: usable.wrong,
@@ -218,7 +218,7 @@ impl Args {
     /// Whether the command reads a cluster.
     fn in_cluster(&self) -> bool {
         let state = &self.state;
-        self.cluster || state.kubeconfig.is_some() || state.context.is_some()
+        self.cluster || state.access.kubeconfig.is_some() || state.access.context.is_some()
     }
 
     /// Whether the arguments name no manifests.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::super::Failure;
 use super::super::check;
+use super::super::cluster;
 use super::super::impact::usable;
 use super::super::names::Names;
 use super::super::state::{State, View};
@@ -212,11 +213,13 @@ fn of_cluster(
 ) -> Result<Read, Failure> {
     let access = &args.access;
     let state = State {
-        kubeconfig: access.kubeconfig.clone(),
-        context: context.map(str::to_owned),
-        user: access.user.clone(),
-        groups: access.groups.clone(),
-        request_timeout: access.request_timeout,
+        access: cluster::Access {
+            kubeconfig: access.kubeconfig.clone(),
+            context: context.map(str::to_owned),
+            user: access.user.clone(),
+            groups: access.groups.clone(),
+            request_timeout: access.request_timeout,
+        },
         ..State::default()
     };
     let opened = state.open_as(config, &args.scope);

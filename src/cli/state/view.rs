@@ -8,6 +8,7 @@ use super::say_unseen;
 use crate::cache::directory;
 use crate::cache::lists::{Listed, Missing};
 use crate::cache::manifest::{Manifests, Origin, Problem};
+use crate::cli::watch::Seen;
 use crate::engine::admission::verdict::escape;
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
@@ -116,5 +117,11 @@ impl View {
         namespace: &str,
     ) -> directory::Loaded {
         directory::Loaded::on(Some(&self.snapshot), manifests, &self.rules, namespace)
+    }
+}
+
+impl Seen for View {
+    fn unseen(&self) -> Vec<String> {
+        Self::unseen(self)
     }
 }

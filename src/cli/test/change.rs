@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::file::{ChangeTest, OneOrMore, User};
 use super::finding::judge;
-use super::run::Outcome;
+use super::outcome::Outcome;
 use super::subject;
 use super::world::{self, World, relative_to};
 use crate::answer::tested::TestFailure;
@@ -23,7 +23,8 @@ use crate::engine::admission::verdict::{Verdict, escape};
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::literal;
 use crate::engine::state::snapshot::{Change, Snapshot};
-use crate::http::admission::{Endpoint, decide};
+use crate::http::admission::decide;
+use crate::http::call::Endpoint;
 
 /// The state while the objects of a change are applied.
 struct Applied<'a> {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::difference::{Differences, agrees, concerned};
 use super::file::{EffectiveTest, ExpectedEffective};
-use super::run::Outcome;
+use super::outcome::Outcome;
 use super::subject;
 use super::world::World;
 use crate::answer::description::paths_at;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::file::{ChangeTest, ExpectedFinding};
-use super::run::Outcome;
+use super::outcome::Outcome;
 use crate::answer::tested::TestFailure;
 use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::admission::verdict::{escape, sentence};

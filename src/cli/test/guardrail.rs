@@ -7,7 +7,7 @@ use serde_json::json;
 use super::difference::Differences;
 use super::file::GuardrailTest;
 use super::finding::first_of;
-use super::run::Outcome;
+use super::outcome::Outcome;
 use super::subject;
 use super::world::World;
 use crate::answer::guardrails::Guarded;

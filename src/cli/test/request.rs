@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::difference::Differences;
 use super::file::{OneOrMore, RequestFile, RequestTest, Taken, Takes};
-use super::run::Outcome;
+use super::outcome::Outcome;
 use super::subject;
 use super::taken::{all_of, expected, taken};
 use super::world::World;

@@ -5,16 +5,14 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::file::{OneOrMore, TestCase};
+use super::outcome::{Outcome, tested};
 use super::read::{self, Read};
 use super::world::{Reading, World, relative_to};
 use super::{change, effective, guardrail, request};
-use crate::answer::tested::{TestFailure, TestReport, Tested, TestedFile};
+use crate::answer::tested::{TestReport, TestedFile};
 use crate::cache::files;
 use crate::cli::Failure;
 use crate::engine::admission::verdict::escape;
-
-/// The result of a test that passed: what it depends on beyond the model of attache. Or why it failed.
-pub(super) type Outcome = Result<Vec<String>, TestFailure>;
 
 /// All tests of some files, and the files that they read.
 pub(super) struct Suite {
@@ -136,20 +134,6 @@ impl Suite {
             .into());
         }
         Ok(TestReport::new(files, filtered_out))
-    }
-}
-
-fn tested(name: &str, line: u64, outcome: Outcome) -> Tested {
-    let (notes, failure) = match outcome {
-        Ok(notes) => (notes, None),
-        Err(failure) => (Vec::new(), Some(failure)),
-    };
-    Tested {
-        name: name.to_owned(),
-        line,
-        passed: failure.is_none(),
-        notes,
-        failure,
     }
 }
 

@@ -15,7 +15,7 @@ use crate::cache::manifest::{Manifest, Manifests, Problem};
 use crate::cache::raw::RawObject;
 use crate::cache::repository;
 use crate::cli::names::Names;
-use crate::cli::{Failure, check, guardrails as written_guardrails};
+use crate::cli::{Failure, check, written_guardrails};
 use crate::config::{Configuration, builtin};
 use crate::engine::admission::settings::{Guard, ReviewSettings};
 use crate::engine::admission::verdict::escape;

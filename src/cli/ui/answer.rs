@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -11,13 +10,12 @@ use super::super::describe::describe;
 use super::super::explain::Described;
 use super::super::render::graph::html::shown;
 use super::super::render::graph::states::{Look, looks};
+use super::about::About;
 use super::change::change;
-use super::session::Numbered;
+use super::json::{document, value, written};
 use super::teams::with_teams;
 use super::text;
-use super::world::World;
-use crate::answer;
-use crate::answer::Answer;
+use super::world::{Numbered, World};
 use crate::answer::graph::{Graph, details};
 use crate::answer::guardrails::guardrails;
 use crate::answer::kinds::kinds;
@@ -25,24 +23,10 @@ use crate::answer::policies::{Asked as AskedPolicies, Sort, policies};
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::GroupKind;
 use crate::engine::model::object::Crd;
-use crate::engine::model::printable;
 use crate::engine::model::selector::Selector;
 use crate::engine::routing::Matching;
 use crate::today::today;
 use crate::ui::{Asked, Question, Refusal};
-
-/// What does not change while the page is served.
-#[derive(Clone, Debug)]
-pub(super) struct About {
-    /// `cluster` or `directory`.
-    pub(super) mode: &'static str,
-    /// The state, in a few words.
-    pub(super) source: String,
-    /// Who reads the cluster, if that is known.
-    pub(super) user: Option<String>,
-    /// Arguments that make commands read the same state.
-    pub(super) arguments: Vec<String>,
-}
 
 /// The answer to `state`.
 #[derive(Serialize)]
@@ -101,25 +85,6 @@ pub(super) fn answer(
         }
         Question::History => Err(Refusal::fault("the history is not part of a state")),
     }
-}
-
-/// JSON text with all characters visible.
-pub(super) fn written(answer: &impl Serialize) -> Result<String, Refusal> {
-    let text = serde_json::to_string(answer);
-    text.map(printable::json).map_err(|error| fault(&error))
-}
-
-fn document<T: Answer>(answer: &T) -> Result<String, Refusal> {
-    written(&answer::document(answer))
-}
-
-/// An answer as a value.
-pub(super) fn value<T: Answer>(answer: &T) -> Result<Value, Refusal> {
-    serde_json::to_value(answer::document(answer)).map_err(|error| fault(&error))
-}
-
-fn fault(error: &serde_json::Error) -> Refusal {
-    Refusal::fault(format!("the answer cannot be written: {error}"))
 }
 
 /// The details of a node.
@@ -188,9 +153,4 @@ impl<'a> StateAnswer<'a> {
             looks: looks(),
         }
     }
-}
-
-/// A time as JSON.
-pub(super) fn time(time: Timestamp) -> String {
-    format!("{time:.3}")
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::super::check::{OfChange, What, of_change};
-use super::super::guardrails::{among, usable};
 use super::super::impact::{changed, deleted};
-use super::answer::value;
+use super::super::written_guardrails::{among, usable};
+use super::json::value;
 use super::world::World;
 use crate::answer::guardrails::guardrails;
 use crate::answer::impact::with_them;

@@ -8,9 +8,9 @@ use attache_guardrails::Guardrails;
 use tokio::runtime::{Builder, Runtime};
 
 use super::super::Failure;
-use super::super::guardrails::{self, FromManifests};
-use super::super::state::{Opened, Scope, State, View};
-use super::super::watch::{Files, Live, Query};
+use super::super::state::{Live, Opened, Scope, State, View};
+use super::super::watch::{Files, Query};
+use super::super::written_guardrails::{self, FromManifests};
 use super::world::{Parts, World};
 use crate::cache::lists::{Wants, shown};
 use crate::config::Configuration;
@@ -167,7 +167,7 @@ fn read(state: &State, scope: &Scope) -> Result<World, Failure> {
     let config = state.configuration()?;
     let mut opened: Opened = state.open_as(&config, scope)?;
     let written = opened.guardrails();
-    let usable = guardrails::usable(&config.guardrails, written.iter().map(AsRef::as_ref));
+    let usable = written_guardrails::usable(&config.guardrails, written.iter().map(AsRef::as_ref));
     let (namespace, texts) = (opened.namespace.clone(), opened.take_texts());
     Ok(World {
         guardrails: usable.usable.clone(),
@@ -240,8 +240,12 @@ impl FollowedCluster {
         let configured = &self.config.guardrails;
         match self.live.cluster().guardrails() {
             Ok(stored) => {
-                let stored: Vec<_> = stored.iter().filter_map(guardrails::stored).collect();
-                let usable = guardrails::usable(configured, stored.iter().map(AsRef::as_ref));
+                let stored: Vec<_> = stored
+                    .iter()
+                    .filter_map(written_guardrails::stored)
+                    .collect();
+                let usable =
+                    written_guardrails::usable(configured, stored.iter().map(AsRef::as_ref));
                 let texts = stored.iter().map(|text| text.get().to_owned()).collect();
                 (usable.usable.clone(), Source::Listed(texts), wrong(&usable))
             }

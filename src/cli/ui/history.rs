@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::super::state::View;
-use super::answer::{time, written};
+use super::json::{time, written};
 use super::world::World;
 use crate::answer::impact::{Change, Effect, impact};
 use crate::engine::model::ids::{GroupKind, ObjectKey};

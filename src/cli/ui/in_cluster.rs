@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::state::View;
-use super::answer::About;
+use super::about::About;
 use super::session::{Session, Work};
 use super::world::{Parts, World};
 use crate::serve::{Begin, Page, Readable};

@@ -11,11 +11,12 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::answer::{About, answer};
+use super::about::About;
+use super::answer::answer;
 use super::history::History;
 use super::kept::Kept;
 use super::text;
-use super::world::World;
+use super::world::{Numbered, World};
 use crate::serve::ReadText;
 use crate::ui::{Answers, Question, Refusal, Reply};
 
@@ -25,14 +26,6 @@ const AT_ONCE: usize = 2;
 const WAITING: usize = 64;
 /// How long a question waits.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// A state with its number.
-pub(super) struct Numbered {
-    pub(super) generation: u64,
-    pub(super) world: Arc<World>,
-    /// Why the state is not newer, if it cannot be read now.
-    pub(super) trouble: Option<String>,
-}
 
 /// What one reader sees.
 pub(super) struct Session {

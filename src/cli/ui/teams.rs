@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::answer::value;
+use super::json::value;
 use crate::answer::guardrails::GuardrailReport;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::state::snapshot::Snapshot;

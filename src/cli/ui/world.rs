@@ -1,7 +1,7 @@
 //! A state as the page shows it, read as the commands read it.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use attache_guardrails::Guardrails;
 use serde_json::value::RawValue;
@@ -33,6 +33,14 @@ pub(super) struct World {
     /// What is wrong besides what the view says, one line each.
     pub(super) problems: Vec<String>,
     pub(super) parts: Parts,
+}
+
+/// A state with its number.
+pub(super) struct Numbered {
+    pub(super) generation: u64,
+    pub(super) world: Arc<World>,
+    /// Why the state is not newer, if it cannot be read now.
+    pub(super) trouble: Option<String>,
 }
 
 /// What is computed when it is first asked for.

@@ -24,7 +24,7 @@ fn printed(
         ..State::default()
     };
     let opened = state.open_watching(&Scope::default(), Watching { watch: true })?;
-    let mut looked: Box<dyn Query> = opened.followed(&Wants::Everything)?;
+    let mut looked: Box<dyn Query<View>> = opened.followed(&Wants::Everything)?;
     let mut steps = steps.iter();
     let mut out = Vec::new();
     let mut teller = Printer {
@@ -118,7 +118,7 @@ fn a_closed_output_ends_the_watch() {
     assert_eq!(*asked.borrow(), 2);
 }
 
-fn look(dir: &Path) -> Box<dyn Query> {
+fn look(dir: &Path) -> Box<dyn Query<View>> {
     let state = State {
         from: Some(dir.to_owned()),
         ..State::default()

@@ -3,9 +3,10 @@
 use std::sync::LazyLock;
 
 use attache::config::{Configuration, Text};
-use attache::engine::admission::review::Evidence;
+use attache::engine::admission::evidence::Evidence;
 use attache::engine::state::snapshot::{Change, Snapshot};
-use attache::http::admission::{Endpoint, respond};
+use attache::http::admission::respond;
+use attache::http::call::Endpoint;
 
 use super::world::World;
 use super::{files, review};

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use attache::engine::admission::review::Evidence;
+use attache::engine::admission::evidence::Evidence;
 use attache::engine::model::ids::GroupKind;
 use attache::engine::model::object::{Crd, Node, Object};
 use attache::engine::state::snapshot::{Change, Snapshot};
-use attache::http::admission::{Endpoint, respond};
+use attache::http::admission::respond;
+use attache::http::call::Endpoint;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 

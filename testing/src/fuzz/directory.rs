@@ -5,7 +5,9 @@
 use attache::cache::directory::Loaded;
 use attache::cache::manifest::Manifests;
 use attache::config::Configuration;
-use attache::engine::admission::review::{Evidence, Operation, Request, review};
+use attache::engine::admission::evidence::Evidence;
+use attache::engine::admission::request::{Operation, Request};
+use attache::engine::admission::review::review;
 use attache::engine::admission::verdict::Verdict;
 use attache::engine::effective::Resolver;
 use attache::engine::kinds::profile::ProfileRules;

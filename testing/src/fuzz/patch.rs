@@ -1,8 +1,9 @@
 //! Sends a body to the mutating webhook with all mutations on: patches must apply, and the patched object must not need
 //! another one.
 
-use attache::engine::admission::review::Evidence;
-use attache::http::admission::{Endpoint, respond};
+use attache::engine::admission::evidence::Evidence;
+use attache::http::admission::respond;
+use attache::http::call::Endpoint;
 
 use super::world::World;
 use super::{budget, review};

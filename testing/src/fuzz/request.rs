@@ -6,8 +6,9 @@ use std::sync::{Arc, LazyLock};
 
 use attache::answer::explanation::{at_gateways, at_service};
 use attache::answer::json;
-use attache::cache::directory::{Loaded, read};
+use attache::cache::directory::{Links, Loaded};
 use attache::cache::manifest::Manifests;
+use attache::cache::repository::unbuilt;
 use attache::engine::kinds::profile::ProfileRules;
 use attache::engine::model::ids::{GroupKind, ObjectKey};
 use attache::engine::routing::{Matching, Request, Scheme, Url};
@@ -27,7 +28,7 @@ static PAGES: LazyLock<Vec<Loaded>> = LazyLock::new(|| {
     folders.retain(|path| path.is_dir());
     folders.sort();
     assert!(folders.len() > 5, "{folders:?}");
-    let load = |folder| Loaded::new(read(&[folder]), &RULES, "default");
+    let load = |folder| Loaded::new(unbuilt(&[folder], Links::Within), &RULES, "default");
     folders.into_iter().map(load).collect()
 });
 

@@ -4,10 +4,13 @@
 use std::sync::{Arc, LazyLock};
 
 use arc_swap::ArcSwap;
-use attache::engine::admission::review::Evidence;
+use attache::engine::admission::evidence::Evidence;
 use attache::engine::model::ids::ObjectKey;
-use attache::http::admission::{App, Dependencies, Endpoint, respond};
-use attache::http::router::{Limits, router};
+use attache::http::admission::{App, respond};
+use attache::http::call::Endpoint;
+use attache::http::dependencies::Dependencies;
+use attache::http::limits::Limits;
+use attache::http::router::router;
 use attache::metrics::Metrics;
 use attache::telemetry::traces::Traces;
 use axum::Router;

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attache::cache::directory::{Loaded, read};
+use attache::cache::directory::{Links, Loaded};
 use attache::cache::manifest::Manifests;
+use attache::cache::repository::unbuilt;
 use attache::config::Configuration;
 use attache::engine::kinds::profile::ProfileRules;
 use serde_json::Value;
@@ -26,7 +27,11 @@ pub(crate) fn loaded(folder: &str) -> Loaded {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let config = Configuration::find(None, Some(&root)).unwrap();
     let paths: [PathBuf; 1] = [root];
-    Loaded::new(read(&paths), &config.rules(testing::builtin()), "default")
+    Loaded::new(
+        unbuilt(&paths, Links::Within),
+        &config.rules(testing::builtin()),
+        "default",
+    )
 }
 
 /// Manifests in this order.

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use attache::engine::admission::review::{Evidence, Operation, Request, review};
+use attache::engine::admission::evidence::Evidence;
+use attache::engine::admission::request::{Operation, Request};
+use attache::engine::admission::review::review;
 use attache::engine::kinds::profile::{Class, ProfileRules, Source};
 use attache::engine::model::ids::{GroupKind, ObjectKey};
 use attache::engine::model::object::Object;

@@ -1,6 +1,8 @@
 //! All answers of a snapshot, as text.
 
-use attache::engine::admission::review::{Evidence, Operation, review};
+use attache::engine::admission::evidence::Evidence;
+use attache::engine::admission::request::Operation;
+use attache::engine::admission::review::review;
 use attache::engine::effective::affected::{acting_on, attached_at_or_above};
 use attache::engine::effective::{PathGroup, Resolver};
 use attache::engine::merge::Effective;

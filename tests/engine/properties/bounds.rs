@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use attache::engine::admission::evidence::Evidence;
 use attache::engine::admission::finding::{Code, Finding};
-use attache::engine::admission::review::{Evidence, Operation, review};
+use attache::engine::admission::request::Operation;
+use attache::engine::admission::review::review;
 use attache::engine::model::ids::GATEWAY_API;
 use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::{Value, json};

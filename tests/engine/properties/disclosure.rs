@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use attache::engine::admission::disclosure::{Levels, conceal, policies_named};
-use attache::engine::admission::review::{Evidence, Operation, review};
+use attache::engine::admission::evidence::Evidence;
+use attache::engine::admission::request::Operation;
+use attache::engine::admission::review::review;
 use attache::engine::admission::verdict::{Verdict, sentence};
 use attache::engine::model::ids::GATEWAY_API;
 use attache::engine::state::snapshot::Snapshot;

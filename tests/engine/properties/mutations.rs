@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use attache::engine::admission::mutate::{Mutation, Mutations, mutate};
-use attache::engine::admission::review::Operation;
+use attache::engine::admission::mutate::{Mutations, mutate};
+use attache::engine::admission::mutation::Mutation;
+use attache::engine::admission::request::Operation;
 use attache::engine::admission::verdict::Verdict;
 use attache::engine::model::ids::GroupKind;
 use attache::engine::model::object::Object;

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use attache::engine::admission::mutate::{Mutation, Mutations};
-use attache::engine::admission::review::Evidence;
+use attache::engine::admission::evidence::Evidence;
+use attache::engine::admission::mutate::Mutations;
+use attache::engine::admission::mutation::Mutation;
 use attache::engine::admission::settings::ReviewSettings;
 use attache::engine::model::ids::GroupKind;
 use attache::engine::model::object::Object;
 use attache::engine::state::snapshot::{Change, Snapshot};
-use attache::http::admission::{Endpoint, respond};
+use attache::http::admission::respond;
+use attache::http::call::Endpoint;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,7 +1,9 @@
 //! Reviews: what may never be refused, and what every refusal contains.
 
+use attache::engine::admission::evidence::Evidence;
 use attache::engine::admission::finding::Severity;
-use attache::engine::admission::review::{Evidence, Operation, review};
+use attache::engine::admission::request::Operation;
+use attache::engine::admission::review::review;
 use attache::engine::admission::verdict::Verdict;
 use attache::engine::model::ids::{GroupKind, ObjectKey};
 use attache::engine::policy::Policy;

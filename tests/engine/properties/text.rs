@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use attache::engine::admission::evidence::Evidence;
 use attache::engine::admission::finding::{Code, Finding};
-use attache::engine::admission::review::{Evidence, Operation, Request, review};
+use attache::engine::admission::request::{Operation, Request};
+use attache::engine::admission::review::review;
 use attache::engine::admission::verdict::{Verdict, escape};
 use attache::engine::kinds::profile::ProfileRules;
 use attache::engine::model::ids::{GroupKind, ObjectKey};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use attache::engine::admission::review::{Operation, Request};
+use attache::engine::admission::request::{Operation, Request};
 use attache::engine::kinds::profile::ProfileRules;
 use attache::engine::kinds::profile::file::ProfileFile;
 use attache::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};

@@ -3,8 +3,9 @@
 use attache::cache::directory::Loaded;
 use attache::cache::manifest::Manifests;
 use attache::config::Configuration;
-use attache::engine::admission::review::Evidence;
-use attache::http::admission::{Endpoint, respond};
+use attache::engine::admission::evidence::Evidence;
+use attache::http::admission::respond;
+use attache::http::call::Endpoint;
 use serde_json::{Value, json};
 
 /// The scene of the findings' pages: `HTTPRoute` shop/cart has the rules checkout and browse.

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use attache::cache::directory::read;
+use attache::cache::directory::Links;
+use attache::cache::repository::unbuilt;
 
 use testing::reading::{bytes, cases};
 
@@ -15,7 +16,7 @@ fn files_are_read_as_kubectl_reads_them_or_a_word_says_so() {
             let dir = tempfile::tempdir().unwrap();
             let file = dir.path().join(format!("a.{ending}"));
             fs::write(&file, bytes(&case.file)).unwrap();
-            let found = read(std::slice::from_ref(&file));
+            let found = unbuilt(std::slice::from_ref(&file), Links::Within);
             let name = |json: &str| {
                 let object: serde_json::Value = serde_json::from_str(json).unwrap();
                 object["metadata"]["name"]

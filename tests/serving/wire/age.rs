@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use attache::engine::admission::staleness::StaleKinds;
 use attache::engine::model::ids::GroupKind;
-use attache::http::admission::Age;
+use attache::http::dependencies::Age;
 use futures::FutureExt;
 
 use super::server::{ALLOWED, Setup, edge, on_listener, start_with};

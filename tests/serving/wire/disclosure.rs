@@ -7,7 +7,7 @@ use attache::engine::admission::disclosure::Subject;
 use attache::engine::model::ids::{GroupKind, ObjectKey};
 use attache::engine::model::object::Object;
 use attache::engine::state::snapshot::{Change, Snapshot};
-use attache::http::admission::MayGet;
+use attache::http::dependencies::MayGet;
 use futures::FutureExt;
 use serde_json::json;
 use serde_json::value::to_raw_value;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache::http::admin::{self, Check};
-use attache::http::admission::Confirm;
+use attache::http::dependencies::Confirm;
 use attache::http::drain::Phase;
 use attache::http::server::{Bound, Options, Server};
 use attache::metrics::Metrics;

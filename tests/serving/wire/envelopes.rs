@@ -3,10 +3,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use attache::engine::admission::review::Evidence;
+use attache::engine::admission::evidence::Evidence;
 use attache::engine::admission::settings::ReviewSettings;
-use attache::http::admission::{App, Dependencies, Endpoint, respond};
-use attache::http::router::{Limits, router};
+use attache::http::admission::{App, respond};
+use attache::http::call::Endpoint;
+use attache::http::dependencies::Dependencies;
+use attache::http::limits::Limits;
+use attache::http::router::router;
 use attache::metrics::Metrics;
 use axum::body::Body;
 use axum::http::Request;

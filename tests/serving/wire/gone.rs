@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use attache::http::admission::Confirm;
+use attache::http::dependencies::Confirm;
 use futures::FutureExt;
 
 use super::server::{Setup, on_listener, start_with, until};

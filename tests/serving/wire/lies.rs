@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use attache::http::router::Limits;
+use attache::http::limits::Limits;
 use tokio::time::interval;
 
 use super::good::Good;

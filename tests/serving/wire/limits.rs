@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use attache::http::admission::Confirm;
-use attache::http::router::Limits;
+use attache::http::dependencies::Confirm;
+use attache::http::limits::Limits;
 use futures::FutureExt;
 use tokio::sync::Semaphore;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use attache::engine::model::object::{Node, Object};
-use attache::http::admission::Confirm;
+use attache::http::dependencies::Confirm;
 use futures::FutureExt;
 
 use super::server::{Setup, edge, on_listener, start_with};

@@ -1,8 +1,9 @@
 //! Objects with unusual data: judged by what can be read, and never refused for what cannot.
 
-use attache::engine::admission::review::Evidence;
+use attache::engine::admission::evidence::Evidence;
 use attache::engine::admission::settings::ReviewSettings;
-use attache::http::admission::{Endpoint, respond};
+use attache::http::admission::respond;
+use attache::http::call::Endpoint;
 use serde_json::{Value, json};
 
 use super::input::odd_objects;

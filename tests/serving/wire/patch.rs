@@ -1,9 +1,10 @@
 //! The patch of the mutating endpoint, as the API server receives it.
 
 use attache::config::Configuration;
-use attache::engine::admission::review::Evidence;
+use attache::engine::admission::evidence::Evidence;
 use attache::engine::admission::settings::ReviewSettings;
-use attache::http::admission::{Endpoint, respond};
+use attache::http::admission::respond;
+use attache::http::call::Endpoint;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use attache::http::router::Limits;
+use attache::http::limits::Limits;
 use attache::http::server::Options;
 use futures::future::join_all;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attache::http::admission::{Confirm, MayGet};
+use attache::http::dependencies::{Confirm, MayGet};
 use attache::metrics::Metrics;
 use attache::telemetry::traces::{Settings, Traces};
 use futures::FutureExt;

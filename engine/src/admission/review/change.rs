@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::fuel::too_much;
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::rejection::RejectionFinder;
 use crate::attachment::{attached_to, permission, targets_of};
@@ -23,7 +24,7 @@ use crate::policy::Setting;
 use crate::state::grants::{certificates_into, granted, routes_into};
 use crate::state::snapshot::{Change, Snapshot};
 
-use super::losses;
+use super::lost_protection;
 use crate::model::wording;
 use crate::policy::fuel::{LOOKED_AT, MOST_REFERENCES, MOST_ROUTES};
 
@@ -65,18 +66,18 @@ fn effects_if(
     }
     let mut findings: Vec<Finding> = Vec::new();
     for (kind, all) in &kinds {
-        findings.extend(losses::protections([before, is.snapshot()], key, kind, all));
+        findings.extend(lost_protection::protections(
+            [before, is.snapshot()],
+            key,
+            kind,
+            all,
+        ));
         findings.extend(effect(is, key, kind, all));
     }
     if is.is_spent() {
         return vec![too_much(key, "what this changes")];
     }
     findings
-}
-
-/// The finding that something was not computed because policies with many settings are attached to many paths.
-pub(super) fn too_much(key: &ObjectKey, what: &str) -> Finding {
-    Finding::too_much(key, what, "attache describe")
 }
 
 /// Findings on the deletion of an object.
@@ -110,7 +111,7 @@ pub(super) fn rerouted(
     most: usize,
 ) -> Vec<Finding> {
     let lost = traffic(before, after, objects, most);
-    let mut findings = losses::at_listeners([before, after], key, &lost.opened, objects);
+    let mut findings = lost_protection::at_listeners([before, after], key, &lost.opened, objects);
     if !lost.detached.is_empty() {
         let message = match lost.detached.first() {
             Some(route) if lost.detached.len() == 1 => {
@@ -179,7 +180,7 @@ pub(super) fn opened_by_created(
     most: usize,
 ) -> Vec<Finding> {
     let traffic = traffic(before, after, std::slice::from_ref(key), most);
-    let mut findings = losses::at_listeners([before, after], key, &traffic.opened, &[]);
+    let mut findings = lost_protection::at_listeners([before, after], key, &traffic.opened, &[]);
     findings.extend(hostnames_taken(key, &traffic));
     findings
 }

@@ -13,7 +13,7 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::{delegates, rules_of};
 
 use super::change::takes_from_others;
-use super::{change, losses};
+use super::{change, lost_protection};
 
 /// The effect of a change of these objects, all at once, on policies that are not among them, on effective policies,
 /// and on references. Unchanged objects are skipped.
@@ -108,7 +108,12 @@ fn effects(
     }
     let mut findings = Vec::new();
     for ((cause, kind), all) in &by_cause {
-        findings.extend(losses::protections([before, after], cause, kind, all));
+        findings.extend(lost_protection::protections(
+            [before, after],
+            cause,
+            kind,
+            all,
+        ));
         findings.extend(change::effect(&mut is, cause, kind, all));
     }
     findings

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::change::too_much;
+use super::fuel::too_much;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::model::hint::{nearest, quoted};

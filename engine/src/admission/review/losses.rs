@@ -1,29 +1,22 @@
 //! Losses by a change: protections that a path loses, and settings of other policies that a new policy
 //! replaces.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
-use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
 use super::change;
+use super::fuel::too_much;
+use super::lost_protection::protections;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
-use crate::effective::protection::{Extent, Loss, Lost, lost, lost_at_listeners, lost_by_gateways};
-use crate::effective::renames::Renames;
-use crate::effective::traffic::Opened;
-use crate::kinds::profile::{DictatedBy, Op, Strategy};
 use crate::merge::Effective;
-use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::ids::ObjectKey;
 use crate::model::json_text::JsonText;
 use crate::model::maps::HashMap;
-use crate::model::object::{Object, is_route};
 use crate::model::setting_path::SettingPath;
 use crate::model::shared::Shared;
 use crate::model::wording;
 use crate::policy::Policy;
-use crate::policy::StanzaRef;
 use crate::state::snapshot::{Change, Snapshot};
 
 /// Finds what a new or existing policy takes from others.
@@ -85,7 +78,7 @@ impl Losses {
         let mut findings = self.protections(is, policy);
         match self {
             Self::Nothing | Self::Weakened(..) => {}
-            Self::TooMuch => findings.push(change::too_much(key, "what this policy takes away")),
+            Self::TooMuch => findings.push(too_much(key, "what this policy takes away")),
             Self::These(_, all) => findings.extend(change::effect(is, key, &key.gk, &all)),
         }
         findings
@@ -152,186 +145,4 @@ fn takes_away(shifted: &EffectiveChange, policy: &ObjectKey) -> bool {
     let mut lost =
         before.filter(|(_, setting)| !setting.value.is_null() && setting.policy != *policy);
     !side_by_side && lost.any(|(path, setting)| after.get(&path) != Some(&&setting.value))
-}
-
-/// The protections of a kind that paths lose, one finding for each. `states` are the snapshots before and after the
-/// change.
-pub(super) fn protections(
-    states: [&Snapshot; 2],
-    key: &ObjectKey,
-    kind: &GroupKind,
-    all: &[EffectiveChange],
-) -> Vec<Finding> {
-    let lost = lost(states, Renames::NONE, kind, &all.iter());
-    let remedies = if lost.is_empty() {
-        Vec::new()
-    } else {
-        remedies(states, key, kind)
-    };
-    let findings = lost.into_iter();
-    let findings = findings.map(|loss| finding(key, kind, loss, &remedies));
-    findings.collect()
-}
-
-/// The protections that routes lose by the listeners that a change opens to them, of the kinds that act on listeners, and the
-/// client certificates that these Gateways themselves ask for no longer.
-pub(super) fn at_listeners(
-    [before, after]: [&Snapshot; 2],
-    key: &ObjectKey,
-    opened: &BTreeMap<ObjectKey, Opened>,
-    gateways: &[ObjectKey],
-) -> Vec<Finding> {
-    let mut was = Resolver::bounded(before);
-    let mut is = was.for_snapshot(after);
-    let mut lost = lost_at_listeners([&mut was, &mut is], opened);
-    lost.extend(lost_by_gateways([&mut was, &mut is], gateways));
-    if was.is_spent() || is.is_spent() {
-        return vec![change::too_much(key, "which protections routes lose")];
-    }
-    let lost = lost.into_iter();
-    lost.map(|(kind, loss)| finding(key, &kind, loss, &[]))
-        .collect()
-}
-
-/// The finding on a protection that paths lose.
-fn finding(key: &ObjectKey, kind: &GroupKind, loss: Loss, remedies: &[Remedy]) -> Finding {
-    let name = &loss.protection;
-    let mut subject = format!("{kind} {name}");
-    if !loss.opened.is_empty() {
-        subject.push_str(" by a new path");
-    }
-    let mut finding = Finding::new(Code::ProtectionLost, key, what_is_lost(&loss)).about(subject);
-    let Lost {
-        settings,
-        reasons,
-        by,
-        now,
-        ..
-    } = loss.lost;
-    finding.settings = wording::settings(&settings).into();
-    let remedy = remedies.iter().find(|remedy| remedy.keeps(name));
-    let reasons = || reasons.into_iter().collect::<Vec<_>>().join("; ");
-    finding.source = remedy.map_or_else(reasons, |remedy| remedy.text.clone());
-    let mentions = by.into_iter().chain(now);
-    finding.mentions = mentions.filter(|policy| policy != key).collect();
-    finding
-}
-
-/// `HTTPRoute shop/cart loses the authentication of SecurityPolicy infra/sign-in`.
-fn what_is_lost(loss: &Loss) -> String {
-    let by: Vec<String> = loss.lost.by.iter().map(ObjectKey::text).collect();
-    let (objects, by, name) = (
-        wording::named(&loss.objects),
-        by.join(", "),
-        &loss.protection,
-    );
-    let is_one = loss.objects.len() == 1;
-    if loss.opened.is_empty() {
-        let verb = match (loss.lost.remains, is_one) {
-            (Extent::None, true) => "loses",
-            (Extent::None, false) => "lose",
-            (_, true) => "keeps only part of",
-            (_, false) => "keep only part of",
-        };
-        if loss.lost.by == loss.objects {
-            let its = if is_one { "its" } else { "their" };
-            return format!("{objects} {verb} {its} {name}");
-        }
-        return format!("{objects} {verb} the {name} of {by}");
-    }
-    let entries: BTreeSet<String> = loss.opened.iter().map(ToString::to_string).collect();
-    let verb = if is_one { "gets" } else { "get" };
-    let without = match loss.lost.remains {
-        Extent::None => "without",
-        _ => "with only part of",
-    };
-    format!(
-        "{objects} now {verb} requests through {}, {without} the {name} of {by}",
-        wording::first(&entries)
-    )
-}
-
-/// How the policy can be written so that less is lost.
-struct Remedy {
-    text: String,
-    /// The protections that are lost nevertheless.
-    lost: Vec<Loss>,
-}
-
-// === impl Remedy ===
-
-impl Remedy {
-    fn keeps(&self, protection: &str) -> bool {
-        self.lost.iter().all(|loss| *loss.protection != *protection)
-    }
-}
-
-/// The strategies under which the policy may lose less, if the more specific policy decides how it merges, and this one
-/// replaces the policies above it. Each is tried out: what is lost may not stand above the policy, or not be what the
-/// policy merges with.
-fn remedies([before, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKind) -> Vec<Remedy> {
-    let policy = after.policy(key);
-    let Some(policy) = policy.filter(|policy| policy.key().gk == *kind) else {
-        return Vec::new();
-    };
-    let profile = &policy.profile;
-    let Some(field) = &profile.strategies.path else {
-        return Vec::new();
-    };
-    let on_routes = policy.targets.iter().all(|target| is_route(&target.gk));
-    let replaces = policy.parts().all(StanzaRef::is_whole);
-    if *profile.merging.dictated_by != DictatedBy::Challenger || !on_routes || !replaces {
-        return Vec::new();
-    }
-    let named = |wanted: Op| {
-        let mut values = profile.strategies.values.iter();
-        values.find(|(_, strategy)| matches!(strategy, Strategy::Merge(_, op) if *op == wanted))
-    };
-    let strategies = [Op::Strategic, Op::Patch].into_iter().filter_map(named);
-    let candidates = strategies.filter_map(|(name, _)| {
-        let merging = after.with_change(Change::Applied(with_strategy(policy, field, name)));
-        let mut was = Resolver::bounded(before);
-        let mut is = was.for_snapshot(&merging);
-        let changed = diff(&mut was, &mut is, std::slice::from_ref(key));
-        let of_kind: Vec<EffectiveChange> = changed
-            .into_iter()
-            .filter(|changed| changed.kind == *kind)
-            .collect();
-        let is_known = !was.is_spent() && !is.is_spent();
-        is_known.then(|| Remedy {
-            text: format!("spec.{field}: {name} keeps it"),
-            lost: lost([before, &merging], Renames::NONE, kind, &of_kind.iter()),
-        })
-    });
-    // The second strategy is not tried out if nothing is lost under the first.
-    let mut remedies: Vec<Remedy> = Vec::new();
-    for remedy in candidates {
-        let keeps_all = remedy.lost.is_empty();
-        remedies.push(remedy);
-        if keeps_all {
-            break;
-        }
-    }
-    remedies
-}
-
-/// The object of a policy, with this strategy in this field of its spec.
-fn with_strategy(policy: &Policy, field: &str, name: &str) -> Arc<Object> {
-    let mut object = (*policy.object).clone();
-    let mut spec = policy.spec();
-    let mut keys = field.split('.').peekable();
-    let mut place = &mut spec;
-    while let Some(key) = keys.next() {
-        if !place.is_object() {
-            *place = Value::Object(Map::new());
-        }
-        let Value::Object(map) = place else { break };
-        place = map.entry(key).or_insert(Value::Null);
-        if keys.peek().is_none() {
-            *place = Value::String(name.to_owned());
-        }
-    }
-    object.spec = Some(spec.to_string().into());
-    object.reported = None;
-    Arc::new(object)
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::fuel::too_much;
 use crate::admission::finding::{Code, Finding, Severity};
 use crate::admission::validate::{validate, validate_read};
 use crate::attachment::conflict::overlap;
@@ -55,7 +56,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
     let mut resolver = Resolver::bounded(&after);
     let status = status(&mut resolver, policy);
     if resolver.is_spent() {
-        findings.push(change::too_much(&key, "what this policy does"));
+        findings.push(too_much(&key, "what this policy does"));
         return findings;
     }
     match before {
@@ -424,7 +425,7 @@ fn conflicts(resolver: &mut Resolver<'_>, policy: &Policy, target: &TargetStatus
         (usize::MAX, usize::MAX)
     };
     let (mut findings, mut compared) = (Vec::new(), 0);
-    let too_much = || change::too_much(policy.key(), "what else this conflicts with");
+    let too_much = || too_much(policy.key(), "what else this conflicts with");
     for other in others {
         if compared >= most_leaves || findings.len() >= most {
             findings.push(too_much());

@@ -16,7 +16,7 @@ use crate::topology::{
     missing_class, not_usable, unusable,
 };
 
-use super::change::too_much;
+use super::fuel::too_much;
 
 /// Findings on a route: each parentRef that does not attach and each backend that gets no requests, with the reason.
 pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {

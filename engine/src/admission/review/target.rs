@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::fuel::too_much;
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::rejection::RejectionFinder;
 use crate::effective::affected::{Acting, acting_on_or_attached};
@@ -35,7 +36,7 @@ pub(super) fn findings(
     let mut resolver = Resolver::bounded(&after);
     let mut findings = findings_as_attached(&mut resolver, &key);
     if resolver.is_spent() {
-        findings = vec![change::too_much(&key, "which policies act on this")];
+        findings = vec![too_much(&key, "which policies act on this")];
     }
     findings.extend(listeners::findings(&resolver, &key));
     findings.extend(route::findings(&resolver, &key));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::target::out_of_reach;
+use super::reach::out_of_reach;
 use super::{section, suggestion};
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::{permission, selected};

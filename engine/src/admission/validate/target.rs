@@ -1,10 +1,10 @@
 //! Rules on one target of a policy.
 
+use super::reach::out_of_reach;
 use super::{section, selected, suggestion};
 use crate::admission::finding::{Code, Finding};
-use crate::attachment::{AttachmentPermission, permission};
-use crate::kinds::profile::{Allowed, CrossNamespace, Only};
-use crate::model::hint::{is_near, listed, one, quoted};
+use crate::kinds::profile::{Allowed, CrossNamespace};
+use crate::model::hint::{is_near, listed, one};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{CORE_KINDS, Object, gateway_kinds, is_core_kind, section_noun};
 use crate::model::section::{has_none, is_ambiguous};
@@ -383,90 +383,6 @@ fn unserved_group(
             .at(format!("{}.group", entry.path))
             .about(format!("group {}", one(group))),
     )
-}
-
-/// The finding on an object that the policy may not name, or for which a grant is missing.
-pub(super) fn out_of_reach(
-    snapshot: &Snapshot,
-    policy: &Policy,
-    entry: &Entry<'_>,
-    target: &TargetRef,
-    object: &ObjectKey,
-) -> Option<Finding> {
-    let (kind, own) = (&policy.profile.gk.kind, &policy.key().namespace);
-    let (code, field, message, sure) = match permission(snapshot, policy, target, object) {
-        // Other rules report this, for the kind or for the section.
-        AttachmentPermission::Allowed
-        | AttachmentPermission::Consumer
-        | AttachmentPermission::OwnPods
-        | AttachmentPermission::TargetKindNotSupported => return None,
-        AttachmentPermission::Forbidden => (
-            Code::TargetNamespaceForbidden,
-            format!("{}.namespace", entry.path),
-            match &entry.field.default_namespace {
-                Some(default) => format!(
-                    "{kind} stays in its own namespace; write namespace {:?}, none means {:?}",
-                    &**own, &**default
-                ),
-                None => format!(
-                    "{kind} stays in its own namespace; remove namespace {:?}",
-                    &*object.namespace
-                ),
-            },
-            policy.profile.cross_namespace.is_said(),
-        ),
-        AttachmentPermission::OtherName => (
-            Code::TargetKindUnsupported,
-            format!("{}.name", entry.path),
-            other_name(policy, object),
-            false,
-        ),
-        AttachmentPermission::NotGranted => (
-            Code::TargetNotGranted,
-            entry.path.clone(),
-            format!(
-                "no ReferenceGrant in {} lets {kind} of {own} name {object}",
-                object.namespace
-            ),
-            true,
-        ),
-        AttachmentPermission::ClusterScoped => (
-            Code::TargetClusterScoped,
-            entry.path.clone(),
-            match policy.profile.allowed(&object.gk).and_then(|a| a.only) {
-                Some(Only::OwnNamespace) => format!(
-                    "no Namespace can be a target but its own, so this has no effect; write {:?}",
-                    &**own
-                ),
-                Some(Only::RootNamespace) => {
-                    let root = policy.profile.root_namespace.as_deref().unwrap_or_default();
-                    format!("only policies in {root:?} may name {object}, so this has no effect")
-                }
-                None => {
-                    format!("{object} is cluster-scoped and {kind} is not, so this has no effect")
-                }
-            },
-            true,
-        ),
-    };
-    Some(
-        Finding::new(code, policy.key(), message)
-            .at(field)
-            .about(object.to_string())
-            .only_if(sure),
-    )
-}
-
-fn other_name(policy: &Policy, object: &ObjectKey) -> String {
-    let kind = &policy.profile.gk.kind;
-    let allowed = policy.profile.allowed(&object.gk);
-    let names: Vec<&str> = allowed
-        .iter()
-        .flat_map(|a| &a.names)
-        .map(|n| &**n)
-        .collect();
-    let names = quoted(&names);
-    format!("{kind} on {object} has no effect; of this kind it can target {names}")
 }
 
 /// The finding on two sections with the same name: a policy on that name is attached to both.

@@ -3,11 +3,16 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::paths::{EndpointOf, OneSided};
 use crate::merge::Effective;
 use crate::model::ids::ObjectKey;
 use crate::model::shared::Shared;
-use crate::topology::AncestorPath;
+use crate::topology::{AncestorPath, ListenerEndpoint};
+
+/// Finds the listener endpoint of an ancestor path; `None` if it has no listener.
+pub(super) type EndpointOf<'a> = &'a dyn Fn(&AncestorPath) -> Option<ListenerEndpoint>;
+
+/// An ancestor path that is only on one side, with its effective policy.
+pub(super) type OneSided<'a> = (&'a Rc<AncestorPath>, &'a Shared<Effective>);
 
 /// What two listeners have in common that receive the same requests.
 #[derive(Clone, Copy, PartialEq, Eq)]

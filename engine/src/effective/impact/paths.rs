@@ -6,14 +6,14 @@
 use std::collections::{self, BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::alike_listeners::{Alike, renamed};
+use super::alike_listeners::{Alike, EndpointOf, renamed};
 use super::{EffectiveChange, FormerEffective, Same};
 use crate::effective::{PathGroup, PathSet};
 use crate::merge::Effective;
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
 use crate::model::maps::{HashMap, HashSet};
 use crate::model::shared::{Ids, Shared};
-use crate::topology::{AncestorPath, AncestorPaths, ListenerEndpoint, RoutePath, RoutePaths};
+use crate::topology::{AncestorPath, AncestorPaths, RoutePath, RoutePaths};
 
 /// Compares the paths of a kind.
 pub(super) struct Comparison<'a> {
@@ -58,12 +58,6 @@ struct Pair {
     gone: bool,
     on_former_paths: Option<FormerEffective>,
 }
-
-/// Finds the listener endpoint of an ancestor path; `None` if it has no listener.
-pub(super) type EndpointOf<'a> = &'a dyn Fn(&AncestorPath) -> Option<ListenerEndpoint>;
-
-/// An ancestor path that is only on one side, with its effective policy.
-pub(super) type OneSided<'a> = (&'a Rc<AncestorPath>, &'a Shared<Effective>);
 
 /// The effective policies of both sides, by list of ancestor paths: many routes share them.
 type Sides<'a> = [&'a [OnAncestors]; 2];

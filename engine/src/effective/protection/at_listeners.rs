@@ -5,16 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::own::{CLIENT_CERTIFICATES, lost_at_new_listeners};
+use super::listener_effects::ListenerEffects;
+use super::own::lost_at_new_listeners;
 use super::{AtPath, Loss, Lost};
 use crate::effective::Resolver;
 use crate::effective::traffic::Opened;
 use crate::kinds::profile::{Class, Profile, Protection};
-use crate::merge::Effective;
-use crate::model::ids::{GroupKind, ObjectKey, Place};
-use crate::model::maps::HashMap;
-use crate::model::shared::Shared;
-use crate::topology::frontend_tls;
+use crate::model::ids::{GroupKind, ObjectKey};
 
 /// The protections that routes lose by the listeners that a change opens to them, while all listeners by which their
 /// requests came before provided them. One loss for each kind and protection.
@@ -27,7 +24,7 @@ pub fn lost_at_listeners(
     }
     let mut losses = Vec::new();
     let snapshot = was.snapshot();
-    let (mut before, mut after) = (AtListeners::new(was), AtListeners::new(is));
+    let (mut before, mut after) = (ListenerEffects::new(was), ListenerEffects::new(is));
     let kinds: BTreeSet<&GroupKind> = snapshot.used_kinds().collect();
     for kind in kinds {
         let Some(profile) = snapshot.profile(kind) else {
@@ -72,70 +69,8 @@ pub fn lost_at_listeners(
 fn lost_between(
     profile: &Profile,
     protection: &Protection,
-    [(before, had), (after, has)]: [(&AtListeners<'_, '_>, &[AtPath]); 2],
+    [(before, had), (after, has)]: [(&ListenerEffects<'_, '_>, &[AtPath]); 2],
 ) -> Option<Lost> {
     let (before, after) = (before.resolver.snapshot(), after.resolver.snapshot());
     Lost::between(profile, protection, (before, had), (after, has))
-}
-
-/// The effective policies at listeners, each resolved once: many routes share a listener.
-pub(super) struct AtListeners<'r, 's> {
-    pub(super) resolver: &'r mut Resolver<'s>,
-    /// By kind and listener.
-    known: HashMap<GroupKind, HashMap<Place, Option<Shared<Effective>>>>,
-}
-
-// === impl AtListeners ===
-
-impl<'r, 's> AtListeners<'r, 's> {
-    pub(super) fn new(resolver: &'r mut Resolver<'s>) -> Self {
-        Self {
-            resolver,
-            known: HashMap::default(),
-        }
-    }
-
-    /// `None` if a place is no listener, of which nothing is known.
-    pub(super) fn effective_at(
-        &mut self,
-        listener: &Place,
-        kind: &GroupKind,
-    ) -> Option<Shared<Effective>> {
-        let known = self.known.get(kind).and_then(|known| known.get(listener));
-        if let Some(known) = known {
-            return known.clone();
-        }
-        let groups = self.resolver.paths_through(&listener.object, kind);
-        let mut there = groups.iter().filter(|group| {
-            let mut targets = group.paths.targets();
-            targets.any(|target| target == listener)
-        });
-        let effective = there.next().map(|group| group.effective.clone());
-        let known = self.known.entry(kind.clone()).or_default();
-        known.insert(listener.clone(), effective.clone());
-        effective
-    }
-
-    /// A result at a listener, with what the Gateway itself does there.
-    fn with_own(
-        &self,
-        effective: Shared<Effective>,
-        protection: &Protection,
-        listener: &Place,
-    ) -> AtPath {
-        let snapshot = self.resolver.snapshot();
-        let concerned = *protection.name == *CLIENT_CERTIFICATES;
-        let own = concerned.then(|| frontend_tls(snapshot, listener));
-        (effective, own.flatten())
-    }
-
-    fn effective_at_all(
-        &mut self,
-        listeners: &BTreeSet<Place>,
-        kind: &GroupKind,
-    ) -> Option<Vec<Shared<Effective>>> {
-        let each = listeners.iter();
-        each.map(|listener| self.effective_at(listener, kind))
-            .collect()
-    }
 }

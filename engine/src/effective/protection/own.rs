@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use super::at_listeners::AtListeners;
 use super::given::Given;
-use super::{Extent, Loss, Lost};
+use super::listener_effects::ListenerEffects;
+use super::{CLIENT_CERTIFICATES, Extent, Loss, Lost};
 use crate::effective::Resolver;
 use crate::effective::impact::EffectiveChange;
 use crate::effective::traffic::Opened;
@@ -17,9 +17,6 @@ use crate::model::json_text::JsonText;
 use crate::model::object::ClientCertificates;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{OwnTls, frontend_tls, with_sets};
-
-/// The name of the protection by client certificates in profiles.
-pub const CLIENT_CERTIFICATES: &str = "client certificates";
 
 /// Why client certificates that are only asked for protect nothing.
 const NOT_REQUIRED: &str =
@@ -84,7 +81,7 @@ impl OwnTls {
 /// What a Gateway itself does with client certificates at a listener, as a sentence for users, unless a policy decides there.
 pub fn own_client_certificates(resolver: &mut Resolver<'_>, listener: &Place) -> Option<String> {
     let own = frontend_tls(resolver.snapshot(), listener)?;
-    let decided = AtListeners::new(resolver).is_decided(listener);
+    let decided = ListenerEffects::new(resolver).is_decided(listener);
     (!decided).then(|| own.text())
 }
 
@@ -94,7 +91,7 @@ pub fn lost_by_gateways(
     objects: &[ObjectKey],
 ) -> Vec<(GroupKind, Loss)> {
     let (before, after) = (was.snapshot(), is.snapshot());
-    let (mut was, mut is) = (AtListeners::new(was), AtListeners::new(is));
+    let (mut was, mut is) = (ListenerEffects::new(was), ListenerEffects::new(is));
     let mut losses = Vec::new();
     for key in objects
         .iter()
@@ -134,8 +131,8 @@ pub fn lost_by_gateways(
 /// The client certificates of Gateways that routes lose by the listeners that a change opens to them, while all listeners by which
 /// their requests came before asked for them.
 pub(super) fn lost_at_new_listeners(
-    was: &mut AtListeners<'_, '_>,
-    is: &mut AtListeners<'_, '_>,
+    was: &mut ListenerEffects<'_, '_>,
+    is: &mut ListenerEffects<'_, '_>,
     opened: &BTreeMap<ObjectKey, Opened>,
 ) -> Option<(GroupKind, Loss)> {
     let (before, after) = (was.resolver.snapshot(), is.resolver.snapshot());
@@ -168,9 +165,9 @@ pub(super) fn lost_at_new_listeners(
     (!loss.objects.is_empty()).then(|| (GroupKind::gateway_api("Gateway"), loss))
 }
 
-// === impl AtListeners ===
+// === impl ListenerEffects ===
 
-impl AtListeners<'_, '_> {
+impl ListenerEffects<'_, '_> {
     /// Whether a policy says what becomes of client certificates at a listener.
     fn is_decided(&mut self, listener: &Place) -> bool {
         let snapshot = self.resolver.snapshot();

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::condition::{Condition, ValuesFile};
-use super::read::{pairs, setting_paths, texts};
+use super::paths::{pairs, setting_paths, texts};
 
 /// Behaviour of the controller that attache does not model. It is shown with every policy that it applies to.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::open_rules::{OpenRules, Passing};
-use super::read::{setting_path, texts};
+use super::paths::{setting_path, texts};
 use crate::model::object::Meta;
 
 /// Values by field, as people write them: a field is a path from the root of the object.

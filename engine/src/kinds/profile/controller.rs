@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::file::Match;
-use super::read::setting_path;
+use super::kind_match::Match;
+use super::paths::setting_path;
 use super::{DelegationFile, ProfileRules};
 use crate::model::ids::{GroupKind, ObjectKey};
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Direction, Op, Strategy, read};
+use super::paths::setting_paths;
+use super::{Direction, Op, Strategy};
 use crate::model::ids::GroupKind;
 use crate::model::object::Object;
 
@@ -107,6 +108,6 @@ impl Inheritance {
 
     /// The settings that are in force for both, as paths within the settings.
     pub fn together(&self) -> Vec<Vec<String>> {
-        read::setting_paths(&self.together)
+        setting_paths(&self.together)
     }
 }

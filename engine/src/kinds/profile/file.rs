@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::caveats::CaveatFile;
 use super::controller::ControllerFile;
+pub use super::kind_match::Match;
 use super::references::ReferenceFile;
 use super::rejected_if::RejectedIfFile;
 use super::weakness::{AlternativesFile, WeaknessFile};
@@ -14,7 +15,6 @@ use super::{
     Clash, Class, ConflictScope, CrossNamespace, NameComparison, NeedFile, OnMissing, Only, Parent,
     RefusedFile, SameTarget, SectionNaming, ServiceAs, StatusShape,
 };
-use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 use crate::model::section::PortsBy;
 
@@ -181,16 +181,6 @@ pub struct IdleCondition {
     pub reason: String,
     /// Its whole message.
     pub message: String,
-}
-
-/// A group and kind.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Match {
-    /// The API group.
-    pub group: String,
-    /// Kind.
-    pub kind: String,
 }
 
 /// The targets of policies.
@@ -369,15 +359,6 @@ pub enum Names {
     One(String),
     /// Several names.
     Many(Vec<String>),
-}
-
-// === impl Match ===
-
-impl Match {
-    /// The kind.
-    pub fn gk(&self) -> GroupKind {
-        GroupKind::new(self.group.as_str(), self.kind.as_str())
-    }
 }
 
 // === impl Names ===

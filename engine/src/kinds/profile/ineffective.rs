@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::file::IdleFile;
-use super::read::{texts, within_spec};
+use super::paths::{texts, within_spec};
 use super::{Fact, OnListeners, Profile};
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;

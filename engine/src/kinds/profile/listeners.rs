@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::read::{setting_paths, texts};
+use super::paths::{setting_paths, texts};
 use super::{Fact, Profile};
 use crate::model::level::Level;
 use crate::model::object::Listener;

@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 
-use super::file::{Match, Names};
+use super::file::Names;
+use super::kind_match::Match;
 
 /// The versions of kinds, for use without their definitions.
 #[derive(Clone, Debug, Deserialize)]

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::Fact;
 use super::condition::ANY_VALUE;
-use super::read::setting_path;
+use super::paths::setting_path;
 
 /// Fields of which a policy needs at least one, or the kinds of its targets.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]

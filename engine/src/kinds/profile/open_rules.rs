@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::addresses;
 use super::condition::{collect, matches};
-use super::read::setting_path;
+use super::paths::setting_path;
 use crate::kinds::cel::{CelBudget, Rule, Truth};
 use crate::model::literal::Literal;
 

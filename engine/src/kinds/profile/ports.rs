@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::read::{setting_path, setting_paths};
+use super::paths::{setting_path, setting_paths};
 
 /// A list of settings for single ports.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -1,22 +1,16 @@
 //! Converts profiles as people write them to the parts of a profile.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use super::file::{
-    ClassesFile, ControlFile, GatewayByLabelFile, GatewayPodsFile, Match, OnRoutesFile,
-    ProfileFile, RefFile, StrategyValue,
+    ClassesFile, ControlFile, GatewayByLabelFile, GatewayPodsFile, OnRoutesFile, ProfileFile,
+    RefFile, StrategyValue,
 };
+use super::kind_match::Match;
+use super::paths::{pairs, path, setting_path, texts, within_spec};
 use super::{
     Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, OnRoutes, Profile,
     Protection, RefField, Strategy,
 };
 use crate::model::ids::GroupKind;
-
-/// Paths are written from the root of the object and kept from `spec`.
-pub(super) fn within_spec(path: &str) -> String {
-    path.strip_prefix("spec.").unwrap_or(path).to_owned()
-}
 
 pub(super) fn refs(profile: &ProfileFile) -> Option<Vec<RefField>> {
     let refs = profile.targets.refs.as_ref()?;
@@ -106,18 +100,6 @@ pub(super) fn protections(profile: &ProfileFile) -> Option<Vec<Protection>> {
     Some(protection.collect())
 }
 
-/// `spec.jwt` as a path within the settings; empty for `spec` alone.
-pub(super) fn setting_path(dotted: &str) -> Vec<String> {
-    match dotted {
-        "spec" => Vec::new(),
-        dotted => path(&within_spec(dotted)),
-    }
-}
-
-pub(super) fn setting_paths(dotted: &[String]) -> Vec<Vec<String>> {
-    dotted.iter().map(|path| setting_path(path)).collect()
-}
-
 pub(super) fn classes(file: &ClassesFile) -> Classes {
     Classes {
         controllers: texts(&file.controllers),
@@ -138,13 +120,6 @@ pub(super) fn gateway_by_label(file: &GatewayByLabelFile) -> GatewayByLabel {
     }
 }
 
-pub(super) fn pairs(labels: &BTreeMap<String, String>) -> Vec<(Arc<str>, Arc<str>)> {
-    let labels = labels.iter();
-    labels
-        .map(|(label, value)| (label.as_str().into(), value.as_str().into()))
-        .collect()
-}
-
 pub(super) fn gateway_pods(file: &GatewayPodsFile) -> GatewayPods {
     GatewayPods {
         name_label: file.name_label.as_str().into(),
@@ -152,25 +127,6 @@ pub(super) fn gateway_pods(file: &GatewayPodsFile) -> GatewayPods {
         labels: pairs(&file.labels),
         same_namespace: file.same_namespace,
     }
-}
-
-/// The last field of a path, after the one above it.
-pub(super) fn last_two(dotted: &str) -> [String; 2] {
-    let (above, field) = dotted.rsplit_once('.').unwrap_or(("", dotted));
-    let above = above.rsplit('.').next().unwrap_or_default();
-    [above.to_owned(), field.to_owned()]
-}
-
-pub(super) fn paths(dotted: &[String]) -> Vec<Vec<String>> {
-    dotted.iter().map(|dotted| path(dotted)).collect()
-}
-
-fn path(dotted: &str) -> Vec<String> {
-    dotted.split('.').map(str::to_owned).collect()
-}
-
-pub(super) fn texts(names: &[String]) -> Vec<Arc<str>> {
-    names.iter().map(|name| name.as_str().into()).collect()
 }
 
 impl From<StrategyValue> for Strategy {

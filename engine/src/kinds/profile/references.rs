@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::read::setting_path;
+use super::paths::setting_path;
 use crate::model::ids::GroupKind;
 
 /// A field in which a policy names an object. Controllers reject the policy if the object does not exist, or if no

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::file::Match;
+use super::kind_match::Match;
 use crate::model::ids::GroupKind;
 
 /// Kinds that no controller takes as targets.

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::derive::{Derived, REF_FIELDS};
-use super::file::{Dialect, Match, Number, ProfileFile, StanzasFile};
+use super::file::{Dialect, Number, ProfileFile, StanzasFile};
+use super::kind_match::Match;
 use super::narrow;
+use super::paths;
 use super::read;
 use super::{
     Allowed, Caveat, Class, CrossNamespace, DictatedBy, Direction, Fact, Ineffective, Merging,
@@ -81,7 +83,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
             p.targets.on_missing_except.as_ref().map(read::classes)
         }),
         no_proxy_labels: stated(explicit, |p| {
-            p.targets.no_proxy_labels.as_ref().map(read::pairs)
+            p.targets.no_proxy_labels.as_ref().map(paths::pairs)
         }),
         gateway_by_label: stated(explicit, |p| {
             let by_label = p.targets.gateway_by_label.as_ref()?;
@@ -101,9 +103,11 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         section_naming: stated(explicit, |p| p.targets.section_naming),
         ports_by: stated(explicit, |p| p.targets.ports_by),
         port_numbers_with: stated(explicit, |p| {
-            Some(read::texts(p.targets.port_numbers_with.as_ref()?))
+            Some(paths::texts(p.targets.port_numbers_with.as_ref()?))
         }),
-        conflict_fields: stated(explicit, |p| Some(read::paths(p.conflict.fields.as_ref()?))),
+        conflict_fields: stated(explicit, |p| {
+            Some(paths::paths(p.conflict.fields.as_ref()?))
+        }),
         weight: stated(explicit, |p| {
             Some(Some(p.conflict.weight.as_deref()?.into()))
         }),
@@ -116,16 +120,16 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         }),
         protects: stated(explicit, read::protections),
         switched_off_by: stated(explicit, |p| {
-            Some(read::setting_paths(p.switched_off_by.as_ref()?))
+            Some(paths::setting_paths(p.switched_off_by.as_ref()?))
         }),
         protects_if_empty: stated(explicit, |p| {
-            Some(read::setting_paths(p.protects_if_empty.as_ref()?))
+            Some(paths::setting_paths(p.protects_if_empty.as_ref()?))
         }),
         weakened_by: stated(explicit, |p| {
             Some(p.weakened_by.as_ref()?.iter().map(Weakness::read).collect())
         }),
         alternative_entries: stated(explicit, |p| {
-            Some(read::setting_paths(p.alternative_entries.as_ref()?))
+            Some(paths::setting_paths(p.alternative_entries.as_ref()?))
         }),
         alternatives: stated(explicit, |p| {
             Some(Some(p.alternatives.as_ref()?.condition()))
@@ -143,9 +147,9 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
                     .collect(),
             )
         }),
-        controllers: stated(explicit, |p| Some(read::texts(p.controllers.as_ref()?))),
-        ignored_by: stated(explicit, |p| Some(read::texts(p.ignored_by.as_ref()?))),
-        classes: stated(explicit, |p| Some(read::texts(p.classes.as_ref()?))),
+        controllers: stated(explicit, |p| Some(paths::texts(p.controllers.as_ref()?))),
+        ignored_by: stated(explicit, |p| Some(paths::texts(p.ignored_by.as_ref()?))),
+        classes: stated(explicit, |p| Some(paths::texts(p.classes.as_ref()?))),
         domain: stated(explicit, |p| Some(Some(p.domain.as_deref()?.into()))),
         status: first(explicit, |p| p.status.shape)
             .or_else(|| from_crd(derived.and_then(|d| d.status)))
@@ -159,14 +163,16 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         tells_overridden: stated(explicit, |p| p.status.overridden),
         may_be_empty: stated(explicit, |p| p.status.may_be_empty),
         must_be_true: stated(explicit, |p| {
-            Some(read::texts(p.status.must_be_true.as_ref()?))
+            Some(paths::texts(p.status.must_be_true.as_ref()?))
         }),
-        in_force: first(explicit, |p| Some(read::texts(p.status.in_force.as_ref()?)))
-            .unwrap_or_else(|| default(ENFORCEMENT.into_iter().map(Arc::from).collect())),
+        in_force: first(explicit, |p| {
+            Some(paths::texts(p.status.in_force.as_ref()?))
+        })
+        .unwrap_or_else(|| default(ENFORCEMENT.into_iter().map(Arc::from).collect())),
         idle: stated(explicit, |p| p.status.idle.clone()),
         merging: merging(explicit),
         versions: from_crd(crd.map(|crd| crd.served.clone()))
-            .unwrap_or_else(|| stated(explicit, |p| Some(read::texts(p.versions.as_ref()?)))),
+            .unwrap_or_else(|| stated(explicit, |p| Some(paths::texts(p.versions.as_ref()?)))),
         schemas: derived.map(|d| d.versions.clone()).unwrap_or_default(),
         one_form: from_crd(derived.is_some_and(|d| d.one_form).then_some(true)).unwrap_or_default(),
         annotation,
@@ -297,7 +303,7 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<&Derived>) -> Fact<Strate
         Source::Default
     };
     if let Some(named) = first(explicit, |p| p.merge.strategy.clone()) {
-        value.path = Some(read::within_spec(&named.value.path));
+        value.path = Some(paths::within_spec(&named.value.path));
         let values = named.value.values.into_iter();
         value.values = values.map(|(name, v)| (name, v.into())).collect();
         value.complete = true;
@@ -353,7 +359,7 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         dictated_by: stated(explicit, |p| p.merge.dictated_by),
         merge_with: stated(explicit, |p| p.merge.merge_with),
         atomic_fields: stated(explicit, |p| {
-            Some(read::paths(p.merge.atomic_fields.as_ref()?))
+            Some(paths::paths(p.merge.atomic_fields.as_ref()?))
         }),
         fills: Vec::new(),
         parent_first: false,
@@ -361,7 +367,7 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         combined_lists: stated(explicit, |p| p.merge.combined_lists.clone()),
         lists_by_policy: stated(explicit, |p| {
             let lists = p.merge.lists_by_policy.as_ref()?.iter();
-            Some(lists.map(|list| read::last_two(list)).collect())
+            Some(lists.map(|list| paths::last_two(list)).collect())
         }),
         append_lists: stated(explicit, |p| p.merge.append_lists.clone()),
         empty_spec: stated(explicit, |p| p.merge.empty_spec.map(Some)),
@@ -376,11 +382,11 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         stages: stated(explicit, |p| p.merge.stages.clone()),
         stage_per_policy: stated(explicit, |p| p.merge.stage_per_policy),
         lasting: stated(explicit, |p| {
-            Some(read::setting_paths(p.merge.lasting.as_ref()?))
+            Some(paths::setting_paths(p.merge.lasting.as_ref()?))
         }),
         apart: stated(explicit, |p| p.merge.apart.clone().map(Some)),
         together: stated(explicit, |p| {
-            Some(read::setting_paths(p.merge.together.as_ref()?))
+            Some(paths::setting_paths(p.merge.together.as_ref()?))
         }),
         inheritance: stated(explicit, |p| {
             Some(Some(Arc::new(p.merge.inheritance.clone()?)))
@@ -390,7 +396,7 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
             Some(
                 fields
                     .iter()
-                    .map(|field| read::within_spec(field))
+                    .map(|field| paths::within_spec(field))
                     .collect(),
             )
         }),
@@ -441,7 +447,7 @@ fn excluded(
     let mut names: Vec<String> = refs.iter().map(|r| top(&r.path)).collect();
     names.extend(REF_FIELDS.map(str::to_owned));
     names.extend(strategies.path.as_deref().map(top));
-    names.extend(more.iter().map(|path| top(&read::within_spec(path))));
+    names.extend(more.iter().map(|path| top(&paths::within_spec(path))));
     if let Some(stanzas) = strategies.stanzas {
         names.extend([stanzas.defaults, stanzas.overrides].map(str::to_owned));
     }

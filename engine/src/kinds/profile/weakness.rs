@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::condition::{Condition, ValuesFile};
 use super::open_rules::{OpenRules, OpenRulesFile, Passing};
-use super::read::setting_paths;
+use super::paths::setting_paths;
 
 /// Values with which settings protect only some requests, or none.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -2,7 +2,7 @@
 //! between the rows.
 
 use super::layout::{Block, Wire};
-use super::rows::{Row, Writer};
+use super::rows::{INSET, Row, Writer};
 use super::spaces::Spaces;
 use super::{Picture, Step};
 use crate::answer::graph::{Edge, Link, Node, Role};
@@ -11,8 +11,6 @@ use crate::answer::graph::{Edge, Link, Node, Role};
 const HEAD_MIDDLE: f64 = 11.0;
 /// The space below the last row.
 const FOOT: f64 = 6.0;
-/// The space between the side of a box and its text.
-pub(crate) const INSET: f64 = 14.0;
 /// The minimum width of a box.
 const NARROWEST: f64 = 120.0;
 /// The limit of policies shown in one place; the others are counted.

@@ -4,6 +4,7 @@
 mod bands;
 mod board;
 mod layers;
+mod levels;
 mod order;
 mod place;
 
@@ -14,8 +15,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use bands::banded;
-use board::{Levels, leveled};
 use layers::layers;
+use levels::{Levels, leveled};
 
 /// A box to place.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::cells::INSET;
 use super::spaces::Space;
 use super::states::badges;
 use super::svg::text::{LARGE, MIDDLE, SMALL, lines, measured, wrapped};
@@ -13,6 +12,8 @@ use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::GroupKind;
 use crate::engine::model::wording::shortened;
 
+/// The space between the side of a box and its text.
+pub(crate) const INSET: f64 = 14.0;
 /// Heights of rows.
 const HEAD: f64 = 24.0;
 const LINE: f64 = 16.0;

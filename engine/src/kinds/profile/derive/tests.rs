@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
-use crate::admission::review::{Evidence, Operation, Request, review};
+use crate::admission::evidence::Evidence;
+use crate::admission::request::{Operation, Request};
+use crate::admission::review::review;
 use crate::kinds::profile::ProfileRules;
 use crate::model::ids::GroupKind;
 use crate::model::object::Object;

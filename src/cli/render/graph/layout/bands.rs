@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::board::{Levels, leveled};
+use super::levels::{Levels, leveled};
 use super::{AISLE, GAP, Layout, Part, Point, Scene, real, width};
 
 /// The ratio of width to height, about that of a screen.

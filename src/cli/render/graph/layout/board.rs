@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{LANE, Part, Scene, order, place};
+use super::{LANE, Part, Scene};
 
 /// The limit of lanes for passing wires; with more, wires run straight behind the boxes.
 const MOST_LANES: usize = 10_000;
@@ -38,47 +38,11 @@ pub(super) struct Board {
     pub(super) layers: Vec<Vec<usize>>,
 }
 
-/// The heights in a part.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Levels {
-    /// The top of each box.
-    pub(super) blocks: Vec<f64>,
-    /// For each wire, the layers that it passes and the height in each.
-    pub(super) lanes: Vec<Vec<(usize, f64)>>,
-    /// The height of the part.
-    pub(super) height: f64,
-}
-
-/// Computes the heights of a part's boxes and wires; the smallest is 0.
-pub(super) fn leveled(scene: Scene<'_>, part: &Part) -> Levels {
-    let (mut board, lanes) = Board::new(scene, part);
-    order::reduce_crossings(&mut board);
-    place::settle(&mut board);
-    let tops = board
-        .items
-        .iter()
-        .take(part.blocks.len())
-        .map(|item| item.y);
-    let middle = |(layer, item): (usize, usize)| {
-        let item = board.items.get(item)?;
-        Some((layer, item.y + item.height / 2.0))
-    };
-    let bottoms = board.items.iter().map(|item| item.y + item.height);
-    Levels {
-        blocks: tops.collect(),
-        height: bottoms.fold(0.0, f64::max),
-        lanes: lanes
-            .into_iter()
-            .map(|passed| passed.into_iter().filter_map(middle).collect())
-            .collect(),
-    }
-}
-
 // === impl Board ===
 
 impl Board {
     /// A board with the items in input order, and for each wire the layers and items that it passes.
-    fn new(scene: Scene<'_>, part: &Part) -> (Self, Vec<Vec<(usize, usize)>>) {
+    pub(super) fn new(scene: Scene<'_>, part: &Part) -> (Self, Vec<Vec<(usize, usize)>>) {
         let mut board = Self::default();
         let mut item_of: HashMap<usize, usize> = HashMap::with_capacity(part.blocks.len());
         for number in &part.blocks {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::text::{SMALL, measured, number, text_of, write_text};
-use crate::cli::render::graph::cells::INSET;
+use crate::cli::render::graph::rows::INSET;
 use crate::cli::render::graph::rows::{Row, SpaceRow, problems_of, tally, title_of};
 use crate::cli::render::graph::states::look;
 

@@ -1,0 +1,25 @@
+//! Ancestor paths that carry the same policies.
+
+use std::sync::Arc;
+
+use super::Stack;
+use super::path_context::PathContext;
+use crate::model::shared::Shared;
+use crate::topology::AncestorPaths;
+
+/// The labels of the rules of a route that requests reach, if delegation keeps some of them away.
+pub(super) type RulesReached = Option<Vec<Arc<str>>>;
+
+/// Ancestor paths that carry the same policies.
+#[derive(Clone, Debug)]
+pub(super) struct AncestorGroup {
+    pub(super) ancestor_paths: AncestorPaths,
+    /// The conditions for policies further down the path: where requests come from, and which policies are rejected
+    /// there.
+    pub(super) via: PathContext,
+    pub(super) stack: Shared<Stack>,
+    pub(super) has: bool,
+    pub(super) attached: bool,
+    /// The rules of the route that its requests reach, if not all.
+    pub(super) reached: RulesReached,
+}

@@ -1,0 +1,75 @@
+//! The effective policies at listeners.
+
+use std::collections::BTreeSet;
+
+use super::{AtPath, CLIENT_CERTIFICATES};
+use crate::effective::Resolver;
+use crate::kinds::profile::Protection;
+use crate::merge::Effective;
+use crate::model::ids::{GroupKind, Place};
+use crate::model::maps::HashMap;
+use crate::model::shared::Shared;
+use crate::topology::frontend_tls;
+
+/// The effective policies at listeners, each resolved once: many routes share a listener.
+pub(super) struct ListenerEffects<'r, 's> {
+    pub(super) resolver: &'r mut Resolver<'s>,
+    /// By kind and listener.
+    known: HashMap<GroupKind, HashMap<Place, Option<Shared<Effective>>>>,
+}
+
+// === impl ListenerEffects ===
+
+impl<'r, 's> ListenerEffects<'r, 's> {
+    pub(super) fn new(resolver: &'r mut Resolver<'s>) -> Self {
+        Self {
+            resolver,
+            known: HashMap::default(),
+        }
+    }
+
+    /// `None` if a place is no listener, of which nothing is known.
+    pub(super) fn effective_at(
+        &mut self,
+        listener: &Place,
+        kind: &GroupKind,
+    ) -> Option<Shared<Effective>> {
+        let known = self.known.get(kind).and_then(|known| known.get(listener));
+        if let Some(known) = known {
+            return known.clone();
+        }
+        let groups = self.resolver.paths_through(&listener.object, kind);
+        let mut there = groups.iter().filter(|group| {
+            let mut targets = group.paths.targets();
+            targets.any(|target| target == listener)
+        });
+        let effective = there.next().map(|group| group.effective.clone());
+        let known = self.known.entry(kind.clone()).or_default();
+        known.insert(listener.clone(), effective.clone());
+        effective
+    }
+
+    /// A result at a listener, with what the Gateway itself does there.
+    pub(super) fn with_own(
+        &self,
+        effective: Shared<Effective>,
+        protection: &Protection,
+        listener: &Place,
+    ) -> AtPath {
+        let snapshot = self.resolver.snapshot();
+        let concerned = *protection.name == *CLIENT_CERTIFICATES;
+        let own = concerned.then(|| frontend_tls(snapshot, listener));
+        (effective, own.flatten())
+    }
+
+    /// The effective policies at some listeners; `None` if one of them is no listener.
+    pub(super) fn effective_at_all(
+        &mut self,
+        listeners: &BTreeSet<Place>,
+        kind: &GroupKind,
+    ) -> Option<Vec<Shared<Effective>>> {
+        let each = listeners.iter();
+        each.map(|listener| self.effective_at(listener, kind))
+            .collect()
+    }
+}

@@ -1,0 +1,57 @@
+//! Settings of an upper part that stay in force whatever the part below it sets.
+
+use std::sync::Arc;
+
+use super::{Merged, fold};
+use crate::kinds::profile::{Profile, Strategy};
+use crate::policy::tree::Tree;
+
+/// Settings that stay in force for a part whatever the part below it sets: those that are in force for both, and those
+/// that nothing below undoes.
+pub(super) type Kept<'a> = (&'a [Vec<String>], &'a [&'a Vec<String>]);
+
+/// Folds two parts, and lays the settings of the upper one that stay over the result.
+pub(super) fn fold_over(
+    profile: &Profile,
+    by: Strategy,
+    above: Merged,
+    below: Merged,
+    kept: Kept<'_>,
+) -> Merged {
+    if kept.0.is_empty() && kept.1.is_empty() {
+        return fold(profile, by, || above, || below);
+    }
+    let (over, under) = (above.clone(), below.clone());
+    let mut result = fold(profile, by, || above, || below);
+    if let (Merged::Settings(result), Merged::Settings(over), Merged::Settings(under)) =
+        (&mut result, &over, &under)
+    {
+        lay_over(kept, Arc::make_mut(result), over, under);
+    }
+    result
+}
+
+/// Adds the settings of the upper part that remain in force regardless of the lower one: those that are in force for
+/// both, and those that nothing below undoes.
+fn lay_over((together, lasting): Kept<'_>, result: &mut Tree, above: &Tree, below: &Tree) {
+    let is_off = |tree: &Tree, setting: &[String]| {
+        let mut lasting = lasting.iter();
+        lasting.any(|path| path.starts_with(setting) && tree.at(path).is_some())
+    };
+    for setting in together {
+        if let (Some(tree_above), Some(tree_below)) = (above.at(setting), below.at(setting))
+            && !is_off(below, setting)
+        {
+            result.copy_from(
+                &tree_above.clone().side_by_side_with(tree_below.clone()),
+                setting,
+            );
+        }
+    }
+    for path in lasting {
+        let setting = path.split_last().map_or(&[][..], |(_, setting)| setting);
+        if let (Some(_), Some(ancestor_path)) = (above.at(path), above.at(setting)) {
+            result.copy_from(ancestor_path, setting);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! How routes relate to a request.
+
+use std::sync::Arc;
+
+use super::NotTaken;
+use super::holds::Mismatch;
+use super::hostname::HostMatch;
+use super::rank::RankedRule;
+use super::spec::{MatchSpec, Rule};
+use crate::kinds::profile::RuleOrder;
+use crate::model::level::Step;
+use crate::model::object::Object;
+
+/// A rule with a match for the request; of several matches, the best.
+#[derive(Clone, Debug)]
+pub(super) struct Hit<'a> {
+    pub(super) route: &'a Arc<Object>,
+    pub(super) standing: RankedRule,
+    pub(super) label: Arc<str>,
+    pub(super) hostname: HostMatch<'a>,
+    pub(super) wants: MatchSpec,
+    pub(super) rule: Rule,
+    /// The routes that delegate to the route, and their rules, from the top down.
+    pub(super) above: Vec<Step>,
+    /// Whether the rule delegates, and a backend of it stands for no route that takes its requests.
+    pub(super) is_dead_end: bool,
+}
+
+/// A rule without a match for the request, and the first failed condition of its closest match.
+#[derive(Clone, Debug)]
+pub(super) struct Miss<'a> {
+    pub(super) route: &'a Arc<Object>,
+    pub(super) label: Arc<str>,
+    pub(super) against: Mismatch,
+    /// The number of leading characters that its path has in common with that of the request.
+    pub(super) alike: usize,
+}
+
+/// How routes relate to a request.
+#[derive(Debug, Default)]
+pub(super) struct Choice<'a> {
+    /// Rules with a match, the winner first.
+    pub(super) hits: Vec<Hit<'a>>,
+    /// Rules that cannot be evaluated.
+    pub(super) unknown: Vec<NotTaken>,
+    /// Rules without a match, the closest first.
+    pub(super) misses: Vec<Miss<'a>>,
+    /// Routes whose hostnames do not match.
+    pub(super) elsewhere: Vec<&'a Arc<Object>>,
+    /// The order in which rules are tried.
+    pub(super) order: RuleOrder,
+}

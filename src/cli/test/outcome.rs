@@ -1,0 +1,21 @@
+//! What a test found.
+
+use crate::answer::tested::{TestFailure, Tested};
+
+/// The result of a test that passed: what it depends on beyond the model of attache. Or why it failed.
+pub(super) type Outcome = Result<Vec<String>, TestFailure>;
+
+/// The outcome as part of the report.
+pub(super) fn tested(name: &str, line: u64, outcome: Outcome) -> Tested {
+    let (notes, failure) = match outcome {
+        Ok(notes) => (notes, None),
+        Err(failure) => (Vec::new(), Some(failure)),
+    };
+    Tested {
+        name: name.to_owned(),
+        line,
+        passed: failure.is_none(),
+        notes,
+        failure,
+    }
+}

@@ -1,0 +1,14 @@
+//! The page itself: what it shows, and to whom.
+
+/// What does not change while the page is served.
+#[derive(Clone, Debug)]
+pub(super) struct About {
+    /// `cluster` or `directory`.
+    pub(super) mode: &'static str,
+    /// The state, in a few words.
+    pub(super) source: String,
+    /// Who reads the cluster, if that is known.
+    pub(super) user: Option<String>,
+    /// Arguments that make commands read the same state.
+    pub(super) arguments: Vec<String>,
+}
