@@ -92,7 +92,7 @@ impl Guard for Guardrails {
     }
 
     fn on_rule(&self, snapshot: &Snapshot, request: &Request<'_>, today: Date) -> Vec<Finding> {
-        written::on_rule(snapshot, request, today)
+        written::on_rule(self, snapshot, request, today)
     }
 }
 

@@ -33,6 +33,11 @@ pub struct Count {
 // === impl Count ===
 
 impl Count {
+    /// Whether no target was judged, and none has an exception.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.fulfilled + self.broken + self.errors + self.excepted == 0
+    }
+
     fn of(snapshot: &Snapshot, guardrail: &Guardrail, today: Date) -> Self {
         let mut count = Self {
             unusable: unknown_kind(snapshot, guardrail),

@@ -198,3 +198,16 @@ fn label_selector(_: &mut SchemaGenerator) -> Schema {
         },
     })
 }
+
+// === impl Action ===
+
+impl Action {
+    /// The word in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::Warn => "warn",
+            Self::Audit => "audit",
+        }
+    }
+}

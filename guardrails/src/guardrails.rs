@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use attache_engine::admission::finding::{Code, Finding};
 use serde::Deserialize;
 
 use crate::file::GuardrailFile;
@@ -14,6 +15,8 @@ use crate::variables::Functions;
 #[serde(try_from = "Vec<GuardrailFile>")]
 pub struct Guardrails {
     all: Arc<[Arc<Guardrail>]>,
+    /// Those that were known before others were added.
+    first: Arc<[Arc<Guardrail>]>,
     functions: Functions,
 }
 
@@ -43,8 +46,10 @@ impl Guardrails {
             });
         }
         all.sort_by(|a, b| a.name.cmp(&b.name));
+        let all: Arc<[_]> = all.into_iter().map(Arc::new).collect();
         Ok(Self {
-            all: all.into_iter().map(Arc::new).collect(),
+            first: Arc::clone(&all),
+            all,
             functions: Functions::default(),
         })
     }
@@ -58,8 +63,22 @@ impl Guardrails {
         }
         Self {
             all: all.into_values().collect(),
+            first: Arc::clone(&self.first),
             functions: self.functions.clone(),
         }
+    }
+
+    /// What an object of this name takes the place of: a guardrail of the configuration, if there is one.
+    pub fn replaced_by(&self, name: &str) -> Option<Finding> {
+        let replaced = self.first.iter().find(|one| one.name == name)?;
+        let action = replaced.action.as_str();
+        let message = format!(
+            "it takes the place of the guardrail {name:?} of the configuration (action {action}); give it another name if both should hold"
+        );
+        let mut finding =
+            Finding::new(Code::Guardrail, &replaced.key(), message).at("metadata.name");
+        finding.warn();
+        Some(finding)
     }
 
     /// The functions that their rules may call.

@@ -18,6 +18,7 @@ mod guardrails;
 mod in_force;
 mod judge;
 mod matching;
+mod out_of_place;
 mod path;
 mod report;
 mod side;

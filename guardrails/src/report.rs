@@ -9,6 +9,7 @@ use crate::file::{Action, OnError};
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
 use crate::judge::{Fault, in_force_there};
+use crate::out_of_place::out_of_place;
 use crate::standing::{Standing, unknown_kind};
 use crate::unmatched::unmatched;
 use crate::written::unknown_names;
@@ -109,6 +110,7 @@ impl Guardrails {
             }
             findings.extend(unknown_names(snapshot, guardrail));
             findings.extend(unmatched(snapshot, guardrail));
+            findings.extend(out_of_place(snapshot, guardrail));
             for (i, exception) in guardrail.exceptions.iter().enumerate() {
                 let target = format!("{}/{}", exception.namespace, exception.name);
                 let Some(end) = exception.end(today) else {

@@ -8,7 +8,7 @@ use attache_engine::model::level::Level;
 use attache_engine::model::object::is_route;
 
 use crate::in_force::acting;
-use crate::target_paths::{TargetPaths, is_direct, kinds};
+use crate::target_paths::{AtOwners, TargetPaths, is_direct, kinds};
 
 /// What the guardrails are about.
 #[derive(Clone, Copy)]
@@ -27,6 +27,7 @@ pub(crate) struct Side<'r, 's> {
     /// The paths of all routes, found together, which costs less than one by one; `None` if paths end elsewhere.
     of_routes: Vec<(GroupKind, Option<ByRoute>)>,
     routes_without_policies: Option<ByRoute>,
+    at_owners: AtOwners,
 }
 
 type ByRoute = HashMap<ObjectKey, Vec<PathGroup>>;
@@ -64,6 +65,7 @@ impl<'r, 's> Side<'r, 's> {
             kind,
             of_routes,
             routes_without_policies: bare_of_routes,
+            at_owners: AtOwners::default(),
         }
     }
 
@@ -82,10 +84,15 @@ impl<'r, 's> Side<'r, 's> {
             of_kinds.push((kind.clone(), acting(snapshot, groups)));
         }
         let without_policies = self.routes_without_policies.as_mut();
+        let without_policies =
+            without_policies.map(|by_route| by_route.remove(target).unwrap_or_default());
+        if let Some(paths) = &without_policies {
+            let at_owners = &mut self.at_owners;
+            at_owners.add(self.resolver, &target.gk, paths, &mut of_kinds);
+        }
         TargetPaths {
             target: target.clone(),
-            without_policies: without_policies
-                .map(|by_route| by_route.remove(target).unwrap_or_default()),
+            without_policies,
             of_kinds,
             is_direct: self.kind.is_some_and(|kind| is_direct(snapshot, kind)),
         }

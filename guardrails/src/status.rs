@@ -52,6 +52,11 @@ impl Status {
         let (status, reason, message) = match judged.map(|count| count.unusable.as_deref()) {
             Err(why) => ("False", "Invalid", why),
             Ok(Some(why)) => ("False", "PolicyKindUnknown", why),
+            Ok(None) if judged.is_ok_and(Count::is_empty) => (
+                "True",
+                "Accepted",
+                "no object that it matches gets requests, so it judges nothing",
+            ),
             Ok(None) => ("True", "Accepted", "it is judged"),
         };
         let nothing = Count::default();

@@ -4,7 +4,7 @@
 //! kinds, the paths of the target are found without policies, as deep as the deepest kind. On each of them, a kind is in
 //! force by its own path that is the longest part of it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use attache_engine::effective::{PathGroup, Resolver};
@@ -50,6 +50,10 @@ pub(crate) struct JudgedPath<'a> {
     pub(crate) counts: bool,
 }
 
+/// What is in force at the listeners of Gateways and ListenerSets, by kind: many targets share them.
+#[derive(Default)]
+pub(crate) struct AtOwners(HashMap<(GroupKind, ObjectKey), Vec<PathGroup>>);
+
 /// The paths of one kind, by their places at the levels of [`LEVELS`].
 struct Parts<'a> {
     group_at: HashMap<Part<'a>, &'a PathGroup>,
@@ -76,12 +80,19 @@ impl TargetPaths {
             let groups = resolver.paths_even_without_policies(target, &kind);
             (kind, acting(snapshot, groups))
         });
-        let of_kinds: Vec<_> = of_kinds.collect();
+        let mut of_kinds: Vec<_> = of_kinds.collect();
         let end = deepest(snapshot, of_kinds.iter().map(|(kind, _)| kind));
         let without_policies = kind.is_none().then(|| {
-            let end = end_for(&target.gk, end);
-            resolver.paths_without_policies(target, end)
+            let paths = of_all_kinds(resolver, target, end);
+            if takes_requests(&paths) {
+                paths
+            } else {
+                longest(&of_kinds).unwrap_or(paths)
+            }
         });
+        if let Some(paths) = &without_policies {
+            AtOwners::default().add(resolver, &target.gk, paths, &mut of_kinds);
+        }
         Self {
             target: target.clone(),
             without_policies,
@@ -134,7 +145,7 @@ impl TargetPaths {
                 path,
                 target: own.last(),
                 in_force: in_force.collect(),
-                counts: path.group.attached,
+                counts: path.group.attached || path.takes_requests(),
             }
         });
         judged.collect()
@@ -183,12 +194,91 @@ pub(crate) fn deepest<'k>(
     ends.fold(Level::Rule, Level::max)
 }
 
-/// The level at which the paths of a target end if those of its routes end at `deepest`.
-fn end_for(target: &GroupKind, deepest: Level) -> Level {
-    match Level::end_for(target) {
-        upper if upper.is_upper() => upper,
-        own => own.max(deepest),
+/// The paths through a target for all kinds together: as deep as the deepest kind in use, and those to listeners without
+/// routes.
+fn of_all_kinds(resolver: &mut Resolver<'_>, target: &ObjectKey, deepest: Level) -> Vec<PathGroup> {
+    let own = Level::end_for(&target.gk);
+    let mut groups = resolver.paths_without_policies(target, own.max(deepest));
+    if !own.is_upper() {
+        return groups;
     }
+    let paths = groups.iter().flat_map(paths_of);
+    let on_the_way: HashSet<Place> = paths
+        .flat_map(|path| path.steps())
+        .map(|step| step.place.clone())
+        .collect();
+    for mut group in resolver.paths_without_policies(target, own) {
+        let paths = group.paths.ancestors.iter();
+        let without_routes: Vec<_> = paths
+            .filter(|path| path.last().is_none_or(|last| !on_the_way.contains(last)))
+            .cloned()
+            .collect();
+        if !without_routes.is_empty() {
+            group.paths.ancestors = without_routes.into();
+            groups.push(group);
+        }
+    }
+    groups
+}
+
+/// Whether requests take some of these paths.
+fn takes_requests(groups: &[PathGroup]) -> bool {
+    let mut paths = groups.iter().flat_map(paths_of);
+    paths.any(|path| path.group.attached || path.takes_requests())
+}
+
+/// The paths of the kind whose paths are longest, of those that requests take: in a mesh, only the kind says at which
+/// Gateway requests to a Service arrive.
+fn longest(of_kinds: &[(GroupKind, Vec<PathGroup>)]) -> Option<Vec<PathGroup>> {
+    let taken = of_kinds.iter().map(|(_, groups)| groups);
+    let taken = taken.filter(|groups| takes_requests(groups));
+    let length = |groups: &&Vec<PathGroup>| {
+        let paths = groups.iter().flat_map(paths_of);
+        paths.map(|path| path.steps().count()).max()
+    };
+    taken.max_by_key(length).cloned()
+}
+
+// === impl AtOwners ===
+
+impl AtOwners {
+    /// Adds what is in force at the listeners above a target, of kinds whose paths end there.
+    pub(crate) fn add(
+        &mut self,
+        resolver: &mut Resolver<'_>,
+        target: &GroupKind,
+        paths: &[PathGroup],
+        of_kinds: &mut [(GroupKind, Vec<PathGroup>)],
+    ) {
+        if Level::end_for(target).is_upper() {
+            return;
+        }
+        let snapshot = resolver.snapshot();
+        let acts_above = |kind: &GroupKind| {
+            let profile = snapshot.profile(kind);
+            !is_direct(snapshot, kind) && profile.is_some_and(|profile| profile.end().is_upper())
+        };
+        let mut owners: Option<BTreeSet<&ObjectKey>> = None;
+        for (kind, groups) in of_kinds.iter_mut().filter(|(kind, _)| acts_above(kind)) {
+            let owners = owners.get_or_insert_with(|| owners_on(paths));
+            for owner in owners.iter() {
+                let known = self.0.entry((kind.clone(), (*owner).clone()));
+                let known = known.or_insert_with(|| {
+                    let groups = resolver.paths_even_without_policies(owner, kind);
+                    acting(snapshot, groups)
+                });
+                groups.extend(known.iter().cloned());
+            }
+        }
+    }
+}
+
+/// The Gateways and ListenerSets on paths.
+fn owners_on(paths: &[PathGroup]) -> BTreeSet<&ObjectKey> {
+    let lists = paths.iter().flat_map(|group| group.paths.ancestors.iter());
+    let steps = lists.flat_map(|path| &path.steps);
+    let owners = steps.filter(|step| matches!(step.level, Level::Gateway | Level::ListenerSet));
+    owners.map(|step| &step.place.object).collect()
 }
 
 // === impl Parts ===

@@ -27,7 +27,12 @@ struct Written<'a> {
 }
 
 /// The findings on a request that writes a guardrail object; none on other requests.
-pub(crate) fn on_rule(snapshot: &Snapshot, request: &Request<'_>, today: Date) -> Vec<Finding> {
+pub(crate) fn on_rule(
+    in_use: &Guardrails,
+    snapshot: &Snapshot,
+    request: &Request<'_>,
+    today: Date,
+) -> Vec<Finding> {
     let is_write = matches!(request.operation, Operation::Create | Operation::Update);
     if !is_guardrail(&request.gk) || !is_write || !request.subresource.is_empty() {
         return Vec::new();
@@ -56,6 +61,7 @@ pub(crate) fn on_rule(snapshot: &Snapshot, request: &Request<'_>, today: Date) -
         return Vec::new();
     };
     let mut findings = one.own_findings(snapshot, today);
+    findings.extend(in_use.replaced_by(request.name));
     for finding in &mut findings {
         // The author is there to read it.
         finding.notice = false;

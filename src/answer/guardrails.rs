@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use attache_guardrails::{
-    Action, Exception, Fault, Guardrail, Guardrails, Standing, each_target, unknown_kind,
+    Exception, Fault, Guardrail, Guardrails, Standing, each_target, unknown_kind,
 };
 use jiff::civil::Date;
 use schemars::JsonSchema;
@@ -168,11 +168,7 @@ impl Guarded {
         let exceptions = exceptions.map(|exception| ListedException::of(exception, today));
         Self {
             name: guardrail.name.clone(),
-            action: match guardrail.action {
-                Action::Deny => "deny",
-                Action::Warn => "warn",
-                Action::Audit => "audit",
-            },
+            action: guardrail.action.as_str(),
             policy_kind: guardrail.policy_kind.as_ref().map(KindName::from),
             error: unknown_kind(snapshot, guardrail),
             fulfilled: 0,

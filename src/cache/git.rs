@@ -67,10 +67,17 @@ pub fn merge_base(one: &str, other: &str) -> Result<String, String> {
 /// If git is missing, or this is no repository.
 pub fn inside(path: &str, from_top: bool) -> Result<Option<PathBuf>, String> {
     let mut normalized = PathBuf::new();
-    if !from_top {
+    let mut path = Path::new(path);
+    if path.is_absolute() {
+        let top = text(&git(&["rev-parse", "--show-toplevel"], None)?);
+        match path.strip_prefix(top) {
+            Ok(inside) => path = inside,
+            Err(_) => return Ok(None),
+        }
+    } else if !from_top {
         normalized.push(text(&git(&["rev-parse", "--show-prefix"], None)?));
     }
-    for part in Path::new(path).components() {
+    for part in path.components() {
         match part {
             Component::Normal(part) => normalized.push(part),
             Component::CurDir => {}

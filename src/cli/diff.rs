@@ -105,6 +105,12 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         not_compared: not_compared([&a, &b])?,
         namespace: args.scope.namespace.clone(),
     };
+    if let Some(namespace) = &args.scope.namespace
+        && [&a, &b].iter().all(|side| !side.has_namespace(namespace))
+    {
+        let namespace = escape(namespace);
+        eprintln!("attache: neither state has an object in namespace {namespace}");
+    }
     let pairs = pair::pairs(&args.map, [&a, &b])?;
     let renames = pair::renames(&pairs, [&a, &b])?;
     let matching = [&a, &b].map(Read::matching);

@@ -75,6 +75,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         FromManifests {
             usable: Guardrails::default().with(written.into_iter().map(Arc::new)),
             wrong: Vec::new(),
+            replacing: Vec::new(),
         }
     };
     if let Some(wrong) = written.wrong.first() {

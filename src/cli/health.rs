@@ -106,7 +106,7 @@ impl Args {
         }
         for wanted in &self.kinds {
             if !kinds.iter().any(|kind| kind.is_called(wanted)) {
-                return Err(format!("{wanted} is not a policy kind that is known here").into());
+                return Err(super::kinds::unknown(wanted, &kinds).into());
             }
         }
         let is_wanted = |kind: &Kind| self.kinds.iter().any(|wanted| kind.is_called(wanted));

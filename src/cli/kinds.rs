@@ -8,6 +8,7 @@ use super::state::{Definitions, State};
 use super::{Failure, complete};
 use crate::answer::document;
 use crate::answer::kinds::{Kind, kinds};
+use crate::engine::model::hint::nearest;
 
 /// Arguments of `attache kinds`.
 #[derive(Debug, clap::Args)]
@@ -25,6 +26,18 @@ pub struct Args {
     output: Output,
 }
 
+/// That a policy kind is not known, with the nearest name.
+pub(super) fn unknown(wanted: &str, known: &[Kind]) -> String {
+    let names: Vec<String> = known.iter().map(|kind| kind.kind.to_lowercase()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let (name, _) = wanted.split_once('.').unwrap_or((wanted, ""));
+    let remedy = match nearest(&name.to_lowercase(), &names) {
+        Some(near) => format!("did you mean {near}?"),
+        None => "attache kinds --all lists those that are".to_owned(),
+    };
+    format!("{wanted} is not a policy kind that is known here; {remedy}")
+}
+
 /// Runs the command.
 ///
 /// # Errors
@@ -33,9 +46,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let Definitions { rules, crds, used } = args.state.definitions()?;
     let mut answer = kinds(&rules, &crds, &used, args.all || args.kind.is_some());
     if let Some(wanted) = &args.kind {
+        let known = answer.kinds.clone();
         answer.kinds.retain(|kind| kind.is_called(wanted));
         if answer.kinds.is_empty() {
-            return Err(format!("{wanted} is not a policy kind that is known here").into());
+            return Err(unknown(wanted, &known).into());
         }
     }
     let style = args.output.style();

@@ -18,6 +18,8 @@ pub(super) struct FromManifests {
     pub(super) usable: Guardrails,
     /// Findings on those that cannot be used.
     pub(super) wrong: Vec<Finding>,
+    /// Findings on those that take the place of others.
+    pub(super) replacing: Vec<Finding>,
 }
 
 /// The guardrails among manifests, as they are written.
@@ -44,10 +46,13 @@ pub(super) fn usable<'a>(
 ) -> FromManifests {
     let kind = guardrail_kind();
     let mut usable = Vec::new();
-    let mut wrong = Vec::new();
+    let (mut wrong, mut replacing) = (Vec::new(), Vec::new());
     for text in written {
         match compiled(text.get()) {
-            Ok(guardrail) => usable.push(guardrail),
+            Ok(guardrail) => {
+                replacing.extend(known.replaced_by(&guardrail.name));
+                usable.push(guardrail);
+            }
             Err((name, why)) => {
                 let key = ObjectKey::new(kind.clone(), "", name);
                 let mut finding = Finding::new(Code::Guardrail, &key, why);
@@ -59,6 +64,7 @@ pub(super) fn usable<'a>(
     FromManifests {
         usable: known.with(usable.into_iter().map(Arc::new)),
         wrong,
+        replacing,
     }
 }
 

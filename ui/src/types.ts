@@ -172,6 +172,8 @@ export interface Guarded {
   error?: string | null;
   faults: { target: Ref; rule: number; message: string; isError: boolean; paths: number; through?: string | null; policies: Ref[] }[];
   exceptions: { namespace: string; name: string; until: string; ended: boolean; reason: string }[];
+  /** What may be wrong with it. */
+  notes?: string[];
 }
 export interface Guardrails { guardrails: Guarded[]; teams?: Record<string, string> }
 export interface Preview { impact: Impact; findings: { findings: Finding[] }; guardrails: { before: Guardrails; after: Guardrails } }

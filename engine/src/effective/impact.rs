@@ -308,6 +308,13 @@ pub fn touched_by(
             .filter(above)
             .flat_map(|key| resolver.objects_at(key, &UPPERS))
             .collect();
+        // Requests of a route come through its Gateways, which may be targets themselves.
+        let below = all.iter().filter(|key| !above(key));
+        let below: Vec<ObjectKey> = below.chain(affected.routes.iter()).cloned().collect();
+        let over_them: BTreeSet<ObjectKey> = below
+            .iter()
+            .flat_map(|key| resolver.objects_at(key, &UPPERS))
+            .collect();
         all.extend(above_routes);
         let around: Vec<ObjectKey> = all.iter().flat_map(|key| resolver.routes_of(key)).collect();
         all.extend(around);
@@ -318,6 +325,7 @@ pub fn touched_by(
         let backends = routes.flat_map(|route| route.backends());
         let backends: Vec<ObjectKey> = backends.map(|backend| backend.object.clone()).collect();
         all.extend(backends);
+        all.extend(over_them);
         if resolver.is_spent() {
             return BTreeMap::new();
         }

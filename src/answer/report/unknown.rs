@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use attache_guardrails::guardrail_kind;
 use serde_json::Value;
 
 use crate::engine::admission::finding::{Code, Finding};
@@ -69,6 +70,9 @@ pub(super) fn kinds<'a>(
 /// The kind of the Gateway API, or the policy kind, that differs from a kind in the case of letters alone, or that has
 /// another group, where the written one is missing or one of Kubernetes.
 fn misspelt(snapshot: &Snapshot, kind: &GroupKind) -> Option<GroupKind> {
+    if let Some(guardrail) = guardrail(kind) {
+        return Some(guardrail);
+    }
     if !is_of_kubernetes(kind) {
         return None;
     }
@@ -85,6 +89,19 @@ fn misspelt(snapshot: &Snapshot, kind: &GroupKind) -> Option<GroupKind> {
         (Some(known), None) => Some(known.clone()),
         _ => None,
     }
+}
+
+/// The kind of guardrails, if a kind is nearly called so in a group that is nearly called as theirs.
+fn guardrail(kind: &GroupKind) -> Option<GroupKind> {
+    let meant = guardrail_kind();
+    let (product, _) = meant.group.split_once('.')?;
+    let is_ours = kind
+        .group
+        .split('.')
+        .any(|part| nearest(part, &[product]).is_some() || part == product);
+    let is_near = kind.kind.eq_ignore_ascii_case(&meant.kind)
+        || nearest(&kind.kind, &[&*meant.kind]).is_some();
+    (is_ours && is_near && *kind != meant).then_some(meant)
 }
 
 /// That an apiVersion is a group without a version, if it is.

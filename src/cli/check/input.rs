@@ -67,8 +67,8 @@ pub(super) struct Input {
     pub(super) of_closed_set: Vec<Code>,
     /// The guardrails of the configuration and of the files.
     pub(super) guardrails: Guardrails,
-    /// Guardrails in files that cannot be used.
-    pub(super) unusable: Vec<Finding>,
+    /// Findings on guardrails that cannot be used, or that take the place of others.
+    pub(super) on_guardrails: Vec<Finding>,
     /// Whether any user may suppress refusals. Only the webhook knows the user.
     pub(super) refusals: bool,
     /// The most that anybody learns about policies.
@@ -158,7 +158,7 @@ impl Input {
         let usable = written_guardrails::usable(&self.guardrails, written);
         Self {
             guardrails: usable.usable,
-            unusable: usable.wrong,
+            on_guardrails: usable.wrong.into_iter().chain(usable.replacing).collect(),
             ..self.clone()
         }
     }

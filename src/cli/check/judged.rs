@@ -66,7 +66,7 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     let order = order(&judged, input);
     let order: Vec<Finding> = order.filter_map(|finding| case.weighed(finding)).collect();
     let departures = input.departures.iter();
-    let departures = departures.chain(&input.unusable);
+    let departures = departures.chain(&input.on_guardrails);
     let departures = departures.filter_map(|finding| case.weighed(finding.clone()));
     let mut findings_with_place: Vec<Found> = Vec::new();
     let mut suppressing = Suppressing::new(&input.after, today, input.refusals);

@@ -235,6 +235,15 @@ fn of_cluster(
 // === impl Read ===
 
 impl Read {
+    /// Whether an object is in a namespace, or the Namespace exists.
+    pub(super) fn has_namespace(&self, namespace: &str) -> bool {
+        let mut all = self.view.snapshot.all();
+        all.any(|object| {
+            let key = &object.key;
+            *key.namespace == *namespace || (key.gk.is_core("Namespace") && *key.name == *namespace)
+        })
+    }
+
     /// The requests that its routes take.
     pub(super) fn matching(&self) -> Matching<'_> {
         Matching::new(&self.view.snapshot, &self.view.objects)

@@ -28,6 +28,8 @@ pub(super) fn run(world: &World, test: &EffectiveTest) -> Outcome {
     let groups = paths(&mut resolver, &kind, &target, via.as_ref())?;
     let mut notes = BTreeSet::new();
     let mut differences = Differences::default();
+    says_something(&test.effective)?;
+    has_fields(world, &kind, &test.effective)?;
     let expected = expected(&test.effective);
     for group in &groups {
         let shown = OnPaths::from((&kind, group));
@@ -64,6 +66,62 @@ pub(super) fn run(world: &World, test: &EffectiveTest) -> Outcome {
         message,
         differences: differences.from(&expected, "in force")?,
     })
+}
+
+/// Refuses a test that holds whatever is in force.
+fn says_something(test: &ExpectedEffective) -> Result<(), TestFailure> {
+    let is_empty = test
+        .spec
+        .as_ref()
+        .is_some_and(|Literal(spec)| *spec == json!({}));
+    if is_empty && test.from.is_empty() {
+        return Err(TestFailure::because(
+            "effective.spec: it names no setting, so it holds whatever is in force; name one, or write null if no policy is in force".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses settings that must be absent and cannot be there: the definition does not have them.
+fn has_fields(
+    world: &World,
+    kind: &GroupKind,
+    test: &ExpectedEffective,
+) -> Result<(), TestFailure> {
+    let profile = world.snapshot.profile(kind);
+    let schema = profile.and_then(|profile| profile.schemas.last());
+    let (Some(schema), Some(Literal(spec))) = (schema, &test.spec) else {
+        return Ok(());
+    };
+    let mut absent = Vec::new();
+    add_nulls(spec, &mut Vec::new(), &mut absent);
+    let unknown = absent.iter().find_map(|path| schema.spec.unknown_on(path));
+    let Some(unknown) = unknown else {
+        return Ok(());
+    };
+    let name = unknown.path.rsplit('.').next().unwrap_or_default();
+    let known: Vec<String> = unknown.known.iter().map(ToString::to_string).collect();
+    Err(TestFailure::because(format!(
+        "effective: {} has no field {}; {}",
+        kind.kind,
+        unknown.path,
+        subject::suggestion(name, &known)
+    )))
+}
+
+/// The paths of the fields that are null.
+fn add_nulls(value: &Value, path: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
+    match value {
+        Value::Null if !path.is_empty() => found.push(path.clone()),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                path.push(name.clone());
+                add_nulls(value, path, found);
+                path.pop();
+            }
+        }
+        _ => {}
+    }
 }
 
 /// The paths that requests take to a target.

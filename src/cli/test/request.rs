@@ -1,5 +1,6 @@
 //! A test of a request: which route, rule and backend it takes, as `attache explain` answers.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde_json::json;
@@ -100,6 +101,15 @@ fn explain(world: &World, file: &RequestFile) -> Result<Explanation, TestFailure
     }))
 }
 
+/// A path as clients send it.
+fn with_slash(path: &str) -> Cow<'_, str> {
+    if path.starts_with('/') {
+        Cow::Borrowed(path)
+    } else {
+        Cow::Owned(format!("/{path}"))
+    }
+}
+
 fn request(file: &RequestFile) -> Result<Request, TestFailure> {
     let scheme = match &file.scheme {
         None => None,
@@ -111,7 +121,7 @@ fn request(file: &RequestFile) -> Result<Request, TestFailure> {
             )
         })?),
     };
-    let (path, mut query) = of_path(file.path.as_deref().unwrap_or("/"));
+    let (path, mut query) = of_path(&with_slash(file.path.as_deref().unwrap_or("/")));
     let pairs = |(name, value): (&String, &String)| (name.clone(), value.clone());
     query.extend(file.query.iter().map(pairs));
     Ok(Request {

@@ -1,6 +1,6 @@
 //! Follows a state: files are read again when they change, a cluster is watched, as with `--watch`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use super::super::watch::{Files, Query};
 use super::super::written_guardrails::{self, FromManifests};
 use super::world::{Parts, World};
 use crate::cache::lists::{Wants, shown};
+use crate::cache::manifest::Problem;
 use crate::config::Configuration;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::object::Crd;
@@ -25,8 +26,15 @@ const REST: u32 = 10;
 
 /// A state that is followed.
 pub(super) enum Followed {
-    Files(Box<dyn Query<World> + Send>),
+    Files(Box<FollowedFiles>),
     Cluster(Box<FollowedCluster>),
+}
+
+/// Files that are followed.
+pub(super) struct FollowedFiles {
+    files: Box<dyn Query<World> + Send>,
+    /// What was last seen.
+    seen: Option<Arc<World>>,
 }
 
 /// A cluster that is followed.
@@ -87,10 +95,14 @@ impl Followed {
             ..state.clone()
         };
         let (fingerprints, scope) = (state.clone(), scope.clone());
-        Ok(Self::Files(Box::new(Files {
+        let files = Files {
             fingerprint: move || fingerprints.fingerprint(),
             read: move || read(&state, &scope),
             first: None,
+            seen: None,
+        };
+        Ok(Self::Files(Box::new(FollowedFiles {
+            files: Box::new(files),
             seen: None,
         })))
     }
@@ -101,10 +113,7 @@ impl Followed {
     /// If it cannot be read now.
     pub(super) fn look(&mut self) -> Result<Look, Failure> {
         match self {
-            Self::Files(files) => Ok(match files.look()? {
-                Some(world) => Look::New(Arc::new(world)),
-                None => Look::Unread,
-            }),
+            Self::Files(files) => files.look(),
             Self::Cluster(cluster) => cluster.look(),
         }
     }
@@ -185,6 +194,38 @@ fn read(state: &State, scope: &Scope) -> Result<World, Failure> {
 fn wrong(manifests: &FromManifests) -> Vec<String> {
     let wrong = manifests.wrong.iter();
     wrong.map(|finding| escape(&finding.message)).collect()
+}
+
+// === impl FollowedFiles ===
+
+impl FollowedFiles {
+    /// The state of the files. A file that had objects and cannot be read now may have them still: the last state stays.
+    fn look(&mut self) -> Result<Look, Failure> {
+        let Some(world) = self.files.look()? else {
+            return Ok(Look::Unread);
+        };
+        let unread = self
+            .seen
+            .as_ref()
+            .and_then(|seen| unread(&seen.view, &world.view));
+        if let Some(problem) = unread {
+            return Err(format!("{problem}; what is shown is the state before").into());
+        }
+        let world = Arc::new(world);
+        self.seen = Some(Arc::clone(&world));
+        Ok(Look::New(world))
+    }
+}
+
+/// The problem of a file because of which objects are missing that it had before.
+fn unread<'v>(before: &View, now: &'v View) -> Option<&'v Problem> {
+    let gone = before.origins.iter();
+    let gone = gone.filter(|(key, _)| !now.origins.contains_key(*key));
+    let files: BTreeSet<&str> = gone.map(|(_, origin)| &*origin.file).collect();
+    let mut problems = now.problems.iter();
+    problems.find(|problem| {
+        !problem.foreign && problem.object.is_none() && files.contains(&*problem.file)
+    })
 }
 
 // === impl FollowedCluster ===

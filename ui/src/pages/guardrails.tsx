@@ -51,16 +51,26 @@ function ByGuardrail({ of }: { of: Guarded[] }) {
   );
 }
 
+/** The state of a guardrail in words, and the class of its badge. */
+function stateOf(of: Guarded): { text: string; look: 'broken' | 'no-effect' | 'in-force' } {
+  if (of.error) return { text: 'cannot be judged', look: 'broken' };
+  const parts = [of.broken > 0 && `${of.broken} broken`, of.errors > 0 && `${of.errors} cannot be judged`].filter(Boolean);
+  if (parts.length > 0) return { text: parts.join(', '), look: 'broken' };
+  if (of.fulfilled + of.excepted === 0) return { text: 'judges nothing', look: 'no-effect' };
+  return { text: 'fulfilled', look: 'in-force' };
+}
+
 function OneGuardrail({ of }: { of: Guarded }) {
-  const isBroken = of.broken + of.errors > 0 || Boolean(of.error);
+  const { text, look } = stateOf(of);
   return (
-    <section class={`card ${isBroken ? 'bad-card' : ''}`}>
+    <section class={`card ${look === 'broken' ? 'bad-card' : ''}`}>
       <div class="card-title">
         <h2>{of.name}</h2>
-        <span class={`state ${isBroken ? 'broken' : 'in-force'}`}>{isBroken ? `${of.broken + of.errors} broken` : 'fulfilled'}</span>
+        <span class={`state ${look}`}>{text}</span>
       </div>
       <Facts of={[['Judges', of.policyKind ? <KindBadge key="k" {...of.policyKind} /> : 'all kinds of policies together'], ['Action', of.action], ['Fulfilled', String(of.fulfilled)], ['Broken', String(of.broken)], ['Exceptions', String(of.excepted)]]} />
       {of.error && <p class="bad">{of.error}</p>}
+      {of.notes?.map((note) => <p key={note} class="notice">{note}</p>)}
       {of.faults.length > 0 && <Faults of={of.faults} />}
       {of.broken + of.errors > of.faults.length && <p class="faint">and {of.broken + of.errors - of.faults.length} more. <code>attache guardrails</code> prints all of them.</p>}
       {of.exceptions.length > 0 && <Exceptions of={of} />}
@@ -114,11 +124,15 @@ function ByTeam({ of }: { of: Guardrails }) {
       teams.set(team, [...(teams.get(team) ?? []), { name: guardrail.name, fault }]);
     }
   }
+  const idle = of.guardrails.filter((one) => one.error || stateOf(one).look === 'no-effect');
   const sorted = [...teams].sort(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1));
   return (
     <>
       <Figures of={of.guardrails} />
-      {sorted.length === 0 && <Empty title="Every guardrail is fulfilled.">Each team that breaks one would be listed here.</Empty>}
+      {sorted.length === 0 && (idle.length === 0
+        ? <Empty title="Every guardrail is fulfilled.">Each team that breaks one would be listed here.</Empty>
+        : <Empty title="No team breaks a guardrail.">But not all of them are judged.</Empty>)}
+      {idle.map((one) => <OneGuardrail key={one.name} of={one} />)}
       {sorted.map(([team, items]) => (
         <section key={team} class="card bad-card">
           <div class="card-title"><h2>{team}</h2><span class="state broken">{items.length} broken</span></div>
