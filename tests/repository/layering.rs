@@ -5,6 +5,7 @@
 //! `attache` needs a line in [`LAYERS`].
 
 mod checker;
+mod circles;
 mod source;
 
 use std::fmt::Write as _;
@@ -291,7 +292,10 @@ fn faults(path: &str, text: &str) -> Vec<String> {
             return faults;
         }
     };
-    for Named { line, path: named } in names(&tokens(&without_text(text)), &own_module) {
+    for Named {
+        line, path: named, ..
+    } in names(&tokens(&without_text(text)), &own_module)
+    {
         let shown = named.join("::");
         if let Some(fault) = upward(path, &own_module, &named) {
             faults.push(format!("{path}:{line}: {fault}: `{shown}`"));

@@ -12,6 +12,7 @@ use crate::model::object::{Crd, RetainedFields};
 use crate::model::section::{PortsBy, SectionNames};
 
 mod addresses;
+mod at_path;
 mod builtin;
 mod caveats;
 mod condition;
@@ -42,10 +43,11 @@ mod stored;
 mod vocabulary;
 mod weakness;
 
+pub(crate) use at_path::{ANY_VALUE, collect};
 pub use builtin::Builtin;
 pub use caveats::Caveat;
 pub use condition::Condition;
-pub(crate) use condition::{ANY_VALUE, collect};
+
 pub use controller::{
     AttachedKindFile, ControllerFile, ExpressionPaths, GrpcMethodAlone, ListenerIsolation,
     MadeRouteFile, RefusedListeners, RuleLists, RuleOrder,

@@ -174,7 +174,7 @@ fn is_reference(value: &Value) -> bool {
 mod tests {
     use std::sync::Arc;
 
-    use super::meant;
+    use super::{guardrail, meant};
     use crate::engine::kinds::profile::{Builtin, ProfileRules};
     use crate::engine::model::ids::GroupKind;
     use crate::engine::state::snapshot::Snapshot;
@@ -207,6 +207,21 @@ mod tests {
                 expected,
                 "{group} {kind}"
             );
+        }
+    }
+
+    #[test]
+    fn a_guardrail_is_known_by_any_near_name() {
+        for (group, kind, is_meant) in [
+            ("attache.dev", "guardrail", true),
+            ("attache.dev", "Gaurdrail", true),
+            ("attache.dev", "Guardrails", true),
+            ("attache.io", "Guardrail", true),
+            ("attache.dev", "Guardrail", false),
+            ("bedrock.example.com", "Guardrail", false),
+        ] {
+            let near = guardrail(&GroupKind::new(group, kind));
+            assert_eq!(near.is_some(), is_meant, "{group} {kind}");
         }
     }
 }

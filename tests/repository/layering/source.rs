@@ -113,6 +113,8 @@ pub(crate) fn tokens(text: &str) -> Vec<(usize, String)> {
 pub(crate) struct Named {
     pub(crate) line: usize,
     pub(crate) path: Vec<String>,
+    /// Whether a `use` names it.
+    pub(crate) is_import: bool,
 }
 
 /// Every path of two names or more, every import (trees expanded), `async`, and the items that keep a state of the
@@ -148,6 +150,7 @@ pub(crate) fn names(tokens: &[(usize, String)], own_module: &[String]) -> Vec<Na
                 found.push(Named {
                     line: tokens[i].0,
                     path: vec!["async".to_owned()],
+                    is_import: false,
                 });
                 i += 1;
             }
@@ -156,6 +159,7 @@ pub(crate) fn names(tokens: &[(usize, String)], own_module: &[String]) -> Vec<Na
                 found.push(Named {
                     line: tokens[i].0,
                     path: vec!["static".to_owned()],
+                    is_import: false,
                 });
                 i += 1;
             }
@@ -163,6 +167,7 @@ pub(crate) fn names(tokens: &[(usize, String)], own_module: &[String]) -> Vec<Na
                 found.push(Named {
                     line: tokens[i].0,
                     path: vec!["thread_local".to_owned()],
+                    is_import: false,
                 });
                 i += 1;
             }
@@ -174,7 +179,11 @@ pub(crate) fn names(tokens: &[(usize, String)], own_module: &[String]) -> Vec<Na
                 for (line, path) in paths {
                     if path.len() > 1 || import {
                         let path = absolute(path, &module);
-                        found.push(Named { line, path });
+                        found.push(Named {
+                            line,
+                            path,
+                            is_import: import,
+                        });
                     }
                 }
             }

@@ -100,3 +100,37 @@ async fn a_state_that_cannot_be_read_leaves_the_last_one_and_says_so() {
     })
     .await;
 }
+
+/// The API server still has the objects of a file that somebody is just typing into.
+#[tokio::test]
+async fn a_file_that_is_no_yaml_any_more_keeps_its_objects() {
+    let (_folder, state) = copy();
+    let page = Page::of(&state);
+    let mut events = page.events().await;
+    events.next().await;
+    let before = page.data("policies").await;
+    let policies = state.join("50-policies.yaml");
+    let good = fs::read_to_string(&policies).unwrap();
+    fs::write(
+        &policies,
+        format!("kind: [\n---\n{good}").replacen("---\n", "", 1),
+    )
+    .unwrap();
+    events.next().await;
+    let problems = page.data("state").await["problems"].to_string();
+    assert!(problems.contains("50-policies.yaml"), "{problems}");
+    assert!(
+        problems.contains("what is shown is the state before"),
+        "{problems}"
+    );
+    assert_eq!(page.data("policies").await, before);
+    assert_eq!(page.data("history").await["entries"], Value::Array(vec![]));
+    fs::write(&policies, good).unwrap();
+    becomes("the problem is over", async || {
+        let shown = page.data("state").await;
+        let is_over = shown["problems"] == Value::Array(vec![]);
+        is_over.then_some(()).ok_or_else(|| shown.to_string())
+    })
+    .await;
+    assert_eq!(page.data("history").await["entries"], Value::Array(vec![]));
+}

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Fact;
-use super::condition::ANY_VALUE;
+use super::at_path::ANY_VALUE;
 use super::paths::setting_path;
 
 /// Fields of which a policy needs at least one, or the kinds of its targets.

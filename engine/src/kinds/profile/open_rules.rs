@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::addresses;
-use super::condition::{collect, matches};
+use super::at_path::{collect, matches};
 use super::paths::setting_path;
 use crate::kinds::cel::{CelBudget, Rule, Truth};
 use crate::model::literal::Literal;
