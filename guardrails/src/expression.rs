@@ -6,6 +6,7 @@ use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr};
 use kube_cel::cel::{Context, ExecutionError, Program, Value};
 
 use crate::cost::{self, Sizes};
+use crate::nesting;
 use crate::value_type::{self, ValueType};
 
 /// The variables of rules and messages.
@@ -21,8 +22,8 @@ pub(crate) const VARIABLES: [&str; 10] = [
     "before",
     "request",
 ];
-/// The longest expression in bytes.
-const LONGEST: usize = 10_000;
+/// The most characters of an expression.
+pub(crate) const LONGEST: usize = 10_000;
 /// The most steps of one evaluation.
 const MOST_STEPS: usize = 10_000_000;
 
@@ -56,14 +57,19 @@ struct Names<'a> {
 impl Expression {
     /// Compiles an expression.
     pub(crate) fn compile(text: &str) -> Result<Self, String> {
-        if text.len() > LONGEST {
+        if text.chars().count() > LONGEST {
             return Err(format!("it has more than {LONGEST} characters"));
         }
+        nesting::check(text)?;
         let program = Program::compile(text).map_err(|errors| {
             let first = errors.errors.first();
             first.map_or_else(
                 || "it is not a CEL expression".to_owned(),
-                |error| format!("column {}: {}", error.pos.1, error.msg),
+                |error| {
+                    let [line, column] = [error.pos.0, error.pos.1]
+                        .map(|number| usize::try_from(number).unwrap_or_default());
+                    format!("{}: {}", nesting::place(line, column), error.msg)
+                },
             )
         })?;
         let mut names = Names {
@@ -220,10 +226,12 @@ impl<'a> Names<'a> {
             }
             Expr::List(list) => list.elements.iter().for_each(|part| self.visit(part)),
             Expr::Map(map) => map.entries.iter().for_each(|entry| self.entry(&entry.expr)),
-            Expr::Struct(made) => made
-                .entries
-                .iter()
-                .for_each(|entry| self.entry(&entry.expr)),
+            // The library would panic at the evaluation.
+            Expr::Struct(made) => {
+                let name = &made.type_name;
+                let why = format!("there is no type {name:?}; write a map: {{\"key\": value}}");
+                self.wrong.get_or_insert(why);
+            }
             Expr::Select(select) => {
                 if let Some(path) = self.setting(expression) {
                     self.settings.insert(path);

@@ -7,6 +7,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::expression::LONGEST;
+
 /// A guardrail: an object `Guardrail` of `attache.dev/v1alpha1`. An entry of the configuration has the same form and may
 /// leave out `apiVersion` and `kind`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -110,8 +112,10 @@ pub struct GatewayMatch {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RuleFile {
     /// A CEL expression that must be true.
+    #[schemars(length(max = LONGEST))]
     pub require: String,
     /// A CEL expression for the message to the user, a string.
+    #[schemars(length(max = LONGEST))]
     pub message: Option<String>,
 }
 

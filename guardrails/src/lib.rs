@@ -19,6 +19,7 @@ mod in_force;
 mod judge;
 mod matching;
 mod out_of_place;
+mod nesting;
 mod path;
 mod report;
 mod side;
