@@ -1,10 +1,10 @@
 //! The lines of the annotation with exceptions.
 
 use attache_engine::model::object::Annotations;
+pub use attache_engine::model::object::annotations::GUARDRAIL_EXCEPTIONS as EXCEPTIONS;
+use attache_engine::model::object::annotations::UNREAD;
 use jiff::civil::Date;
 
-/// The annotation.
-pub const EXCEPTIONS: &str = "attache.dev/guardrail-exceptions";
 /// The separator between the guardrail and the last day.
 const UNTIL: &str = " until ";
 
@@ -35,9 +35,8 @@ impl<'a> Annotated<'a> {
         if guardrail.is_empty() || reason.is_empty() {
             return Err(wanted());
         }
-        let until = day
-            .parse()
-            .map_err(|_| format!("{day:?} is no day; write it as 2027-01-31"))?;
+        let until =
+            day_named(day).ok_or_else(|| format!("{day:?} is no day; write it as 2027-01-31"))?;
         Ok(Self {
             guardrail,
             until,
@@ -46,9 +45,22 @@ impl<'a> Annotated<'a> {
     }
 }
 
+/// A day as it has to be written. A time beside it is not read: its colons would begin the reason.
+pub(crate) fn day_named(text: &str) -> Option<Date> {
+    let is_day = text.len() == "2027-01-31".len() && !text.contains(['T', 't', ' ']);
+    is_day.then(|| text.parse().ok()).flatten()
+}
+
 /// The lines of the annotation.
 pub(crate) fn lines(annotations: &Annotations) -> impl Iterator<Item = &str> {
-    let text = annotations.get(EXCEPTIONS);
+    let text = annotations.get(EXCEPTIONS).filter(|_| is_read(annotations));
     let lines = text.into_iter().flat_map(|text| text.lines());
     lines.map(str::trim).filter(|line| !line.is_empty())
+}
+
+/// Whether the annotation, if there is one, is short enough to be read.
+pub(crate) fn is_read(annotations: &Annotations) -> bool {
+    annotations
+        .get(EXCEPTIONS)
+        .is_none_or(|text| **text != *UNREAD)
 }

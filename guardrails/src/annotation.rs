@@ -11,10 +11,12 @@ use attache_engine::admission::finding::{Code, Finding, Severity};
 use attache_engine::admission::review::States;
 use attache_engine::model::hint::nearest;
 use attache_engine::model::ids::ObjectKey;
+use attache_engine::model::object::Annotations;
+use attache_engine::model::object::annotations::LONGEST_WITH_REASONS;
 use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
 
-use crate::annotated::{Annotated, EXCEPTIONS, lines};
+use crate::annotated::{Annotated, EXCEPTIONS, is_read, lines};
 use crate::exception::Exception;
 use crate::file::Action;
 use crate::guardrail::Guardrail;
@@ -24,48 +26,32 @@ use crate::unmatched::with_near;
 // === impl Guardrails ===
 
 impl Guardrails {
-    /// The findings on exceptions that a request adds to the annotation of its object: lines that cannot be read, and
+    /// The findings on exceptions that a request adds to the annotation of its object: lines that have no effect, and
     /// exceptions that the user may not make.
-    pub(crate) fn on_annotation(&self, states: &States, subject: Option<&Subject>) -> Vec<Finding> {
+    pub(crate) fn on_annotation(
+        &self,
+        states: &States,
+        subject: Option<&Subject>,
+        today: Date,
+    ) -> Vec<Finding> {
         let key = &states.key;
-        let lines_in = |snapshot: &Snapshot| -> BTreeSet<String> {
+        let annotations_in = |snapshot: &Snapshot| {
             let object = snapshot.get(key);
-            let lines_of_object =
-                object.map(|object| lines(&object.meta.annotations).map(str::to_owned));
-            lines_of_object.into_iter().flatten().collect()
+            object.map_or_else(Annotations::new, |object| object.meta.annotations.clone())
         };
-        let new = lines_in(&states.after);
-        if new.is_empty() {
-            return Vec::new();
+        let [old, new] = [&states.before, &states.after].map(annotations_in);
+        if !is_read(&new) {
+            return is_read(&old).then(|| too_long(key)).into_iter().collect();
         }
-        let old = lines_in(&states.before);
-        let added = new.difference(&old);
+        let known: BTreeSet<&str> = lines(&old).collect();
+        let read = self.read_lines(key, &new, today).into_iter();
+        let added = read.filter(|(line, _)| !known.contains(line));
         added
-            .filter_map(|line| self.on_line(key, line, subject))
+            .filter_map(|(line, read)| match read {
+                Ok((guardrail, _)) => not_allowed(key, line, guardrail, subject),
+                Err(why) => Some(finding(key, line, why)),
+            })
             .collect()
-    }
-
-    fn on_line(&self, key: &ObjectKey, line: &str, subject: Option<&Subject>) -> Option<Finding> {
-        let guardrail = match self.read_line(line) {
-            Ok((guardrail, _)) => guardrail,
-            Err(why) => return Some(finding(key, line, why)),
-        };
-        if guardrail.except_by.has(subject) {
-            return None;
-        }
-        let name = &guardrail.name;
-        let mut finding = finding(
-            key,
-            line,
-            format!(
-                "only users that spec.exceptBy of {name:?} names may write an exception from it"
-            ),
-        );
-        if guardrail.action == Action::Deny {
-            finding.severity = Severity::Deny;
-            finding.may_refuse = true;
-        }
-        Some(finding)
     }
 
     /// The notices on the exceptions in the annotation of an object: lines that have no effect, and exceptions that have
@@ -74,11 +60,17 @@ impl Guardrails {
         let Some(object) = snapshot.get(key).filter(|_| !self.is_empty()) else {
             return Vec::new();
         };
-        let notices = lines(&object.meta.annotations).filter_map(|line| {
-            let why = match self.read_line(line) {
-                Ok((_, asked)) => {
-                    let end = Exception::of_annotation(key, &asked).end(today)?;
-                    format!("the exception from {:?} {end}", asked.guardrail)
+        let annotations = &object.meta.annotations;
+        if !is_read(annotations) {
+            // Whoever wrote it cannot know, so it is more than a notice.
+            return vec![too_long(key)];
+        }
+        let read = self.read_lines(key, annotations, today).into_iter();
+        let notices = read.filter_map(|(line, read)| {
+            let why = match read {
+                Ok((guardrail, exception)) => {
+                    let end = exception.end(today)?;
+                    format!("the exception from {:?} {end}", guardrail.name)
                 }
                 Err(why) => why,
             };
@@ -87,6 +79,44 @@ impl Guardrails {
             Some(finding)
         });
         notices.collect()
+    }
+
+    /// Why lines in the annotation of an object, or all of it, have no effect.
+    pub fn without_effect(&self, snapshot: &Snapshot, key: &ObjectKey, today: Date) -> Vec<String> {
+        let Some(object) = snapshot.get(key) else {
+            return Vec::new();
+        };
+        let annotations = &object.meta.annotations;
+        if !is_read(annotations) {
+            return vec![too_long(key).message];
+        }
+        let read = self.read_lines(key, annotations, today).into_iter();
+        read.filter_map(|(_, read)| read.err()).collect()
+    }
+
+    /// The lines of an annotation, each with the guardrail and the exception, or why it has no effect.
+    fn read_lines<'a>(
+        &self,
+        key: &ObjectKey,
+        annotations: &'a Annotations,
+        today: Date,
+    ) -> Vec<(&'a str, Result<(&Guardrail, Exception), String>)> {
+        let mut holding: BTreeSet<&str> = BTreeSet::new();
+        let mut all = Vec::new();
+        for line in lines(annotations) {
+            let read = self.read_line(line).and_then(|(guardrail, asked)| {
+                let exception = Exception::of_annotation(key, &asked);
+                if !exception.is_over(today) && !holding.insert(&guardrail.name) {
+                    let name = asked.guardrail;
+                    return Err(format!(
+                        "{line:?} has no effect: a line above it is an exception from {name:?} too"
+                    ));
+                }
+                Ok((guardrail, exception))
+            });
+            all.push((line, read));
+        }
+        all
     }
 
     /// An exception from one of the guardrails; an error says why the line has no effect.
@@ -105,6 +135,33 @@ impl Guardrails {
         }
         Ok((guardrail, asked))
     }
+}
+
+/// The finding on an exception that the user may not make.
+fn not_allowed(
+    key: &ObjectKey,
+    line: &str,
+    guardrail: &Guardrail,
+    subject: Option<&Subject>,
+) -> Option<Finding> {
+    if guardrail.except_by.has(subject) {
+        return None;
+    }
+    let name = &guardrail.name;
+    let why =
+        format!("only users that spec.exceptBy of {name:?} names may write an exception from it");
+    let mut finding = finding(key, line, why);
+    if guardrail.action == Action::Deny {
+        finding.severity = Severity::Deny;
+        finding.may_refuse = true;
+    }
+    Some(finding)
+}
+
+fn too_long(key: &ObjectKey) -> Finding {
+    let why =
+        format!("it is longer than {LONGEST_WITH_REASONS} bytes, so no exception in it counts");
+    finding(key, "length", why)
 }
 
 fn finding(key: &ObjectKey, line: &str, message: String) -> Finding {

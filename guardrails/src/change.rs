@@ -73,7 +73,7 @@ impl Guard for Guardrails {
         subject: Option<&Subject>,
         today: Date,
     ) -> Vec<Finding> {
-        let mut findings = self.on_annotation(states, subject);
+        let mut findings = self.on_annotation(states, subject, today);
         findings.extend(self.changed(&GuardedChange {
             before: &states.before,
             after: &states.after,

@@ -4,7 +4,7 @@ use attache_engine::model::ids::{GroupKind, ObjectKey};
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
-use crate::annotated::Annotated;
+use crate::annotated::{Annotated, day_named};
 use crate::file::ExceptionFile;
 use crate::matching::kind_named;
 
@@ -32,7 +32,7 @@ pub struct Exception {
 impl Exception {
     /// Reads an exception.
     pub(crate) fn of(file: &ExceptionFile) -> Result<Self, (&'static str, String)> {
-        let until = file.until.parse::<Date>().map_err(|_| {
+        let until = day_named(&file.until).ok_or_else(|| {
             let why = format!("{:?} is not a date; write it as 2027-03-31", file.until);
             ("until", why)
         })?;

@@ -1,9 +1,9 @@
 //! `attache guardrails`: which targets fulfil each guardrail.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use attache_guardrails::{
-    Exception, Fault, Guardrail, Guardrails, Standing, each_target, unknown_kind,
+    Exception, Fault, Guardrail, Guardrails, Standing, each_target, targets, unknown_kind,
 };
 use jiff::civil::Date;
 use schemars::JsonSchema;
@@ -16,9 +16,23 @@ use crate::engine::state::snapshot::Snapshot;
 
 /// Guardrails, and which targets fulfil them.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct GuardrailReport {
     /// The guardrails, by name.
     pub guardrails: Vec<Guarded>,
+    /// Lines without an effect in annotations with exceptions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_effect: Vec<IdleLine>,
+}
+
+/// A line without an effect in the annotation of a target.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IdleLine {
+    /// The target.
+    pub target: Named,
+    /// Why it has no effect.
+    pub why: String,
 }
 
 /// A guardrail.
@@ -142,7 +156,32 @@ pub fn guardrails(
     for guarded in &mut guardrails {
         guarded.note_if_idle();
     }
-    GuardrailReport { guardrails }
+    GuardrailReport {
+        guardrails,
+        without_effect: without_effect(snapshot, all, within, today),
+    }
+}
+
+/// The lines without an effect in annotations of all targets.
+fn without_effect(
+    snapshot: &Snapshot,
+    all: &Guardrails,
+    within: Option<&str>,
+    today: Date,
+) -> Vec<IdleLine> {
+    let keys: BTreeSet<ObjectKey> = all
+        .iter()
+        .flat_map(|guardrail| targets(snapshot, guardrail))
+        .filter(|key| within.is_none_or(|namespace| *key.namespace == *namespace))
+        .collect();
+    let lines = keys.iter().flat_map(|key| {
+        let all = all.without_effect(snapshot, key, today).into_iter();
+        all.map(|why| IdleLine {
+            target: key.into(),
+            why,
+        })
+    });
+    lines.collect()
 }
 
 // === impl ListedException ===

@@ -13,7 +13,7 @@ use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::selector::{Labels, Selector};
 use crate::model::uid::Uid;
 
-mod annotations;
+pub mod annotations;
 mod bounded_vec;
 mod crd;
 mod delegating;

@@ -37,6 +37,13 @@ pub(crate) fn table(report: &GuardrailReport, style: Style) -> String {
     for guarded in &report.guardrails {
         details(guarded, &mut text);
     }
+    if !report.without_effect.is_empty() {
+        let _ = writeln!(text, "\nannotations with exceptions");
+    }
+    for line in &report.without_effect {
+        let line = format!("{}: {}", line.target.0, line.why);
+        let _ = writeln!(text, "  {}", escape(&line));
+    }
     text
 }
 
