@@ -59,6 +59,8 @@ struct Together<'g> {
 struct Targets {
     objects: BTreeSet<ObjectKey>,
     policies: BTreeSet<ObjectKey>,
+    /// The policies that the message may tell of.
+    tells_of: BTreeSet<ObjectKey>,
     through: BTreeSet<String>,
     tells: bool,
     /// Whether different policies are in force on the paths.
@@ -270,6 +272,7 @@ fn note<'g>(
     targets.differ |= !targets.objects.is_empty() && targets.policies != fault.policies;
     targets.objects.insert(target.clone());
     targets.policies.extend(fault.policies);
+    targets.tells_of.extend(fault.tells_of);
     targets.through.extend(fault.through);
     targets.tells |= fault.tells;
 }
@@ -365,7 +368,7 @@ fn finding(
     let message = format!(": {}", together.message);
     let mut hint = Hint {
         text: String::new(),
-        tells_of: targets.policies.clone(),
+        tells_of: targets.tells_of.clone(),
     };
     let text = if targets.tells {
         &mut hint.text

@@ -67,6 +67,8 @@ pub struct Fault {
     pub through: Option<String>,
     /// The policies in force on the path.
     pub policies: BTreeSet<ObjectKey>,
+    /// The policies that the message may tell of: also those that others override, and those of the state before.
+    pub tells_of: BTreeSet<ObjectKey>,
     pub(crate) id: PathId,
 }
 
@@ -221,18 +223,23 @@ impl<'g> Judge<'g> {
                 Outcome::Broken(message) => (false, message.clone()),
                 Outcome::Error(why) => (true, why.clone()),
             };
-            let tells = |expression: &Expression| {
-                ["effective", "protections", "policies", "before"]
-                    .iter()
-                    .any(|variable| expression.uses(variable))
+            // The reason of an error is about the requirement.
+            let told = if is_error {
+                Some(&rule.require)
+            } else {
+                rule.message.as_ref()
             };
+            let policies = judged.policies();
+            let mut tells_of = policies.clone();
+            tells_of.extend(told.iter().flat_map(|told| told_of(told, rule_path)));
             result.faults.push(Fault {
                 rule: i,
                 is_error,
                 message,
-                tells: is_error || rule.message.as_ref().is_some_and(tells),
+                tells: is_error || told.is_some_and(tells),
                 through: rule_path.path.through(),
-                policies: judged.policies(),
+                policies,
+                tells_of,
                 id: rule_path.path.id(),
             });
         }
@@ -306,6 +313,34 @@ impl<'p> SharedPaths<'p, '_> {
             variables: (0..kept).map(|_| None).collect(),
         }
     }
+}
+
+/// Whether the value of an expression may tell of settings or names of policies.
+fn tells(expression: &Expression) -> bool {
+    ["effective", "protections", "policies", "before"]
+        .iter()
+        .any(|variable| expression.uses(variable))
+}
+
+/// The policies that the value of an expression may tell of, beside those in force.
+fn told_of(expression: &Expression, rule_path: &RulePath<'_>) -> BTreeSet<ObjectKey> {
+    let mut told: BTreeSet<ObjectKey> = BTreeSet::new();
+    if expression.uses("policies") {
+        told.extend(attached(rule_path.in_force));
+    }
+    if let Some(earlier) = rule_path.earlier.filter(|_| expression.uses("before")) {
+        told.extend(attached(earlier));
+        let in_force = earlier.iter();
+        told.extend(in_force.flat_map(|(_, group)| group.effective.policies()));
+    }
+    told
+}
+
+/// The policies that are attached along a path.
+fn attached(in_force: &InForce<'_>) -> impl Iterator<Item = ObjectKey> {
+    let levels = in_force.iter().flat_map(|(_, group)| group.stack.iter());
+    let policies = levels.flat_map(|level| level.policies.iter());
+    policies.map(|policy| policy.key().clone())
 }
 
 /// The policies in force on a path, in words: what has to be changed is there, or missing.

@@ -1,6 +1,6 @@
 //! What guardrails say of a state without a change: findings of `attache check`.
 
-use attache_engine::admission::finding::{Code, Finding, Severity};
+use attache_engine::admission::finding::{Code, Finding, Hint, Severity};
 use attache_engine::model::ids::ObjectKey;
 use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
@@ -79,8 +79,19 @@ fn finding(target: &ObjectKey, guardrail: &Guardrail, first: &Fault, paths: usiz
         (Some(through), more) => format!(" through {through} and on {} more paths", more - 1),
     };
     let name = &guardrail.name;
-    let message = format!("{name:?} {verb}{through}: {}", first.message);
-    let mut finding = Finding::new(Code::Guardrail, target, message);
+    let mut finding = Finding::new(Code::Guardrail, target, format!("{name:?} {verb}{through}"));
+    let mut hint = Hint {
+        text: String::new(),
+        tells_of: first.tells_of.clone(),
+    };
+    let text = if first.tells {
+        &mut hint.text
+    } else {
+        &mut finding.message
+    };
+    text.push_str(": ");
+    text.push_str(&first.message);
+    finding = finding.hinting(hint);
     finding = finding.about(format!("{name} {} {target}", first.rule));
     finding.mentions.clone_from(&first.policies);
     finding.source = in_force_there(&first.policies, guardrail.policy_kind.as_ref());
