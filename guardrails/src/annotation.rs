@@ -23,6 +23,9 @@ use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
 use crate::unmatched::with_near;
 
+/// A line, with the guardrail and the exception, or why it has no effect.
+type ReadLine<'a, 'g> = (&'a str, Result<(&'g Guardrail, Exception), String>);
+
 // === impl Guardrails ===
 
 impl Guardrails {
@@ -94,13 +97,13 @@ impl Guardrails {
         read.filter_map(|(_, read)| read.err()).collect()
     }
 
-    /// The lines of an annotation, each with the guardrail and the exception, or why it has no effect.
+    /// The lines of an annotation.
     fn read_lines<'a>(
         &self,
         key: &ObjectKey,
         annotations: &'a Annotations,
         today: Date,
-    ) -> Vec<(&'a str, Result<(&Guardrail, Exception), String>)> {
+    ) -> Vec<ReadLine<'a, '_>> {
         let mut holding: BTreeSet<&str> = BTreeSet::new();
         let mut all = Vec::new();
         for line in lines(annotations) {

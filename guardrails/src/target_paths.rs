@@ -50,7 +50,7 @@ pub(crate) struct JudgedPath<'a> {
     pub(crate) counts: bool,
 }
 
-/// What is in force at the listeners of Gateways and ListenerSets, by kind: many targets share them.
+/// What is in force at the listeners of Gateways and `ListenerSets`, by kind: many targets share them.
 #[derive(Default)]
 pub(crate) struct AtOwners(HashMap<(GroupKind, ObjectKey), Vec<PathGroup>>);
 
@@ -273,7 +273,7 @@ impl AtOwners {
     }
 }
 
-/// The Gateways and ListenerSets on paths.
+/// The Gateways and `ListenerSets` on paths.
 fn owners_on(paths: &[PathGroup]) -> BTreeSet<&ObjectKey> {
     let lists = paths.iter().flat_map(|group| group.paths.ancestors.iter());
     let steps = lists.flat_map(|path| &path.steps);
