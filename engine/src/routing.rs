@@ -15,6 +15,7 @@ use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::Step;
 use crate::model::object::{Node, Object};
 use crate::state::snapshot::Snapshot;
+use common_text::Automata;
 
 mod at_listeners;
 mod attached;
@@ -25,6 +26,7 @@ mod common_text;
 mod cors;
 mod criterion;
 mod delegated;
+mod expression;
 mod expression_example;
 mod filters;
 mod gateways;
@@ -45,6 +47,7 @@ mod url;
 
 pub use backends::{Answer, Backend, Mirrored, State, failure};
 pub use criterion::Criterion;
+pub use expression::Expression;
 pub use path::Path;
 pub use request::{Request, Scheme, same_header};
 pub use samples::{SampleRequest, SampledRoute};
@@ -63,6 +66,7 @@ pub struct Matching<'a> {
     specs: HashMap<&'a ObjectKey, &'a str, PrehashedBuildHasher>,
     /// The rules of the routes that were asked for.
     rules: RefCell<HashMap<ObjectKey, Rules, PrehashedBuildHasher>>,
+    automata: Automata,
 }
 
 /// The rules of a route, or why they cannot be read.
@@ -226,6 +230,7 @@ impl<'a> Matching<'a> {
             snapshot,
             specs: specs.collect(),
             rules: RefCell::default(),
+            automata: Automata::default(),
         }
     }
 

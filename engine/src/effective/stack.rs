@@ -301,7 +301,8 @@ impl<'a> Stacks<'a> {
         classes.any(|class| is_of_classes(self.snapshot, apart, class))
     }
 
-    /// Whether the path contains a Gateway whose controller acts on known policy kinds, but not on this one.
+    /// Whether the path contains a Gateway whose controller does not act on this kind: it is known to act on others, or has a
+    /// name in another domain than those that act on this one.
     pub(super) fn is_run_by_others(&mut self, profile: &Profile, steps: &[Step]) -> bool {
         let mut classes = steps.iter().filter(|s| s.level == Level::GatewayClass);
         let Some(class) = classes.next().map(|step| &step.place.object) else {
@@ -314,6 +315,10 @@ impl<'a> Stacks<'a> {
         let Some(controller) = controller.filter(|name| profile.is_run_without(name)) else {
             return false;
         };
+        // A name in the domain of a controller that acts on the kind may be that of another installation of it.
+        if !profile.has_controller_of_domain(controller) && !profile.controllers.is_empty() {
+            return true;
+        }
         let known = self.known_controllers.entry(controller.clone());
         *known.or_insert_with(|| self.snapshot.knows_controller(controller))
     }

@@ -1,6 +1,8 @@
 //! A text that two regular expressions match.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
 
 use regex_automata::dfa::{Automaton, StartKind, dense};
 use regex_automata::util::primitives::StateID;
@@ -10,6 +12,8 @@ use regex_automata::{Anchored, MatchKind};
 
 /// The largest automaton of an expression, in bytes.
 const LARGEST: usize = 1 << 20;
+/// The most automata that are kept.
+const MOST_AUTOMATA: usize = 128;
 /// More pairs of states are not visited.
 const MOST_PAIRS: usize = 10_000;
 /// The longest text.
@@ -18,10 +22,34 @@ const LONGEST: usize = 1024;
 /// A state of each automaton.
 type Pair = (StateID, StateID);
 
+/// The automata of expressions, each built once: a match is compared with many others.
+#[derive(Debug, Default)]
+pub(super) struct Automata(RefCell<HashMap<String, Option<Rc<Dfa>>>>);
+
+type Dfa = dense::DFA<Vec<u32>>;
+
+// === impl Automata ===
+
+impl Automata {
+    /// `None` if an expression is too large or cannot be read here.
+    fn of(&self, expression: &str) -> Option<Rc<Dfa>> {
+        let mut known = self.0.borrow_mut();
+        if let Some(known) = known.get(expression) {
+            return known.clone();
+        }
+        if known.len() >= MOST_AUTOMATA {
+            known.clear();
+        }
+        let automaton = automaton(expression).map(Rc::new);
+        known.insert(expression.to_owned(), automaton.clone());
+        automaton
+    }
+}
+
 /// The shortest text that both expressions match as a whole; `None` if there is none, if it is too long, or if an expression
 /// is too large or cannot be read here. It is made of printable ASCII characters, letters first.
-pub(super) fn common_text(one: &str, other: &str) -> Option<String> {
-    let (one, other) = (automaton(one)?, automaton(other)?);
+pub(super) fn common_text(automata: &Automata, one: &str, other: &str) -> Option<String> {
+    let (one, other) = (automata.of(one)?, automata.of(other)?);
     let anchored = start::Config::new().anchored(Anchored::Yes);
     let first: Pair = (
         one.start_state(&anchored).ok()?,
@@ -51,7 +79,7 @@ pub(super) fn common_text(one: &str, other: &str) -> Option<String> {
     None
 }
 
-fn automaton(expression: &str) -> Option<dense::DFA<Vec<u32>>> {
+fn automaton(expression: &str) -> Option<Dfa> {
     let config = dense::Config::new()
         .start_kind(StartKind::Anchored)
         .match_kind(MatchKind::All)
@@ -92,7 +120,7 @@ fn text(before: &HashMap<Pair, Option<(Pair, u8)>>, last: Pair) -> Option<String
 
 #[cfg(test)]
 mod tests {
-    use super::common_text;
+    use super::{Automata, common_text};
 
     #[test]
     fn both_expressions_match_it() {
@@ -109,7 +137,7 @@ mod tests {
             (r"é.*", r"é", None),
         ] {
             assert_eq!(
-                common_text(one, other).as_deref(),
+                common_text(&Automata::default(), one, other).as_deref(),
                 expected,
                 "{one} and {other}"
             );
@@ -119,6 +147,6 @@ mod tests {
     #[test]
     fn large_expressions_have_none() {
         let large = "(a|b|c|ab|bc){1,500}(d|e){1,500}".repeat(20);
-        assert_eq!(common_text(&large, ".*"), None);
+        assert_eq!(common_text(&Automata::default(), &large, ".*"), None);
     }
 }

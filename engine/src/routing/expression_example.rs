@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::{Class, ClassBytesRange, ClassUnicodeRange, Hir, HirKind};
 
-use super::text_match::Text;
+use super::expression::Expression;
 
 /// Expressions that repeat more often have no example.
 const MOST_REPEATED: u32 = 64;
@@ -25,9 +25,8 @@ pub(super) fn examples<'a>(
     expression: &'a str,
     filler: &'a str,
 ) -> impl Iterator<Item = String> + 'a {
-    let fits = |text: &String| {
-        text.len() <= LONGEST && Text::Expression(expression.to_owned()).covers(text) == Some(true)
-    };
+    let compiled = Expression::from(expression.to_owned());
+    let fits = move |text: &String| text.len() <= LONGEST && compiled.covers(text) == Some(true);
     let hir = regex_syntax::parse(expression).ok();
     let mut known: Vec<String> = Vec::new();
     let texts = (0..MOST_ALTERNATIVES).map_while(move |alternative| {
@@ -43,7 +42,7 @@ pub(super) fn examples<'a>(
         if whole.iter().chain(&bare).any(|text| known.contains(text)) {
             return None;
         }
-        let text = whole.filter(fits).or(bare.filter(fits));
+        let text = whole.filter(&fits).or(bare.filter(&fits));
         known.extend(text.clone());
         Some(text)
     });

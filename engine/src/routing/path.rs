@@ -1,6 +1,6 @@
 //! Path matches: exact, by prefix of path elements, or by regular expression.
 
-use super::text_match::Text;
+use super::expression::Expression;
 
 /// A path match of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub enum Path {
     /// A prefix of path elements.
     Prefix(String),
     /// A regular expression.
-    Expression(String),
+    Expression(Expression),
 }
 
 // === impl Path ===
@@ -28,7 +28,8 @@ impl Path {
     /// Its value, as written.
     pub fn value(&self) -> &str {
         match self {
-            Self::Exact(value) | Self::Prefix(value) | Self::Expression(value) => value,
+            Self::Exact(value) | Self::Prefix(value) => value,
+            Self::Expression(value) => value,
         }
     }
 
@@ -40,7 +41,7 @@ impl Path {
                 let suffix = path.strip_prefix(elements(value));
                 Some(suffix.is_some_and(|suffix| suffix.is_empty() || suffix.starts_with('/')))
             }
-            Self::Expression(value) => Text::Expression(value.clone()).covers(path),
+            Self::Expression(value) => value.covers(path),
         }
     }
 
@@ -48,7 +49,8 @@ impl Path {
     pub(super) fn length(&self) -> usize {
         let value = match self {
             Self::Prefix(value) => elements(value),
-            Self::Exact(value) | Self::Expression(value) => value,
+            Self::Exact(value) => value,
+            Self::Expression(value) => value,
         };
         value.chars().count()
     }
@@ -101,7 +103,7 @@ mod tests {
 
     #[test]
     fn an_expression_covers_the_whole_path() {
-        let expression = |text: &str| Path::Expression(text.to_owned());
+        let expression = |text: &str| Path::Expression(text.to_owned().into());
         assert_eq!(expression("/v[0-9]+/.*").covers("/v2/x"), Some(true));
         assert_eq!(expression("/v[0-9]+").covers("/v2/x"), Some(false));
         assert_eq!(expression("/a(?=b)").covers("/ab"), None);

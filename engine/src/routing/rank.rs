@@ -145,10 +145,10 @@ fn any_depth(wants: &MatchSpec, order: RuleOrder) -> (usize, usize) {
         .map(Text::value)
         .fold(String::new(), |path, part| path + "/" + part);
     let path = match (service, call) {
-        _ if texts.clone().any(Text::is_expression) => Path::Expression(path),
+        _ if texts.clone().any(Text::is_expression) => Path::Expression(path.into()),
         (Some(_), Some(_)) => Path::Exact(path),
         (None, Some(_)) if order.grpc_method_alone == GrpcMethodAlone::Expression => {
-            Path::Expression(path)
+            Path::Expression(path.into())
         }
         // In a list of their own, calls without service and method come after all others.
         (None, None) if order.lists == Some(RuleLists::PerKindAndHostname) => return (0, 0),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Matching;
 use super::choose::dialect;
-use super::common_text::common_text;
+use super::common_text::{Automata, common_text};
 use super::expression_example::example;
 use super::path::{Path, elements};
 use super::request::Request;
@@ -49,7 +49,7 @@ impl Matching<'_> {
         let entries = shared_entries(&own.entries, &other.entries);
         let both = own.wants.iter().flat_map(|wants| {
             let theirs = other.wants.iter();
-            theirs.filter_map(move |their| both(wants, their))
+            theirs.filter_map(move |their| both(&self.automata, wants, their))
         });
         let requests: Vec<Request> = both
             .flat_map(|both| meeting(own.dialect, &both, &[]))
@@ -82,19 +82,21 @@ fn common(one: &Arc<str>, other: &Arc<str>) -> Option<Arc<str>> {
 struct Disjoint;
 
 /// A match that both matches cover; `None` if none is found.
-fn both(one: &MatchSpec, other: &MatchSpec) -> Option<MatchSpec> {
+fn both(automata: &Automata, one: &MatchSpec, other: &MatchSpec) -> Option<MatchSpec> {
+    let path_of_both = |one: &Path, other: &Path| path(automata, one, other);
+    let text_of_both = |one: &Text, other: &Text| text(automata, one, other);
     let same = |a: &String, b: &String| (a == b).then(|| a.clone());
-    let path = either(one.path.as_ref(), other.path.as_ref(), path);
+    let path = either(one.path.as_ref(), other.path.as_ref(), path_of_both);
     let method = either(one.method.as_ref(), other.method.as_ref(), same);
-    let service = either(one.service.as_ref(), other.service.as_ref(), text);
-    let call = either(one.call.as_ref(), other.call.as_ref(), text);
+    let service = either(one.service.as_ref(), other.service.as_ref(), text_of_both);
+    let call = either(one.call.as_ref(), other.call.as_ref(), text_of_both);
     Some(MatchSpec {
         path: path.ok()?,
         method: method.ok()?,
         service: service.ok()?,
         call: call.ok()?,
-        headers: pairs(&one.headers, &other.headers)?,
-        params: pairs(&one.params, &other.params)?,
+        headers: pairs(automata, &one.headers, &other.headers)?,
+        params: pairs(automata, &one.params, &other.params)?,
     })
 }
 
@@ -110,7 +112,7 @@ fn either<T: Clone>(
     }
 }
 
-fn path(one: &Path, other: &Path) -> Option<Path> {
+fn path(automata: &Automata, one: &Path, other: &Path) -> Option<Path> {
     let examples = |path: &Path, other: &Path| match path {
         Path::Prefix(prefix) if matches!(other, Path::Expression(_)) => {
             let below = format!("{}/{ANY_PATH}", elements(prefix));
@@ -135,7 +137,7 @@ fn path(one: &Path, other: &Path) -> Option<Path> {
         if !is_expression(one) && !is_expression(other) {
             return None;
         }
-        let text = common_text(&expression_of(one), &expression_of(other))?;
+        let text = common_text(automata, &expression_of(one), &expression_of(other))?;
         Some(Path::Exact(text)).filter(|path| path.value().starts_with('/') && fits(path))
     })
 }
@@ -145,11 +147,11 @@ fn expression_of(path: &Path) -> String {
     match path {
         Path::Exact(value) => regex::escape(value),
         Path::Prefix(value) => format!("{}(?:/.*)?", regex::escape(elements(value))),
-        Path::Expression(value) => value.clone(),
+        Path::Expression(value) => value.to_string(),
     }
 }
 
-fn text(one: &Text, other: &Text) -> Option<Text> {
+fn text(automata: &Automata, one: &Text, other: &Text) -> Option<Text> {
     let value = |text: &Text| match text {
         Text::Exact(value) => Some(value.clone()),
         Text::Expression(expression) => example(expression, "any"),
@@ -163,22 +165,26 @@ fn text(one: &Text, other: &Text) -> Option<Text> {
         }
         let [one, other] = [one, other].map(|text| match text {
             Text::Exact(value) => regex::escape(value),
-            Text::Expression(value) => value.clone(),
+            Text::Expression(value) => value.to_string(),
         });
-        common_text(&one, &other)
+        common_text(automata, &one, &other)
     });
     found.filter(fits).map(Text::Exact)
 }
 
 /// The conditions of both on headers or parameters.
-fn pairs(one: &[(String, Text)], other: &[(String, Text)]) -> Option<Vec<(String, Text)>> {
+fn pairs(
+    automata: &Automata,
+    one: &[(String, Text)],
+    other: &[(String, Text)],
+) -> Option<Vec<(String, Text)>> {
     let mut all = one.to_vec();
     for (name, value) in other {
         match all
             .iter_mut()
             .find(|(own, _)| own.eq_ignore_ascii_case(name))
         {
-            Some((_, own)) => *own = text(own, value)?,
+            Some((_, own)) => *own = text(automata, own, value)?,
             None => all.push((name.clone(), value.clone())),
         }
     }
@@ -189,6 +195,7 @@ fn pairs(one: &[(String, Text)], other: &[(String, Text)]) -> Option<Vec<(String
 mod tests {
     use serde_json::{Value, json};
 
+    use super::super::common_text::Automata;
     use super::super::spec::{Dialect, MatchSpec, rules};
     use super::both;
 
@@ -204,15 +211,27 @@ mod tests {
         let api_of_one =
             json!({"path": {"value": "/api"}, "headers": [{"name": "x", "value": "1"}]});
         let posts = json!({"path": {"value": "/"}, "method": "POST"});
-        let all = both(&wants(&api_of_one), &wants(&posts)).unwrap();
+        let all = both(&Automata::default(), &wants(&api_of_one), &wants(&posts)).unwrap();
         assert_eq!(all.path.unwrap().value(), "/api");
         assert_eq!(all.method.as_deref(), Some("POST"));
         assert_eq!(all.headers.len(), 1);
-        assert!(both(&wants(&prefix("/a")), &wants(&prefix("/b"))).is_none());
+        assert!(
+            both(
+                &Automata::default(),
+                &wants(&prefix("/a")),
+                &wants(&prefix("/b"))
+            )
+            .is_none()
+        );
         let expression = json!({"path": {"type": "RegularExpression", "value": "/.*"}});
-        let all = both(&wants(&prefix("/api")), &wants(&expression)).unwrap();
+        let all = both(
+            &Automata::default(),
+            &wants(&prefix("/api")),
+            &wants(&expression),
+        )
+        .unwrap();
         assert_eq!(all.path.unwrap().value(), "/api");
         let get = json!({"method": "GET"});
-        assert!(both(&wants(&get), &wants(&posts)).is_none());
+        assert!(both(&Automata::default(), &wants(&get), &wants(&posts)).is_none());
     }
 }

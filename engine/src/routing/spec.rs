@@ -207,7 +207,7 @@ fn path(json: PathJson) -> Result<Path, String> {
     match json.kind.as_deref() {
         None | Some("PathPrefix") => Ok(Path::Prefix(value)),
         Some("Exact") => Ok(Path::Exact(value)),
-        Some("RegularExpression") => Ok(Path::Expression(value)),
+        Some("RegularExpression") => Ok(Path::Expression(value.into())),
         Some(other) => Err(format!("the path type {other:?} is not known")),
     }
 }
@@ -215,7 +215,7 @@ fn path(json: PathJson) -> Result<Path, String> {
 fn value(kind: Option<&str>, text: String) -> Result<Text, String> {
     match kind {
         None | Some("Exact") => Ok(Text::Exact(text)),
-        Some("RegularExpression") => Ok(Text::Expression(text)),
+        Some("RegularExpression") => Ok(Text::Expression(text.into())),
         Some(other) => Err(format!("the type {other:?} is not known")),
     }
 }
@@ -242,7 +242,7 @@ impl MatchSpec {
         let by_path = match &self.path {
             Some(Path::Exact(_)) => true,
             Some(Path::Prefix(value)) => value != "/",
-            Some(Path::Expression(value)) => value != ".*",
+            Some(Path::Expression(value)) => **value != *".*",
             None => self.service.is_some() || self.call.is_some(),
         };
         !by_path && self.method.is_none() && self.headers.is_empty() && self.params.is_empty()
