@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::manifest::{Manifest, Manifests};
 use crate::engine::kinds::profile::{MadeRouteFile, ProfileRules};
 use crate::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::engine::model::literal::Literal;
+
+/// The fields of a rule that the rule of the route has too.
+const TAKEN_OVER: [&str; 2] = ["name", "matches"];
 
 /// What a route is made of.
 #[derive(Default, Deserialize)]
@@ -112,11 +115,13 @@ fn route(manifest: &Manifest, made: &MadeRouteFile) -> Option<(Name, Manifest)> 
     let name = format!("{}{}", made.prefix, metadata.name);
     let rules = spec.get("rules").and_then(Value::as_array);
     let made_rule = |rule: &Value| {
-        let backends = backends(rule, made, &metadata.name);
-        match rule.get("matches") {
-            Some(matches) => json!({"matches": matches, "backendRefs": backends}),
-            None => json!({"backendRefs": backends}),
+        let mut fields = Map::new();
+        for name in TAKEN_OVER {
+            fields.extend(rule.get(name).map(|value| (name.to_owned(), value.clone())));
         }
+        let backends = backends(rule, made, &metadata.name);
+        fields.insert("backendRefs".to_owned(), backends);
+        Value::Object(fields)
     };
     let rules = rules.map(|rules| rules.iter().map(made_rule).collect::<Vec<_>>());
     let api_version = format!("{GATEWAY_API}/v1");
