@@ -40,7 +40,7 @@ pub(crate) use ancestor_paths::SharedAncestorPaths;
 pub use attached_kinds::attached_of_own_kind;
 pub use attachment::{
     Entrance, ParentAttachment, attachment, attachment_cost, delegated, kept_out_by, not_there,
-    not_usable, takes_none_of, unusable, why_not_joined, why_unaccepted,
+    takes_none_of, unusable, why_not_joined, why_unaccepted,
 };
 pub use conflicts::Carries;
 pub use delegated_paths::{DelegatedPaths, OwnPaths};
@@ -50,7 +50,9 @@ pub use policies_by_hostname::PoliciesByHostname;
 pub use route_kinds::{
     KeptOut, KeptOutCache, kept_out, may_keep_out, perhaps_kept_out, routes_of_other_kind,
 };
-pub use route_path::{RoutePath, Unreached, backend, to_backends, to_route, to_rules, unreached};
+pub use route_path::{
+    RoutePath, Unreached, backend, not_usable, refused, to_backends, to_route, to_rules, unreached,
+};
 pub use route_paths::RoutePaths;
 
 /// An ancestor path: everything above the routes, down to one listener.

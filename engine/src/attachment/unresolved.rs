@@ -84,7 +84,7 @@ impl Policy {
 /// Whether a Service has no port of this number.
 fn lacks_port(snapshot: &Snapshot, service: &ObjectKey, number: Option<u16>) -> bool {
     let node = snapshot.get(service).map(|object| &object.node);
-    let Some(Node::Service { ports }) = node else {
+    let Some(Node::Service { ports, .. }) = node else {
         return false;
     };
     !ports.iter().any(|port| Some(port.number) == number)

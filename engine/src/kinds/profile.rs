@@ -50,7 +50,7 @@ pub use condition::Condition;
 
 pub use controller::{
     AttachedKindFile, ControllerFile, ExpressionPaths, GrpcMethodAlone, ListenerIsolation,
-    MadeRouteFile, RefusedListeners, RuleLists, RuleOrder,
+    MadeRouteFile, RefusedListeners, RefusedServices, RuleLists, RuleOrder,
 };
 pub use delegation::{DelegationFile, Inheritance, InheritanceFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};

@@ -114,7 +114,7 @@ impl Interner {
                 let hashes = paths.hashes_mut().into_iter().chain(matches.hashes_mut());
                 hashes.for_each(|hashes| share(&mut self.numbers, hashes));
             }
-            Node::Service { ports } => {
+            Node::Service { ports, .. } => {
                 let names = ports.iter_mut().flat_map(|port| &mut port.name);
                 names.for_each(|name| self.text(name));
             }

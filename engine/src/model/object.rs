@@ -29,7 +29,9 @@ pub mod reported;
 mod retained;
 mod rule_matches;
 mod same;
+mod service;
 mod unreadable;
+mod values;
 mod weight;
 
 pub use annotations::{Annotations, IGNORE, Raw as RawAnnotations, short as short_annotations};
@@ -46,6 +48,7 @@ pub use paths::Paths;
 pub use reported::Reported;
 pub use retained::RetainedFields;
 pub use rule_matches::{Condition, RequestMatch, RuleMatches};
+pub use service::{Port, PortProtocol};
 pub use unreadable::{Unreadable, field as unreadable_field, plain};
 pub use weight::is_bearable;
 pub use weight::{is_large, weigh_metadata};
@@ -160,6 +163,8 @@ pub enum Node {
     Service {
         /// The ports, in the order of the spec.
         ports: Box<[Port]>,
+        /// Whether it stands for a name outside of the cluster: `type: ExternalName`.
+        is_external_name: bool,
     },
     /// Allows objects in other namespaces to refer to objects in this one.
     ReferenceGrant {
@@ -241,15 +246,8 @@ pub struct BackendRef {
     pub object: ObjectKey,
     /// Its port.
     pub port: Option<u16>,
-}
-
-/// A port of a Service.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Port {
-    /// Its name, the section name; a single port may have none.
-    pub name: Option<Arc<str>>,
-    /// Its number.
-    pub number: u16,
+    /// Whether its weight is 0, so that no request is meant for it.
+    pub has_no_share: bool,
 }
 
 /// One entry of `from` of a `ReferenceGrant`.
@@ -470,7 +468,9 @@ impl Object {
             Node::Route { rules, .. } => {
                 Some(rules.iter().filter_map(|r| r.name.as_ref()).collect())
             }
-            Node::Service { ports } => Some(ports.iter().filter_map(|p| p.name.as_ref()).collect()),
+            Node::Service { ports, .. } => {
+                Some(ports.iter().filter_map(|p| p.name.as_ref()).collect())
+            }
             Node::GatewayClass { .. }
             | Node::ReferenceGrant { .. }
             | Node::Crd(_)

@@ -48,7 +48,7 @@ pub fn labels(object: &Object) -> Vec<Arc<str>> {
             listeners.iter().map(|l| l.name.clone()).collect()
         }
         Node::Route { rules, .. } => (0..rules.len()).map(|i| rule_label(object, i)).collect(),
-        Node::Service { ports } => ports
+        Node::Service { ports, .. } => ports
             .iter()
             .map(|p| {
                 p.name
@@ -78,7 +78,7 @@ pub fn nameable(object: &Object, by: SectionNames) -> Vec<Arc<str>> {
             let nameable = rules.filter(|(label, rule)| named(rule, label));
             nameable.map(|(label, _)| label).collect()
         }
-        Node::Service { ports } => {
+        Node::Service { ports, .. } => {
             let number = |port: &Port| Some(port.number.to_string().into());
             let name = |port: &Port| match by.ports_by {
                 PortsBy::Name => port.name.clone(),
@@ -130,7 +130,7 @@ fn unnamed(index: usize) -> Arc<str> {
 
 /// The label of the Service port that a backend reference names.
 pub fn port_label(service: &Object, number: u16) -> Option<Arc<str>> {
-    let Node::Service { ports } = &service.node else {
+    let Node::Service { ports, .. } = &service.node else {
         return None;
     };
     let port = ports.iter().find(|port| port.number == number)?;
@@ -156,7 +156,7 @@ pub fn resolve(object: &Object, name: &str, by: SectionNames) -> Option<Arc<str>
                 (by.indexed && rule.name.is_none()).then(|| name.into())
             })
         }
-        Node::Service { ports } => {
+        Node::Service { ports, .. } => {
             let by_name = || {
                 let mut named = ports.iter().filter_map(|port| port.name.as_ref());
                 named.find(|n| ***n == *name).cloned()

@@ -15,6 +15,7 @@ use crate::model::section;
 use crate::state::grants::granted;
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::may_stand_for_routes;
+use crate::topology::{Unreached, refused};
 
 /// A backend of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +64,7 @@ pub enum State {
     NoSuchPort,
     /// It is a Service, and the reference has no port.
     PortUnsaid,
-    /// Objects of its kind cannot be backends.
+    /// It cannot be a backend: objects of its kind never, or its controller takes no Service of its type.
     NoBackend,
 }
 
@@ -164,6 +165,7 @@ pub(super) fn mirrors(
         let reference = BackendRef {
             object: ObjectKey::new(gk, namespace, &*to.name),
             port: to.port,
+            has_no_share: false,
         };
         Mirrored {
             state: state(snapshot, route, &reference, in_mesh),
@@ -195,6 +197,18 @@ fn state(snapshot: &Snapshot, route: &Object, reference: &BackendRef, in_mesh: b
     };
     match (&object.node, reference.port) {
         (Node::Service { .. }, None) => State::PortUnsaid,
+        _ if let Some(refused) = refused(snapshot, route, reference) => match refused {
+            Unreached::OtherProtocol(_) => State::NoSuchPort,
+            _ => State::NoBackend,
+        },
+        // Such a Service need not list its ports.
+        (
+            Node::Service {
+                ports,
+                is_external_name: true,
+            },
+            Some(_),
+        ) if ports.is_empty() => State::Used,
         (Node::Service { .. }, Some(port)) if section::port_label(object, port).is_none() => {
             State::NoSuchPort
         }

@@ -43,7 +43,7 @@ impl<'a> Matching<'a> {
             consumer: None,
         };
         let service = self.snapshot.get(key);
-        let Some((service, Node::Service { ports })) = service.map(|s| (s, &s.node)) else {
+        let Some((service, Node::Service { ports, .. })) = service.map(|s| (s, &s.node)) else {
             let why = format!("{key} does not exist");
             let there = self
                 .snapshot

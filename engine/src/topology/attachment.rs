@@ -478,20 +478,3 @@ fn dead_end(
     let takes = delegation::takes_requests(snapshot, facts, route, reference);
     (!takes).then_some(Unreached::NotDelegated)
 }
-
-/// A message that a backend reference of a route does not resolve.
-pub fn not_usable(why: Unreached, route: &ObjectKey, backend: &ObjectKey) -> String {
-    match why {
-        Unreached::Kind => format!("{} cannot be a backend", backend.gk),
-        Unreached::Missing => format!("{backend} does not exist"),
-        Unreached::NoPort(number) => format!("{backend} has no port {number}"),
-        Unreached::NotDelegated => format!(
-            "{route} delegates to {backend}, and no route there takes requests of the rule: it has to name {route} as its parent or none, must not have hostnames, and needs matches within those of the rule"
-        ),
-        Unreached::BesideDelegation => "its rule delegates all requests to routes".to_owned(),
-        Unreached::NotGranted => format!(
-            "no ReferenceGrant in namespace {} covers {}s of namespace {}",
-            backend.namespace, route.gk.kind, route.namespace
-        ),
-    }
-}

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use super::controller_facts;
+use crate::kinds::profile::RefusedServices;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::{Level, Step};
-use crate::model::object::{BackendRef, Node, Object};
+use crate::model::object::{BackendRef, Node, Object, ParentRef, PortProtocol};
 use crate::model::section;
 use crate::state::grants::granted;
 use crate::state::snapshot::{Snapshot, namespace_key};
@@ -140,6 +142,10 @@ pub enum Unreached {
     Missing,
     /// The Service has no port with this number.
     NoPort(u16),
+    /// The Service has the type `ExternalName`, and the controllers of the route send no requests to those.
+    ExternalName,
+    /// The port of the Service with this number is for another protocol than that of the route.
+    OtherProtocol(u16),
     /// No `ReferenceGrant` covers the reference.
     NotGranted,
     /// It stands for routes, and none of them takes the requests of the rule.
@@ -160,15 +166,47 @@ pub fn unreached(snapshot: &Snapshot, route: &Object, reference: &BackendRef) ->
     } else if snapshot.lacks(key) {
         Some(Unreached::Missing)
     } else {
-        no_port(snapshot, reference).map(Unreached::NoPort)
+        let no_port = no_port(snapshot, reference).map(Unreached::NoPort);
+        no_port.or_else(|| refused(snapshot, route, reference))
     }
+}
+
+/// Why the controllers of a route send no requests to an existing Service, as far as that is known of all of them.
+pub fn refused(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Option<Unreached> {
+    let node = snapshot.get(&reference.object).map(|object| &object.node);
+    let Some(Node::Service {
+        ports,
+        is_external_name,
+    }) = node
+    else {
+        return None;
+    };
+    let refuses = |what| {
+        let refuses = |parent: &ParentRef| {
+            let facts = controller_facts(snapshot, &parent.object);
+            facts.is_some_and(|facts| facts.refuses_services.contains(&what))
+        };
+        !route.parents().is_empty() && route.parents().iter().all(refuses)
+    };
+    if *is_external_name && refuses(RefusedServices::ExternalName) {
+        return Some(Unreached::ExternalName);
+    }
+    let number = reference.port?;
+    let protocol = match &*route.key.gk.kind {
+        "UDPRoute" => PortProtocol::Udp,
+        _ => PortProtocol::Tcp,
+    };
+    let mut there = ports.iter().filter(|port| port.number == number).peekable();
+    let is_other = there.peek().is_some() && there.all(|port| port.protocol != protocol);
+    let is_refused = is_other && refuses(RefusedServices::OtherProtocol);
+    is_refused.then_some(Unreached::OtherProtocol(number))
 }
 
 /// The port of a reference to a Service that has other ports only.
 fn no_port(snapshot: &Snapshot, reference: &BackendRef) -> Option<u16> {
     let number = reference.port?;
     let node = snapshot.get(&reference.object).map(|object| &object.node);
-    let Some(Node::Service { ports }) = node else {
+    let Some(Node::Service { ports, .. }) = node else {
         return None;
     };
     let is_other = !ports.is_empty() && ports.iter().all(|port| port.number != number);
@@ -194,4 +232,34 @@ fn to_backend(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Op
         steps.push(Step::new(Level::Port, key.section(label)));
     }
     Some(steps)
+}
+
+/// A message that a backend reference of a route does not resolve.
+pub fn not_usable(why: Unreached, route: &ObjectKey, backend: &ObjectKey) -> String {
+    match why {
+        Unreached::Kind => format!("{} cannot be a backend", backend.gk),
+        Unreached::Missing => format!("{backend} does not exist"),
+        Unreached::NoPort(number) => format!("{backend} has no port {number}"),
+        Unreached::ExternalName => {
+            format!(
+                "{backend} has the type ExternalName, which the controller of {route} does not take"
+            )
+        }
+        Unreached::OtherProtocol(number) => {
+            let protocol = if *route.gk.kind == *"UDPRoute" {
+                "UDP"
+            } else {
+                "TCP"
+            };
+            format!("port {number} of {backend} is not for {protocol}")
+        }
+        Unreached::NotDelegated => format!(
+            "{route} delegates to {backend}, and no route there takes requests of the rule: it has to name {route} as its parent or none, must not have hostnames, and needs matches within those of the rule"
+        ),
+        Unreached::BesideDelegation => "its rule delegates all requests to routes".to_owned(),
+        Unreached::NotGranted => format!(
+            "no ReferenceGrant in namespace {} covers {}s of namespace {}",
+            backend.namespace, route.gk.kind, route.namespace
+        ),
+    }
 }

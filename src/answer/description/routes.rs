@@ -65,7 +65,7 @@ fn leads_to(to: &BackendRef, place: &Place, port: Option<u16>) -> bool {
 /// The port number of a place that is a port of a Service.
 fn port(snapshot: &Snapshot, place: &Place) -> Option<u16> {
     let object = snapshot.get(&place.object)?;
-    let Node::Service { ports } = &object.node else {
+    let Node::Service { ports, .. } = &object.node else {
         return None;
     };
     let mut ports = ports.iter().zip(section::labels(object));

@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
                 ..Facts::default()
             },
             (Node::Route { .. }, Some(_)) => self.of_rule(object, ordinal),
-            (Node::Service { ports }, Some(label)) => {
+            (Node::Service { ports, .. }, Some(label)) => {
                 let labels = section::labels(object);
                 let port = ports.iter().zip(&labels).find(|(_, own)| *own == label);
                 Facts {

@@ -291,7 +291,7 @@ fn why_unused(state: State, port: Option<u16>) -> String {
         State::NotGranted => "no ReferenceGrant covers the reference".to_owned(),
         State::NoSuchPort => format!("it has no port {}", port.unwrap_or_default()),
         State::PortUnsaid => "the reference names no port".to_owned(),
-        State::NoBackend => "objects of its kind cannot be backends".to_owned(),
+        State::NoBackend => "it cannot be a backend".to_owned(),
     }
 }
 

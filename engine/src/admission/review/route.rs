@@ -112,6 +112,9 @@ fn backends_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
     for (i, rule) in rules.iter().enumerate() {
         for (j, reference) in rule.backends.iter().enumerate() {
             let backend = &reference.object;
+            if reference.has_no_share {
+                continue;
+            }
             let Some(why) = unusable(snapshot, route, reference) else {
                 continue;
             };
@@ -120,7 +123,10 @@ fn backends_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
             }
             let reason = not_usable(why, &route.key, backend);
             let message = match why {
-                Unreached::Missing | Unreached::NoPort(_) => {
+                Unreached::Missing
+                | Unreached::NoPort(_)
+                | Unreached::ExternalName
+                | Unreached::OtherProtocol(_) => {
                     format!("{reason}: its share of requests fails")
                 }
                 _ => format!("{backend} gets no requests: {reason}"),

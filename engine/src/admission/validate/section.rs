@@ -79,7 +79,7 @@ fn remedy(object: &Object, noun: &str, name: &str, names: SectionNames) -> Strin
 
 /// A hint on a port named by number where only names count, or by name where only numbers count.
 fn port_otherwise(object: &Object, name: &str, by: PortsBy) -> Option<String> {
-    let Node::Service { ports } = &object.node else {
+    let Node::Service { ports, .. } = &object.node else {
         return None;
     };
     let written = |port: &&crate::model::object::Port| match by {
@@ -103,7 +103,7 @@ fn ports(object: &Object) -> String {
         Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => {
             listeners.iter().map(|listener| listener.port).collect()
         }
-        Node::Service { ports } => ports.iter().map(|port| port.number).collect(),
+        Node::Service { ports, .. } => ports.iter().map(|port| port.number).collect(),
         _ => BTreeSet::new(),
     };
     let numbers: Vec<String> = numbers.iter().map(u16::to_string).collect();

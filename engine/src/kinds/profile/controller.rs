@@ -43,6 +43,9 @@ pub struct ControllerFile {
     /// Listeners that it does not serve at all, although others serve what they can of them.
     #[serde(default)]
     pub refuses_listeners: Vec<RefusedListeners>,
+    /// Services to which it sends no requests of routes, although others do.
+    #[serde(default)]
+    pub refuses_services: Vec<RefusedServices>,
     /// Whether listeners that leave TLS to their backends take `TCPRoutes`, too.
     #[serde(default)]
     pub tcp_routes_with_passthrough: bool,
@@ -129,6 +132,16 @@ pub enum RefusedListeners {
     WithoutTls,
     /// With a kind in `allowedRoutes.kinds` that the protocol does not take. Otherwise the other kinds count.
     OtherKinds,
+}
+
+/// Services to which a controller sends no requests of routes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum RefusedServices {
+    /// Of the type `ExternalName`.
+    ExternalName,
+    /// Whose port with the number has another protocol than UDP for `UDPRoutes`, TCP for other routes.
+    OtherProtocol,
 }
 
 /// How a controller keeps HTTP listeners on one port of a Gateway apart. With TLS, the server name decides.

@@ -14,15 +14,14 @@ use super::listener_tls::ListenerTlsJson;
 use super::matches::Matches;
 use super::paths::Paths;
 use super::rule_matches::RuleMatches;
+use super::service::{ServiceJson, service_port};
+use super::values::{not_empty, port};
 use super::{
     BackendRef, From, GrantFrom, GrantTo, Header, Incoming, Infrastructure, Listener, Meta, Node,
-    ParentRef, Port, ROUTES, Rule, Unreadable, annotations, crd, is_route, unreadable, weight,
+    ParentRef, ROUTES, Rule, Unreadable, annotations, crd, is_route, unreadable, weight,
 };
 use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, ObjectKey};
 use crate::model::selector::Labels;
-
-/// Services of media servers have some thousand ports.
-pub(super) const MOST_PORTS: usize = 16_384;
 
 #[derive(Deserialize)]
 struct Envelope<'a> {
@@ -172,19 +171,9 @@ struct BackendJson<'a> {
     name: Arc<str>,
     port: Option<u32>,
     #[serde(borrow)]
+    weight: Option<&'a RawValue>,
+    #[serde(borrow)]
     filters: Option<&'a RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ServiceSpec {
-    ports: Option<BoundedVec<PortJson, MOST_PORTS>>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct PortJson {
-    name: Option<Arc<str>>,
-    port: Option<u32>,
 }
 
 #[derive(Default, Deserialize)]
@@ -297,8 +286,9 @@ pub(super) fn node(
             }
         }
         ("", "Service") => {
-            let spec: ServiceSpec = parse("spec", text)?;
+            let spec: ServiceJson = parse("spec", text)?;
             Node::Service {
+                is_external_name: ServiceJson::is_external_name(spec.r#type.as_ref()),
                 ports: all(spec.ports, service_port),
             }
         }
@@ -338,11 +328,6 @@ fn all<A, B, const N: usize>(items: Option<BoundedVec<A, N>>, f: impl Fn(A) -> B
     let mut all = Vec::with_capacity(items.len());
     all.extend(items.into_iter().map(f));
     all.into()
-}
-
-/// A string, unless it is empty.
-fn not_empty(text: Option<Arc<str>>) -> Option<Arc<str>> {
-    text.filter(|text| !text.is_empty())
 }
 
 fn listeners(json: Option<BoundedVec<ListenerJson<'_>>>) -> Box<[Listener]> {
@@ -407,13 +392,6 @@ fn from(json: Option<FromJson<'_>>, unsaid: From) -> From {
     }
 }
 
-pub(super) fn service_port(json: PortJson) -> Port {
-    Port {
-        name: not_empty(json.name),
-        number: port(json.port).unwrap_or_default(),
-    }
-}
-
 pub(super) fn grant_from(json: GrantFromJson) -> GrantFrom {
     GrantFrom {
         gk: GroupKind::new(json.group, json.kind),
@@ -426,10 +404,6 @@ pub(super) fn grant_to(json: GrantToJson) -> GrantTo {
         gk: GroupKind::new(json.group, json.kind),
         name: not_empty(json.name),
     }
-}
-
-fn port(number: Option<u32>) -> Option<u16> {
-    number.and_then(|p| u16::try_from(p).ok())
 }
 
 fn reference(json: &ParentJson, header: &Header, group: &str, kind: &str) -> ObjectKey {
@@ -470,6 +444,7 @@ pub(super) fn rule(json: RuleJson<'_>, header: &Header) -> Rule {
     let filter_refs = FilterRefs::read(json.filters, of_backends, header);
     let backend = |b: BackendJson<'_>| {
         let number = port(b.port);
+        let has_no_share = b.weight.is_some_and(|weight| weight.get() == "0");
         let named = ParentJson {
             group: b.group,
             kind: b.kind,
@@ -480,6 +455,7 @@ pub(super) fn rule(json: RuleJson<'_>, header: &Header) -> Rule {
         BackendRef {
             object: reference(&named, header, "", "Service"),
             port: number,
+            has_no_share,
         }
     };
     Rule {

@@ -9,9 +9,8 @@ use serde_json::value::RawValue;
 
 use super::bounded_vec::{MOST, MOST_HOSTNAMES};
 use super::frontend_tls::GatewayTlsJson;
-use super::json::{
-    self, ListenerJson, MOST_PORTS, ParentJson, RuleJson, grant_from, grant_to, service_port,
-};
+use super::json::{self, ListenerJson, ParentJson, RuleJson, grant_from, grant_to};
+use super::service::{MOST_PORTS, ServiceJson, service_port};
 use super::{
     From, Header, Listener, Matches, Node, Object, ParentRef, Paths, ROUTES, Rule, RuleMatches,
     Unreadable,
@@ -86,8 +85,9 @@ fn node(gk: &GroupKind, header: &Header, spec: &str) -> Node {
         }
         (GATEWAY_API, kind) if ROUTES.contains(&kind) => route(header, spec),
         ("", "Service") => {
-            let [ports] = fields(spec, ["ports"]);
+            let [ports, kind] = fields(spec, ["ports", "type"]);
             Node::Service {
+                is_external_name: ServiceJson::is_external_name(text(kind).as_ref()),
                 ports: items(ports, MOST_PORTS, |port| read(port).map(service_port)),
             }
         }

@@ -1,0 +1,71 @@
+//! Services: their ports, and whether they stand for a name outside of the cluster.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::bounded_vec::BoundedVec;
+use super::values::{not_empty, port};
+
+/// Services of media servers have some thousand ports.
+pub(super) const MOST_PORTS: usize = 16_384;
+
+/// A port of a Service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Its name, the section name; a single port may have none.
+    pub name: Option<Arc<str>>,
+    /// Its number.
+    pub number: u16,
+    /// Its protocol.
+    pub protocol: PortProtocol,
+}
+
+/// The protocol of a port of a Service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortProtocol {
+    /// TCP, also if the port has no protocol.
+    Tcp,
+    /// UDP.
+    Udp,
+    /// Another one.
+    Other,
+}
+
+/// `spec` of a Service.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ServiceJson {
+    pub ports: Option<BoundedVec<PortJson, MOST_PORTS>>,
+    pub r#type: Option<Arc<str>>,
+}
+
+/// One of `ports` of a Service.
+#[derive(Deserialize)]
+pub(super) struct PortJson {
+    name: Option<Arc<str>>,
+    port: Option<u32>,
+    protocol: Option<Arc<str>>,
+}
+
+// === impl ServiceJson ===
+
+impl ServiceJson {
+    /// Whether it stands for a name outside of the cluster.
+    pub(super) fn is_external_name(r#type: Option<&Arc<str>>) -> bool {
+        r#type.is_some_and(|text| **text == *"ExternalName")
+    }
+}
+
+pub(super) fn service_port(json: PortJson) -> Port {
+    let protocol = match json.protocol.as_deref() {
+        None | Some("TCP" | "") => PortProtocol::Tcp,
+        Some("UDP") => PortProtocol::Udp,
+        Some(_) => PortProtocol::Other,
+    };
+    Port {
+        name: not_empty(json.name),
+        number: port(json.port).unwrap_or_default(),
+        protocol,
+    }
+}
