@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::controller_facts;
 use super::isolation::ListenerHostname;
+use crate::kinds::profile::ControllerFile;
 use crate::model::acceptance::Conflict;
 use crate::model::ids::GroupKind;
 use crate::model::object::{From, Listener, NAMESPACE_NAME, Node, Object, ParentRef};
@@ -128,7 +129,7 @@ fn unfit(
 /// Whether a reference to a Service matches one of its ports: port and section name an existing one, and the same one
 /// if both are given.
 pub fn fits_service(service: &Object, reference: &ParentRef) -> bool {
-    let Node::Service { ports } = &service.node else {
+    let Node::Service { ports, .. } = &service.node else {
         return false;
     };
     let (section, number) = (&reference.section, reference.port);
@@ -193,10 +194,8 @@ pub(super) fn fits_protocol(
     listener: &Listener,
     route: &GroupKind,
 ) -> bool {
-    let takes_tcp = || {
-        controller_facts(snapshot, &owner.key)
-            .is_some_and(|facts| facts.tcp_routes_with_passthrough)
-    };
+    let facts = || controller_facts(snapshot, &owner.key);
+    let takes_tcp = || facts().is_some_and(|facts| facts.tcp_routes_with_passthrough);
     let kinds: &[&str] = match &*listener.protocol {
         "HTTP" | "HTTPS" => &["HTTPRoute", "GRPCRoute"],
         // TLS is not terminated there, so there is no stream of TCP for other kinds (Gateway API, `TLSModeType`).
@@ -206,5 +205,14 @@ pub(super) fn fits_protocol(
         "UDP" => &["UDPRoute"],
         _ => return true,
     };
-    kinds.contains(&&*route.kind)
+    let takes = |few: &Vec<String>| few.iter().any(|kind| **kind == *route.kind);
+    let takes_of = |facts: &ControllerFile| {
+        let unless_named = listener
+            .routes_of
+            .is_empty()
+            .then_some(&facts.default_route_kinds);
+        let mut maps = unless_named.into_iter().chain([&facts.route_kinds]);
+        maps.all(|kinds| kinds.get(&*listener.protocol).is_none_or(takes))
+    };
+    kinds.contains(&&*route.kind) && facts().is_none_or(takes_of)
 }

@@ -40,6 +40,13 @@ pub struct ControllerFile {
     /// Those protocols of the Gateway API whose listeners it serves; all if empty.
     #[serde(default)]
     pub only_protocols: Vec<String>,
+    /// The kinds of routes that its listeners of a protocol take, where these are fewer than those of the Gateway API:
+    /// `TLS: [TLSRoute]`.
+    #[serde(default)]
+    pub route_kinds: BTreeMap<String, Vec<String>>,
+    /// The same of listeners that name no kinds in `allowedRoutes.kinds`.
+    #[serde(default)]
+    pub default_route_kinds: BTreeMap<String, Vec<String>>,
     /// Listeners that it does not serve at all, although others serve what they can of them.
     #[serde(default)]
     pub refuses_listeners: Vec<RefusedListeners>,
