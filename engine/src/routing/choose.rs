@@ -150,6 +150,7 @@ impl<'a> Matching<'a> {
         let (precedence, own) = (Precedence::of(candidate.root), Precedence::of(route));
         let context = RankContext {
             hostname: hostname.fit,
+            hostname_of_route: hostname.fit_of_route,
             kind: kind_of(route),
             list,
             order: choice.order,

@@ -46,6 +46,8 @@ pub enum Criterion {
 pub(super) enum Reason {
     /// Its hostname is more specific.
     Hostname,
+    /// The hostname in its route is more specific, although both have one in common with the listener.
+    HostnameOfRoute,
     /// The other takes every request.
     Everything,
     /// It is in the list of rules with the older route.
@@ -82,7 +84,7 @@ impl Reason {
     /// The criterion, as users know it.
     pub(super) fn criterion(self) -> Criterion {
         match self {
-            Self::Hostname => Criterion::Hostname,
+            Self::Hostname | Self::HostnameOfRoute => Criterion::Hostname,
             Self::Everything | Self::Path => Criterion::Path,
             Self::List | Self::Age => Criterion::Age,
             Self::Kind => Criterion::RouteKind,

@@ -32,6 +32,8 @@ pub(super) struct ListenerHosts<'h> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct HostMatch<'a> {
     pub(super) fit: Fit,
+    /// The same of the hostname in the route alone.
+    pub(super) fit_of_route: Fit,
     /// The hostname, as the route has it; `None` if the route has none.
     pub(super) of_route: Option<&'a Arc<str>>,
     /// The hostname of the listener, if it is more specific.
@@ -91,6 +93,7 @@ pub(super) fn best<'a>(patterns: &'a [Arc<str>], at: &ListenerHosts<'_>) -> Opti
         let fit = fit(own, at.host?)?;
         return is_left(own).then(|| HostMatch {
             fit,
+            fit_of_route: Fit::default(),
             of_route: None,
             of_listener: Some(own.clone()),
         });
@@ -101,14 +104,20 @@ pub(super) fn best<'a>(patterns: &'a [Arc<str>], at: &ListenerHosts<'_>) -> Opti
             Some(own) => in_common(own, pattern)?,
             None => pattern,
         };
-        let fit = fit(name, host).filter(|_| is_left(name))?;
+        let in_common = fit(name, host).filter(|_| is_left(name))?;
         Some(HostMatch {
-            fit,
+            fit: in_common,
+            fit_of_route: fit(pattern, host).unwrap_or_default(),
             of_route: Some(pattern),
             of_listener: (name != pattern).then(|| name.clone()),
         })
     });
-    matches.max_by(|a, b| a.fit.cmp(&b.fit).then_with(|| b.of_route.cmp(&a.of_route)))
+    matches.max_by(|a, b| {
+        let fits = |one: &HostMatch<'_>| (one.fit, one.fit_of_route);
+        fits(a)
+            .cmp(&fits(b))
+            .then_with(|| b.of_route.cmp(&a.of_route))
+    })
 }
 
 // === impl HostMatch ===

@@ -28,6 +28,14 @@ pub(super) fn behind(by: Reason, first: &Hit<'_>, hit: &Hit<'_>, order: RuleOrde
             let (loses, wins) = (hit.hostname.words(), first.hostname.words());
             format!("{loses} is less specific than {wins}")
         }
+        Reason::HostnameOfRoute => {
+            let own = |hit: &Hit<'_>| match hit.hostname.of_route {
+                Some(name) => format!("hostname {name} of its route"),
+                None => "a route without hostnames".to_owned(),
+            };
+            let (loses, wins) = (own(hit), own(first));
+            format!("{loses} is less specific than {wins}")
+        }
         Reason::Everything => "rules that take every request come last".to_owned(),
         Reason::List => format!(
             "{} come after {}, of which one is older",
@@ -268,6 +276,14 @@ pub(super) fn order_notes(choice: &Choice<'_>) -> Vec<String> {
     let by = |other: &Hit<'_>| first.standing.compare(&other.standing).0;
     let decided = |reason: Reason| others.iter().filter(move |other| by(other) == reason);
     let mut notes = Vec::new();
+    let is_unknown = choice.order.hostnames_of_routes.is_none();
+    if is_unknown && decided(Reason::HostnameOfRoute).next().is_some() {
+        notes.push(
+            "whether routes that have one hostname in common with the listener go by their own hostnames is up to the \
+             implementation; here the more specific one goes first"
+                .to_owned(),
+        );
+    }
     let is_other = |other: &Hit<'_>| has_expression_path(other) != has_expression_path(first);
     let is_open = choice.order.expression_paths.is_none();
     if is_open && decided(Reason::Path).any(is_other) {

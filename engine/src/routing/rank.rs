@@ -34,6 +34,8 @@ pub(super) struct RankedRule {
 pub(super) struct RankContext {
     /// How specific the hostname is.
     pub(super) hostname: Fit,
+    /// How specific the hostname in the route is.
+    pub(super) hostname_of_route: Fit,
     /// The index of the route's kind in [`KINDS`].
     pub(super) kind: usize,
     /// The place of the list of rules, if they are in several lists.
@@ -63,6 +65,10 @@ impl Rank {
             Reason::Hostname,
             (context.hostname.exact, context.hostname.any),
         )];
+        if order.hostnames_of_routes != Some(false) {
+            let fit = context.hostname_of_route;
+            all.push((Reason::HostnameOfRoute, (fit.exact, fit.any)));
+        }
         let first = |index: usize| (usize::MAX - index, 0);
         let mut headers = wants.headers.len();
         match order.lists {

@@ -173,8 +173,9 @@ impl World {
                 &route.hostnames
             };
             let fits = hostnames.iter().filter(|name| covers(name, host));
-            // At a listener a route has no wider hostname than the listener's.
-            let at_listener = fits.map(|name| weight(name).max(weight(listener)));
+            // At a listener a route has no wider hostname than the listener's; if routes are alike in that, their own hostnames decide
+            // (Gateway API 1.7).
+            let at_listener = fits.map(|name| (weight(name).max(weight(listener)), weight(name)));
             let Some(hostname) = at_listener.max().filter(|_| attached) else {
                 continue;
             };

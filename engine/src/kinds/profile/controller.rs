@@ -172,6 +172,9 @@ pub enum ListenerIsolation {
 pub struct RuleOrder {
     /// How it compares rules of several routes. If absent, attache assumes `grpcFirst` and notes where it matters.
     pub lists: Option<RuleLists>,
+    /// Whether rules of routes that have one hostname in common with the listener are compared by the hostnames in the routes first. If
+    /// absent, attache assumes that they are, and notes where it matters.
+    pub hostnames_of_routes: Option<bool>,
     /// The place of paths by regular expression. If absent, attache assumes `afterPrefixes` and notes where it
     /// matters.
     pub expression_paths: Option<ExpressionPaths>,
