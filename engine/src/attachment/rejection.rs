@@ -295,7 +295,7 @@ fn by_its_settings(policy: &Policy, target: &Place) -> Option<Rejection> {
     Some(Rejection {
         reason: "Invalid",
         effect: rejected.then.into(),
-        requests_fail: false,
+        requests_fail: rejected.requests_fail,
         message: rejected.text.to_string(),
     })
 }

@@ -61,10 +61,15 @@ impl Policy {
         })
     }
 
-    /// Whether requests get an error because its settings name an object that cannot be used.
+    /// Whether requests get an error because controllers reject its settings, or because these name an object that cannot be used.
     pub fn requests_fail(&self, snapshot: &Snapshot) -> bool {
+        let rejected = || {
+            let mut targets = self.targets.iter();
+            targets.find_map(|target| self.rejected_on(&target.gk))
+        };
         let unresolved = self.unresolved(snapshot);
         unresolved.is_some_and(|unresolved| unresolved.requests_fail)
+            || rejected().is_some_and(|rejected| rejected.requests_fail)
     }
 
     /// Whether it lets requests pass if the object of a field cannot be used.

@@ -195,7 +195,7 @@ fn in_words(
 fn failing(before: &Snapshot, after: &Snapshot) -> Vec<Failing> {
     let may_fail = |kind: &&GroupKind| {
         let profile = after.profile(kind);
-        profile.is_some_and(|profile| profile.references.iter().any(|one| one.requests_fail))
+        profile.is_some_and(|profile| profile.may_fail_requests())
     };
     let policies = after.used_kinds().filter(may_fail);
     let policies = policies.flat_map(|kind| after.policies(kind));

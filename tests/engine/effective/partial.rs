@@ -32,7 +32,7 @@ fn start() -> Snapshot {
         "metadata": {"name": "tls", "namespace": "shop"},
         "spec": {
             "targetRefs": [{"group": "", "kind": "Service", "name": "cart"}],
-            "validation": {"hostname": "cart.example"},
+            "validation": {"hostname": "cart.example", "wellKnownCACertificates": "System"},
         },
     }));
     let rules = Configuration::default().rules(testing::builtin());
@@ -108,7 +108,7 @@ fn programmed(seen: i64) -> Condition {
         "metadata": {"name": "tls", "namespace": "shop", "generation": 2},
         "spec": {
             "targetRefs": [{"group": "", "kind": "Service", "name": "cart"}],
-            "validation": {"hostname": "cart.example"},
+            "validation": {"hostname": "cart.example", "wellKnownCACertificates": "System"},
         },
         "status": {"ancestors": [{
             "ancestorRef": {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "edge", "namespace": "shop"},

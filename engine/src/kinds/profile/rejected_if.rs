@@ -13,7 +13,7 @@ use crate::model::ids::GroupKind;
 
 /// Settings for which controllers reject a policy.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RejectedIfFile {
     /// Only on targets of these kinds: `TCPRoute`. On all by default.
     #[serde(default)]
@@ -26,6 +26,9 @@ pub struct RejectedIfFile {
     pub unless: ValuesFile,
     /// What becomes of the policy.
     pub then: WhenRejected,
+    /// Whether requests that the policy is for get an error then.
+    #[serde(default)]
+    pub requests_fail: bool,
     /// Why controllers reject it: one sentence for users.
     pub text: String,
 }
@@ -37,6 +40,8 @@ pub struct RejectedIf {
     condition: Condition,
     /// What becomes of the policy.
     pub then: WhenRejected,
+    /// Whether requests that the policy is for get an error then.
+    pub requests_fail: bool,
     /// Why controllers reject it.
     pub text: Arc<str>,
 }
@@ -49,6 +54,7 @@ impl RejectedIf {
             targets: file.targets.clone(),
             condition: Condition::read(&file.when, &file.unless),
             then: file.then,
+            requests_fail: file.requests_fail,
             text: file.text.as_str().into(),
         }
     }
@@ -62,6 +68,12 @@ impl RejectedIf {
 // === impl Profile ===
 
 impl Profile {
+    /// Whether requests may get an error because of a rejected policy.
+    pub fn may_fail_requests(&self) -> bool {
+        self.references.iter().any(|one| one.requests_fail)
+            || self.rejected_if.iter().any(|one| one.requests_fail)
+    }
+
     /// The indexes of the conditions for rejection that hold for a spec.
     pub(crate) fn rejected_by(&self, spec: &Value) -> Box<[usize]> {
         let all = self.rejected_if.iter().enumerate();
