@@ -64,6 +64,8 @@ pub enum AttachmentPermission {
     TargetKindNotSupported,
     /// The kind supports only other names of this target kind.
     OtherName,
+    /// It needs an object of that kind and name in its own namespace, too, and there is none.
+    NoNamesake,
     /// The Pods of the Gateway are not made by its controller, which heeds the policy only if they have a label; whether they
     /// have is not known.
     OwnPods,
@@ -361,13 +363,21 @@ pub fn permission(
     }
     match policy.profile.cross_namespace.value {
         CrossNamespace::Forbidden | CrossNamespace::Ignored => AttachmentPermission::Forbidden,
-        CrossNamespace::Any => AttachmentPermission::Allowed,
+        CrossNamespace::Namesake if snapshot.lacks(&namesake(object, own)) => {
+            AttachmentPermission::NoNamesake
+        }
+        CrossNamespace::Any | CrossNamespace::Namesake => AttachmentPermission::Allowed,
         CrossNamespace::Consumer => AttachmentPermission::Consumer,
         CrossNamespace::Grant if granted(snapshot, &policy.key().gk, own, object) => {
             AttachmentPermission::Allowed
         }
         CrossNamespace::Grant => AttachmentPermission::NotGranted,
     }
+}
+
+/// The object of this kind and name in a namespace.
+fn namesake(object: &ObjectKey, namespace: &Arc<str>) -> ObjectKey {
+    ObjectKey::new(object.gk.clone(), namespace.clone(), object.name.clone())
 }
 
 /// Whether a selector of Pods does not count for a Gateway: those in front of Services heed policies that name them alone.

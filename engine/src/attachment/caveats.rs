@@ -78,10 +78,57 @@ impl Policy {
             && (caveat.labels.is_empty() || caveat.labels.iter().any(is_label_used))
             && (caveat.objects.is_empty() || caveat.objects.iter().any(exists))
             && (!caveat.shared_ports || has_shared_ports(snapshot))
+            && (!caveat.shared_names || self.names_one_of_several(snapshot))
+            && (caveat.policies_on_sections.is_empty()
+                || self.shares_with_sections(&caveat.policies_on_sections, snapshot))
             && (!caveat.filters_of_backends || snapshot.has_filters_of_backends(&self.key().gk))
             && (caveat.controllers.is_empty() || caveat.controllers.iter().any(runs))
             && caveat.condition.holds_for(Some(&self.object.meta))
             && caveat.condition.holds_in_made(|| self.spec())
+    }
+
+    /// Whether a policy of one of these kinds of Gateway API names a section of an object that it names as a whole.
+    fn shares_with_sections(&self, kinds: &[Arc<str>], snapshot: &Snapshot) -> bool {
+        let own = &self.key().namespace;
+        let mut whole = self.targets.iter().filter(|target| target.is_whole());
+        let names_section = |object: &ObjectKey, other: &Policy| {
+            let theirs = &other.key().namespace;
+            let mut parts = other.targets.iter().filter(|target| !target.is_whole());
+            parts.any(|target| target.object(theirs).as_ref() == Some(object))
+        };
+        whole.any(|target| {
+            let Some(object) = target.object(own) else {
+                return false;
+            };
+            let is_of_kinds = |gk: &GroupKind| kinds.iter().any(|kind| gk.is_gateway_api(kind));
+            let mut others = snapshot.policies_naming(&object);
+            others.any(|other| is_of_kinds(&other.key().gk) && names_section(&object, other))
+        })
+    }
+
+    /// Whether it names a Gateway of whose class another Gateway has the same name.
+    fn names_one_of_several(&self, snapshot: &Snapshot) -> bool {
+        let own = &self.key().namespace;
+        let named = self.targets.iter().filter_map(|target| target.object(own));
+        let mut named = named.filter_map(|key| snapshot.get(&key).cloned());
+        named.any(|gateway| {
+            let Some(class) = class_of(&gateway) else {
+                return false;
+            };
+            let is_namesake = |other: &Arc<Object>| {
+                let (key, other) = (&gateway.key, &**other);
+                other.key != *key && other.key.name == key.name && class_of(other) == Some(class)
+            };
+            snapshot.objects(&gateway.key.gk).any(is_namesake)
+        })
+    }
+}
+
+/// The class of a Gateway; `None` for other objects.
+fn class_of(object: &Object) -> Option<&Arc<str>> {
+    match &object.node {
+        Node::Gateway { class, .. } => Some(class),
+        _ => None,
     }
 }
 
@@ -97,10 +144,7 @@ fn has_shared_ports(snapshot: &Snapshot) -> bool {
     let kind = GroupKind::gateway_api("Gateway");
     let gateways = snapshot.objects(&kind);
     let mut plain = gateways.flat_map(|gateway| {
-        let class = match &gateway.node {
-            Node::Gateway { class, .. } => Some(class),
-            _ => None,
-        };
+        let class = class_of(gateway);
         plain_listeners(gateway).filter_map(move |one| Some((class?, one.port, &gateway.key)))
     });
     plain.any(|(class, port, gateway)| *known.entry((class, port)).or_insert(gateway) != gateway)

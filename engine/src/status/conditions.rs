@@ -446,7 +446,9 @@ fn not_attached(
         AttachmentPermission::Allowed
         | AttachmentPermission::Consumer
         | AttachmentPermission::OwnPods => {}
-        AttachmentPermission::NotGranted => return Some(Accepted::TargetNotFound),
+        AttachmentPermission::NotGranted | AttachmentPermission::NoNamesake => {
+            return Some(Accepted::TargetNotFound);
+        }
         AttachmentPermission::Forbidden
         | AttachmentPermission::ClusterScoped
         | AttachmentPermission::TargetKindNotSupported

@@ -146,6 +146,9 @@ pub(in crate::answer) fn not_attached(
                 format!("{kind} cannot target {}", target.gk)
             }
             (Some(AttachmentPermission::OtherName), _) => format!("{kind} cannot target {target}"),
+            (Some(AttachmentPermission::NoNamesake), _) => {
+                format!("{kind} needs {} {own}/{}, too", target.gk.kind, target.name)
+            }
             (Some(AttachmentPermission::NotGranted), _) => format!(
                 "no ReferenceGrant in namespace {} covers {kind} of namespace {own}",
                 target.namespace,

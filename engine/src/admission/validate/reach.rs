@@ -44,6 +44,15 @@ pub(super) fn out_of_reach(
             other_name(policy, object),
             false,
         ),
+        AttachmentPermission::NoNamesake => (
+            Code::TargetNotFound,
+            entry.path.clone(),
+            format!(
+                "{kind} acts on {object} only if {} {own}/{} exists, too",
+                object.gk.kind, object.name
+            ),
+            false,
+        ),
         AttachmentPermission::NotGranted => (
             Code::TargetNotGranted,
             entry.path.clone(),

@@ -12,6 +12,7 @@ use super::paths::{pairs, setting_paths, texts};
 /// Behaviour of the controller that attache does not model. It is shown with every policy that it applies to.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools)] // Each is a condition of its own.
 pub struct CaveatFile {
     /// One sentence for users.
     pub text: String,
@@ -46,6 +47,13 @@ pub struct CaveatFile {
     /// It applies if two Gateways of one class have plain HTTP listeners on one port.
     #[serde(default)]
     pub shared_ports: bool,
+    /// It applies to policies that name a Gateway, if another Gateway of its class has the same name in another namespace.
+    #[serde(default)]
+    pub shared_names: bool,
+    /// Policy kinds of Gateway API: it applies if a policy of one of these names a section of an object that the policy names as a
+    /// whole. Always by default.
+    #[serde(default)]
+    pub policies_on_sections: Vec<String>,
     /// It applies if a filter of a backend of a route names a policy of the kind.
     #[serde(default)]
     pub filters_of_backends: bool,
@@ -53,11 +61,15 @@ pub struct CaveatFile {
     /// are those of `weakenedBy`.
     #[serde(default)]
     pub when: ValuesFile,
+    /// It does not apply if one of these fields has one of these values.
+    #[serde(default)]
+    pub unless: ValuesFile,
 }
 
 /// Behaviour of the controllers of a kind that is not modelled: statements about a policy that it applies to may be
 /// wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // Each is a condition of its own.
 pub struct Caveat {
     /// One sentence for users.
     pub text: Arc<str>,
@@ -79,6 +91,11 @@ pub struct Caveat {
     pub objects: Vec<Arc<str>>,
     /// Applies only if two Gateways of one class have plain HTTP listeners on one port.
     pub shared_ports: bool,
+    /// Applies only to policies that name a Gateway of which another one of its class has the name.
+    pub shared_names: bool,
+    /// Applies if a policy of one of these kinds of Gateway API names a section of an object that the policy names as a whole; always
+    /// if empty.
+    pub policies_on_sections: Vec<Arc<str>>,
     /// Applies only if a filter of a backend of a route names a policy of the kind.
     pub filters_of_backends: bool,
     /// Applies to policies whose spec and annotations fulfil this.
@@ -110,9 +127,10 @@ impl Caveat {
             labels: texts(&file.labels),
             objects: texts(&file.objects),
             shared_ports: file.shared_ports,
+            shared_names: file.shared_names,
+            policies_on_sections: texts(&file.policies_on_sections),
             filters_of_backends: file.filters_of_backends,
-            condition: Condition::read(&file.when, &ValuesFile::new())
-                .with_annotations(&file.annotated),
+            condition: Condition::read(&file.when, &file.unless).with_annotations(&file.annotated),
         }
     }
 }

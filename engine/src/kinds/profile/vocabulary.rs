@@ -180,6 +180,8 @@ pub enum CrossNamespace {
     Consumer,
     /// It may name a namespace, which is ignored: the target is in the policy's own.
     Ignored,
+    /// It may if an object of that kind and name is in the policy's own namespace, too.
+    Namesake,
 }
 
 /// The role of a Service that a policy names.
