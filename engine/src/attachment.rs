@@ -1,17 +1,17 @@
 //! Which policies are attached to an object, and why others that name it are not.
 
+mod by_controller;
 mod caveats;
 pub mod conflict;
 pub(crate) mod lost_elsewhere;
 mod other_targets;
 mod plain_listeners;
-mod port_names;
 pub mod rejection;
 pub mod reports;
 mod unknown_pods;
 mod unresolved;
 
-pub(crate) use port_names::section_names;
+pub(crate) use by_controller::{section_names, takes_core_group};
 
 use std::sync::Arc;
 

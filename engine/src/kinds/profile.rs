@@ -141,6 +141,8 @@ pub struct Profile {
     pub ports_by: Fact<PortsBy>,
     /// Controllers for which sections name ports of Services by number, too.
     pub port_numbers_with: Fact<Vec<Arc<str>>>,
+    /// Controllers for which the group of a reference may be `core`.
+    pub core_group_with: Fact<Vec<Arc<str>>>,
     /// Whether a reference may name an object in another namespace.
     pub cross_namespace: Fact<CrossNamespace>,
     /// The role of a Service that a policy refers to.

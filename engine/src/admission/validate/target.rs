@@ -3,6 +3,7 @@
 use super::reach::out_of_reach;
 use super::{section, selected, suggestion};
 use crate::admission::finding::{Code, Finding};
+use crate::attachment::takes_core_group;
 use crate::kinds::profile::{Allowed, CrossNamespace};
 use crate::model::hint::{is_near, listed, one};
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -63,6 +64,12 @@ pub(super) fn findings(
 fn spelling(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
     let spelling = entry.spelling.as_ref()?;
     let (field, written, right) = (spelling.field, &spelling.written, &spelling.right);
+    let target = entry.target.as_ref();
+    if (field, &**written) == ("group", "core")
+        && target.is_ok_and(|target| takes_core_group(snapshot, policy, target))
+    {
+        return None;
+    }
     if entry.guessed && entry.field.needs_group && entry.target.is_ok() {
         let message = match lacking(snapshot, entry).filter(|_| right.is_empty()) {
             Some(_) => format!("the target has no group; write that of {}", kind(entry)),

@@ -84,6 +84,7 @@ impl Profile {
             fact("targets.portNumbersWith", &self.port_numbers_with, |v| {
                 json!(v)
             }),
+            fact("targets.coreGroupWith", &self.core_group_with, |v| json!(v)),
             fact("targets.crossNamespace", &self.cross_namespace, |v| {
                 json!(v)
             }),

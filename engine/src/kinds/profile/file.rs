@@ -220,6 +220,8 @@ pub struct Targets {
     pub ports_by: Option<PortsBy>,
     /// Controllers for which a section names a port of a Service by its number, too, whether or not the port has a name.
     pub port_numbers_with: Option<Vec<String>>,
+    /// Controllers that take `core` for the empty group, if others do not.
+    pub core_group_with: Option<Vec<String>>,
     /// Whether a reference may name an object in another namespace.
     pub cross_namespace: Option<CrossNamespace>,
     /// Which of its two roles a policy on a Service refers to.

@@ -108,6 +108,9 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         conflict_fields: stated(explicit, |p| {
             Some(paths::paths(p.conflict.fields.as_ref()?))
         }),
+        core_group_with: stated(explicit, |p| {
+            Some(paths::texts(p.targets.core_group_with.as_ref()?))
+        }),
         weight: stated(explicit, |p| {
             Some(Some(p.conflict.weight.as_deref()?.into()))
         }),

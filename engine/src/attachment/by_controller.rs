@@ -1,0 +1,63 @@
+//! What is in a reference to a backend that only some of the controllers understand which send requests to it.
+
+use std::sync::Arc;
+
+use crate::kinds::profile::Profile;
+use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::object::{Node, Object};
+use crate::model::section::{PortsBy, SectionNames};
+use crate::policy::{Policy, TargetRef};
+use crate::state::snapshot::Snapshot;
+use crate::topology::reports::controller;
+
+/// How references of a kind name the sections of an object.
+pub(crate) fn section_names(
+    snapshot: &Snapshot,
+    profile: &Profile,
+    object: &Object,
+) -> SectionNames {
+    let names = profile.section_names();
+    let with = &profile.port_numbers_with;
+    if with.is_empty() || !matches!(object.node, Node::Service { .. }) {
+        return names;
+    }
+    let controllers = controllers_before(snapshot, &object.key);
+    let by_number = controllers.into_iter().any(|name| with.contains(name));
+    SectionNames {
+        ports_by: if by_number {
+            PortsBy::Both
+        } else {
+            names.ports_by
+        },
+        ..names
+    }
+}
+
+/// Whether all controllers that send requests to a backend take `core` for the empty group. `false` if none is known.
+pub(crate) fn takes_core_group(snapshot: &Snapshot, policy: &Policy, target: &TargetRef) -> bool {
+    let with = &policy.profile.core_group_with;
+    let Some(backend) = target.object(&policy.key().namespace) else {
+        return false;
+    };
+    if with.is_empty() {
+        return false;
+    }
+    let controllers = controllers_before(snapshot, &backend);
+    !controllers.is_empty() && controllers.into_iter().all(|name| with.contains(name))
+}
+
+/// The controllers of the Gateways whose routes send requests to a backend; those of all classes if there is no route, which may
+/// come later.
+fn controllers_before<'a>(snapshot: &'a Snapshot, backend: &ObjectKey) -> Vec<&'a Arc<str>> {
+    let routes = snapshot.using(backend);
+    let parents = routes.flat_map(|route| route.parents());
+    let controllers = parents.filter_map(|parent| controller(snapshot, &parent.object));
+    let controllers: Vec<&Arc<str>> = controllers.collect();
+    if !controllers.is_empty() {
+        return controllers;
+    }
+    let class = GroupKind::gateway_api("GatewayClass");
+    let classes = snapshot.objects(&class);
+    let controllers = classes.filter_map(|class| class.node.controller());
+    controllers.collect()
+}
