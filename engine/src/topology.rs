@@ -44,7 +44,7 @@ pub use attachment::{
 };
 pub use conflicts::Carries;
 pub use delegated_paths::{DelegatedPaths, OwnPaths};
-pub(crate) use hostnames::{in_common, intersect};
+pub(crate) use hostnames::{all_in_common, in_common, intersect};
 pub use isolation::ListenerHostname;
 pub use policies_by_hostname::PoliciesByHostname;
 pub use route_kinds::{

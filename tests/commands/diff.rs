@@ -54,6 +54,15 @@ fn what_cannot_be_compared_is_refused() {
     holds("diff/errors.txt", &session(&lines));
 }
 
+/// A wider hostname of a listener brings a route nothing that it does not name, and rules without names may change places.
+#[test]
+fn requests_that_stay_the_same_are_not_reported() {
+    let directory = "tests/commands/diff/same-requests";
+    let lines = ["wider-listener", "swapped-rules"]
+        .map(|after| format!("diff {directory}/before.yaml {directory}/{after}.yaml"));
+    holds("diff/same-requests.txt", &session(&lines));
+}
+
 /// A match that names a method leaves the others to other rules; one by regular expression takes requests of prefixes; one of a
 /// more specific hostname takes requests with any path.
 #[test]

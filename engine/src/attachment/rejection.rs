@@ -17,8 +17,8 @@ use crate::policy::Policy;
 use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    KeptOutCache, ParentAttachment, attachment, attachment_cost, gateway_of, in_common, intersect,
-    listener_at, sets_of,
+    KeptOutCache, ParentAttachment, all_in_common, attachment, attachment_cost, gateway_of,
+    intersect, listener_at, sets_of,
 };
 
 mod effect;
@@ -432,22 +432,4 @@ pub(crate) fn entries(one_kind: &mut KeptOutCache<'_>, route: &Arc<Object>) -> B
         }
     }
     entries
-}
-
-/// The hostnames that a listener and a route have in common, the more specific one of each pair; an empty name means
-/// all.
-fn all_in_common(listener: Option<&Arc<str>>, route: &[Arc<str>]) -> Vec<Arc<str>> {
-    let Some(theirs) = listener else {
-        return if route.is_empty() {
-            vec![Arc::default()]
-        } else {
-            route.to_vec()
-        };
-    };
-    if route.is_empty() {
-        return vec![theirs.clone()];
-    }
-    let ours = route.iter();
-    ours.filter_map(|ours| in_common(theirs, ours).cloned())
-        .collect()
 }

@@ -12,8 +12,8 @@ use crate::state::grants::routes_into;
 use crate::state::snapshot::{Snapshot, class_key};
 use crate::topology::delegation::delegated_to;
 use crate::topology::{
-    KeptOutCache, ListenerEndpoint, ParentAttachment, attachment, delegated, gateway_of,
-    listener_endpoint, not_usable, sets_of, unreached,
+    KeptOutCache, ListenerEndpoint, ParentAttachment, all_in_common, attachment, delegated,
+    gateway_of, listener_endpoint, not_usable, sets_of, unreached,
 };
 
 /// The effect of a change on the requests of routes that remain.
@@ -112,7 +112,7 @@ pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most:
         traffic.open(key, &had, &has);
         // A route that was edited itself changes its parents on purpose.
         if !objects.contains(key) {
-            traffic.compare(key, &had, &has);
+            traffic.compare([old, new], &had, &has);
             new_listeners.take(new, [&had, &has], &mut traffic.taken);
         }
     }
@@ -172,7 +172,7 @@ pub fn between(before: &Snapshot, after: &Snapshot, renames: &Renames) -> Traffi
             traffic.detached.insert(key.clone());
         } else {
             traffic.open(key, &had, &has);
-            traffic.compare(key, &had, &has);
+            traffic.compare([old, new], &had, &has);
         }
     }
     let gateways = after.objects(&GroupKind::gateway_api("Gateway"));
@@ -229,10 +229,11 @@ impl Traffic {
     /// Records the listeners that a route loses and gains.
     fn compare(
         &mut self,
-        route: &ObjectKey,
+        [old, new_route]: [&Object; 2],
         had: &BTreeMap<ListenerEndpoint, Place>,
         has: &BTreeMap<ListenerEndpoint, Place>,
     ) {
+        let route = &new_route.key;
         let is_new = |(endpoint, _): &(&ListenerEndpoint, &Place)| !had.contains_key(*endpoint);
         let mut new: Vec<(&ListenerEndpoint, &Place)> = has.iter().filter(is_new).collect();
         let lost = had
@@ -246,6 +247,14 @@ impl Traffic {
                 continue;
             };
             let (_, had_port, had_hostname) = endpoint;
+            let serves = |hostname: &Option<Arc<str>>, route: &Object| -> BTreeSet<Arc<str>> {
+                let names = all_in_common(hostname.as_ref(), route.hostnames());
+                names.into_iter().collect()
+            };
+            // The route had none of the hosts that the listener gained or lost.
+            if had_port == port && serves(had_hostname, old) == serves(hostname, new_route) {
+                continue;
+            }
             let moved = Moved {
                 listener: place.clone(),
                 before: (*had_port, had_hostname.clone()),

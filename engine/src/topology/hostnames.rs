@@ -35,6 +35,24 @@ pub(crate) fn in_common<'n>(theirs: &'n Arc<str>, ours: &'n Arc<str>) -> Option<
     })
 }
 
+/// The hostnames that a listener and a route have in common, the more specific one of each pair; an empty name means
+/// all.
+pub(crate) fn all_in_common(listener: Option<&Arc<str>>, route: &[Arc<str>]) -> Vec<Arc<str>> {
+    let Some(theirs) = listener else {
+        return if route.is_empty() {
+            vec![Arc::default()]
+        } else {
+            route.to_vec()
+        };
+    };
+    if route.is_empty() {
+        return vec![theirs.clone()];
+    }
+    let ours = route.iter();
+    ours.filter_map(|ours| in_common(theirs, ours).cloned())
+        .collect()
+}
+
 fn under(host: &str, suffix: &str) -> bool {
     let (host, suffix) = (host.as_bytes(), suffix.as_bytes());
     let Some(start) = host.len().checked_sub(suffix.len()) else {

@@ -15,10 +15,12 @@ use crate::engine::effective::protection::{Extent, lost_between};
 use crate::engine::kinds::profile::Profile;
 use crate::engine::merge::Effective;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
-use crate::engine::model::object::{Object, is_route};
+use crate::engine::model::object::{Node, Object, is_route};
 use crate::engine::model::shared::Shared;
 use crate::engine::model::wording;
-use crate::engine::routing::{EntryPoint, Matching, Outcome, RequestMatch, SampleRequest};
+use crate::engine::routing::{
+    EntryPoint, MatchedRule, Matching, Outcome, RequestMatch, SampleRequest,
+};
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::{KeptOutCache, gateway_of, sets_of};
 
@@ -122,7 +124,11 @@ pub(in crate::answer) fn requests(
             let requests = from.entry(old.rule.clone()).or_default();
             requests.insert(words.clone());
         }
-        if old.rule != new.rule && !is_renamed([before, after], &old.rule, &new.rule) {
+        let is_same = || {
+            let takers = [(&old, &taken_before), (&new, &taken_after)];
+            is_renamed([before, after], &old.rule, &new.rule) || is_moved([before, after], takers)
+        };
+        if old.rule != new.rule && !is_same() {
             let pair = rerouted.entry((new.rule, old.rule)).or_default();
             pair.insert(words);
         }
@@ -265,6 +271,36 @@ fn concerned(snapshot: &Snapshot, objects: &[ObjectKey]) -> Vec<ObjectKey> {
 fn is_renamed([before, after]: [&Matching<'_>; 2], old: &Place, new: &Place) -> bool {
     let (before, after) = (before.snapshot(), after.snapshot());
     old.object == new.object && !is_there(after, old) && !is_there(before, new)
+}
+
+/// Whether the rule has no name and only another place in its route: it matches, filters and sends on as it did.
+fn is_moved(
+    [before, after]: [&Matching<'_>; 2],
+    [(old, taken_before), (new, taken_after)]: [(&Taker, &RequestMatch); 2],
+) -> bool {
+    let served = |one: &RequestMatch| match &one.outcome {
+        Outcome::Taken(served) => served.rule.clone(),
+        Outcome::Missed(_) => None,
+    };
+    let is_unnamed = |matching: &Matching<'_>, rule: &MatchedRule| {
+        let node = matching
+            .snapshot()
+            .get(&rule.route)
+            .map(|route| &route.node);
+        let Some(Node::Route { rules, .. }) = node else {
+            return false;
+        };
+        rules
+            .get(rule.index)
+            .is_some_and(|rule| rule.name.is_none())
+    };
+    let (Some(was), Some(is)) = (served(taken_before), served(taken_after)) else {
+        return false;
+    };
+    is_unnamed(before, &was)
+        && is_unnamed(after, &is)
+        && (&was.route, &was.wants, &was.filters) == (&is.route, &is.wants, &is.filters)
+        && (&old.listener, &old.backends) == (&new.listener, &new.backends)
 }
 
 // === impl Side ===
