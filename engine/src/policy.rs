@@ -255,6 +255,13 @@ impl Policy {
         self.parts().for_each(|part| part.take_from(&mut spec));
     }
 
+    /// Whether it merges with others by another strategy than policies that name none.
+    pub fn chooses_to_merge(&self) -> bool {
+        let unset = *self.profile.default_strategy;
+        let mut stanzas = self.strategies.iter().flat_map(|stanzas| stanzas.iter());
+        stanzas.any(|stanza| stanza.strategy != unset && !stanza.strategy.is_whole())
+    }
+
     /// Whether its strategy is None.
     pub fn merges_by_none(&self) -> bool {
         let mut stanzas = self.strategies.iter().flat_map(|stanzas| stanzas.iter());

@@ -78,9 +78,19 @@ pub(super) fn on_routes(stack: Stack, place: usize, on: &OnRoutes) -> Stack {
 
 /// The stack without settings that do nothing at their level, and without policies that have no other settings.
 pub(super) fn without_idle(stack: Stack, path: OnPath<'_>) -> Stack {
+    let most_specific = stack.iter().max_by_key(|level| level.step.level);
+    let merging = most_specific.filter(|level| {
+        let first = level.policies.first();
+        level.step.level >= Level::Route && first.is_some_and(|policy| policy.chooses_to_merge())
+    });
+    let merging = merging.map(|level| level.step.level);
     let levels = stack.into_iter().filter_map(|mut level| {
         let at = level.step.level;
-        let is_idle = |policy: &Arc<Policy>| policy.profile.idle_at(at, path).is_some();
+        let is_merged = merging.is_some_and(|merging| merging > at);
+        let is_idle = |policy: &Arc<Policy>| {
+            let idle = policy.profile.idle_at(at, path);
+            idle.is_some_and(|(_, idle)| !(idle.requests.unless_merged && is_merged))
+        };
         if level.policies.iter().any(is_idle) {
             let there = level.policies.iter();
             let there = there.map(|policy| policy.at_level(at, path).unwrap_or(policy));

@@ -28,6 +28,8 @@ pub struct Requests {
     pub protocols: Vec<Arc<str>>,
     /// The kinds of the routes; all if there is none.
     pub routes: Vec<GroupKind>,
+    /// Whether it is not about those for which the policy of a route merges the settings in by a strategy that it names.
+    pub unless_merged: bool,
 }
 
 /// The listener and the route of a path, as far as facts about settings depend on them.
@@ -56,12 +58,13 @@ impl Requests {
         Self {
             protocols: texts(&file.protocols),
             routes: kinds.map(|kind| GroupKind::gateway_api(kind)).collect(),
+            unless_merged: file.unless_merged,
         }
     }
 
     /// Whether it is about all requests.
     pub fn is_all(&self) -> bool {
-        self.protocols.is_empty() && self.routes.is_empty()
+        self.protocols.is_empty() && self.routes.is_empty() && !self.unless_merged
     }
 
     fn has(&self, path: OnPath<'_>) -> bool {

@@ -92,7 +92,7 @@ pub struct Apart {
 
 /// Settings that do nothing at some levels.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct IdleFile {
     /// The levels.
     pub levels: Vec<Level>,
@@ -104,6 +104,9 @@ pub struct IdleFile {
     /// Only on routes of these kinds, of the group `gateway.networking.k8s.io`.
     #[serde(default)]
     pub routes: Vec<String>,
+    /// Not where the policy of a route merges them in by a strategy that it names: they act there as its own do.
+    #[serde(default)]
+    pub unless_merged: bool,
 }
 
 /// Facts that differ on routes of some kinds.
