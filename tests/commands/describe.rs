@@ -291,3 +291,11 @@ fn words(object: &str) -> (String, Option<&str>) {
         None => (format!("{kind}/{path}"), None),
     }
 }
+
+#[test]
+fn a_gateway_whose_controller_does_not_act_on_a_kind_has_none_of_its_settings() {
+    let output = session(&[
+        "describe httproute/shop -n web --from tests/kinds/routes-with-parents-of-two-controllers/state.yaml".to_owned(),
+    ]);
+    holds("describe/two-controllers.txt", &output);
+}

@@ -185,7 +185,9 @@ fn other_controllers(
     let mut is_run = false;
     for target in &status.targets {
         for gateway in resolver.gateways_of(&target.target.object) {
-            let controller = controller(resolver.snapshot(), &gateway)?.clone();
+            let Some(controller) = controller(resolver.snapshot(), &gateway).cloned() else {
+                return passed_by(policy, status);
+            };
             if !profile.is_run_without(&controller)
                 || is_of_class(resolver.snapshot(), policy, &gateway)
             {

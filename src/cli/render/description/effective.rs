@@ -135,8 +135,12 @@ impl<'a> Part<'a> {
         let Some(first) = group.first() else {
             return String::new();
         };
-        let settings = settings(self.about, &first.effective, style);
-        self.title(group, "the whole", style) + &settings
+        let title = self.title(group, "the whole", style);
+        if is_passed_by(first) {
+            let line = format!("nothing: {} does not apply there", kind_of(first).0.kind);
+            return title + &paragraph(style, Tone::Warning, "  ", &line, "    ");
+        }
+        title + &settings(self.about, &first.effective, style)
     }
 
     /// The title of a block; `object_words` is the word for the described object itself.
@@ -190,12 +194,7 @@ impl<'a> Part<'a> {
                 let from = phrases::list(first.requests_from.clone());
                 parts.push(format!("requests from namespace {from}"));
             }
-            let mut listeners = first.listeners.iter();
-            let at_listeners = !listeners.all(|at| at.0.object.gk.is_core("Service"));
-            if first.not_attached && at_listeners {
-                let kind = &first.effective.policy_kind.0.kind;
-                parts.push(format!("{kind} does not apply there"));
-            } else if first.not_attached {
+            if first.not_attached && !is_passed_by(first) {
                 parts.push("not attached to a Gateway".to_owned());
             }
             if first.incomplete {
@@ -210,6 +209,13 @@ impl<'a> Part<'a> {
         }
         parts.join("; ")
     }
+}
+
+/// Whether the controllers of the kind do not follow the listeners at which the paths begin.
+fn is_passed_by(on_paths: &OnPaths) -> bool {
+    let mut listeners = on_paths.listeners.iter();
+    let at_listeners = !listeners.all(|at| at.0.object.gk.is_core("Service"));
+    on_paths.not_attached && at_listeners
 }
 
 fn kind_of(result: &OnPaths) -> &KindName {
