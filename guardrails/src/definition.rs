@@ -1,5 +1,7 @@
 //! The `CustomResourceDefinition` of guardrails, made from the types that read them.
 
+use std::sync::LazyLock;
+
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -56,6 +58,12 @@ pub fn definition() -> Value {
             }],
         },
     })
+}
+
+/// The schema of the spec.
+pub(crate) fn spec_schema() -> &'static Value {
+    static SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<Spec>);
+    &SCHEMA
 }
 
 fn schema_of<T: JsonSchema>() -> Value {

@@ -3,11 +3,12 @@
 use attache_engine::admission::suppress::Suppressors;
 use attache_engine::kinds::profile::file::Match as PolicyKind;
 use attache_engine::model::selector::Selector;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::expression::LONGEST;
+use crate::selector;
 
 /// A guardrail: an object `Guardrail` of `attache.dev/v1alpha1`. An entry of the configuration has the same form and may
 /// leave out `apiVersion` and `kind`.
@@ -86,8 +87,8 @@ pub struct TargetMatch {
     /// The Gateways through which requests reach the target. Only paths through one of them count; all paths if absent.
     pub gateways: Option<Vec<GatewayMatch>>,
     /// The labels of the target's Namespace.
-    #[serde(default)]
-    #[schemars(schema_with = "label_selector")]
+    #[serde(default, deserialize_with = "selector::strict")]
+    #[schemars(schema_with = "selector::schema")]
     pub namespace_selector: Option<Selector>,
 }
 
@@ -100,8 +101,8 @@ pub struct GatewayMatch {
     /// The name.
     pub name: Option<String>,
     /// The labels.
-    #[serde(default)]
-    #[schemars(schema_with = "label_selector")]
+    #[serde(default, deserialize_with = "selector::strict")]
+    #[schemars(schema_with = "selector::schema")]
     pub selector: Option<Selector>,
     /// The name of the `GatewayClass`.
     pub class: Option<String>,
@@ -166,41 +167,6 @@ pub enum OnError {
     Warn,
     /// It is refused, if the action is `deny` too.
     Deny,
-}
-
-/// The schema of a label selector. Other fields are not read.
-fn label_selector(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({
-        "type": "object",
-        "properties": {
-            "matchLabels": {
-                "type": "object",
-                "description": "Labels that it must have, with these values.",
-                "additionalProperties": {"type": "string"},
-            },
-            "matchExpressions": {
-                "type": "array",
-                "description": "Conditions that its labels must meet.",
-                "items": {
-                    "type": "object",
-                    "required": ["key", "operator"],
-                    "properties": {
-                        "key": {"type": "string", "description": "The label."},
-                        "operator": {
-                            "type": "string",
-                            "enum": ["In", "NotIn", "Exists", "DoesNotExist"],
-                            "description": "How the label is compared: `In`, `NotIn`, `Exists` or `DoesNotExist`.",
-                        },
-                        "values": {
-                            "type": "array",
-                            "items": {"type": "string"},
-                            "description": "The values for `In` and `NotIn`.",
-                        },
-                    },
-                },
-            },
-        },
-    })
 }
 
 // === impl Action ===

@@ -5,12 +5,15 @@ use attache_engine::model::ids::{GroupKind, ObjectKey};
 use attache_engine::model::object::plain;
 use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
+use serde_json::Value;
 
 use crate::annotated::Annotated;
+use crate::definition::spec_schema;
 use crate::exception::Exception;
 use crate::expression::Expression;
 use crate::file::{Action, GuardrailFile, Metadata, OnError, RuleFile};
 use crate::matching::Matcher;
+use crate::{selector, shape};
 
 /// The version of the API.
 pub(crate) const API_VERSION: &str = "attache.dev/v1alpha1";
@@ -80,16 +83,10 @@ impl Guardrail {
             field: field.to_owned(),
             why,
         };
-        for (field, given, wanted) in [
-            ("apiVersion", &file.api_version, API_VERSION),
-            ("kind", &file.kind, KIND),
-        ] {
-            if let Some(given) = given.as_ref().filter(|given| *given != wanted) {
-                return Err(error(field, format!("{given:?} is not {wanted}")));
-            }
-        }
-        if name.is_empty() {
-            return Err(error("metadata.name", "it is empty".to_owned()));
+        versions(file.api_version.as_deref(), file.kind.as_deref())
+            .map_err(|(field, why)| error(field, why))?;
+        if !is_name(name) {
+            return Err(error("metadata.name", NAME.to_owned()));
         }
         let spec = &file.spec;
         let matcher = Matcher::of(&spec.matches)
@@ -126,15 +123,58 @@ impl Guardrail {
     /// # Errors
     /// Names the guardrail and the field that is wrong.
     pub fn read(name: &str, spec: &str) -> Result<Self, GuardrailError> {
-        let spec = serde_json::from_str(spec).map_err(|error| GuardrailError {
+        let error = |field: String, why: String| GuardrailError {
             name: name.to_owned(),
-            field: "spec".to_owned(),
-            why: plain(&error),
-        })?;
+            field,
+            why,
+        };
+        let unreadable = |why: serde_json::Error| error("spec".to_owned(), plain(&why));
+        let spec: Value = serde_json::from_str(spec).map_err(unreadable)?;
+        let checked = shape::check(&spec, spec_schema(), "spec").and_then(|()| selectors(&spec));
+        checked.map_err(|(field, why)| error(field, why))?;
+        let spec = serde_json::from_value(spec).map_err(unreadable)?;
         let metadata = Metadata {
             name: name.to_owned(),
         };
         Self::compile(&GuardrailFile::new(metadata, spec))
+    }
+
+    /// Reads and compiles a guardrail from the text of a whole object.
+    ///
+    /// # Errors
+    /// Names the guardrail and the field that is wrong.
+    pub fn written(text: &str) -> Result<Self, GuardrailError> {
+        let object: Value = serde_json::from_str(text).unwrap_or_default();
+        let metadata = object.get("metadata");
+        let name = metadata.and_then(|metadata| metadata.get("name")?.as_str());
+        let name = name.unwrap_or_default();
+        let error = |field: &str, why: String| GuardrailError {
+            name: name.to_owned(),
+            field: field.to_owned(),
+            why,
+        };
+        let fields = object
+            .as_object()
+            .into_iter()
+            .flat_map(|object| object.keys());
+        for field in fields.map(String::as_str) {
+            if !FIELDS.contains(&field) {
+                let why = format!("there is no such field; {}", shape::hint(field, &FIELDS));
+                return Err(error(field, why));
+            }
+        }
+        let namespace = metadata.and_then(|metadata| metadata.get("namespace"));
+        if namespace.is_some_and(|namespace| !namespace.is_null()) {
+            let why = "a guardrail is in no namespace; remove it".to_owned();
+            return Err(error("metadata.namespace", why));
+        }
+        let given = ["apiVersion", "kind"].map(|field| object.get(field).and_then(Value::as_str));
+        let [api_version, kind] = given;
+        versions(api_version, kind).map_err(|(field, why)| error(field, why))?;
+        match object.get("spec") {
+            Some(spec) => Self::read(name, &spec.to_string()),
+            None => Err(error("spec", "it is missing".to_owned())),
+        }
     }
 
     /// The key of the guardrail as an object.
@@ -194,6 +234,52 @@ impl Guardrail {
             std::iter::once(require).chain(message)
         })
     }
+}
+
+/// The fields of an object.
+const FIELDS: [&str; 5] = ["apiVersion", "kind", "metadata", "spec", "status"];
+
+/// Checks version and kind, where they are given.
+fn versions(api_version: Option<&str>, kind: Option<&str>) -> Result<(), (&'static str, String)> {
+    for (field, given, wanted) in [
+        ("apiVersion", api_version, API_VERSION),
+        ("kind", kind, KIND),
+    ] {
+        if let Some(given) = given.filter(|given| *given != wanted) {
+            return Err((field, format!("{given:?} is not {wanted}")));
+        }
+    }
+    Ok(())
+}
+
+/// What a name has to be.
+const NAME: &str = "it has to be a name of Kubernetes: up to 253 lower-case letters, digits, - and ., as in \"public-routes\"";
+
+/// Whether a name is that of an object: a DNS subdomain.
+fn is_name(name: &str) -> bool {
+    let is_part = |part: &str| {
+        let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        !part.is_empty()
+            && part.chars().all(inside)
+            && !part.starts_with('-')
+            && !part.ends_with('-')
+    };
+    name.len() <= 253 && name.split('.').all(is_part)
+}
+
+/// Checks the selectors of a spec.
+fn selectors(spec: &Value) -> Result<(), shape::Fault> {
+    let matches = &spec["match"];
+    selector::check(
+        &matches["namespaceSelector"],
+        "spec.match.namespaceSelector",
+    )?;
+    let gateways = matches["gateways"].as_array();
+    for (i, gateway) in gateways.into_iter().flatten().enumerate() {
+        let field = format!("spec.match.gateways[{i}].selector");
+        selector::check(&gateway["selector"], &field)?;
+    }
+    Ok(())
 }
 
 // === impl Rule ===

@@ -24,6 +24,8 @@ mod path;
 mod report;
 mod side;
 mod standing;
+mod selector;
+mod shape;
 mod status;
 mod target_paths;
 mod unmatched;

@@ -1,11 +1,14 @@
 //! Which targets a guardrail applies to, and on which paths.
 
+use attache_engine::model::hint::nearest;
 use attache_engine::model::ids::{GroupKind, ObjectKey};
 use attache_engine::model::object::{Node, ROUTES};
 use attache_engine::model::selector::Selector;
 use attache_engine::state::snapshot::{Snapshot, namespace_key};
 
 use crate::file::{GatewayMatch, TargetMatch};
+
+const API_GROUP: &str = "gateway.networking.k8s.io";
 
 /// The targets of a guardrail.
 #[derive(Clone, Debug)]
@@ -34,6 +37,10 @@ impl Matcher {
             let why = "it is empty, so nothing matches; leave it out for all routes".to_owned();
             return Err(("kinds".to_owned(), why));
         }
+        if file.gateways.as_ref().is_some_and(Vec::is_empty) {
+            let why = "it is empty, so nothing matches; leave it out for all Gateways".to_owned();
+            return Err(("gateways".to_owned(), why));
+        }
         for (i, gateway) in file.gateways.iter().flatten().enumerate() {
             if gateway.is_empty() {
                 let why = "it is empty; write namespace, name, selector or class".to_owned();
@@ -54,6 +61,11 @@ impl Matcher {
                 let namespace = snapshot.get(&namespace_key(&key.namespace));
                 namespace.is_some_and(|namespace| selector.selects(&namespace.meta.labels))
             })
+    }
+
+    /// The labels that the Namespaces of targets must have; `None` if they do not matter.
+    pub(crate) fn namespaces(&self) -> Option<&Selector> {
+        self.namespaces.as_ref()
     }
 
     /// The Gateways that count; none if all do.
@@ -110,6 +122,9 @@ impl GatewayMatch {
 
 /// The kind that a name means: `Service`, `HTTPRoute`, or `Kind.group`.
 pub(crate) fn kind_named(name: &str) -> Result<GroupKind, String> {
+    if let Some(near) = meant(name) {
+        return Err(format!("there is no kind {name:?}; did you mean {near:?}?"));
+    }
     match name.split_once('.') {
         Some((kind, group)) if !kind.is_empty() && !group.is_empty() => {
             Ok(GroupKind::new(group, kind))
@@ -123,4 +138,15 @@ pub(crate) fn kind_named(name: &str) -> Result<GroupKind, String> {
             ROUTES.join(", ")
         )),
     }
+}
+
+/// The kind that is probably meant by one with a misspelt group.
+fn meant(name: &str) -> Option<&str> {
+    let (kind, group) = name.split_once('.')?;
+    let is_ours = ROUTES.contains(&kind) || ["Gateway", "ListenerSet"].contains(&kind);
+    let is_misspelt = match kind {
+        "Service" => ["core", "v1"].contains(&group),
+        _ => is_ours && group != API_GROUP && nearest(group, &[API_GROUP]).is_some(),
+    };
+    is_misspelt.then_some(kind)
 }

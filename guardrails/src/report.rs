@@ -119,6 +119,13 @@ impl Guardrails {
                 finding.warn();
                 findings.push(finding.about("policyKind"));
             }
+            if guardrail.on_error == OnError::Deny && guardrail.action != Action::Deny {
+                let why = "it has no effect: only a guardrail with action deny refuses";
+                let mut finding = Finding::new(Code::Guardrail, &key, why).at("spec.onError");
+                finding.warn();
+                finding.notice = true;
+                findings.push(finding.about("onError"));
+            }
             findings.extend(unknown_names(snapshot, guardrail));
             findings.extend(unmatched(snapshot, guardrail));
             findings.extend(out_of_place(snapshot, guardrail));

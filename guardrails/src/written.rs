@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use attache_engine::admission::finding::{Code, Finding, Severity};
 use attache_engine::admission::request::{Operation, Request};
 use attache_engine::effective::Resolver;
-use attache_engine::model::hint::{nearest, quoted};
 use attache_engine::model::ids::ObjectKey;
 use attache_engine::model::wording;
 use attache_engine::state::snapshot::Snapshot;
@@ -17,6 +16,7 @@ use crate::expression::Expression;
 use crate::guardrail::{Guardrail, is_guardrail};
 use crate::guardrails::Guardrails;
 use crate::judge::Judge;
+use crate::shape::hint;
 use crate::standing::{Standing, targets};
 
 /// The part of a guardrail object that is compiled.
@@ -101,7 +101,7 @@ fn unknown_protections(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Findin
     let known: Vec<&str> = known.into_iter().collect();
     let unknown = looked_for.filter(|(_, name)| !known.contains(name));
     let findings = unknown.map(|(field, name)| {
-        let message = format!("there is no protection {name:?}; {}", remedy(name, &known));
+        let message = format!("there is no protection {name:?}; {}", hint(name, &known));
         let mut finding = Finding::new(Code::Guardrail, &guardrail.key(), message)
             .at(field)
             .about(name.to_owned());
@@ -135,7 +135,7 @@ fn unknown_fields(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
                 continue;
             }
             let known: Vec<&str> = unknown.known.iter().map(|name| &**name).collect();
-            let remedy = remedy(name, &known);
+            let remedy = hint(name, &known);
             let message = format!("{} has no field {}; {remedy}", kind.kind, unknown.path);
             let mut finding = Finding::new(Code::Guardrail, &guardrail.key(), message)
                 .at(field.clone())
@@ -148,14 +148,6 @@ fn unknown_fields(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
     findings.sort();
     findings.dedup();
     findings
-}
-
-/// What to write in the place of a name that does not exist.
-fn remedy(name: &str, known: &[&str]) -> String {
-    match nearest(name, known) {
-        Some(near) => format!("did you mean {near:?}?"),
-        None => format!("there are {}", quoted(known)),
-    }
 }
 
 /// The findings on expressions that read the settings as if the guardrail named a policy kind.

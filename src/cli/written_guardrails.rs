@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attache_guardrails::{Guardrail, GuardrailFile, Guardrails, guardrail_kind, is_guardrail};
+use attache_guardrails::{Guardrail, Guardrails, guardrail_kind, is_guardrail};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -10,7 +10,6 @@ use crate::cache::manifest::Manifests;
 use crate::cache::raw::RawObject;
 use crate::engine::admission::finding::{Code, Finding, Severity};
 use crate::engine::model::ids::ObjectKey;
-use crate::engine::model::object::plain;
 
 /// The guardrails among manifests.
 pub(super) struct FromManifests {
@@ -70,10 +69,5 @@ pub(super) fn usable<'a>(
 
 /// A guardrail, or its name and why it cannot be used.
 pub(super) fn compiled(text: &str) -> Result<Guardrail, (String, String)> {
-    let file: GuardrailFile = serde_json::from_str(text).map_err(|error| {
-        let name = RawObject::read(text).header().name.to_string();
-        let why = format!("guardrail {name:?} cannot be read: {}", plain(&error));
-        (name, why)
-    })?;
-    Guardrail::compile(&file).map_err(|error| (error.name.clone(), error.to_string()))
+    Guardrail::written(text).map_err(|error| (error.name.clone(), error.to_string()))
 }
