@@ -64,6 +64,9 @@ pub struct Guarded {
     /// What may be wrong with it: names that do not exist, or no target at all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Whether it judges nothing, and a name that says what it judges is misspelt.
+    #[serde(skip)]
+    pub is_misspelt: bool,
 }
 
 /// A target that breaks a guardrail, or for which it cannot be evaluated.
@@ -136,6 +139,7 @@ pub fn guardrails(
         },
     );
     for finding in all.own_findings(snapshot, today) {
+        let is_notice = finding.notice;
         let field = finding.field.map(|field| field.0);
         // The list of exceptions says when they end.
         if field
@@ -145,6 +149,8 @@ pub fn guardrails(
             continue;
         }
         if let Some(guarded) = by_guardrail.get_mut(&*finding.object.name) {
+            let is_match = |field: &String| field.starts_with("spec.match");
+            guarded.is_misspelt |= !is_notice && field.as_ref().is_some_and(is_match);
             let field = field.map(|field| format!("{field}: "));
             let note = format!("{}{}", field.unwrap_or_default(), finding.message);
             if guarded.error.as_ref() != Some(&finding.message) {
@@ -155,6 +161,7 @@ pub fn guardrails(
     let mut guardrails: Vec<Guarded> = by_guardrail.into_values().collect();
     for guarded in &mut guardrails {
         guarded.note_if_idle();
+        guarded.is_misspelt &= guarded.is_idle();
     }
     GuardrailReport {
         guardrails,
@@ -217,13 +224,17 @@ impl Guarded {
             faults: Vec::new(),
             exceptions: exceptions.collect(),
             notes: Vec::new(),
+            is_misspelt: false,
         }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.fulfilled + self.broken + self.errors + self.excepted == 0
     }
 
     /// Notes that nothing is judged.
     fn note_if_idle(&mut self) {
-        let judged = self.fulfilled + self.broken + self.errors + self.excepted;
-        if judged == 0 && self.error.is_none() {
+        if self.is_idle() && self.error.is_none() {
             let note = "no object that it matches gets requests, so it judges nothing";
             self.notes.push(note.to_owned());
         }

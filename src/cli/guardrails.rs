@@ -28,7 +28,8 @@ pub struct Args {
     files: Vec<PathBuf>,
     #[command(flatten)]
     scope: Scope,
-    /// Exit with code 1 if a guardrail with this action, or a stricter one, is broken.
+    /// Exit with code 1 if a guardrail with this action, or a stricter one, is broken, cannot be judged, or judges nothing
+    /// because a name in it is misspelt.
     #[arg(long, value_name = "ACTION", default_value = "never")]
     fail_on: FailOn,
     /// Output format.
@@ -96,8 +97,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     };
     print(&text)?;
     let fails = report.guardrails.iter().any(|guarded| {
-        let broken = guarded.broken + guarded.errors > 0 || guarded.error.is_some();
-        broken
+        let faulty =
+            guarded.broken + guarded.errors > 0 || guarded.error.is_some() || guarded.is_misspelt;
+        faulty
             && match args.fail_on {
                 FailOn::Never => false,
                 FailOn::Audit => true,

@@ -6,6 +6,7 @@ use attache_guardrails::in_force_there;
 
 use super::style::Style;
 use super::table::Table;
+use super::text::parts;
 use crate::answer::guardrails::{Guarded, GuardrailReport};
 use crate::engine::admission::verdict::escape;
 
@@ -35,19 +36,24 @@ pub(crate) fn table(report: &GuardrailReport, style: Style) -> String {
     }
     let mut text = table.show(style, "");
     for guarded in &report.guardrails {
-        details(guarded, &mut text);
+        details(guarded, style, &mut text);
     }
     if !report.without_effect.is_empty() {
-        let _ = writeln!(text, "\nannotations with exceptions");
+        text.push_str("\nannotations with exceptions\n");
     }
     for line in &report.without_effect {
         let line = format!("{}: {}", line.target.0, line.why);
-        let _ = writeln!(text, "  {}", escape(&line));
+        text.push_str(&detail(style, line));
     }
     text
 }
 
-fn details(guarded: &Guarded, text: &mut String) {
+/// A line below a guardrail, wrapped to the width of the terminal.
+fn detail(style: Style, line: String) -> String {
+    parts(style, "  ", &[(None, line)], "    ")
+}
+
+fn details(guarded: &Guarded, style: Style, text: &mut String) {
     let mut lines = Vec::new();
     lines.extend(
         guarded
@@ -94,6 +100,27 @@ fn details(guarded: &Guarded, text: &mut String) {
     // Writing to a string does not fail.
     let _ = writeln!(text, "\n{}", escape(&guarded.name));
     for line in lines {
-        let _ = writeln!(text, "  {}", escape(&line));
+        text.push_str(&detail(style, line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::detail;
+    use crate::cli::render::style::Style;
+
+    #[test]
+    fn lines_fit_the_terminal() {
+        let line = "HTTPRoute shop/cart through Gateway infra/public listener https: it requires 'authentication' in protections";
+        let narrow = Style {
+            width: Some(80),
+            ..Style::default()
+        };
+        let wrapped = detail(narrow, line.to_owned());
+        assert!(wrapped.lines().count() > 1 && wrapped.lines().all(|line| line.len() <= 80));
+        assert_eq!(
+            detail(Style::default(), line.to_owned()),
+            format!("  {line}\n")
+        );
     }
 }
