@@ -209,7 +209,7 @@ impl Guardrail {
     }
 
     /// The exceptions from it in an annotation of a target; none if nobody may write them.
-    fn annotated(
+    pub(crate) fn annotated(
         &self,
         snapshot: &Snapshot,
         target: &ObjectKey,

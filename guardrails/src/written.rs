@@ -66,8 +66,38 @@ pub(crate) fn on_rule(
         // The author is there to read it.
         finding.notice = false;
     }
-    findings.extend(broken_now(snapshot, &one, &key, today));
+    findings.extend(annotated_already(snapshot, &one, &key, today));
+    findings.extend(now(snapshot, &one, &key, today));
     findings
+}
+
+/// The finding on exceptions in annotations that were there before the guardrail, or before it let users write them: nobody was
+/// asked who wrote them.
+fn annotated_already(
+    snapshot: &Snapshot,
+    one: &Guardrails,
+    key: &ObjectKey,
+    today: Date,
+) -> Option<Finding> {
+    let guardrail = one.iter().next()?;
+    let excepted = targets(snapshot, guardrail).into_iter().filter(|target| {
+        let mut exceptions = guardrail.annotated(snapshot, target);
+        exceptions.any(|exception| !exception.is_over(today))
+    });
+    let excepted: BTreeSet<ObjectKey> = excepted.collect();
+    let verb = match excepted.len() {
+        0 => return None,
+        1 => "target has an exception",
+        _ => "targets have exceptions",
+    };
+    let named = wording::named(&excepted);
+    let why = format!(
+        "{} {verb} in an annotation already, whoever wrote it: {named}",
+        excepted.len()
+    );
+    let mut finding = Finding::new(Code::Guardrail, key, why).about("exceptBy");
+    finding.warn();
+    Some(finding.at("spec.exceptBy"))
 }
 
 /// The findings on names in expressions that do not exist: protections, and fields that the definition of the policy kind
