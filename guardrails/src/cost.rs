@@ -2,10 +2,19 @@
 //!
 //! A macro evaluates its body once for each element of a list or map. Everything else is done once.
 
-use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr};
+use kube_cel::cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, LiteralValue};
 
 /// Values that a comparison or function reads per step.
 const READ: usize = 8;
+/// Bytes of text that count as one value.
+pub(crate) const TEXT: usize = 64;
+
+/// The most work of an evaluation, and the most values in any value that it makes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work {
+    pub(crate) steps: usize,
+    pub(crate) largest: usize,
+}
 
 /// How large a value may be.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,15 +36,22 @@ pub(crate) struct Sizes {
 struct Scope<'a> {
     sizes: &'a Sizes,
     bound: Vec<(&'a str, Size)>,
+    largest: usize,
 }
 
-/// The most steps of an evaluation.
-pub(crate) fn steps(expression: &IdedExpr, sizes: &Sizes) -> usize {
+/// The most work of an evaluation.
+pub(crate) fn work(expression: &IdedExpr, sizes: &Sizes) -> Work {
     let mut scope = Scope {
         sizes,
         bound: Vec::new(),
+        largest: 0,
     };
-    scope.steps(expression)
+    let steps = scope.steps(expression);
+    scope.size(expression);
+    Work {
+        steps,
+        largest: scope.largest,
+    }
 }
 
 // === impl Size ===
@@ -99,7 +115,13 @@ impl<'a> Scope<'a> {
     }
 
     /// How large the value of an expression may be.
-    fn size(&self, expression: &'a IdedExpr) -> Size {
+    fn size(&mut self, expression: &'a IdedExpr) -> Size {
+        let size = self.size_of(expression);
+        self.largest = self.largest.max(size.each).max(size.elements);
+        size
+    }
+
+    fn size_of(&mut self, expression: &'a IdedExpr) -> Size {
         match &expression.expr {
             Expr::Ident(name) => self.named(name),
             Expr::Select(select) => match &select.operand.expr {
@@ -108,24 +130,64 @@ impl<'a> Scope<'a> {
                 }
                 _ => Size::of_list(self.size(&select.operand).each),
             },
-            Expr::Comprehension(inner) => self.size(&inner.iter_range),
+            Expr::Comprehension(inner) => {
+                let range = self.size(&inner.iter_range);
+                let outside = self.bound.len();
+                let element = Size::of_list(range.each);
+                self.bound.push((&inner.iter_var, element));
+                let second = inner.iter_var2.as_deref();
+                self.bound.extend(second.map(|name| (name, element)));
+                self.bound.push((&inner.accu_var, range));
+                let each = self.size(&inner.loop_step).each;
+                self.bound.truncate(outside);
+                Size {
+                    elements: range.elements,
+                    each: range.each.max(each),
+                }
+            }
+            Expr::Call(call) if call.func_name == "replace" => self.replaced(call),
             Expr::Call(call) => {
                 let parts = call.target.iter().map(AsRef::as_ref).chain(&call.args);
-                let parts = parts.map(|part| self.size(part));
-                parts.fold(Size::default(), Size::and)
+                let mut all = Size::default();
+                for part in parts {
+                    all = all.and(self.size(part));
+                }
+                all
+            }
+            Expr::Literal(LiteralValue::String(text)) => {
+                Size::of_list(text.inner().len() / TEXT + 1)
             }
             Expr::Literal(_) | Expr::Unspecified => Size::of_list(1),
             Expr::List(_) | Expr::Map(_) | Expr::Struct(_) => {
                 let parts = parts(expression);
                 let count = parts.len();
-                let sizes = parts.into_iter().map(|part| self.size(part));
-                let each = sizes.map(|size| size.each.max(size.elements)).max();
+                let sizes: Vec<Size> = parts.into_iter().map(|part| self.size(part)).collect();
+                let each = sizes.iter().map(|size| size.each.max(size.elements)).max();
                 Size {
                     elements: count,
                     each: each.unwrap_or(1),
                 }
             }
         }
+    }
+
+    /// How large a text may be after `text.replace(old, new)`.
+    fn replaced(&mut self, call: &'a CallExpr) -> Size {
+        let text = call
+            .target
+            .as_deref()
+            .map_or(Size::of_list(1), |text| self.size(text));
+        let [old, new, ..] = call.args.as_slice() else {
+            return text;
+        };
+        let literal = |part: &IdedExpr| match &part.expr {
+            Expr::Literal(LiteralValue::String(text)) => Some(text.inner().len()),
+            _ => None,
+        };
+        let old = literal(old).unwrap_or_default().max(1);
+        let new = literal(new).unwrap_or_else(|| self.size(new).elements.saturating_mul(TEXT));
+        let times = new / old + 1;
+        Size::of_list(text.elements.max(text.each).saturating_mul(times))
     }
 
     fn named(&self, name: &str) -> Size {

@@ -41,9 +41,9 @@ impl<'g> Judge<'g> {
             }
         }
         let (scope, sizes) = (&variables.scope, &variables.sizes);
-        let steps = rule.require.steps(sizes);
-        self.spend(1 + (steps + read_by(variables, rule)) / STEPS);
-        match rule.require.evaluate(scope, steps) {
+        let work = rule.require.work(sizes);
+        self.spend(1 + (work.steps + read_by(variables, rule)) / STEPS);
+        match rule.require.evaluate(scope, work) {
             Ok(Value::Bool(true)) => Outcome::Holds,
             Ok(Value::Bool(false)) => {
                 Outcome::Broken(message(|units| self.spend(units), rule, scope, sizes))
@@ -227,9 +227,9 @@ fn unknown() -> Outcome {
 /// The message of a broken rule; the rule itself if there is none.
 fn message(spend: impl FnOnce(usize), rule: &Rule, scope: &Context<'_>, sizes: &Sizes) -> String {
     let custom = rule.message.as_ref().and_then(|message| {
-        let steps = message.steps(sizes);
-        spend(steps / STEPS);
-        match message.evaluate(scope, steps) {
+        let work = message.work(sizes);
+        spend(work.steps / STEPS);
+        match message.evaluate(scope, work) {
             Ok(Value::String(text)) => Some(text.to_string()),
             _ => None,
         }

@@ -1,13 +1,17 @@
 //! A CEL expression that is compiled once: which variables it uses, and how much work it can be.
 
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr};
 use kube_cel::cel::{Context, ExecutionError, Program, Value};
 
-use crate::cost::{self, Sizes};
-use crate::nesting;
-use crate::value_type::{self, ValueType};
+use crate::cost::{self, Sizes, Work};
+use crate::value_type::{Bound, Types, ValueType, is_library};
+use crate::{mistake, nesting};
+
+#[cfg(test)]
+mod tests;
 
 /// The variables of rules and messages.
 pub(crate) const VARIABLES: [&str; 10] = [
@@ -26,6 +30,8 @@ pub(crate) const VARIABLES: [&str; 10] = [
 pub(crate) const LONGEST: usize = 10_000;
 /// The most steps of one evaluation.
 const MOST_STEPS: usize = 10_000_000;
+/// The most values in a list, or pieces of [`cost::TEXT`] bytes in a text, that an evaluation may make.
+const MOST_VALUES: usize = 1_000_000;
 
 /// A compiled expression.
 #[derive(Debug)]
@@ -41,8 +47,7 @@ pub(crate) struct Expression {
 
 /// Finds the variables of an expression.
 struct Names<'a> {
-    /// The variables of the macros around.
-    bound: Vec<(&'a str, ValueType)>,
+    types: Types<'a>,
     free: BTreeSet<&'a str>,
     /// The first mistake in a field or type.
     wrong: Option<String>,
@@ -55,8 +60,8 @@ struct Names<'a> {
 // === impl Expression ===
 
 impl Expression {
-    /// Compiles an expression.
-    pub(crate) fn compile(text: &str) -> Result<Self, String> {
+    /// Compiles an expression. `is_of_kind` is whether its guardrail names a policy kind.
+    pub(crate) fn compile(text: &str, is_of_kind: bool) -> Result<Self, String> {
         if text.chars().count() > LONGEST {
             return Err(format!("it has more than {LONGEST} characters"));
         }
@@ -73,13 +78,19 @@ impl Expression {
             )
         })?;
         let mut names = Names {
-            bound: Vec::new(),
+            types: Types {
+                is_of_kind,
+                bound: Vec::new(),
+            },
             free: BTreeSet::new(),
             wrong: None,
             settings: BTreeSet::new(),
             protections: BTreeSet::new(),
         };
         names.visit(program.expression());
+        if let Some(why) = names.wrong {
+            return Err(why);
+        }
         let (reads, protections) = (names.settings, names.protections);
         let mut uses = BTreeSet::new();
         for name in names.free {
@@ -93,9 +104,6 @@ impl Expression {
                 }
             };
         }
-        if let Some(why) = names.wrong {
-            return Err(why);
-        }
         let text = text.to_owned();
         Ok(Self {
             program,
@@ -107,9 +115,11 @@ impl Expression {
     }
 
     /// Compiles a requirement.
-    pub(crate) fn requirement(text: &str) -> Result<Self, String> {
-        let requirement = Self::compile(text)?;
-        match value_type::why_no_truth(requirement.program.expression()) {
+    pub(crate) fn requirement(text: &str, is_of_kind: bool) -> Result<Self, String> {
+        let requirement = Self::compile(text, is_of_kind)?;
+        let bound = Vec::new();
+        let types = Types { is_of_kind, bound };
+        match mistake::why_no_truth(requirement.program.expression(), &types) {
             Some(why) => Err(why),
             None => Ok(requirement),
         }
@@ -121,9 +131,11 @@ impl Expression {
     }
 
     /// Compiles a message.
-    pub(crate) fn message(text: &str) -> Result<Self, String> {
-        let message = Self::compile(text)?;
-        match value_type::why_no_text(message.program.expression()) {
+    pub(crate) fn message(text: &str, is_of_kind: bool) -> Result<Self, String> {
+        let message = Self::compile(text, is_of_kind)?;
+        let bound = Vec::new();
+        let types = Types { is_of_kind, bound };
+        match mistake::why_no_text(message.program.expression(), &types) {
             Some(why) => Err(why),
             None => Ok(message),
         }
@@ -144,19 +156,28 @@ impl Expression {
         self.uses.contains(variable)
     }
 
-    /// The most steps that an evaluation takes if its variables are this large.
-    pub(crate) fn steps(&self, sizes: &Sizes) -> usize {
-        cost::steps(self.program.expression(), sizes)
+    /// The most work that an evaluation is if its variables are this large.
+    pub(crate) fn work(&self, sizes: &Sizes) -> Work {
+        cost::work(self.program.expression(), sizes)
     }
 
-    /// Evaluates it. `steps` is the most steps that this takes.
-    pub(crate) fn evaluate(&self, context: &Context<'_>, steps: usize) -> Result<Value, String> {
+    /// Evaluates it. `work` is the most work that this is.
+    pub(crate) fn evaluate(&self, context: &Context<'_>, work: Work) -> Result<Value, String> {
+        let Work { steps, largest } = work;
         if steps > MOST_STEPS {
             return Err(format!("it may take {steps} steps, more than {MOST_STEPS}"));
         }
-        self.program
-            .execute(context)
-            .map_err(|error| reason(&error))
+        if largest > MOST_VALUES {
+            return Err(format!(
+                "it may make a list or text of {largest} values, more than {MOST_VALUES}"
+            ));
+        }
+        // The library panics on what it does not know yet. The values are not looked at afterwards.
+        let executed = catch_unwind(AssertUnwindSafe(|| self.program.execute(context)));
+        match executed {
+            Ok(result) => result.map_err(|error| reason(&error)),
+            Err(_) => Err("it cannot be evaluated".to_owned()),
+        }
     }
 }
 
@@ -186,7 +207,7 @@ fn reason(error: &ExecutionError) -> String {
 impl<'a> Names<'a> {
     fn visit(&mut self, expression: &'a IdedExpr) {
         if self.wrong.is_none() {
-            self.wrong = value_type::why_wrong(expression, &self.bound);
+            self.wrong = mistake::why_wrong(expression, &self.types);
         }
         match &expression.expr {
             Expr::Ident(name) => {
@@ -195,8 +216,8 @@ impl<'a> Names<'a> {
                 }
             }
             Expr::Call(call) => {
-                self.protections
-                    .extend(value_type::protection(expression, &self.bound));
+                let looked_for = mistake::protections(expression, &self.types).into_iter();
+                self.protections.extend(looked_for.map(str::to_owned));
                 // `ip.isCanonical(x)` is a function with a dot in its name.
                 let library = call.target.as_ref().is_some_and(
                     |target| matches!(&target.expr, Expr::Ident(name) if is_library(name)),
@@ -209,20 +230,29 @@ impl<'a> Names<'a> {
             Expr::Comprehension(inner) => {
                 self.visit(&inner.iter_range);
                 self.visit(&inner.accu_init);
-                let outside = self.bound.len();
-                let element = ValueType::of(&inner.iter_range, &self.bound).element();
-                // With two variables, the first one is the index.
-                let (first, second) = match inner.iter_var2.as_deref() {
-                    Some(second) => (ValueType::Any, Some((second, element))),
-                    None => (element, None),
+                let outside = self.types.bound.len();
+                let element = self.types.of(&inner.iter_range).element();
+                let texts = mistake::texts(&inner.iter_range, &self.types);
+                let bound = |name, value_type, texts| Bound {
+                    name,
+                    value_type,
+                    texts,
                 };
-                self.bound.push((&inner.iter_var, first));
-                self.bound.push((&inner.accu_var, ValueType::Any));
-                self.bound.extend(second);
+                // With two variables, the first one is the index.
+                let variables = match inner.iter_var2.as_deref() {
+                    Some(second) => vec![
+                        bound(inner.iter_var.as_str(), ValueType::Any, Vec::new()),
+                        bound(second, element, texts),
+                    ],
+                    None => vec![bound(&inner.iter_var, element, texts)],
+                };
+                self.types.bound.extend(variables);
+                let result = bound(&inner.accu_var, ValueType::Any, Vec::new());
+                self.types.bound.push(result);
                 self.visit(&inner.loop_cond);
                 self.visit(&inner.loop_step);
                 self.visit(&inner.result);
-                self.bound.truncate(outside);
+                self.types.bound.truncate(outside);
             }
             Expr::List(list) => list.elements.iter().for_each(|part| self.visit(part)),
             Expr::Map(map) => map.entries.iter().for_each(|entry| self.entry(&entry.expr)),
@@ -243,7 +273,7 @@ impl<'a> Names<'a> {
     }
 
     fn is_bound(&self, name: &str) -> bool {
-        self.bound.iter().any(|(bound, _)| *bound == name)
+        self.types.bound(name).is_some()
     }
 
     /// The path below the settings that a chain of names leads to.
@@ -272,12 +302,4 @@ impl<'a> Names<'a> {
             }
         }
     }
-}
-
-/// The names before the dot of functions.
-fn is_library(name: &str) -> bool {
-    [
-        "sets", "ip", "cidr", "format", "optional", "lists", "strings",
-    ]
-    .contains(&name)
 }

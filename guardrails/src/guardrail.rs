@@ -96,7 +96,7 @@ impl Guardrail {
         }
         let mut rules = Vec::with_capacity(spec.rules.len());
         for (i, rule) in spec.rules.iter().enumerate() {
-            let rule = Rule::compile(rule);
+            let rule = Rule::compile(rule, spec.policy_kind.is_some());
             rules.push(rule.map_err(|(f, why)| error(&format!("spec.rules[{i}].{f}"), why))?);
         }
         let kind = spec.policy_kind.as_ref();
@@ -285,9 +285,11 @@ fn selectors(spec: &Value) -> Result<(), shape::Fault> {
 // === impl Rule ===
 
 impl Rule {
-    fn compile(file: &RuleFile) -> Result<Self, (&'static str, String)> {
-        let require = Expression::requirement(&file.require).map_err(|why| ("require", why))?;
-        let message = file.message.as_deref().map(Expression::message);
+    fn compile(file: &RuleFile, is_of_kind: bool) -> Result<Self, (&'static str, String)> {
+        let require = Expression::requirement(&file.require, is_of_kind);
+        let require = require.map_err(|why| ("require", why))?;
+        let message = file.message.as_deref();
+        let message = message.map(|text| Expression::message(text, is_of_kind));
         let message = message.transpose().map_err(|why| ("message", why))?;
         Ok(Self { require, message })
     }

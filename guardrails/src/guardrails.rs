@@ -7,8 +7,8 @@ use attache_engine::admission::finding::{Code, Finding};
 use serde::Deserialize;
 
 use crate::file::GuardrailFile;
+use crate::functions::Functions;
 use crate::guardrail::{Guardrail, GuardrailError};
-use crate::variables::Functions;
 
 /// The guardrails of a configuration, or of files.
 #[derive(Clone, Debug, Default, Deserialize)]

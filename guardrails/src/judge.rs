@@ -15,12 +15,13 @@ use attache_engine::state::snapshot::Snapshot;
 use kube_cel::cel::Value;
 
 use crate::expression::Expression;
+use crate::functions::Functions;
 use crate::guardrail::{Guardrail, Rule};
 use crate::in_force::InForce;
 use crate::path::{GuardedPath, PathId};
 use crate::target_paths::{JudgedPath, is_direct};
 use crate::values::Settings;
-use crate::variables::{self, Functions, Variables};
+use crate::variables::{self, Variables};
 
 /// Paths looked at per unit of fuel.
 const PATHS: usize = 4;

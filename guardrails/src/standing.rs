@@ -8,12 +8,12 @@ use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
 
 use crate::exception::Exception;
+use crate::functions::Functions;
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
 use crate::judge::{Before, Fault, Judge, SharedPaths};
 use crate::target_paths::TargetPaths;
 use crate::values;
-use crate::variables::Functions;
 
 /// Whether a target fulfils a guardrail.
 #[derive(Clone, Debug)]

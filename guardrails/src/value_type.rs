@@ -1,237 +1,347 @@
-//! The fields and types of the variables of rules, checked when an expression is compiled. At the evaluation a wrong name
-//! would fail on every path, and a message would be left out in silence.
+//! The types of the variables of rules and of what is computed from them, as far as they are known before the evaluation.
 
-use attache_engine::model::hint::nearest;
-use kube_cel::cel::common::ast::{Expr, IdedExpr, LiteralValue};
+use kube_cel::cel::common::ast::{Expr, IdedExpr, LiteralValue, operators};
 
 /// What is known of a value before the evaluation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ValueType {
     Any,
+    Null,
+    Bool,
     Text,
+    /// The name of a protection.
+    Protection,
+    /// One of these texts.
+    OneOf(&'static [&'static str]),
     Number,
     /// An object with fields of any type, fields of a known type, and no others.
-    Object(
-        &'static [&'static [&'static str]],
-        &'static [(&'static str, ValueType)],
-    ),
+    Object(&'static [Fields]),
     /// A list with elements of this type.
     List(&'static ValueType),
+    /// A map from text to values of this type.
+    Map(&'static ValueType),
 }
 
-use ValueType::{Any, List, Number, Object, Text};
+/// Fields of one type.
+type Fields = (ValueType, &'static [&'static str]);
 
-const IDENTITY: &[&str] = &["group", "kind", "namespace", "name"];
-const LABELS: &[&str] = &["labels", "namespaceLabels"];
+use ValueType::{Any, Bool, List, Map, Null, Number, Object, OneOf, Protection, Text};
+
+/// A variable of a macro, with its type, and with the texts that it stands for if they are known.
+#[derive(Debug)]
+pub(crate) struct Bound<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) value_type: ValueType,
+    pub(crate) texts: Vec<&'a str>,
+}
+
+/// The types of variables at a place in an expression.
+#[derive(Debug)]
+pub(crate) struct Types<'a> {
+    /// Whether the guardrail names a policy kind.
+    pub(crate) is_of_kind: bool,
+    /// The variables of the macros around.
+    pub(crate) bound: Vec<Bound<'a>>,
+}
+
+const IDENTITY: Fields = (Text, &["group", "kind", "namespace", "name"]);
+const LABELS: Fields = (Map(&Text), &["labels", "namespaceLabels"]);
+const HOSTNAMES: Fields = (List(&Text), &["hostnames"]);
 
 /// A target may be a Gateway, a route, or neither.
-const TARGET: ValueType = Object(&[IDENTITY, LABELS, &["section", "class", "hostnames"]], &[]);
-const GATEWAY: ValueType = Object(&[IDENTITY, LABELS, &["class"]], &[]);
-const ROUTE: ValueType = Object(&[IDENTITY, LABELS, &["hostnames"]], &[]);
-const LISTENER: ValueType = Object(&[&["name", "hostname", "protocol"]], &[("port", Number)]);
-const PATH: ValueType = Object(
+const TARGET: ValueType = Object(&[IDENTITY, LABELS, HOSTNAMES, (Text, &["section", "class"])]);
+const GATEWAY: ValueType = Object(&[IDENTITY, LABELS, (Text, &["class"])]);
+const ROUTE: ValueType = Object(&[IDENTITY, LABELS, HOSTNAMES]);
+const LISTENER: ValueType = Object(&[
+    (Text, &["name", "hostname", "protocol"]),
+    (Number, &["port"]),
+]);
+const PATH: ValueType = Object(&[(
+    Text,
     &[
-        &["class", "gateway", "listenerSet", "listener", "service"],
-        &["route", "rule", "backend", "port"],
+        "class",
+        "gateway",
+        "listenerSet",
+        "listener",
+        "service",
+        "route",
+        "rule",
+        "backend",
+        "port",
     ],
-    &[],
-);
+)]);
 /// An element of `policies`.
-const POLICY: ValueType = Object(
-    &[IDENTITY, &["labels", "inForce"]],
-    &[("attachedTo", Object(&[IDENTITY, &["section"]], &[]))],
-);
-/// It has `effective` without `spec.policyKind`, and `spec` and `sources` with it.
-const BEFORE: ValueType = Object(
-    &[&["spec", "sources", "protections", "effective"]],
-    &[("policies", List(&POLICY))],
-);
-const REQUEST: ValueType = Object(
-    &[&["operation"]],
-    &[
-        ("object", Object(&[IDENTITY], &[])),
-        ("userInfo", Object(&[&["username", "groups", "uid"]], &[])),
-    ],
-);
+const POLICY: ValueType = Object(&[
+    IDENTITY,
+    (Map(&Text), &["labels"]),
+    (Bool, &["inForce"]),
+    (Object(&[IDENTITY, (Text, &["section"])]), &["attachedTo"]),
+]);
+const SPEC: Fields = (Any, &["spec"]);
+const SOURCES: Fields = (Map(&Object(&[IDENTITY])), &["sources"]);
+/// What is in force, of one kind.
+const EFFECTIVE: ValueType = Object(&[SPEC, SOURCES]);
+const OTHERS: [Fields; 2] = [
+    (List(&POLICY), &["policies"]),
+    (List(&Protection), &["protections"]),
+];
+const BEFORE: ValueType = Object(&[SPEC, SOURCES, OTHERS[0], OTHERS[1]]);
+const BEFORE_BY_KIND: ValueType =
+    Object(&[(Map(&EFFECTIVE), &["effective"]), OTHERS[0], OTHERS[1]]);
+const REQUEST: ValueType = Object(&[
+    (
+        OneOf(&["CREATE", "UPDATE", "DELETE", "CONNECT", ""]),
+        &["operation"],
+    ),
+    (Object(&[IDENTITY]), &["object"]),
+    (
+        Object(&[
+            (Text, &["username"]),
+            (List(&Text), &["groups"]),
+            (Text, &["uid"]),
+        ]),
+        &["userInfo"],
+    ),
+]);
 
-// === impl ValueType ===
+/// The functions and operators that give true or false.
+const OF_BOOL: &[&str] = &[
+    operators::EQUALS,
+    operators::NOT_EQUALS,
+    operators::LESS,
+    operators::LESS_EQUALS,
+    operators::GREATER,
+    operators::GREATER_EQUALS,
+    operators::IN,
+    operators::LOGICAL_AND,
+    operators::LOGICAL_OR,
+    operators::LOGICAL_NOT,
+    "startsWith",
+    "endsWith",
+    "contains",
+    "matches",
+    "isSorted",
+    "sets.contains",
+    "sets.equivalent",
+    "sets.intersects",
+    "isIP",
+    "isCIDR",
+    "isQuantity",
+    "isInteger",
+    "isGreaterThan",
+    "isLessThan",
+    "containsIP",
+    "containsCIDR",
+    "ip.isCanonical",
+];
+/// Those that give text.
+const OF_TEXT: &[&str] = &[
+    "string",
+    "format",
+    "join",
+    "lowerAscii",
+    "upperAscii",
+    "trim",
+    "replace",
+    "substring",
+    "charAt",
+    "find",
+    "strings.quote",
+];
+/// Those that give a number.
+const OF_NUMBER: &[&str] = &[
+    "size",
+    "int",
+    "uint",
+    "double",
+    "indexOf",
+    "lastIndexOf",
+    "compareTo",
+];
+/// Those that give a list.
+const OF_LIST: &[&str] = &["split", "findAll", "distinct", "flatten"];
 
-impl ValueType {
-    /// That of an expression, with the types of the variables of the macros around it.
-    pub(crate) fn of(expression: &IdedExpr, bound: &[(&str, Self)]) -> Self {
+// === impl Types ===
+
+impl<'a> Types<'a> {
+    /// That of an expression.
+    pub(crate) fn of(&self, expression: &IdedExpr) -> ValueType {
         match &expression.expr {
-            Expr::Ident(name) => {
-                let inner = bound.iter().rev().find(|(bound, _)| bound == name);
-                inner.map_or_else(|| Self::of_variable(name), |(_, value_type)| *value_type)
-            }
-            Expr::Select(select) if !select.test => {
-                let outer = Self::of(&select.operand, bound);
+            Expr::Ident(name) => self
+                .bound(name)
+                .map_or_else(|| self.of_variable(name), |bound| bound.value_type),
+            Expr::Select(select) if select.test => Bool,
+            Expr::Select(select) if self.are_as_of_kind(&select.operand, &select.field) => Any,
+            Expr::Select(select) => {
+                let outer = self.of(&select.operand);
                 outer.field(&select.field).unwrap_or(Any)
             }
-            Expr::Literal(LiteralValue::String(_)) => Text,
-            Expr::Literal(
-                LiteralValue::Int(_) | LiteralValue::UInt(_) | LiteralValue::Double(_),
-            ) => Number,
-            Expr::Call(call) if call.func_name == INDEX => {
-                let list = call.args.first();
-                list.map_or(Any, |list| Self::of(list, bound).element())
+            Expr::Literal(literal) => match literal {
+                LiteralValue::String(_) => Text,
+                LiteralValue::Int(_) | LiteralValue::UInt(_) | LiteralValue::Double(_) => Number,
+                LiteralValue::Boolean(_) => Bool,
+                LiteralValue::Null => Null,
+                LiteralValue::Bytes(_) => Any,
+            },
+            Expr::Call(call) => {
+                let arguments = call.args.as_slice();
+                match (call.func_name.as_str(), arguments) {
+                    (operators::INDEX, [of, _]) => self.of(of).value(),
+                    (operators::ADD, parts) => {
+                        let mut parts = parts.iter().map(|part| self.of(part));
+                        let is_text = parts.any(ValueType::is_text);
+                        if is_text { Text } else { Any }
+                    }
+                    (operators::CONDITIONAL, [_, one, other]) => {
+                        let (one, other) = (self.of(one), self.of(other));
+                        if one.words() == other.words() {
+                            one
+                        } else {
+                            Any
+                        }
+                    }
+                    _ => of_function(&function_name(expression).unwrap_or_default()),
+                }
             }
-            Expr::Call(call) if call.func_name == ADD => {
-                let mut parts = call.args.iter().map(|part| Self::of(part, bound));
-                let is_text = parts.any(|part| matches!(part, Text));
-                if is_text { Text } else { Any }
-            }
-            _ => Any,
+            Expr::Comprehension(inner) => match &inner.accu_init.expr {
+                Expr::Literal(LiteralValue::Boolean(_) | LiteralValue::Int(_)) => Bool,
+                Expr::List(_) => List(&Any),
+                _ => Any,
+            },
+            Expr::List(_) => List(&Any),
+            Expr::Map(_) => Map(&Any),
+            Expr::Struct(_) | Expr::Unspecified => Any,
         }
     }
 
-    /// `effective` is a map from kinds, or has the settings of one.
-    fn of_variable(name: &str) -> Self {
+    /// Whether a field is read as if the guardrail named a policy kind.
+    pub(crate) fn are_as_of_kind(&self, operand: &IdedExpr, field: &str) -> bool {
+        let Expr::Ident(name) = &operand.expr else {
+            return false;
+        };
+        !self.is_of_kind
+            && ["spec", "sources"].contains(&field)
+            && ["effective", "before"].contains(&name.as_str())
+            && self.bound(name).is_none()
+    }
+
+    /// The variable of a macro around.
+    pub(crate) fn bound(&self, name: &str) -> Option<&Bound<'a>> {
+        self.bound.iter().rev().find(|bound| bound.name == name)
+    }
+
+    fn of_variable(&self, name: &str) -> ValueType {
         match name {
+            "effective" if self.is_of_kind => EFFECTIVE,
+            "effective" => Map(&EFFECTIVE),
+            "protections" => List(&Protection),
             "policies" => List(&POLICY),
             "target" => TARGET,
             "path" => PATH,
             "gateway" => GATEWAY,
             "listener" => LISTENER,
             "route" => ROUTE,
-            "before" => BEFORE,
+            "before" if self.is_of_kind => BEFORE,
+            "before" => BEFORE_BY_KIND,
             "request" => REQUEST,
             _ => Any,
         }
     }
+}
 
-    /// That of the elements of a list.
+// === impl ValueType ===
+
+impl ValueType {
+    pub(crate) fn is_text(self) -> bool {
+        matches!(self, Text | Protection | OneOf(_))
+    }
+
+    /// That of what a macro goes over: the elements of a list, or the keys of a map.
     pub(crate) fn element(self) -> Self {
         match self {
             List(element) => *element,
+            Map(_) => Text,
+            _ => Any,
+        }
+    }
+
+    /// That of the values of a list or map.
+    fn value(self) -> Self {
+        match self {
+            List(value) | Map(value) => *value,
             _ => Any,
         }
     }
 
     /// That of a field; `None` if there is no such field.
-    fn field(self, name: &str) -> Option<Self> {
-        let Object(plain, typed) = self else {
-            return Some(Any);
-        };
-        let typed = typed.iter().find(|(field, _)| *field == name);
-        let is_plain = || plain.iter().any(|names| names.contains(&name));
-        let typed = typed.map(|(_, value_type)| *value_type);
-        typed.or_else(|| is_plain().then_some(Any))
+    pub(crate) fn field(self, name: &str) -> Option<Self> {
+        match self {
+            Map(value) => Some(*value),
+            Object(groups) => {
+                let mut groups = groups.iter();
+                let group = groups.find(|(_, names)| names.contains(&name));
+                group.map(|(value_type, _)| *value_type)
+            }
+            _ => Some(Any),
+        }
     }
 
     /// In words, with an article; `None` if it is not known.
-    fn words(self) -> Option<&'static str> {
+    pub(crate) fn words(self) -> Option<&'static str> {
         match self {
             Any => None,
-            Text => Some("text"),
+            Null => Some("null"),
+            Bool => Some("true or false"),
+            Text | Protection | OneOf(_) => Some("text"),
             Number => Some("a number"),
             Object(..) => Some("an object"),
             List(_) => Some("a list"),
+            Map(_) => Some("a map"),
         }
     }
 
     /// The fields of an object.
-    fn fields(self) -> Vec<&'static str> {
-        let Object(plain, typed) = self else {
-            return Vec::new();
-        };
-        let plain = plain.iter().copied().flatten().copied();
-        plain.chain(typed.iter().map(|(name, _)| *name)).collect()
+    pub(crate) fn fields(self) -> Vec<&'static str> {
+        match self {
+            Object(groups) => groups
+                .iter()
+                .flat_map(|(_, names)| names.iter().copied())
+                .collect(),
+            _ => Vec::new(),
+        }
     }
 }
 
-/// The function that `+` calls.
-const ADD: &str = "_+_";
-/// The function that `a in b` calls.
-const IN: &str = "@in";
-/// The variable with the names of protections.
-const PROTECTIONS: &str = "protections";
-/// The function that `list[0]` calls.
-const INDEX: &str = "_[_]";
-
-/// What is wrong with an expression, apart from its parts.
-pub(crate) fn why_wrong(expression: &IdedExpr, bound: &[(&str, ValueType)]) -> Option<String> {
-    match &expression.expr {
-        Expr::Select(select) => {
-            let outer = ValueType::of(&select.operand, bound);
-            if outer.field(&select.field).is_some() {
-                return None;
-            }
-            let (outer_name, name) = (written(&select.operand)?, &select.field);
-            let fields = outer.fields();
-            let remedy = match nearest(name, &fields) {
-                Some(near) => format!("did you mean {near:?}?"),
-                None => format!("there are {}", fields.join(", ")),
-            };
-            Some(format!("{outer_name} has no field {name:?}; {remedy}"))
-        }
-        Expr::Call(call) if call.func_name == ADD => {
-            let types = call
-                .args
-                .iter()
-                .map(|part| (part, ValueType::of(part, bound)));
-            let types: Vec<(&IdedExpr, ValueType)> = types.collect();
-            let has_text = types
-                .iter()
-                .any(|(_, field_type)| matches!(field_type, Text));
-            let mut numbers = types
-                .iter()
-                .filter(|(_, field_type)| matches!(field_type, Number));
-            let (number, _) = numbers.next().filter(|_| has_text)?;
-            let number = written(number).unwrap_or_else(|| "…".to_owned());
-            Some(format!(
-                "text and a number cannot be added; write string({number})"
-            ))
-        }
-        _ => None,
+fn of_function(name: &str) -> ValueType {
+    if OF_BOOL.contains(&name) {
+        Bool
+    } else if OF_TEXT.contains(&name) {
+        Text
+    } else if OF_NUMBER.contains(&name) {
+        Number
+    } else if OF_LIST.contains(&name) {
+        List(&Any)
+    } else {
+        Any
     }
 }
 
-/// Why an expression cannot be a message.
-pub(crate) fn why_no_text(expression: &IdedExpr) -> Option<String> {
-    let what = match ValueType::of(expression, &[]) {
-        Any | Text => return None,
-        other => other.words()?,
-    };
-    Some(format!("it gives {what}; a message is text"))
-}
-
-/// Why an expression cannot be a requirement.
-pub(crate) fn why_no_truth(expression: &IdedExpr) -> Option<String> {
-    let what = ValueType::of(expression, &[]).words()?;
-    Some(format!("it gives {what}; a requirement is true or false"))
-}
-
-/// The text that an expression looks for among the protections: that of `"authentication" in protections`.
-pub(crate) fn protection(expression: &IdedExpr, bound: &[(&str, ValueType)]) -> Option<String> {
+/// The name of the function that is called; `sets.contains` has a dot in it.
+pub(crate) fn function_name(expression: &IdedExpr) -> Option<String> {
     let Expr::Call(call) = &expression.expr else {
         return None;
     };
-    let [what, among] = call.args.as_slice() else {
-        return None;
-    };
-    let (Expr::Literal(LiteralValue::String(name)), IN) = (&what.expr, &*call.func_name) else {
-        return None;
-    };
-    let is_protections = match &among.expr {
-        Expr::Ident(name) => name == PROTECTIONS && bound.iter().all(|(bound, _)| bound != name),
-        Expr::Select(select) => {
-            let outer = &select.operand.expr;
-            select.field == PROTECTIONS && matches!(outer, Expr::Ident(name) if name == "before")
-        }
-        _ => false,
-    };
-    is_protections.then(|| name.to_string())
+    let name = &call.func_name;
+    Some(match call.target.as_ref().map(|target| &target.expr) {
+        Some(Expr::Ident(library)) if is_library(library) => format!("{library}.{name}"),
+        _ => name.clone(),
+    })
 }
 
-/// An expression of names as it is written: `request.userInfo`.
-fn written(expression: &IdedExpr) -> Option<String> {
-    match &expression.expr {
-        Expr::Ident(name) => Some(name.clone()),
-        Expr::Select(select) => Some(format!("{}.{}", written(&select.operand)?, select.field)),
-        Expr::Call(call) if call.func_name == INDEX => {
-            Some(format!("{}[…]", written(call.args.first()?)?))
-        }
-        _ => None,
-    }
+/// Whether a name stands before the dot of functions.
+pub(crate) fn is_library(name: &str) -> bool {
+    [
+        "sets", "ip", "cidr", "format", "optional", "lists", "strings",
+    ]
+    .contains(&name)
 }

@@ -17,6 +17,7 @@ use kube_cel::cel::Value;
 use kube_cel::cel::objects::{Key, Map};
 use serde_json::Value as Json;
 
+use crate::cost::TEXT;
 use crate::in_force::InForce;
 use crate::path::GuardedPath;
 
@@ -28,9 +29,6 @@ pub(crate) struct Settings {
     /// How many values they are.
     pub(crate) size: usize,
 }
-
-/// Bytes of text that count as one value.
-const TEXT: usize = 64;
 
 // === impl Settings ===
 

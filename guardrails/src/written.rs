@@ -12,7 +12,6 @@ use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::expression::Expression;
 use crate::guardrail::{Guardrail, is_guardrail};
 use crate::guardrails::Guardrails;
 use crate::judge::Judge;
@@ -144,7 +143,7 @@ fn unknown_protections(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Findin
 /// The findings on fields that expressions read and the definition of the policy kind does not have.
 fn unknown_fields(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
     let Some(kind) = &guardrail.policy_kind else {
-        return not_by_kind(guardrail);
+        return Vec::new();
     };
     let Some(schema) = snapshot
         .profile(kind)
@@ -180,58 +179,58 @@ fn unknown_fields(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
     findings
 }
 
-/// The findings on expressions that read the settings as if the guardrail named a policy kind.
-fn not_by_kind(guardrail: &Guardrail) -> Vec<Finding> {
-    let expressions = guardrail.expressions();
-    let mistaken = expressions.filter(|(_, expression)| expression.reads().next().is_some());
-    let finding = |(field, _): (String, &Expression)| {
-        let message = "without spec.policyKind, effective is a map from kinds: write effective[\"Kind.group\"].spec, or name the kind in spec.policyKind";
-        let mut finding = Finding::new(Code::Guardrail, &guardrail.key(), message).at(field);
-        finding.warn();
-        finding.about("effective")
+/// How many targets break a guardrail in this state, and for how many it cannot be judged.
+fn now(snapshot: &Snapshot, one: &Guardrails, key: &ObjectKey, today: Date) -> Vec<Finding> {
+    let Some(guardrail) = one.iter().next() else {
+        return Vec::new();
     };
-    mistaken.map(finding).collect()
-}
-
-/// How many targets break a guardrail in this state.
-fn broken_now(
-    snapshot: &Snapshot,
-    one: &Guardrails,
-    key: &ObjectKey,
-    today: Date,
-) -> Option<Finding> {
-    let guardrail = one.iter().next()?;
+    let warning = |why: String, about: &str| {
+        let mut finding = Finding::new(Code::Guardrail, key, why).about(about);
+        finding.warn();
+        finding
+    };
     let mut resolver = Resolver::bounded(snapshot);
     let mut judge = Judge::standing(one.functions()).bounded();
-    let mut broken = Vec::new();
+    let (mut broken, mut unknown) = (BTreeSet::new(), BTreeSet::new());
+    let mut reason = None;
     let mut judged = 0_usize;
     for target in targets(snapshot, guardrail) {
         for (_, standing) in judge.of_target(&mut resolver, one, &target, today) {
             judged += 1;
-            if matches!(standing, Standing::Broken(_)) {
-                broken.push(target.clone());
+            let Standing::Broken(faults) = standing else {
+                continue;
+            };
+            if faults.iter().any(|fault| !fault.is_error) {
+                broken.insert(target.clone());
+            } else {
+                unknown.insert(target.clone());
+                let mut messages = faults.into_iter().map(|fault| fault.message);
+                reason = reason.or_else(|| messages.next());
             }
         }
         if resolver.is_spent() || judge.is_spent() {
-            return Some(Finding::too_much(
+            return vec![Finding::too_much(
                 key,
                 "which targets break it now",
                 "attache guardrails",
-            ));
+            )];
         }
     }
     if judged == 0 {
         let why = "no object that it matches gets requests now, so it judges nothing";
-        let mut finding = Finding::new(Code::Guardrail, key, why).about("now");
-        finding.warn();
-        return Some(finding);
+        return vec![warning(why.to_owned(), "now")];
     }
-    let number = broken.len();
-    (number > 0).then(|| {
-        let named = wording::named(&broken.into_iter().collect());
-        let message = format!("{number} of {judged} targets break it now: {named}");
-        let mut finding = Finding::new(Code::Guardrail, key, message).about("now");
-        finding.warn();
-        finding
-    })
+    let mut findings = Vec::new();
+    if !broken.is_empty() {
+        let (number, named) = (broken.len(), wording::named(&broken));
+        let why = format!("{number} of {judged} targets break it now: {named}");
+        findings.push(warning(why, "now"));
+    }
+    if let Some(reason) = reason {
+        let (number, named) = (unknown.len(), wording::named(&unknown));
+        let why =
+            format!("it cannot be judged for {number} of {judged} targets now: {named}: {reason}");
+        findings.push(warning(why, "unknown now"));
+    }
+    findings
 }

@@ -234,3 +234,90 @@ fn a_change_on_a_gateway_with_thousands_of_routes_is_judged() {
     let answer = said(&guardrails(Path::new("none")), &snapshot, request);
     assert!(answer.contains("is broken by 10001 HTTPRoutes"), "{answer}");
 }
+
+/// What the webhook says of a new guardrail in the state of the examples, beside these objects.
+fn applied(spec: &Value, more: &[Value]) -> Vec<String> {
+    let snapshot = more.iter().fold(state(Path::new("none")), |snapshot, one| {
+        snapshot.apply(Change::Applied(Arc::new(object(one))))
+    });
+    let about = json!({
+        "operation": "CREATE",
+        "object": {
+            "apiVersion": "attache.dev/v1alpha1",
+            "kind": "Guardrail",
+            "metadata": {"name": "new"},
+            "spec": spec,
+        },
+    });
+    asked(&about, |request| {
+        let findings = Guardrails::default().on_rule(&snapshot, request, date(2026, 12, 1));
+        findings
+            .into_iter()
+            .map(|finding| finding.message)
+            .collect()
+    })
+}
+
+/// What cannot be judged is not broken.
+#[test]
+fn a_new_guardrail_that_cannot_be_judged_says_why() {
+    let spec = json!({
+        "policyKind": {"group": "gateway.envoyproxy.io", "kind": "SecurityPolicy"},
+        "match": {"gateways": [{"name": "public"}]},
+        "rules": [{"require": "effective.spec.jwt.providers.size() > 1"}],
+        "action": "deny",
+    });
+    assert_eq!(
+        applied(&spec, &[]),
+        [
+            "1 of 2 targets break it now: HTTPRoute shop/cart",
+            "it cannot be judged for 1 of 2 targets now: HTTPRoute shop/status: there is no field \"jwt\"; test it with has() first",
+        ]
+    );
+}
+
+/// Anybody could write them before.
+#[test]
+fn exceptions_that_are_there_before_the_guardrail_are_told_to_its_author() {
+    let route = json!({
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "HTTPRoute",
+        "metadata": {
+            "name": "status",
+            "namespace": "shop",
+            "annotations": {"attache.dev/guardrail-exceptions": "new until 2099-12-31: planted"},
+        },
+        "spec": {
+            "parentRefs": [{"name": "public", "namespace": "infra"}],
+            "hostnames": ["status.example.com"],
+        },
+    });
+    let mut spec = json!({"rules": [{"require": "true"}], "action": "deny"});
+    assert_eq!(applied(&spec, std::slice::from_ref(&route)), [""; 0]);
+    spec["exceptBy"] = json!({"groups": ["platform"]});
+    assert_eq!(
+        applied(&spec, &[route]),
+        [
+            "1 target has an exception in an annotation already, whoever wrote it: HTTPRoute shop/status"
+        ]
+    );
+}
+
+/// The page lists what rules may look for.
+#[test]
+fn the_reference_lists_the_protections() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/guardrails.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, listed) = page.split_once("## Protections").unwrap();
+    let (listed, _) = listed.split_once("## ").unwrap();
+    let listed = listed
+        .lines()
+        .filter_map(|line| line.strip_prefix("- `")?.strip_suffix('`'));
+    let snapshot = nothing(&Configuration::default());
+    let profiles = snapshot
+        .policy_kinds()
+        .filter_map(|kind| snapshot.profile(kind));
+    let known = profiles.flat_map(|profile| profile.protects.iter());
+    let known: BTreeSet<String> = known.map(|one| one.name.to_string()).collect();
+    assert_eq!(listed.map(str::to_owned).collect::<BTreeSet<_>>(), known);
+}

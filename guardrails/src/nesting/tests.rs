@@ -23,7 +23,7 @@ fn around(open: &str, middle: &str, close: &str, times: usize) -> String {
 const SHAPES: &[(&str, usize, Shape)] = &[
     ("sums", 100, |n| format!("1{}", "+1".repeat(n))),
     ("comparisons", 100, |n| format!("1{}", "==1".repeat(n))),
-    ("words", 100, |n| format!("1{}", " in 1".repeat(n))),
+    ("words", 100, |n| format!("1{}", " in effective".repeat(n))),
     ("fields", 100, |n| format!("effective{}", ".a".repeat(n))),
     ("methods", 50, |n| format!("'a'{}", ".trim()".repeat(n))),
     ("indexes", 100, |n| format!("effective{}", "[1]".repeat(n))),
@@ -52,11 +52,11 @@ const SHAPES: &[(&str, usize, Shape)] = &[
 fn compiled(text: String) -> Result<(), String> {
     let worker = thread::Builder::new().stack_size(STACK);
     let worker = worker.spawn(move || {
-        let expression = Expression::compile(&text)?;
+        let expression = Expression::compile(&text, true)?;
         let functions = Context::default().with_all();
-        let steps = expression.steps(&Sizes::default());
+        let work = expression.work(&Sizes::default());
         // What it gives does not matter.
-        let _ = expression.evaluate(&functions, steps);
+        let _ = expression.evaluate(&functions, work);
         Ok(())
     });
     worker.unwrap().join().unwrap()

@@ -1,0 +1,187 @@
+//! What is an error when an expression is compiled, and what must not take the memory of the server.
+
+use kube_cel::KubeCelExt as _;
+use kube_cel::cel::Context;
+
+use super::Expression;
+use crate::cost::Sizes;
+
+/// Why a requirement is refused.
+fn refused(text: &str, is_of_kind: bool) -> String {
+    Expression::requirement(text, is_of_kind).unwrap_err()
+}
+
+#[test]
+fn a_requirement_that_is_never_true_or_false_is_refused() {
+    for (text, what) in [
+        ("size(protections)", "a number"),
+        ("protections", "a list"),
+        ("[true]", "a list"),
+        ("{'a': true}", "a map"),
+        ("null", "null"),
+        ("effective", "an object"),
+        ("effective.sources", "a map"),
+        ("request.userInfo.groups", "a list"),
+        ("request.userInfo.username", "text"),
+        ("policies[0].attachedTo", "an object"),
+        ("policies.map(one, one.name)", "a list"),
+        ("true ? 'yes' : 'no'", "text"),
+        ("target.labels.team", "text"),
+        ("string(1)", "text"),
+    ] {
+        let why = format!("it gives {what}; a requirement is true or false");
+        assert_eq!(refused(text, true), why, "{text}");
+    }
+    for text in [
+        "effective.spec.enabled",
+        "policies[0].inForce",
+        "has(effective.spec.jwt)",
+        "policies.exists(one, one.inForce)",
+        "policies.exists_one(one, one.inForce)",
+        "true ? has(effective.spec.a) : effective.spec.b",
+        "size(protections) > 0",
+        "gateway == null || gateway.labels['team'] == 'shop'",
+        "effective.sources['/jwt'].namespace == 'infra'",
+        "before == null || before.policies.all(one, one.name != 'a')",
+        "request.operation in ['CREATE', 'UPDATE']",
+        "target.name.matches('^a.*$')",
+        "sets.contains(protections, ['authentication'])",
+        "ip.isCanonical('1.2.3.4')",
+    ] {
+        let told = Expression::requirement(text, true).map(drop);
+        assert_eq!(told, Ok(()), "{text}");
+    }
+    for text in [
+        "effective.exists(kind, effective[kind].spec.a)",
+        "before == null || 'K.g' in before.effective",
+    ] {
+        let told = Expression::requirement(text, false).map(drop);
+        assert_eq!(told, Ok(()), "{text}");
+    }
+}
+
+#[test]
+fn names_that_do_not_exist_are_refused() {
+    for (text, why) in [
+        ("nwo() > 1", "there is no function \"nwo\""),
+        (
+            "target.name.startWith('a')",
+            "there is no function \"startWith\"; did you mean \"startsWith\"?",
+        ),
+        (
+            "sets.contain(protections, [])",
+            "there is no function \"sets.contain\"; did you mean \"sets.contains\"?",
+        ),
+        (
+            "policies.all(one)",
+            "all() takes a name and a condition: policies.all(one, …)",
+        ),
+        (
+            "target.name.matches('(')",
+            "\"(\" is no regular expression: unclosed group",
+        ),
+        (
+            "matches(target.name, '[')",
+            "\"[\" is no regular expression: unclosed character class",
+        ),
+        (
+            "has(effective.source)",
+            "effective has no field \"source\"; did you mean \"sources\"?",
+        ),
+        (
+            "effective.speck.retries > 1",
+            "effective has no field \"speck\"; did you mean \"spec\"?",
+        ),
+        (
+            "before.effective != null",
+            "before has no field \"effective\"; there are spec, sources, policies, protections",
+        ),
+        (
+            "request.operation == 'create'",
+            "request.operation is never \"create\"; did you mean \"CREATE\"?",
+        ),
+        (
+            "effective.sources['/jwt'] == 'infra/x'",
+            "effective.sources[…] is an object, so it never equals text; it has group, kind, namespace, name",
+        ),
+        (
+            "protections == 'authentication'",
+            "protections is a list, so it never equals text",
+        ),
+        (
+            "protections && true",
+            "protections is a list; a condition is true or false",
+        ),
+        (
+            "!target.name",
+            "target.name is text; a condition is true or false",
+        ),
+        (
+            "'a' in target.name",
+            "target.name is text; in looks into a list or a map",
+        ),
+    ] {
+        assert_eq!(refused(text, true), why, "{text}");
+    }
+    for text in [
+        "effective.spec.jwt == 1",
+        "has(before.spec)",
+        "effective.sources == {}",
+    ] {
+        let why = refused(text, false);
+        assert!(
+            why.starts_with("without spec.policyKind, effective is a map"),
+            "{why}"
+        );
+    }
+    let why = "effective[…] has no field \"speck\"; did you mean \"spec\"?";
+    assert_eq!(refused("effective['K.g'].speck == 1", false), why);
+}
+
+#[test]
+fn protections_are_found_in_all_forms() {
+    for text in [
+        "'x' in protections",
+        "'x' in before.protections",
+        "protections.exists(one, one == 'x')",
+        "protections.exists(one, one in ['x'])",
+        "protections[0] == 'x'",
+        "['x'].all(one, one in protections)",
+        "sets.contains(protections, ['x'])",
+        "protections == ['x']",
+        "size(protections.filter(one, one != 'x')) > 0",
+    ] {
+        let compiled = Expression::requirement(text, true).unwrap();
+        assert_eq!(compiled.protections().collect::<Vec<_>>(), ["x"], "{text}");
+    }
+    let other =
+        Expression::requirement("target.name == 'x' || policies.all(p, p.name == 'x')", true);
+    assert_eq!(other.unwrap().protections().count(), 0);
+}
+
+#[test]
+fn large_values_are_not_made() {
+    let evaluated = |text: &str| {
+        let expression = Expression::compile(text, true)?;
+        let functions = Context::default().with_all();
+        let work = expression.work(&Sizes::default());
+        expression.evaluate(&functions, work).map(drop)
+    };
+    assert!(evaluated("lists.range(99999999999) == []").is_err());
+    let long = "a".repeat(900);
+    for large in [
+        format!("'{long}'.replace('a', '{long}').replace('a', '{long}').size() > 1"),
+        format!(
+            "['{long}'].map(a, [a + a + a + a + a + a + a + a].map(b, [b + b + b + b + b + b + b + b].map(c, [c + c + c + c + c + c + c + c].map(d, [d + d + d + d + d + d + d + d].map(e, [e + e + e + e + e + e + e + e].map(f, f + f + f + f))))))  == []"
+        ),
+    ] {
+        let why = evaluated(&large).unwrap_err();
+        assert!(why.contains("it may "), "{why}");
+    }
+    // The library panics on a precision that Rust does not have.
+    assert!(evaluated("'%.99999f'.format([1.5]) == ''").is_err());
+    assert_eq!(
+        evaluated("'a-b'.replace('-', '.').replace('.', '/') == 'a/b'"),
+        Ok(())
+    );
+}

@@ -1,0 +1,213 @@
+//! Mistakes in an expression that are known before the evaluation, where they would fail on every path, or never hold. In a
+//! message they would be left out in silence.
+
+use attache_engine::model::hint::{nearest, quoted};
+use kube_cel::cel::common::ast::{Expr, IdedExpr, LiteralValue, operators};
+
+use crate::functions::{self, Call};
+use crate::value_type::{Types, ValueType, function_name};
+
+/// What to write without a policy kind.
+const BY_KIND: &str = "without spec.policyKind, effective is a map from kinds: write effective[\"Kind.group\"].spec, or name the kind in spec.policyKind";
+
+/// What is wrong with an expression, apart from its parts.
+pub(crate) fn why_wrong(expression: &IdedExpr, types: &Types<'_>) -> Option<String> {
+    match &expression.expr {
+        Expr::Select(select) if types.are_as_of_kind(&select.operand, &select.field) => {
+            Some(BY_KIND.to_owned())
+        }
+        Expr::Select(select) => {
+            let outer = types.of(&select.operand);
+            if outer.field(&select.field).is_some() {
+                return None;
+            }
+            let (outer_name, name) = (written(&select.operand)?, &select.field);
+            let fields = outer.fields();
+            let remedy = match nearest(name, &fields) {
+                Some(near) => format!("did you mean {near:?}?"),
+                None => format!("there are {}", fields.join(", ")),
+            };
+            Some(format!("{outer_name} has no field {name:?}; {remedy}"))
+        }
+        Expr::Call(call) => match (call.func_name.as_str(), call.args.as_slice()) {
+            (operators::ADD, [one, other]) => not_added(one, other, types),
+            (operators::EQUALS | operators::NOT_EQUALS, [one, other]) => {
+                never_equal(one, other, types).or_else(|| never_equal(other, one, types))
+            }
+            (operators::LOGICAL_AND | operators::LOGICAL_OR, parts) => {
+                parts.iter().find_map(|part| no_truth(part, types))
+            }
+            (operators::LOGICAL_NOT, [part]) | (operators::CONDITIONAL, [part, ..]) => {
+                no_truth(part, types)
+            }
+            (operators::IN, [_, among]) => match types.of(among) {
+                ValueType::List(_) | ValueType::Map(_) | ValueType::Object(_) => None,
+                other => {
+                    let (name, words) = (written_or(among, "what follows in"), other.words()?);
+                    Some(format!("{name} is {words}; in looks into a list or a map"))
+                }
+            },
+            (name, _) if is_operator(name) => None,
+            (_, arguments) => functions::why_wrong(&Call {
+                name: &function_name(expression)?,
+                has_target: call.target.is_some(),
+                arguments,
+            }),
+        },
+        _ => None,
+    }
+}
+
+/// Whether a name is that of an operator: it has a sign, as in `_+_`.
+fn is_operator(name: &str) -> bool {
+    name.contains(|c: char| !c.is_ascii_alphanumeric() && !['_', '.'].contains(&c))
+}
+
+/// Why two values cannot be added.
+fn not_added(one: &IdedExpr, other: &IdedExpr, types: &Types<'_>) -> Option<String> {
+    let number = match (types.of(one), types.of(other)) {
+        (ValueType::Number, text) if text.is_text() => one,
+        (text, ValueType::Number) if text.is_text() => other,
+        _ => return None,
+    };
+    let number = written_or(number, "…");
+    Some(format!(
+        "text and a number cannot be added; write string({number})"
+    ))
+}
+
+/// Why a value cannot equal another one.
+fn never_equal(one: &IdedExpr, other: &IdedExpr, types: &Types<'_>) -> Option<String> {
+    let (type_of_one, type_of_other) = (types.of(one), types.of(other));
+    if let (ValueType::OneOf(known), Expr::Literal(LiteralValue::String(text))) =
+        (type_of_one, &other.expr)
+    {
+        let text: &str = text.inner();
+        let named: Vec<&str> = known
+            .iter()
+            .copied()
+            .filter(|one| !one.is_empty())
+            .collect();
+        return (!known.contains(&text)).then(|| {
+            let remedy = match nearest(text, &named) {
+                Some(near) => format!("did you mean {near:?}?"),
+                None => format!("it is one of {}", quoted(&named)),
+            };
+            format!("{} is never {text:?}; {remedy}", written_or(one, "it"))
+        });
+    }
+    let words = (type_of_one.words()?, type_of_other.words()?);
+    let is_null = |one: ValueType| matches!(one, ValueType::Null);
+    let may_be_null = |one: ValueType| matches!(one, ValueType::Object(_) | ValueType::Map(_));
+    if words.0 == words.1
+        || (is_null(type_of_one) || is_null(type_of_other))
+        || (may_be_null(type_of_one) && may_be_null(type_of_other))
+    {
+        return None;
+    }
+    // Of the two orders, the one that names something.
+    let name = written(one)?;
+    let hint = match type_of_one {
+        ValueType::Object(_) => format!("; it has {}", type_of_one.fields().join(", ")),
+        _ => String::new(),
+    };
+    Some(format!(
+        "{name} is {}, so it never equals {}{hint}",
+        words.0, words.1
+    ))
+}
+
+/// Why an expression is no condition.
+fn no_truth(expression: &IdedExpr, types: &Types<'_>) -> Option<String> {
+    let of = types.of(expression);
+    if matches!(of, ValueType::Bool) {
+        return None;
+    }
+    let (name, words) = (written_or(expression, "a part of a condition"), of.words()?);
+    Some(format!("{name} is {words}; a condition is true or false"))
+}
+
+/// Why an expression cannot be a message.
+pub(crate) fn why_no_text(expression: &IdedExpr, types: &Types<'_>) -> Option<String> {
+    let of = types.of(expression);
+    if of.is_text() {
+        return None;
+    }
+    let what = of.words()?;
+    Some(format!("it gives {what}; a message is text"))
+}
+
+/// Why an expression cannot be a requirement.
+pub(crate) fn why_no_truth(expression: &IdedExpr, types: &Types<'_>) -> Option<String> {
+    let of = types.of(expression);
+    if matches!(of, ValueType::Bool) {
+        return None;
+    }
+    let what = of.words()?;
+    Some(format!("it gives {what}; a requirement is true or false"))
+}
+
+/// The texts that an expression looks for among the protections.
+pub(crate) fn protections<'a>(expression: &'a IdedExpr, types: &Types<'a>) -> Vec<&'a str> {
+    let Expr::Call(call) = &expression.expr else {
+        return Vec::new();
+    };
+    let are_protections =
+        |one: &IdedExpr| matches!(types.of(one), ValueType::List(ValueType::Protection));
+    let is_protection = |one: &IdedExpr| matches!(types.of(one), ValueType::Protection);
+    match (call.func_name.as_str(), call.args.as_slice()) {
+        (operators::IN, [what, among]) if are_protections(among) => texts(what, types),
+        (operators::IN, [what, among]) if is_protection(what) => texts(among, types),
+        (operators::EQUALS | operators::NOT_EQUALS, [one, other]) => {
+            if is_protection(one) || are_protections(one) {
+                texts(other, types)
+            } else if is_protection(other) || are_protections(other) {
+                texts(one, types)
+            } else {
+                Vec::new()
+            }
+        }
+        ("contains" | "equivalent" | "intersects", [one, other]) => {
+            if are_protections(one) {
+                texts(other, types)
+            } else if are_protections(other) {
+                texts(one, types)
+            } else {
+                Vec::new()
+            }
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The texts that an expression stands for: a text, a list of texts, or a variable of a macro over such a list.
+pub(crate) fn texts<'a>(expression: &'a IdedExpr, types: &Types<'a>) -> Vec<&'a str> {
+    match &expression.expr {
+        Expr::Literal(LiteralValue::String(text)) => vec![text.inner()],
+        Expr::List(list) => {
+            let elements = list.elements.iter();
+            elements.flat_map(|element| texts(element, types)).collect()
+        }
+        Expr::Ident(name) => {
+            let bound = types.bound(name);
+            bound.map_or_else(Vec::new, |bound| bound.texts.clone())
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// An expression of names as it is written: `request.userInfo`.
+fn written(expression: &IdedExpr) -> Option<String> {
+    match &expression.expr {
+        Expr::Ident(name) if !name.starts_with('@') => Some(name.clone()),
+        Expr::Select(select) => Some(format!("{}.{}", written(&select.operand)?, select.field)),
+        Expr::Call(call) if call.func_name == operators::INDEX => {
+            Some(format!("{}[…]", written(call.args.first()?)?))
+        }
+        _ => None,
+    }
+}
+
+fn written_or(expression: &IdedExpr, other: &str) -> String {
+    written(expression).unwrap_or_else(|| other.to_owned())
+}
