@@ -76,7 +76,7 @@ impl Modules {
                 path, is_import, ..
             } in named
             {
-                let Some(path) = from_root(path, module, &own, &imports) else {
+                let Some(path) = from_root(&path, module, &own, &imports) else {
                     continue;
                 };
                 if let (true, Some(name)) = (is_import, path.last()) {
@@ -142,7 +142,7 @@ impl Modules {
 
 /// A path from the root of its package; `None` if it is in another package.
 fn from_root(
-    path: Vec<String>,
+    path: &[String],
     module: &Module,
     modules: &BTreeMap<Module, &String>,
     imports: &Imports,
