@@ -209,7 +209,8 @@ fn names_and_values_break_no_row() {
             "spec": {{"targetRef": {{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "cart"}},
                      "timeout": "{evil}", "{evil}": "1s"}}}}"#
     );
-    let output = run_with(&["impact", "--from", QUICKSTART, "-f", "-"], &policy).clean();
+    let state = "examples/envoy-gateway";
+    let output = run_with(&["impact", "--from", state, "-f", "-"], &policy).clean();
     assert!(!output.contains(['\u{1b}', '\u{202e}']), "{output:?}");
     assert!(
         output.lines().all(|line| !line.starts_with("FORGED")),

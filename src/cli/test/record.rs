@@ -38,6 +38,13 @@ struct Effective {
     from: BTreeMap<String, String>,
 }
 
+impl Effective {
+    /// Whether it has policies, but no setting.
+    fn is_empty(&self) -> bool {
+        self.spec.as_object().is_some_and(serde_json::Map::is_empty)
+    }
+}
+
 /// What is in force on some paths to a target.
 struct OnSome {
     /// The listener at which the paths begin, and the section of the target at which they end.
@@ -129,8 +136,12 @@ fn on_target(
         let mut is_all = true;
         for (group, shown) in groups.iter().zip(&shown) {
             let is_nothing = group.effective.policies().is_empty();
-            if let Some(effective) = effective(&kind, shown, is_nothing) {
-                by_result.extend(parts(shown, &effective));
+            let in_force = effective(&kind, shown, is_nothing);
+            if in_force.as_ref().is_some_and(Effective::is_empty) {
+                // Policies without a setting: nothing can be expected of their settings.
+                is_all = false;
+            } else if let Some(in_force) = in_force {
+                by_result.extend(parts(shown, &in_force));
             } else {
                 unknown.insert(format!("{kind} on {on}, where only its controller knows"));
                 is_all = false;
