@@ -65,7 +65,7 @@ impl Guardrails {
         };
         let annotations = &object.meta.annotations;
         if !is_read(annotations) {
-            // Whoever wrote it cannot know, so it is more than a notice.
+            // The author of the annotation cannot know, so it is more than a notice.
             return vec![too_long(key)];
         }
         let read = self.read_lines(key, annotations, today).into_iter();

@@ -2,7 +2,9 @@
 //!
 //! A macro evaluates its body once for each element of a list or map. Everything else is done once.
 
-use kube_cel::cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, LiteralValue};
+use kube_cel::cel::common::ast::{
+    CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue,
+};
 
 /// Values that a comparison or function reads per step.
 const READ: usize = 8;
@@ -90,17 +92,12 @@ impl<'a> Scope<'a> {
                 let before = self
                     .steps(&inner.iter_range)
                     .saturating_add(self.steps(&inner.accu_init));
-                let outside = self.bound.len();
-                let element = Size::of_list(range.each);
-                self.bound.push((&inner.iter_var, element));
-                let second = inner.iter_var2.as_deref();
-                self.bound.extend(second.map(|name| (name, element)));
-                self.bound.push((&inner.accu_var, range));
-                let turn = self
-                    .steps(&inner.loop_cond)
-                    .saturating_add(self.steps(&inner.loop_step));
-                let after = self.steps(&inner.result);
-                self.bound.truncate(outside);
+                let (turn, after) = self.inside(inner, range, |scope| {
+                    let turn = scope
+                        .steps(&inner.loop_cond)
+                        .saturating_add(scope.steps(&inner.loop_step));
+                    (turn, scope.steps(&inner.result))
+                });
                 turn.saturating_mul(range.elements)
                     .saturating_add(before)
                     .saturating_add(after)
@@ -112,6 +109,24 @@ impl<'a> Scope<'a> {
                 parts.fold(1, |sum: usize, part| sum.saturating_add(self.steps(part)))
             }
         }
+    }
+
+    /// What `ask` says where the variables of a comprehension over values of this size are known.
+    fn inside<T>(
+        &mut self,
+        inner: &'a ComprehensionExpr,
+        range: Size,
+        ask: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let outside = self.bound.len();
+        let element = Size::of_list(range.each);
+        self.bound.push((&inner.iter_var, element));
+        let second = inner.iter_var2.as_deref();
+        self.bound.extend(second.map(|name| (name, element)));
+        self.bound.push((&inner.accu_var, range));
+        let said = ask(self);
+        self.bound.truncate(outside);
+        said
     }
 
     /// How large the value of an expression may be.
@@ -132,14 +147,7 @@ impl<'a> Scope<'a> {
             },
             Expr::Comprehension(inner) => {
                 let range = self.size(&inner.iter_range);
-                let outside = self.bound.len();
-                let element = Size::of_list(range.each);
-                self.bound.push((&inner.iter_var, element));
-                let second = inner.iter_var2.as_deref();
-                self.bound.extend(second.map(|name| (name, element)));
-                self.bound.push((&inner.accu_var, range));
-                let each = self.size(&inner.loop_step).each;
-                self.bound.truncate(outside);
+                let each = self.inside(inner, range, |scope| scope.size(&inner.loop_step).each);
                 Size {
                     elements: range.elements,
                     each: range.each.max(each),

@@ -19,7 +19,7 @@ use crate::functions::Functions;
 use crate::guardrail::{Guardrail, Rule};
 use crate::in_force::InForce;
 use crate::path::{GuardedPath, PathId};
-use crate::target_paths::{JudgedPath, is_direct};
+use crate::target_paths::{AtOwners, JudgedPath, is_direct};
 use crate::values::Settings;
 use crate::variables::{self, Variables};
 
@@ -42,6 +42,8 @@ pub struct Judge<'g> {
     /// The names of the protections for all requests.
     pub(crate) protections: HashMap<Shared<Effective>, Rc<[Arc<str>]>>,
     known: HashMap<Question, Rc<Outcome>>,
+    /// In the state of the only resolver that it is asked with.
+    pub(crate) at_owners: AtOwners,
 }
 
 /// What is known of a target and a guardrail.
@@ -139,6 +141,7 @@ impl<'g> Judge<'g> {
             settings: HashMap::new(),
             protections: HashMap::new(),
             known: HashMap::new(),
+            at_owners: AtOwners::default(),
         }
     }
 

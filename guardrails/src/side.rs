@@ -72,7 +72,7 @@ impl<'r, 's> Side<'r, 's> {
     /// The paths to a target; each target is asked for once.
     pub(crate) fn paths(&mut self, target: &ObjectKey) -> TargetPaths {
         if !is_route(&target.gk) {
-            return TargetPaths::find(self.resolver, target, self.kind);
+            return TargetPaths::find(self.resolver, target, self.kind, &mut self.at_owners);
         }
         let snapshot = self.resolver.snapshot();
         let mut of_kinds = Vec::with_capacity(self.of_routes.len());

@@ -34,7 +34,7 @@ impl<'g> Judge<'g> {
         Self::with(functions, values::request(None, None), 0)
     }
 
-    /// The guardrails that apply to an object, and whether it fulfils them. Objects without a path that a guardrail
+    /// The guardrails that apply to an object, and whether it fulfils them, always asked with the same resolver. Objects without a path that a guardrail
     /// applies to are left out.
     pub fn of_target(
         &mut self,
@@ -56,7 +56,9 @@ impl<'g> Judge<'g> {
             .map(|guardrail| guardrail.policy_kind.as_ref());
         let kinds: BTreeSet<Option<&GroupKind>> = kinds.collect();
         let of_kinds = kinds.into_iter();
-        let of_kinds = of_kinds.map(|kind| (kind, TargetPaths::find(resolver, key, kind)));
+        let at_owners = &mut self.at_owners;
+        let of_kinds =
+            of_kinds.map(|kind| (kind, TargetPaths::find(resolver, key, kind, at_owners)));
         let of_kinds: Vec<(Option<&GroupKind>, TargetPaths)> = of_kinds.collect();
         let paths = of_kinds.iter();
         let paths: Vec<_> = paths

@@ -73,6 +73,7 @@ impl TargetPaths {
         resolver: &mut Resolver<'_>,
         target: &ObjectKey,
         kind: Option<&GroupKind>,
+        at_owners: &mut AtOwners,
     ) -> Self {
         let snapshot = resolver.snapshot();
         let kinds = kinds(snapshot, kind);
@@ -91,7 +92,7 @@ impl TargetPaths {
             }
         });
         if let Some(paths) = &without_policies {
-            AtOwners::default().add(resolver, &target.gk, paths, &mut of_kinds);
+            at_owners.add(resolver, &target.gk, paths, &mut of_kinds);
         }
         Self {
             target: target.clone(),

@@ -46,11 +46,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let Definitions { rules, crds, used } = args.state.definitions()?;
     let mut answer = kinds(&rules, &crds, &used, args.all || args.kind.is_some());
     if let Some(wanted) = &args.kind {
-        let known = answer.kinds.clone();
-        answer.kinds.retain(|kind| kind.is_called(wanted));
-        if answer.kinds.is_empty() {
-            return Err(unknown(wanted, &known).into());
+        if !answer.kinds.iter().any(|kind| kind.is_called(wanted)) {
+            return Err(unknown(wanted, &answer.kinds).into());
         }
+        answer.kinds.retain(|kind| kind.is_called(wanted));
     }
     let style = args.output.style();
     let text = match args.output.program(&document(&answer))? {
