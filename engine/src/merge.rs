@@ -22,6 +22,7 @@ use crate::policy::{InForce, Policy, Setting, StanzaRef};
 mod apart;
 mod atomic;
 mod cost;
+mod each;
 mod filled;
 mod inherited;
 mod kept;
@@ -33,8 +34,10 @@ mod replaced;
 mod stages;
 mod target_fields;
 
+pub(crate) use apart::act_together;
 pub use atomic::{AtomicLevel, winner};
 pub(crate) use cost::{fold_cost, policies_read};
+pub use each::ComparedBy;
 pub(crate) use level::contenders;
 use level::{by_age, level_stanzas, with_appended_lists};
 pub use outcome::{PolicyOutcome, field_conflicts, policy_outcome};

@@ -30,6 +30,17 @@ impl Policy {
         weaknesses.chain(caveats).chain(unknown)
     }
 
+    /// Why it may have an effect on a target of this kind, although none is known.
+    pub fn acts_elsewhere(&self, snapshot: &Snapshot, target: &GroupKind) -> Option<&str> {
+        let mut caveats = self.profile.caveats.iter();
+        let caveat = caveats.find(|caveat| {
+            caveat.acts_elsewhere
+                && caveat.targets.iter().any(|kind| **kind == *target.kind)
+                && self.has_caveat(caveat, snapshot)
+        });
+        caveat.map(|caveat| &*caveat.text)
+    }
+
     fn has_caveat(&self, caveat: &Caveat, snapshot: &Snapshot) -> bool {
         let is_backend = |kind: &Arc<str>| {
             let kind = GroupKind::gateway_api(kind);

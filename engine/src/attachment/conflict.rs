@@ -41,7 +41,7 @@ pub fn rejected(policies: &[Arc<Policy>]) -> Vec<Option<&Arc<Policy>>> {
         SameTarget::NewestWins => all_but(policies.last()),
         // A policy of strategy None is alone: nothing merges with an older one, and a newer one merges with
         // nothing.
-        SameTarget::Merge | SameTarget::MergeOldest => {
+        SameTarget::Merge | SameTarget::MergeOldest | SameTarget::MergeUnsettled => {
             let alone = policies.first().is_some_and(|first| first.merges_by_none());
             let lost = |policy: &Arc<Policy>| alone || policy.merges_by_none();
             policies

@@ -94,6 +94,7 @@ pub(super) fn rejection(lost: &LostTargets, target: &Place) -> Option<Rejection>
         reason: "Conflicted",
         effect: RejectionEffect::NotAttached,
         requests_fail: false,
+        reported: None,
         message: format!(
             "it conflicts with {winner} on {elsewhere}, and is then rejected on every target"
         ),

@@ -152,6 +152,7 @@ impl Rejection {
             reason: "Invalid",
             effect,
             requests_fail: false,
+            reported: None,
             message: format!(
                 "{shared}, and settings of plain HTTP listeners hold for a whole port"
             ),

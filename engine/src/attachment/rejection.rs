@@ -87,11 +87,14 @@ impl RejectionFinder {
         let mut clashes = policy.profile.clashes.iter().filter(counts).peekable();
         let is_free = clashes.peek().is_none()
             && policy.profile.references.is_empty()
+            && policy.profile.reported_invalid.is_none()
             && policy.rejected_on(&target.object.gk).is_none();
         if is_free || is_reported_accepted(snapshot, policy) {
             return None;
         }
-        let invalid = by_its_settings(policy, target).or_else(|| unresolved(snapshot, policy));
+        let invalid = by_its_settings(policy, target)
+            .or_else(|| unresolved(snapshot, policy))
+            .or_else(|| reported_invalid(snapshot, policy));
         let counts = |rejection: &Rejection| {
             !only_attached || rejection.effect != RejectionEffect::NotAttached
         };
@@ -175,6 +178,7 @@ impl RejectionFinder {
                         reason: "TargetConflict",
                         effect: RejectionEffect::NotAttached,
                         requests_fail: false,
+                        reported: None,
                         message: format!(
                             "{} matches a hostname and a path of {key} too",
                             other.key
@@ -280,6 +284,7 @@ impl RejectionFinder {
                 reason: "Conflicted",
                 effect: RejectionEffect::NotAttached,
                 requests_fail: false,
+                reported: None,
                 message: format!(
                     "a rule of {} sends to {} too, which has not this policy",
                     route.key, other
@@ -296,6 +301,7 @@ fn by_its_settings(policy: &Policy, target: &Place) -> Option<Rejection> {
         reason: "Invalid",
         effect: rejected.then.into(),
         requests_fail: rejected.requests_fail,
+        reported: None,
         message: rejected.text.to_string(),
     })
 }
@@ -307,7 +313,20 @@ fn unresolved(snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
         reason: "Invalid",
         effect: unresolved.field.if_missing.into(),
         requests_fail: unresolved.requests_fail,
+        reported: None,
         message: unresolved.why,
+    })
+}
+
+/// Why the controllers of a policy report that it is invalid, for kinds of which it is known what becomes of such a policy.
+fn reported_invalid(snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
+    let reported = policy.reported_invalid(snapshot)?;
+    Some(Rejection {
+        reason: "Invalid",
+        effect: reported.fact.then.into(),
+        requests_fail: reported.requests_fail,
+        reported: Some(reported.condition),
+        message: reported.message,
     })
 }
 
@@ -321,6 +340,7 @@ fn named_twice(policy: &Policy, target: &Place) -> Option<Rejection> {
         reason: "Conflicted",
         effect: RejectionEffect::InForce,
         requests_fail: false,
+        reported: None,
         message: format!("it names {target} twice, and is in force all the same"),
     })
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::kinds::profile::Profile;
 use crate::model::ids::{ObjectKey, Place};
+use crate::model::object::is_route;
 use crate::model::object::reported::{Acceptance, Condition, Entry, Subject};
 use crate::policy::{Policy, denial};
 use crate::state::snapshot::Snapshot;
@@ -176,7 +177,8 @@ pub fn is_rejected_only_for(
     reason: &str,
 ) -> bool {
     let entries = entries(snapshot, policy).filter(|entry| match &entry.subject {
-        Subject::Ancestor(place) => place.object == *object,
+        // Policies on routes report on the Gateways above them.
+        Subject::Ancestor(place) => place.object == *object || is_route(&object.gk),
         Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => true,
     });
     let denial = |entry| denial(&policy.profile, entry);

@@ -61,15 +61,18 @@ impl Policy {
         })
     }
 
-    /// Whether requests get an error because controllers reject its settings, or because these name an object that cannot be used.
+    /// Whether requests get an error because controllers reject its settings, because these name an object that cannot be used, or
+    /// because its controllers report that it is invalid.
     pub fn requests_fail(&self, snapshot: &Snapshot) -> bool {
         let rejected = || {
             let mut targets = self.targets.iter();
             targets.find_map(|target| self.rejected_on(&target.gk))
         };
         let unresolved = self.unresolved(snapshot);
+        let reported = || self.reported_invalid(snapshot);
         unresolved.is_some_and(|unresolved| unresolved.requests_fail)
             || rejected().is_some_and(|rejected| rejected.requests_fail)
+            || reported().is_some_and(|reported| reported.requests_fail)
     }
 
     /// Whether it lets requests pass if the object of a field cannot be used.

@@ -25,13 +25,15 @@ use crate::topology::OwnTls;
 
 mod alternatives;
 mod at_listeners;
+mod contributions;
 mod given;
 mod listener_effects;
 mod own;
 
 pub use at_listeners::lost_at_listeners;
+use contributions::Contributions;
 pub use given::Extent;
-use given::{Given, Source};
+use given::Given;
 use own::Owns;
 pub use own::{lost_by_gateways, own_client_certificates};
 
@@ -40,6 +42,9 @@ pub const CLIENT_CERTIFICATES: &str = "client certificates";
 
 /// The name of the protection by allowed origins in profiles.
 pub const CORS: &str = "CORS rules";
+
+/// A policy that provides a protection, and the setting if it is known.
+type Source = (ObjectKey, Option<(SettingPath, JsonText)>);
 
 /// A protection that some paths lose.
 #[derive(Clone, Debug)]
@@ -184,6 +189,10 @@ fn requests_fail(snapshot: &Snapshot, effective: &Effective) -> bool {
         let policy = snapshot.policy(key);
         policy.is_some_and(|policy| policy.requests_fail(snapshot))
     })
+}
+
+fn contributions(given: &[Given]) -> Vec<&Contributions> {
+    given.iter().map(|given| &given.contributions).collect()
 }
 
 /// Whether a change leaves the effective targets of these paths without requests. An unknown parent may send some.
@@ -332,6 +341,10 @@ impl Lost {
         };
         if remains >= least(&had)? {
             let is_given = least(&had)? > Extent::None;
+            let lost = Contributions::lost(&contributions(&had), &contributions(&has));
+            if !lost.is_empty() {
+                return Some(Self::part(lost, after.1));
+            }
             let results = |paths: &[AtPath]| -> Vec<Shared<Effective>> {
                 paths.iter().map(|(one, _)| one.clone()).collect()
             };
@@ -350,6 +363,17 @@ impl Lost {
         };
         lost.note_sources(had.into_iter().flat_map(|given| given.sources));
         Some(lost)
+    }
+
+    /// A part of what provided it, while the rest stays in force.
+    fn part(sources: Vec<Source>, after: &[AtPath]) -> Self {
+        let mut lost = Self {
+            now: after.iter().flat_map(|(one, _)| one.policies()).collect(),
+            remains: Extent::Some,
+            ..Self::nothing()
+        };
+        lost.note_sources(sources);
+        lost
     }
 
     /// Records what provided it.

@@ -1,6 +1,5 @@
 //! Facts about a policy kind, each with its source: configuration, built-in profile, CRD, default.
 
-use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -8,7 +7,6 @@ use serde::Serialize;
 
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
-use crate::model::object::{Crd, RetainedFields};
 use crate::model::section::{PortsBy, SectionNames};
 
 mod addresses;
@@ -31,10 +29,12 @@ mod open_rules;
 mod parts;
 mod paths;
 mod ports;
+mod profile_rules;
 mod read;
 mod references;
 mod refused;
 mod rejected_if;
+mod reported_invalid;
 mod resolve;
 mod retained;
 mod routes;
@@ -65,9 +65,11 @@ pub use parts::{
     RefField, StanzaNames, Strategies,
 };
 pub use ports::{PortSettings, PortSettingsFile};
+pub use profile_rules::{ProfileRules, is_policy_kind};
 pub use references::{Reference, WhenRejected};
 pub use refused::{Refused, RefusedFile};
 pub use rejected_if::RejectedIf;
+pub use reported_invalid::ReportedInvalid;
 pub use routes::OnRoutes;
 pub use schema::{
     Constraints, Field, FieldDefault, JsonType, Limit, Number, Part, Pattern, Shape, SpecRule,
@@ -213,6 +215,8 @@ pub struct Profile {
     pub references: Fact<Vec<Reference>>,
     /// Settings for which controllers reject a policy.
     pub rejected_if: Fact<Vec<RejectedIf>>,
+    /// What becomes of a policy that its controllers report to be invalid.
+    pub reported_invalid: Fact<Option<ReportedInvalid>>,
     /// Behaviour of controllers that is not modelled.
     pub caveats: Fact<Vec<Caveat>>,
     /// Settings that switch a protection off, as paths within the settings.
@@ -231,140 +235,6 @@ pub struct Profile {
     pub on_routes: Fact<Vec<OnRoutes>>,
     /// Settings that do nothing at some levels.
     pub ineffective: Fact<Vec<Ineffective>>,
-}
-
-/// The configured and the built-in profiles, before CRDs are added.
-#[derive(Clone, Debug, Default)]
-pub struct ProfileRules {
-    config: BTreeMap<GroupKind, file::ProfileFile>,
-    builtin: BTreeMap<GroupKind, file::ProfileFile>,
-    keeps: RetainedFields,
-    /// Facts about controllers, by name.
-    controllers: BTreeMap<String, ControllerFile>,
-}
-
-// === impl ProfileRules ===
-
-impl ProfileRules {
-    /// Configured profiles take precedence over built-in ones.
-    pub fn new(config: Vec<file::ProfileFile>, builtin: Vec<file::ProfileFile>) -> Self {
-        let (config, builtin) = (by_kind(config), by_kind(builtin));
-        let keeps = retained::retained(config.values().chain(builtin.values()));
-        Self {
-            config,
-            builtin,
-            keeps,
-            controllers: BTreeMap::new(),
-        }
-    }
-
-    /// The built-in profiles.
-    pub fn builtin(&self) -> impl Iterator<Item = &file::ProfileFile> {
-        self.builtin.values()
-    }
-
-    /// Adds facts about controllers; configured ones take precedence over built-in ones.
-    #[must_use]
-    pub fn with_controllers(
-        mut self,
-        config: Vec<ControllerFile>,
-        builtin: Vec<ControllerFile>,
-    ) -> Self {
-        let all = builtin.into_iter().chain(config);
-        let all: Vec<ControllerFile> = all.collect();
-        let delegation = all.iter().filter_map(|facts| facts.delegation.as_ref());
-        let annotations = delegation.filter_map(|facts| facts.inherit_matches.as_ref());
-        let annotations = annotations.map(|annotation| annotation.key.clone());
-        self.keeps.annotations.extend(annotations);
-        let all = all.into_iter();
-        self.controllers = all.map(|facts| (facts.name.clone(), facts)).collect();
-        self
-    }
-
-    /// Retains the whole spec of every object.
-    #[must_use]
-    pub fn retaining_specs(mut self) -> Self {
-        self.keeps.all_specs = true;
-        self
-    }
-
-    /// The facts about a controller; `None` if there are none.
-    pub fn controller(&self, name: &str) -> Option<&ControllerFile> {
-        self.controllers.get(name).or_else(|| {
-            let mut all = self.controllers.values();
-            all.find(|facts| facts.is_also(name))
-        })
-    }
-
-    /// The `controllerName` of a `GatewayClass` that a controller creates itself; `None` if none creates it.
-    pub fn controller_of_created(&self, class: &str) -> Option<&Arc<str>> {
-        let mut controllers = self.controllers.values();
-        controllers.find_map(|facts| facts.creates_classes.get(class))
-    }
-
-    /// How controllers follow routes that delegate to others, of each controller that does.
-    pub fn delegations(&self) -> impl Iterator<Item = &DelegationFile> {
-        let controllers = self.controllers.values();
-        controllers.filter_map(|facts| facts.delegation.as_ref())
-    }
-
-    /// Whether a controller has a protocol of its own with this name, without a domain.
-    pub fn is_protocol_of_controllers(&self, protocol: &str) -> bool {
-        let mut controllers = self.controllers.values();
-        controllers.any(|facts| facts.protocols.iter().any(|own| own == protocol))
-    }
-
-    /// The kinds of which controllers make routes.
-    pub fn made_routes(&self) -> impl Iterator<Item = &MadeRouteFile> {
-        let controllers = self.controllers.values();
-        controllers.flat_map(|facts| &facts.makes_routes)
-    }
-
-    /// Kinds that are policy kinds regardless of their CRD.
-    pub fn kinds(&self) -> impl Iterator<Item = &GroupKind> {
-        let kinds = self.config.keys().chain(self.builtin.keys());
-        kinds.filter(|gk| self.is_policy_kind(gk) == Some(true))
-    }
-
-    /// The parts of objects that are retained because profiles need them.
-    pub fn retained_fields(&self) -> &RetainedFields {
-        &self.keeps
-    }
-
-    /// Whether there is a built-in profile for a kind.
-    pub fn is_builtin(&self, gk: &GroupKind) -> bool {
-        self.builtin.contains_key(gk)
-    }
-
-    /// Whether profiles state that a kind is, or is not, a policy kind.
-    fn is_policy_kind(&self, gk: &GroupKind) -> Option<bool> {
-        let is_policy_in = |files: &BTreeMap<GroupKind, file::ProfileFile>| {
-            files.get(gk).map(|file| file.policy.unwrap_or(true))
-        };
-        is_policy_in(&self.config).or_else(|| is_policy_in(&self.builtin))
-    }
-
-    /// The profile of a kind; `None` if it is not a policy kind.
-    pub fn profile(&self, gk: &GroupKind, crd: Option<&Crd>) -> Option<Profile> {
-        let is_policy = match crd {
-            Some(crd) => is_policy_kind(self, crd),
-            None => self.is_policy_kind(gk) == Some(true),
-        };
-        if !is_policy {
-            return None;
-        }
-        let explicit = [
-            (self.config.get(gk), Source::Config),
-            (self.builtin.get(gk), Source::Builtin),
-        ];
-        Some(resolve::resolve(gk, &explicit, crd))
-    }
-}
-
-/// Whether a CRD defines a policy kind: it has a profile, the label, or the right schema.
-pub fn is_policy_kind(rules: &ProfileRules, crd: &Crd) -> bool {
-    let looks_like_one = crd.policy_label.is_some() || crd.facts.is_policy;
-    rules.is_policy_kind(&crd.gk).unwrap_or(looks_like_one)
 }
 
 // === impl Fact ===
@@ -489,9 +359,4 @@ impl Profile {
         let allow = self.allow.as_ref()?;
         allow.iter().find(|allowed| allowed.gk == *gk)
     }
-}
-
-fn by_kind(files: Vec<file::ProfileFile>) -> BTreeMap<GroupKind, file::ProfileFile> {
-    let keyed = files.into_iter().map(|file| (file.matches.gk(), file));
-    keyed.collect()
 }

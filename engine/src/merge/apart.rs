@@ -37,6 +37,12 @@ pub(super) fn folded(profile: &Profile, levels: &[MergeLevel<'_>]) -> Option<Eff
     Some(Effective { result })
 }
 
+/// Whether two policies of a kind act at the same moment of a request.
+pub(crate) fn act_together(one: &Policy, other: &Policy) -> bool {
+    let apart = one.profile.merging.apart.as_ref();
+    apart.is_none_or(|apart| value(apart, one) == value(apart, other))
+}
+
 /// The value of the field in a policy, or the one that is meant if it is not set.
 fn value(apart: &Apart, policy: &Policy) -> String {
     let mut parts = policy.parts().map(StanzaRef::tree);

@@ -41,7 +41,7 @@ pub(super) fn level_stanzas<'a>(profile: &Profile, level: &'a [Arc<Policy>]) -> 
     }
     match *profile.same_target {
         SameTarget::Merge => merging(level.iter()),
-        SameTarget::MergeOldest => oldest_over(merging(level.iter())),
+        SameTarget::MergeOldest | SameTarget::MergeUnsettled => oldest_over(merging(level.iter())),
         SameTarget::OldestWins => pieces_of(level.first()),
         SameTarget::NewestWins => pieces_of(level.last()),
         SameTarget::FieldOverlap | SameTarget::EqualField | SameTarget::NoneWins => {

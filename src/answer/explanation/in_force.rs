@@ -363,7 +363,7 @@ impl Path {
                 let keeps_place = clash.effect == RejectionEffect::WithoutSettings;
                 let earlier = standing.rejection.take();
                 standing.rejection = Some(found::Rejected {
-                    why: format!("attache expects its controller to reject it ({clash})"),
+                    why: clash.sentence(),
                     requests_fail: earlier.is_some_and(|one| one.requests_fail)
                         || clash.requests_fail && (standing.keeps_place || !keeps_place),
                 });
@@ -401,9 +401,10 @@ impl Path {
             if let Some(report) = rejection(snapshot, policy) {
                 let standing = standings.entry(policy.key().clone()).or_default();
                 standing.at.insert(step.place.clone());
+                let earlier = standing.rejection.take();
                 standing.rejection = Some(found::Rejected {
                     why: format!("its controller reports {report}"),
-                    requests_fail: false,
+                    requests_fail: earlier.is_some_and(|one| one.requests_fail),
                 });
             }
         }

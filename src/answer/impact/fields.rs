@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Named;
-use crate::engine::merge::Effective;
+use crate::engine::merge::{ComparedBy, Effective};
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::setting_path::SettingPath;
 use crate::engine::model::wording;
@@ -44,8 +44,8 @@ pub(super) fn fields(before: &Effective, after: &Effective) -> (Vec<Field>, BTre
         return (Vec::new(), all);
     }
     let mut moved = BTreeSet::new();
-    let together = before.is_side_by_side() || after.is_side_by_side();
-    let (was, is) = (leaves(before, together), leaves(after, together));
+    let by = ComparedBy::of(before, after);
+    let (was, is) = (leaves(before, &by), leaves(after, &by));
     let all: BTreeSet<&Whose> = was.keys().chain(is.keys()).collect();
     let differing = all.into_iter().filter_map(|whose| {
         let (was, is) = (was.get(whose), is.get(whose));
@@ -76,10 +76,11 @@ pub(super) fn fields(before: &Effective, after: &Effective) -> (Vec<Field>, BTre
     (fields, moved)
 }
 
-fn leaves(effective: &Effective, together: bool) -> BTreeMap<Whose, &Setting> {
+fn leaves<'a>(effective: &'a Effective, by: &ComparedBy) -> BTreeMap<Whose, &'a Setting> {
     let leaves = effective.leaves().into_iter();
-    let whose = |leaf: &Setting| together.then(|| leaf.policy.clone());
-    leaves
-        .map(|(path, leaf)| ((path, whose(leaf)), leaf))
-        .collect()
+    let whose = |(path, leaf): (SettingPath, &'a Setting)| {
+        let policy = by.policy(&path, leaf);
+        ((path, policy), leaf)
+    };
+    leaves.map(whose).collect()
 }

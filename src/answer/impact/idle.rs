@@ -26,7 +26,11 @@ pub(super) fn idle(
     let idle = |snapshot: &Snapshot, keys: &BTreeSet<ObjectKey>, done: Done| {
         let policies = keys.iter().filter(|key| !busy.contains(*key));
         let policies = policies.filter(|key| done == Done::Deleted || !matters(before, after, key));
-        let policies: Vec<&Arc<Policy>> = policies.filter_map(|key| snapshot.policy(key)).collect();
+        let policies = policies.filter_map(|key| snapshot.policy(key));
+        // Its requests get an error, and no longer when it is gone.
+        let policies: Vec<&Arc<Policy>> = policies
+            .filter(|policy| done == Done::Applied || !policy.requests_fail(before))
+            .collect();
         let mut resolver = Resolver::new(snapshot);
         statuses(&mut resolver, &policies, |policy, status| {
             let known = done == Done::Applied && before.policy(policy.key()).is_some();
@@ -98,7 +102,7 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: Done, known: bool) ->
             format!("it {verb} not in force: its controller reports {report}")
         }
         (Accepted::Clashing(why), _) => {
-            format!("it {verb} not in force: attache expects its controller to reject it ({why})")
+            format!("it {verb} not in force: {}", why.sentence())
         }
         (Accepted::TargetNotFound, _) => match status.targets.first() {
             Some(target) => format!("it {verb} not attached: {} does not exist", target.target),

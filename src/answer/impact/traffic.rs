@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::requests::Requests;
 use super::{NotTaken, Rerouted, States};
 use crate::answer::named::{Named, named};
+use crate::engine::attachment::targets_of;
 use crate::engine::effective::Resolver;
 use crate::engine::effective::renames::Renames;
 use crate::engine::effective::traffic::{self, OpenedRoutes};
@@ -42,6 +43,8 @@ pub struct Traffic {
     pub unserved: Vec<Unserved>,
     /// Objects whose requests get an error from then on.
     pub failing: Vec<Failing>,
+    /// Objects whose requests got an error until then, because a policy was rejected.
+    pub answered: Vec<Failing>,
 }
 
 /// Objects whose requests get an error because a policy is rejected: an object that its settings name cannot be used.
@@ -129,7 +132,11 @@ pub(super) fn lost_traffic(
     lost.detached
         .extend(objects.iter().filter(is_detached).cloned());
     let cut = traffic::backends(before, after, objects);
-    let traffic = in_words(&lost, cut, failing(before, after));
+    let traffic = in_words(
+        &lost,
+        cut,
+        [failing(before, after), answered(before, after)],
+    );
     (traffic, lost.opened)
 }
 
@@ -139,14 +146,18 @@ pub(in crate::answer) fn between(states: &States<'_>) -> (Traffic, OpenedRoutes)
     let (before, after, renames) = (states.before, states.after, states.renames);
     let lost = traffic::between(before, after, renames);
     let cut = traffic::backends_between(before, after, renames);
-    let traffic = in_words(&lost, cut, failing(before, after));
+    let traffic = in_words(
+        &lost,
+        cut,
+        [failing(before, after), answered(before, after)],
+    );
     (traffic, lost.opened)
 }
 
 fn in_words(
     lost: &traffic::Traffic,
     cut: BTreeSet<(ObjectKey, ObjectKey, String)>,
-    failing: Vec<Failing>,
+    [failing, answered]: [Vec<Failing>; 2],
 ) -> Traffic {
     let reduced = lost.reduced.iter().map(|(route, listeners)| Reduced {
         route: Named::from(route),
@@ -188,7 +199,34 @@ fn in_words(
         backends: cut.collect(),
         unserved: unserved.collect(),
         failing,
+        answered,
     }
+}
+
+/// The policies because of which requests fail only before a change.
+fn answered(before: &Snapshot, after: &Snapshot) -> Vec<Failing> {
+    let policies = before
+        .used_kinds()
+        .flat_map(|kind| before.policies(kind))
+        .filter(|policy| policy.requests_fail(before));
+    let fails_still = |policy: &Policy| {
+        let later = after.policy(policy.key());
+        later.is_some_and(|later| later.requests_fail(after))
+    };
+    let answered = policies.filter(|policy| !fails_still(policy));
+    let answered = answered.map(|policy| {
+        let own = &policy.key().namespace;
+        let targets = policy.targets.iter();
+        let objects: BTreeSet<ObjectKey> = targets
+            .flat_map(|target| targets_of(before, own, target))
+            .filter(|object| after.get(object).is_some())
+            .collect();
+        Failing {
+            policy: Named::from(policy.key()),
+            objects: named(&objects),
+        }
+    });
+    answered.filter(|one| !one.objects.is_empty()).collect()
 }
 
 /// The policies because of which requests fail only after a change.
@@ -252,6 +290,11 @@ impl Traffic {
             failing.objects.retain(&is_within);
         }
         self.failing.retain(|failing| !failing.objects.is_empty());
+        for answered in &mut self.answered {
+            answered.objects.retain(&is_within);
+        }
+        self.answered
+            .retain(|answered| !answered.objects.is_empty());
         for moved in &mut self.moved {
             moved.routes.retain(&is_within);
         }
@@ -270,5 +313,6 @@ impl Traffic {
             && self.backends.is_empty()
             && self.unserved.is_empty()
             && self.failing.is_empty()
+            && self.answered.is_empty()
     }
 }

@@ -127,7 +127,7 @@ pub(in crate::answer) fn not_attached(
         Accepted::Accepted => return None,
         Accepted::Conflicted(with) => format!("{target} already has {}", with.path()),
         Accepted::Rejected(report) => format!("its controller reports {report}"),
-        Accepted::Clashing(why) => format!("attache expects its controller to reject it ({why})"),
+        Accepted::Clashing(why) => why.sentence(),
         _ if let Some(why) = unusable(policy) => why,
         _ if policy.strategies.is_none() => "its merge strategy cannot be used".to_owned(),
         Accepted::Invalid | Accepted::TargetNotFound => match (reach, &place.section) {

@@ -197,6 +197,14 @@ pub(super) fn lost_traffic(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
             "the requests of {objects} get an error: {policy} names an object that cannot be used"
         ));
     }
+    for answered in &traffic.answered {
+        let objects = answered.objects.iter().map(|one| one.0.object.clone());
+        let objects = count(&objects.collect(), kinds);
+        let policy = kinds.place(&answered.policy.0);
+        lines.push(format!(
+            "the requests of {objects} get an error no longer, as they did because {policy} was rejected: they pass with what is in force then"
+        ));
+    }
     lines.extend(gained(traffic, kinds));
     lines.extend(rerouted(traffic, kinds));
     for cut in &traffic.backends {
@@ -383,7 +391,7 @@ pub(super) fn named_in(traffic: &Traffic) -> impl Iterator<Item = &Named> {
     let routes = routes.chain(traffic.gained.iter().map(|gained| &gained.route));
     let routes = routes.chain(traffic.moved.iter().flat_map(|moved| &moved.routes));
     let cut = traffic.backends.iter();
-    let failing = traffic.failing.iter();
+    let failing = traffic.failing.iter().chain(&traffic.answered);
     let failing = failing.flat_map(|one| one.objects.iter().chain([&one.policy]));
     let unserved = traffic.unserved.iter();
     let gateways = unserved.flat_map(|unserved| [&unserved.gateway, &unserved.class]);

@@ -11,7 +11,7 @@ use crate::attachment::{attached_to, permission, targets_of};
 use crate::effective::impact::{EffectiveChange, Same, diff};
 use crate::effective::traffic::{Traffic, traffic};
 use crate::effective::{PathGroup, Resolver};
-use crate::merge::Effective;
+use crate::merge::{ComparedBy, Effective};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::json_text::JsonText;
 use crate::model::maps::HashSet;
@@ -20,7 +20,6 @@ use crate::model::section;
 use crate::model::setting_path::SettingPath;
 use crate::model::shared::Shared;
 use crate::policy::Policy;
-use crate::policy::Setting;
 use crate::state::grants::{certificates_into, granted, routes_into};
 use crate::state::snapshot::{Change, Snapshot};
 
@@ -258,15 +257,14 @@ pub(super) fn effect(
 /// `field: 3 -> 5` for each field that differs: first removed fields, then changed fields, then new fields.
 fn differences(before: &Effective, after: &Effective) -> Vec<String> {
     // Policies that are each in force as a whole replace no fields of each other, so the comparison is per policy.
-    let side_by_side = before.is_side_by_side() || after.is_side_by_side();
+    let by = ComparedBy::of(before, after);
     let fields = |effective: &Effective| -> BTreeMap<(Option<ObjectKey>, SettingPath), JsonText> {
         let leaves = effective
             .leaves()
             .into_iter()
             .filter(|(_, setting)| !setting.value.is_null());
-        let whose = |setting: &Setting| side_by_side.then(|| setting.policy.clone());
         leaves
-            .map(|(path, setting)| ((whose(setting), path), setting.value.clone()))
+            .map(|(path, setting)| ((by.policy(&path, setting), path), setting.value.clone()))
             .collect()
     };
     let (before, after) = (fields(before), fields(after));

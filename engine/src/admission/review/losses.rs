@@ -9,7 +9,7 @@ use super::lost_protection::protections;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
-use crate::merge::Effective;
+use crate::merge::{ComparedBy, Effective};
 use crate::model::ids::ObjectKey;
 use crate::model::json_text::JsonText;
 use crate::model::maps::HashMap;
@@ -134,15 +134,19 @@ fn takes_away(shifted: &EffectiveChange, policy: &ObjectKey) -> bool {
             .iter()
             .any(|other| other != policy);
     }
+    let by = ComparedBy::of(&shifted.before, &shifted.after);
     let after = shifted.after.leaves();
-    let after: HashMap<&SettingPath, &JsonText> = after
+    let after: HashMap<(&SettingPath, Option<ObjectKey>), &JsonText> = after
         .iter()
-        .map(|(path, setting)| (path, &setting.value))
+        .map(|(path, setting)| ((path, by.policy(path, setting)), &setting.value))
         .collect();
     // Policies that are each in force as a whole take nothing from each other.
     let side_by_side = shifted.before.is_side_by_side() || shifted.after.is_side_by_side();
     let before = shifted.before.leaves().into_iter();
     let mut lost =
         before.filter(|(_, setting)| !setting.value.is_null() && setting.policy != *policy);
-    !side_by_side && lost.any(|(path, setting)| after.get(&path) != Some(&&setting.value))
+    !side_by_side
+        && lost.any(|(path, setting)| {
+            after.get(&(&path, by.policy(&path, setting))) != Some(&&setting.value)
+        })
 }

@@ -309,9 +309,7 @@ fn rejected(policy: &Policy, target: &TargetStatus) -> Option<Finding> {
             format!("it is not in force on {place}: its controller reports {report}")
         }
         Accepted::Clashing(why) => {
-            format!(
-                "it has no effect on {place}: attache expects its controller to reject it ({why})"
-            )
+            format!("it has no effect on {place}: {}", why.sentence())
         }
         _ => {
             let left_out = target.left_out()?;

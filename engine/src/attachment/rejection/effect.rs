@@ -17,6 +17,8 @@ pub struct Rejection {
     pub effect: RejectionEffect,
     /// Whether requests that the policy is for get an error.
     pub requests_fail: bool,
+    /// The condition that its controllers report, where the rejection is known from it.
+    pub reported: Option<String>,
 }
 
 /// What becomes of a rejected policy at its target.
@@ -40,6 +42,17 @@ pub enum RejectionEffect {
 }
 
 impl Rejection {
+    /// Who rejects the policy and why, as a part of a sentence.
+    pub fn sentence(&self) -> String {
+        match &self.reported {
+            Some(condition) if self.requests_fail => {
+                format!("its controller reports {condition}, and its requests get an error")
+            }
+            Some(condition) => format!("its controller reports {condition}"),
+            None => format!("attache expects its controller to reject it ({self})"),
+        }
+    }
+
     /// Whether the policy is in force on its target or on other sections of it.
     pub fn is_partial(&self) -> bool {
         matches!(

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::Source;
+use super::contributions::Contributions;
 use crate::kinds::profile::{Profile, Protection, Weakness, WeaknessResult};
 use crate::merge::Effective;
-use crate::model::ids::ObjectKey;
 use crate::model::json_text::JsonText;
 use crate::model::setting_path::{SettingPath, is_under};
 use crate::policy::{InForce, Setting, StanzaRef};
@@ -25,9 +26,6 @@ pub enum Extent {
     All,
 }
 
-/// A policy that provides a protection, and the setting if it is known.
-pub(super) type Source = (ObjectKey, Option<(SettingPath, JsonText)>);
-
 /// What provides a protection.
 pub(super) struct Given {
     /// For which requests.
@@ -36,6 +34,8 @@ pub(super) struct Given {
     pub(super) sources: Vec<Source>,
     /// Why it does not hold for all requests, as sentences for users.
     pub(super) weaknesses: BTreeSet<Arc<str>>,
+    /// The settings that count together, one by one.
+    pub(super) contributions: Contributions,
 }
 
 /// What one of several policies that stand side by side provides.
@@ -58,11 +58,12 @@ struct Look<'a> {
 // === impl Given ===
 
 impl Given {
-    fn nothing() -> Self {
+    pub(super) fn nothing() -> Self {
         Self {
             extent: Extent::None,
             sources: Vec::new(),
             weaknesses: BTreeSet::new(),
+            contributions: Contributions::default(),
         }
     }
 
@@ -89,9 +90,11 @@ impl Given {
             let mut given = look.together(parts.into_iter());
             given.sources.iter_mut().for_each(|source| source.1 = None);
             given.sources.dedup();
+            given.contributions = Contributions::default();
             return given;
         }
-        look.together(effective.in_force())
+        let apart = effective.apart();
+        look.together(apart.iter().map(InForce::of))
     }
 
     /// Whether policies say what becomes of requests: they protect some, or let them pass.
@@ -119,6 +122,7 @@ impl Given {
                 sum.weaknesses.extend(given.weaknesses);
             }
             sum.sources.extend(given.sources);
+            sum.contributions.add(given.contributions);
         }
         sum
     }
@@ -129,7 +133,7 @@ impl Given {
 impl<'a> Look<'a> {
     /// What policies provide together. If any of them may let a request pass, and one lets all pass, these protect
     /// nothing.
-    fn together(self, parts: impl Iterator<Item = InForce<'a>>) -> Given {
+    fn together<'b>(self, parts: impl Iterator<Item = InForce<'b>>) -> Given {
         let parts: Vec<OfOne> = parts.map(|part| self.of_one(part)).collect();
         let mut alternatives = parts.iter().filter(|part| part.is_alternative);
         let is_open = alternatives.any(|part| part.lets_all_pass);
@@ -142,12 +146,15 @@ impl<'a> Look<'a> {
             if is_open && !part.lets_all_pass {
                 part.given.weaknesses.clear();
             }
+            let sources = &part.given.sources;
+            let contributions = Contributions::of(self.protection, sources, part.is_alternative);
+            part.given.contributions = contributions;
             each.push(part.given);
         }
         Given::sum(each)
     }
 
-    fn of_one(self, part: InForce<'a>) -> OfOne {
+    fn of_one(self, part: InForce<'_>) -> OfOne {
         let leaves = part.leaves();
         let weaknesses = self.weaknesses(part, &leaves);
         let mut given = Given::nothing();
@@ -175,7 +182,7 @@ impl<'a> Look<'a> {
     /// The weaknesses of these settings, of those that concern the protection.
     fn weaknesses(
         self,
-        part: InForce<'a>,
+        part: InForce<'_>,
         leaves: &[(SettingPath, &Setting)],
     ) -> Vec<&'a Weakness> {
         let mut json: Option<Value> = None;

@@ -52,12 +52,11 @@ impl OwnTls {
             ClientCertificates::Required => Given {
                 extent: Extent::All,
                 sources: vec![(self.gateway.clone(), Some((path, value)))],
-                weaknesses: BTreeSet::new(),
+                ..Given::nothing()
             },
             ClientCertificates::Asked => Given {
-                extent: Extent::None,
-                sources: Vec::new(),
                 weaknesses: BTreeSet::from([NOT_REQUIRED.into()]),
+                ..Given::nothing()
             },
         }
     }

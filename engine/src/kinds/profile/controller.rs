@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::DelegationFile;
 use super::kind_match::Match;
 use super::paths::setting_path;
-use super::{DelegationFile, ProfileRules};
 use crate::model::ids::{GroupKind, ObjectKey};
 
 /// Facts about a controller of Gateways that are independent of policies.
@@ -223,22 +223,6 @@ pub enum GrpcMethodAlone {
     Expression,
     /// As a header.
     Header,
-}
-
-// === impl ProfileRules ===
-
-impl ProfileRules {
-    /// Kinds of controllers that attach to Gateways like routes.
-    pub fn attached_kinds(&self) -> impl Iterator<Item = &AttachedKindFile> {
-        let controllers = self.controllers.values();
-        controllers.flat_map(|facts| &facts.attached_kinds)
-    }
-
-    /// Whether a backend is no object but stands for all objects of its kind whose parent is the rule.
-    pub fn is_for_all(&self, backend: &ObjectKey) -> bool {
-        self.attached_kinds()
-            .any(|kind| kind.stands_for_all(backend))
-    }
 }
 
 // === impl AttachedKindFile ===

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     Allowed, Classes, Fact, GatewayByLabel, Ineffective, OnListeners, OnRoutes, PortSettings,
-    Profile, Protection, RefField, Source, Strategies, Strategy, Weakness,
+    Profile, Protection, RefField, ReportedInvalid, Source, Strategies, Strategy, Weakness,
 };
 use crate::model::ids::GroupKind;
 
@@ -201,6 +201,9 @@ impl Profile {
             }),
             fact("rejectedIf", &self.rejected_if, |_| {
                 json!(super::rejected_if::shown(&self.rejected_if))
+            }),
+            fact("reportedInvalid", &self.reported_invalid, |v| {
+                json!(v.as_ref().map(ReportedInvalid::json))
             }),
             fact("controllers", &self.controllers, |v| json!(v)),
             fact("ignoredBy", &self.ignored_by, |v| json!(v)),

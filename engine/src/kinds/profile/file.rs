@@ -10,6 +10,7 @@ use super::controller::ControllerFile;
 pub use super::kind_match::Match;
 use super::references::ReferenceFile;
 use super::rejected_if::RejectedIfFile;
+use super::reported_invalid::ReportedInvalidFile;
 use super::weakness::{AlternativesFile, WeaknessFile};
 use super::{
     Clash, Class, ConflictScope, CrossNamespace, NameComparison, NeedFile, OnMissing, Only, Parent,
@@ -101,6 +102,8 @@ pub struct ProfileFile {
     pub references: Option<Vec<ReferenceFile>>,
     /// Settings for which controllers reject a policy, beyond what its definition says.
     pub rejected_if: Option<Vec<RejectedIfFile>>,
+    /// What becomes of a policy with one target that its controllers report to be `Invalid`; without it, it counts as absent.
+    pub reported_invalid: Option<ReportedInvalidFile>,
     /// Behaviour of the controllers of the kind that attache does not model.
     pub caveats: Option<Vec<CaveatFile>>,
     /// Names of the controllers that act on the kind, as in `controllerName` of a `GatewayClass`.

@@ -13,7 +13,7 @@ use super::read;
 use super::{
     Allowed, Caveat, Class, CrossNamespace, DictatedBy, Direction, Fact, Ineffective, Merging,
     Need, OnListeners, OnRoutes, Op, PortSettings, Profile, RefField, Reference, Refused,
-    RejectedIf, SameTarget, Source, StanzaNames, Strategies, Strategy, Weakness,
+    RejectedIf, ReportedInvalid, SameTarget, Source, StanzaNames, Strategies, Strategy, Weakness,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -149,6 +149,9 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
                     .map(RejectedIf::read)
                     .collect(),
             )
+        }),
+        reported_invalid: stated(explicit, |p| {
+            Some(Some(ReportedInvalid::read(p.reported_invalid.as_ref()?)))
         }),
         controllers: stated(explicit, |p| Some(paths::texts(p.controllers.as_ref()?))),
         ignored_by: stated(explicit, |p| Some(paths::texts(p.ignored_by.as_ref()?))),

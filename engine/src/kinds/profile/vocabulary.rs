@@ -113,6 +113,8 @@ pub enum SameTarget {
     Merge,
     /// They merge, and the older one wins where two set the same field.
     MergeOldest,
+    /// They merge, and where two set the same field, either may win: nothing orders them. The older one is shown.
+    MergeUnsettled,
     /// They merge, unless two set the same field: then the newer one is rejected.
     FieldOverlap,
     /// Each is in force, unless they differ in a field: then all are rejected.

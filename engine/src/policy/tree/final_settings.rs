@@ -55,7 +55,7 @@ impl Tree {
     }
 
     /// A tree at a path, and nothing else.
-    fn nested(tree: &Self, path: &[String]) -> Self {
+    pub(super) fn nested(tree: &Self, path: &[String]) -> Self {
         path.iter().rev().fold(tree.clone(), |tree, key| {
             let mut map = Fields::default();
             map.insert(key.as_str().into(), tree);

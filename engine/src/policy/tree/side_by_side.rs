@@ -1,6 +1,7 @@
 //! Settings of several policies at one place, each of them in force.
 
 use super::Tree;
+use crate::model::setting_path::SettingPath;
 
 // === impl Tree ===
 
@@ -17,6 +18,47 @@ impl Tree {
             Ok([one]) => one,
             Err(each) => Self::Each(each),
         }
+    }
+
+    /// The paths of settings that several policies have, each in force.
+    pub(crate) fn places_of_each(&self) -> Vec<SettingPath> {
+        fn note(tree: &Tree, path: &mut SettingPath, places: &mut Vec<SettingPath>) {
+            match tree {
+                Tree::Each(_) => places.push(path.clone()),
+                Tree::Map(map) => {
+                    for (key, tree) in map.iter() {
+                        path.push(key.clone());
+                        note(tree, path, places);
+                        path.pop();
+                    }
+                }
+                Tree::Instead(tree) => note(tree, path, places),
+                Tree::Leaf(_) | Tree::List(_) => {}
+            }
+        }
+        let mut places = Vec::new();
+        note(self, &mut SettingPath::new(), &mut places);
+        places
+    }
+
+    /// The settings that several policies have, each by itself, after the others; `None` if there are none.
+    pub(crate) fn apart(&self) -> Option<Vec<Self>> {
+        let places = self.places_of_each();
+        if places.is_empty() {
+            return None;
+        }
+        let mut rest = self.clone();
+        let mut apart = Vec::new();
+        for place in places {
+            let place: Vec<String> = place.iter().map(ToString::to_string).collect();
+            if let Some(Self::Each(each)) = self.at(&place) {
+                let each = each.iter();
+                apart.extend(each.map(|tree| Self::nested(tree, &place)));
+            }
+            rest.remove(&place);
+        }
+        apart.insert(0, rest);
+        Some(apart)
     }
 
     fn into_each(self) -> Vec<Self> {

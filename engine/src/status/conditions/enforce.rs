@@ -7,16 +7,19 @@ use super::idle::idle;
 use super::unknown::if_it_delegates;
 use super::{NoEffect, State, TargetStatus, Winner};
 use crate::effective::{Outcome, PathGroup, Stack};
-use crate::merge::{PolicyOutcome, ValuesInForce, policies_in_force};
+use crate::kinds::profile::SameTarget;
+use crate::merge::{PolicyOutcome, ValuesInForce, act_together, policies_in_force};
 use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
+use crate::model::json_text::JsonText;
 use crate::model::level::Level;
 use crate::model::maps;
 use crate::model::object::is_route;
 use crate::model::path_trie::PathTrie;
-use crate::model::setting_path::SettingPath;
+use crate::model::setting_path::{SettingPath, is_under};
 use crate::model::shared::Shared;
 use crate::policy::Policy;
 use crate::policy::StanzaRef;
+use crate::policy::tree::Tree;
 use crate::state::snapshot::Snapshot;
 use crate::topology::AncestorPaths;
 
@@ -66,10 +69,14 @@ pub(super) fn enforce(
     // By list of ancestor paths, which many groups share.
     let mut through: maps::HashMap<&AncestorPaths, Tally> = maps::HashMap::default();
     let mut paths: Option<Arc<[SettingPath]>> = None;
+    let mut unordered = None;
     for group in groups.iter().filter(counts) {
         let in_force = *known.entry(group.outcome()).or_insert_with(|| {
             if is_idle_here(policy, group) {
                 return None;
+            }
+            if unordered.is_none() {
+                unordered = unsettled(policy, group, &status.target);
             }
             let merged = group.merged_policies();
             if merged.iter().any(|with| with.key() == policy.key()) {
@@ -122,12 +129,61 @@ pub(super) fn enforce(
     } else {
         let idle = || idle(snapshot, policy, groups, &status.target);
         let state = tally.state().unwrap_or_else(idle);
-        let unknown = if_it_delegates(snapshot, &status.target);
+        let is_idle = matches!(state, State::NoEffect(_));
+        let kind = &status.target.object.gk;
+        let elsewhere = || policy.acts_elsewhere(snapshot, kind).map(ToOwned::to_owned);
+        let elsewhere = is_idle.then(elsewhere).flatten();
+        let unknown = elsewhere
+            .or_else(|| if_it_delegates(snapshot, &status.target))
+            .or(unordered);
         unknown.map_or(state, State::Unknown)
     });
     if is_route(&status.target.object.gk) {
         status.note_passed_by(without_policy(policy, groups));
     }
+}
+
+/// The reason if another policy of its target sets the same, and nothing orders the two.
+fn unsettled(policy: &Policy, group: &PathGroup, target: &Place) -> Option<String> {
+    if *policy.profile.same_target != SameTarget::MergeUnsettled {
+        return None;
+    }
+    let level = group
+        .stack
+        .iter()
+        .find(|level| level.step.place == *target)?;
+    let rivals = level.policies.iter();
+    let mut rivals =
+        rivals.filter(|rival| rival.key() != policy.key() && act_together(policy, rival));
+    let together = &policy.profile.merging.together;
+    let mut leaves = group.effective.leaves();
+    leaves.retain(|(path, _)| !together.iter().any(|setting| is_under(path, setting)));
+    rivals.find_map(|rival| {
+        let (path, _) = leaves.iter().find(|(path, setting)| {
+            let loser = if setting.policy == *policy.key() {
+                rival
+            } else if setting.policy == *rival.key() {
+                policy
+            } else {
+                return false;
+            };
+            sets_otherwise(loser, path, &setting.value)
+        })?;
+        Some(format!(
+            "{} sets {} on {target}, too, and nothing orders the two: either may be in force, and another after a restart",
+            rival.key().path(),
+            path.join(".")
+        ))
+    })
+}
+
+fn sets_otherwise(policy: &Policy, path: &[Arc<str>], value: &JsonText) -> bool {
+    let path: Vec<String> = path.iter().map(ToString::to_string).collect();
+    policy.parts().any(|part| match part.tree().at(&path) {
+        Some(Tree::Leaf(own)) => own.value != *value,
+        Some(_) => true,
+        None => false,
+    })
 }
 
 /// The Gateways through which requests reach a route of the groups, and on which the policy does not act.

@@ -1,0 +1,61 @@
+//! Policies that their controllers report to be invalid, and that act on requests all the same: they keep their place, or their
+//! requests get an error.
+
+use serde_json::Value;
+
+use super::reports::{self, Rejected};
+use crate::kinds::profile::{ReportedInvalid, collect};
+use crate::policy::Policy;
+use crate::state::snapshot::Snapshot;
+
+/// The reason that the profiles speak of.
+const INVALID: &str = "Invalid";
+
+/// A policy that its controllers report to be invalid.
+pub(super) struct Reported<'a> {
+    /// What becomes of it.
+    pub(super) fact: &'a ReportedInvalid,
+    /// The message of the controller.
+    pub(super) message: String,
+    /// The whole condition: `Accepted=False (Invalid): …`.
+    pub(super) condition: String,
+    /// Whether requests that the policy is for get an error.
+    pub(super) requests_fail: bool,
+}
+
+// === impl Policy ===
+
+impl Policy {
+    /// What becomes of it because its controllers report that it is invalid. They do not say for which of several targets, so for
+    /// those nothing is known.
+    pub(super) fn reported_invalid<'a>(&'a self, snapshot: &Snapshot) -> Option<Reported<'a>> {
+        let fact = self.profile.reported_invalid.as_ref()?;
+        self.object.reported.as_ref()?;
+        let [target] = &*self.targets else {
+            return None;
+        };
+        let is_whole = reports::rejected(snapshot, self) == Rejected::Everywhere;
+        if !is_whole || !fact.is_about(&target.gk.kind) {
+            return None;
+        }
+        let report = reports::rejection(snapshot, self)?;
+        let is_it = report.is_rejection && *report.condition.reason == *INVALID;
+        is_it.then(|| Reported {
+            fact,
+            message: report.condition.message.to_string(),
+            condition: report.to_string(),
+            requests_fail: fact.requests_fail && !self.may_fail_open(fact),
+        })
+    }
+
+    fn may_fail_open(&self, fact: &ReportedInvalid) -> bool {
+        self.parts().any(|part| {
+            let settings = part.as_in_force().json();
+            fact.fail_open.iter().any(|path| {
+                let mut values = Vec::new();
+                collect(&settings, path, &mut values);
+                values.contains(&&Value::Bool(true))
+            })
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! What provides a protection, one by one: settings that all count together, each with a filter or a rule of its own. If one of several
+//! goes and nothing comes in its place, a part of the protection is gone.
+
+use std::collections::BTreeMap;
+
+use super::Source;
+use crate::kinds::profile::Protection;
+use crate::model::setting_path::{SettingPath, is_under};
+
+/// The settings that provide a protection; at each of them what policies say, with its sources. Alternatives are one contribution: with
+/// one of them fewer, fewer requests pass.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Contributions(BTreeMap<SettingPath, BTreeMap<String, Vec<Source>>>);
+
+// === impl Contributions ===
+
+impl Contributions {
+    /// The contributions of these sources, which are all of one part.
+    pub(super) fn of(protection: &Protection, sources: &[Source], is_alternative: bool) -> Self {
+        let mut by_setting: BTreeMap<SettingPath, Vec<Source>> = BTreeMap::new();
+        for source in sources {
+            let (_, Some((path, _))) = source else {
+                continue;
+            };
+            let mut settings = protection.settings.iter();
+            if let Some(setting) = settings.find(|setting| is_under(path, setting)) {
+                let setting: SettingPath = path.iter().take(setting.len()).cloned().collect();
+                by_setting.entry(setting).or_default().push(source.clone());
+            }
+        }
+        let each = by_setting.into_iter().map(|(setting, sources)| {
+            let says = if is_alternative {
+                String::new()
+            } else {
+                text(&sources)
+            };
+            (setting, BTreeMap::from([(says, sources)]))
+        });
+        Self(each.collect())
+    }
+
+    /// Adds those of another part.
+    pub(super) fn add(&mut self, others: Self) {
+        for (setting, all) in others.0 {
+            let known = self.0.entry(setting).or_default();
+            for (says, sources) in all {
+                known.entry(says).or_default().extend(sources);
+            }
+        }
+    }
+
+    /// The sources of those that are on all paths before and not after, if nothing comes in their place and others stay.
+    pub(super) fn lost(before: &[&Self], after: &[&Self]) -> Vec<Source> {
+        let mut lost = Vec::new();
+        for later in after {
+            let is_new = |setting: &SettingPath, says: &String| {
+                let mut before = before.iter();
+                !before.any(|had| had.has(setting, says, later))
+            };
+            if later.0.is_empty() || later.each().any(|(setting, says, _)| is_new(setting, says)) {
+                continue;
+            }
+            let Some((first, others)) = before.split_first() else {
+                continue;
+            };
+            for (setting, says, sources) in first.each() {
+                let mut others = others.iter();
+                let everywhere = others.all(|other| other.has(setting, says, first));
+                if everywhere && !later.has(setting, says, first) {
+                    lost.extend(sources.iter().cloned());
+                }
+            }
+        }
+        lost
+    }
+
+    fn each(&self) -> impl Iterator<Item = (&SettingPath, &String, &Vec<Source>)> {
+        let each = self.0.iter();
+        each.flat_map(|(setting, all)| {
+            let all = all.iter();
+            all.map(move |(says, sources)| (setting, says, sources))
+        })
+    }
+
+    /// Whether it has what `other` says at a setting. Where each of the two says one thing, it may be another.
+    fn has(&self, setting: &SettingPath, says: &String, other: &Self) -> bool {
+        let is_sole = |all: &Self| all.0.get(setting).is_some_and(|all| all.len() == 1);
+        let known = self.0.get(setting);
+        known.is_some_and(|known| known.contains_key(says)) || (is_sole(self) && is_sole(other))
+    }
+}
+
+/// What settings say.
+fn text(sources: &[Source]) -> String {
+    let mut text = String::new();
+    for (path, value) in sources.iter().filter_map(|(_, known)| known.as_ref()) {
+        text.push_str(&path.join("."));
+        text.push('=');
+        text.push_str(value.text());
+        text.push('\n');
+    }
+    text
+}

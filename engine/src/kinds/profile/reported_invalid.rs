@@ -1,0 +1,65 @@
+//! What becomes of policies that their controllers report to be invalid.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::paths::setting_paths;
+use super::references::WhenRejected;
+
+/// What becomes of a policy that its controllers report to be `Invalid`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct ReportedInvalidFile {
+    /// What becomes of the policy.
+    pub then: WhenRejected,
+    /// Only on targets of these kinds: `HTTPRoute`. On all by default.
+    #[serde(default)]
+    pub targets: Vec<String>,
+    /// Whether requests that the policy is for get an error then.
+    #[serde(default)]
+    pub requests_fail: bool,
+    /// Settings that may let these requests pass if one of them is `true`: `spec.extAuth.failOpen`.
+    #[serde(default)]
+    pub fail_open: Vec<String>,
+}
+
+/// What becomes of a policy that its controllers report to be invalid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportedInvalid {
+    /// What becomes of the policy.
+    pub then: WhenRejected,
+    targets: Vec<String>,
+    /// Whether requests that the policy is for get an error.
+    pub requests_fail: bool,
+    /// Settings that may let these requests pass.
+    pub fail_open: Vec<Vec<String>>,
+}
+
+// === impl ReportedInvalid ===
+
+impl ReportedInvalid {
+    pub(super) fn read(file: &ReportedInvalidFile) -> Self {
+        Self {
+            then: file.then,
+            targets: file.targets.clone(),
+            requests_fail: file.requests_fail,
+            fail_open: setting_paths(&file.fail_open),
+        }
+    }
+
+    /// Whether it concerns targets of a kind.
+    pub fn is_about(&self, kind: &str) -> bool {
+        self.targets.is_empty() || self.targets.iter().any(|name| name == kind)
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let then = json!(self.then);
+        let then = then.as_str().unwrap_or_default();
+        if self.requests_fail {
+            json!(format!("{then}, and its requests get an error"))
+        } else {
+            json!(then)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Settings that several policies have at one place, each of them in force.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{Effective, Merged};
+use crate::model::ids::ObjectKey;
+use crate::model::setting_path::SettingPath;
+use crate::policy::Setting;
+use crate::policy::tree::Tree;
+
+/// How the settings of two effective policies are compared: by their place, or policy by policy where several policies have settings
+/// at one place, which replace nothing of each other.
+#[derive(Clone, Debug)]
+pub struct ComparedBy {
+    places: BTreeSet<SettingPath>,
+    is_side_by_side: bool,
+}
+
+// === impl ComparedBy ===
+
+impl ComparedBy {
+    /// How two results are compared.
+    pub fn of(before: &Effective, after: &Effective) -> Self {
+        let trees = [before, after].into_iter().flat_map(Effective::trees);
+        Self {
+            places: trees.flat_map(|tree| tree.places_of_each()).collect(),
+            is_side_by_side: before.is_side_by_side() || after.is_side_by_side(),
+        }
+    }
+
+    /// The policy of a setting, where settings are compared policy by policy.
+    pub fn policy(&self, path: &SettingPath, setting: &Setting) -> Option<ObjectKey> {
+        let by_policy = || self.places.iter().any(|place| path.starts_with(place));
+        (self.is_side_by_side || by_policy()).then(|| setting.policy.clone())
+    }
+}
+
+// === impl Effective ===
+
+impl Effective {
+    fn trees(&self) -> impl Iterator<Item = &Arc<Tree>> {
+        self.result.iter().flat_map(Merged::trees)
+    }
+
+    /// Like [`Self::in_force`], with settings that several policies have at one place each by itself.
+    pub(crate) fn apart(&self) -> Vec<Arc<Tree>> {
+        let apart = self.trees().flat_map(|tree| match tree.apart() {
+            Some(apart) => apart.into_iter().map(Arc::new).collect(),
+            None => vec![tree.clone()],
+        });
+        apart.collect()
+    }
+}
