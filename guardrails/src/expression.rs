@@ -7,7 +7,7 @@ use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr};
 use kube_cel::cel::{Context, ExecutionError, Program, Value};
 
 use crate::cost::{self, Sizes, Work};
-use crate::value_type::{Bound, Types, ValueType, is_library};
+use crate::value_type::{Bound, NameOf, Types, ValueType, is_library};
 use crate::{mistake, nesting};
 
 #[cfg(test)]
@@ -40,8 +40,8 @@ pub(crate) struct Expression {
     uses: BTreeSet<&'static str>,
     /// The fields of settings that it reads by name, each as a path within `spec`.
     reads: BTreeSet<Vec<String>>,
-    /// The names of protections that it looks for.
-    protections: BTreeSet<String>,
+    /// The texts that it compares with names.
+    names: BTreeSet<(NameOf, String)>,
     text: String,
 }
 
@@ -53,8 +53,8 @@ struct Names<'a> {
     wrong: Option<String>,
     /// Paths of names below `effective.spec` and `before.spec`.
     settings: BTreeSet<Vec<String>>,
-    /// Texts that are looked for in `protections` and `before.protections`.
-    protections: BTreeSet<String>,
+    /// Texts that are compared with names.
+    compared: BTreeSet<(NameOf, String)>,
 }
 
 // === impl Expression ===
@@ -85,13 +85,13 @@ impl Expression {
             free: BTreeSet::new(),
             wrong: None,
             settings: BTreeSet::new(),
-            protections: BTreeSet::new(),
+            compared: BTreeSet::new(),
         };
         names.visit(program.expression());
         if let Some(why) = names.wrong {
             return Err(why);
         }
-        let (reads, protections) = (names.settings, names.protections);
+        let (reads, compared) = (names.settings, names.compared);
         let mut uses = BTreeSet::new();
         for name in names.free {
             match VARIABLES.into_iter().find(|known| *known == name) {
@@ -109,7 +109,7 @@ impl Expression {
             program,
             uses,
             reads,
-            protections,
+            names: compared,
             text,
         })
     }
@@ -125,9 +125,9 @@ impl Expression {
         }
     }
 
-    /// The names of protections that it looks for.
-    pub(crate) fn protections(&self) -> impl Iterator<Item = &str> {
-        self.protections.iter().map(String::as_str)
+    /// The texts that it compares with names, and what these are of.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (NameOf, &str)> {
+        self.names.iter().map(|(of, name)| (*of, name.as_str()))
     }
 
     /// Compiles a message.
@@ -216,8 +216,9 @@ impl<'a> Names<'a> {
                 }
             }
             Expr::Call(call) => {
-                let looked_for = mistake::protections(expression, &self.types).into_iter();
-                self.protections.extend(looked_for.map(str::to_owned));
+                let names = mistake::names(expression, &self.types).into_iter();
+                self.compared
+                    .extend(names.map(|(of, name)| (of, name.to_owned())));
                 // `ip.isCanonical(x)` is a function with a dot in its name.
                 let library = call.target.as_ref().is_some_and(
                     |target| matches!(&target.expr, Expr::Ident(name) if is_library(name)),

@@ -66,7 +66,7 @@ pub struct Fault {
     pub message: String,
     /// Whether the message may tell of settings of policies.
     pub tells: bool,
-    /// Where the path begins: `Gateway infra/public listener https`.
+    /// Where the path begins: `Gateway infra/public listener https`; for a Gateway also the route that it leads to.
     pub through: Option<String>,
     /// The policies in force on the path.
     pub policies: BTreeSet<ObjectKey>,
@@ -241,7 +241,7 @@ impl<'g> Judge<'g> {
                 is_error,
                 message,
                 tells: is_error || told.is_some_and(tells),
-                through: rule_path.path.through(),
+                through: rule_path.path.through(rule_path.target),
                 policies,
                 tells_of,
                 id: rule_path.path.id(),

@@ -5,7 +5,7 @@ use attache_engine::model::hint::{nearest, quoted};
 use kube_cel::cel::common::ast::{Expr, IdedExpr, LiteralValue, operators};
 
 use crate::functions::{self, Call};
-use crate::value_type::{Types, ValueType, function_name};
+use crate::value_type::{NameOf, Types, ValueType, function_name};
 
 /// What to write without a policy kind.
 const BY_KIND: &str = "without spec.policyKind, effective is a map from kinds: write effective[\"Kind.group\"].spec, or name the kind in spec.policyKind";
@@ -147,37 +147,40 @@ pub(crate) fn why_no_truth(expression: &IdedExpr, types: &Types<'_>) -> Option<S
     Some(format!("it gives {what}; a requirement is true or false"))
 }
 
-/// The texts that an expression looks for among the protections.
-pub(crate) fn protections<'a>(expression: &'a IdedExpr, types: &Types<'a>) -> Vec<&'a str> {
+/// The texts that an expression compares with names, and what these are of.
+pub(crate) fn names<'a>(expression: &'a IdedExpr, types: &Types<'a>) -> Vec<(NameOf, &'a str)> {
     let Expr::Call(call) = &expression.expr else {
         return Vec::new();
     };
-    let are_protections =
-        |one: &IdedExpr| matches!(types.of(one), ValueType::List(ValueType::Protection));
-    let is_protection = |one: &IdedExpr| matches!(types.of(one), ValueType::Protection);
-    match (call.func_name.as_str(), call.args.as_slice()) {
-        (operators::IN, [what, among]) if are_protections(among) => texts(what, types),
-        (operators::IN, [what, among]) if is_protection(what) => texts(among, types),
+    let of_name = |one: &IdedExpr| match types.of(one) {
+        ValueType::Name(of) => Some(of),
+        _ => None,
+    };
+    let of_names = |one: &IdedExpr| match types.of(one) {
+        ValueType::List(ValueType::Name(of)) => Some(*of),
+        _ => None,
+    };
+    let either = |one: &IdedExpr| of_name(one).or_else(|| of_names(one));
+    let compared = match (call.func_name.as_str(), call.args.as_slice()) {
+        (operators::IN, [what, among]) => {
+            let in_names = of_names(among).map(|of| (of, what));
+            in_names.or_else(|| of_name(what).map(|of| (of, among)))
+        }
         (operators::EQUALS | operators::NOT_EQUALS, [one, other]) => {
-            if is_protection(one) || are_protections(one) {
-                texts(other, types)
-            } else if is_protection(other) || are_protections(other) {
-                texts(one, types)
-            } else {
-                Vec::new()
-            }
+            let first = either(one).map(|of| (of, other));
+            first.or_else(|| either(other).map(|of| (of, one)))
         }
         ("contains" | "equivalent" | "intersects", [one, other]) => {
-            if are_protections(one) {
-                texts(other, types)
-            } else if are_protections(other) {
-                texts(one, types)
-            } else {
-                Vec::new()
-            }
+            let first = of_names(one).map(|of| (of, other));
+            first.or_else(|| of_names(other).map(|of| (of, one)))
         }
-        _ => Vec::new(),
-    }
+        _ => None,
+    };
+    let texts = compared.into_iter().flat_map(|(of, with)| {
+        let texts = texts(with, types).into_iter();
+        texts.map(move |text| (of, text))
+    });
+    texts.collect()
 }
 
 /// The texts that an expression stands for: a text, a list of texts, or a variable of a macro over such a list.

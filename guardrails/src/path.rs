@@ -87,12 +87,20 @@ impl<'a> GuardedPath<'a> {
         on_path.or_else(|| others.first().filter(|_| others.len() == 1))
     }
 
-    /// The path in words: the target, and the listener at which it begins.
-    pub(crate) fn through(&self) -> Option<String> {
+    /// Where the path begins, in words, and for a target above the routes the route that it leads to.
+    pub(crate) fn through(&self, target: Option<&Place>) -> Option<String> {
         let place = self.ancestors.last()?;
-        Some(match &place.section {
+        let begin = match &place.section {
             Some(section) => format!("{} listener {section}", place.object),
             None => place.object.to_string(),
+        };
+        let mut ancestors = self.ancestors.steps.iter();
+        let is_above =
+            target.is_some_and(|target| ancestors.any(|step| step.place.object == target.object));
+        let route = self.at(Level::Route).filter(|_| is_above);
+        Some(match route {
+            Some(route) => format!("{begin} to {}", route.object),
+            None => begin,
         })
     }
 }

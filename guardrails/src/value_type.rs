@@ -9,8 +9,8 @@ pub(crate) enum ValueType {
     Null,
     Bool,
     Text,
-    /// The name of a protection.
-    Protection,
+    /// A name that exists or does not.
+    Name(NameOf),
     /// One of these texts.
     OneOf(&'static [&'static str]),
     Number,
@@ -22,10 +22,20 @@ pub(crate) enum ValueType {
     Map(&'static ValueType),
 }
 
+/// What a name is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum NameOf {
+    Protection,
+    /// The kind of the target of the guardrail.
+    TargetKind,
+    /// The kind of an element of `policies`.
+    PolicyKind,
+}
+
 /// Fields of one type.
 type Fields = (ValueType, &'static [&'static str]);
 
-use ValueType::{Any, Bool, List, Map, Null, Number, Object, OneOf, Protection, Text};
+use ValueType::{Any, Bool, List, Map, Name, Null, Number, Object, OneOf, Text};
 
 /// A variable of a macro, with its type, and with the texts that it stands for if they are known.
 #[derive(Debug)]
@@ -49,7 +59,12 @@ const LABELS: Fields = (Map(&Text), &["labels", "namespaceLabels"]);
 const HOSTNAMES: Fields = (List(&Text), &["hostnames"]);
 
 /// A target may be a Gateway, a route, or neither.
-const TARGET: ValueType = Object(&[IDENTITY, LABELS, HOSTNAMES, (Text, &["section", "class"])]);
+const TARGET: ValueType = Object(&[
+    (Name(NameOf::TargetKind), &["kind"]),
+    (Text, &["group", "namespace", "name", "section", "class"]),
+    LABELS,
+    HOSTNAMES,
+]);
 const GATEWAY: ValueType = Object(&[IDENTITY, LABELS, (Text, &["class"])]);
 const ROUTE: ValueType = Object(&[IDENTITY, LABELS, HOSTNAMES]);
 const LISTENER: ValueType = Object(&[
@@ -72,7 +87,8 @@ const PATH: ValueType = Object(&[(
 )]);
 /// An element of `policies`.
 const POLICY: ValueType = Object(&[
-    IDENTITY,
+    (Name(NameOf::PolicyKind), &["kind"]),
+    (Text, &["group", "namespace", "name"]),
     (Map(&Text), &["labels"]),
     (Bool, &["inForce"]),
     (Object(&[IDENTITY, (Text, &["section"])]), &["attachedTo"]),
@@ -83,7 +99,7 @@ const SOURCES: Fields = (Map(&Object(&[IDENTITY])), &["sources"]);
 const EFFECTIVE: ValueType = Object(&[SPEC, SOURCES]);
 const OTHERS: [Fields; 2] = [
     (List(&POLICY), &["policies"]),
-    (List(&Protection), &["protections"]),
+    (List(&Name(NameOf::Protection)), &["protections"]),
 ];
 const BEFORE: ValueType = Object(&[SPEC, SOURCES, OTHERS[0], OTHERS[1]]);
 const BEFORE_BY_KIND: ValueType =
@@ -234,7 +250,7 @@ impl<'a> Types<'a> {
         match name {
             "effective" if self.is_of_kind => EFFECTIVE,
             "effective" => Map(&EFFECTIVE),
-            "protections" => List(&Protection),
+            "protections" => List(&Name(NameOf::Protection)),
             "policies" => List(&POLICY),
             "target" => TARGET,
             "path" => PATH,
@@ -253,7 +269,7 @@ impl<'a> Types<'a> {
 
 impl ValueType {
     pub(crate) fn is_text(self) -> bool {
-        matches!(self, Text | Protection | OneOf(_))
+        matches!(self, Text | Name(_) | OneOf(_))
     }
 
     /// That of what a macro goes over: the elements of a list, or the keys of a map.
@@ -292,7 +308,7 @@ impl ValueType {
             Any => None,
             Null => Some("null"),
             Bool => Some("true or false"),
-            Text | Protection | OneOf(_) => Some("text"),
+            Text | Name(_) | OneOf(_) => Some("text"),
             Number => Some("a number"),
             Object(..) => Some("an object"),
             List(_) => Some("a list"),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use attache_engine::admission::finding::{Code, Finding, Severity};
 use attache_engine::admission::request::{Operation, Request};
 use attache_engine::effective::Resolver;
+use attache_engine::model::hint::nearest;
 use attache_engine::model::ids::ObjectKey;
 use attache_engine::model::wording;
 use attache_engine::state::snapshot::Snapshot;
@@ -17,6 +18,7 @@ use crate::guardrails::Guardrails;
 use crate::judge::Judge;
 use crate::shape::hint;
 use crate::standing::{Standing, targets};
+use crate::value_type::NameOf;
 
 /// The part of a guardrail object that is compiled.
 #[derive(Deserialize)]
@@ -99,45 +101,71 @@ fn annotated_already(
     Some(finding.at("spec.exceptBy"))
 }
 
-/// The findings on names in expressions that do not exist: protections, and fields that the definition of the policy kind
+/// The findings on names in expressions that do not exist: protections, kinds, and fields that the definition of the policy kind
 /// does not have.
 pub(crate) fn unknown_names(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
     let mut findings = unknown_fields(snapshot, guardrail);
-    findings.extend(unknown_protections(snapshot, guardrail));
+    findings.extend(unknown_texts(snapshot, guardrail));
     findings
 }
 
-/// The findings on names of protections that no policy kind has.
-fn unknown_protections(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
-    let looked_for = guardrail.expressions().flat_map(|(field, expression)| {
-        let names = expression.protections();
-        names.map(move |name| (field.clone(), name))
-    });
-    let mut looked_for = looked_for.peekable();
-    if looked_for.peek().is_none() {
-        return Vec::new();
+/// The findings on names of protections and kinds that there are not: a comparison with one never holds, or always.
+fn unknown_texts(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (field, expression) in guardrail.expressions() {
+        for (of, name) in expression.names() {
+            let known = known_names(snapshot, guardrail, of);
+            let known: Vec<&str> = known.into_iter().collect();
+            if known.is_empty() || known.contains(&name) {
+                continue;
+            }
+            let what = match of {
+                NameOf::Protection => format!("there is no protection {name:?}"),
+                NameOf::TargetKind => format!("the guardrail matches no kind {name:?}"),
+                NameOf::PolicyKind => format!("no policy is of a kind {name:?}"),
+            };
+            let remedy = match (of, nearest(name, &known)) {
+                (NameOf::PolicyKind, None) => "attache kinds lists them".to_owned(),
+                _ => hint(name, &known),
+            };
+            let mut finding = Finding::new(
+                Code::Guardrail,
+                &guardrail.key(),
+                format!("{what}; {remedy}"),
+            )
+            .at(field.clone())
+            .about(name.to_owned());
+            finding.warn();
+            findings.push(finding);
+        }
     }
-    let kinds = match &guardrail.policy_kind {
+    findings
+}
+
+/// The names that there are.
+fn known_names<'a>(
+    snapshot: &'a Snapshot,
+    guardrail: &'a Guardrail,
+    of: NameOf,
+) -> BTreeSet<&'a str> {
+    let kinds = || match &guardrail.policy_kind {
         Some(kind) => vec![kind],
         None => snapshot.policy_kinds().collect(),
     };
-    let profiles = kinds.into_iter().filter_map(|kind| snapshot.profile(kind));
-    let known = profiles.flat_map(|profile| profile.protects.iter());
-    let known: BTreeSet<&str> = known.map(|protection| &*protection.name).collect();
-    if known.is_empty() {
-        return Vec::new();
+    match of {
+        NameOf::Protection => {
+            let profiles = kinds()
+                .into_iter()
+                .filter_map(|kind| snapshot.profile(kind));
+            let known = profiles.flat_map(|profile| profile.protects.iter());
+            known.map(|protection| &*protection.name).collect()
+        }
+        NameOf::TargetKind => {
+            let kinds = guardrail.matcher.kinds.iter();
+            kinds.map(|kind| &*kind.kind).collect()
+        }
+        NameOf::PolicyKind => kinds().into_iter().map(|kind| &*kind.kind).collect(),
     }
-    let known: Vec<&str> = known.into_iter().collect();
-    let unknown = looked_for.filter(|(_, name)| !known.contains(name));
-    let findings = unknown.map(|(field, name)| {
-        let message = format!("there is no protection {name:?}; {}", hint(name, &known));
-        let mut finding = Finding::new(Code::Guardrail, &guardrail.key(), message)
-            .at(field)
-            .about(name.to_owned());
-        finding.warn();
-        finding
-    });
-    findings.collect()
 }
 
 /// The findings on fields that expressions read and the definition of the policy kind does not have.

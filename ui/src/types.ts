@@ -153,6 +153,8 @@ export interface Impact {
     notCompared: number;
     backends: { route: Ref; backend: Ref; reason: string }[];
     unserved: { gateway: Ref; class: Ref }[];
+    failing: { policy: Ref; objects: Ref[] }[];
+    answered: { policy: Ref; objects: Ref[] }[];
   };
   changes: Change[];
   orphaned: Ref[];

@@ -5,6 +5,7 @@ use kube_cel::cel::Context;
 
 use super::Expression;
 use crate::cost::Sizes;
+use crate::value_type::NameOf;
 
 /// Why a requirement is refused.
 fn refused(text: &str, is_of_kind: bool) -> String {
@@ -152,11 +153,28 @@ fn protections_are_found_in_all_forms() {
         "size(protections.filter(one, one != 'x')) > 0",
     ] {
         let compiled = Expression::requirement(text, true).unwrap();
-        assert_eq!(compiled.protections().collect::<Vec<_>>(), ["x"], "{text}");
+        let names: Vec<_> = compiled.names().collect();
+        assert_eq!(names, [(NameOf::Protection, "x")], "{text}");
     }
     let other =
         Expression::requirement("target.name == 'x' || policies.all(p, p.name == 'x')", true);
-    assert_eq!(other.unwrap().protections().count(), 0);
+    assert_eq!(other.unwrap().names().count(), 0);
+}
+
+#[test]
+fn kinds_are_compared_in_all_forms() {
+    for (text, of) in [
+        ("target.kind != 'x' || true", NameOf::TargetKind),
+        ("target.kind in ['x']", NameOf::TargetKind),
+        ("policies.all(p, p.kind == 'x')", NameOf::PolicyKind),
+        (
+            "before.policies.exists(p, 'x' == p.kind)",
+            NameOf::PolicyKind,
+        ),
+    ] {
+        let compiled = Expression::requirement(text, true).unwrap();
+        assert_eq!(compiled.names().collect::<Vec<_>>(), [(of, "x")], "{text}");
+    }
 }
 
 #[test]

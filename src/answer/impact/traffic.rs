@@ -47,7 +47,7 @@ pub struct Traffic {
     pub answered: Vec<Failing>,
 }
 
-/// Objects whose requests get an error because a policy is rejected: an object that its settings name cannot be used.
+/// Objects whose requests get an error because a policy is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Failing {
     /// The policy.

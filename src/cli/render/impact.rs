@@ -194,7 +194,7 @@ pub(super) fn lost_traffic(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
         let objects = count(&objects.collect(), kinds);
         let policy = kinds.place(&failing.policy.0);
         lines.push(format!(
-            "the requests of {objects} get an error: {policy} names an object that cannot be used"
+            "the requests of {objects} get an error: {policy} is rejected"
         ));
     }
     for answered in &traffic.answered {

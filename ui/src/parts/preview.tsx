@@ -10,10 +10,10 @@ import { Empty } from './notice';
 export function PreviewResult({ of }: { of: Preview }) {
   const { impact } = of;
   const { traffic } = impact;
-  const lost = traffic.detached.length + traffic.reduced.length + traffic.moved.length + traffic.backends.length + traffic.unserved.length + traffic.notTaken.length;
+  const lost = traffic.detached.length + traffic.reduced.length + traffic.moved.length + traffic.backends.length + traffic.unserved.length + traffic.notTaken.length + traffic.failing.length;
   const broken = newlyBroken(of);
   const [findings, others] = splitFindings(of);
-  const nothing = lost + impact.lostProtection.length + broken.length + impact.changes.length + traffic.gained.length + traffic.rerouted.length + impact.orphaned.length === 0;
+  const nothing = lost + impact.lostProtection.length + broken.length + impact.changes.length + traffic.gained.length + traffic.answered.length + traffic.rerouted.length + impact.orphaned.length === 0;
   return (
     <>
       <div class="figures">
@@ -34,6 +34,7 @@ export function PreviewResult({ of }: { of: Preview }) {
       {findings.length > 0 && <section><h2>Findings</h2><Findings of={findings} /></section>}
       {others.length > 0 && <details class="card"><summary>{others.length} other findings of the state with this change</summary><Findings of={others} /></details>}
       {traffic.gained.length > 0 && <section><h2>Gained traffic</h2><LongList class="plain-list" of={traffic.gained} item={(one) => <><ObjectLink to={one.route} /> on <ObjectLinks to={one.listeners} /></>} /></section>}
+      {traffic.answered.length > 0 && <section><h2>Requests that get no error any more</h2><LongList class="plain-list" of={traffic.answered} item={(one) => <>those of <ObjectLinks to={one.objects} />, which failed because <ObjectLink to={one.policy} /> was rejected</>} /></section>}
       {traffic.rerouted.length > 0 && <section><h2>Requests that another rule takes</h2><LongList class="plain-list" of={traffic.rerouted} item={(one) => <><ObjectLink to={one.to} /> takes <code>{one.requests.join(', ')}</code> from <ObjectLink to={one.from} /></>} /></section>}
       {traffic.notCompared > 0 && <p class="faint">The requests of {traffic.notCompared} more matches of routes were not compared.</p>}
       {impact.changes.length > 0 && <section><h2>In force, before and after</h2><Changes of={impact.changes} /></section>}
@@ -55,7 +56,7 @@ function LossOf({ loss }: { loss: Impact['lostProtection'][number] }) {
 }
 
 function LostTraffic({ of }: { of: Impact }) {
-  const { detached, reduced, moved, backends, unserved, notTaken } = of.traffic;
+  const { detached, reduced, moved, backends, unserved, notTaken, failing } = of.traffic;
   const items: ComponentChildren[] = [
     ...detached.map((route) => <><ObjectLink to={route} /> is no longer attached to a Gateway</>),
     ...reduced.map((one) => <><ObjectLink to={one.route} /> is no longer attached to <ObjectLinks to={one.listeners} /></>),
@@ -63,6 +64,7 @@ function LostTraffic({ of }: { of: Impact }) {
     ...notTaken.map((one) => <>no rule takes <code>{one.requests.join(', ')}</code> any more, which <ObjectLink to={one.rule} /> took</>),
     ...backends.map((one) => <><ObjectLink to={one.route} /> loses its backend <ObjectLink to={one.backend} />: {one.reason}</>),
     ...unserved.map((one) => <>no controller serves <ObjectLink to={one.gateway} /> any more: <ObjectLink to={one.class} /> does not exist</>),
+    ...failing.map((one) => <>the requests of <ObjectLinks to={one.objects} /> get an error: <ObjectLink to={one.policy} /> is rejected</>),
   ];
   if (items.length === 0) return null;
   return <section class="notice bad-notice"><h2>Lost traffic</h2><LongList of={items} item={(item) => item} /></section>;
