@@ -45,7 +45,7 @@ pub use attachment::{
 pub use conflicts::Carries;
 pub use delegated_paths::{DelegatedPaths, OwnPaths};
 pub(crate) use hostnames::{all_in_common, in_common, intersect};
-pub use isolation::ListenerHostname;
+pub use isolation::{ListenerHostname, may_keep_apart};
 pub use policies_by_hostname::PoliciesByHostname;
 pub use route_kinds::{
     KeptOut, KeptOutCache, kept_out, may_keep_out, perhaps_kept_out, routes_of_other_kind,

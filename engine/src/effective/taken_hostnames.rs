@@ -10,7 +10,7 @@ use crate::model::object::{Node, Object};
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
     ListenerEndpoint, ListenerHostname, gateway_of, in_common, listener_endpoint, listeners,
-    sets_of, unaccepted,
+    may_keep_apart, sets_of, unaccepted,
 };
 
 /// What a new listener takes from routes that are not attached to it.
@@ -20,6 +20,8 @@ pub struct Taken {
     pub hostnames: BTreeSet<Arc<str>>,
     /// The routes that had them.
     pub routes: BTreeSet<ObjectKey>,
+    /// Whether the controller may leave them to the routes: it is not known whether it keeps listeners apart.
+    pub is_unsure: bool,
 }
 
 /// The listeners that a change adds, or that have another port or hostname after it.
@@ -95,6 +97,7 @@ impl<'a> NewListeners<'a> {
                     let taken = taken.entry(listener.clone()).or_default();
                     taken.hostnames.extend(lost);
                     taken.routes.insert(route.key.clone());
+                    taken.is_unsure = may_keep_apart(self.after, &listener.object);
                 }
             }
         }
@@ -108,7 +111,9 @@ fn comes_by(snapshot: &Snapshot, place: &Place, host: &Arc<str>) -> bool {
         let mut own = owner.listeners().iter();
         let index = own.position(|listener| Some(&listener.name) == place.section.as_ref())?;
         let all = listeners(snapshot, owner)?;
-        Some(ListenerHostname::of(snapshot, owner, &all, index))
+        Some(ListenerHostname::if_kept_apart(
+            snapshot, owner, &all, index,
+        ))
     };
     hostname().is_some_and(|hostname| {
         hostname.intersects(std::slice::from_ref(host)) && !hostname.gives_up(host)

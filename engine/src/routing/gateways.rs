@@ -136,8 +136,10 @@ impl<'a> Matching<'a> {
         let is_full = rules
             .isolation
             .is_none_or(|how| how == ListenerIsolation::Full);
-        // With TLS, the server name decides which listener has the connection.
-        let outcomes: Vec<RequestMatch> = if is_full || !first.iter().all(Entry::is_plain_http) {
+        // With TLS, the server name decides which listener has the connection, unless the controller goes by hosts alone.
+        let by_hosts = rules.isolation == Some(ListenerIsolation::NoneWithTls);
+        let is_alone = is_full || !(by_hosts || first.iter().all(Entry::is_plain_http));
+        let outcomes: Vec<RequestMatch> = if is_alone {
             let alone = |entry: &Entry<'a>| match misdirected(request, entry, entries) {
                 Some(why) => {
                     let (front, stage) = (entry.front(), Stage::ListenerHostname);

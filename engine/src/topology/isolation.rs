@@ -9,6 +9,7 @@ use super::controller_facts;
 use super::hostnames::{above, in_common};
 use crate::kinds::profile::ListenerIsolation;
 use crate::model::acceptance::{Conflict, Listeners, NarrowerHostnames};
+use crate::model::ids::ObjectKey;
 use crate::model::object::{Listener, Object};
 use crate::state::snapshot::Snapshot;
 
@@ -73,36 +74,99 @@ pub(super) fn narrower(owners: &[OwnListeners<'_>]) -> Vec<Box<[Option<Arc<Narro
     owners.collect()
 }
 
-/// How the controller of a Gateway or `ListenerSet` keeps a listener apart from others; as the Gateway API asks, if that
-/// is not known.
-fn isolation(snapshot: &Snapshot, owner: &Object, listener: &Listener) -> ListenerIsolation {
+/// How the controller of a Gateway or `ListenerSet` keeps a listener apart from others. `None` if that is not known: the Gateway
+/// API asks for it, and not every controller does.
+fn isolation(
+    snapshot: &Snapshot,
+    owner: &Object,
+    listener: &Listener,
+) -> Option<ListenerIsolation> {
     let facts = controller_facts(snapshot, &owner.key);
-    match facts.and_then(|facts| facts.listener_isolation) {
+    match facts?.listener_isolation? {
         // With TLS, the server name leads to one listener.
-        Some(ListenerIsolation::None) if Carries::of(listener) == Carries::Tls => {
-            ListenerIsolation::Full
+        ListenerIsolation::None if Carries::of(listener) == Carries::Tls => {
+            Some(ListenerIsolation::Full)
         }
-        known => known.unwrap_or(ListenerIsolation::Full),
+        known => Some(known),
     }
+}
+
+/// Whether it is not known whether the controller of a Gateway or `ListenerSet` keeps listeners apart.
+pub fn may_keep_apart(snapshot: &Snapshot, owner: &ObjectKey) -> bool {
+    let facts = controller_facts(snapshot, owner);
+    facts.is_none_or(|facts| facts.listener_isolation.is_none())
+}
+
+/// Those of the hostnames that other listeners of the same object have on the port.
+fn own_hostnames(
+    owner: &Object,
+    listener: &Listener,
+    narrower: &NarrowerHostnames,
+) -> NarrowerHostnames {
+    let mut own = NarrowerHostnames::default();
+    let others = owner.listeners().iter();
+    for other in others.filter(|other| other.port == listener.port) {
+        let name = other.hostname.as_deref().unwrap_or_default();
+        let name = name.to_ascii_lowercase();
+        if narrower.has(&name) {
+            own.insert(&name);
+        }
+    }
+    own
 }
 
 // === impl ListenerHostname ===
 
 impl ListenerHostname {
-    /// The hostname of the listener at an index of the spec of its owner.
+    /// The hostname of the listener at an index of the spec of its owner. Where it is not known whether listeners are kept apart, no
+    /// hostname is left to others: the listener may serve it.
     pub fn of(snapshot: &Snapshot, owner: &Object, all: &Listeners, index: usize) -> Self {
+        Self::with(owner, all, index, |listener| {
+            isolation(snapshot, owner, listener).unwrap_or(ListenerIsolation::NoneWithTls)
+        })
+    }
+
+    /// The same. Where it is not known whether listeners are kept apart, they are, as the Gateway API asks.
+    pub fn if_kept_apart(
+        snapshot: &Snapshot,
+        owner: &Object,
+        all: &Listeners,
+        index: usize,
+    ) -> Self {
+        Self::with(owner, all, index, |listener| {
+            isolation(snapshot, owner, listener).unwrap_or(ListenerIsolation::Full)
+        })
+    }
+
+    fn with(
+        owner: &Object,
+        all: &Listeners,
+        index: usize,
+        isolation: impl FnOnce(&Listener) -> ListenerIsolation,
+    ) -> Self {
         let listener = owner.listeners().get(index);
-        let narrower = all.narrower(index).cloned();
-        // Most listeners are alone, so the controller need not be found.
-        let known = listener.filter(|_| narrower.is_some());
-        let isolation = known.map(|listener| isolation(snapshot, owner, listener));
-        Self {
+        let open = Self {
             name: listener.and_then(|listener| listener.hostname.clone()),
-            is_isolated: matches!(
-                isolation,
-                Some(ListenerIsolation::Full | ListenerIsolation::CoveredHostnames)
-            ),
-            narrower: narrower.filter(|_| isolation != Some(ListenerIsolation::None)),
+            ..Self::default()
+        };
+        // Most listeners are alone, so the controller need not be found.
+        let (Some(listener), Some(narrower)) = (listener, all.narrower(index)) else {
+            return open;
+        };
+        let (narrower, is_isolated) = match isolation(listener) {
+            ListenerIsolation::Full | ListenerIsolation::CoveredHostnames => {
+                (narrower.clone(), true)
+            }
+            ListenerIsolation::EqualHostnames => (narrower.clone(), false),
+            ListenerIsolation::EqualOwnHostnames => {
+                (Arc::new(own_hostnames(owner, listener, narrower)), false)
+            }
+            ListenerIsolation::None | ListenerIsolation::NoneWithTls => return open,
+        };
+        Self {
+            narrower: Some(narrower),
+            is_isolated,
+            ..open
         }
     }
 

@@ -188,8 +188,13 @@ pub(super) fn opened_by_created(
 fn hostnames_taken(key: &ObjectKey, traffic: &Traffic) -> impl Iterator<Item = Finding> {
     traffic.taken.iter().map(|(listener, taken)| {
         let hostnames = taken.hostnames.iter().map(ToString::to_string).collect();
+        let takes = if taken.is_unsure {
+            "takes, unless its controller does not keep listeners apart,"
+        } else {
+            "takes"
+        };
         let message = format!(
-            "{listener} takes the requests for {} from {}",
+            "{listener} {takes} the requests for {} from {}",
             wording::first(&hostnames),
             wording::counted(&taken.routes)
         );

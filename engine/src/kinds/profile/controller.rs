@@ -27,7 +27,8 @@ pub struct ControllerFile {
     pub http_and_grpc_on_one_hostname: Option<bool>,
     /// How it follows an `HTTPRoute` that delegates to others. By default it does not: a route is no backend.
     pub delegation: Option<DelegationFile>,
-    /// How it keeps HTTP listeners on one port apart. If absent, attache assumes `full` and notes where it matters.
+    /// How it keeps HTTP listeners on one port apart. If absent, routes count as attached to all listeners that take their hostnames,
+    /// and `explain` assumes `full` and notes where it matters.
     pub listener_isolation: Option<ListenerIsolation>,
     /// Whether the policies of plain HTTP listeners on one port go by the hostnames of routes: those of the listener with the
     /// longest hostname that covers one act on its requests, whichever listener the route is attached to.
@@ -151,7 +152,7 @@ pub enum RefusedServices {
     OtherProtocol,
 }
 
-/// How a controller keeps HTTP listeners on one port of a Gateway apart. With TLS, the server name decides.
+/// How a controller keeps HTTP listeners on one port of a Gateway apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ListenerIsolation {
@@ -161,8 +162,12 @@ pub enum ListenerIsolation {
     CoveredHostnames,
     /// A route loses at a listener each hostname that equals the hostname of another listener.
     EqualHostnames,
-    /// Routes keep all their hostnames, whichever listener they are attached to.
+    /// A route loses at a listener each hostname that equals the hostname of another listener of the same object.
+    EqualOwnHostnames,
+    /// Routes keep all their hostnames, whichever listener they are attached to. With TLS, the server name decides.
     None,
+    /// The same, with TLS, too.
+    NoneWithTls,
 }
 
 /// The order in which a controller tries rules that match one request.
