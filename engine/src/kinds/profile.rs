@@ -23,6 +23,7 @@ mod ineffective;
 mod kind_match;
 mod listeners;
 mod lists;
+mod made_policy;
 mod narrow;
 mod needs;
 mod open_rules;
@@ -59,6 +60,7 @@ pub use facts::{Named, words};
 pub use file::{Apart, IdleCondition};
 pub use ineffective::{Ineffective, OnPath};
 pub use listeners::{OnListeners, OnListenersFile};
+pub use made_policy::MadePolicyFile;
 pub use needs::{Need, NeedFile};
 pub use parts::{
     Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, Merging, Protection,

@@ -1,4 +1,5 @@
-//! Routes that controllers make of other objects, which manifests therefore lack: the `HTTPRoute` of an `AIGatewayRoute`.
+//! Routes that controllers make of other objects, and policies on them, which manifests therefore lack: the `HTTPRoute` of an
+//! `AIGatewayRoute`.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +8,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::super::manifest::{Manifest, Manifests};
-use crate::engine::kinds::profile::{MadeRouteFile, ProfileRules};
+use crate::engine::kinds::profile::{MadePolicyFile, MadeRouteFile, ProfileRules};
 use crate::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::engine::model::literal::Literal;
 
@@ -32,8 +33,8 @@ struct Metadata {
 /// A kind, namespace and name.
 type Name = (GroupKind, Option<String>, String);
 
-/// Adds the routes that controllers make of objects among the manifests, without those that the manifests have, and returns their
-/// keys.
+/// Adds the routes that controllers make of objects among the manifests, and the policies on them, without those that the manifests
+/// have, and returns their keys.
 pub(super) fn add(
     manifests: &mut Manifests,
     rules: &ProfileRules,
@@ -46,25 +47,28 @@ pub(super) fn add(
     let all = manifests.objects.iter();
     let sources = all.flat_map(|manifest| {
         let of_kind = made.iter().filter(|(_, from)| *from == manifest.gk);
-        of_kind.filter_map(|(made, _)| route(manifest, made))
+        of_kind.flat_map(|(made, _)| {
+            let source = read(&manifest.json);
+            source.map_or_else(Vec::new, |source| made_of(manifest, &source, made))
+        })
     });
-    let mut routes: Vec<(Name, Manifest)> = sources.collect();
-    if routes.is_empty() {
+    let mut added: Vec<(Name, Manifest)> = sources.collect();
+    if added.is_empty() {
         return BTreeSet::new();
     }
-    let kinds: BTreeSet<GroupKind> = routes.iter().map(|((kind, ..), _)| kind.clone()).collect();
+    let kinds: BTreeSet<GroupKind> = added.iter().map(|((kind, ..), _)| kind.clone()).collect();
     let own = manifests
         .objects
         .iter()
         .filter(|manifest| kinds.contains(&manifest.gk));
     let own: BTreeSet<Name> = own.filter_map(name).collect();
-    routes.retain(|(name, _)| !own.contains(name));
+    added.retain(|(name, _)| !own.contains(name));
     let key = |(kind, own, name): &Name| {
         ObjectKey::new(kind.clone(), own.as_deref().unwrap_or(namespace), &**name)
     };
-    let keys = routes.iter().map(|(name, _)| key(name)).collect();
-    let routes = routes.into_iter().map(|(_, route)| route);
-    manifests.objects.extend(routes);
+    let keys = added.iter().map(|(name, _)| key(name)).collect();
+    let added = added.into_iter().map(|(_, manifest)| manifest);
+    manifests.objects.extend(added);
     keys
 }
 
@@ -105,12 +109,54 @@ fn backends(rule: &Value, made: &MadeRouteFile, name: &str) -> Value {
         .map_or(own, Value::from)
 }
 
-/// The route of an object, with its name.
-fn route(manifest: &Manifest, made: &MadeRouteFile) -> Option<(Name, Manifest)> {
+/// The route of an object, and the policies on it, with their names.
+fn made_of(manifest: &Manifest, source: &Source, made: &MadeRouteFile) -> Vec<(Name, Manifest)> {
+    let policies = made.policies.iter();
+    let policies = policies.filter_map(|policy| self::policy(manifest, source, made, policy));
+    route(manifest, source, made)
+        .into_iter()
+        .chain(policies)
+        .collect()
+}
+
+/// A policy on the route of an object, with its name.
+fn policy(
+    manifest: &Manifest,
+    source: &Source,
+    made: &MadeRouteFile,
+    policy: &MadePolicyFile,
+) -> Option<(Name, Manifest)> {
     let Source {
         metadata,
         spec: Literal(spec),
-    } = read(&manifest.json)?;
+    } = source;
+    let mut settings = policy.settings(spec)?;
+    let route = format!("{}{}", made.prefix, metadata.name);
+    let target = json!([{"group": GATEWAY_API, "kind": made.kind, "name": route}]);
+    settings.insert("targetRefs".to_owned(), target);
+    let (gk, version) = (policy.kind.gk(), &policy.version);
+    let name = format!("{}{}{}", policy.prefix, metadata.name, policy.suffix);
+    let json = json!({
+        "apiVersion": format!("{}/{version}", gk.group),
+        "kind": &*gk.kind,
+        "metadata": {"name": name, "namespace": metadata.namespace},
+        "spec": settings,
+    });
+    let policy = Manifest {
+        gk: gk.clone(),
+        api_version: format!("{}/{version}", gk.group),
+        json: to_raw_value(&json).ok()?,
+        origin: manifest.origin.clone(),
+    };
+    Some(((gk, metadata.namespace.clone(), name), policy))
+}
+
+/// The route of an object, with its name.
+fn route(manifest: &Manifest, source: &Source, made: &MadeRouteFile) -> Option<(Name, Manifest)> {
+    let Source {
+        metadata,
+        spec: Literal(spec),
+    } = source;
     let gk = GroupKind::gateway_api(&made.kind);
     let name = format!("{}{}", made.prefix, metadata.name);
     let rules = spec.get("rules").and_then(Value::as_array);
@@ -141,5 +187,5 @@ fn route(manifest: &Manifest, made: &MadeRouteFile) -> Option<(Name, Manifest)> 
         json: to_raw_value(&json).ok()?,
         origin: manifest.origin.clone(),
     };
-    Some(((gk, metadata.namespace, name), route))
+    Some(((gk, metadata.namespace.clone(), name), route))
 }

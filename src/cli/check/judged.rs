@@ -95,10 +95,12 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     });
     let policies = keys.iter().filter(|key| input.after.policy(key).is_some());
     let policies: BTreeSet<ObjectKey> = policies.map(|key| (*key).clone()).collect();
-    let written = keys.iter().filter(|key| !input.made.contains(**key));
+    let is_written = |key: &ObjectKey| !input.made.contains(key);
+    let written = keys.iter().filter(|key| is_written(key)).count();
+    let written_policies = policies.iter().filter(|key| is_written(key)).count();
     let report = Report {
         undefined: undefined(input),
-        ..Report::new(reported.collect(), written.count(), policies.len())
+        ..Report::new(reported.collect(), written, written_policies)
     };
     let objects = keys.iter().map(|key| {
         let origin = input.origins.get(*key);

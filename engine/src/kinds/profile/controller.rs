@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::DelegationFile;
 use super::kind_match::Match;
+use super::made_policy::MadePolicyFile;
 use super::paths::setting_path;
 use crate::model::ids::{GroupKind, ObjectKey};
 
@@ -98,6 +99,9 @@ pub struct MadeRouteFile {
     pub prefix: String,
     /// The kind of the backends that its rules name without a kind, if they name backends.
     pub backends: Option<Match>,
+    /// Policies that it makes on the route.
+    #[serde(default)]
+    pub policies: Vec<MadePolicyFile>,
 }
 
 /// A kind whose objects answer requests if a filter names them.

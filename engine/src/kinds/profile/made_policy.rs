@@ -1,0 +1,106 @@
+//! Policies that a controller makes on the routes that it makes.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::kind_match::Match;
+use super::paths::path;
+use crate::model::literal;
+
+/// A policy that a controller makes of an object, on the route that it makes of the same object. It comes without a strategy.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MadePolicyFile {
+    /// The kind of the policy.
+    pub kind: Match,
+    /// Its version.
+    pub version: String,
+    /// What precedes the name of the object in that of the policy.
+    #[serde(default)]
+    pub prefix: String,
+    /// What follows it.
+    #[serde(default)]
+    pub suffix: String,
+    /// Its settings; of two at one place, the second. The object has a policy if it has a field of which one of them is made.
+    pub settings: Vec<MadeSettingFile>,
+}
+
+/// A setting that is made of a field.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MadeSettingFile {
+    /// The field of the object: `spec.securityPolicy.extAuth`.
+    pub from: String,
+    /// The setting: `spec.extAuth`.
+    pub at: String,
+    /// The value, if it is not that of the field.
+    #[serde(default, deserialize_with = "literal::optional")]
+    pub value: Option<Value>,
+    /// Fields of the object whose values are added to each item of the value, by their place there.
+    #[serde(default)]
+    pub with: BTreeMap<String, String>,
+}
+
+// === impl MadePolicyFile ===
+
+impl MadePolicyFile {
+    /// The settings of the policy of an object with this spec; `None` if it has no policy.
+    pub fn settings(&self, spec: &Value) -> Option<Map<String, Value>> {
+        let mut all = Map::new();
+        for setting in &self.settings {
+            if let Some(value) = setting.value(spec) {
+                let fields = path(within_spec(&setting.at));
+                put(&mut all, &fields, value);
+            }
+        }
+        (!all.is_empty()).then_some(all)
+    }
+}
+
+// === impl MadeSettingFile ===
+
+impl MadeSettingFile {
+    fn value(&self, spec: &Value) -> Option<Value> {
+        let own = field(spec, &self.from)?;
+        let mut value = self.value.clone().unwrap_or_else(|| own.clone());
+        for item in value.as_array_mut().into_iter().flatten() {
+            let Some(item) = item.as_object_mut() else {
+                continue;
+            };
+            for (name, from) in &self.with {
+                if let Some(value) = field(spec, from) {
+                    put(item, &path(name), value.clone());
+                }
+            }
+        }
+        Some(value)
+    }
+}
+
+fn within_spec(dotted: &str) -> &str {
+    dotted.strip_prefix("spec.").unwrap_or(dotted)
+}
+
+/// The value of a field, if it is there and not null.
+fn field<'v>(spec: &'v Value, dotted: &str) -> Option<&'v Value> {
+    let fields = within_spec(dotted).split('.');
+    let value = fields.fold(Some(spec), |value, field| value?.get(field));
+    value.filter(|value| !value.is_null())
+}
+
+fn put(all: &mut Map<String, Value>, fields: &[String], value: Value) {
+    match fields {
+        [] => {}
+        [last] => drop(all.insert(last.clone(), value)),
+        [first, rest @ ..] => {
+            let below = all.entry(first.clone());
+            let below = below.or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(below) = below {
+                put(below, rest, value);
+            }
+        }
+    }
+}
