@@ -14,6 +14,8 @@ use foldhash::quality::SeedableRandomState;
 pub const GATEWAY_API: &str = "gateway.networking.k8s.io";
 /// The API group of its experimental kinds.
 pub const GATEWAY_API_X: &str = "gateway.networking.x-k8s.io";
+/// The API group of Services of several clusters (KEP-1645).
+pub const MULTICLUSTER: &str = "multicluster.x-k8s.io";
 /// The API group of custom resource definitions.
 pub const APIEXTENSIONS: &str = "apiextensions.k8s.io";
 

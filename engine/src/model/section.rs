@@ -141,6 +141,14 @@ pub fn port_label(service: &Object, number: u16) -> Option<Arc<str>> {
     )
 }
 
+/// The label of the port of a backend that a reference of a route names: the number, if nothing is known of its ports.
+pub fn backend_label(backend: &Object, number: u16) -> Option<Arc<str>> {
+    match backend.node {
+        Node::Other => Some(number.to_string().into()),
+        _ => port_label(backend, number),
+    }
+}
+
 /// The label of the section that a reference names; `None` if the object has no such section.
 pub fn resolve(object: &Object, name: &str, by: SectionNames) -> Option<Arc<str>> {
     match &object.node {

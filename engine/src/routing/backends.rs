@@ -121,7 +121,7 @@ pub(super) fn backends(
         Backend {
             object: reference.object.clone(),
             port: reference.port,
-            label: port.and_then(|(object, port)| section::port_label(object, port)),
+            label: port.and_then(|(object, port)| section::backend_label(object, port)),
             weight: spec.map_or(1, |spec| spec.weight),
             state: state(snapshot, route, reference, in_mesh),
             filters: spec.map_or_else(Vec::new, |spec| spec.filters.types.clone()),

@@ -228,7 +228,7 @@ fn to_backend(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> Op
         Step::new(Level::Backend, key.whole()),
     ];
     let port = object.zip(reference.port);
-    if let Some(label) = port.and_then(|(object, port)| section::port_label(object, port)) {
+    if let Some(label) = port.and_then(|(object, port)| section::backend_label(object, port)) {
         steps.push(Step::new(Level::Port, key.section(label)));
     }
     Some(steps)

@@ -14,13 +14,13 @@ use super::listener_tls::ListenerTlsJson;
 use super::matches::Matches;
 use super::paths::Paths;
 use super::rule_matches::RuleMatches;
-use super::service::{ServiceJson, service_port};
+use super::service::{ServiceJson, service, service_port};
 use super::values::{not_empty, port};
 use super::{
     BackendRef, From, GrantFrom, GrantTo, Header, Incoming, Infrastructure, Listener, Meta, Node,
     ParentRef, ROUTES, Rule, Unreadable, annotations, crd, is_route, unreadable, weight,
 };
-use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, ObjectKey};
+use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, MULTICLUSTER, ObjectKey};
 use crate::model::selector::Labels;
 
 #[derive(Deserialize)]
@@ -285,12 +285,10 @@ pub(super) fn node(
                 rules: all(spec.rules, |r| rule(r, header)),
             }
         }
-        ("", "Service") => {
+        ("", "Service") | (MULTICLUSTER, "ServiceImport") => {
             let spec: ServiceJson = parse("spec", text)?;
-            Node::Service {
-                is_external_name: ServiceJson::is_external_name(spec.r#type.as_ref()),
-                ports: all(spec.ports, service_port),
-            }
+            let ports = all(spec.ports, service_port);
+            service(gk, ports, spec.r#type.as_ref())
         }
         (GATEWAY_API, "ReferenceGrant") => {
             let spec: GrantSpec = parse("spec", text)?;

@@ -1,6 +1,6 @@
 //! The kinds of objects that attache knows without a definition: those of Kubernetes and of the Gateway API.
 
-use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind};
+use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, MULTICLUSTER};
 
 /// Route kinds of Gateway API.
 pub const ROUTES: [&str; 5] = ["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
@@ -84,13 +84,18 @@ pub fn is_route(gk: &GroupKind) -> bool {
     ROUTES.iter().any(|kind| gk.is_gateway_api(kind))
 }
 
+/// Whether a kind is the Service of several clusters (KEP-1645), whose ports are those of a Service.
+fn is_service_import(gk: &GroupKind) -> bool {
+    (&*gk.group, &*gk.kind) == (MULTICLUSTER, "ServiceImport")
+}
+
 /// The noun for a section of a kind; `None` if the kind has no sections or they are unknown.
 pub fn section_noun(gk: &GroupKind) -> Option<&'static str> {
     if gk.has_listeners() {
         Some("listener")
     } else if is_route(gk) {
         Some("rule")
-    } else if gk.is_core("Service") {
+    } else if gk.is_core("Service") || is_service_import(gk) {
         Some("port")
     } else {
         None

@@ -10,12 +10,12 @@ use serde_json::value::RawValue;
 use super::bounded_vec::{MOST, MOST_HOSTNAMES};
 use super::frontend_tls::GatewayTlsJson;
 use super::json::{self, ListenerJson, ParentJson, RuleJson, grant_from, grant_to};
-use super::service::{MOST_PORTS, ServiceJson, service_port};
+use super::service::{MOST_PORTS, service, service_port};
 use super::{
     From, Header, Listener, Matches, Node, Object, ParentRef, Paths, ROUTES, Rule, RuleMatches,
     Unreadable,
 };
-use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind};
+use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, MULTICLUSTER};
 
 impl Object {
     /// The known parts of an object that cannot be read as a whole: its existence, the names of its sections, its
@@ -84,12 +84,10 @@ fn node(gk: &GroupKind, header: &Header, spec: &str) -> Node {
             }
         }
         (GATEWAY_API, kind) if ROUTES.contains(&kind) => route(header, spec),
-        ("", "Service") => {
+        ("", "Service") | (MULTICLUSTER, "ServiceImport") => {
             let [ports, kind] = fields(spec, ["ports", "type"]);
-            Node::Service {
-                is_external_name: ServiceJson::is_external_name(text(kind).as_ref()),
-                ports: items(ports, MOST_PORTS, |port| read(port).map(service_port)),
-            }
+            let ports = items(ports, MOST_PORTS, |port| read(port).map(service_port));
+            service(gk, ports, text(kind).as_ref())
         }
         (GATEWAY_API, "ReferenceGrant") => {
             let [from, to] = fields(spec, ["from", "to"]);

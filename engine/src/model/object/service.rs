@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::Node;
 use super::bounded_vec::BoundedVec;
 use super::values::{not_empty, port};
+use crate::model::ids::GroupKind;
 
 /// Services of media servers have some thousand ports.
 pub(super) const MOST_PORTS: usize = 16_384;
@@ -48,12 +50,14 @@ pub(super) struct PortJson {
     protocol: Option<Arc<str>>,
 }
 
-// === impl ServiceJson ===
-
-impl ServiceJson {
-    /// Whether it stands for a name outside of the cluster.
-    pub(super) fn is_external_name(r#type: Option<&Arc<str>>) -> bool {
-        r#type.is_some_and(|text| **text == *"ExternalName")
+/// A Service, or a `ServiceImport`. The ports of that may be left to a controller; then nothing is known of them.
+pub(super) fn service(gk: &GroupKind, ports: Box<[Port]>, r#type: Option<&Arc<str>>) -> Node {
+    if !gk.is_core("Service") && ports.is_empty() {
+        return Node::Other;
+    }
+    Node::Service {
+        is_external_name: r#type.is_some_and(|text| **text == *"ExternalName"),
+        ports,
     }
 }
 
