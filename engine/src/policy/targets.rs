@@ -133,14 +133,21 @@ pub(super) fn targets_of_policy(
 ) -> Vec<TargetRef> {
     let entries = entries(spec, profile);
     let unsaid = entries.is_empty();
+    let own = &object.key.namespace;
+    let in_namespace = entries.iter().find_map(|entry| {
+        let target = entry.target.as_ref().ok()?;
+        let is_own = target.gk.is_core("Namespace") && target.select == Select::Name(own.clone());
+        entry.field.in_namespace.clone().filter(|_| is_own)
+    });
     let mut targets: Vec<TargetRef> = entries.into_iter().filter_map(|e| e.target.ok()).collect();
-    targets.extend(gateways(&targets, &object.key.namespace, profile));
+    targets.extend(gateways(&targets, own, profile));
+    let everything = Select::Labels(Some(Box::default()));
+    targets.extend(in_namespace.map(|kind| everything.reference_to(kind)));
     if let Some(annotation) = &*profile.annotation {
         let select = Select::Annotated(annotation.key.clone(), object.key.name.clone());
         targets.push(select.reference_to(annotation.target.clone()));
     }
     if unsaid && *profile.on_missing == OnMissing::Namespace {
-        let own = &object.key.namespace;
         // A policy in the root namespace acts on all Namespaces.
         let select = if profile.root_namespace.as_ref() == Some(own) {
             Select::Labels(Some(Box::default()))

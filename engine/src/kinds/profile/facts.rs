@@ -298,6 +298,7 @@ fn reference(field: &RefField) -> Value {
             "hides",
             json!((!field.hides.is_empty()).then_some(&field.hides)),
         ),
+        ("inNamespace", json!(field.in_namespace.as_ref().map(kind))),
     ];
     add(&mut json, parts);
     json

@@ -326,6 +326,8 @@ pub struct RefFile {
     /// Fields that are ignored if this one is set: `spec.targetRefs`.
     #[serde(default)]
     pub hides: Vec<String>,
+    /// The kind of which all objects in the policy's own Namespace are targets, too, if that Namespace is one.
+    pub in_namespace: Option<Match>,
 }
 
 /// An annotation of targets that names a policy in their namespace.

@@ -120,6 +120,8 @@ pub struct RefField {
     pub keyed: bool,
     /// The kinds that a definition allows in this field, if it lists all of them.
     pub kinds: Option<Vec<GroupKind>>,
+    /// The kind of which all objects in the policy's own Namespace are targets, too, if that Namespace is one.
+    pub in_namespace: Option<GroupKind>,
 }
 
 /// A kind that can be a target.

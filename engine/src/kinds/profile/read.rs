@@ -38,6 +38,7 @@ fn field(file: &RefFile) -> RefField {
         needs_group: file.needs_group,
         keyed: false,
         kinds: None,
+        in_namespace: file.in_namespace.as_ref().map(Match::gk),
     }
 }
 
