@@ -15,11 +15,14 @@ use crate::engine::model::selector::Labels;
 use crate::engine::state::snapshot::{Change, Snapshot};
 
 mod counts;
+mod doubles;
 mod made_routes;
 mod scopes;
 mod surroundings;
 
 pub use counts::Counts;
+pub use doubles::Double;
+use doubles::differ;
 use scopes::cluster_scoped;
 use surroundings::{surroundings, without_absent};
 
@@ -54,8 +57,8 @@ pub struct Loaded {
     /// Objects that are in no file: controllers make them of others.
     pub made: BTreeSet<ObjectKey>,
 
-    /// Objects that occur twice, each with its earlier origin, in the order of appearance.
-    pub doubles: Vec<(ObjectKey, Origin)>,
+    /// Objects that are written again, in the order of appearance.
+    pub doubles: Vec<Double>,
     /// Objects per kind.
     pub counts: Counts,
     /// Parts that could not be used, with the reason.
@@ -308,12 +311,18 @@ impl Loaded {
 
     /// Adds an object. It replaces an earlier one with the same name, as `kubectl apply` would.
     fn push(&mut self, object: Object, origin: Origin, places: &mut HashMap<ObjectKey, usize>) {
-        if let Some(before) = self.origins.insert(object.key.clone(), origin) {
-            self.doubles.push((object.key.clone(), before));
-        }
         let place = *places
             .entry(object.key.clone())
             .or_insert(self.objects.len());
+        if let Some(first) = self.origins.insert(object.key.clone(), origin.clone()) {
+            let before = self.objects.get(place);
+            self.doubles.push(Double {
+                key: object.key.clone(),
+                first,
+                again: origin,
+                differs: before.is_none_or(|before| differ(before, &object)),
+            });
+        }
         match self.objects.get_mut(place) {
             Some(before) => *before = object,
             None => self.objects.push(object),

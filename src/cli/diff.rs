@@ -100,6 +100,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         return Err("standard input can be read only once: use - once".into());
     }
     let [a, b] = read([one, other], args)?;
+    if args.exit_code {
+        defined_once([&a, &b])?;
+    }
     read::say_what_is_missing([&a, &b]);
     let limits = Limits {
         not_compared: not_compared([&a, &b])?,
@@ -140,6 +143,25 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     } else {
         Outcome::Clean
     })
+}
+
+/// Checks that no state has an object twice with different content: an exit code would be about one of them only.
+///
+/// # Errors
+/// Names one of them.
+fn defined_once(states: [&Read; 2]) -> Result<(), Failure> {
+    for read in states {
+        let mut doubles = read.view.doubles.iter();
+        if let Some(double) = doubles.find(|double| double.differs) {
+            return Err(format!(
+                "--exit-code: {} defines {} more than once, with different content: name a directory that defines each object once",
+                escape(&read.name),
+                escape(&double.key.to_string())
+            )
+            .into());
+        }
+    }
+    Ok(())
 }
 
 /// The policy kinds that one of the states does not show.

@@ -11,7 +11,7 @@ use super::output::{self, Output};
 use super::render::impact::{markdown, text};
 use super::render::phrases::names_of;
 use super::state::{Opened, Scope, State, View, read_repository};
-use super::{Failure, Outcome, complete, find, print};
+use super::{Failure, Outcome, complete, find, print, unseen};
 use crate::answer;
 use crate::answer::impact::{Effect, Impact, impact_on_requests, with_them};
 use crate::answer::named::Named;
@@ -80,10 +80,14 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         find::there(&view.snapshot, key)?;
     }
     view.say_what_is_undefined();
+    let loaded = view.with(manifests, &namespace);
+    if let Some(line) = unseen::written_twice(&loaded.doubles) {
+        eprintln!("attache: the change: {line}");
+    }
     let answer = if args.deletes_files() {
-        deleted(&view, manifests, gone, &namespace)?
+        deleted(&view, loaded, gone)?
     } else {
-        changed(&view, manifests, gone, &namespace)?
+        changed(&view, loaded, gone)?
     };
     let style = args.output.style().full(args.full);
     let shown = match args.output.program(&answer::document(&answer))? {
@@ -108,11 +112,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
 /// The impact of applying manifests and deleting objects, as one change.
 pub(super) fn changed(
     view: &View,
-    manifests: Manifests,
+    loaded: directory::Loaded,
     deleted: BTreeSet<ObjectKey>,
-    namespace: &str,
 ) -> Result<Impact, Failure> {
-    let loaded = view.with(manifests, namespace);
     usable(&loaded, UNREAD)?;
     let findings = reported_problems(&loaded);
     let before = &view.snapshot;
@@ -162,12 +164,10 @@ fn reported_problems(loaded: &directory::Loaded) -> Vec<ReportedFinding> {
 /// The impact of deleting the objects in manifests, and others with them.
 pub(super) fn deleted(
     view: &View,
-    manifests: Manifests,
+    loaded: directory::Loaded,
     mut named: BTreeSet<ObjectKey>,
-    namespace: &str,
 ) -> Result<Impact, Failure> {
     let before = &view.snapshot;
-    let loaded = view.with(manifests, namespace);
     usable(&loaded, UNREAD)?;
     for key in loaded.origins.keys() {
         // Kinds that policies have nothing to do with are skipped.

@@ -292,6 +292,9 @@ impl State {
         let (crds, used) = match opened.source {
             Found::Files(loaded) => {
                 say(&loaded.problems);
+                let mut doubles = loaded.doubles;
+                doubles.retain(|double| double.key.gk == GroupKind::CRD);
+                say_unseen(unseen::written_twice(&doubles).as_slice());
                 let used = loaded.counts.policy_kinds.into_iter().collect();
                 (loaded.crds, used)
             }

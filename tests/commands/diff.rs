@@ -83,6 +83,29 @@ fn requests_with_other_methods_and_of_expressions_are_compared() {
     holds("diff/expressions.txt", &session(&lines));
 }
 
+/// A directory with the manifests of two clusters: the last definition counts, and every command says so.
+#[test]
+fn an_object_that_is_defined_twice_is_named() {
+    let directory = "tests/commands/diff/twice";
+    let (before, after) = (format!("{directory}/before"), format!("{directory}/after"));
+    let lines = [
+        format!("diff {before} {after}"),
+        format!("diff {before} {after} --exit-code"),
+        format!("diff {before}/prod.yaml {after}/prod.yaml --exit-code"),
+        format!("describe httproute/cart --from {before}"),
+        format!("policies --from {before}"),
+        format!("guardrails -f {directory}/guardrail.yaml --from {before}"),
+        format!("test {directory}/twice.attache.yaml"),
+        format!("test --record --from {before}"),
+        format!("graph -o mermaid --from {before}"),
+        format!("explain http://shop.example.com/ --from {before}"),
+        format!("impact {after} --from {before}/prod.yaml"),
+        format!("impact {after}/prod.yaml --from {before}"),
+        format!("check {after}/prod.yaml --from {before}"),
+    ];
+    holds("diff/twice.txt", &session(&lines));
+}
+
 #[test]
 fn a_default_that_a_file_leaves_out_is_no_difference() {
     let directory = "tests/commands/diff/defaults";

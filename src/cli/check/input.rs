@@ -10,7 +10,7 @@ use super::super::Failure;
 use super::super::state::View;
 use super::super::written_guardrails;
 use super::{Args, requests};
-use crate::cache::directory::{Links, Loaded};
+use crate::cache::directory::{Double, Links, Loaded};
 use crate::cache::files;
 use crate::cache::lists::{Missing, Wants};
 use crate::cache::manifest::{Manifests, Origin, Problem};
@@ -50,7 +50,7 @@ pub(super) struct Input {
     /// Objects that are in no file: controllers make them of others.
     pub(super) made: BTreeSet<ObjectKey>,
     /// Objects that are defined twice.
-    pub(super) doubles: Vec<(ObjectKey, Origin)>,
+    pub(super) doubles: Vec<Double>,
     /// Files, or parts of them, that could not be used.
     pub(super) problems: Vec<Problem>,
     /// Files and documents that are not manifests.

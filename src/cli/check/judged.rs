@@ -172,13 +172,16 @@ fn files(input: &Input, case: &Case<'_>) -> Vec<Found> {
         };
         (unreadable(problem, input), Some(spot))
     });
-    let doubles = input.doubles.iter().map(|(key, before)| {
-        let spot = spot(before);
+    let doubles = input.doubles.iter().map(|double| {
+        let spot = spot(&double.first);
         let message = format!(
             "also defined at {}:{}; the last definition wins",
             spot.file, spot.line
         );
-        (Finding::new(Code::ObjectDuplicate, key, message), None)
+        (
+            Finding::new(Code::ObjectDuplicate, &double.key, message),
+            None,
+        )
     });
     let known = input
         .after

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::unseen;
 use super::say_unseen;
-use crate::cache::directory;
+use crate::cache::directory::{self, Double};
 use crate::cache::lists::{Listed, Missing};
 use crate::cache::manifest::{Manifests, Origin, Problem};
 use crate::cli::watch::Seen;
@@ -27,6 +27,8 @@ pub(in super::super) struct View {
     pub(in super::super) origins: BTreeMap<ObjectKey, Origin>,
     /// Kinds and objects of a cluster that could not be read.
     pub(in super::super) missing: Vec<Missing>,
+    /// Objects that the files define more than once.
+    pub(in super::super) doubles: Vec<Double>,
     /// Files, or parts of them, that could not be used.
     pub(in super::super) problems: Vec<Problem>,
     /// The profile rules for policy kinds, without CRDs.
@@ -54,6 +56,7 @@ impl View {
             objects: loaded.objects,
             undated: loaded.undated,
             origins: loaded.origins,
+            doubles: loaded.doubles,
             missing: Vec::new(),
             rules,
         }
@@ -67,12 +70,14 @@ impl View {
             undated: BTreeSet::new(),
             origins: BTreeMap::new(),
             missing: listed.missing,
+            doubles: Vec::new(),
             problems: Vec::new(),
             rules: Arc::clone(rules),
         }
     }
 
-    /// Prints to standard error what could not be read, so that nobody takes a partial answer for a complete one.
+    /// Prints to standard error what could not be read or is written twice, so that nobody takes a partial answer for a
+    /// complete one.
     pub(in super::super) fn say_what_is_missing(&self) {
         say_unseen(&self.unseen());
     }
@@ -96,7 +101,7 @@ impl View {
         unseen::why_not(&self.missing, key).map_or(Ok(()), Err)
     }
 
-    /// Everything that could not be read, one line each.
+    /// Everything that could not be read or is not part of the answer, one line each.
     pub(in super::super) fn unseen(&self) -> Vec<String> {
         let known = |gk: &&GroupKind| self.snapshot.knows(gk);
         let policies = self.snapshot.policy_kinds().filter(known);
@@ -106,6 +111,7 @@ impl View {
             .iter()
             .map(|problem| escape(&problem.to_string()));
         problems
+            .chain(unseen::written_twice(&self.doubles))
             .chain(unseen::lines(&self.missing, &policies))
             .collect()
     }

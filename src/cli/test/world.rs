@@ -15,7 +15,7 @@ use crate::cache::manifest::{Manifest, Manifests, Problem};
 use crate::cache::raw::RawObject;
 use crate::cache::repository;
 use crate::cli::names::Names;
-use crate::cli::{Failure, check, written_guardrails};
+use crate::cli::{Failure, check, unseen, written_guardrails};
 use crate::config::{Configuration, builtin};
 use crate::engine::admission::settings::{Guard, ReviewSettings};
 use crate::engine::admission::verdict::escape;
@@ -85,6 +85,9 @@ impl World {
         let loaded = Loaded::new(manifests, &rules, &how.namespace);
         let refused: Vec<Problem> = loaded.refused().collect();
         usable(loaded.problems.iter().chain(&refused))?;
+        if let Some(line) = unseen::written_twice(&loaded.doubles) {
+            eprintln!("attache: {line}");
+        }
         let names = Names::of_files(&loaded);
         let mut written = BTreeMap::new();
         for manifest in objects {

@@ -31,7 +31,8 @@ pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, R
     }
     let (view, namespace) = (&world.view, &*world.namespace);
     let effect = if delete { deleted } else { changed };
-    let result = effect(view, manifests.clone(), BTreeSet::new(), namespace);
+    let loaded = view.with(manifests.clone(), namespace);
+    let result = effect(view, loaded.clone(), BTreeSet::new());
     let result = result.map_err(|why| unusable(&why.to_string()))?;
     let stated = usable(&world.guardrails, among(&manifests));
     let (before, known) = (&view.snapshot, &world.guardrails);
@@ -48,7 +49,7 @@ pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, R
         };
         (after, known, what)
     } else {
-        let loaded = Box::new(view.with(manifests.clone(), namespace));
+        let loaded = Box::new(loaded);
         let after = loaded.snapshot.clone();
         let what = What::Applied {
             manifests,
