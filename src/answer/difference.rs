@@ -11,11 +11,14 @@ use super::impact::{
     Change, LostProtection, States, Summary, Traffic, changes, protection, traffic,
 };
 use super::named::{KindName, Named, named};
+use crate::engine::effective::Resolver;
 use crate::engine::effective::impact::impact_renamed;
 use crate::engine::effective::renames::Renames;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::object::is_route;
 use crate::engine::routing::Matching;
+use crate::engine::state::snapshot::Snapshot;
+use crate::engine::status::conditions::{State, statuses};
 
 /// The difference between what is in force in state A and in state B. A is the state before, B the one after. Objects
 /// have the names that they have in B.
@@ -42,6 +45,9 @@ pub struct Difference {
     pub changes: Vec<Change>,
     /// The number of differences.
     pub summary: Summary,
+    /// Whether no policy is in force in either state, so that there is nothing to compare.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub nothing_in_force: bool,
 }
 
 /// An object or a section with the name that it has in each state.
@@ -136,7 +142,7 @@ pub fn difference(
     let targets: BTreeSet<&ObjectKey> = changes.iter().map(|c| &c.object.0.object).collect();
     let (only_in_a, only_in_b) = only(&states, &objects, &targets);
     let within = |keys: BTreeSet<&ObjectKey>| named(keys.into_iter().filter(|key| is_within(key)));
-    Difference {
+    let difference = Difference {
         a: a.name.to_owned(),
         b: b.name.to_owned(),
         renamed: pairs.iter().map(Renamed::from).collect(),
@@ -150,7 +156,32 @@ pub fn difference(
         },
         changes,
         not_compared: limits.not_compared,
+        nothing_in_force: false,
+    };
+    Difference {
+        nothing_in_force: difference.is_empty()
+            && !is_any_in_force(before)
+            && !is_any_in_force(after),
+        ..difference
     }
+}
+
+/// Whether a policy is in force in a state, or may be.
+fn is_any_in_force(snapshot: &Snapshot) -> bool {
+    let mut resolver = Resolver::new(snapshot);
+    let mut policies = snapshot
+        .policy_kinds()
+        .flat_map(|kind| snapshot.policies(kind));
+    policies.any(|policy| {
+        let states = statuses(&mut resolver, &[policy], |_, status| status.state);
+        let is_in_force = |state: &Option<State>| {
+            matches!(
+                state,
+                Some(State::Enforced | State::PartiallyEnforced | State::Unknown(_))
+            )
+        };
+        states.iter().any(is_in_force)
+    })
 }
 
 /// The requests of routes that differ. They name Gateways and rules, so states in which these have other names are not compared.

@@ -44,7 +44,12 @@ pub fn commit(revision: &str) -> Result<Option<String>, String> {
     if revision.is_empty() || revision.starts_with('-') {
         return Ok(None);
     }
-    let name = format!("{revision}^{{commit}}");
+    // A text to search for takes everything up to its end.
+    let name = if revision.starts_with(":/") {
+        revision.to_owned()
+    } else {
+        format!("{revision}^{{commit}}")
+    };
     let output = git(&["rev-parse", "--verify", "--quiet", &name], None);
     Ok(output.ok().map(|id| text(&id)))
 }

@@ -111,8 +111,14 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     if let Some(namespace) = &args.scope.namespace
         && [&a, &b].iter().all(|side| !side.has_namespace(namespace))
     {
-        let namespace = escape(namespace);
-        eprintln!("attache: neither state has an object in namespace {namespace}");
+        let line = format!(
+            "neither state has an object in namespace {}",
+            escape(namespace)
+        );
+        if args.exit_code {
+            return Err(line.into());
+        }
+        eprintln!("attache: {line}");
     }
     let pairs = pair::pairs(&args.map, [&a, &b])?;
     let renames = pair::renames(&pairs, [&a, &b])?;

@@ -65,6 +65,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             }),
         }
     }
+    if rules.is_empty() && left_out.is_empty() && names_state(&args.state) {
+        let place = args.state.described();
+        eprintln!("attache: there are no policies in {place}, so no check is printed");
+    }
     super::print(&match args.tool {
         Tool::Argocd => argocd::checks(&rules, &left_out, args.format, &args.namespace),
         Tool::Flux => flux::checks(&rules, &left_out),

@@ -1,5 +1,7 @@
 //! `attache diff`: directories, revisions of git, clusters.
 
+mod states;
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -81,29 +83,6 @@ fn requests_with_other_methods_and_of_expressions_are_compared() {
         format!("diff {directory}/a {directory}/c"),
     ];
     holds("diff/expressions.txt", &session(&lines));
-}
-
-/// A directory with the manifests of two clusters: the last definition counts, and every command says so.
-#[test]
-fn an_object_that_is_defined_twice_is_named() {
-    let directory = "tests/commands/diff/twice";
-    let (before, after) = (format!("{directory}/before"), format!("{directory}/after"));
-    let lines = [
-        format!("diff {before} {after}"),
-        format!("diff {before} {after} --exit-code"),
-        format!("diff {before}/prod.yaml {after}/prod.yaml --exit-code"),
-        format!("describe httproute/cart --from {before}"),
-        format!("policies --from {before}"),
-        format!("guardrails -f {directory}/guardrail.yaml --from {before}"),
-        format!("test {directory}/twice.attache.yaml"),
-        format!("test --record --from {before}"),
-        format!("graph -o mermaid --from {before}"),
-        format!("explain http://shop.example.com/ --from {before}"),
-        format!("impact {after} --from {before}/prod.yaml"),
-        format!("impact {after}/prod.yaml --from {before}"),
-        format!("check {after}/prod.yaml --from {before}"),
-    ];
-    holds("diff/twice.txt", &session(&lines));
 }
 
 #[test]
@@ -333,6 +312,9 @@ fn revisions_are_read_without_a_worktree() {
             "v1:base/infra.yaml v1:base/infra.yaml ",
         ),
         (&["v1..feature"], "v1 feature "),
+        // The newest commit with this text in its message.
+        (&[":/^main", "v1"], ":/^main v1 \"30s\" -> \"15s\""),
+        (&[":/^main..v1"], ":/^main v1 \"30s\" -> \"15s\""),
         (&["main..feature"], "main feature \"30s\" -> \"15s\""),
     ] {
         assert_eq!(json(top, args), message, "{args:?}");
@@ -375,6 +357,10 @@ fn messages_name_the_files_of_a_revision() {
     );
     let output = at(top, &["v1..main", "../.."]).failure();
     assert!(output.contains("not inside the git repository"), "{output}");
+    let output = at(top, &[":base/infra.yaml", "main"]).failure();
+    assert!(output.contains("the index of git is not read"), "{output}");
+    let output = at(top, &[":/no such text", "main"]).failure();
+    assert!(output.contains("git knows no revision"), "{output}");
     let output = at(top, &["v1..main", "no-such"]).failure();
     assert_eq!(output, "attache: there is no v1:no-such\n");
     let nowhere = TempDir::new().unwrap();

@@ -61,6 +61,20 @@ impl Example {
             }
         };
         copy(shared.join("kinds.yaml"), "10-kinds.yaml");
+        // The definition of an example takes the place of the common one.
+        let own = documents(&folder.join("state.yaml"));
+        let is_own = |kind: &Value| {
+            let is_same = |one: &Value| {
+                one["kind"] == kind["kind"] && one["metadata"]["name"] == kind["metadata"]["name"]
+            };
+            own.iter().any(is_same)
+        };
+        let mut kinds = documents(&shared.join("kinds.yaml"));
+        if kinds.iter().any(is_own) {
+            kinds.retain(|kind| !is_own(kind));
+            let kinds: Vec<String> = kinds.iter().map(Value::to_string).collect();
+            fs::write(state.path().join("10-kinds.yaml"), kinds.join("\n---\n")).unwrap();
+        }
         copy(folder.join("state.yaml"), "20-state.yaml");
         copy(shared.join("attache.yaml"), "attache.yaml");
         copy(folder.join("attache.yaml"), "attache.yaml");

@@ -106,7 +106,17 @@ fn source(word: &str) -> Result<Source, String> {
     if path.symlink_metadata().is_ok() {
         return Ok(Source::Path(path.to_owned()));
     }
-    let (name, path) = word.split_once(':').unwrap_or((word, ""));
+    let (name, path) = if word.starts_with(":/") {
+        // The newest commit whose message has this text.
+        (word, "")
+    } else {
+        word.split_once(':').unwrap_or((word, ""))
+    };
+    if name.is_empty() {
+        return Err(format!(
+            "there is no file or directory {word}, and the index of git is not read: write REV:PATH"
+        ));
+    }
     if name.starts_with(['.', '/']) {
         return Err(format!("there is no {word}"));
     }

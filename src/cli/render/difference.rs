@@ -119,6 +119,9 @@ fn notes(difference: &Difference, kinds: &Kinds) -> Vec<String> {
 
 /// `What is in force differs on 2 HTTPRoutes; policies apply to HTTPRoute shop/new only in B.`
 fn headline(difference: &Difference, kinds: &Kinds) -> String {
+    if difference.nothing_in_force {
+        return "Nothing is in force in A and B: no policy acts on an object of theirs.".to_owned();
+    }
     if difference.is_empty() {
         return "The same is in force in A and B.".to_owned();
     }
