@@ -49,7 +49,7 @@ pub use backends::{Answer, Backend, Mirrored, State, failure};
 pub use criterion::Criterion;
 pub use expression::Expression;
 pub use path::Path;
-pub use request::{Request, Scheme, same_header};
+pub use request::{Request, Scheme, read_method, same_header};
 pub use samples::{SampleRequest, SampledRoute};
 pub use spec::MatchSpec;
 pub use text_match::Text;

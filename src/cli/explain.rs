@@ -10,7 +10,7 @@ use crate::answer::explanation::{Explanation, at_gateways, at_service};
 use crate::cache::lists::Wants;
 use crate::engine::model::hint::{nearest, quoted};
 use crate::engine::model::ids::{GroupKind, ObjectKey};
-use crate::engine::routing::{Matching, Request, Url, of_path, same_header};
+use crate::engine::routing::{Matching, Request, Url, of_path, read_method, same_header};
 use crate::engine::state::snapshot::Snapshot;
 
 /// Arguments of `attache explain`.
@@ -175,7 +175,7 @@ impl Described {
             host,
             sni: self.sni.clone(),
             port,
-            method: self.method.as_ref().map(|m| m.to_ascii_uppercase()),
+            method: self.method.as_deref().map(read_method).transpose()?,
             path: if path.starts_with('/') {
                 path
             } else {

@@ -21,6 +21,8 @@ mod effective;
 mod file;
 mod finding;
 mod guardrail;
+mod left_out;
+mod out_of_place;
 mod outcome;
 mod read;
 mod record;

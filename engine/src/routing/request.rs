@@ -144,6 +144,20 @@ impl Request {
     }
 }
 
+/// A method as people type it: in capitals.
+///
+/// # Errors
+/// If no request has such a method.
+pub fn read_method(text: &str) -> Result<String, String> {
+    let is_of_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    if text.is_empty() || !text.bytes().all(is_of_token) {
+        return Err(format!(
+            "{text:?} is no method: write one such as GET or POST"
+        ));
+    }
+    Ok(text.to_ascii_uppercase())
+}
+
 /// Whether two header names are equal.
 pub fn same_header(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)

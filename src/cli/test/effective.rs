@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use super::difference::{Differences, agrees, concerned};
 use super::file::{EffectiveTest, ExpectedEffective};
 use super::outcome::Outcome;
-use super::subject;
 use super::world::World;
+use super::{out_of_place, subject};
 use crate::answer::description::paths_at;
 use crate::answer::effective::{OnPaths, through};
 use crate::answer::tested::TestFailure;
@@ -131,8 +131,8 @@ fn paths(
     target: &Place,
     via: Option<&Place>,
 ) -> Result<Vec<PathGroup>, TestFailure> {
-    let profile = resolver.snapshot().profile(kind);
-    let is_direct = profile.is_some_and(|profile| !profile.inherits());
+    let profile = resolver.snapshot().profile(kind).cloned();
+    let is_direct = profile.as_ref().is_some_and(|profile| !profile.inherits());
     let shown = escape(&target.to_string());
     if is_direct && via.is_some() {
         return Err(TestFailure::because(format!(
@@ -142,6 +142,13 @@ fn paths(
     let mut groups = paths_at(resolver, target, kind);
     // No request takes a path that begins at no listener.
     groups.retain(|group| is_direct || group.attached);
+    let is_nothing = |group: &PathGroup| group.effective.policies().is_empty();
+    if groups.iter().all(is_nothing)
+        && let Some(why) =
+            profile.and_then(|profile| out_of_place::why(&profile, &target.object.gk))
+    {
+        return Err(TestFailure::because(escape(&format!("target: {why}"))));
+    }
     if groups.is_empty() {
         return Err(TestFailure::because(format!(
             "no request reaches {shown}, so no policy is in force on it; attache describe shows why"

@@ -251,8 +251,7 @@ fn hinted(why: &str) -> String {
     };
     let hint = match nearest(wrong, &known) {
         Some(near) => format!("; did you mean {near:?}?"),
-        None if known.len() <= OTHERS.len() => format!("; write one of {}", known.join(", ")),
-        None => String::new(),
+        None => format!("; write one of {}", known.join(", ")),
     };
     let what = first.split(" `").next().unwrap_or_default();
     why.replacen(first, &format!("{what} {wrong:?}{hint}"), 1)

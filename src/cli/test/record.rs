@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::subject;
+use super::{left_out, subject};
 use crate::answer::API_VERSION;
 use crate::answer::description::paths_at;
 use crate::answer::effective::OnPaths;
@@ -14,7 +14,7 @@ use crate::cache::lists::Wants;
 use crate::cli::Failure;
 use crate::cli::find;
 use crate::cli::names::each;
-use crate::cli::state::{Scope, State, View};
+use crate::cli::state::{Opened, Scope, State, View};
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::object::is_route;
@@ -63,15 +63,18 @@ pub(super) fn record(targets: &[String], state: &State, scope: &Scope) -> Result
     let mut places = Vec::new();
     for (kind, name) in each(targets)? {
         let name = name.ok_or_else(|| format!("--record {kind:?}: write KIND/NAME"))?;
-        places.push(opened.place(kind, name)?);
+        places.push(place(&opened, kind, name)?);
     }
     let view = opened.view(&Wants::Everything);
     view.say_what_is_missing();
     view.say_what_is_undefined();
+    let mut resolver = Resolver::new(&view.snapshot);
+    let mut others = None;
     if places.is_empty() {
         places = routes(&view, within.as_deref());
+        let objects = left_out::objects(&mut resolver, within.as_deref());
+        others = left_out::line(&objects);
     }
-    let mut resolver = Resolver::new(&view.snapshot);
     let (mut tests, mut unknown) = (Vec::new(), BTreeSet::new());
     for place in &places {
         find::there(&view.snapshot, &place.object)?;
@@ -85,9 +88,31 @@ pub(super) fn record(targets: &[String], state: &State, scope: &Scope) -> Result
             }
             None => "no policy is in force on these targets".to_owned(),
         };
-        return Err(why.into());
+        let others = others.map(|line| format!("; {line}")).unwrap_or_default();
+        return Err(format!("{why}{others}").into());
+    }
+    if let Some(line) = others {
+        eprintln!("attache: {line}");
     }
     written(state, &tests, &unknown)
+}
+
+/// The object or section of KIND/NAME, or of KIND/NAMESPACE/NAME as in files of tests.
+fn place(opened: &Opened, kind: &str, name: &str) -> Result<Place, Failure> {
+    let path = name.split('#').next().unwrap_or_default();
+    let Some((namespace, _)) = path.split_once('/') else {
+        return Ok(opened.place(kind, name)?);
+    };
+    let wrong = |form: &str| format!("--record {kind}/{name}: write {form}");
+    let name = name.split_once('/').map_or(name, |(_, name)| name);
+    let place = opened.names.place(kind, name, namespace)?;
+    if place.object.namespace.is_empty() {
+        return Err(wrong(&format!("{kind}/{name}, without a namespace")).into());
+    }
+    if namespace.is_empty() || place.object.name.contains('/') {
+        return Err(wrong("KIND/NAME or KIND/NAMESPACE/NAME").into());
+    }
+    Ok(place)
 }
 
 fn routes(view: &View, within: Option<&str>) -> Vec<Place> {

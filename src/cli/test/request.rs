@@ -16,7 +16,7 @@ use crate::answer::tested::TestFailure;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::object::is_route;
-use crate::engine::routing::{Matching, Request, Scheme, of_path};
+use crate::engine::routing::{Matching, Request, Scheme, of_path, read_method};
 
 /// Runs the test.
 pub(super) fn run(world: &World, test: &RequestTest) -> Outcome {
@@ -131,8 +131,10 @@ fn request(file: &RequestFile) -> Result<Request, TestFailure> {
         port: file.port,
         method: file
             .method
-            .as_ref()
-            .map(|method| method.to_ascii_uppercase()),
+            .as_deref()
+            .map(read_method)
+            .transpose()
+            .map_err(|why| format!("request.method: {why}"))?,
         path: if path.starts_with('/') {
             path
         } else {
