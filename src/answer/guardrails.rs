@@ -191,6 +191,18 @@ fn without_effect(
     lines.collect()
 }
 
+// === impl GuardrailReport ===
+
+impl GuardrailReport {
+    /// Puts other guardrails in the place of those with these names.
+    pub fn replace(&mut self, names: &BTreeSet<String>, others: Vec<Guarded>) {
+        self.guardrails
+            .retain(|guarded| !names.contains(&guarded.name));
+        self.guardrails.extend(others);
+        self.guardrails.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+}
+
 // === impl ListedException ===
 
 impl ListedException {

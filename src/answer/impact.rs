@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::Answer;
 use super::named::{KindName, Named, named};
 use super::report::ReportedFinding;
+use crate::engine::admission::finding::Finding;
 use crate::engine::effective::impact::impact as differences;
 use crate::engine::effective::renames::Renames;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
@@ -43,6 +44,8 @@ pub struct Impact {
     /// What the API server would refuse or drop in the applied objects: versions and fields that their CRDs do not
     /// define, and validation rules that they violate.
     pub findings: Vec<ReportedFinding>,
+    /// What the webhook says of the guardrails in the change: how many targets break them.
+    pub guardrails: Vec<ReportedFinding>,
     /// The number of attached routes among all deleted objects.
     pub deleted_routes: usize,
     /// Protections that requests lose with the change.
@@ -206,6 +209,7 @@ pub fn impact(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Impact {
         deleted: named(&doing.deleted),
         deleted_with: doing.with_them.len(),
         findings: Vec::new(),
+        guardrails: Vec::new(),
         deleted_routes: attached_routes(before, doing),
         lost_protection,
         summary: Summary {
@@ -274,6 +278,15 @@ pub fn with_them(snapshot: &Snapshot, deleted: &BTreeSet<ObjectKey>) -> BTreeSet
 // === impl Impact ===
 
 impl Impact {
+    /// The same, with the findings on the guardrails that the change applies.
+    #[must_use]
+    pub fn with_guardrails(mut self, findings: &[Finding]) -> Self {
+        let findings = findings.iter();
+        let reported = findings.map(|finding| ReportedFinding::new(finding, None, None));
+        self.guardrails = reported.collect();
+        self
+    }
+
     /// Whether nothing in force changes, and no request.
     pub fn is_without_effect(&self) -> bool {
         self.changes.is_empty()

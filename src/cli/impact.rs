@@ -11,6 +11,7 @@ use super::output::{self, Output};
 use super::render::impact::{markdown, text};
 use super::render::phrases::names_of;
 use super::state::{Opened, Scope, State, View, read_repository};
+use super::written_guardrails::Applied;
 use super::{Failure, Outcome, complete, find, print, unseen};
 use crate::answer;
 use crate::answer::impact::{Effect, Impact, impact_on_requests, with_them};
@@ -71,7 +72,15 @@ enum FailOn {
 /// delete does not exist.
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let manifests = args.manifests()?;
-    let opened = args.at.below().open(&args.scope)?;
+    let below = args.at.below();
+    let config = below.configuration()?;
+    let opened = below.open_as(&config, &args.scope)?;
+    let applied = Applied::of(&config.guardrails, &manifests);
+    let stored = if applied.is_empty() {
+        Vec::new()
+    } else {
+        opened.guardrails()
+    };
     let namespace = opened.namespace.clone();
     let gone = args.named(&opened)?;
     let view = opened.view(&Wants::Everything);
@@ -85,9 +94,11 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         eprintln!("attache: the change: {line}");
     }
     let answer = if args.deletes_files() {
-        deleted(&view, loaded, gone)?
+        deleted(&view, &loaded, gone)?
     } else {
-        changed(&view, loaded, gone)?
+        let on_guardrails = applied.findings(&stored, &loaded.snapshot);
+        let changed = changed(&view, &loaded, gone)?;
+        changed.with_guardrails(&on_guardrails)
     };
     let style = args.output.style().full(args.full);
     let shown = match args.output.program(&answer::document(&answer))? {
@@ -112,15 +123,15 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
 /// The impact of applying manifests and deleting objects, as one change.
 pub(super) fn changed(
     view: &View,
-    loaded: directory::Loaded,
+    loaded: &directory::Loaded,
     deleted: BTreeSet<ObjectKey>,
 ) -> Result<Impact, Failure> {
-    usable(&loaded, UNREAD)?;
-    let findings = reported_problems(&loaded);
+    usable(loaded, UNREAD)?;
+    let findings = reported_problems(loaded);
     let before = &view.snapshot;
     let with_them = with_them(before, &deleted);
     let doing = Effect {
-        applied: loaded.origins.into_keys().collect(),
+        applied: loaded.origins.keys().cloned().collect(),
         deleted,
         with_them,
     };
@@ -129,7 +140,7 @@ pub(super) fn changed(
         return Err(format!("{both} cannot be applied and deleted in one change").into());
     }
     let after = without(
-        loaded.snapshot,
+        loaded.snapshot.clone(),
         doing.deleted.iter().chain(&doing.with_them),
     );
     let stays = view.objects.iter();
@@ -164,11 +175,11 @@ fn reported_problems(loaded: &directory::Loaded) -> Vec<ReportedFinding> {
 /// The impact of deleting the objects in manifests, and others with them.
 pub(super) fn deleted(
     view: &View,
-    loaded: directory::Loaded,
+    loaded: &directory::Loaded,
     mut named: BTreeSet<ObjectKey>,
 ) -> Result<Impact, Failure> {
     let before = &view.snapshot;
-    usable(&loaded, UNREAD)?;
+    usable(loaded, UNREAD)?;
     for key in loaded.origins.keys() {
         // Kinds that policies have nothing to do with are skipped.
         if before.knows(&key.gk) {

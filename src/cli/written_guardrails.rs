@@ -1,15 +1,22 @@
 //! Guardrails as they are written in manifests or stored in a cluster.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use attache_guardrails::{Guardrail, Guardrails, guardrail_kind, is_guardrail};
-use serde_json::json;
+use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
 
 use crate::cache::manifest::Manifests;
 use crate::cache::raw::RawObject;
 use crate::engine::admission::finding::{Code, Finding, Severity};
+use crate::engine::admission::request::{Operation, Request};
+use crate::engine::admission::settings::Guard;
 use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::literal::Literal;
+use crate::engine::state::snapshot::Snapshot;
+use crate::today::today;
 
 /// The guardrails among manifests.
 pub(super) struct FromManifests {
@@ -26,6 +33,11 @@ pub(super) fn among(manifests: &Manifests) -> impl Iterator<Item = &RawValue> {
     let objects = manifests.objects.iter();
     let guardrails = objects.filter(|one| is_guardrail(&one.gk));
     guardrails.map(|one| &*one.json)
+}
+
+/// The names of the guardrails among manifests.
+pub(super) fn names(manifests: &Manifests) -> impl Iterator<Item = String> {
+    among(manifests).filter_map(|text| Some(Written::read(text)?.0))
 }
 
 /// A guardrail of a cluster as if it were written in a file.
@@ -64,6 +76,76 @@ pub(super) fn usable<'a>(
         usable: known.with(usable.into_iter().map(Arc::new)),
         wrong,
         replacing,
+    }
+}
+
+/// A guardrail, as far as it says whether it is another one.
+#[derive(Deserialize)]
+struct Written {
+    metadata: Named,
+    spec: Option<Literal>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
+/// Guardrails that a change applies.
+pub(super) struct Applied {
+    /// The guardrails that are in use before the change.
+    known: Guardrails,
+    written: Vec<Box<RawValue>>,
+}
+
+impl Written {
+    fn read(text: &RawValue) -> Option<(String, Option<Value>)> {
+        let Self { metadata, spec } = serde_json::from_str(text.get()).ok()?;
+        Some((metadata.name, spec.map(|Literal(spec)| spec)))
+    }
+}
+
+// === impl Applied ===
+
+impl Applied {
+    /// Those among manifests.
+    pub(super) fn of(known: &Guardrails, manifests: &Manifests) -> Self {
+        Self {
+            known: known.clone(),
+            written: among(manifests).map(ToOwned::to_owned).collect(),
+        }
+    }
+
+    /// Whether the change applies none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.written.is_empty()
+    }
+
+    /// What the webhook says when they are applied: how many targets break them now. Those that are there before, with the
+    /// same spec, are no change.
+    pub(super) fn findings(&self, before: &[Box<RawValue>], after: &Snapshot) -> Vec<Finding> {
+        let before = before.iter().filter_map(|text| Written::read(text));
+        let before: BTreeMap<String, Option<Value>> = before.collect();
+        let mut findings = Vec::new();
+        for text in &self.written {
+            let Some((name, spec)) = Written::read(text) else {
+                continue;
+            };
+            if before.get(&name) == Some(&spec) {
+                continue;
+            }
+            let request = Request {
+                operation: Operation::Create,
+                gk: guardrail_kind(),
+                namespace: "",
+                name: &name,
+                subresource: "",
+                object: Some(text),
+                old: None,
+            };
+            findings.extend(self.known.on_rule(after, &request, today()));
+        }
+        findings
     }
 }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use attache_guardrails::is_guardrail;
+
 use super::{Effect, Named, NoEffect};
 use crate::answer::policies::reason::{of_strategy, unusable};
 use crate::engine::effective::Resolver;
@@ -134,7 +136,9 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: Done, known: bool) ->
 }
 
 fn of_target(resolver: &mut Resolver<'_>, key: &ObjectKey) -> String {
-    if attached_at_or_above(resolver, key).is_empty() {
+    if is_guardrail(&key.gk) {
+        "a guardrail judges what is in force".to_owned()
+    } else if attached_at_or_above(resolver, key).is_empty() {
         "no policy applies to it".to_owned()
     } else {
         "the same policies apply to it in the same way".to_owned()

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::super::Failure;
 use super::super::state::View;
-use super::super::written_guardrails;
+use super::super::written_guardrails::{self, Applied};
 use super::{Args, requests};
 use crate::cache::directory::{Double, Links, Loaded};
 use crate::cache::files;
@@ -69,6 +69,8 @@ pub(super) struct Input {
     pub(super) guardrails: Guardrails,
     /// Findings on guardrails that cannot be used, or that take the place of others.
     pub(super) on_guardrails: Vec<Finding>,
+    /// What the webhook says when the guardrails among the manifests are applied.
+    pub(super) on_applied_guardrails: Vec<Finding>,
     /// Whether any user may suppress refusals. Only the webhook knows the user.
     pub(super) refusals: bool,
     /// The most that anybody learns about policies.
@@ -126,7 +128,8 @@ impl Input {
         }
         let opened = args.state.below().open_as(&config, &args.scope)?;
         let namespace = opened.namespace.clone();
-        let common = common.with_guardrails(opened.guardrails().iter().map(AsRef::as_ref));
+        let stored = opened.guardrails();
+        let common = common.with_guardrails(stored.iter().map(AsRef::as_ref));
         let mut view = opened.view(&Wants::Everything);
         if args.has_no_manifests() {
             return Ok(vec![
@@ -137,11 +140,13 @@ impl Input {
         view.say_what_is_missing();
         Ok(each(&|mut manifests| {
             let skipped = std::mem::take(&mut manifests.skipped);
+            let applied = Applied::of(&common.guardrails, &manifests);
             let guarded = common.guarded(&manifests);
             let loaded = view.with(manifests, &namespace);
             Self {
                 skipped,
                 missing: missing.clone(),
+                on_applied_guardrails: applied.findings(&stored, &loaded.snapshot),
                 ..guarded
                     .of_files(loaded, Some(&view))
                     .within(args.scope.namespace.as_deref())

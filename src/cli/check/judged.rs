@@ -62,7 +62,9 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     );
     let together = case.together();
     let mut judged: Vec<Finding> = judged.into_iter().flatten().chain(together).collect();
-    judged.extend(rerouted(&judged, input, &case));
+    judged.extend(unknown_yet(&judged, &input.rerouted, &case));
+    let known: Vec<Finding> = judged.iter().chain(&input.on_guardrails).cloned().collect();
+    judged.extend(unknown_yet(&known, &input.on_applied_guardrails, &case));
     let order = order(&judged, input);
     let order: Vec<Finding> = order.filter_map(|finding| case.weighed(finding)).collect();
     let departures = input.departures.iter();
@@ -113,15 +115,15 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     }
 }
 
-/// The findings on requests that another rule takes, unless the object is known to lose the same.
-fn rerouted(judged: &[Finding], input: &Input, case: &Case<'_>) -> Vec<Finding> {
+/// Findings on the change, without those that are known of an object already.
+fn unknown_yet(judged: &[Finding], new: &[Finding], case: &Case<'_>) -> Vec<Finding> {
     let is_known = |new: &&Finding| {
         let mut known = judged.iter();
         known.any(|known| {
             (known.code, &known.object, &known.subject) == (new.code, &new.object, &new.subject)
         })
     };
-    let new = input.rerouted.iter().filter(|new| !is_known(new));
+    let new = new.iter().filter(|new| !is_known(new));
     new.filter_map(|finding| case.weighed(finding.clone()))
         .collect()
 }

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use attache_guardrails::Guardrails;
+use serde_json::value::RawValue;
 
 use super::super::state::View;
+use super::super::written_guardrails::Applied;
 use super::input::Input;
 use super::requests;
 use crate::cache::directory::Loaded;
@@ -23,6 +25,8 @@ pub(in super::super) struct OfChange<'a> {
     pub(in super::super) refusals: bool,
     /// The guardrails in use.
     pub(in super::super) guardrails: &'a Guardrails,
+    /// Those that are written as objects, as far as they are known.
+    pub(in super::super) stored: &'a [Box<RawValue>],
     /// The objects of the change.
     pub(in super::super) what: What<'a>,
 }
@@ -57,6 +61,7 @@ impl Input {
             severities,
             refusals,
             guardrails,
+            stored,
             what,
         } = change;
         let common = Self {
@@ -74,8 +79,10 @@ impl Input {
             } => {
                 let skipped = std::mem::take(&mut manifests.skipped);
                 let guarded = common.guarded(&manifests);
+                let applied = Applied::of(guardrails, &manifests);
                 Self {
                     skipped,
+                    on_applied_guardrails: applied.findings(stored, &loaded.snapshot),
                     stdin: Some(text.to_owned()),
                     ..guarded.of_files(*loaded, Some(view))
                 }

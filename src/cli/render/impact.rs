@@ -37,6 +37,11 @@ pub(crate) fn text(impact: &Impact, files: &[String], style: Style) -> String {
         text.push('\n');
         text.push_str(&group_text(&group, &kinds, style));
     }
+    if !impact.guardrails.is_empty() {
+        text.push_str("\nGuardrails:\n");
+        let lines = guardrails(impact, &kinds);
+        text.push_str(&few(style, Tone::Warning, lines, ""));
+    }
     let is_told = !impact.traffic.is_empty() && impact.idle.len() == 1;
     if !impact.orphaned.is_empty() {
         text.push_str("\nThese lose their only target:\n");
@@ -56,6 +61,18 @@ pub(crate) fn text(impact: &Impact, files: &[String], style: Style) -> String {
         text.push_str(&line(style, Tone::Faint, &closing));
     }
     text
+}
+
+/// What the webhook says of the guardrails in the change.
+fn guardrails(impact: &Impact, kinds: &Kinds) -> impl ExactSizeIterator<Item = String> {
+    impact.guardrails.iter().map(|finding| {
+        let object = finding.object.as_ref().map(|object| kinds.place(&object.0));
+        let object = object.unwrap_or_default();
+        match finding.field.as_deref() {
+            Some(field) => format!("{object}: {field}: {}", finding.message),
+            None => format!("{object}: {}", finding.message),
+        }
+    })
 }
 
 /// Lists everything that the API server would refuse or drop in the manifests.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::super::check::{OfChange, What, of_change};
 use super::super::impact::{changed, deleted};
-use super::super::written_guardrails::{among, usable};
+use super::super::written_guardrails::{among, names, usable};
 use super::json::value;
 use super::world::World;
 use crate::answer::guardrails::guardrails;
@@ -32,10 +33,16 @@ pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, R
     let (view, namespace) = (&world.view, &*world.namespace);
     let effect = if delete { deleted } else { changed };
     let loaded = view.with(manifests.clone(), namespace);
-    let result = effect(view, loaded.clone(), BTreeSet::new());
+    let result = effect(view, &loaded, BTreeSet::new());
     let result = result.map_err(|why| unusable(&why.to_string()))?;
     let stated = usable(&world.guardrails, among(&manifests));
     let (before, known) = (&view.snapshot, &world.guardrails);
+    // A guardrail of the configuration stays if an object of its name is deleted.
+    let removed: BTreeSet<String> = if delete {
+        names(&manifests).collect()
+    } else {
+        BTreeSet::new()
+    };
     let (after, known_after, what) = if delete {
         let objects: BTreeSet<ObjectKey> = result
             .deleted
@@ -58,18 +65,26 @@ pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, R
         };
         (after, &stated.usable, what)
     };
+    let stored: Vec<Box<RawValue>> = world.guardrail_texts().collect();
     let report = of_change(OfChange {
+        stored: &stored,
         view,
         severities: &world.severities,
         refusals: world.refusals,
         guardrails: known,
         what,
     });
-    let judged = |snapshot, known| value(&guardrails(snapshot, known, None, today()));
+    let judged = |snapshot, known| guardrails(snapshot, known, None, today());
+    let mut judged_after = judged(&after, known_after);
+    if !removed.is_empty() {
+        let mut left = judged(&after, &world.configured).guardrails;
+        left.retain(|guarded| removed.contains(&guarded.name));
+        judged_after.replace(&removed, left);
+    }
     Ok(json!({
         "impact": value(&result)?,
         "findings": value(&report)?,
-        "guardrails": {"before": judged(before, known)?, "after": judged(&after, known_after)?},
+        "guardrails": {"before": value(&judged(before, known))?, "after": value(&judged_after)?},
     }))
 }
 

@@ -180,6 +180,7 @@ fn read(state: &State, scope: &Scope) -> Result<World, Failure> {
     let (namespace, texts) = (opened.namespace.clone(), opened.take_texts());
     Ok(World {
         guardrails: usable.usable.clone(),
+        configured: config.guardrails.clone(),
         problems: wrong(&usable),
         severities: config.conduct().severities,
         refusals: config.suppressions.refusals.is_anybody(),
@@ -256,6 +257,7 @@ impl FollowedCluster {
         let world = Arc::new(World {
             view,
             guardrails,
+            configured: self.config.guardrails.clone(),
             severities: self.config.conduct().severities,
             refusals: self.config.suppressions.refusals.is_anybody(),
             namespace: self.namespace.clone(),

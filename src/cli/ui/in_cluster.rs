@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use attache_guardrails::Guardrails;
+
 use super::super::state::View;
 use super::about::About;
 use super::session::{Session, Work};
@@ -41,6 +43,7 @@ impl World {
         Self {
             view: View::listed(state.listed, &state.rules),
             guardrails: state.guardrails,
+            configured: Guardrails::default(),
             severities: state.settings.severities.clone(),
             refusals: state.settings.suppressors.is_anybody(),
             namespace: NAMESPACE.to_owned(),

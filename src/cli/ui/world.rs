@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use attache_guardrails::Guardrails;
+use attache_guardrails::{Guardrails, is_guardrail};
 use serde_json::value::RawValue;
 
 use super::super::names::Names;
@@ -20,6 +20,8 @@ pub(super) struct World {
     pub(super) view: View,
     /// The guardrails in use.
     pub(super) guardrails: Guardrails,
+    /// Those of the configuration, as far as they are known: an object of the same name takes the place of one.
+    pub(super) configured: Guardrails,
     /// The severities of findings.
     pub(super) severities: Severities,
     /// Whether any user may suppress refusals.
@@ -109,6 +111,13 @@ impl World {
             }
         }
         Ok(place)
+    }
+
+    /// The text of each Guardrail object of files.
+    pub(super) fn guardrail_texts(&self) -> impl Iterator<Item = Box<RawValue>> {
+        let texts = self.texts.iter();
+        let guardrails = texts.filter(|(key, _)| is_guardrail(&key.gk));
+        guardrails.map(|(_, text)| text.clone())
     }
 
     /// Everything that the page cannot know, one line each.

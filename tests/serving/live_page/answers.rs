@@ -87,6 +87,60 @@ async fn each_answer_is_that_of_the_command() {
     }
 }
 
+/// A directory may define an object twice; which of the two counts is on the page.
+#[tokio::test]
+async fn an_object_that_is_defined_twice_is_a_problem() {
+    let (_folder, state) = copy();
+    let page = Page::of(&state);
+    let problems = page.data("state").await["problems"].to_string();
+    assert!(!problems.contains("more than once"), "{problems}");
+    let policies = fs::read_to_string(state.join("50-policies.yaml")).unwrap();
+    let again = policies.replace("retries: 3", "retries: 7");
+    fs::write(state.join("60-again.yaml"), again).unwrap();
+    let page = Page::of(&state);
+    let problems = page.data("state").await["problems"].to_string();
+    assert!(problems.contains("defined more than once"), "{problems}");
+    assert!(problems.contains("60-again.yaml"), "{problems}");
+}
+
+/// What a change does to the guardrails: one that is deleted judges nothing, and one that is applied says how many break it.
+#[tokio::test]
+async fn a_change_of_guardrails_shows_what_they_are_afterwards() {
+    let (_folder, state) = copy();
+    let guardrail = "apiVersion: attache.dev/v1alpha1\nkind: Guardrail\nmetadata: {name: never}\nspec:\n  \
+        match: {kinds: [HTTPRoute]}\n  rules:\n  - require: 'false'\n  action: deny\n";
+    fs::write(state.join("60-guardrail.yaml"), guardrail).unwrap();
+    let page = Page::of(&state);
+    let post = async |path: &str, body: &str| {
+        let answer = page.send(page.own("POST", path), body.to_owned()).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()
+    };
+    let deleted = post("/api/change?delete=true", guardrail).await;
+    let names = |at: &str| deleted["guardrails"][at]["guardrails"].to_string();
+    assert!(names("before").contains("never"), "{deleted:#}");
+    assert!(!names("after").contains("never"), "{deleted:#}");
+    let same = post("/api/change", guardrail).await;
+    assert!(
+        !same["findings"].to_string().contains("break it now"),
+        "{same:#}"
+    );
+    let other = guardrail.replace("never", "other");
+    let applied = post("/api/change", &other).await;
+    let findings = applied["findings"].to_string();
+    assert!(findings.contains("targets break it now"), "{findings}");
+    assert!(applied["guardrails"]["after"].to_string().contains("other"));
+}
+
+#[tokio::test]
+async fn a_method_that_no_request_has_is_refused() {
+    let page = page();
+    let path = "/api/explain?url=https://shop.example.com/&method=G%20ET";
+    let answer = page.send(page.own("GET", path), String::new()).await;
+    assert_eq!(answer.status, 400, "{}", answer.body);
+    assert!(answer.body.contains("is no method"), "{}", answer.body);
+}
+
 #[tokio::test]
 async fn guardrails_and_a_change_are_those_of_the_commands() {
     let (_folder, state) = copy();

@@ -3,7 +3,7 @@
 use super::super::kind_names::Kinds;
 use super::super::markdown::{Comment, text};
 use super::super::style::Style;
-use super::{group_text, groups, headline, kinds, lost_traffic, opened};
+use super::{group_text, groups, guardrails, headline, kinds, lost_traffic, opened};
 use crate::answer::impact::{Impact, LostProtection};
 
 pub(crate) fn markdown(impact: &Impact) -> String {
@@ -17,6 +17,10 @@ pub(crate) fn markdown(impact: &Impact) -> String {
         comment.list(lost.iter().map(|line| text(line)));
     }
     protection(&mut comment, &impact.lost_protection, &kinds);
+    if !impact.guardrails.is_empty() {
+        comment.paragraph("**Guardrails**");
+        comment.list(guardrails(impact, &kinds).map(|line| text(&line)));
+    }
     for group in groups(&impact.changes) {
         let text = group_text(&group, &kinds, Style::default());
         let (title, table) = text.split_once('\n').unwrap_or((&text, ""));
