@@ -48,7 +48,8 @@ pub(crate) use hostnames::{all_in_common, in_common, intersect};
 pub use isolation::{ListenerHostname, may_keep_apart};
 pub use policies_by_hostname::PoliciesByHostname;
 pub use route_kinds::{
-    KeptOut, KeptOutCache, kept_out, may_keep_out, perhaps_kept_out, routes_of_other_kind,
+    KeptOut, KeptOutCache, kept_out, may_keep_out, perhaps_kept_out, perhaps_refused_for,
+    routes_of_other_kind,
 };
 pub use route_path::{
     RoutePath, Unreached, backend, not_usable, refused, to_backends, to_route, to_rules, unreached,

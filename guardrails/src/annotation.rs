@@ -50,9 +50,12 @@ impl Guardrails {
         let read = self.read_lines(key, &new, today).into_iter();
         let added = read.filter(|(line, _)| !known.contains(line));
         added
-            .filter_map(|(line, read)| match read {
-                Ok((guardrail, _)) => not_allowed(key, line, guardrail, subject),
-                Err(why) => Some(finding(key, line, why)),
+            .filter_map(|(line, read)| {
+                // A line below one that holds counts when that one ends.
+                let known = self.read_line(line).ok();
+                let denied =
+                    known.and_then(|(guardrail, _)| not_allowed(key, line, guardrail, subject));
+                denied.or_else(|| read.err().map(|why| finding(key, line, why)))
             })
             .collect()
     }

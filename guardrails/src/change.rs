@@ -9,6 +9,8 @@ use attache_engine::admission::review::States;
 use attache_engine::admission::settings::Guard;
 use attache_engine::effective::Resolver;
 use attache_engine::effective::impact::touched_by;
+use attache_engine::effective::renames::Renames;
+use attache_engine::effective::section_renames::renamed_sections;
 use attache_engine::model::ids::{GroupKind, ObjectKey};
 use attache_engine::model::level::Level;
 use attache_engine::model::wording;
@@ -20,7 +22,7 @@ use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
 use crate::judge::{Before, Fault, Judge, SharedPaths, in_force_there};
 use crate::side::{Scope, Side};
-use crate::target_paths::{by_id, deepest};
+use crate::target_paths::{by_later_id, deepest};
 use crate::{values, written};
 
 /// A change to judge.
@@ -128,6 +130,7 @@ impl Guardrails {
                 judge
             }
         });
+        let renames = renamed_sections([change.before, change.after], key);
         let mut is_cut = false;
         let mut broken: BTreeMap<Together<'_>, Targets> = BTreeMap::new();
         for (kind, targets) in &targets {
@@ -155,7 +158,7 @@ impl Guardrails {
                     &mut judges,
                     &of_kind,
                     target,
-                    change.today,
+                    (change.today, &renames),
                     &mut broken,
                 );
                 let [was, is] = &sides;
@@ -200,7 +203,7 @@ fn judge_target<'g>(
     [earlier, now]: &mut [Judge<'g>; 2],
     guardrails: &[&'g Guardrail],
     target: &ObjectKey,
-    today: Date,
+    (today, renames): (Date, &Renames),
     broken: &mut BTreeMap<Together<'g>, Targets>,
 ) {
     let applies: Vec<&&'g Guardrail> = guardrails
@@ -219,7 +222,7 @@ fn judge_target<'g>(
     let gateways = [was.gateways(target), is.gateways(target)];
     let (was, is) = (&*was.resolver, &*is.resolver);
     let (old, new) = (old.paths(was.snapshot()), new.paths(is.snapshot()));
-    let before = by_id(&old);
+    let before = by_later_id(&old, renames);
     let mut new = SharedPaths::new(&new, Before::Paths(&before, was.snapshot()));
     // The state before is judged as if nothing changed it.
     let mut old = SharedPaths::new(&old, Before::Same);
@@ -232,7 +235,8 @@ fn judge_target<'g>(
         let earlier = earlier_faults(earlier, was, guardrail, target, &mut old, had);
         for fault in result.faults {
             let is_old = earlier.iter().any(|old| {
-                (old.rule, old.is_error, &old.id) == (fault.rule, fault.is_error, &fault.id)
+                let (old_rule, rule) = ((old.rule, old.is_error), (fault.rule, fault.is_error));
+                old_rule == rule && old.id.later(renames) == fault.id
             });
             note(broken, guardrail, target, fault, is_old);
         }

@@ -10,6 +10,11 @@ use crate::cost::{self, Sizes, Work};
 use crate::value_type::{Bound, NameOf, Types, ValueType, is_library};
 use crate::{mistake, nesting};
 
+mod strict;
+
+use strict::strict;
+pub(crate) use strict::whole;
+
 #[cfg(test)]
 mod tests;
 
@@ -36,7 +41,9 @@ const MOST_VALUES: usize = 1_000_000;
 /// A compiled expression.
 #[derive(Debug)]
 pub(crate) struct Expression {
-    program: Program,
+    written: IdedExpr,
+    /// What is evaluated.
+    strict: IdedExpr,
     uses: BTreeSet<&'static str>,
     /// The fields of settings that it reads by name, each as a path within `spec`.
     reads: BTreeSet<Vec<String>>,
@@ -106,7 +113,8 @@ impl Expression {
         }
         let text = text.to_owned();
         Ok(Self {
-            program,
+            strict: strict(program.expression()),
+            written: program.expression().clone(),
             uses,
             reads,
             names: compared,
@@ -119,7 +127,7 @@ impl Expression {
         let requirement = Self::compile(text, is_of_kind)?;
         let bound = Vec::new();
         let types = Types { is_of_kind, bound };
-        match mistake::why_no_truth(requirement.program.expression(), &types) {
+        match mistake::why_no_truth(&requirement.written, &types) {
             Some(why) => Err(why),
             None => Ok(requirement),
         }
@@ -135,7 +143,7 @@ impl Expression {
         let message = Self::compile(text, is_of_kind)?;
         let bound = Vec::new();
         let types = Types { is_of_kind, bound };
-        match mistake::why_no_text(message.program.expression(), &types) {
+        match mistake::why_no_text(&message.written, &types) {
             Some(why) => Err(why),
             None => Ok(message),
         }
@@ -158,7 +166,7 @@ impl Expression {
 
     /// The most work that an evaluation is if its variables are this large.
     pub(crate) fn work(&self, sizes: &Sizes) -> Work {
-        cost::work(self.program.expression(), sizes)
+        cost::work(&self.written, sizes)
     }
 
     /// Evaluates it. `work` is the most work that this is.
@@ -173,7 +181,7 @@ impl Expression {
             ));
         }
         // The library panics on what it does not know yet. The values are not looked at afterwards.
-        let executed = catch_unwind(AssertUnwindSafe(|| self.program.execute(context)));
+        let executed = catch_unwind(AssertUnwindSafe(|| Value::resolve(&self.strict, context)));
         match executed {
             Ok(result) => result.map_err(|error| reason(&error)),
             Err(_) => Err("it cannot be evaluated".to_owned()),
@@ -188,7 +196,10 @@ fn reason(error: &ExecutionError) -> String {
             format!("there is no field {key:?}; test it with has() first")
         }
         ExecutionError::UndeclaredReference(name) => format!("there is no function {name:?}"),
-        ExecutionError::NoSuchOverload => "values of these types do not go together".to_owned(),
+        ExecutionError::NoSuchOverload => {
+            "it asks for a field of what has no fields, or values of these types do not go together"
+                .to_owned()
+        }
         ExecutionError::FunctionError { function, .. } => format!("{function}() fails"),
         ExecutionError::InvalidArgumentCount { expected, actual } => {
             format!("a function takes {expected} arguments, not {actual}")

@@ -6,7 +6,8 @@ use std::sync::{Arc, LazyLock};
 use attache_engine::model::hint::nearest;
 use kube_cel::KubeCelExt as _;
 use kube_cel::cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue, operators};
-use kube_cel::cel::{Context, ExecutionError};
+use kube_cel::cel::objects::Key;
+use kube_cel::cel::{Context, ExecutionError, Value};
 
 /// The functions that rules may call.
 #[derive(Clone)]
@@ -20,8 +21,17 @@ pub(crate) struct Call<'a> {
     pub(crate) arguments: &'a [IdedExpr],
 }
 
-static ALL: LazyLock<Functions> =
-    LazyLock::new(|| Functions(Arc::new(Context::default().with_all())));
+static ALL: LazyLock<Functions> = LazyLock::new(|| {
+    let mut all = Context::default().with_all();
+    all.add_function(HAS, has);
+    all.add_function(ABSENT, absent);
+    Functions(Arc::new(all))
+});
+
+/// `has()` in expressions as they are evaluated. Nobody can write the sign.
+pub(crate) const HAS: &str = "@has";
+/// `false` for a map, in which a field was not found.
+pub(crate) const ABSENT: &str = "@absent";
 
 /// One small number would take all memory.
 const WITHOUT: &str = "lists.range";
@@ -127,6 +137,21 @@ impl Functions {
     }
 }
 
+fn has(value: Value, field: Arc<String>) -> Result<bool, ExecutionError> {
+    match value {
+        Value::Map(map) => Ok(map.map.contains_key(&Key::String(field))),
+        _ => Err(ExecutionError::NoSuchOverload),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the library passes values")]
+fn absent(value: Value) -> Result<bool, ExecutionError> {
+    match value {
+        Value::Map(_) => Ok(false),
+        _ => Err(ExecutionError::NoSuchOverload),
+    }
+}
+
 /// What is wrong with a call.
 pub(crate) fn why_wrong(call: &Call<'_>) -> Option<String> {
     let name = call.name;
@@ -184,7 +209,7 @@ fn no_pattern(pattern: &IdedExpr) -> Option<String> {
     ))
 }
 
-fn called(name: &str, arguments: Vec<IdedExpr>) -> Result<kube_cel::cel::Value, ExecutionError> {
+fn called(name: &str, arguments: Vec<IdedExpr>) -> Result<Value, ExecutionError> {
     let call = CallExpr {
         func_name: name.to_owned(),
         target: None,

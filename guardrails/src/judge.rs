@@ -20,6 +20,7 @@ use crate::guardrail::{Guardrail, Rule};
 use crate::in_force::InForce;
 use crate::path::{GuardedPath, PathId};
 use crate::target_paths::{AtOwners, JudgedPath, is_direct};
+use crate::unread::UnreadPolicies;
 use crate::values::Settings;
 use crate::variables::{self, Variables};
 
@@ -42,6 +43,7 @@ pub struct Judge<'g> {
     /// The names of the protections for all requests.
     pub(crate) protections: HashMap<Shared<Effective>, Rc<[Arc<str>]>>,
     known: HashMap<Question, Rc<Outcome>>,
+    unread: UnreadPolicies,
     /// In the state of the only resolver that it is asked with.
     pub(crate) at_owners: AtOwners,
 }
@@ -90,8 +92,10 @@ struct Question {
     rule: *const Rule,
     after: Vec<effective::Outcome>,
     before: Option<Vec<effective::Outcome>>,
+    path: Option<PathId>,
     listener: Option<Place>,
     gateway: Option<ObjectKey>,
+    route: Option<Place>,
     target: Option<Place>,
 }
 
@@ -140,6 +144,7 @@ impl<'g> Judge<'g> {
             request,
             settings: HashMap::new(),
             protections: HashMap::new(),
+            unread: UnreadPolicies::default(),
             known: HashMap::new(),
             at_owners: AtOwners::default(),
         }
@@ -249,12 +254,25 @@ impl<'g> Judge<'g> {
         }
     }
 
+    /// Why it is not known what is in force on a path: a policy in the namespace of the target is not read.
+    fn why_unread(&mut self, rule_path: &RulePath<'_>) -> Option<String> {
+        let namespace = &rule_path.target?.object.namespace;
+        let mut kinds = rule_path.in_force.iter().map(|(kind, _)| *kind);
+        kinds.find_map(|kind| {
+            let why = self.unread.why(rule_path.snapshot, kind, namespace)?;
+            Some(why.to_owned())
+        })
+    }
+
     fn outcome(
         &mut self,
         rule: &'g Rule,
         rule_path: &RulePath<'_>,
         variables: &mut Variables<'g>,
     ) -> Rc<Outcome> {
+        if let Some(why) = self.why_unread(rule_path) {
+            return Rc::new(Outcome::Error(why));
+        }
         let uses = |variables: &[&str]| variables.iter().any(|variable| rule.uses(variable));
         let outcomes = |in_force: &InForce<'_>| {
             let groups = in_force.iter().map(|(_, group)| group.outcome());
@@ -267,19 +285,15 @@ impl<'g> Judge<'g> {
                 .earlier
                 .filter(|_| uses(&["before"]))
                 .map(outcomes),
-            listener: rule_path
-                .listener
-                .filter(|_| uses(&["listener", "path"]))
-                .cloned(),
-            gateway: rule_path
-                .gateway
-                .filter(|_| uses(&["gateway", "path"]))
-                .cloned(),
-            target: rule_path
+            path: uses(&["path"]).then(|| rule_path.path.id()),
+            listener: rule_path.listener.filter(|_| uses(&["listener"])).cloned(),
+            gateway: rule_path.gateway.filter(|_| uses(&["gateway"])).cloned(),
+            route: rule_path
                 .path
-                .target()
-                .filter(|_| uses(&["target", "route", "path"]))
+                .at(Level::Route)
+                .filter(|_| uses(&["route"]))
                 .cloned(),
+            target: rule_path.target.filter(|_| uses(&["target"])).cloned(),
         };
         if let Some(known) = self.known.get(&question) {
             return known.clone();

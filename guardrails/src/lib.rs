@@ -31,6 +31,7 @@ mod standing;
 mod status;
 mod target_paths;
 mod unmatched;
+mod unread;
 mod value_type;
 mod values;
 mod variables;

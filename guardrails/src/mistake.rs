@@ -22,6 +22,17 @@ pub(crate) fn why_wrong(expression: &IdedExpr, types: &Types<'_>) -> Option<Stri
                 return None;
             }
             let (outer_name, name) = (written(&select.operand)?, &select.field);
+            if let Some(words) = outer.words().filter(|_| outer.fields().is_empty()) {
+                let remedy = match outer {
+                    ValueType::List(_) => {
+                        format!(": write {outer_name}.exists(one, …) or {outer_name}[0]")
+                    }
+                    _ => String::new(),
+                };
+                return Some(format!(
+                    "{outer_name} is {words} and has no field {name:?}{remedy}"
+                ));
+            }
             let fields = outer.fields();
             let remedy = match nearest(name, &fields) {
                 Some(near) => format!("did you mean {near:?}?"),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use attache_engine::effective::PathGroup;
+use attache_engine::effective::renames::Renames;
 use attache_engine::model::ids::{ObjectKey, Place};
 use attache_engine::model::level::{Level, Step};
 use attache_engine::topology::{AncestorPath, RoutePath};
@@ -19,9 +20,10 @@ pub(crate) struct GuardedPath<'a> {
 /// Identifies a path before and after a change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct PathId {
-    pub(crate) listener: Option<Place>,
+    listener: Option<Place>,
     consumer: Option<Arc<str>>,
-    pub(crate) target: Option<Place>,
+    /// The places from the route to the end: several routes and rules lead to one backend.
+    below: Vec<Place>,
 }
 
 /// The paths of a group.
@@ -40,14 +42,32 @@ pub(crate) fn paths_of(group: &PathGroup) -> impl Iterator<Item = GuardedPath<'_
     })
 }
 
+// === impl PathId ===
+
+impl PathId {
+    /// The path under the names that hold after a change.
+    pub(crate) fn later(&self, renames: &Renames) -> Self {
+        if renames.is_empty() {
+            return self.clone();
+        }
+        let later = |place: &Place| renames.later_place(place);
+        Self {
+            listener: self.listener.as_ref().map(later),
+            consumer: self.consumer.clone(),
+            below: self.below.iter().map(later).collect(),
+        }
+    }
+}
+
 // === impl GuardedPath ===
 
 impl<'a> GuardedPath<'a> {
     pub(crate) fn id(&self) -> PathId {
+        let below = self.below.into_iter().flat_map(|below| &below.steps);
         PathId {
             listener: self.ancestors.last().cloned(),
             consumer: self.ancestors.consumer.clone(),
-            target: self.target().cloned(),
+            below: below.map(|step| step.place.clone()).collect(),
         }
     }
 
@@ -75,10 +95,10 @@ impl<'a> GuardedPath<'a> {
         self.ancestors.steps.iter().chain(below)
     }
 
-    /// The place at a level.
+    /// The place at a level. Of routes that delegate, the last one.
     pub(crate) fn at(&self, level: Level) -> Option<&'a Place> {
-        let mut steps = self.steps().filter(|step| step.level == level);
-        steps.next().map(|step| &step.place)
+        let steps = self.steps().filter(|step| step.level == level);
+        steps.last().map(|step| &step.place)
     }
 
     /// The Gateway on the path, else the only one of these.

@@ -8,7 +8,7 @@ use attache_engine::model::level::Level;
 use attache_engine::model::object::is_route;
 
 use crate::in_force::acting;
-use crate::target_paths::{AtOwners, TargetPaths, is_direct, kinds};
+use crate::target_paths::{AtOwners, TargetPaths, gets_requests, is_direct, kinds};
 
 /// What the guardrails are about.
 #[derive(Clone, Copy)]
@@ -94,7 +94,10 @@ impl<'r, 's> Side<'r, 's> {
             target: target.clone(),
             without_policies,
             of_kinds,
-            is_direct: self.kind.is_some_and(|kind| is_direct(snapshot, kind)),
+            gets_requests: self
+                .kind
+                .filter(|kind| is_direct(snapshot, kind))
+                .map(|_| gets_requests(self.resolver, target)),
         }
     }
 

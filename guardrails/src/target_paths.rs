@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use attache_engine::effective::renames::Renames;
 use attache_engine::effective::{PathGroup, Resolver};
-use attache_engine::kinds::profile::Class;
+use attache_engine::kinds::profile::{Class, ServiceAs};
 use attache_engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache_engine::model::level::Level;
 use attache_engine::state::snapshot::Snapshot;
@@ -35,14 +36,14 @@ pub(crate) struct TargetPaths {
     pub(crate) without_policies: Option<Vec<PathGroup>>,
     /// The paths of each kind.
     pub(crate) of_kinds: Vec<(GroupKind, Vec<PathGroup>)>,
-    /// Whether policies of the only kind act only on their targets.
-    pub(crate) is_direct: bool,
+    /// Whether requests reach the target, if policies of the only kind act only on their targets: their paths do not say so.
+    pub(crate) gets_requests: Option<bool>,
 }
 
 /// A path, and what is in force on it.
 pub(crate) struct JudgedPath<'a> {
     pub(crate) path: GuardedPath<'a>,
-    /// The effective target: where the path ends, or the last place of the object itself for all kinds together.
+    /// The last place of the target on it: a rule of the route, a port of the Service.
     pub(crate) target: Option<&'a Place>,
     /// Of each kind. Without an entry nothing of a kind is in force.
     pub(crate) in_force: Vec<(&'a GroupKind, &'a PathGroup)>,
@@ -50,7 +51,8 @@ pub(crate) struct JudgedPath<'a> {
     pub(crate) counts: bool,
 }
 
-/// What is in force at the listeners of Gateways and `ListenerSets`, by kind: many targets share them.
+/// What is in force above a target, by kind: at the listeners of Gateways and `ListenerSets`, and on routes to Services. Many
+/// targets share them.
 #[derive(Default)]
 pub(crate) struct AtOwners(HashMap<(GroupKind, ObjectKey), Vec<PathGroup>>);
 
@@ -88,7 +90,10 @@ impl TargetPaths {
             if takes_requests(&paths) {
                 paths
             } else {
-                longest(&of_kinds).unwrap_or(paths)
+                let in_mesh = of_kinds
+                    .iter()
+                    .filter(|(kind, _)| is_of_mesh(snapshot, kind));
+                longest(in_mesh.map(|(_, groups)| groups)).unwrap_or(paths)
             }
         });
         if let Some(paths) = &without_policies {
@@ -98,7 +103,9 @@ impl TargetPaths {
             target: target.clone(),
             without_policies,
             of_kinds,
-            is_direct: kind.is_some_and(|kind| is_direct(snapshot, kind)),
+            gets_requests: kind
+                .filter(|kind| is_direct(snapshot, kind))
+                .map(|_| gets_requests(resolver, target)),
         }
     }
 
@@ -110,14 +117,22 @@ impl TargetPaths {
                 let paths = groups.iter().flat_map(paths_of);
                 let judged = paths.map(|path| JudgedPath {
                     path,
-                    target: path.target(),
+                    target: self.own_place(&path).or_else(|| path.target()),
                     in_force: vec![(kind, path.group)],
-                    counts: path.group.attached || self.is_direct || path.takes_requests(),
+                    counts: self
+                        .gets_requests
+                        .unwrap_or_else(|| path.group.attached || path.takes_requests()),
                 });
                 judged.collect()
             }
             (None, None) => Vec::new(),
         }
+    }
+
+    /// The last place on a path that is the target or a section of it.
+    fn own_place<'a>(&self, path: &GuardedPath<'a>) -> Option<&'a Place> {
+        let places = path.steps().map(|step| &step.place);
+        places.filter(|place| place.object == self.target).last()
     }
 
     fn joined<'a>(
@@ -140,11 +155,9 @@ impl TargetPaths {
                 };
                 Some((*kind, group?))
             });
-            let own = path.steps().map(|step| &step.place);
-            let own = own.filter(|place| place.object == self.target);
             JudgedPath {
                 path,
-                target: own.last(),
+                target: self.own_place(&path),
                 in_force: in_force.collect(),
                 counts: path.group.attached || path.takes_requests(),
             }
@@ -165,13 +178,14 @@ impl JudgedPath<'_> {
     }
 }
 
-/// Paths by identity.
-pub(crate) fn by_id<'a, 'p>(
+/// Paths by identity, under the names that hold after a change.
+pub(crate) fn by_later_id<'a, 'p>(
     paths: &'p [JudgedPath<'a>],
+    renames: &Renames,
 ) -> BTreeMap<PathId, &'p [(&'a GroupKind, &'a PathGroup)]> {
     let paths = paths.iter();
     paths
-        .map(|judged| (judged.path.id(), &*judged.in_force))
+        .map(|judged| (judged.path.id().later(renames), &*judged.in_force))
         .collect()
 }
 
@@ -230,9 +244,8 @@ fn takes_requests(groups: &[PathGroup]) -> bool {
 
 /// The paths of the kind whose paths are longest, of those that requests take: in a mesh, only the kind says at which
 /// Gateway requests to a Service arrive.
-fn longest(of_kinds: &[(GroupKind, Vec<PathGroup>)]) -> Option<Vec<PathGroup>> {
-    let taken = of_kinds.iter().map(|(_, groups)| groups);
-    let taken = taken.filter(|groups| takes_requests(groups));
+fn longest<'a>(of_kinds: impl Iterator<Item = &'a Vec<PathGroup>>) -> Option<Vec<PathGroup>> {
+    let taken = of_kinds.filter(|groups| takes_requests(groups));
     let length = |groups: &&Vec<PathGroup>| {
         let paths = groups.iter().flat_map(paths_of);
         paths.map(|path| path.steps().count()).max()
@@ -240,10 +253,28 @@ fn longest(of_kinds: &[(GroupKind, Vec<PathGroup>)]) -> Option<Vec<PathGroup>> {
     taken.max_by_key(length).cloned()
 }
 
+/// Whether requests reach a target on any path, also through a mesh.
+pub(crate) fn gets_requests(resolver: &mut Resolver<'_>, target: &ObjectKey) -> bool {
+    let own = Level::end_for(&target.gk);
+    let paths = resolver.paths_without_policies(target, own);
+    if paths
+        .iter()
+        .flat_map(paths_of)
+        .any(|path| path.takes_requests())
+    {
+        return true;
+    }
+    let snapshot = resolver.snapshot();
+    let mut kinds = snapshot
+        .used_kinds()
+        .filter(|kind| is_of_mesh(snapshot, kind));
+    kinds.any(|kind| takes_requests(&resolver.paths_even_without_policies(target, kind)))
+}
+
 // === impl AtOwners ===
 
 impl AtOwners {
-    /// Adds what is in force at the listeners above a target, of kinds whose paths end there.
+    /// Adds what is in force above a target, of kinds whose paths end there: at the listeners, or on the routes to a Service.
     pub(crate) fn add(
         &mut self,
         resolver: &mut Resolver<'_>,
@@ -251,21 +282,27 @@ impl AtOwners {
         paths: &[PathGroup],
         of_kinds: &mut [(GroupKind, Vec<PathGroup>)],
     ) {
-        if Level::end_for(target).is_upper() {
+        let own = Level::end_for(target);
+        if own.is_upper() {
             return;
         }
         let snapshot = resolver.snapshot();
-        let acts_above = |kind: &GroupKind| {
-            let profile = snapshot.profile(kind);
-            !is_direct(snapshot, kind) && profile.is_some_and(|profile| profile.end().is_upper())
-        };
-        let mut owners: Option<BTreeSet<&ObjectKey>> = None;
-        for (kind, groups) in of_kinds.iter_mut().filter(|(kind, _)| acts_above(kind)) {
-            let owners = owners.get_or_insert_with(|| owners_on(paths));
-            for owner in owners.iter() {
-                let known = self.0.entry((kind.clone(), (*owner).clone()));
+        let (mut owners, mut routes) = (None, None);
+        for (kind, groups) in of_kinds {
+            let end = snapshot.profile(kind).map(|profile| profile.end());
+            let Some(end) = end.filter(|end| *end < own && !is_direct(snapshot, kind)) else {
+                continue;
+            };
+            let above: &BTreeSet<&ObjectKey> = if end.is_upper() {
+                owners
+                    .get_or_insert_with(|| objects_on(paths, &[Level::Gateway, Level::ListenerSet]))
+            } else {
+                routes.get_or_insert_with(|| objects_on(paths, &[Level::Route]))
+            };
+            for object in above {
+                let known = self.0.entry((kind.clone(), (*object).clone()));
                 let known = known.or_insert_with(|| {
-                    let groups = resolver.paths_even_without_policies(owner, kind);
+                    let groups = resolver.paths_even_without_policies(object, kind);
                     acting(snapshot, groups)
                 });
                 groups.extend(known.iter().cloned());
@@ -274,12 +311,14 @@ impl AtOwners {
     }
 }
 
-/// The Gateways and `ListenerSets` on paths.
-fn owners_on(paths: &[PathGroup]) -> BTreeSet<&ObjectKey> {
-    let lists = paths.iter().flat_map(|group| group.paths.ancestors.iter());
-    let steps = lists.flat_map(|path| &path.steps);
-    let owners = steps.filter(|step| matches!(step.level, Level::Gateway | Level::ListenerSet));
-    owners.map(|step| &step.place.object).collect()
+/// The objects at these levels of paths.
+fn objects_on<'a>(paths: &'a [PathGroup], levels: &[Level]) -> BTreeSet<&'a ObjectKey> {
+    let steps = paths
+        .iter()
+        .flat_map(paths_of)
+        .flat_map(|path| path.steps());
+    let there = steps.filter(|step| levels.contains(&step.level));
+    there.map(|step| &step.place.object).collect()
 }
 
 // === impl Parts ===
@@ -327,14 +366,26 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The places of a path at these levels; `None` if it does not have all of them.
+/// The places of a path at these levels, of which several may be at one where routes delegate; `None` if it does not have all of
+/// the levels.
 fn part<'a>(path: &GuardedPath<'a>, levels: &[Level]) -> Option<Part<'a>> {
-    let places = levels.iter().map(|level| path.at(*level));
-    Some((places.collect::<Option<Vec<_>>>()?, path.consumer()))
+    if !levels.iter().all(|level| path.at(*level).is_some()) {
+        return None;
+    }
+    let steps = path.steps().filter(|step| levels.contains(&step.level));
+    Some((steps.map(|step| &step.place).collect(), path.consumer()))
 }
 
 /// Whether policies of a kind act only on their targets.
 pub(crate) fn is_direct(snapshot: &Snapshot, kind: &GroupKind) -> bool {
     let profile = snapshot.profile(kind);
     profile.is_some_and(|profile| profile.class.value == Class::Direct)
+}
+
+/// Whether policies of a kind act on requests to Services also where no route leads there.
+fn is_of_mesh(snapshot: &Snapshot, kind: &GroupKind) -> bool {
+    let profile = snapshot.profile(kind);
+    profile.is_some_and(|profile| {
+        *profile.service_as != ServiceAs::Backend && profile.class.value != Class::Direct
+    })
 }

@@ -298,7 +298,8 @@ impl ValueType {
                 let group = groups.find(|(_, names)| names.contains(&name));
                 group.map(|(value_type, _)| *value_type)
             }
-            _ => Some(Any),
+            Any => Some(Any),
+            Null | Bool | Text | Name(_) | OneOf(_) | Number | List(_) => None,
         }
     }
 

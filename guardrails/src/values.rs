@@ -18,6 +18,7 @@ use kube_cel::cel::objects::{Key, Map};
 use serde_json::Value as Json;
 
 use crate::cost::TEXT;
+use crate::expression::whole;
 use crate::in_force::InForce;
 use crate::path::GuardedPath;
 
@@ -76,7 +77,8 @@ fn of_json(value: &Json) -> Value {
         Json::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
             (Some(number), _, _) => Value::Int(number),
             (_, Some(number), _) => Value::UInt(number),
-            (_, _, Some(number)) => Value::Float(number),
+            // As in comparisons of rules, 5.0 is 5.
+            (_, _, Some(number)) => whole(number).map_or(Value::Float(number), Value::Int),
             _ => Value::Null,
         },
         Json::String(text) => string(text),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::admission::finding::{Code, Finding};
-use crate::kinds::profile::{OnMissing, Profile};
+use crate::kinds::profile::{OnMissing, Profile, Source};
 use crate::model::hint::{nearest, quoted};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::is_gateway_kind;
@@ -42,7 +42,7 @@ pub(crate) fn validate_read(
     findings.extend(fields::version(policy));
     findings.extend(fields::unmet(policy, &spec));
     let entries = policy::entries(&spec, profile);
-    if entries.is_empty() && !needs_none(profile) && !selects_otherwise(&spec) {
+    if entries.is_empty() && !needs_none(profile) && !selects_otherwise(profile, &spec) {
         findings.push(no_target(key, profile));
     }
     for entry in &entries {
@@ -112,8 +112,11 @@ fn needs_none(profile: &Profile) -> bool {
     otherwise || (profile.required.is_said() && !*profile.required)
 }
 
-/// Whether the policy is attached by labels alone, so it names no target.
-fn selects_otherwise(spec: &Value) -> bool {
+/// Whether the policy may be attached by labels alone, so it names no target. A profile names the fields that its kind has.
+fn selects_otherwise(profile: &Profile, spec: &Value) -> bool {
+    if matches!(profile.refs.from, Source::Config | Source::Builtin) {
+        return false;
+    }
     let fields = ["targetSelectors", "selector", "workloadSelector"];
     fields.iter().any(|field| spec.get(field).is_some())
 }

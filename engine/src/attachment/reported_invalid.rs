@@ -39,7 +39,9 @@ impl Policy {
             return None;
         }
         let report = reports::rejection(snapshot, self)?;
-        let is_it = report.is_rejection && *report.condition.reason == *INVALID;
+        let is_it = report.is_rejection
+            && *report.condition.reason == *INVALID
+            && !fact.is_absent_with(&report.condition.message);
         is_it.then(|| Reported {
             fact,
             message: report.condition.message.to_string(),

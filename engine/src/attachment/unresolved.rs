@@ -68,10 +68,13 @@ impl Policy {
             let mut targets = self.targets.iter();
             targets.find_map(|target| self.rejected_on(&target.gk))
         };
+        // What rejects it as it is written comes before what its controllers report.
+        if let Some(rejected) = rejected() {
+            return rejected.requests_fail;
+        }
         let unresolved = self.unresolved(snapshot);
         let reported = || self.reported_invalid(snapshot);
         unresolved.is_some_and(|unresolved| unresolved.requests_fail)
-            || rejected().is_some_and(|rejected| rejected.requests_fail)
             || reported().is_some_and(|reported| reported.requests_fail)
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::attachment::lost_elsewhere::affected_by_policy;
 use crate::attachment::rejection;
 use crate::effective::renames::Renames;
-use crate::effective::rule_renames::with_rules;
+use crate::effective::section_renames::with_rules;
 use crate::effective::{PathScope, PathSet, Resolver, Routes};
 use crate::merge::Effective;
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};

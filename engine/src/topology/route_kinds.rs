@@ -24,6 +24,8 @@ pub type KeptOut = HashMap<ObjectKey, Arc<Object>, PrehashedBuildHasher>;
 const HTTP: &GroupKind = &GroupKind::HTTP_ROUTE;
 const GRPC: &GroupKind = &GroupKind::GRPC_ROUTE;
 
+/// The most routes at a Gateway that are compared for one of them.
+const MOST_COMPARED: usize = 1024;
 /// Longer names are not hostnames.
 const LONGEST: usize = 253;
 
@@ -93,6 +95,36 @@ pub fn perhaps_kept_out(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut {
         None => younger_of_other_kind(snapshot, own),
         Some(_) => KeptOut::default(),
     }
+}
+
+/// The older route of the other kind because of which no listener may take a route, if its controllers are not known. `None` beyond
+/// [`MOST_COMPARED`] routes.
+pub fn perhaps_refused_for(snapshot: &Snapshot, route: &Object) -> Option<Arc<Object>> {
+    let mut older = None;
+    for parent in route.parents() {
+        let owner = snapshot.get(&parent.object)?;
+        if !has_other_kind(snapshot, owner, &route.key.gk) || serves_both(snapshot, owner).is_some()
+        {
+            return None;
+        }
+        if snapshot.naming(&owner.key).take(MOST_COMPARED + 1).count() > MOST_COMPARED {
+            return None;
+        }
+        let all = listeners(snapshot, owner)?;
+        for (i, listener) in listeners_of(owner).iter().enumerate() {
+            let own = OwnListener {
+                owner,
+                listener,
+                conflict: all.conflict(i),
+                hostname: ListenerHostname::of(snapshot, owner, &all, i),
+            };
+            if refusal(snapshot, &own, route, parent).is_some() {
+                continue;
+            }
+            older = Some(perhaps_kept_out(snapshot, &own).get(&route.key)?.clone());
+        }
+    }
+    older
 }
 
 /// The routes that share a hostname of a listener with older ones of the other kind.

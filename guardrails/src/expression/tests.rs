@@ -1,10 +1,11 @@
 //! What is an error when an expression is compiled, and what must not take the memory of the server.
 
 use kube_cel::KubeCelExt as _;
-use kube_cel::cel::Context;
+use kube_cel::cel::{Context, Value};
 
 use super::Expression;
 use crate::cost::Sizes;
+use crate::functions::Functions;
 use crate::value_type::NameOf;
 
 /// Why a requirement is refused.
@@ -202,4 +203,48 @@ fn large_values_are_not_made() {
         evaluated("'a-b'.replace('-', '.').replace('.', '/') == 'a/b'"),
         Ok(())
     );
+}
+
+/// The result of an expression without variables.
+fn evaluated(text: &str) -> Result<Value, String> {
+    let functions = Functions::default();
+    let expression = Expression::compile(text, true).unwrap();
+    let work = expression.work(&Sizes::default());
+    expression.evaluate(&functions.scope(), work)
+}
+
+#[test]
+fn a_field_of_what_has_no_fields_is_an_error() {
+    for text in [
+        "[{'a': 1}].map(one, one)[0].b != 1",
+        "[[1]].all(one, one.a != 1)",
+        "['a'].all(one, one.b != 'c')",
+        "[null].all(one, !has(one.b))",
+        "[[1]].all(one, !has(one.b))",
+        "!has(([[1]][0]).b)",
+    ] {
+        assert!(evaluated(text).is_err(), "{text}");
+    }
+    for text in [
+        "[{'a': 1}].all(one, one.a == 1 && !has(one.b))",
+        "has(({'a': {'b': 1}}).a.b)",
+    ] {
+        assert_eq!(evaluated(text), Ok(Value::Bool(true)), "{text}");
+    }
+    let why = "policies is a list and has no field \"name\": write policies.exists(one, …) or policies[0]";
+    assert_eq!(refused("policies.name != 'x'", true), why);
+    let why = "request.operation is text and has no field \"x\"";
+    assert_eq!(refused("request.operation.x != 'x'", true), why);
+}
+
+#[test]
+fn whole_numbers_are_equal_however_they_are_written() {
+    for text in [
+        "[5].all(one, one == 5.0)",
+        "[5].all(one, one in [5.0, 6.5])",
+        "![5].exists(one, one != 5.0)",
+        "[2.5].all(one, one == 2.5)",
+    ] {
+        assert_eq!(evaluated(text), Ok(Value::Bool(true)), "{text}");
+    }
 }

@@ -86,8 +86,8 @@ fn within_spec(dotted: &str) -> &str {
 
 /// The value of a field, if it is there and not null.
 fn field<'v>(spec: &'v Value, dotted: &str) -> Option<&'v Value> {
-    let fields = within_spec(dotted).split('.');
-    let value = fields.fold(Some(spec), |value, field| value?.get(field));
+    let mut fields = within_spec(dotted).split('.');
+    let value = fields.try_fold(spec, |value, field| value.get(field));
     value.filter(|value| !value.is_null())
 }
 

@@ -22,6 +22,9 @@ pub struct ReportedInvalidFile {
     /// Settings that may let these requests pass if one of them is `true`: `spec.extAuth.failOpen`.
     #[serde(default)]
     pub fail_open: Vec<String>,
+    /// Beginnings of messages with which a policy counts as absent all the same: `Invalid SecurityPolicy:`.
+    #[serde(default)]
+    pub absent_with: Vec<String>,
 }
 
 /// What becomes of a policy that its controllers report to be invalid.
@@ -34,6 +37,7 @@ pub struct ReportedInvalid {
     pub requests_fail: bool,
     /// Settings that may let these requests pass.
     pub fail_open: Vec<Vec<String>>,
+    absent_with: Vec<String>,
 }
 
 // === impl ReportedInvalid ===
@@ -45,12 +49,19 @@ impl ReportedInvalid {
             targets: file.targets.clone(),
             requests_fail: file.requests_fail,
             fail_open: setting_paths(&file.fail_open),
+            absent_with: file.absent_with.clone(),
         }
     }
 
     /// Whether it concerns targets of a kind.
     pub fn is_about(&self, kind: &str) -> bool {
         self.targets.is_empty() || self.targets.iter().any(|name| name == kind)
+    }
+
+    /// Whether a policy counts as absent with this message.
+    pub fn is_absent_with(&self, message: &str) -> bool {
+        let mut beginnings = self.absent_with.iter();
+        beginnings.any(|beginning| message.starts_with(beginning.as_str()))
     }
 
     pub(super) fn json(&self) -> Value {

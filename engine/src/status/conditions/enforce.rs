@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::idle::idle;
-use super::unknown::if_it_delegates;
+use super::unknown::{if_it_delegates, if_it_is_refused};
 use super::{NoEffect, State, TargetStatus, Winner};
 use crate::effective::{Outcome, PathGroup, Stack};
 use crate::kinds::profile::SameTarget;
@@ -135,6 +135,7 @@ pub(super) fn enforce(
         let elsewhere = is_idle.then(elsewhere).flatten();
         let unknown = elsewhere
             .or_else(|| if_it_delegates(snapshot, &status.target))
+            .or_else(|| if_it_is_refused(snapshot, &status.target))
             .or(unordered);
         unknown.map_or(state, State::Unknown)
     });

@@ -1,5 +1,5 @@
 //! Rules of routes that have another name after a change, or another index if they have none: what is in force on a rule
-//! before is compared with what is in force on the rule that has its match after.
+//! before is compared with what is in force on the rule that has its match after. Likewise listeners of Gateways with another name.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -33,7 +33,9 @@ pub(super) fn with_rules<'r>(
         let (Some(old), Some(new)) = (before.get(&former), after.get(key)) else {
             continue;
         };
-        for (label, later) in renamed_rules([before, after], old, new) {
+        // Without policies on rules, all rules carry the same policies: which of the unnamed ones is which does not matter.
+        let names_rules = names_sections(before, &old.key) || names_sections(after, &new.key);
+        for (label, later) in renamed_rules(names_rules, old, new) {
             let (label, later) = (former.section(label), key.section(later));
             // A name that the user gave stays.
             let _ = all.to_mut().add(&label, &later);
@@ -42,9 +44,44 @@ pub(super) fn with_rules<'r>(
     all
 }
 
+/// The sections of an object that have another name after a change: rules of a route, listeners of a Gateway.
+pub fn renamed_sections([before, after]: [&Snapshot; 2], key: &ObjectKey) -> Renames {
+    let mut renames = Renames::default();
+    let (Some(old), Some(new)) = (before.get(key), after.get(key)) else {
+        return renames;
+    };
+    let mut sections = renamed_rules(true, old, new);
+    sections.extend(renamed_listeners(old, new));
+    for (label, later) in sections {
+        // Each section is renamed once.
+        let _ = renames.add(&key.section(label), &key.section(later));
+    }
+    renames
+}
+
+/// The names of listeners, each with its later one if it differs: that of the listener with its port, hostname and protocol.
+fn renamed_listeners(old: &Object, new: &Object) -> Vec<(Arc<str>, Arc<str>)> {
+    let named = |object: &Object, name: &Arc<str>| {
+        let mut listeners = object.listeners().iter();
+        listeners.any(|listener| listener.name == *name)
+    };
+    let gone = old.listeners().iter();
+    let gone = gone.filter(|listener| !named(new, &listener.name));
+    let pairs = gone.filter_map(|gone| {
+        let mut new_ones = new.listeners().iter();
+        let later = new_ones.find(|later| {
+            (later.port, &later.hostname, &later.protocol)
+                == (gone.port, &gone.hostname, &gone.protocol)
+                && !named(old, &later.name)
+        })?;
+        Some((gone.name.clone(), later.name.clone()))
+    });
+    pairs.collect()
+}
+
 /// The labels of rules, each with its later one if it differs. A rule that is gone and whose label another rule has gets a
-/// label of its own.
-fn renamed_rules(states: [&Snapshot; 2], old: &Object, new: &Object) -> Vec<(Arc<str>, Arc<str>)> {
+/// label of its own. Without `all`, only rules with names are looked at.
+fn renamed_rules(all: bool, old: &Object, new: &Object) -> Vec<(Arc<str>, Arc<str>)> {
     let (Node::Route { .. }, Node::Route { .. }) = (&old.node, &new.node) else {
         return Vec::new();
     };
@@ -56,9 +93,7 @@ fn renamed_rules(states: [&Snapshot; 2], old: &Object, new: &Object) -> Vec<(Arc
         rules.iter().map(|rule| rule.label.clone()).collect()
     };
     let (before, after) = (labels(&had), labels(&has));
-    // Without policies on rules, all rules carry the same policies: which of the unnamed ones is which does not matter.
-    let [was, is] = states;
-    if !(names_sections(was, &old.key) || names_sections(is, &new.key)) {
+    if !all {
         let is_gone = |rule: &Rule| rule.is_named && !after.contains(&rule.label);
         had.retain(is_gone);
         has.retain(|rule| !before.contains(&rule.label));

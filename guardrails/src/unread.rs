@@ -1,0 +1,36 @@
+//! Policies that are too large to be read. What they set is not known, so nothing is sure of targets in their namespaces.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use attache_engine::model::ids::GroupKind;
+use attache_engine::state::snapshot::Snapshot;
+
+/// The policies that are not read, by kind. In the state of the only snapshot that it is asked with.
+#[derive(Default)]
+pub(crate) struct UnreadPolicies(HashMap<GroupKind, BTreeMap<Arc<str>, String>>);
+
+// === impl UnreadPolicies ===
+
+impl UnreadPolicies {
+    /// Why it is not known what policies of a kind do to targets in a namespace.
+    pub(crate) fn why(
+        &mut self,
+        snapshot: &Snapshot,
+        kind: &GroupKind,
+        namespace: &str,
+    ) -> Option<&str> {
+        if !self.0.contains_key(kind) {
+            let unread = snapshot.objects(kind).filter_map(|object| {
+                let why = object.unread.as_ref()?;
+                let text = format!(
+                    "{} is not read, so what it sets is not known: {why}",
+                    object.key
+                );
+                Some((object.key.namespace.clone(), text))
+            });
+            self.0.insert(kind.clone(), unread.collect());
+        }
+        self.0.get(kind)?.get(namespace).map(String::as_str)
+    }
+}
