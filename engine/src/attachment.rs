@@ -409,7 +409,7 @@ fn may_name(profile: &Profile, own: &Arc<str>, gk: &GroupKind) -> bool {
     let is_root = profile.root_namespace.as_ref() == Some(own);
     let restriction = profile.allowed(gk).map(|allowed| allowed.only);
     match restriction {
-        Some(None) => true,
+        Some(None | Some(Only::Selectors)) => true,
         Some(Some(Only::OwnNamespace)) => false,
         Some(Some(Only::RootNamespace)) => is_root,
         None => is_root && gk.is_core("Namespace"),

@@ -347,7 +347,10 @@ impl Profile {
                 };
                 same_group && kind.kind == gk.kind
             }),
-            _ => self.takes_kind(gk),
+            _ => {
+                let is_selected = |allowed: &Allowed| allowed.only == Some(Only::Selectors);
+                self.takes_kind(gk) && (selects || !self.allowed(gk).is_some_and(is_selected))
+            }
         }
     }
 

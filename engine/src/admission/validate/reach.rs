@@ -74,7 +74,7 @@ pub(super) fn out_of_reach(
                     let root = policy.profile.root_namespace.as_deref().unwrap_or_default();
                     format!("only policies in {root:?} may name {object}, so this has no effect")
                 }
-                None => {
+                Some(Only::Selectors) | None => {
                     format!("{object} is cluster-scoped and {kind} is not, so this has no effect")
                 }
             },

@@ -4,7 +4,7 @@ use super::reach::out_of_reach;
 use super::{section, selected, suggestion};
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::takes_core_group;
-use crate::kinds::profile::{Allowed, CrossNamespace};
+use crate::kinds::profile::{Allowed, CrossNamespace, Only};
 use crate::model::hint::{is_near, listed, one};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{CORE_KINDS, Object, gateway_kinds, is_core_kind, section_noun};
@@ -281,7 +281,11 @@ fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> O
     } else if profile.takes(entry.field, &target.gk, target.selects()) {
         return None;
     } else {
-        not_among(profile.allow.as_ref()?, &profile.gk.kind, &target.gk)
+        let allow = profile.allow.as_ref()?.iter();
+        let allow: Vec<&Allowed> = allow
+            .filter(|allowed| target.selects() || allowed.only != Some(Only::Selectors))
+            .collect();
+        not_among(&allow, &profile.gk.kind, &target.gk)
     };
     let finding = Finding::new(Code::TargetKindUnsupported, policy.key(), message)
         .at(format!("{}.kind", entry.path))
@@ -291,7 +295,7 @@ fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> O
 }
 
 /// The message that a kind is not among those that policies of a kind can target.
-fn not_among(allow: &[Allowed], kind: &str, wrong: &GroupKind) -> String {
+fn not_among(allow: &[&Allowed], kind: &str, wrong: &GroupKind) -> String {
     let kinds: Vec<String> = allow.iter().map(|a| a.gk.to_string()).collect();
     let named = &wrong.kind;
     let mut same_kind = allow.iter().filter(|a| a.gk.kind == *named);
@@ -303,7 +307,7 @@ fn not_among(allow: &[Allowed], kind: &str, wrong: &GroupKind) -> String {
         ),
         _ => {
             let is_known = gateway_kinds().any(|known| known.kind == *named);
-            let near = |a: &&Allowed| !is_known && is_near(&a.gk.kind, named, 2);
+            let near = |a: &&&Allowed| !is_known && is_near(&a.gk.kind, named, 2);
             let meant = allow.iter().find(near);
             let meant = meant.map_or_else(String::new, |a| format!("; did you mean {}?", a.gk));
             // A kind that is none of the core API looks as if it had no group.

@@ -256,6 +256,8 @@ pub enum Only {
     OwnNamespace,
     /// Only policies in the root namespace.
     RootNamespace,
+    /// Policies select objects of the kind by labels and cannot name one.
+    Selectors,
 }
 
 /// How references name unnamed rules.
