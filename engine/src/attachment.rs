@@ -153,7 +153,7 @@ pub fn attached_to(
             profile.clashes.iter().any(|clash| clash.leaves_attached())
                 || references.any(|field| field.if_missing != WhenRejected::NotAttached)
                 || policy.rejected_on(&key.gk).is_some()
-                || profile.reported_invalid.is_some()
+                || policy.may_be_reported_invalid()
         };
         let accepted = is_rejected.then(|| reports::not_enforced(snapshot, policy));
         let not_enforced = accepted.flatten().and_then(|_| policy.not_enforced());

@@ -21,6 +21,7 @@ use crate::file::{Action, OnError};
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
 use crate::judge::{Before, Fault, Judge, SharedPaths, in_force_there};
+use crate::path::PathId;
 use crate::side::{Scope, Side};
 use crate::target_paths::{by_later_id, deepest};
 use crate::{values, written};
@@ -233,11 +234,12 @@ fn judge_target<'g>(
             continue;
         }
         let earlier = earlier_faults(earlier, was, guardrail, target, &mut old, had);
+        let earlier = earlier.into_iter();
+        let earlier: HashSet<(usize, bool, PathId)> = earlier
+            .map(|old| (old.rule, old.is_error, old.id.later(renames)))
+            .collect();
         for fault in result.faults {
-            let is_old = earlier.iter().any(|old| {
-                let (old_rule, rule) = ((old.rule, old.is_error), (fault.rule, fault.is_error));
-                old_rule == rule && old.id.later(renames) == fault.id
-            });
+            let is_old = earlier.contains(&(fault.rule, fault.is_error, fault.id.clone()));
             note(broken, guardrail, target, fault, is_old);
         }
     }

@@ -226,8 +226,12 @@ impl<'g> Judge<'g> {
         variables: &mut Variables<'g>,
         result: &mut TargetResult,
     ) {
+        let unread = self.why_unread(rule_path);
+        let unread = unread.map(|why| Rc::new(Outcome::Error(why)));
         for (i, rule) in guardrail.rules.iter().enumerate() {
-            let (is_error, message) = match &*self.outcome(rule, rule_path, variables) {
+            let outcome = unread.clone();
+            let outcome = outcome.unwrap_or_else(|| self.outcome(rule, rule_path, variables));
+            let (is_error, message) = match &*outcome {
                 Outcome::Holds => continue,
                 Outcome::Broken(message) => (false, message.clone()),
                 Outcome::Error(why) => (true, why.clone()),
@@ -270,9 +274,6 @@ impl<'g> Judge<'g> {
         rule_path: &RulePath<'_>,
         variables: &mut Variables<'g>,
     ) -> Rc<Outcome> {
-        if let Some(why) = self.why_unread(rule_path) {
-            return Rc::new(Outcome::Error(why));
-        }
         let uses = |variables: &[&str]| variables.iter().any(|variable| rule.uses(variable));
         let outcomes = |in_force: &InForce<'_>| {
             let groups = in_force.iter().map(|(_, group)| group.outcome());

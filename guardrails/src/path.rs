@@ -46,14 +46,14 @@ pub(crate) fn paths_of(group: &PathGroup) -> impl Iterator<Item = GuardedPath<'_
 
 impl PathId {
     /// The path under the names that hold after a change.
-    pub(crate) fn later(&self, renames: &Renames) -> Self {
+    pub(crate) fn later(self, renames: &Renames) -> Self {
         if renames.is_empty() {
-            return self.clone();
+            return self;
         }
         let later = |place: &Place| renames.later_place(place);
         Self {
             listener: self.listener.as_ref().map(later),
-            consumer: self.consumer.clone(),
+            consumer: self.consumer,
             below: self.below.iter().map(later).collect(),
         }
     }
@@ -90,15 +90,16 @@ impl<'a> GuardedPath<'a> {
     }
 
     /// The steps from the least to the most specific.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = &'a Step> + use<'a> {
+    pub(crate) fn steps(&self) -> impl DoubleEndedIterator<Item = &'a Step> + use<'a> {
         let below = self.below.into_iter().flat_map(|below| &below.steps);
         self.ancestors.steps.iter().chain(below)
     }
 
     /// The place at a level. Of routes that delegate, the last one.
     pub(crate) fn at(&self, level: Level) -> Option<&'a Place> {
-        let steps = self.steps().filter(|step| step.level == level);
-        steps.last().map(|step| &step.place)
+        let mut from_the_end = self.steps().rev();
+        let step = from_the_end.find(|step| step.level == level)?;
+        Some(&step.place)
     }
 
     /// The Gateway on the path, else the only one of these.

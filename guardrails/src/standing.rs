@@ -34,8 +34,8 @@ impl<'g> Judge<'g> {
         Self::with(functions, values::request(None, None), 0)
     }
 
-    /// The guardrails that apply to an object, and whether it fulfils them, always asked with the same resolver. Objects without a path that a guardrail
-    /// applies to are left out.
+    /// The guardrails that apply to an object, and whether it fulfils them. Guardrails that apply to no path of it are left out. A judge
+    /// is asked with one resolver alone.
     pub fn of_target(
         &mut self,
         resolver: &mut Resolver<'_>,

@@ -131,8 +131,8 @@ impl TargetPaths {
 
     /// The last place on a path that is the target or a section of it.
     fn own_place<'a>(&self, path: &GuardedPath<'a>) -> Option<&'a Place> {
-        let places = path.steps().map(|step| &step.place);
-        places.filter(|place| place.object == self.target).last()
+        let mut from_the_end = path.steps().rev().map(|step| &step.place);
+        from_the_end.find(|place| place.object == self.target)
     }
 
     fn joined<'a>(

@@ -87,7 +87,7 @@ impl RejectionFinder {
         let mut clashes = policy.profile.clashes.iter().filter(counts).peekable();
         let is_free = clashes.peek().is_none()
             && policy.profile.references.is_empty()
-            && policy.profile.reported_invalid.is_none()
+            && !policy.may_be_reported_invalid()
             && policy.rejected_on(&target.object.gk).is_none();
         if is_free || is_reported_accepted(snapshot, policy) {
             return None;

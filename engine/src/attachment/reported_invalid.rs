@@ -1,10 +1,8 @@
 //! Policies that their controllers report to be invalid, and that act on requests all the same: they keep their place, or their
 //! requests get an error.
 
-use serde_json::Value;
-
 use super::reports::{self, Rejected};
-use crate::kinds::profile::{ReportedInvalid, collect};
+use crate::kinds::profile::ReportedInvalid;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 
@@ -46,18 +44,12 @@ impl Policy {
             fact,
             message: report.condition.message.to_string(),
             condition: report.to_string(),
-            requests_fail: fact.requests_fail && !self.may_fail_open(fact),
+            requests_fail: fact.requests_fail && !self.fails_open(&fact.fail_open),
         })
     }
 
-    fn may_fail_open(&self, fact: &ReportedInvalid) -> bool {
-        self.parts().any(|part| {
-            let settings = part.as_in_force().json();
-            fact.fail_open.iter().any(|path| {
-                let mut values = Vec::new();
-                collect(&settings, path, &mut values);
-                values.contains(&&Value::Bool(true))
-            })
-        })
+    /// Whether its controllers may report that it is invalid, and that means something for it.
+    pub(super) fn may_be_reported_invalid(&self) -> bool {
+        self.profile.reported_invalid.is_some() && self.object.reported.is_some()
     }
 }

@@ -52,7 +52,7 @@ impl Policy {
             } else {
                 return None;
             };
-            let requests_fail = field.requests_fail && !self.fails_open(field);
+            let requests_fail = field.requests_fail && !self.fails_open(&field.fail_open);
             Some(Unresolved {
                 field,
                 why,
@@ -78,16 +78,19 @@ impl Policy {
             || reported().is_some_and(|reported| reported.requests_fail)
     }
 
-    /// Whether it lets requests pass if the object of a field cannot be used.
-    fn fails_open(&self, field: &Reference) -> bool {
-        let Some(path) = &field.fail_open else {
+    /// Whether one of these settings is `true`, with which it lets requests pass instead of an error.
+    pub(super) fn fails_open<'p>(&self, paths: impl IntoIterator<Item = &'p Vec<String>>) -> bool {
+        let paths: Vec<&Vec<String>> = paths.into_iter().collect();
+        if paths.is_empty() {
             return false;
-        };
+        }
         self.parts().any(|part| {
             let settings = part.as_in_force().json();
-            let mut values = Vec::new();
-            collect(&settings, path, &mut values);
-            values.contains(&&Value::Bool(true))
+            paths.iter().any(|path| {
+                let mut values = Vec::new();
+                collect(&settings, path, &mut values);
+                values.contains(&&Value::Bool(true))
+            })
         })
     }
 }

@@ -27,6 +27,7 @@ mod made_policy;
 mod narrow;
 mod needs;
 mod open_rules;
+mod out_of_place;
 mod parts;
 mod paths;
 mod ports;
@@ -62,6 +63,7 @@ pub use ineffective::{Ineffective, OnPath};
 pub use listeners::{OnListeners, OnListenersFile};
 pub use made_policy::MadePolicyFile;
 pub use needs::{Need, NeedFile};
+pub use out_of_place::{ActsOn, OutOfPlace};
 pub use parts::{
     Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, Merging, Protection,
     RefField, StanzaNames, Strategies,
@@ -348,8 +350,8 @@ impl Profile {
                 same_group && kind.kind == gk.kind
             }),
             _ => {
-                let is_selected = |allowed: &Allowed| allowed.only == Some(Only::Selectors);
-                self.takes_kind(gk) && (selects || !self.allowed(gk).is_some_and(is_selected))
+                let allowed = self.allowed(gk);
+                self.takes_kind(gk) && allowed.is_none_or(|allowed| allowed.is_taken(selects))
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::controller_facts;
 use super::isolation::ListenerHostname;
 use crate::kinds::profile::ControllerFile;
-use crate::model::acceptance::Conflict;
+use crate::model::acceptance::{Conflict, Listeners};
 use crate::model::ids::GroupKind;
 use crate::model::object::{From, Listener, NAMESPACE_NAME, Node, Object, ParentRef};
 use crate::model::selector::Labels;
@@ -48,6 +48,25 @@ pub struct OwnListener<'a> {
     pub conflict: Option<Conflict>,
     /// The requests that it takes.
     pub hostname: ListenerHostname,
+}
+
+// === impl OwnListener ===
+
+impl<'a> OwnListener<'a> {
+    /// The listeners in the spec of a Gateway or `ListenerSet`, in their order.
+    pub(super) fn all(
+        snapshot: &Snapshot,
+        owner: &'a Object,
+        accepted: &Listeners,
+    ) -> impl Iterator<Item = Self> {
+        let listeners = owner.listeners().iter().enumerate();
+        listeners.map(move |(i, listener)| Self {
+            owner,
+            listener,
+            conflict: accepted.conflict(i),
+            hostname: ListenerHostname::of(snapshot, owner, accepted, i),
+        })
+    }
 }
 
 /// Whether a listener of `owner` may accept a route with this reference: section, port, namespace and kind match.

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::accept::{OwnListener, Refusal, fits_service, refusal};
 use super::acceptance::{PROTOCOLS, Unaccepted, listeners, listeners_of, unaccepted};
 use super::delegation::{self, Unfollowed};
-use super::isolation::ListenerHostname;
 use super::route_kinds::{KeptOutCache, may_keep_out};
 use super::route_path::{Unreached, unreached};
 use super::{AncestorPath, OwnPaths, gateway_of, through_listeners};
@@ -193,13 +192,8 @@ fn at_listeners(
     let mut nearest: Option<(bool, Refusal, &Listener)> = None;
     let mut winner: Option<Arc<Object>> = None;
     let mut taken = Vec::new();
-    for (i, listener) in listeners_of(owner).iter().enumerate() {
-        let own = OwnListener {
-            owner,
-            listener,
-            conflict: accepted.conflict(i),
-            hostname: ListenerHostname::of(one_kind.snapshot(), owner, accepted, i),
-        };
+    for (i, own) in OwnListener::all(one_kind.snapshot(), owner, accepted).enumerate() {
+        let listener = own.listener;
         match refusal(one_kind.snapshot(), &own, route, parent) {
             None if may_keep_out(one_kind.snapshot(), owner, &route.key.gk) => {
                 let (kept_out, _) = one_kind.kept_out(owner, i);

@@ -111,13 +111,7 @@ pub fn perhaps_refused_for(snapshot: &Snapshot, route: &Object) -> Option<Arc<Ob
             return None;
         }
         let all = listeners(snapshot, owner)?;
-        for (i, listener) in listeners_of(owner).iter().enumerate() {
-            let own = OwnListener {
-                owner,
-                listener,
-                conflict: all.conflict(i),
-                hostname: ListenerHostname::of(snapshot, owner, &all, i),
-            };
+        for own in OwnListener::all(snapshot, owner, &all) {
             if refusal(snapshot, &own, route, parent).is_some() {
                 continue;
             }

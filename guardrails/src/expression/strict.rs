@@ -69,7 +69,7 @@ pub(crate) fn strict(expression: &IdedExpr) -> IdedExpr {
     }
 }
 
-/// Whether there is a field. Names in a row are cheap to evaluate again, and a value that is there need not be copied.
+/// Whether there is a field. `HAS` copies the value; after a name, or a chain of fields, `in` finds the field without a copy.
 fn has(select: &SelectExpr) -> Expr {
     let (operand, field) = (strict(&select.operand), text(&select.field));
     if !is_path(&select.operand) {

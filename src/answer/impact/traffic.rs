@@ -203,17 +203,24 @@ fn in_words(
     }
 }
 
+/// The policies of a state because of which requests fail.
+fn with_failing_requests(snapshot: &Snapshot) -> impl Iterator<Item = &Arc<Policy>> {
+    let may_fail = |kind: &&GroupKind| {
+        let profile = snapshot.profile(kind);
+        profile.is_some_and(|profile| profile.may_fail_requests())
+    };
+    let policies = snapshot.used_kinds().filter(may_fail);
+    let policies = policies.flat_map(|kind| snapshot.policies(kind));
+    policies.filter(|policy| policy.requests_fail(snapshot))
+}
+
 /// The policies because of which requests fail only before a change.
 fn answered(before: &Snapshot, after: &Snapshot) -> Vec<Failing> {
-    let policies = before
-        .used_kinds()
-        .flat_map(|kind| before.policies(kind))
-        .filter(|policy| policy.requests_fail(before));
     let fails_still = |policy: &Policy| {
         let later = after.policy(policy.key());
         later.is_some_and(|later| later.requests_fail(after))
     };
-    let answered = policies.filter(|policy| !fails_still(policy));
+    let answered = with_failing_requests(before).filter(|policy| !fails_still(policy));
     let answered = answered.map(|policy| {
         let own = &policy.key().namespace;
         let targets = policy.targets.iter();
@@ -231,14 +238,7 @@ fn answered(before: &Snapshot, after: &Snapshot) -> Vec<Failing> {
 
 /// The policies because of which requests fail only after a change.
 fn failing(before: &Snapshot, after: &Snapshot) -> Vec<Failing> {
-    let may_fail = |kind: &&GroupKind| {
-        let profile = after.profile(kind);
-        profile.is_some_and(|profile| profile.may_fail_requests())
-    };
-    let policies = after.used_kinds().filter(may_fail);
-    let policies = policies.flat_map(|kind| after.policies(kind));
-    let failing = policies.filter(|policy| policy.requests_fail(after));
-    let before_it = failing.filter_map(|policy| before.policy(policy.key()));
+    let before_it = with_failing_requests(after).filter_map(|policy| before.policy(policy.key()));
     let before_it = before_it.filter(|policy| !policy.requests_fail(before));
     let policies: Vec<&Arc<Policy>> = before_it.collect();
     if policies.is_empty() {

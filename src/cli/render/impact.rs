@@ -6,7 +6,7 @@ use super::kind_names::Kinds;
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
 use super::text::paragraph;
-use crate::answer::impact::{Impact, LostProtection, NoEffect, Traffic, What};
+use crate::answer::impact::{Failing, Impact, LostProtection, NoEffect, Traffic, What};
 use crate::answer::named::Named;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::wording;
@@ -206,22 +206,21 @@ pub(super) fn lost_traffic(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
             "no controller serves {gateway} any more: {class} does not exist"
         ));
     }
-    for failing in &traffic.failing {
+    let in_words = |failing: &Failing| {
         let objects = failing.objects.iter().map(|one| one.0.object.clone());
         let objects = count(&objects.collect(), kinds);
-        let policy = kinds.place(&failing.policy.0);
-        lines.push(format!(
-            "the requests of {objects} get an error: {policy} is rejected"
-        ));
-    }
-    for answered in &traffic.answered {
-        let objects = answered.objects.iter().map(|one| one.0.object.clone());
-        let objects = count(&objects.collect(), kinds);
-        let policy = kinds.place(&answered.policy.0);
-        lines.push(format!(
+        (objects, kinds.place(&failing.policy.0))
+    };
+    lines.extend(traffic.failing.iter().map(|failing| {
+        let (objects, policy) = in_words(failing);
+        format!("the requests of {objects} get an error: {policy} is rejected")
+    }));
+    lines.extend(traffic.answered.iter().map(|answered| {
+        let (objects, policy) = in_words(answered);
+        format!(
             "the requests of {objects} get an error no longer, as they did because {policy} was rejected: they pass with what is in force then"
-        ));
-    }
+        )
+    }));
     lines.extend(gained(traffic, kinds));
     lines.extend(rerouted(traffic, kinds));
     for cut in &traffic.backends {

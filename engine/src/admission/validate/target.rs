@@ -4,7 +4,7 @@ use super::reach::out_of_reach;
 use super::{section, selected, suggestion};
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::takes_core_group;
-use crate::kinds::profile::{Allowed, CrossNamespace, Only};
+use crate::kinds::profile::{Allowed, CrossNamespace};
 use crate::model::hint::{is_near, listed, one};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{CORE_KINDS, Object, gateway_kinds, is_core_kind, section_noun};
@@ -283,7 +283,7 @@ fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> O
     } else {
         let allow = profile.allow.as_ref()?.iter();
         let allow: Vec<&Allowed> = allow
-            .filter(|allowed| target.selects() || allowed.only != Some(Only::Selectors))
+            .filter(|allowed| allowed.is_taken(target.selects()))
             .collect();
         not_among(&allow, &profile.gk.kind, &target.gk)
     };

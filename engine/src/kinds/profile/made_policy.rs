@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::kind_match::Match;
-use super::paths::path;
+use super::paths::{path, setting_path};
 use crate::model::literal;
 
 /// A policy that a controller makes of an object, on the route that it makes of the same object. It comes without a strategy.
@@ -52,8 +52,7 @@ impl MadePolicyFile {
         let mut all = Map::new();
         for setting in &self.settings {
             if let Some(value) = setting.value(spec) {
-                let fields = path(within_spec(&setting.at));
-                put(&mut all, &fields, value);
+                put(&mut all, &setting_path(&setting.at), value);
             }
         }
         (!all.is_empty()).then_some(all)
@@ -80,13 +79,9 @@ impl MadeSettingFile {
     }
 }
 
-fn within_spec(dotted: &str) -> &str {
-    dotted.strip_prefix("spec.").unwrap_or(dotted)
-}
-
 /// The value of a field, if it is there and not null.
 fn field<'v>(spec: &'v Value, dotted: &str) -> Option<&'v Value> {
-    let mut fields = within_spec(dotted).split('.');
+    let mut fields = setting_path(dotted).into_iter();
     let value = fields.try_fold(spec, |value, field| value.get(field));
     value.filter(|value| !value.is_null())
 }

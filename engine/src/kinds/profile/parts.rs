@@ -137,6 +137,15 @@ pub struct Allowed {
     pub names: Vec<Arc<str>>,
 }
 
+// === impl Allowed ===
+
+impl Allowed {
+    /// Whether a reference may lead to objects of the kind: one by name, or one that selects.
+    pub fn is_taken(&self, selects: bool) -> bool {
+        selects || self.only != Some(Only::Selectors)
+    }
+}
+
 /// An annotation of targets that names a policy, by which kinds without target fields are attached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotation {

@@ -72,6 +72,7 @@ impl Profile {
     pub fn may_fail_requests(&self) -> bool {
         self.references.iter().any(|one| one.requests_fail)
             || self.rejected_if.iter().any(|one| one.requests_fail)
+            || (self.reported_invalid.iter()).any(|reported| reported.requests_fail)
     }
 
     /// The indexes of the conditions for rejection that hold for a spec.

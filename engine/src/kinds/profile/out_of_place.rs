@@ -1,0 +1,62 @@
+//! Kinds of targets on which nothing of a policy kind can ever be in force.
+
+use super::Profile;
+use crate::model::hint::listed;
+use crate::model::ids::GroupKind;
+use crate::model::level::Level;
+
+/// Why nothing of a policy kind can be in force on a kind of targets, and what to name instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutOfPlace {
+    /// `SecurityPolicy acts on routes, not on Service`.
+    pub why: String,
+    /// Where policies of the kind act.
+    pub instead: ActsOn,
+}
+
+/// Where policies of a kind act.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ActsOn {
+    /// On their targets alone, of the kinds that are listed: `Service and Backend`.
+    Targets(String),
+    /// On listeners.
+    Listeners,
+    /// On routes.
+    Routes,
+}
+
+// === impl Profile ===
+
+impl Profile {
+    /// Why nothing of the kind can be in force on a kind of targets. `None` if something can, or if that is not known.
+    pub fn out_of_place(&self, target: &GroupKind) -> Option<OutOfPlace> {
+        let (policy, target_kind) = (&self.gk.kind, &target.kind);
+        if !self.inherits() {
+            // Its targets are not all known.
+            let known = self.allow.as_ref().map(|allow| &allow.value)?;
+            if known.is_empty() || self.takes_kind(target) {
+                return None;
+            }
+            let kinds: Vec<String> = known.iter().map(|one| one.gk.kind.to_string()).collect();
+            return Some(OutOfPlace {
+                why: format!(
+                    "{policy} acts on its targets alone, and {target_kind} is none of them"
+                ),
+                instead: ActsOn::Targets(listed(&kinds)),
+            });
+        }
+        let end = self.end();
+        let is_below = Level::of_kind(target).is_some_and(|level| level > end);
+        is_below.then(|| {
+            let (instead, where_it_acts) = if end.is_upper() {
+                (ActsOn::Listeners, "listeners")
+            } else {
+                (ActsOn::Routes, "routes")
+            };
+            OutOfPlace {
+                why: format!("{policy} acts on {where_it_acts}, not on {target_kind}"),
+                instead,
+            }
+        })
+    }
+}
