@@ -229,6 +229,18 @@ impl Effective {
         ))
     }
 
+    /// The same as [`Effective::spec`], with each policy under its name also if one alone is in force.
+    pub fn spec_by_policy(&self) -> Option<(Value, Vec<(String, Setting)>)> {
+        match &self.result {
+            Some(Merged::Settings(tree)) => {
+                let mut sources = Vec::new();
+                let value = side_by_side(std::slice::from_ref(tree), &mut sources);
+                Some((value, sources))
+            }
+            _ => self.spec(),
+        }
+    }
+
     /// Whether the settings are the same, regardless of their sources.
     pub fn same_settings(&self, other: &Self) -> bool {
         if let (Some(Merged::Settings(one)), Some(Merged::Settings(other))) =

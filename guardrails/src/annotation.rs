@@ -55,7 +55,14 @@ impl Guardrails {
                 let known = self.read_line(line).ok();
                 let denied =
                     known.and_then(|(guardrail, _)| not_allowed(key, line, guardrail, subject));
-                denied.or_else(|| read.err().map(|why| finding(key, line, why)))
+                let is_over = match read {
+                    Err(why) => Some(why),
+                    Ok((guardrail, exception)) if exception.is_over(today) => {
+                        ended(guardrail, &exception, today)
+                    }
+                    Ok(_) => None,
+                };
+                denied.or_else(|| is_over.map(|why| finding(key, line, why)))
             })
             .collect()
     }
@@ -74,10 +81,7 @@ impl Guardrails {
         let read = self.read_lines(key, annotations, today).into_iter();
         let notices = read.filter_map(|(line, read)| {
             let why = match read {
-                Ok((guardrail, exception)) => {
-                    let end = exception.end(today)?;
-                    format!("the exception from {:?} {end}", guardrail.name)
-                }
+                Ok((guardrail, exception)) => ended(guardrail, &exception, today)?,
                 Err(why) => why,
             };
             let mut finding = finding(key, line, why);
@@ -85,6 +89,31 @@ impl Guardrails {
             Some(finding)
         });
         notices.collect()
+    }
+
+    /// The findings on exceptions that a change of unknown author adds to the annotation of an object: what its guardrail refuses
+    /// is allowed then.
+    pub fn added_exceptions(
+        &self,
+        [before, after]: [&Snapshot; 2],
+        key: &ObjectKey,
+    ) -> Vec<Finding> {
+        let annotations = |snapshot: &Snapshot| {
+            let object = snapshot.get(key);
+            object.map_or_else(Annotations::new, |object| object.meta.annotations.clone())
+        };
+        let (old, new) = (annotations(before), annotations(after));
+        let known: BTreeSet<&str> = lines(&old).collect();
+        let added = lines(&new).filter(|line| !known.contains(line));
+        let added = added.filter_map(|line| {
+            let (guardrail, asked) = self.read_line(line).ok()?;
+            let why = format!(
+                "it makes an exception from {:?} until {}: only the users that its spec.exceptBy names may apply it",
+                guardrail.name, asked.until
+            );
+            Some(finding(key, line, why))
+        });
+        added.collect()
     }
 
     /// Why lines in the annotation of an object, or all of it, have no effect.
@@ -141,6 +170,12 @@ impl Guardrails {
         }
         Ok((guardrail, asked))
     }
+}
+
+/// That an exception has ended or ends soon; `None` if it does not.
+fn ended(guardrail: &Guardrail, exception: &Exception, today: Date) -> Option<String> {
+    let end = exception.end(today)?;
+    Some(format!("the exception from {:?} {end}", guardrail.name))
 }
 
 /// The finding on an exception that the user may not make.

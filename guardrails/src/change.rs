@@ -37,6 +37,8 @@ pub struct GuardedChange<'a> {
     pub object: &'a ObjectKey,
     /// Targets that are not judged, because they are judged on their own.
     pub elsewhere_than: Option<&'a BTreeSet<ObjectKey>>,
+    /// Whether what was broken before is left out.
+    pub only_new: bool,
     /// Whether the work is bounded by the fuel of a request.
     pub is_bounded: bool,
     /// The operation.
@@ -79,12 +81,14 @@ impl Guard for Guardrails {
         today: Date,
     ) -> Vec<Finding> {
         let mut findings = self.on_annotation(states, subject, today);
+        findings.extend(self.no_longer_applied([&states.before, &states.after], &states.key));
         findings.extend(self.changed(&GuardedChange {
             before: &states.before,
             after: &states.after,
             object: &states.key,
             elsewhere_than: None,
             is_bounded: true,
+            only_new: false,
             operation,
             subject,
             today,
@@ -172,6 +176,7 @@ impl Guardrails {
         }
         let by_name: BTreeMap<&str, &Guardrail> =
             asked.iter().map(|one| (&*one.name, *one)).collect();
+        broken.retain(|together, _| !(change.only_new && together.is_old));
         let findings = broken.into_iter().filter_map(|(together, targets)| {
             let guardrail = by_name.get(together.guardrail)?;
             let mut finding = finding(key, guardrail, &together, &targets);

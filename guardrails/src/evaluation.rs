@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use attache_engine::effective::protection::provided;
 use attache_engine::merge::Effective;
+use attache_engine::model::ids::GroupKind;
 use attache_engine::model::level::Level;
 use attache_engine::model::shared::Shared;
 use attache_engine::model::wording::shortened;
@@ -97,7 +98,7 @@ impl<'g> Judge<'g> {
     }
 
     fn add_effective(&mut self, rule_path: &RulePath<'_>, variables: &mut Variables<'g>) -> bool {
-        let now = self.settings_on(rule_path.in_force, rule_path.by_kind);
+        let now = self.settings_on(rule_path.snapshot, rule_path.in_force, rule_path.by_kind);
         let Some((fields, size)) = now else {
             return false;
         };
@@ -110,7 +111,9 @@ impl<'g> Judge<'g> {
             variables.add("before", Value::Null, Size::of_list(1));
             return true;
         };
-        let Some((fields, size)) = self.settings_on(earlier, rule_path.by_kind) else {
+        let Some((fields, size)) =
+            self.settings_on(rule_path.earlier_snapshot, earlier, rule_path.by_kind)
+        else {
             return false;
         };
         let policies = values::policies(rule_path.snapshot, earlier);
@@ -134,6 +137,7 @@ impl<'g> Judge<'g> {
     /// guardrail about all kinds each field is a kind, and a kind that only its controller knows has no `spec`.
     fn settings_on(
         &mut self,
+        snapshot: &Snapshot,
         in_force: &InForce<'_>,
         by_kind: bool,
     ) -> Option<(Vec<(String, Value)>, usize)> {
@@ -143,7 +147,7 @@ impl<'g> Judge<'g> {
             if by_kind && group.effective.policies().is_empty() {
                 continue;
             }
-            let settings = self.settings_of(&group.effective);
+            let settings = self.settings_of(snapshot, kind, &group.effective);
             size += settings.size;
             let fields = settings.fields.iter().flatten();
             let fields = fields.map(|(name, value)| ((*name).to_owned(), value.clone()));
@@ -183,10 +187,19 @@ impl<'g> Judge<'g> {
         names
     }
 
-    fn settings_of(&mut self, effective: &Shared<Effective>) -> Rc<Settings> {
+    fn settings_of(
+        &mut self,
+        snapshot: &Snapshot,
+        kind: &GroupKind,
+        effective: &Shared<Effective>,
+    ) -> Rc<Settings> {
         let known = self.settings.entry(effective.clone());
+        let by_policy = || {
+            let profile = snapshot.profile(kind);
+            profile.is_some_and(|profile| profile.is_side_by_side())
+        };
         known
-            .or_insert_with(|| Rc::new(Settings::of(effective)))
+            .or_insert_with(|| Rc::new(Settings::of(effective, by_policy())))
             .clone()
     }
 }

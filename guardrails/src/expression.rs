@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr};
-use kube_cel::cel::{Context, ExecutionError, Program, Value};
+use kube_cel::cel::{Context, Program, Value};
 
 use crate::cost::{self, Sizes, Work};
+use crate::reason::reason;
 use crate::value_type::{Bound, NameOf, Types, ValueType, is_library};
 use crate::{mistake, nesting};
 
@@ -31,6 +32,8 @@ pub(crate) const VARIABLES: [&str; 10] = [
     "before",
     "request",
 ];
+/// How a message is written in YAML.
+const QUOTED: &str = r#"message: "'no policy authenticates ' + target.name""#;
 /// The most characters of an expression.
 pub(crate) const LONGEST: usize = 10_000;
 /// The most steps of one evaluation.
@@ -80,7 +83,7 @@ impl Expression {
                 |error| {
                     let [line, column] = [error.pos.0, error.pos.1]
                         .map(|number| usize::try_from(number).unwrap_or_default());
-                    format!("{}: {}", nesting::place(line, column), error.msg)
+                    format!("{}: {}", nesting::place(line, column), said(&error.msg))
                 },
             )
         })?;
@@ -140,7 +143,11 @@ impl Expression {
 
     /// Compiles a message.
     pub(crate) fn message(text: &str, is_of_kind: bool) -> Result<Self, String> {
-        let message = Self::compile(text, is_of_kind)?;
+        let is_quoted = text.contains(['\'', '"']);
+        let message = Self::compile(text, is_of_kind).map_err(|why| match is_quoted {
+            true => why,
+            false => format!("{why}; a message is a CEL expression, with text in quotes: {QUOTED}"),
+        })?;
         let bound = Vec::new();
         let types = Types { is_of_kind, bound };
         match mistake::why_no_text(&message.written, &types) {
@@ -189,27 +196,12 @@ impl Expression {
     }
 }
 
-/// Why an evaluation failed. The values in it are left out, for they may be settings that the user may not see.
-fn reason(error: &ExecutionError) -> String {
-    match error {
-        ExecutionError::NoSuchKey(key) => {
-            format!("there is no field {key:?}; test it with has() first")
-        }
-        ExecutionError::UndeclaredReference(name) => format!("there is no function {name:?}"),
-        ExecutionError::NoSuchOverload => {
-            "it asks for a field of what has no fields, or values of these types do not go together"
-                .to_owned()
-        }
-        ExecutionError::FunctionError { function, .. } => format!("{function}() fails"),
-        ExecutionError::InvalidArgumentCount { expected, actual } => {
-            format!("a function takes {expected} arguments, not {actual}")
-        }
-        ExecutionError::DivisionByZero(_) | ExecutionError::RemainderByZero(_) => {
-            "it divides by zero".to_owned()
-        }
-        ExecutionError::Overflow(..) => "a number is too large".to_owned(),
-        ExecutionError::IndexOutOfBounds(_) => "a list has no such element".to_owned(),
-        _ => "values are not of the types that it needs".to_owned(),
+/// What the parser says, without names of its own types.
+fn said(message: &str) -> &str {
+    if message.starts_with("Incomplete") {
+        "it is not complete"
+    } else {
+        message
     }
 }
 

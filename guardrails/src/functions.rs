@@ -9,6 +9,8 @@ use kube_cel::cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue, operato
 use kube_cel::cel::objects::Key;
 use kube_cel::cel::{Context, ExecutionError, Value};
 
+use crate::macros;
+
 /// The functions that rules may call.
 #[derive(Clone)]
 pub struct Functions(Arc<Context<'static>>);
@@ -25,6 +27,7 @@ static ALL: LazyLock<Functions> = LazyLock::new(|| {
     let mut all = Context::default().with_all();
     all.add_function(HAS, has);
     all.add_function(ABSENT, absent);
+    macros::add(&mut all);
     Functions(Arc::new(all))
 });
 

@@ -22,6 +22,11 @@ pub(crate) fn why_wrong(expression: &IdedExpr, types: &Types<'_>) -> Option<Stri
                 return None;
             }
             let (outer_name, name) = (written(&select.operand)?, &select.field);
+            if matches!(outer, ValueType::ByKind) {
+                return Some(format!(
+                    "{outer_name} is a map from kinds: write {outer_name}[\"{name}.group\"], or \"{name}.group\" in {outer_name}"
+                ));
+            }
             if let Some(words) = outer.words().filter(|_| outer.fields().is_empty()) {
                 let remedy = match outer {
                     ValueType::List(_) => {
@@ -52,7 +57,10 @@ pub(crate) fn why_wrong(expression: &IdedExpr, types: &Types<'_>) -> Option<Stri
                 no_truth(part, types)
             }
             (operators::IN, [_, among]) => match types.of(among) {
-                ValueType::List(_) | ValueType::Map(_) | ValueType::Object(_) => None,
+                ValueType::List(_)
+                | ValueType::Map(_)
+                | ValueType::ByKind
+                | ValueType::Object(_) => None,
                 other => {
                     let (name, words) = (written_or(among, "what follows in"), other.words()?);
                     Some(format!("{name} is {words}; in looks into a list or a map"))
@@ -109,7 +117,12 @@ fn never_equal(one: &IdedExpr, other: &IdedExpr, types: &Types<'_>) -> Option<St
     }
     let words = (type_of_one.words()?, type_of_other.words()?);
     let is_null = |one: ValueType| matches!(one, ValueType::Null);
-    let may_be_null = |one: ValueType| matches!(one, ValueType::Object(_) | ValueType::Map(_));
+    let may_be_null = |one: ValueType| {
+        matches!(
+            one,
+            ValueType::Object(_) | ValueType::Map(_) | ValueType::ByKind
+        )
+    };
     if words.0 == words.1
         || (is_null(type_of_one) || is_null(type_of_other))
         || (may_be_null(type_of_one) && may_be_null(type_of_other))
@@ -169,6 +182,7 @@ pub(crate) fn names<'a>(expression: &'a IdedExpr, types: &Types<'a>) -> Vec<(Nam
     };
     let of_names = |one: &IdedExpr| match types.of(one) {
         ValueType::List(ValueType::Name(of)) => Some(*of),
+        ValueType::ByKind => Some(NameOf::KindAndGroup),
         _ => None,
     };
     let either = |one: &IdedExpr| of_name(one).or_else(|| of_names(one));
@@ -177,6 +191,10 @@ pub(crate) fn names<'a>(expression: &'a IdedExpr, types: &Types<'a>) -> Vec<(Nam
             let in_names = of_names(among).map(|of| (of, what));
             in_names.or_else(|| of_name(what).map(|of| (of, among)))
         }
+        (operators::INDEX, [map, key]) => match types.of(map) {
+            ValueType::ByKind => Some((NameOf::KindAndGroup, key)),
+            _ => None,
+        },
         (operators::EQUALS | operators::NOT_EQUALS, [one, other]) => {
             let first = either(one).map(|of| (of, other));
             first.or_else(|| either(other).map(|of| (of, one)))

@@ -20,6 +20,8 @@ pub(crate) enum ValueType {
     List(&'static ValueType),
     /// A map from text to values of this type.
     Map(&'static ValueType),
+    /// What is in force, by policy kind: a map from `Kind.group`.
+    ByKind,
 }
 
 /// What a name is of.
@@ -30,12 +32,14 @@ pub(crate) enum NameOf {
     TargetKind,
     /// The kind of an element of `policies`.
     PolicyKind,
+    /// A policy kind with its group: a key of `effective`.
+    KindAndGroup,
 }
 
 /// Fields of one type.
 type Fields = (ValueType, &'static [&'static str]);
 
-use ValueType::{Any, Bool, List, Map, Name, Null, Number, Object, OneOf, Text};
+use ValueType::{Any, Bool, ByKind, List, Map, Name, Null, Number, Object, OneOf, Text};
 
 /// A variable of a macro, with its type, and with the texts that it stands for if they are known.
 #[derive(Debug)]
@@ -102,8 +106,7 @@ const OTHERS: [Fields; 2] = [
     (List(&Name(NameOf::Protection)), &["protections"]),
 ];
 const BEFORE: ValueType = Object(&[SPEC, SOURCES, OTHERS[0], OTHERS[1]]);
-const BEFORE_BY_KIND: ValueType =
-    Object(&[(Map(&EFFECTIVE), &["effective"]), OTHERS[0], OTHERS[1]]);
+const BEFORE_BY_KIND: ValueType = Object(&[(ByKind, &["effective"]), OTHERS[0], OTHERS[1]]);
 const REQUEST: ValueType = Object(&[
     (
         OneOf(&["CREATE", "UPDATE", "DELETE", "CONNECT", ""]),
@@ -249,7 +252,7 @@ impl<'a> Types<'a> {
     fn of_variable(&self, name: &str) -> ValueType {
         match name {
             "effective" if self.is_of_kind => EFFECTIVE,
-            "effective" => Map(&EFFECTIVE),
+            "effective" => ByKind,
             "protections" => List(&Name(NameOf::Protection)),
             "policies" => List(&POLICY),
             "target" => TARGET,
@@ -277,6 +280,7 @@ impl ValueType {
         match self {
             List(element) => *element,
             Map(_) => Text,
+            ByKind => Name(NameOf::KindAndGroup),
             _ => Any,
         }
     }
@@ -285,6 +289,7 @@ impl ValueType {
     fn value(self) -> Self {
         match self {
             List(value) | Map(value) => *value,
+            ByKind => EFFECTIVE,
             _ => Any,
         }
     }
@@ -299,7 +304,8 @@ impl ValueType {
                 group.map(|(value_type, _)| *value_type)
             }
             Any => Some(Any),
-            Null | Bool | Text | Name(_) | OneOf(_) | Number | List(_) => None,
+            // A kind with its group has dots in it.
+            ByKind | Null | Bool | Text | Name(_) | OneOf(_) | Number | List(_) => None,
         }
     }
 
@@ -313,7 +319,7 @@ impl ValueType {
             Number => Some("a number"),
             Object(..) => Some("an object"),
             List(_) => Some("a list"),
-            Map(_) => Some("a map"),
+            Map(_) | ByKind => Some("a map"),
         }
     }
 

@@ -34,8 +34,14 @@ pub(crate) struct Settings {
 // === impl Settings ===
 
 impl Settings {
-    pub(crate) fn of(effective: &Effective) -> Self {
-        let Some((spec, leaves)) = effective.spec() else {
+    /// `by_policy` is whether each policy is in force as a whole, under its name.
+    pub(crate) fn of(effective: &Effective, by_policy: bool) -> Self {
+        let spec = if by_policy {
+            effective.spec_by_policy()
+        } else {
+            effective.spec()
+        };
+        let Some((spec, leaves)) = spec else {
             return Self {
                 fields: None,
                 size: 1,

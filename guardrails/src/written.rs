@@ -1,5 +1,6 @@
 //! Findings on a guardrail object when it is applied: what is wrong with it, and how many targets break it now.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use attache_engine::admission::finding::{Code, Finding, Severity};
@@ -115,7 +116,7 @@ fn unknown_texts(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
     for (field, expression) in guardrail.expressions() {
         for (of, name) in expression.names() {
             let known = known_names(snapshot, guardrail, of);
-            let known: Vec<&str> = known.into_iter().collect();
+            let known: Vec<&str> = known.iter().map(|name| &**name).collect();
             if known.is_empty() || known.contains(&name) {
                 continue;
             }
@@ -123,9 +124,11 @@ fn unknown_texts(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
                 NameOf::Protection => format!("there is no protection {name:?}"),
                 NameOf::TargetKind => format!("the guardrail matches no kind {name:?}"),
                 NameOf::PolicyKind => format!("no policy is of a kind {name:?}"),
+                NameOf::KindAndGroup => format!("effective has no kind {name:?}"),
             };
             let remedy = match (of, nearest(name, &known)) {
                 (NameOf::PolicyKind, None) => "attache kinds lists them".to_owned(),
+                (NameOf::KindAndGroup, None) => with_group(name, &known),
                 _ => hint(name, &known),
             };
             let mut finding = Finding::new(
@@ -142,12 +145,21 @@ fn unknown_texts(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
     findings
 }
 
+/// The remedy for a kind that is no key of `effective`: the same kind with its group.
+fn with_group(kind: &str, known: &[&str]) -> String {
+    let is_it = |one: &&&str| one.split_once('.').is_some_and(|(name, _)| name == kind);
+    match known.iter().find(is_it) {
+        Some(one) => format!("write {one:?}, with its group"),
+        None => "attache kinds lists them; write the group too, as in \"Kind.group\"".to_owned(),
+    }
+}
+
 /// The names that there are.
 fn known_names<'a>(
     snapshot: &'a Snapshot,
     guardrail: &'a Guardrail,
     of: NameOf,
-) -> BTreeSet<&'a str> {
+) -> BTreeSet<Cow<'a, str>> {
     let kinds = || match &guardrail.policy_kind {
         Some(kind) => vec![kind],
         None => snapshot.policy_kinds().collect(),
@@ -158,13 +170,22 @@ fn known_names<'a>(
                 .into_iter()
                 .filter_map(|kind| snapshot.profile(kind));
             let known = profiles.flat_map(|profile| profile.protects.iter());
-            known.map(|protection| &*protection.name).collect()
+            known
+                .map(|protection| Cow::Borrowed(&*protection.name))
+                .collect()
         }
         NameOf::TargetKind => {
             let kinds = guardrail.matcher.kinds.iter();
-            kinds.map(|kind| &*kind.kind).collect()
+            kinds.map(|kind| Cow::Borrowed(&*kind.kind)).collect()
         }
-        NameOf::PolicyKind => kinds().into_iter().map(|kind| &*kind.kind).collect(),
+        NameOf::PolicyKind => {
+            let kinds = kinds().into_iter();
+            kinds.map(|kind| Cow::Borrowed(&*kind.kind)).collect()
+        }
+        NameOf::KindAndGroup => {
+            let kinds = kinds().into_iter();
+            kinds.map(|kind| Cow::Owned(kind.qualified())).collect()
+        }
     }
 }
 

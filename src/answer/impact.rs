@@ -18,6 +18,7 @@ use crate::engine::routing::Matching;
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::{KeptOutCache, ParentAttachment, attachment};
 
+mod broken;
 pub(super) mod changes;
 mod fields;
 mod idle;
@@ -26,6 +27,7 @@ pub(super) mod protection;
 pub(super) mod requests;
 pub(super) mod traffic;
 
+pub use broken::broken;
 pub use fields::Field;
 pub use protection::LostProtection;
 pub use requests::{NotTaken, Rerouted};
@@ -44,7 +46,7 @@ pub struct Impact {
     /// What the API server would refuse or drop in the applied objects: versions and fields that their CRDs do not
     /// define, and validation rules that they violate.
     pub findings: Vec<ReportedFinding>,
-    /// What the webhook says of the guardrails in the change: how many targets break them.
+    /// The guardrails that the change breaks, and of those in the change how many targets break them.
     pub guardrails: Vec<ReportedFinding>,
     /// The number of attached routes among all deleted objects.
     pub deleted_routes: usize,
@@ -278,12 +280,12 @@ pub fn with_them(snapshot: &Snapshot, deleted: &BTreeSet<ObjectKey>) -> BTreeSet
 // === impl Impact ===
 
 impl Impact {
-    /// The same, with the findings on the guardrails that the change applies.
+    /// The same, with findings on guardrails.
     #[must_use]
     pub fn with_guardrails(mut self, findings: &[Finding]) -> Self {
         let findings = findings.iter();
         let reported = findings.map(|finding| ReportedFinding::new(finding, None, None));
-        self.guardrails = reported.collect();
+        self.guardrails.extend(reported);
         self
     }
 

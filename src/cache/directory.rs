@@ -21,8 +21,8 @@ mod scopes;
 mod surroundings;
 
 pub use counts::Counts;
-pub use doubles::Double;
 use doubles::differ;
+pub use doubles::{Double, written_twice};
 use scopes::cluster_scoped;
 use surroundings::{surroundings, without_absent};
 

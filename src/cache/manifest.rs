@@ -90,6 +90,13 @@ pub struct Manifests {
     room: Arc<ReadBudget>,
 }
 
+impl Problem {
+    /// Whether a file, or a part of it, cannot be read at all; a file of another format can.
+    pub fn is_of_text(&self) -> bool {
+        self.object.is_none() && self.message != NO_MANIFEST
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // File and object names come from users, and the output may go to a terminal.

@@ -1,6 +1,6 @@
 //! `attache guardrails`: which targets fulfil the guardrails of a configuration, of files, or both.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -77,6 +77,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
             usable: Guardrails::default().with(written.into_iter().map(Arc::new)),
             wrong: Vec::new(),
             replacing: Vec::new(),
+            names: BTreeSet::new(),
         }
     };
     if let Some(wrong) = written.wrong.first() {

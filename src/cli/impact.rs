@@ -11,10 +11,10 @@ use super::output::{self, Output};
 use super::render::impact::{markdown, text};
 use super::render::phrases::names_of;
 use super::state::{Opened, Scope, State, View, read_repository};
-use super::written_guardrails::Applied;
-use super::{Failure, Outcome, complete, find, print, unseen};
+use super::written_guardrails::{Applied, usable as usable_guardrails};
+use super::{Failure, Outcome, complete, find, print};
 use crate::answer;
-use crate::answer::impact::{Effect, Impact, impact_on_requests, with_them};
+use crate::answer::impact::{Effect, Impact, broken, impact_on_requests, with_them};
 use crate::answer::named::Named;
 use crate::answer::report::{ReportedFinding, Spot};
 use crate::cache::directory;
@@ -25,6 +25,7 @@ use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::routing::Matching;
 use crate::engine::state::snapshot::{Change, Snapshot};
+use crate::today::today;
 
 /// The path of standard input.
 const STDIN: &str = "-";
@@ -76,11 +77,8 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let config = below.configuration()?;
     let opened = below.open_as(&config, &args.scope)?;
     let applied = Applied::of(&config.guardrails, &manifests);
-    let stored = if applied.is_empty() {
-        Vec::new()
-    } else {
-        opened.guardrails()
-    };
+    let stored = opened.guardrails();
+    let in_use = usable_guardrails(&config.guardrails, stored.iter().map(AsRef::as_ref));
     let namespace = opened.namespace.clone();
     let gone = args.named(&opened)?;
     let view = opened.view(&Wants::Everything);
@@ -89,8 +87,11 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         find::there(&view.snapshot, key)?;
     }
     view.say_what_is_undefined();
+    for wrong in &in_use.wrong {
+        eprintln!("attache: {}", escape(&wrong.message));
+    }
     let loaded = view.with(manifests, &namespace);
-    if let Some(line) = unseen::written_twice(&loaded.doubles) {
+    if let Some(line) = directory::written_twice(&loaded.doubles) {
         eprintln!("attache: the change: {line}");
     }
     let answer = if args.deletes_files() {
@@ -100,6 +101,10 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         let changed = changed(&view, &loaded, gone)?;
         changed.with_guardrails(&on_guardrails)
     };
+    let after = after(&view, &loaded, &answer, args.deletes_files());
+    let states = [&view.snapshot, &after];
+    let broken = broken(&in_use.usable, states, &answer, today());
+    let answer = answer.with_guardrails(&broken);
     let style = args.output.style().full(args.full);
     let shown = match args.output.program(&answer::document(&answer))? {
         Some(text) => text,
@@ -118,6 +123,19 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         Some(FailOn::Change) if !answer.is_without_effect() => Outcome::Findings,
         _ => Outcome::Clean,
     })
+}
+
+/// The state after a change.
+fn after(view: &View, loaded: &directory::Loaded, change: &Impact, only_deletes: bool) -> Snapshot {
+    let deleted = change.deleted.iter().map(|named| &named.0.object);
+    let deleted: BTreeSet<ObjectKey> = deleted.cloned().collect();
+    let with_them = with_them(&view.snapshot, &deleted);
+    let applied = if only_deletes {
+        &view.snapshot
+    } else {
+        &loaded.snapshot
+    };
+    without(applied.clone(), deleted.iter().chain(&with_them))
 }
 
 /// The impact of applying manifests and deleting objects, as one change.

@@ -294,7 +294,7 @@ impl State {
                 say(&loaded.problems);
                 let mut doubles = loaded.doubles;
                 doubles.retain(|double| double.key.gk == GroupKind::CRD);
-                say_unseen(unseen::written_twice(&doubles).as_slice());
+                say_unseen(directory::written_twice(&doubles).as_slice());
                 let used = loaded.counts.policy_kinds.into_iter().collect();
                 (loaded.crds, used)
             }

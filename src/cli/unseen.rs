@@ -1,9 +1,8 @@
 //! Describes in a few lines what is missing from an answer about a cluster, so that nobody takes a partial answer for a
 //! complete one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::cache::directory::Double;
 use crate::cache::lists::{Missing, Unseen};
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
@@ -78,31 +77,6 @@ pub(super) fn undefined(kinds: &[&GroupKind]) -> Option<String> {
     let kinds = named(kinds);
     Some(escape(&format!(
         "no CRD found for {kinds}: {its} fields are not checked, {used}"
-    )))
-}
-
-/// The line about objects that are written more than once: only the last text of each is in the answer. It names one of
-/// them; if there is one, with different content.
-pub(super) fn written_twice(doubles: &[Double]) -> Option<String> {
-    let first = doubles.iter().find(|double| double.differs);
-    let Double {
-        key, first, again, ..
-    } = first.or(doubles.first())?;
-    let all: BTreeSet<&ObjectKey> = doubles.iter().map(|double| &double.key).collect();
-    let differing = doubles.iter().filter(|double| double.differs);
-    let differing: BTreeSet<&ObjectKey> = differing.map(|double| &double.key).collect();
-    let how = match (all.len(), differing.len()) {
-        (_, 0) => "with the same content".to_owned(),
-        (all, some) if all == some => "with different content".to_owned(),
-        (_, some) => format!("{some} of them with different content"),
-    };
-    let which = match all.len() {
-        1 => format!("{key} is defined more than once, {how}"),
-        all => format!("{all} objects are defined more than once, {how}, such as {key}"),
-    };
-    Some(escape(&format!(
-        "{which}: {}:{} and {}:{}; the last definition counts. Name a directory that defines each object once",
-        first.file, first.line, again.file, again.line
     )))
 }
 

@@ -1,6 +1,6 @@
 //! Guardrails as they are written in manifests or stored in a cluster.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use attache_guardrails::{Guardrail, Guardrails, guardrail_kind, is_guardrail};
@@ -26,6 +26,8 @@ pub(super) struct FromManifests {
     pub(super) wrong: Vec<Finding>,
     /// Findings on those that take the place of others.
     pub(super) replacing: Vec<Finding>,
+    /// The names of those that are written.
+    pub(super) names: BTreeSet<String>,
 }
 
 /// The guardrails among manifests, as they are written.
@@ -58,7 +60,9 @@ pub(super) fn usable<'a>(
     let kind = guardrail_kind();
     let mut usable = Vec::new();
     let (mut wrong, mut replacing) = (Vec::new(), Vec::new());
+    let mut names = BTreeSet::new();
     for text in written {
+        names.extend(Written::read(text).map(|(name, _)| name));
         match compiled(text.get()) {
             Ok(guardrail) => {
                 replacing.extend(known.replaced_by(&guardrail.name));
@@ -76,6 +80,7 @@ pub(super) fn usable<'a>(
         usable: known.with(usable.into_iter().map(Arc::new)),
         wrong,
         replacing,
+        names,
     }
 }
 
@@ -114,11 +119,6 @@ impl Applied {
             known: known.clone(),
             written: among(manifests).map(ToOwned::to_owned).collect(),
         }
-    }
-
-    /// Whether the change applies none.
-    pub(super) fn is_empty(&self) -> bool {
-        self.written.is_empty()
     }
 
     /// What the webhook says when they are applied: how many targets break them now. Those that are there before, with the

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use super::{Args, Failure, say};
 use crate::cache::access::Access;
 use crate::cache::confirm::Confirm as LiveRead;
-use crate::cache::directory::Links;
+use crate::cache::directory::{Links, written_twice};
 use crate::cache::events::{Notice, Notices};
 use crate::cache::guardrail_status::GuardrailStatus;
 use crate::cache::guardrails::GuardrailsInUse;
@@ -96,6 +96,9 @@ pub(super) async fn from_directory(
         problem.log();
     }
     say(&loaded.counts.summary(&path.display().to_string()));
+    if let Some(line) = written_twice(&loaded.doubles) {
+        say(&line);
+    }
     let snapshot: Published = Arc::new(ArcSwap::from_pointee(loaded.snapshot));
     let guardrails = Arc::<GuardrailsInUse>::default();
     guardrails.replace(reading.guardrails);

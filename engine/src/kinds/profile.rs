@@ -302,6 +302,14 @@ impl Profile {
         self.class.value == Class::Inherited
     }
 
+    /// Whether several policies of the kind can be in force on one path, each as a whole.
+    pub fn is_side_by_side(&self) -> bool {
+        matches!(
+            self.default_strategy.value,
+            Strategy::Merge(_, Op::Additive)
+        ) || self.merging.apart.is_some()
+    }
+
     /// The lowest level at which its paths end; for direct kinds the targets themselves.
     pub fn end(&self) -> Level {
         let levels = self.effective.value.iter().map(Level::end_for);

@@ -114,6 +114,10 @@ pub fn policy_outcome(
                     }
                     return;
                 }
+                // The policy does not ask for what its controller fills in.
+                if own.is_implied {
+                    return;
+                }
                 let gone = !matches!(there.tree, Tree::Leaf(_));
                 let by = gone.then(|| LazyCell::force(&replaced).clone()).flatten();
                 let by = by.unwrap_or_else(|| others.than(policy, there));

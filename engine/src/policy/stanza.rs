@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 
+use super::empty::drop_empty_lists;
 use super::settings::{settings_of, take};
 use super::tree::{Lists, MergeUnit, Setting, Tree, leaves_in};
 use super::{Policy, Stanza, StanzaPlace};
@@ -92,6 +93,7 @@ impl PolicyStanza {
             value: (&Value::Object(Map::new())).into(),
             policy: policy.clone(),
             strategy: Some(strategy),
+            is_implied: false,
         };
         Self {
             stanza: Stanza {
@@ -186,12 +188,25 @@ impl<'a> StanzaRef<'a> {
             value: value.into(),
             policy: policy.key().clone(),
             strategy: Some(piece.stanza.strategy),
+            is_implied: false,
         };
-        let settings = take(spec, piece.stanza.place, &policy.profile);
+        let mut settings = take(spec, piece.stanza.place, &policy.profile);
+        let is_patch = !piece.stanza.strategy.is_whole();
+        if is_patch && *policy.profile.merging.drops_empty_lists {
+            drop_empty_lists(&mut settings);
+        }
         let lists = lists(&policy.profile, policy.key());
         let merging = &policy.profile.merging;
         let units = MergeUnit::Paths(&merging.atomic_fields);
-        let tree = Tree::read(settings, Some(&lists), &setting);
+        let mut tree = Tree::read(settings, Some(&lists), &setting);
+        if is_patch {
+            for (path, text) in merging.unset_is.iter() {
+                tree.imply(path, || Setting {
+                    is_implied: true,
+                    ..setting(&Value::from(text.as_str()))
+                });
+            }
+        }
         let tree = tree.combined(units, &merging.combined_lists);
         if tree.is_empty() {
             // The stanza counts without settings.
@@ -250,7 +265,7 @@ mod tests {
             let (adding_up, policy) = (["rules".to_owned()], key());
             let lists = Lists { keys: &keys, combined: &BTreeMap::new(), adding_up: &adding_up, by_policy: &[], policy: &policy };
             let counted = leaves_in(map.iter(), &lists);
-            let setting = |value: &Value| Setting { value: value.into(), policy: key(), strategy: None };
+            let setting = |value: &Value| Setting { value: value.into(), policy: key(), strategy: None, is_implied: false };
             let tree = Tree::read(Value::Object(map), Some(&lists), &setting);
             prop_assert_eq!(counted, tree.leaves());
         }

@@ -15,6 +15,7 @@ use crate::model::setting_path::SettingPath;
 
 mod fields;
 mod final_settings;
+mod implied;
 mod lists;
 mod side_by_side;
 
@@ -31,6 +32,8 @@ pub struct Setting {
     pub policy: ObjectKey,
     /// The strategy that applies to it; `None` for the target's own value.
     pub strategy: Option<Strategy>,
+    /// Whether the policy does not write it: its controller takes this value when it merges the policy.
+    pub is_implied: bool,
 }
 
 /// A tree of settings.
@@ -173,6 +176,9 @@ impl Tree {
             (Self::Instead(under), over) if !matches!(over, Self::Instead(_)) => {
                 under.patch_at(over, units, by_entry, path);
             }
+            // What no policy writes takes the place of another value only.
+            (Self::Leaf(under), Self::Leaf(over))
+                if over.is_implied && under.value == over.value => {}
             // An empty object does not change an existing object.
             (Self::Map(_), Self::Leaf(setting)) if setting.value.is_empty_object() => {}
             (under, over) if under.gives_way_to(over) => {

@@ -2,10 +2,11 @@
 //! text, null. In CEL that is an error, and `!=` would always hold. Whole numbers in settings are `int`, however they are written.
 
 use kube_cel::cel::common::ast::{
-    CallExpr, EntryExpr, Expr, IdedExpr, LiteralValue, SelectExpr, operators,
+    CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, SelectExpr, operators,
 };
 
 use crate::functions::{ABSENT, HAS};
+use crate::macros::{ANY, DECIDED, ELEMENTS, EVERY};
 
 /// The whole numbers that a `double` has exactly.
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -30,20 +31,7 @@ pub(crate) fn strict(expression: &IdedExpr) -> IdedExpr {
                 },
             })
         }
-        Expr::Comprehension(inner) => {
-            let mut inner = inner.clone();
-            let parts = [
-                &mut inner.iter_range,
-                &mut inner.accu_init,
-                &mut inner.loop_cond,
-                &mut inner.loop_step,
-                &mut inner.result,
-            ];
-            for part in parts {
-                *part = strict(part);
-            }
-            Expr::Comprehension(inner)
-        }
+        Expr::Comprehension(inner) => Expr::Comprehension(Box::new(comprehension(inner))),
         Expr::List(list) => {
             let mut list = list.clone();
             for element in &mut list.elements {
@@ -66,6 +54,52 @@ pub(crate) fn strict(expression: &IdedExpr) -> IdedExpr {
     IdedExpr {
         id: expression.id,
         expr,
+    }
+}
+
+/// A macro over a list or a map. The keys of a map come in their order: the library takes them in a random one. As CEL says, one element
+/// decides `exists` and `all`, whether others can be evaluated or not.
+fn comprehension(inner: &ComprehensionExpr) -> ComprehensionExpr {
+    let range = strict(&inner.iter_range);
+    let mut made = ComprehensionExpr {
+        iter_range: if is_list(&inner.iter_range) {
+            range
+        } else {
+            new(call(ELEMENTS, vec![range]))
+        },
+        accu_init: strict(&inner.accu_init),
+        loop_cond: strict(&inner.loop_cond),
+        loop_step: strict(&inner.loop_step),
+        result: strict(&inner.result),
+        ..inner.clone()
+    };
+    let is_of_bool = matches!(
+        inner.accu_init.expr,
+        Expr::Literal(LiteralValue::Boolean(_))
+    );
+    if let (true, Expr::Call(step)) = (is_of_bool, &mut made.loop_step.expr) {
+        let decide = match step.func_name.as_str() {
+            operators::LOGICAL_OR => ANY,
+            operators::LOGICAL_AND => EVERY,
+            _ => return made,
+        };
+        decide.clone_into(&mut step.func_name);
+        made.result = new(call(DECIDED, vec![made.result]));
+    }
+    made
+}
+
+/// Whether a value is known to be a list.
+fn is_list(expression: &IdedExpr) -> bool {
+    let is_variable = |name: &str| ["policies", "protections"].contains(&name);
+    match &expression.expr {
+        Expr::Ident(name) => is_variable(name),
+        Expr::Select(select) => {
+            is_variable(&select.field)
+                && matches!(&select.operand.expr, Expr::Ident(name) if name == "before")
+        }
+        Expr::List(_) => true,
+        _ => false,
     }
 }
 

@@ -179,6 +179,58 @@ fn kinds_are_compared_in_all_forms() {
 }
 
 #[test]
+fn keys_of_effective_are_kinds_with_their_groups() {
+    for text in [
+        "'x' in effective",
+        "!('x' in effective)",
+        "effective['x'].spec.jwt != null",
+        "has(effective['x'].spec.jwt)",
+        "effective.exists(kind, kind == 'x')",
+        "'x' in before.effective",
+    ] {
+        let compiled = Expression::requirement(text, false).unwrap();
+        let names: Vec<_> = compiled.names().collect();
+        assert_eq!(names, [(NameOf::KindAndGroup, "x")], "{text}");
+    }
+    let why =
+        "effective is a map from kinds: write effective[\"K.group\"], or \"K.group\" in effective";
+    assert_eq!(refused("has(effective.K)", false), why);
+}
+
+#[test]
+fn one_element_decides_wherever_it_is() {
+    let evaluated = |text: &str| {
+        let expression = Expression::compile(text, true).unwrap();
+        let work = expression.work(&Sizes::default());
+        expression.evaluate(&Functions::default().scope(), work)
+    };
+    for (text, result) in [
+        ("[{}, {'a': 1}].exists(one, one.a == 1)", true),
+        ("[{'a': 1}, {}].exists(one, one.a == 1)", true),
+        ("[{}, {'a': 2}].all(one, one.a == 1)", false),
+        (
+            "[[1], [{}, {'a': 1}]].exists(list, list.exists(one, one.a == 1))",
+            true,
+        ),
+        (
+            "{'b': 1, 'c': 1, 'a': 1}.map(key, key) == ['a', 'b', 'c']",
+            true,
+        ),
+        ("{'a': 1}.exists(key, key == 'a')", true),
+        ("[].all(one, one.a == 1)", true),
+    ] {
+        assert_eq!(evaluated(text), Ok(Value::Bool(result)), "{text}");
+    }
+    let why = "there is no field \"a\"; test it with has() first";
+    for text in [
+        "[{}, {'a': 2}].exists(one, one.a == 1)",
+        "[{'a': 1}, {}].all(one, one.a == 1)",
+    ] {
+        assert_eq!(evaluated(text), Err(why.to_owned()), "{text}");
+    }
+}
+
+#[test]
 fn large_values_are_not_made() {
     let evaluated = |text: &str| {
         let expression = Expression::compile(text, true)?;

@@ -1,7 +1,8 @@
 //! Collects the findings on objects of a state, or on manifests applied on top of one, and sets their severities.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 use attache_guardrails::{GuardedChange, Guardrails, standing_findings};
 use jiff::civil::Date;
@@ -16,7 +17,7 @@ use crate::engine::admission::validate::form;
 use crate::engine::admission::verdict::Verdict;
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
-use crate::engine::state::snapshot::{Snapshot, namespace_key};
+use crate::engine::state::snapshot::{Change, Snapshot, namespace_key};
 
 /// The objects to check; one change if there is a state before.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +76,7 @@ impl<'a> Case<'a> {
         if let Some(before) = self.before {
             findings.extend(findings_on_changes(before, self.after, self.objects));
             findings.extend(self.broken_elsewhere(before));
+            findings.extend(self.around_guardrails(before));
         }
         findings
             .into_iter()
@@ -82,29 +84,82 @@ impl<'a> Case<'a> {
             .collect()
     }
 
-    /// The guardrails that the change breaks on objects that are not part of it.
-    fn broken_elsewhere(&self, before: &Snapshot) -> Vec<Finding> {
+    /// The objects that the change creates, updates or deletes.
+    fn changed(&self, before: &Snapshot) -> impl Iterator<Item = &'a ObjectKey> {
         let objects = self.objects.iter();
-        let changed = objects.filter(|key| match (before.get(key), self.after.get(key)) {
+        objects.filter(|key| match (before.get(key), self.after.get(key)) {
             (Some(old), Some(new)) => !old.is_same(new),
             (old, new) => old.is_some() || new.is_some(),
+        })
+    }
+
+    /// What the change does to the guardrails themselves: objects that leave one, and exceptions that it makes.
+    fn around_guardrails(&self, before: &Snapshot) -> Vec<Finding> {
+        let sides = [before, self.after];
+        let each = self.changed(before).flat_map(|key| {
+            let mut findings = self.guardrails.no_longer_applied(sides, key);
+            findings.extend(self.guardrails.added_exceptions(sides, key));
+            findings
         });
-        let broken = changed.flat_map(|key| {
-            self.guardrails.changed(&GuardedChange {
-                before,
-                after: self.after,
-                object: key,
-                elsewhere_than: Some(self.objects),
-                is_bounded: false,
-                operation: match before.get(key) {
-                    Some(_) => Operation::Update,
-                    None => Operation::Create,
-                },
-                subject: None,
-                today: self.today,
-            })
-        });
-        broken.collect()
+        each.collect()
+    }
+
+    /// The guardrails that the change breaks on objects that are not part of it, each reported on the objects without whose change
+    /// it holds; on all that touch it if there is none.
+    fn broken_elsewhere(&self, before: &Snapshot) -> Vec<Finding> {
+        let mut by_subject: BTreeMap<_, Vec<Finding>> = BTreeMap::new();
+        for key in self.changed(before) {
+            for finding in self.broken_by(before, before, key) {
+                let together = by_subject.entry(finding.subject.clone()).or_default();
+                together.push(finding);
+            }
+        }
+        let mut broken = Vec::new();
+        for (subject, findings) in by_subject {
+            let mut deciding = findings.clone();
+            if findings.len() > 1 {
+                deciding.retain(|finding| {
+                    let key = &finding.object;
+                    let others = self.without(before, key);
+                    let alone = self.broken_by(&others, before, key);
+                    alone
+                        .iter()
+                        .any(|alone| alone.subject == subject && alone.severity == finding.severity)
+                });
+            }
+            broken.extend(if deciding.is_empty() {
+                findings
+            } else {
+                deciding
+            });
+        }
+        broken
+    }
+
+    /// The state after the change without that of one object.
+    fn without(&self, before: &Snapshot, key: &ObjectKey) -> Snapshot {
+        self.after.apply(match before.get(key) {
+            Some(old) => Change::Applied(Arc::clone(old)),
+            None => Change::Deleted(key.clone()),
+        })
+    }
+
+    /// The guardrails that the change of one object from a state breaks elsewhere.
+    fn broken_by(&self, from: &Snapshot, before: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
+        self.guardrails.changed(&GuardedChange {
+            before: from,
+            after: self.after,
+            object: key,
+            elsewhere_than: Some(self.objects),
+            is_bounded: false,
+            only_new: false,
+            operation: match before.get(key) {
+                Some(_) => Operation::Update,
+                None => Operation::Create,
+            },
+            subject: None,
+            today: self.today,
+        })
     }
 
     /// A finding with its configured severity. `None` if its code is off.

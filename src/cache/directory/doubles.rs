@@ -1,6 +1,9 @@
 //! Objects that are written more than once in one state.
 
+use std::collections::BTreeSet;
+
 use crate::cache::manifest::Origin;
+use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::object::Object;
 
@@ -15,6 +18,31 @@ pub struct Double {
     pub again: Origin,
     /// Whether the two say something different.
     pub differs: bool,
+}
+
+/// The line about objects that are written more than once: only the last text of each is in the answer. It names one of
+/// them; if there is one, with different content.
+pub fn written_twice(doubles: &[Double]) -> Option<String> {
+    let first = doubles.iter().find(|double| double.differs);
+    let Double {
+        key, first, again, ..
+    } = first.or(doubles.first())?;
+    let all: BTreeSet<&ObjectKey> = doubles.iter().map(|double| &double.key).collect();
+    let differing = doubles.iter().filter(|double| double.differs);
+    let differing: BTreeSet<&ObjectKey> = differing.map(|double| &double.key).collect();
+    let how = match (all.len(), differing.len()) {
+        (_, 0) => "with the same content".to_owned(),
+        (all, some) if all == some => "with different content".to_owned(),
+        (_, some) => format!("{some} of them with different content"),
+    };
+    let which = match all.len() {
+        1 => format!("{key} is defined more than once, {how}"),
+        all => format!("{all} objects are defined more than once, {how}, such as {key}"),
+    };
+    Some(escape(&format!(
+        "{which}: {}:{} and {}:{}; the last definition counts. Name a directory that defines each object once",
+        first.file, first.line, again.file, again.line
+    )))
 }
 
 /// Whether two texts of an object say something different. The time that an object without one gets does not count.

@@ -161,9 +161,13 @@ impl Input {
 
     fn with_guardrails<'a>(&self, written: impl IntoIterator<Item = &'a RawValue>) -> Self {
         let usable = written_guardrails::usable(&self.guardrails, written);
+        let known = self.on_guardrails.iter();
+        // The manifests may mend what is wrong with a guardrail of the state.
+        let known = known.filter(|finding| !usable.names.contains(&*finding.object.name));
+        let findings = usable.wrong.into_iter().chain(usable.replacing);
         Self {
+            on_guardrails: known.cloned().chain(findings).collect(),
             guardrails: usable.usable,
-            on_guardrails: usable.wrong.into_iter().chain(usable.replacing).collect(),
             ..self.clone()
         }
     }

@@ -111,7 +111,7 @@ impl View {
             .iter()
             .map(|problem| escape(&problem.to_string()));
         problems
-            .chain(unseen::written_twice(&self.doubles))
+            .chain(directory::written_twice(&self.doubles))
             .chain(unseen::lines(&self.missing, &policies))
             .collect()
     }

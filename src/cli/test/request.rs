@@ -15,7 +15,7 @@ use crate::answer::explanation::{EnteredAt, Explanation, Unserved, at_gateways, 
 use crate::answer::tested::TestFailure;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
-use crate::engine::model::object::is_route;
+use crate::engine::model::object::{Node, is_route};
 use crate::engine::routing::{Matching, Request, Scheme, of_path, read_method};
 
 /// Runs the test.
@@ -80,6 +80,7 @@ fn arriving(explanation: &Explanation) -> impl Iterator<Item = &Unserved> {
 
 fn explain(world: &World, file: &RequestFile) -> Result<Explanation, TestFailure> {
     let request = request(file)?;
+    has_listener(world, file)?;
     let matching = Matching::new(&world.snapshot, &world.objects);
     let object = |kind: GroupKind, path: &str| {
         let key = match path.split_once('/') {
@@ -99,6 +100,27 @@ fn explain(world: &World, file: &RequestFile) -> Result<Explanation, TestFailure
     Ok(at_gateways(&matching, &request, |key| {
         gateway.as_ref().is_none_or(|gateway| gateway == key)
     }))
+}
+
+/// Refuses a port at which no listener is: nothing serves a request there, whatever the routes say.
+fn has_listener(world: &World, file: &RequestFile) -> Result<(), TestFailure> {
+    let (Some(port), None) = (file.port, &file.service) else {
+        return Ok(());
+    };
+    let nodes = world.objects.iter().map(|object| &object.node);
+    let listeners = nodes.filter_map(|node| match node {
+        Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => Some(listeners),
+        _ => None,
+    });
+    let ports: BTreeSet<_> = listeners.flatten().map(|listener| listener.port).collect();
+    if ports.is_empty() || ports.contains(&port) {
+        return Ok(());
+    }
+    let known: Vec<String> = ports.iter().map(ToString::to_string).collect();
+    Err(TestFailure::because(format!(
+        "request.port: no listener has port {port}; listeners have {}",
+        known.join(", ")
+    )))
 }
 
 /// A path as clients send it.

@@ -10,12 +10,12 @@ use jiff::civil::Date;
 use serde_json::value::RawValue;
 
 use crate::answer::guardrails::{GuardrailReport, guardrails};
-use crate::cache::directory::{Links, Loaded};
+use crate::cache::directory::{self, Links, Loaded};
 use crate::cache::manifest::{Manifest, Manifests, Problem};
 use crate::cache::raw::RawObject;
 use crate::cache::repository;
 use crate::cli::names::Names;
-use crate::cli::{Failure, check, unseen, written_guardrails};
+use crate::cli::{Failure, check, written_guardrails};
 use crate::config::{Configuration, builtin};
 use crate::engine::admission::settings::{Guard, ReviewSettings};
 use crate::engine::admission::verdict::escape;
@@ -85,7 +85,7 @@ impl World {
         let loaded = Loaded::new(manifests, &rules, &how.namespace);
         let refused: Vec<Problem> = loaded.refused().collect();
         usable(loaded.problems.iter().chain(&refused))?;
-        if let Some(line) = unseen::written_twice(&loaded.doubles) {
+        if let Some(line) = directory::written_twice(&loaded.doubles) {
             eprintln!("attache: {line}");
         }
         let names = Names::of_files(&loaded);

@@ -224,9 +224,7 @@ fn unread<'v>(before: &View, now: &'v View) -> Option<&'v Problem> {
     let gone = gone.filter(|(key, _)| !now.origins.contains_key(*key));
     let files: BTreeSet<&str> = gone.map(|(_, origin)| &*origin.file).collect();
     let mut problems = now.problems.iter();
-    problems.find(|problem| {
-        !problem.foreign && problem.object.is_none() && files.contains(&*problem.file)
-    })
+    problems.find(|problem| problem.is_of_text() && files.contains(&*problem.file))
 }
 
 // === impl FollowedCluster ===

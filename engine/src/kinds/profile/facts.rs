@@ -128,6 +128,12 @@ impl Profile {
             fact("merge.listsByPolicy", &merging.lists_by_policy, |v| {
                 list(v, |list| json!(list.join(".")))
             }),
+            fact("merge.dropsEmptyLists", &merging.drops_empty_lists, |v| {
+                json!(v)
+            }),
+            fact("merge.unsetIs", &merging.unset_is, |v| {
+                list(v, |(path, text)| json!([spec_path(path), text]))
+            }),
             fact("merge.appendLists", &merging.append_lists, |v| json!(v)),
             fact("merge.emptySpec", &merging.empty_spec, |v| json!(v)),
             fact("merge.essential", &merging.essential, |v| {

@@ -211,6 +211,11 @@ pub struct Merging {
     /// Lists that add up between levels under the operation strategic: the names of the field above them and of their
     /// own.
     pub lists_by_policy: Fact<Vec<[String; 2]>>,
+    /// Whether empty lists are left out before policies merge.
+    pub drops_empty_lists: Fact<bool>,
+    /// What a setting of a policy that merges is if the policy has the object around it and not the setting itself, as a path within
+    /// the settings.
+    pub unset_is: Fact<Vec<(Vec<String>, String)>>,
     /// Names of lists that add up on one target.
     pub append_lists: Fact<Vec<String>>,
     /// The effect of a policy without settings, if any source states it.

@@ -375,6 +375,15 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
             let lists = p.merge.lists_by_policy.as_ref()?.iter();
             Some(lists.map(|list| paths::last_two(list)).collect())
         }),
+        drops_empty_lists: stated(explicit, |p| p.merge.drops_empty_lists),
+        unset_is: stated(explicit, |p| {
+            let settings = p.merge.unset_is.as_ref()?.iter();
+            Some(
+                settings
+                    .map(|(path, text)| (paths::setting_path(path), text.clone()))
+                    .collect(),
+            )
+        }),
         append_lists: stated(explicit, |p| p.merge.append_lists.clone()),
         empty_spec: stated(explicit, |p| p.merge.empty_spec.map(Some)),
         on_listeners: stated(explicit, |p| {

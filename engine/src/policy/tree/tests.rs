@@ -24,6 +24,7 @@ fn read(value: Value, policy: &str) -> Tree {
         value: value.into(),
         policy: policy.clone(),
         strategy: None,
+        is_implied: false,
     })
 }
 

@@ -41,6 +41,11 @@ pub struct Merge {
     /// Lists whose entries are combined field by field, within one policy and with those of other policies, whatever the
     /// operation: field name to the key that tells entries apart. Entries without the key are combined into one.
     pub combined_lists: Option<BTreeMap<String, String>>,
+    /// Whether the controller leaves empty lists out before it merges: an empty list does not replace the list of another policy.
+    pub drops_empty_lists: Option<bool>,
+    /// Texts that a setting of a policy that merges stands for if the policy has the object around the setting and not the setting:
+    /// `spec.authorization.defaultAction: Deny`. It replaces what another policy sets.
+    pub unset_is: Option<BTreeMap<String, String>>,
     /// Names of list fields that add up if several policies are attached to one target; between levels they are
     /// replaced as a whole.
     pub append_lists: Option<Vec<String>>,

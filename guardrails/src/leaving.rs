@@ -1,0 +1,59 @@
+//! Objects that a change of labels takes out of a guardrail. From then on nothing is refused there.
+
+use std::collections::BTreeSet;
+
+use attache_engine::admission::finding::{Code, Finding};
+use attache_engine::model::ids::ObjectKey;
+use attache_engine::model::wording;
+use attache_engine::state::snapshot::{Snapshot, namespace_key};
+
+use crate::file::Action;
+use crate::guardrail::Guardrail;
+use crate::guardrails::Guardrails;
+
+// === impl Guardrails ===
+
+impl Guardrails {
+    /// The findings on a Namespace or Gateway whose objects or requests guardrails no longer apply to. An object that is deleted
+    /// has none.
+    pub fn no_longer_applied(
+        &self,
+        [before, after]: [&Snapshot; 2],
+        key: &ObjectKey,
+    ) -> Vec<Finding> {
+        if [before, after].iter().any(|side| side.get(key).is_none()) {
+            return Vec::new();
+        }
+        let guardrails = self.iter().filter(|one| one.action != Action::Audit);
+        let findings = guardrails.filter_map(|guardrail| {
+            let what = left(guardrail, [before, after], key)?;
+            let why = format!("{:?} no longer applies to {what}", guardrail.name);
+            let about = format!("{} no longer", guardrail.name);
+            let mut finding = Finding::new(Code::Guardrail, key, why).about(about);
+            finding.warn();
+            Some(finding)
+        });
+        findings.collect()
+    }
+}
+
+/// What a guardrail applies to before a change of an object, and not after it.
+fn left(guardrail: &Guardrail, sides: [&Snapshot; 2], key: &ObjectKey) -> Option<String> {
+    let matcher = &guardrail.matcher;
+    let [before, after] = sides;
+    if key.gk.is_gateway_api("Gateway") {
+        let applies = sides.map(|side| matcher.has_gateway(side, Some(key)));
+        return (applies == [true, false]).then(|| format!("requests through {key}"));
+    }
+    if !key.gk.is_core("Namespace") {
+        return None;
+    }
+    let objects = matcher.kinds.iter().flat_map(|kind| after.objects(kind));
+    let objects = objects.map(|object| &object.key);
+    let inside = objects.filter(|target| namespace_key(&target.namespace) == *key);
+    let left: BTreeSet<ObjectKey> = inside
+        .filter(|target| matcher.has(before, target) && !matcher.has(after, target))
+        .cloned()
+        .collect();
+    (!left.is_empty()).then(|| wording::named(&left))
+}

@@ -1,0 +1,47 @@
+//! The guardrails that a change breaks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use attache_guardrails::{GuardedChange, Guardrails};
+use jiff::civil::Date;
+
+use super::Impact;
+use crate::engine::admission::finding::Finding;
+use crate::engine::admission::request::Operation;
+use crate::engine::model::ids::ObjectKey;
+use crate::engine::state::snapshot::Snapshot;
+
+/// The findings on guardrails that a change breaks, or after which they cannot be judged; each once, on one of the objects that the
+/// change touches.
+pub fn broken(
+    guardrails: &Guardrails,
+    [before, after]: [&Snapshot; 2],
+    impact: &Impact,
+    today: Date,
+) -> Vec<Finding> {
+    let objects = impact.applied.iter().chain(&impact.deleted);
+    let objects: BTreeSet<&ObjectKey> = objects.map(|named| &named.0.object).collect();
+    let mut by_subject: BTreeMap<String, Finding> = BTreeMap::new();
+    for object in objects {
+        let operation = match (before.get(object), after.get(object)) {
+            (Some(_), None) => Operation::Delete,
+            (Some(_), Some(_)) => Operation::Update,
+            (None, _) => Operation::Create,
+        };
+        let findings = guardrails.changed(&GuardedChange {
+            before,
+            after,
+            object,
+            elsewhere_than: None,
+            is_bounded: false,
+            only_new: true,
+            operation,
+            subject: None,
+            today,
+        });
+        for finding in findings {
+            by_subject.entry(finding.subject.clone()).or_insert(finding);
+        }
+    }
+    by_subject.into_values().collect()
+}
