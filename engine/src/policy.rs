@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::kinds::profile::{Direction, Profile, RejectedIf, Strategy};
+use crate::kinds::profile::{Direction, EqualAge, Profile, RejectedIf, Strategy};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::literal;
 use crate::model::object::{From, Object};
@@ -136,12 +136,13 @@ pub enum StanzaPlace {
     Overrides,
 }
 
-/// The order of policies on one level: older first, then by `namespace/name`. A policy that is not created yet is the
+/// The order of policies on one level: older first, then by `namespace/name`, as the controllers of the kind compare it. A policy that is not created yet is the
 /// newest (GEP-713, conflict resolution). Some kinds have a weight, which counts before age.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Precedence {
     weight: i32,
     created: Option<Timestamp>,
+    equal_age: EqualAge,
     key: ObjectKey,
 }
 
@@ -397,6 +398,7 @@ impl Precedence {
         Self {
             weight: 0,
             created: object.meta.created,
+            equal_age: EqualAge::default(),
             key: object.key.clone(),
         }
     }
@@ -408,6 +410,7 @@ impl Precedence {
         let weight = text.and_then(|weight| weight.parse().ok());
         Self {
             weight: weight.unwrap_or_default(),
+            equal_age: *profile.equal_age,
             ..Self::of(object)
         }
     }
@@ -435,7 +438,18 @@ impl Ord for Precedence {
         let weight = other.weight.cmp(&self.weight);
         weight
             .then(age)
-            .then_with(|| paths(&self.key, &other.key))
+            .then_with(|| {
+                let (one, other) = (&self.key, &other.key);
+                let (names, namespaces) = (
+                    one.name.cmp(&other.name),
+                    one.namespace.cmp(&other.namespace),
+                );
+                match self.equal_age {
+                    EqualAge::Text => paths(one, other),
+                    EqualAge::NamespaceThenName => namespaces.then(names),
+                    EqualAge::NameThenNamespace => names.then(namespaces),
+                }
+            })
             .then_with(|| self.key.cmp(&other.key))
     }
 }

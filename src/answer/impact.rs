@@ -12,7 +12,7 @@ use super::report::ReportedFinding;
 use crate::engine::admission::finding::Finding;
 use crate::engine::effective::impact::impact as differences;
 use crate::engine::effective::renames::Renames;
-use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::object::Node;
 use crate::engine::routing::Matching;
 use crate::engine::state::snapshot::Snapshot;
@@ -252,29 +252,6 @@ fn attached_routes(before: &Snapshot, doing: &Effect) -> usize {
         })
     })
     .count()
-}
-
-/// The objects that are deleted along with others: the contents of a Namespace, and the objects of a CRD.
-pub fn with_them(snapshot: &Snapshot, deleted: &BTreeSet<ObjectKey>) -> BTreeSet<ObjectKey> {
-    let mut namespaces = BTreeSet::new();
-    let mut kinds: BTreeSet<GroupKind> = BTreeSet::new();
-    for key in deleted {
-        if key.gk.is_core("Namespace") {
-            namespaces.insert(key.name.clone());
-        }
-        if let Some(Node::Crd(crd)) = snapshot.get(key).map(|object| &object.node) {
-            kinds.insert(crd.gk.clone());
-        }
-    }
-    if namespaces.is_empty() && kinds.is_empty() {
-        return BTreeSet::new();
-    }
-    let all = snapshot.all().map(|object| &object.key);
-    let goes = |key: &&ObjectKey| {
-        let held = !key.namespace.is_empty() && namespaces.contains(&key.namespace);
-        (held || kinds.contains(&key.gk)) && !deleted.contains(*key)
-    };
-    all.filter(goes).cloned().collect()
 }
 
 // === impl Impact ===

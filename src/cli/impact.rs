@@ -14,7 +14,7 @@ use super::state::{Opened, Scope, State, View, read_repository};
 use super::written_guardrails::{Applied, usable as usable_guardrails};
 use super::{Failure, Outcome, complete, find, print};
 use crate::answer;
-use crate::answer::impact::{Effect, Impact, broken, impact_on_requests, with_them};
+use crate::answer::impact::{Effect, Impact, broken, impact_on_requests};
 use crate::answer::named::Named;
 use crate::answer::report::{ReportedFinding, Spot};
 use crate::cache::directory;
@@ -24,6 +24,7 @@ use crate::engine::admission::validate;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::routing::Matching;
+use crate::engine::state::deleted_with::deleted_with;
 use crate::engine::state::snapshot::{Change, Snapshot};
 use crate::today::today;
 
@@ -129,7 +130,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
 fn after(view: &View, loaded: &directory::Loaded, change: &Impact, only_deletes: bool) -> Snapshot {
     let deleted = change.deleted.iter().map(|named| &named.0.object);
     let deleted: BTreeSet<ObjectKey> = deleted.cloned().collect();
-    let with_them = with_them(&view.snapshot, &deleted);
+    let with_them = deleted_with(&view.snapshot, &deleted);
     let applied = if only_deletes {
         &view.snapshot
     } else {
@@ -147,7 +148,7 @@ pub(super) fn changed(
     usable(loaded, UNREAD)?;
     let findings = reported_problems(loaded);
     let before = &view.snapshot;
-    let with_them = with_them(before, &deleted);
+    let with_them = deleted_with(before, &deleted);
     let doing = Effect {
         applied: loaded.origins.keys().cloned().collect(),
         deleted,
@@ -207,7 +208,7 @@ pub(super) fn deleted(
     }
     let doing = Effect {
         applied: BTreeSet::new(),
-        with_them: with_them(before, &named),
+        with_them: deleted_with(before, &named),
         deleted: named,
     };
     let gone = doing.deleted.iter().chain(&doing.with_them);

@@ -79,13 +79,13 @@ pub fn webhooks(
     if endpoint == Endpoint::Mutate {
         return vec![("mutate.attache.dev", rules)];
     }
-    let definitions = [
-        (APIEXTENSIONS, "customresourcedefinitions", false),
-        ("attache.dev", "guardrails", false),
-    ];
-    // Deleting a CRD deletes its policies, so there is nothing to warn about; a guardrail that is gone breaks nothing.
-    let definitions = definitions.iter().map(Resource::from).collect();
-    let definitions = self::rules(&definitions, &["CREATE", "UPDATE"]);
+    let one = |resource| [Resource::from(&resource)].into_iter().collect();
+    let crds = one((APIEXTENSIONS, "customresourcedefinitions", false));
+    // With a CRD all its policies go.
+    let mut definitions = self::rules(&crds, &["CREATE", "UPDATE", "DELETE"]);
+    // A guardrail that is gone breaks nothing.
+    let guardrails = one(("attache.dev", "guardrails", false));
+    definitions.extend(self::rules(&guardrails, &["CREATE", "UPDATE"]));
     if apart {
         return vec![("validate.attache.dev", rules), (DEFINITIONS, definitions)];
     }

@@ -15,6 +15,7 @@ use crate::state::snapshot::{Change, Snapshot};
 mod change;
 mod changes;
 mod crd;
+mod deletion;
 mod fuel;
 mod listeners;
 mod losses;
@@ -94,7 +95,7 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
     }
     let old = old.and_then(|old| request.read(old).ok());
     if request.operation == Operation::Delete {
-        let findings = change::deleted(snapshot, &request.key(), old);
+        let findings = deletion::deleted(snapshot, &request.key(), old);
         return Verdict::new(findings, evidence);
     }
     let Some(new) = new else {

@@ -173,6 +173,8 @@ pub struct Profile {
     pub conflict_fields: Fact<Vec<Vec<String>>>,
     /// The annotation with the weight of a policy, which takes precedence over its age.
     pub weight: Fact<Option<Arc<str>>>,
+    /// The order of policies that were created in the same second.
+    pub equal_age: Fact<EqualAge>,
     /// Fields of targets that settings control.
     pub controls: Fact<Vec<Control>>,
     /// Names of the controllers that act on the kind, if any source states them.

@@ -11,10 +11,10 @@ use super::super::written_guardrails::{among, names, usable};
 use super::json::value;
 use super::world::World;
 use crate::answer::guardrails::guardrails;
-use crate::answer::impact::with_them;
 use crate::cache::files::STDIN;
 use crate::cache::manifest::Manifests;
 use crate::engine::model::ids::ObjectKey;
+use crate::engine::state::deleted_with::deleted_with;
 use crate::engine::state::snapshot::{Change, Snapshot};
 use crate::today::today;
 use crate::ui::Refusal;
@@ -90,7 +90,7 @@ pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, R
 
 /// A state without objects and those that are deleted with them.
 fn without(before: &Snapshot, objects: &BTreeSet<ObjectKey>) -> Snapshot {
-    let with_them = with_them(before, objects);
+    let with_them = deleted_with(before, objects);
     let gone = objects.iter().chain(&with_them);
     gone.fold(before.clone(), |state, key| {
         state.with_change(Change::Deleted(key.clone()))

@@ -21,15 +21,15 @@ use crate::model::setting_path::SettingPath;
 use crate::model::shared::Shared;
 use crate::policy::Policy;
 use crate::state::grants::{certificates_into, granted, routes_into};
-use crate::state::snapshot::{Change, Snapshot};
+use crate::state::snapshot::Snapshot;
 
 use super::lost_protection;
 use crate::model::wording;
-use crate::policy::fuel::{LOOKED_AT, MOST_REFERENCES, MOST_ROUTES};
+use crate::policy::fuel::LOOKED_AT;
 
 /// The effect of a change of one object on effective policies, by kind.
 pub(super) fn effects(before: &Snapshot, is: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
-    effects_if(before, is, key, |_| true)
+    effects_if(before, is, key, &[], |_| true)
 }
 
 /// The effect of a created object on what was in force elsewhere, by kind.
@@ -38,7 +38,7 @@ pub(super) fn effects_of_created(
     is: &mut Resolver<'_>,
     key: &ObjectKey,
 ) -> Vec<Finding> {
-    effects_if(before, is, key, takes_from_others)
+    effects_if(before, is, key, &[], takes_from_others)
 }
 
 /// Whether something was in force, on a path or on the others to its target.
@@ -46,18 +46,30 @@ pub(super) fn takes_from_others(changed: &EffectiveChange) -> bool {
     changed.on_former_paths.is_some() || !changed.before.policies().is_empty()
 }
 
-fn effects_if(
+/// The effects of a change of an object, and of others with it, reported on the object.
+pub(super) fn effects_if(
     before: &Snapshot,
     is: &mut Resolver<'_>,
     key: &ObjectKey,
+    with_it: &[ObjectKey],
     counts: impl Fn(&EffectiveChange) -> bool,
 ) -> Vec<Finding> {
     let mut kinds: BTreeMap<GroupKind, Vec<EffectiveChange>> = BTreeMap::new();
     let mut was = is.for_snapshot(before);
-    let changed = diff(&mut was, is, std::slice::from_ref(key));
+    let objects = [std::slice::from_ref(key), with_it].concat();
+    let changed = diff(&mut was, is, &objects);
     if was.is_spent() || is.is_spent() {
         return vec![too_much(key, "what this changes")];
     }
+    let gone: BTreeSet<&ObjectKey> = objects.iter().collect();
+    let changed = changed.into_iter().flat_map(|changed| match with_it {
+        [] => vec![changed],
+        // Nothing is lost on an object that goes itself.
+        _ => changed
+            .each_path()
+            .filter(|path| !goes(path, &gone))
+            .collect(),
+    });
     for changed in changed {
         if (changed.stays || changed.on_former_paths.is_some()) && counts(&changed) {
             kinds.entry(changed.kind.clone()).or_default().push(changed);
@@ -79,26 +91,10 @@ fn effects_if(
     findings
 }
 
-/// Findings on the deletion of an object.
-pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>) -> Vec<Finding> {
-    let before = match old {
-        Some(old) => snapshot.with_change(Change::Applied(Arc::new(old))),
-        None => snapshot.clone(),
-    };
-    let after = before.with_change(Change::Deleted(key.clone()));
-    let mut findings = effects(&before, &mut Resolver::bounded(&after), key);
-    if snapshot.profile(&key.gk).is_none() {
-        findings.extend(target(&before, key));
-    }
-    findings.extend(rerouted(
-        &before,
-        &after,
-        key,
-        std::slice::from_ref(key),
-        MOST_ROUTES,
-    ));
-    findings.extend(grant(&before, &after, key, MOST_REFERENCES));
-    findings
+/// Whether all targets of a path are among these objects.
+fn goes(path: &EffectiveChange, objects: &BTreeSet<&ObjectKey>) -> bool {
+    let mut targets = path.ends.targets();
+    targets.all(|target| objects.contains(&target.object))
 }
 
 /// Findings, reported on `key`, about routes that lose or gain listeners because of a change of `objects`.
@@ -334,24 +330,6 @@ pub(super) fn sections(
         orphaned(Code::SectionOrphaned, &new.key, policy, message)
     });
     findings.collect()
-}
-
-/// Policies that name a deleted object.
-fn target(before: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
-    let attachments = attached_to(before, key, &RejectionFinder::new(true));
-    let named = attachments.iter().filter(|attachment| {
-        let own = &attachment.policy.key().namespace;
-        let mut targets = attachment.policy.targets.iter();
-        targets.any(|t| !t.selects() && t.matches(own, key, None))
-    });
-    let mut findings: Vec<Finding> = named
-        .map(|attachment| {
-            let message = format!("{} loses its target", attachment.policy.key());
-            orphaned(Code::TargetOrphaned, key, &attachment.policy, message)
-        })
-        .collect();
-    findings.dedup();
-    findings
 }
 
 pub(super) fn orphaned(

@@ -98,6 +98,7 @@ impl Profile {
             fact("conflict.oneUntargeted", &self.one_untargeted, |v| json!(v)),
             fact("conflict.clashes", &self.clashes, |v| json!(v)),
             fact("conflict.weight", &self.weight, |v| json!(v)),
+            fact("conflict.equalAge", &self.equal_age, |v| json!(v)),
             fact("conflict.fields", &self.conflict_fields, |v| {
                 list(v, |p| json!(p.join(".")))
             }),
@@ -132,7 +133,9 @@ impl Profile {
                 json!(v)
             }),
             fact("merge.unsetIs", &merging.unset_is, |v| {
-                list(v, |(path, text)| json!([spec_path(path), text]))
+                list(v, |(path, text)| {
+                    json!(format!("{}: {text}", spec_path(path)))
+                })
             }),
             fact("merge.appendLists", &merging.append_lists, |v| json!(v)),
             fact("merge.emptySpec", &merging.empty_spec, |v| json!(v)),

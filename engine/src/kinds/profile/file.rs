@@ -13,8 +13,8 @@ use super::rejected_if::RejectedIfFile;
 use super::reported_invalid::ReportedInvalidFile;
 use super::weakness::{AlternativesFile, WeaknessFile};
 use super::{
-    Clash, Class, ConflictScope, CrossNamespace, NameComparison, NeedFile, OnMissing, Only, Parent,
-    RefusedFile, SameTarget, SectionNaming, ServiceAs, StatusShape,
+    Clash, Class, ConflictScope, CrossNamespace, EqualAge, NameComparison, NeedFile, OnMissing,
+    Only, Parent, RefusedFile, SameTarget, SectionNaming, ServiceAs, StatusShape,
 };
 use crate::model::level::Level;
 use crate::model::section::PortsBy;
@@ -136,6 +136,8 @@ pub struct Conflict {
     /// The annotation with the weight of a policy, a whole number: of two policies on one level, the heavier one
     /// counts as the older. 0 if absent.
     pub weight: Option<String>,
+    /// The order of policies that were created in the same second; `text` by default.
+    pub equal_age: Option<EqualAge>,
 }
 
 /// One setting that controls a field of the target.

@@ -114,6 +114,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         weight: stated(explicit, |p| {
             Some(Some(p.conflict.weight.as_deref()?.into()))
         }),
+        equal_age: stated(explicit, |p| p.conflict.equal_age),
         controls: stated(explicit, read::controls),
         caveats: stated(explicit, |p| {
             Some(p.caveats.as_ref()?.iter().map(Caveat::read).collect())

@@ -123,6 +123,19 @@ pub enum SameTarget {
     NoneWins,
 }
 
+/// The order of policies that were created in the same second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EqualAge {
+    /// By `namespace/name`, compared as one text (GEP-713).
+    #[default]
+    Text,
+    /// By namespace, then by name.
+    NamespaceThenName,
+    /// By name, then by namespace.
+    NameThenNamespace,
+}
+
 /// Which policies of one object conflict, so that one may be rejected for another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -1,0 +1,67 @@
+//! Findings on the deletion of an object, and of those that go with it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::change::{effects_if, grant, orphaned, rerouted};
+use super::fuel::too_much;
+use crate::admission::finding::{Code, Finding};
+use crate::attachment::attached_to;
+use crate::attachment::rejection::RejectionFinder;
+use crate::effective::Resolver;
+use crate::model::ids::ObjectKey;
+use crate::model::object::Object;
+use crate::policy::fuel::{MOST_DELETED, MOST_REFERENCES, MOST_ROUTES};
+use crate::state::deleted_with::deleted_with;
+use crate::state::snapshot::{Change, Snapshot};
+
+/// Findings on the deletion of an object.
+pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>) -> Vec<Finding> {
+    let before = match old {
+        Some(old) => snapshot.with_change(Change::Applied(Arc::new(old))),
+        None => snapshot.clone(),
+    };
+    let with_it: Vec<ObjectKey> = deleted_with(&before, &BTreeSet::from([key.clone()]))
+        .into_iter()
+        .collect();
+    if with_it.len() > MOST_DELETED {
+        return vec![too_much(
+            key,
+            "what this deletes, and what follows from it,",
+        )];
+    }
+    let mut gone: Vec<ObjectKey> = with_it.clone();
+    gone.push(key.clone());
+    let after = gone.iter().fold(before.clone(), |state, key| {
+        state.with_change(Change::Deleted(key.clone()))
+    });
+    let mut is = Resolver::bounded(&after);
+    let mut findings = effects_if(&before, &mut is, key, &with_it, |_| true);
+    if snapshot.profile(&key.gk).is_none() {
+        for gone in &gone {
+            findings.extend(target(&before, &after, gone, key));
+        }
+    }
+    findings.extend(rerouted(&before, &after, key, &gone, MOST_ROUTES));
+    findings.extend(grant(&before, &after, key, MOST_REFERENCES));
+    findings
+}
+
+/// Policies that stay and name a deleted object, reported on another one.
+fn target(before: &Snapshot, after: &Snapshot, gone: &ObjectKey, key: &ObjectKey) -> Vec<Finding> {
+    let attachments = attached_to(before, gone, &RejectionFinder::new(true));
+    let named = attachments.iter().filter(|attachment| {
+        let own = &attachment.policy.key().namespace;
+        let mut targets = attachment.policy.targets.iter();
+        targets.any(|t| !t.selects() && t.matches(own, gone, None))
+            && after.policy(attachment.policy.key()).is_some()
+    });
+    let mut findings: Vec<Finding> = named
+        .map(|attachment| {
+            let message = format!("{} loses its target", attachment.policy.key());
+            orphaned(Code::TargetOrphaned, key, &attachment.policy, message)
+        })
+        .collect();
+    findings.dedup();
+    findings
+}

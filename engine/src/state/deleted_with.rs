@@ -1,0 +1,30 @@
+//! What the API server deletes together with other objects.
+
+use std::collections::BTreeSet;
+
+use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::object::Node;
+use crate::state::snapshot::Snapshot;
+
+/// The objects that go with these: those in a Namespace, and those of a kind whose CRD goes.
+pub fn deleted_with(snapshot: &Snapshot, deleted: &BTreeSet<ObjectKey>) -> BTreeSet<ObjectKey> {
+    let mut namespaces = BTreeSet::new();
+    let mut kinds: BTreeSet<GroupKind> = BTreeSet::new();
+    for key in deleted {
+        if key.gk.is_core("Namespace") {
+            namespaces.insert(key.name.clone());
+        }
+        if let Some(Node::Crd(crd)) = snapshot.get(key).map(|object| &object.node) {
+            kinds.insert(crd.gk.clone());
+        }
+    }
+    if namespaces.is_empty() && kinds.is_empty() {
+        return BTreeSet::new();
+    }
+    let all = snapshot.all().map(|object| &object.key);
+    let goes = |key: &&ObjectKey| {
+        let held = !key.namespace.is_empty() && namespaces.contains(&key.namespace);
+        (held || kinds.contains(&key.gk)) && !deleted.contains(*key)
+    };
+    all.filter(goes).cloned().collect()
+}
