@@ -66,7 +66,7 @@ pub fn bytes(path: &Path, most: u64, pipes: Pipes) -> io::Result<Vec<u8>> {
 /// As for [`bytes()`], or if the file is not UTF-8 text.
 pub fn text(path: &Path, most: u64, pipes: Pipes) -> io::Result<String> {
     String::from_utf8(bytes(path, most, pipes)?)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is no text in UTF-8"))
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
 /// All bytes of a reader, up to a limit.

@@ -35,8 +35,8 @@ impl<'a> Annotated<'a> {
         if guardrail.is_empty() || reason.is_empty() {
             return Err(wanted());
         }
-        let until =
-            day_named(day).ok_or_else(|| format!("{day:?} is no day; write it as 2027-01-31"))?;
+        let until = day_named(day)
+            .ok_or_else(|| format!("{day:?} is not a date; write it as 2027-01-31"))?;
         Ok(Self {
             guardrail,
             until,

@@ -352,7 +352,7 @@ fn served_kinds(snapshot: &Snapshot) -> impl Iterator<Item = &GroupKind> {
 }
 
 fn too_much(key: &ObjectKey) -> Finding {
-    Finding::too_much(key, "what this does to guardrails", "attache guardrails")
+    Finding::too_much(key, "the effect on guardrails", "attache guardrails")
 }
 
 fn finding(

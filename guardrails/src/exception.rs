@@ -21,7 +21,7 @@ pub struct Exception {
     pub name: String,
     /// The last day.
     pub until: Date,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// Whether it is in an annotation of the target, and not in the guardrail.
     pub is_annotated: bool,

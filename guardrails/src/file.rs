@@ -129,7 +129,7 @@ pub struct ExceptionFile {
     /// The last day of the exception (UTC): `2027-03-31`.
     #[schemars(extend("format" = "date"))]
     pub until: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 

@@ -186,7 +186,7 @@ fn exists(name: &str) -> bool {
         && !matches!(&result, Err(ExecutionError::UndeclaredReference(unknown)) if **unknown == name)
 }
 
-/// Why a text that is written in an expression is no regular expression.
+/// Why a text that is written in an expression is not a regular expression.
 fn no_pattern(pattern: &IdedExpr) -> Option<String> {
     let Expr::Literal(LiteralValue::String(text)) = &pattern.expr else {
         return None;
@@ -207,7 +207,7 @@ fn no_pattern(pattern: &IdedExpr) -> Option<String> {
         _ => "it cannot be read",
     };
     Some(format!(
-        "{:?} is no regular expression: {why}",
+        "{:?} is not a regular expression: {why}",
         text.inner()
     ))
 }

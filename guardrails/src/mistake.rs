@@ -63,7 +63,9 @@ pub(crate) fn why_wrong(expression: &IdedExpr, types: &Types<'_>) -> Option<Stri
                 | ValueType::Object(_) => None,
                 other => {
                     let (name, words) = (written_or(among, "what follows in"), other.words()?);
-                    Some(format!("{name} is {words}; in looks into a list or a map"))
+                    Some(format!(
+                        "{name} is {words}; the operator in needs a list or a map"
+                    ))
                 }
             },
             (name, _) if is_operator(name) => None,

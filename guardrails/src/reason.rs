@@ -13,7 +13,7 @@ pub(crate) fn reason(error: &ExecutionError) -> String {
         }
         ExecutionError::UndeclaredReference(name) => format!("there is no function {name:?}"),
         ExecutionError::NoSuchOverload => {
-            "it asks for a field of what has no fields, or values of these types do not go together"
+            "it reads a field of a value that has no fields, or combines values of incompatible types"
                 .to_owned()
         }
         ExecutionError::FunctionError { function, message } if function == DECIDED => {

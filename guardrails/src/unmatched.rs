@@ -146,7 +146,12 @@ fn no_class_or_labels(
     let labels: Vec<&Labels> = gateways.iter().map(|one| &one.meta.labels).collect();
     let selector = wanted.selector.as_ref();
     let unlabelled = selector.and_then(|selector| no_labels("Gateway", selector, &labels));
-    unlabelled.unwrap_or_else(|| ("no Gateway fits all of it".to_owned(), false))
+    unlabelled.unwrap_or_else(|| {
+        (
+            "no Gateway meets all conditions of this entry".to_owned(),
+            false,
+        )
+    })
 }
 
 /// Why an exception names no object of the state. `None` if it does, or if the state has no objects in its namespace.

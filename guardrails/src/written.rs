@@ -94,7 +94,7 @@ fn annotated_already(
     };
     let named = wording::named(&excepted);
     let why = format!(
-        "{} {verb} in an annotation already, whoever wrote it: {named}",
+        "{} {verb} in an annotation already, and attache does not know who wrote it: {named}",
         excepted.len()
     );
     let mut finding = Finding::new(Code::Guardrail, key, why).about("exceptBy");
@@ -260,7 +260,7 @@ fn now(snapshot: &Snapshot, one: &Guardrails, key: &ObjectKey, today: Date) -> V
         if resolver.is_spent() || judge.is_spent() {
             return vec![Finding::too_much(
                 key,
-                "which targets break it now",
+                "the targets that break it now",
                 "attache guardrails",
             )];
         }

@@ -85,7 +85,7 @@ fn named(path: &Path) -> OsString {
 fn run(program: &str, args: &[OsString]) -> Result<String, ExecError> {
     let out = output(program, args, None)?;
     String::from_utf8(out)
-        .map_err(|_| ExecError::Failed(format!("what {program} printed is no text")))
+        .map_err(|_| ExecError::Failed(format!("what {program} printed is not UTF-8 text")))
 }
 
 /// The output of a program that reads `input`, or nothing.

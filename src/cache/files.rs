@@ -293,14 +293,14 @@ fn decoded(bytes: Vec<u8>) -> Result<String, String> {
         let units = pairs.iter().map(|pair| unit(*pair));
         let text: Result<String, _> = char::decode_utf16(units).collect();
         let text = text.ok().filter(|_| odd.is_empty());
-        return text.ok_or_else(|| "it is no text: it begins as UTF-16 and is not".to_owned());
+        return text.ok_or_else(|| "it is not text: it begins as UTF-16 and is not".to_owned());
     }
     String::from_utf8(bytes).map_err(|error| {
         let good = error.utf8_error().valid_up_to();
         let before = error.as_bytes().get(..good).unwrap_or_default();
         let line = before.split(|byte| *byte == b'\n').count();
         format!(
-            "it is no text: byte {} (line {line}) is not UTF-8",
+            "it is not text: byte {} (line {line}) is not UTF-8",
             good + 1
         )
     })

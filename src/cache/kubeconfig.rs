@@ -63,7 +63,7 @@ pub async fn config(
     config.map_err(|error| format!("the kubeconfig {shown} cannot be used: {error}").into())
 }
 
-/// The name of the context in use; `None` if there is no kubeconfig.
+/// The name of the context in use; `None` if there is not a kubeconfig.
 pub fn context(kubeconfig: Option<&Path>, context: Option<&str>) -> Option<String> {
     if let Some(context) = context {
         return Some(context.to_owned());
@@ -123,7 +123,7 @@ fn unusable(file: &Path, error: &KubeconfigError) -> Unreachable {
         KubeconfigError::Parse(why) => {
             let why = why.to_string();
             let why = why.lines().next().unwrap_or_default();
-            format!("is no kubeconfig: {}", why.trim_end_matches(':'))
+            format!("is not a kubeconfig: {}", why.trim_end_matches(':'))
         }
         other => format!("cannot be used: {other}"),
     };

@@ -39,7 +39,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     };
     let shells = Shells::builtins();
     let Some(shell) = shells.completer(name) else {
-        return Err(format!("{name} is no shell that can be completed").into());
+        return Err(format!("{name} is not a shell that attache has completions for").into());
     };
     let mut text = Vec::new();
     shell.write_registration(VARIABLE, "attache", "attache", "attache", &mut text)?;

@@ -61,7 +61,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             Ok(rule) if is_nameable(&rule) => rules.push(rule),
             Ok(_) => left_out.push(LeftOut {
                 gk: gk.clone(),
-                why: "its group, kind or version is no name of Kubernetes",
+                why: "its group, kind or version is not a valid Kubernetes name",
             }),
         }
     }

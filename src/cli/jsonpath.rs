@@ -155,7 +155,7 @@ fn closing(text: &str) -> Option<usize> {
 }
 
 fn quoted(action: &str) -> Result<String, String> {
-    let wrong = || format!("jsonpath: {action} is no text in quotes");
+    let wrong = || format!("jsonpath: {action} must be quoted");
     let inner = match action.strip_prefix('\'') {
         Some(after_quote) => after_quote
             .strip_suffix('\'')
@@ -180,7 +180,7 @@ fn path(text: &str) -> Result<String, String> {
     let mut path = "$".to_owned();
     let mut remaining = text.strip_prefix(['$', '@']).unwrap_or(text);
     if !remaining.is_empty() && !remaining.starts_with(['.', '[']) {
-        return Err(format!("jsonpath: {text:?} is no path: write {{.name}}"));
+        return Err(format!("jsonpath: {text:?} is not a path: write {{.name}}"));
     }
     while let Some(c) = remaining.chars().next() {
         if c == '[' {
@@ -247,7 +247,7 @@ fn unsupported(text: &str) -> String {
     let mut all = UNSUPPORTED.iter();
     match all.find(|(sign, _)| text.contains(sign)) {
         Some((_, name)) => format!("jsonpath: {text:?}: {name} are not supported"),
-        None => format!("jsonpath: {text:?} is no path"),
+        None => format!("jsonpath: {text:?} is not a path"),
     }
 }
 

@@ -33,9 +33,9 @@ pub(super) fn unknown(wanted: &str, known: &[Kind]) -> String {
     let (name, _) = wanted.split_once('.').unwrap_or((wanted, ""));
     let remedy = match nearest(&name.to_lowercase(), &names) {
         Some(near) => format!("did you mean {near}?"),
-        None => "attache kinds --all lists those that are".to_owned(),
+        None => "attache kinds --all lists all of them".to_owned(),
     };
-    format!("{wanted} is not a policy kind that is known here; {remedy}")
+    format!("{wanted} is not a policy kind that attache knows; {remedy}")
 }
 
 /// Runs the command.

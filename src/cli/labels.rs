@@ -110,7 +110,7 @@ fn set(part: &str, text: &str) -> Result<Expression, String> {
 fn key_of<'a>(part: &str, key: &'a str) -> Result<&'a str, String> {
     let key = key.trim();
     if key.is_empty() || key.len() > LONGEST || !key.chars().all(|c| is_of_name(c) || c == '/') {
-        return Err(format!("{part:?}: {key:?} is no key of a label"));
+        return Err(format!("{part:?}: {key:?} is not a valid label key"));
     }
     Ok(key)
 }
@@ -118,7 +118,7 @@ fn key_of<'a>(part: &str, key: &'a str) -> Result<&'a str, String> {
 fn value_of(part: &str, value: &str) -> Result<Arc<str>, String> {
     let value = value.trim();
     if !value.chars().all(is_of_name) {
-        return Err(format!("{part:?}: {value:?} is no value of a label"));
+        return Err(format!("{part:?}: {value:?} is not a valid label value"));
     }
     Ok(value.into())
 }

@@ -466,5 +466,8 @@ fn manifests_may_come_from_standard_input() {
         .map(|name| fs::read_to_string(root().join(BEFORE).join(name)).unwrap());
     let ran = run_with(&["diff", BEFORE, "-", "--exit-code"], &text.join("---\n"));
     assert_eq!(ran.code, 0, "{}", ran.all());
-    assert!(ran.stdout.contains("The same is in force in A and B."));
+    assert!(
+        ran.stdout
+            .contains("The same settings are in force in A and in B.")
+    );
 }

@@ -205,7 +205,7 @@ fn an_expression_may_not_take_all_the_time_there_is() {
     let request = &documents(&root("guardrails").join("authentication/requests.yaml"))[5];
     let answer = said(&guardrails, &state(Path::new("none")), request);
     assert!(
-        answer.contains("was not computed (limit of work); run attache guardrails"),
+        answer.contains("computing the effect on guardrails exceeds the work limit of a review; run attache guardrails"),
         "{answer}"
     );
     assert!(answer.contains("allowed: true"), "{answer}");
@@ -298,7 +298,7 @@ fn exceptions_that_are_there_before_the_guardrail_are_told_to_its_author() {
     assert_eq!(
         applied(&spec, &[route]),
         [
-            "1 target has an exception in an annotation already, whoever wrote it: HTTPRoute shop/status"
+            "1 target has an exception in an annotation already, and attache does not know who wrote it: HTTPRoute shop/status"
         ]
     );
 }

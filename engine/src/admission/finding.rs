@@ -116,7 +116,7 @@ impl Finding {
 
     /// The finding that something was not worked out because it is too much for one request; a command works it out.
     pub fn too_much(object: &ObjectKey, what: &str, command: &str) -> Self {
-        let message = format!("{what} was not computed (limit of work); run {command}");
+        let message = format!("computing {what} exceeds the work limit of a review; run {command}");
         Self::new(Code::Unverified, object, message).about(what)
     }
 

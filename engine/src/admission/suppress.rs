@@ -113,7 +113,7 @@ impl Suppressions {
                 Suppressed::Remark(format!(" (was suppressed until {until})"))
             }
             _ if finding.refuses() && !may => {
-                Suppressed::Remark(format!(" ({IGNORE} does not count for what denies)"))
+                Suppressed::Remark(format!(" ({IGNORE} cannot suppress a refusal)"))
             }
             _ => Suppressed::Yes(entry.reason.clone()),
         }
@@ -143,7 +143,7 @@ impl Suppressions {
             None => (codes, None),
             Some((codes, day)) => {
                 let Ok(until) = day.trim().parse::<Date>() else {
-                    let message = format!("{:?} is no day; write it as 2027-01-31", day.trim());
+                    let message = format!("{:?} is not a date; write it as 2027-01-31", day.trim());
                     return self.fault(object, line, message);
                 };
                 (codes, Some(until))
@@ -170,8 +170,8 @@ impl Suppressions {
 fn unknown(name: &str) -> String {
     let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
     match nearest(name, &codes) {
-        Some(near) => format!("{name:?} is no code; did you mean {near:?}?"),
-        None => format!("{name:?} is no code; write those of the findings to leave out"),
+        Some(near) => format!("{name:?} is not a code of a finding; did you mean {near:?}?"),
+        None => format!("{name:?} is not a code of a finding"),
     }
 }
 
@@ -238,7 +238,10 @@ mod tests {
     fn what_is_not_in_order_leaves_out_nothing_and_says_so() {
         for (text, why) in [
             ("target-not-found", "no reason"),
-            ("target-not-found until soon: later", "\"soon\" is no day"),
+            (
+                "target-not-found until soon: later",
+                "\"soon\" is not a date",
+            ),
             (
                 "target-not-fuond: later",
                 "did you mean \"target-not-found\"?",

@@ -83,7 +83,7 @@ fn no_longer_pending(
         Finding::new(
             Code::PendingOver,
             policy.key(),
-            "nothing is pending any more; remove it",
+            "the section exists now; remove this annotation",
         )
         .at(format!("metadata.annotations[{PENDING}]"))
         .about(PENDING)
@@ -99,7 +99,7 @@ fn empty(policy: &Policy) -> Option<Finding> {
     let message = if policy.adds_nothing() {
         "it has no settings, so it has no effect"
     } else if policy.replaces_by_nothing() {
-        "it has no settings: it replaces policies of its kind above its target by nothing"
+        "it has no settings, so it removes the settings of the policies of its kind above its target"
     } else {
         return None;
     };

@@ -286,7 +286,7 @@ impl RejectionFinder {
                 requests_fail: false,
                 reported: None,
                 message: format!(
-                    "a rule of {} sends to {} too, which has not this policy",
+                    "a rule of {} also forwards to {}, which this policy does not target",
                     route.key, other
                 ),
             })
@@ -341,7 +341,7 @@ fn named_twice(policy: &Policy, target: &Place) -> Option<Rejection> {
         effect: RejectionEffect::InForce,
         requests_fail: false,
         reported: None,
-        message: format!("it names {target} twice, and is in force all the same"),
+        message: format!("it names {target} twice, and is in force nevertheless"),
     })
 }
 

@@ -76,7 +76,7 @@ pub struct Lost {
 }
 
 /// The protections of a kind that a change removes; `states` are the snapshots before and after it. A target that is new
-/// or gone loses nothing, and neither does a path that no request takes any more. A target that was there loses a protection
+/// or gone loses nothing, and neither does a path that no request reaches any more. A target that was there loses a protection
 /// by a new path without it, if all of its paths had it before.
 pub fn lost<'a>(
     states: [&Snapshot; 2],

@@ -47,15 +47,15 @@ pub struct TakenBy {
 // === impl TakenBy ===
 
 impl TakenBy {
-    /// Why no request takes the route or the rule.
+    /// Why no request reaches the route or the rule.
     pub fn why(&self) -> String {
         let (names, count) = match self.rules.len() {
             1 => (self.rules.iter().map(Place::to_string).collect(), 1),
             _ => (wording::named(&self.routes), self.routes.len()),
         };
         match count {
-            1 => format!("{names} matches the same and goes first"),
-            _ => format!("{names} match the same and go first"),
+            1 => format!("{names} has the same match and takes precedence"),
+            _ => format!("{names} have the same match and take precedence"),
         }
     }
 }

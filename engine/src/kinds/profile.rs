@@ -123,7 +123,7 @@ pub struct Profile {
     pub required: Fact<bool>,
     /// Whether references in both the singular and the plural field are rejected.
     pub one_form: Fact<bool>,
-    /// The target of a policy without one.
+    /// The target of a policy that names none.
     pub on_missing: Fact<OnMissing>,
     /// Gateways on which a policy without a target does not act.
     pub on_missing_except: Fact<Classes>,
@@ -221,7 +221,7 @@ pub struct Profile {
     pub references: Fact<Vec<Reference>>,
     /// Settings for which controllers reject a policy.
     pub rejected_if: Fact<Vec<RejectedIf>>,
-    /// What becomes of a policy that its controllers report to be invalid.
+    /// How a policy counts if its controllers report it to be invalid.
     pub reported_invalid: Fact<Option<ReportedInvalid>>,
     /// Behaviour of controllers that is not modelled.
     pub caveats: Fact<Vec<Caveat>>,

@@ -173,9 +173,9 @@ fn without_star(name: &str) -> &str {
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Same => "another listener has its port, protocol and hostname",
+            Self::Same => "another listener has the same port, protocol and hostname",
             Self::Protocol => {
-                "another listener of its port has a protocol that does not go with it"
+                "another listener on the same port has an incompatible protocol"
             }
             Self::Reported => "its controller does not accept it",
             Self::Class => "its controller does not accept the GatewayClass",

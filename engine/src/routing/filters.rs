@@ -109,7 +109,7 @@ impl Filters {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(entries)) => entries,
             Some(_) => {
-                filters.odd.push("filters is no list".to_owned());
+                filters.odd.push("filters is not a list".to_owned());
                 Vec::new()
             }
         };
@@ -318,6 +318,6 @@ mod tests {
         assert_eq!(filters.types, ["URLRewrite"]);
         assert_eq!(filters.odd.len(), 1);
         let filters = Filters::read(Some(json!({})));
-        assert_eq!(filters.odd, ["filters is no list"]);
+        assert_eq!(filters.odd, ["filters is not a list"]);
     }
 }

@@ -222,7 +222,7 @@ impl<'a> Matching<'a> {
         });
         let by_filter = of_filter.is_some();
         let answer = if hit.is_dead_end {
-            let why = "the rule delegates to other routes, and not each of its backends stands for one that takes its requests";
+            let why = "the rule delegates to other routes, and at least one of its backends selects no route that takes the request";
             Some(Answer::error(&route.key, why))
         } else {
             of_filter.or_else(|| answer(route, &hit.rule.filters, &backends, context))

@@ -123,7 +123,7 @@ impl<'a> Matching<'a> {
         let chosen: BTreeSet<&ObjectKey> = in_force.iter().map(|route| &route.key).collect();
         for route in attached.iter().filter(|route| !chosen.contains(&route.key)) {
             let why = if counts(route) {
-                (Criterion::RouteKind, "a Service has routes of one kind, the first of GRPCRoute, HTTPRoute, TLSRoute and TCPRoute".to_owned())
+                (Criterion::RouteKind, "routes of only one kind apply to a Service: the first of GRPCRoute, HTTPRoute, TLSRoute and TCPRoute that exists".to_owned())
             } else if own(route) {
                 let why = format!(
                     "namespace {} has routes of its own",

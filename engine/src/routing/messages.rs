@@ -38,7 +38,7 @@ pub(super) fn behind(by: Reason, first: &Hit<'_>, hit: &Hit<'_>, order: RuleOrde
         }
         Reason::Everything => "rules that take every request come last".to_owned(),
         Reason::List => format!(
-            "{} come after {}, of which one is older",
+            "{} come after {}, because one of the latter is older",
             list(hit),
             list(first)
         ),
@@ -49,7 +49,7 @@ pub(super) fn behind(by: Reason, first: &Hit<'_>, hit: &Hit<'_>, order: RuleOrde
         Reason::Path => behind_by_path(wins, loses),
         Reason::Service => format!("{} is shorter than {}", service(loses), service(wins)),
         Reason::Call => format!("{} is shorter than {}", call(loses), call(wins)),
-        Reason::Method => "it names no method".to_owned(),
+        Reason::Method => "it does not match on the method".to_owned(),
         Reason::Headers if order.method_counts_as_header => {
             let all = |wants: &MatchSpec| wants.headers.len() + usize::from(wants.method.is_some());
             let counts = counts("header", all(wins), all(loses));
@@ -150,11 +150,11 @@ pub(super) fn refused(
         Refusal::Kind => format!("listener {listener} takes no {}s", route.key.gk.kind),
         Refusal::Hostname => format!("listener {listener} has none of its hostnames"),
         Refusal::Isolated => format!(
-            "listener {listener} leaves its hostnames to listeners of the port with more specific ones"
+            "listener {listener} leaves its hostnames to listeners on the port with more specific hostnames"
         ),
         Refusal::Namespace => takes_none_of(snapshot, entry.listener, &route.key.namespace),
         Refusal::Unread => format!(
-            "which namespaces listener {listener} takes routes of cannot be read: its selector is none"
+            "the namespace selector of listener {listener} cannot be read, so attache does not know from which namespaces it takes routes"
         ),
         Refusal::Conflict(why) => format!("listener {listener} is not accepted: {why}"),
         Refusal::Reported => "its status says that it is not accepted".to_owned(),
@@ -174,7 +174,7 @@ pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
     if entries.iter().any(protocol) {
         let port = entries.first().map_or(0, |entry| entry.listener.port);
         format!(
-            "{names}: the protocols on port {port} do not go together, so none of them is accepted"
+            "{names}: the protocols on port {port} are incompatible, so none of these listeners is accepted"
         )
     } else if let [one] = entries {
         let conflict = one.conflict.unwrap_or(Conflict::Same);
@@ -315,7 +315,7 @@ pub(super) fn doubt(hit: &Hit<'_>, other: &Object) -> String {
 pub(super) fn path_note(path: &str) -> Option<String> {
     let lowercase = path.to_ascii_lowercase();
     let mut odd = ["//", "/./", "/../", "%2f", "%2e", "\\"].iter();
-    let note = "many Gateways put such a path in order before they match it";
+    let note = "many Gateways normalize such a path before they match it";
     odd.any(|part| lowercase.contains(part))
         .then(|| note.to_owned())
 }

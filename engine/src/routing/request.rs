@@ -152,7 +152,7 @@ pub fn read_method(text: &str) -> Result<String, String> {
     let is_of_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if text.is_empty() || !text.bytes().all(is_of_token) {
         return Err(format!(
-            "{text:?} is no method: write one such as GET or POST"
+            "{text:?} is not an HTTP method: write one such as GET or POST"
         ));
     }
     Ok(text.to_ascii_uppercase())

@@ -137,7 +137,7 @@ fn rule(dialect: Dialect, json: RuleJson) -> Rule {
         None | Some(Value::Null) => vec![Ok(MatchSpec::anything(dialect))],
         Some(Value::Array(all)) if all.is_empty() => vec![Ok(MatchSpec::anything(dialect))],
         Some(Value::Array(all)) => all.into_iter().map(|m| wants(dialect, m)).collect(),
-        Some(_) => vec![Err("matches is no list".to_owned())],
+        Some(_) => vec![Err("matches is not a list".to_owned())],
     };
     let backend = |mut backend: Value| BackendSpec {
         weight: match backend.get("weight") {
@@ -334,7 +334,7 @@ mod tests {
             assert_eq!(specs[1].clone().unwrap().method.as_deref(), Some("GET"));
         }
         let spec = read(Dialect::Http, &json!(7)).remove(0);
-        assert_eq!(spec.unwrap_err(), "matches is no list");
+        assert_eq!(spec.unwrap_err(), "matches is not a list");
     }
 
     #[test]

@@ -110,7 +110,7 @@ fn authority_of(text: &str) -> Result<(String, Option<u16>), String> {
     }
     match port.parse::<u16>() {
         Ok(number) if number > 0 => Ok((host.to_owned(), Some(number))),
-        _ => Err(format!("{port:?} is no port")),
+        _ => Err(format!("{port:?} is not a port")),
     }
 }
 
@@ -186,7 +186,7 @@ mod tests {
             "{scheme}"
         );
         for port in ["http://h:x/", "http://h:0/", "http://h:65536/"] {
-            assert!(Url::read(port).unwrap_err().ends_with("is no port"));
+            assert!(Url::read(port).unwrap_err().ends_with("is not a port"));
         }
     }
 

@@ -391,14 +391,14 @@ fn on_target(
     status
 }
 
-/// Sets the state of a policy in force on a route or a rule to no effect if no request takes it.
+/// Sets the state of a policy in force on a route or a rule to no effect if no request reaches it.
 pub fn shadowed(resolver: &mut Resolver<'_>, place: &Place, status: &mut TargetStatus) {
     let in_force = matches!(
         status.state,
         Some(State::Enforced | State::PartiallyEnforced)
     );
     if let Some(by) = in_force.then(|| resolver.taken_by(place)).flatten() {
-        let why = format!("no request takes {place}: {}", by.why());
+        let why = format!("no request reaches {place}: {}", by.why());
         *status = TargetStatus {
             state: Some(State::NoEffect(NoEffect::lasting(why))),
             ..TargetStatus::new(status.target.clone(), Accepted::Accepted)

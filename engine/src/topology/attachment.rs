@@ -261,7 +261,7 @@ pub fn why_not_joined(snapshot: &Snapshot, set: &Object) -> String {
         Some(SetRefusal::Missing | SetRefusal::Unknown) => not_there(snapshot, gateway),
         Some(SetRefusal::NoGateway) => no_parent(gateway),
         Some(SetRefusal::NotAllowed) => format!(
-            "{gateway} lets no ListenerSet of namespace {} join (spec.allowedListeners)",
+            "{gateway} does not allow ListenerSets of namespace {} (spec.allowedListeners)",
             set.key.namespace
         ),
         None => {
@@ -294,7 +294,7 @@ pub fn why_unaccepted(snapshot: &Snapshot, place: &Place) -> Option<String> {
 /// A message that an older route of another kind has a hostname in common.
 pub fn kept_out_by(winner: &Object) -> String {
     format!(
-        "{} is older and has a hostname of it: for one hostname a listener takes HTTPRoutes or GRPCRoutes",
+        "{} is older and has a hostname in common with it: its controller serves either HTTPRoutes or GRPCRoutes for a hostname, not both",
         winner.key
     )
 }
@@ -388,17 +388,17 @@ fn refused(
         }
         (Refusal::Hostname, ..) => {
             let own = listener.hostname.as_deref().unwrap_or_default();
-            format!("listener {name} serves {own}, the route does not")
+            format!("listener {name} has hostname {own}, which matches no hostname of the route")
         }
         (Refusal::Isolated, ..) => {
             let own = listener.hostname.as_deref().unwrap_or("every host");
             format!(
-                "listener {name} serves {own}, but leaves the hostnames of the route to listeners of its port with more specific ones"
+                "listener {name} serves {own}, but leaves the hostnames of the route to listeners on its port with more specific hostnames"
             )
         }
         (Refusal::Namespace, ..) => takes_none_of(snapshot, listener, &route.key.namespace),
         (Refusal::Unread, ..) => format!(
-            "which namespaces listener {name} takes routes of cannot be read: its selector is none"
+            "the namespace selector of listener {name} cannot be read, so attache does not know from which namespaces it takes routes"
         ),
         (Refusal::Conflict(why), ..) => {
             let why = conflict(snapshot, why, owner_object, name);

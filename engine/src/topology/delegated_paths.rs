@@ -44,7 +44,7 @@ type Paths = Rc<[Rc<AncestorPath>]>;
 pub struct DelegatedPaths {
     /// All paths by route, those through delegation last, and how many these are.
     known: HashMap<ObjectKey, (Paths, usize), PrehashedBuildHasher>,
-    /// `None` if no request takes the path.
+    /// `None` if no request reaches the path.
     through: maps::HashMap<Through, Option<Taken>>,
     /// The requests on each path through delegation to a route.
     matches: maps::HashMap<(Rc<AncestorPath>, ObjectKey), Rc<[RequestMatch]>>,
@@ -160,7 +160,7 @@ impl DelegatedPaths {
         }
     }
 
-    /// The ancestor path through a rule that delegates; `None` if no request takes it.
+    /// The ancestor path through a rule that delegates; `None` if no request reaches it.
     fn through_rule(
         &mut self,
         facts: &DelegationFile,

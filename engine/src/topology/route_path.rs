@@ -254,7 +254,7 @@ pub fn not_usable(why: Unreached, route: &ObjectKey, backend: &ObjectKey) -> Str
             format!("port {number} of {backend} is not for {protocol}")
         }
         Unreached::NotDelegated => format!(
-            "{route} delegates to {backend}, and no route there takes requests of the rule: it has to name {route} as its parent or none, must not have hostnames, and needs matches within those of the rule"
+            "{route} delegates to {backend}, but no HTTPRoute there takes the requests of the rule. Such a route must have no hostnames, must have only matches within those of the rule, and must name {route} in parentRefs or have no parentRefs"
         ),
         Unreached::BesideDelegation => "its rule delegates all requests to routes".to_owned(),
         Unreached::NotGranted => format!(

@@ -80,11 +80,11 @@ fn names_that_do_not_exist_are_refused() {
         ),
         (
             "target.name.matches('(')",
-            "\"(\" is no regular expression: unclosed group",
+            "\"(\" is not a regular expression: unclosed group",
         ),
         (
             "matches(target.name, '[')",
-            "\"[\" is no regular expression: unclosed character class",
+            "\"[\" is not a regular expression: unclosed character class",
         ),
         (
             "has(effective.source)",
@@ -120,7 +120,7 @@ fn names_that_do_not_exist_are_refused() {
         ),
         (
             "'a' in target.name",
-            "target.name is text; in looks into a list or a map",
+            "target.name is text; the operator in needs a list or a map",
         ),
     ] {
         assert_eq!(refused(text, true), why, "{text}");

@@ -132,7 +132,7 @@ pub(in crate::answer) fn not_attached(
         _ if policy.strategies.is_none() => "its merge strategy cannot be used".to_owned(),
         Accepted::Invalid | Accepted::TargetNotFound => match (reach, &place.section) {
             (Some(AttachmentPermission::Forbidden), _) => {
-                format!("{kind} stays in its own namespace")
+                format!("a {kind} can only target objects of its own namespace")
             }
             (Some(AttachmentPermission::ClusterScoped), _) => {
                 format!("{kind} has a namespace and {} has none", target.gk)
@@ -202,7 +202,7 @@ pub(in crate::answer) fn of_strategy(policy: &Policy) -> Option<String> {
     let fault = stanzas(&policy.spec(), &policy.profile).err()?;
     Some(match fault {
         StrategyFault::Unknown { path, name, .. } => {
-            format!("{path} {name:?} is no strategy of the kind")
+            format!("{path} {name:?} is not a strategy of the kind")
         }
         StrategyFault::Multiple { first, second } => {
             format!("{first} and {second} are two strategies")

@@ -126,7 +126,7 @@ pub fn rule(code: Code) -> Rule {
         ),
         Code::ProtectionLost => (
             "The change leaves requests without a protection that they had",
-            "Set the protection in the policy that is in force from now on, or let it merge with the policy that provides it.",
+            "Set the protection in the policy that is in force after the change, or let it merge with the policy that provides it.",
         ),
         Code::Guardrail => (
             "What is in force breaks a guardrail",
@@ -134,7 +134,7 @@ pub fn rule(code: Code) -> Rule {
         ),
         Code::RouteDetached => (
             "The change detaches routes from listeners",
-            "Requests that the routes served fail from then on. Keep the listener, or change the parentRefs of the routes first.",
+            "After this change, requests to these routes fail. Keep the listener, or change the parentRefs of the routes first.",
         ),
         Code::RouteAttached => (
             "The change attaches routes to listeners",

@@ -62,7 +62,7 @@ impl ReadBudget {
 /// The message for a very large number of small objects.
 pub(super) fn crowd() -> String {
     format!(
-        "more than {SMALL} objects, of fewer than {LEAST} bytes each: these are no manifests, and nothing of them is used"
+        "more than {SMALL} objects, of fewer than {LEAST} bytes each: these are not manifests; attache uses none of them"
     )
 }
 

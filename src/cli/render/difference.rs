@@ -120,10 +120,10 @@ fn notes(difference: &Difference, kinds: &Kinds) -> Vec<String> {
 /// `What is in force differs on 2 HTTPRoutes; policies apply to HTTPRoute shop/new only in B.`
 fn headline(difference: &Difference, kinds: &Kinds) -> String {
     if difference.nothing_in_force {
-        return "Nothing is in force in A and B: no policy acts on an object of theirs.".to_owned();
+        return "No policy is in force in A or in B.".to_owned();
     }
     if difference.is_empty() {
-        return "The same is in force in A and B.".to_owned();
+        return "The same settings are in force in A and in B.".to_owned();
     }
     let objects_with = |what: What| -> BTreeSet<ObjectKey> {
         let changes = difference
@@ -149,7 +149,7 @@ fn headline(difference: &Difference, kinds: &Kinds) -> String {
         .map(|(what, objects)| format!("{what} {}", count(objects, kinds)))
         .collect();
     let text = if parts.is_empty() {
-        "the same policies are in force on what is in A and B".to_owned()
+        "the objects that A and B share have the same policies in force".to_owned()
     } else {
         parts.join("; ")
     };

@@ -268,7 +268,7 @@ fn gained(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
         let is_one = routes.len() == 1;
         let (routes, listeners) = (count(routes, kinds), wording::first(listeners));
         let verb = if is_one { "gets" } else { "get" };
-        format!("{routes} {verb} requests through {listeners} from then on")
+        format!("{routes} {verb} requests through {listeners} after this change")
     });
     lines.collect()
 }

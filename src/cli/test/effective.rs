@@ -156,7 +156,7 @@ fn paths(
     }
     if let Some(by) = resolver.taken_by(target) {
         return Err(TestFailure::because(format!(
-            "no request takes {shown}, so no policy is in force on it: {}",
+            "no request reaches {shown}, so no policy is in force on it: {}",
             escape(&by.why())
         )));
     }

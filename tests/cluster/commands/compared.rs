@@ -45,7 +45,9 @@ fn a_cluster_does_not_differ_from_the_manifests_that_were_applied() {
     let folder = same.path().to_str().expect("a path in UTF-8");
     let output = diff(cluster, &["cluster", folder]).ok();
     assert!(
-        output.out.contains("The same is in force in A and B."),
+        output
+            .out
+            .contains("The same settings are in force in A and in B."),
         "{output}"
     );
     diff(cluster, &["cluster", "cluster:attache"]).ok();

@@ -107,7 +107,7 @@ fn binary_files() {
     let dir = with_file("image.yaml", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff\xfe");
     assert_eq!(
         unreadable(&dir),
-        ["image.yaml: deny: it is no text: byte 1 (line 1) is not UTF-8"]
+        ["image.yaml: deny: it is not text: byte 1 (line 1) is not UTF-8"]
     );
     let dir = with_file("zeros.yaml", vec![0; 1 << 20]);
     let found = unreadable(&dir);
@@ -120,7 +120,7 @@ fn text_that_is_not_utf8() {
     let dir = with_file("latin.yaml", b"# one\nname: K\xf6ln\n");
     assert_eq!(
         unreadable(&dir),
-        ["latin.yaml: deny: it is no text: byte 14 (line 2) is not UTF-8"]
+        ["latin.yaml: deny: it is not text: byte 14 (line 2) is not UTF-8"]
     );
 }
 

@@ -49,7 +49,7 @@ fn a_kind_that_nobody_knows() {
     assert_eq!(run.status.code(), Some(2));
     let why = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(
-        why.contains("Nonsense is not a policy kind that is known here"),
+        why.contains("Nonsense is not a policy kind that attache knows"),
         "{why}"
     );
 }

@@ -76,7 +76,7 @@ fn atomic_winners_leave_budget_for_many_paths() {
 #[test]
 fn merging_is_bounded() {
     let answer = said("PatchDefaults");
-    let warning = "what this policy does was not computed (limit of work); run attache describe";
+    let warning = "computing the effect of this policy exceeds the work limit of a review; run attache describe";
     assert!(answer.contains(warning), "{answer}");
 }
 
@@ -108,7 +108,7 @@ fn the_first_of_many_conflicts_are_reported() {
     assert_eq!(conflicts.count(), 1_000);
     let more = |f: &Finding| {
         f.message
-            .starts_with("what else this conflicts with was not computed")
+            .starts_with("computing further conflicts exceeds")
     };
     assert!(found.iter().any(more));
     assert!(found.iter().any(|f| f.code == Code::Overridden));
@@ -135,7 +135,7 @@ fn the_first_of_many_granted_references_are_reported() {
             review(&state, request, &Evidence::Authoritative).findings
         });
         let opened = found.iter().filter(|f| f.code == Code::GrantOpened).count();
-        let more = |f: &Finding| f.message.starts_with("what else this opens or closes");
+        let more = |f: &Finding| f.message.starts_with("computing the effect on further references");
         (opened, found.iter().any(more))
     };
     assert_eq!(answer(1_000), (1_000, false));

@@ -94,7 +94,7 @@ fn a_refusal_is_left_out_only_by_those_whom_the_configuration_names() {
     let refused = answer(named, ignore, "cart", "refunds", "shop");
     let message = refused["status"]["message"].as_str().unwrap();
     assert!(
-        message.ends_with("(attache.dev/ignore does not count for what denies)"),
+        message.ends_with("(attache.dev/ignore cannot suppress a refusal)"),
         "{message}"
     );
 }

@@ -63,7 +63,7 @@ pub(super) fn project(snapshot: &Snapshot, object: &Object, value: &mut Value) -
     }
     let findings = conflicts.into_iter().map(|(winner, loser)| {
         let message = format!(
-            "{} counts before {}, which says otherwise",
+            "{} takes precedence over {}, which sets another value",
             winner.policies(),
             loser.policies()
         );

@@ -59,7 +59,7 @@ pub(super) fn effects_if(
     let objects = [std::slice::from_ref(key), with_it].concat();
     let changed = diff(&mut was, is, &objects);
     if was.is_spent() || is.is_spent() {
-        return vec![too_much(key, "what this changes")];
+        return vec![too_much(key, "the effect of this change")];
     }
     let gone: BTreeSet<&ObjectKey> = objects.iter().collect();
     let changed = changed.into_iter().flat_map(|changed| match with_it {
@@ -86,7 +86,7 @@ pub(super) fn effects_if(
         findings.extend(effect(is, key, kind, all));
     }
     if is.is_spent() {
-        return vec![too_much(key, "what this changes")];
+        return vec![too_much(key, "the effect of this change")];
     }
     findings
 }
@@ -110,11 +110,11 @@ pub(super) fn rerouted(
     if !lost.detached.is_empty() {
         let message = match lost.detached.first() {
             Some(route) if lost.detached.len() == 1 => {
-                format!("no listener takes {route} any more: its requests fail")
+                format!("{route} loses its only listener, so its requests fail")
             }
             _ => {
                 let routes = wording::counted(&lost.detached);
-                format!("no listener takes these any more, their requests fail: {routes}")
+                format!("these routes lose their only listener, so their requests fail: {routes}")
             }
         };
         findings.push(Finding::new(Code::RouteDetached, key, message).about("all"));
@@ -155,14 +155,14 @@ pub(super) fn rerouted(
         let listeners: BTreeSet<String> = listeners.map(ToString::to_string).collect();
         let verb = if routes.len() == 1 { "gets" } else { "get" };
         let message = format!(
-            "{} {verb} requests through {} from then on",
+            "{} {verb} requests through {} after this change",
             wording::counted(&routes),
             wording::first(&listeners)
         );
         findings.push(Finding::new(Code::RouteAttached, key, message).about("gained"));
     }
     if lost.is_cut {
-        findings.push(too_much(key, "what else this does to routes"));
+        findings.push(too_much(key, "the effect on further routes"));
     }
     findings
 }
@@ -303,7 +303,7 @@ fn in_force_afterwards(all: &[&EffectiveChange]) -> String {
     if names.is_empty() {
         "nothing takes its place".to_owned()
     } else {
-        format!("from then on {}", names.join(", "))
+        format!("afterwards set by {}", names.join(", "))
     }
 }
 
@@ -354,13 +354,13 @@ pub(super) fn grant(
     let mut references = references(before, after, key, most);
     if references.len() > most {
         references.pop_last();
-        findings.push(too_much(key, "what else this opens or closes"));
+        findings.push(too_much(key, "the effect on further references"));
     }
     for (reference, to) in references {
         let let_in = |snapshot: &Snapshot| is_let_in(snapshot, &reference, &to);
         let (code, verb) = match (let_in(before), let_in(after)) {
             (true, false) => (Code::GrantClosed, "may no longer"),
-            (false, true) => (Code::GrantOpened, "may from now on"),
+            (false, true) => (Code::GrantOpened, "may now"),
             _ => continue,
         };
         let message = format!("{reference} {verb} refer to {to}");

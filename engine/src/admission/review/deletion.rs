@@ -25,10 +25,7 @@ pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>)
         .into_iter()
         .collect();
     if with_it.len() > MOST_DELETED {
-        return vec![too_much(
-            key,
-            "what this deletes, and what follows from it,",
-        )];
+        return vec![too_much(key, "the effect of this deletion")];
     }
     let mut gone: Vec<ObjectKey> = with_it.clone();
     gone.push(key.clone());

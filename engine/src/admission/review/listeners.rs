@@ -25,7 +25,7 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
     }
     resolver.spend(listeners_of(owner).len() / fuel::FOUND);
     if resolver.is_spent() {
-        return vec![too_much(key, "which of its listeners are accepted")];
+        return vec![too_much(key, "the acceptance of its listeners")];
     }
     let class = class(snapshot, owner).into_iter();
     class.chain(unaccepted(snapshot, owner)).collect()

@@ -78,7 +78,9 @@ impl Losses {
         let mut findings = self.protections(is, policy);
         match self {
             Self::Nothing | Self::Weakened(..) => {}
-            Self::TooMuch => findings.push(too_much(key, "what this policy takes away")),
+            Self::TooMuch => {
+                findings.push(too_much(key, "the protections that this policy removes"))
+            }
             Self::These(_, all) => findings.extend(change::effect(is, key, &key.gk, &all)),
         }
         findings
@@ -115,7 +117,7 @@ impl Losses {
                 let objects: BTreeSet<ObjectKey> = objects.cloned().collect();
                 let names: Vec<String> = replaced.iter().map(ObjectKey::text).collect();
                 empty.message = format!(
-                    "it has no settings: it replaces {} by nothing on {}",
+                    "it has no settings, so it removes the settings of {} on {}",
                     names.join(", "),
                     wording::named(&objects)
                 );

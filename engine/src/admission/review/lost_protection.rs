@@ -52,7 +52,7 @@ pub(super) fn at_listeners(
     let mut lost = lost_at_listeners([&mut was, &mut is], opened);
     lost.extend(lost_by_gateways([&mut was, &mut is], gateways));
     if was.is_spent() || is.is_spent() {
-        return vec![too_much(key, "which protections routes lose")];
+        return vec![too_much(key, "the protections that routes lose")];
     }
     let lost = lost.into_iter();
     lost.map(|(kind, loss)| finding(key, &kind, loss, &[]))

@@ -56,7 +56,7 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
     let mut resolver = Resolver::bounded(&after);
     let status = status(&mut resolver, policy);
     if resolver.is_spent() {
-        findings.push(too_much(&key, "what this policy does"));
+        findings.push(too_much(&key, "the effect of this policy"));
         return findings;
     }
     match before {
@@ -218,7 +218,7 @@ fn other_controllers(
     let kind = &profile.gk.kind;
     let (ours, named) = (listed(&*profile.controllers), listed(&others));
     let message = if ours.is_empty() {
-        format!("the Gateways that it reaches are run by {named}, without support for {kind}")
+        format!("the Gateways that it reaches are run by {named}, which does not implement {kind}")
     } else {
         format!(
             "only {ours} implements {kind}, and the Gateways that it reaches are run by {named}"
@@ -235,7 +235,7 @@ fn not_known(
 ) -> Finding {
     let kind = &policy.profile.gk.kind;
     let message = format!(
-        "whether {controller}, which runs {gateway}, acts on {kind} is not known: requests may reach {target} there without it"
+        "attache does not know whether {controller}, which runs {gateway}, implements {kind}: requests may reach {target} through this Gateway without the policy"
     );
     Finding::new(Code::ControllerMismatch, policy.key(), message).about("controllers")
 }
@@ -425,7 +425,7 @@ fn conflicts(resolver: &mut Resolver<'_>, policy: &Policy, target: &TargetStatus
         (usize::MAX, usize::MAX)
     };
     let (mut findings, mut compared) = (Vec::new(), 0);
-    let too_much = || too_much(policy.key(), "what else this conflicts with");
+    let too_much = || too_much(policy.key(), "further conflicts");
     for other in others {
         if compared >= most_leaves || findings.len() >= most {
             findings.push(too_much());

@@ -14,7 +14,7 @@ pub(super) fn disagrees(policy: &Policy, status: &PolicyStatus) -> Option<Findin
             let ancestor = report.ancestor.as_ref();
             let ancestor = ancestor.map_or_else(String::new, |place| format!("for {place} "));
             format!(
-                "by its spec it would be accepted, but {ancestor}its controller reports {report}"
+                "attache expects it to be accepted, but {ancestor}its controller reports {report}"
             )
         }
         Disagreement::NotEnforced => {
@@ -22,12 +22,12 @@ pub(super) fn disagrees(policy: &Policy, status: &PolicyStatus) -> Option<Findin
                 Accepted::Rejected(report) => report,
                 _ => reports.not_enforced.as_ref()?,
             };
-            format!("by its spec it would be in force, but its controller reports {report}")
+            format!("attache expects it to be in force, but its controller reports {report}")
         }
         Disagreement::Overridden => {
             let (Overridden::Everywhere(report) | Overridden::Somewhere(report)) =
                 reports.overridden.as_ref()?;
-            format!("by its spec all of it would be in force, but its controller reports {report}")
+            format!("attache expects all of it to be in force, but its controller reports {report}")
         }
         Disagreement::Accepted => {
             let why = match &status.accepted {
@@ -35,7 +35,7 @@ pub(super) fn disagrees(policy: &Policy, status: &PolicyStatus) -> Option<Findin
                 Accepted::TargetNotFound => "have no target".to_owned(),
                 _ => "be invalid".to_owned(),
             };
-            format!("by its spec it would {why}, but its controller accepts it")
+            format!("attache expects it to {why}, but its controller accepts it")
         }
     };
     Some(Finding::new(Code::StatusDisagrees, policy.key(), message).about("status"))

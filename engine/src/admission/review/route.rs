@@ -30,7 +30,7 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
     let backends: usize = rules.iter().map(|rule| rule.backends.len()).sum();
     resolver.spend(attachment_cost(snapshot, route) + backends / fuel::FOUND);
     if resolver.is_spent() {
-        return vec![too_much(key, "what this route is attached to")];
+        return vec![too_much(key, "the attachment of this route")];
     }
     let mut findings = Vec::new();
     let mut one_kind = KeptOutCache::new(snapshot);

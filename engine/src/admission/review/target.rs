@@ -36,7 +36,7 @@ pub(super) fn findings(
     let mut resolver = Resolver::bounded(&after);
     let mut findings = findings_as_attached(&mut resolver, &key);
     if resolver.is_spent() {
-        findings = vec![too_much(&key, "which policies act on this")];
+        findings = vec![too_much(&key, "the policies that apply to this object")];
     }
     findings.extend(listeners::findings(&resolver, &key));
     findings.extend(route::findings(&resolver, &key));

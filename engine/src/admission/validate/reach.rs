@@ -28,11 +28,11 @@ pub(super) fn out_of_reach(
             format!("{}.namespace", entry.path),
             match &entry.field.default_namespace {
                 Some(default) => format!(
-                    "{kind} stays in its own namespace; write namespace {:?}, none means {:?}",
+                    "a {kind} can only target objects of its own namespace; write namespace {:?} (without it, {:?} is assumed)",
                     &**own, &**default
                 ),
                 None => format!(
-                    "{kind} stays in its own namespace; remove namespace {:?}",
+                    "a {kind} can only target objects of its own namespace; remove namespace {:?}",
                     &*object.namespace
                 ),
             },
@@ -67,7 +67,7 @@ pub(super) fn out_of_reach(
             entry.path.clone(),
             match policy.profile.allowed(&object.gk).and_then(|a| a.only) {
                 Some(Only::OwnNamespace) => format!(
-                    "no Namespace can be a target but its own, so this has no effect; write {:?}",
+                    "a {kind} can only target its own Namespace, so this target has no effect; write {:?}",
                     &**own
                 ),
                 Some(Only::RootNamespace) => {
@@ -98,5 +98,8 @@ fn other_name(policy: &Policy, object: &ObjectKey) -> String {
         .map(|n| &**n)
         .collect();
     let names = quoted(&names);
-    format!("{kind} on {object} has no effect; of this kind it can target {names}")
+    format!(
+        "{kind} cannot target {object}; the only targets of kind {} are {names}",
+        object.gk.kind
+    )
 }

@@ -385,7 +385,7 @@ fn unserved_group(
     let same_kind = served.iter().find(|known| *known.kind == *kind);
     let meant = close.or(same_kind)?;
     let message = format!(
-        "nothing is served in group {}; did you mean {:?}?",
+        "the API server serves no kind of group {}; did you mean {:?}?",
         one(group),
         &*meant.group
     );

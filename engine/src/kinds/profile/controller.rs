@@ -46,7 +46,7 @@ pub struct ControllerFile {
     /// `TLS: [TLSRoute]`.
     #[serde(default)]
     pub route_kinds: BTreeMap<String, Vec<String>>,
-    /// The same of listeners that name no kinds in `allowedRoutes.kinds`.
+    /// The kinds of routes that its listeners of a protocol take if their `allowedRoutes.kinds` is empty.
     #[serde(default)]
     pub default_route_kinds: BTreeMap<String, Vec<String>>,
     /// Listeners that it does not serve at all, although others serve what they can of them.
@@ -94,7 +94,7 @@ pub struct MadeRouteFile {
     pub from: Match,
     /// The kind of the routes, of the group `gateway.networking.k8s.io`.
     pub kind: String,
-    /// What precedes the name of the object in that of the route.
+    /// The prefix of the name of the route; the name of the object follows.
     #[serde(default)]
     pub prefix: String,
     /// The kind of the backends that its rules name without a kind, if they name backends.

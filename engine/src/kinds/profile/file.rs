@@ -102,7 +102,7 @@ pub struct ProfileFile {
     pub references: Option<Vec<ReferenceFile>>,
     /// Settings for which controllers reject a policy, beyond what its definition says.
     pub rejected_if: Option<Vec<RejectedIfFile>>,
-    /// What becomes of a policy with one target that its controllers report to be `Invalid`; without it, it counts as absent.
+    /// How a policy with one target counts if its controllers report it to be `Invalid`; without this fact it counts as absent.
     pub reported_invalid: Option<ReportedInvalidFile>,
     /// Behaviour of the controllers of the kind that attache does not model.
     pub caveats: Option<Vec<CaveatFile>>,
@@ -201,7 +201,7 @@ pub struct Targets {
     /// Kinds of routes whose rules may name a policy in a filter (`ExtensionRef`). It acts on such a rule, and precedes
     /// the policies that target the rule.
     pub by_filter_of: Option<Vec<Match>>,
-    /// The target of a policy without one.
+    /// The target of a policy that names none.
     pub on_missing: Option<OnMissing>,
     /// Gateways on which policies without a target do not act, by their `GatewayClass`.
     pub on_missing_except: Option<ClassesFile>,

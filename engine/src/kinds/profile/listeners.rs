@@ -22,7 +22,7 @@ pub struct OnListenersFile {
     pub passthrough: bool,
     /// The settings that act there: `spec.timeout.tcp`. All by default.
     pub settings: Option<Vec<String>>,
-    /// Settings that do not act there, of these.
+    /// Those of `settings` that do not act there.
     #[serde(default)]
     pub without: Vec<String>,
     /// The stages there, if they are not those of `merge.stages`.

@@ -18,13 +18,14 @@ pub struct MadePolicyFile {
     pub kind: Match,
     /// Its version.
     pub version: String,
-    /// What precedes the name of the object in that of the policy.
+    /// The prefix of the name of the policy; the name of the object follows.
     #[serde(default)]
     pub prefix: String,
-    /// What follows it.
+    /// The suffix of the name of the policy, after the name of the object.
     #[serde(default)]
     pub suffix: String,
-    /// Its settings; of two at one place, the second. The object has a policy if it has a field of which one of them is made.
+    /// Its settings. If two write one field, the second one counts. The policy exists if the object has at least one of the fields of which
+    /// they are made.
     pub settings: Vec<MadeSettingFile>,
 }
 

@@ -19,7 +19,7 @@ use crate::model::literal::Literal;
 pub struct OpenRulesFile {
     /// The field with the list: `spec.authorization.rules`.
     pub path: String,
-    /// What a rule has that denies requests. Such rules count only for those after them.
+    /// The fields that mark a rule as one that denies requests. It affects only the rules after it.
     #[schemars(with = "Option<BTreeMap<String, Value>>")]
     pub deny: Option<BTreeMap<String, Literal>>,
     /// What matches every request.

@@ -26,7 +26,7 @@ pub struct ReferenceFile {
     /// Whether a reference to a Service must name one of its ports, by number.
     #[serde(default)]
     pub port: bool,
-    /// What becomes of a policy whose reference leads nowhere.
+    /// How a policy counts if the object that it names does not exist.
     pub if_missing: WhenRejected,
     /// Whether requests that the policy is for get an error then.
     #[serde(default)]
@@ -35,7 +35,7 @@ pub struct ReferenceFile {
     pub fail_open: Option<String>,
 }
 
-/// What becomes of a rejected policy.
+/// How a rejected policy counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenRejected {
@@ -58,7 +58,7 @@ pub struct Reference {
     pub grant: bool,
     /// Whether a reference to a Service must name one of its ports.
     pub port: bool,
-    /// What becomes of a policy whose reference leads nowhere.
+    /// How a policy counts if the object that it names does not exist.
     pub if_missing: WhenRejected,
     /// Whether requests that the policy is for get an error then.
     pub requests_fail: bool,

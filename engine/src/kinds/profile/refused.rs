@@ -14,7 +14,7 @@ use crate::model::ids::GroupKind;
 pub struct RefusedFile {
     /// The kinds.
     pub kinds: Vec<Match>,
-    /// What policies name instead: `a backend, such as a Service`.
+    /// The kinds to name instead: `a backend, such as a Service`.
     pub instead: String,
 }
 
@@ -23,7 +23,7 @@ pub struct RefusedFile {
 pub struct Refused {
     /// The kinds.
     pub kinds: Vec<GroupKind>,
-    /// What policies name instead.
+    /// The kinds to name instead.
     pub instead: Arc<str>,
 }
 

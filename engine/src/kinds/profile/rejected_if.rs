@@ -24,7 +24,7 @@ pub struct RejectedIfFile {
     /// Only if none of these fields has one of these values.
     #[serde(default)]
     pub unless: ValuesFile,
-    /// What becomes of the policy.
+    /// How the rejected policy counts.
     pub then: WhenRejected,
     /// Whether requests that the policy is for get an error then.
     #[serde(default)]
@@ -38,7 +38,7 @@ pub struct RejectedIfFile {
 pub struct RejectedIf {
     targets: Vec<String>,
     condition: Condition,
-    /// What becomes of the policy.
+    /// How the rejected policy counts.
     pub then: WhenRejected,
     /// Whether requests that the policy is for get an error then.
     pub requests_fail: bool,

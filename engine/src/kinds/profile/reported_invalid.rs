@@ -1,4 +1,4 @@
-//! What becomes of policies that their controllers report to be invalid.
+//! How policies count that their controllers report to be invalid.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use super::paths::setting_paths;
 use super::references::WhenRejected;
 
-/// What becomes of a policy that its controllers report to be `Invalid`.
+/// How a policy counts if its controllers report it to be `Invalid`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct ReportedInvalidFile {
-    /// What becomes of the policy.
+    /// How the policy counts.
     pub then: WhenRejected,
     /// Only on targets of these kinds: `HTTPRoute`. On all by default.
     #[serde(default)]
@@ -27,10 +27,10 @@ pub struct ReportedInvalidFile {
     pub absent_with: Vec<String>,
 }
 
-/// What becomes of a policy that its controllers report to be invalid.
+/// How a policy counts if its controllers report it to be invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportedInvalid {
-    /// What becomes of the policy.
+    /// How the policy counts.
     pub then: WhenRejected,
     targets: Vec<String>,
     /// Whether requests that the policy is for get an error.

@@ -210,7 +210,7 @@ pub enum ServiceAs {
     Frontend,
 }
 
-/// The target of a policy without one.
+/// The target of a policy that names none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnMissing {

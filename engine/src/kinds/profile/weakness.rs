@@ -34,13 +34,13 @@ pub struct WeaknessFile {
     /// condition and the result `not-applied`, such a policy has no effect at all.
     #[serde(default)]
     pub annotated: BTreeMap<String, Vec<String>>,
-    /// What becomes of requests.
+    /// Which requests pass.
     pub result: WeaknessResult,
     /// One sentence for users, shown with the policy.
     pub text: Option<String>,
 }
 
-/// What becomes of requests to which weak settings apply.
+/// Which requests pass where weak settings apply.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
 )]
@@ -71,7 +71,7 @@ pub struct Weakness {
     pub settings: Vec<Vec<String>>,
     /// When it applies.
     pub condition: Condition,
-    /// What becomes of requests.
+    /// Which requests pass.
     pub result: WeaknessResult,
     /// One sentence for users, unless the settings speak for themselves.
     pub text: Option<Arc<str>>,

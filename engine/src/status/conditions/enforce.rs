@@ -171,7 +171,7 @@ fn unsettled(policy: &Policy, group: &PathGroup, target: &Place) -> Option<Strin
             sets_otherwise(loser, path, &setting.value)
         })?;
         Some(format!(
-            "{} sets {} on {target}, too, and nothing orders the two: either may be in force, and another after a restart",
+            "{} also sets {} on {target}, and the controller defines no order: either value may be in force, and it may change after a restart",
             rival.key().path(),
             path.join(".")
         ))

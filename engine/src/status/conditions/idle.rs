@@ -118,7 +118,7 @@ fn lasting(
     };
     if level.is_some_and(|level| policy.profile.rank(level).is_none()) {
         let kind = &policy.key().gk.kind;
-        return Some(format!("{kind} does not count at this level"));
+        return Some(format!("{kind} has no effect at this level"));
     }
     if let Some(parent) = not_followed(snapshot, policy, groups, target) {
         let kind = &policy.key().gk.kind;

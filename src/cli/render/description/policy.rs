@@ -108,7 +108,7 @@ fn targets(about: &OfPolicy, style: Style) -> String {
     if about.targets.is_empty() {
         let none = match about.state {
             PolicyState::Unknown => {
-                "What it selects is not known: attache does not look such objects up."
+                "attache does not look up the objects that it selects, so its targets are not known."
             }
             _ => "None of its targets exist.",
         };
@@ -153,7 +153,7 @@ fn changes(about: &OfPolicy, style: Style) -> String {
     }
     if !groups.is_empty() {
         let heading = style.paint(Tone::Heading, "EFFECT");
-        let from = style.paint(Tone::Faint, "(compared with not having this policy)");
+        let from = style.paint(Tone::Faint, "(compared with the state without this policy)");
         text = format!("\n{heading}  {from}\n{text}");
     }
     text

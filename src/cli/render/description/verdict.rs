@@ -135,7 +135,7 @@ pub(super) fn problem_text(problem: &Problem) -> String {
         What::Backend => format!("no requests to {}: {reason}", problem.object.0),
         What::Listener | What::Reference => reason.clone(),
         What::Class => format!("not accepted: {reason}"),
-        What::Route => format!("no request takes it: {reason}"),
-        What::Rule => format!("no request takes {}: {reason}", problem.object.0),
+        What::Route => format!("no request reaches it: {reason}"),
+        What::Rule => format!("no request reaches {}: {reason}", problem.object.0),
     }
 }

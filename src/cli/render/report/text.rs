@@ -187,7 +187,7 @@ pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, St
     let explained = report.findings.iter().find(|finding| finding.counts());
     if let Some(first) = explained {
         let code = first.code.as_str();
-        more(1, format!("attache help {code} explains that finding"));
+        more(1, format!("attache help {code} explains the code {code}"));
     }
     let undefined = undefined(report);
     more(
@@ -224,8 +224,8 @@ fn counts(summary: &Summary) -> (Tone, String) {
 
 fn ending(reason: Reason) -> (Tone, String) {
     let denied = |n| match n {
-        1 => "1 finding denies".to_owned(),
-        many => format!("{many} findings deny"),
+        1 => "1 finding with severity deny".to_owned(),
+        many => format!("{many} findings with severity deny"),
     };
     match reason {
         Reason::Nothing => (Tone::Good, "passed (exit code 0)".to_owned()),

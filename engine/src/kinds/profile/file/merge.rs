@@ -169,7 +169,7 @@ pub struct StrategyFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StrategyValue {
-    /// Who wins.
+    /// Which of two policies wins.
     pub direction: Direction,
     /// The units of merging.
     pub op: Op,
