@@ -149,6 +149,8 @@ pub struct Profile {
     pub port_numbers_with: Fact<Vec<Arc<str>>>,
     /// Controllers for which the group of a reference may be `core`.
     pub core_group_with: Fact<Vec<Arc<str>>>,
+    /// Controllers that take no reference whose group is `core`.
+    pub no_core_group_with: Fact<Vec<Arc<str>>>,
     /// Whether a reference may name an object in another namespace.
     pub cross_namespace: Fact<CrossNamespace>,
     /// The role of a Service that a policy refers to.

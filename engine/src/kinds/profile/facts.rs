@@ -85,6 +85,9 @@ impl Profile {
                 json!(v)
             }),
             fact("targets.coreGroupWith", &self.core_group_with, |v| json!(v)),
+            fact("targets.noCoreGroupWith", &self.no_core_group_with, |v| {
+                json!(v)
+            }),
             fact("targets.crossNamespace", &self.cross_namespace, |v| {
                 json!(v)
             }),

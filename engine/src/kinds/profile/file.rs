@@ -225,6 +225,8 @@ pub struct Targets {
     pub port_numbers_with: Option<Vec<String>>,
     /// Controllers that take `core` for the empty group, if others do not.
     pub core_group_with: Option<Vec<String>>,
+    /// Controllers that take no target whose group is `core`, if others may.
+    pub no_core_group_with: Option<Vec<String>>,
     /// Whether a reference may name an object in another namespace.
     pub cross_namespace: Option<CrossNamespace>,
     /// Which of its two roles a policy on a Service refers to.

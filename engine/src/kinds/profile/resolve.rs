@@ -111,6 +111,9 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         core_group_with: stated(explicit, |p| {
             Some(paths::texts(p.targets.core_group_with.as_ref()?))
         }),
+        no_core_group_with: stated(explicit, |p| {
+            Some(paths::texts(p.targets.no_core_group_with.as_ref()?))
+        }),
         weight: stated(explicit, |p| {
             Some(Some(p.conflict.weight.as_deref()?.into()))
         }),
