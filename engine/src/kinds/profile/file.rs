@@ -13,8 +13,8 @@ use super::rejected_if::RejectedIfFile;
 use super::reported_invalid::ReportedInvalidFile;
 use super::weakness::{AlternativesFile, WeaknessFile};
 use super::{
-    Clash, Class, ConflictScope, CrossNamespace, NameComparison, NeedFile, OnMissing, Only, Parent,
-    RefusedFile, SameTarget, SectionNaming, ServiceAs, StatusShape,
+    ActsThroughFile, Clash, Class, ConflictScope, CrossNamespace, NameComparison, NeedFile,
+    OnMissing, Only, Parent, RefusedFile, SameTarget, SectionNaming, ServiceAs, StatusShape,
 };
 use crate::model::level::Level;
 use crate::model::section::PortsBy;
@@ -95,6 +95,8 @@ pub struct ProfileFile {
     /// Maps whose entries are alternatives: any of them may let a request pass, so that a policy that merges one in opens what
     /// others protect to more requests: `spec.rules.authentication`.
     pub alternative_entries: Option<Vec<String>>,
+    /// The policies of another kind through which policies of the kind act: where others take their place, these do nothing.
+    pub acts_through: Option<ActsThroughFile>,
     /// Whether no field of the settings may be `null`, so that the API server drops every `null`. A CRD takes
     /// precedence.
     pub drops_nulls: Option<bool>,
