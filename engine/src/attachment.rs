@@ -4,6 +4,7 @@ mod by_controller;
 mod caveats;
 pub mod conflict;
 pub(crate) mod lost_elsewhere;
+mod open_targets;
 mod other_targets;
 mod plain_listeners;
 pub mod rejection;
@@ -16,6 +17,7 @@ pub(crate) use by_controller::{section_names, takes_core_group};
 
 use std::sync::Arc;
 
+use crate::attachment::by_controller::is_not_taken_as_core;
 use crate::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
 use crate::kinds::profile::{Classes, CrossNamespace, Only, Profile, WhenRejected};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
@@ -24,6 +26,7 @@ use crate::model::section;
 use crate::policy::{Policy, Select, TargetRef, is_cluster_scoped};
 use crate::state::grants::granted;
 use crate::state::snapshot::{Snapshot, class_key, namespace_key};
+pub use open_targets::{may_open, opened_by_target};
 pub use other_targets::is_of_another_target;
 use reports::Rejected;
 use unknown_pods::has_unknown_pods;
@@ -67,6 +70,8 @@ pub enum AttachmentPermission {
     OtherName,
     /// It needs an object of that kind and name in its own namespace, too, and there is none.
     NoNamesake,
+    /// It has `core` for the empty group, and no controller before the object takes that.
+    CoreGroup,
     /// The Pods of the Gateway are not made by its controller, which heeds the policy only if they have a label; whether they
     /// have is not known.
     OwnPods,
@@ -332,6 +337,9 @@ pub fn permission(
     }
     if matches!(target.select, Select::Pods(_)) {
         return AttachmentPermission::Allowed;
+    }
+    if target.says_core && is_not_taken_as_core(snapshot, &policy.profile, object) {
+        return AttachmentPermission::CoreGroup;
     }
     let allowed = policy.profile.allowed(&object.gk);
     if allowed.is_some_and(|a| !a.names.is_empty() && !a.names.contains(&object.name)) {

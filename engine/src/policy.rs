@@ -99,6 +99,8 @@ pub struct TargetRef {
     /// Whether the kind can be a target. An entry that is certainly rejected in a new policy has no effect in an
     /// older one.
     pub is_taken: bool,
+    /// Whether the entry has `core` for the empty group.
+    pub says_core: bool,
 }
 
 /// The objects of a kind that a target refers to.

@@ -7,6 +7,7 @@ use crate::admission::finding::Finding;
 use crate::admission::request::{Operation, Request};
 use crate::admission::validate::is_target_kind;
 use crate::admission::verdict::Verdict;
+use crate::attachment::may_open;
 use crate::effective::Resolver;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Incoming, Node, Object};
@@ -81,7 +82,8 @@ pub fn review(snapshot: &Snapshot, request: &Request<'_>, evidence: &Evidence) -
     let is_policy = snapshot.profile(&request.gk).is_some();
     let is_crd = request.gk == GroupKind::CRD;
     let counts = request.operation != Operation::Connect && request.subresource.is_empty();
-    if !counts || !(is_policy || is_crd || is_target_kind(&request.gk)) {
+    let is_target = || is_target_kind(&request.gk) || may_open(snapshot, &request.gk);
+    if !counts || !(is_policy || is_crd || is_target()) {
         return Verdict::default();
     }
     // An old object that cannot be read does not count for the ratchet.

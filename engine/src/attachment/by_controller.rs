@@ -46,6 +46,21 @@ pub(crate) fn takes_core_group(snapshot: &Snapshot, policy: &Policy, target: &Ta
     !controllers.is_empty() && controllers.into_iter().all(|name| with.contains(name))
 }
 
+/// Whether no controller that sends requests to a backend takes `core` for the empty group. `false` if one of them is not known
+/// for that.
+pub(super) fn is_not_taken_as_core(
+    snapshot: &Snapshot,
+    profile: &Profile,
+    backend: &ObjectKey,
+) -> bool {
+    let with = &profile.no_core_group_with;
+    if with.is_empty() {
+        return false;
+    }
+    let controllers = controllers_before(snapshot, backend);
+    !controllers.is_empty() && controllers.into_iter().all(|name| with.contains(name))
+}
+
 /// The controllers of the Gateways whose routes send requests to a backend; those of all classes if there is no route, which may
 /// come later.
 fn controllers_before<'a>(snapshot: &'a Snapshot, backend: &ObjectKey) -> Vec<&'a Arc<str>> {

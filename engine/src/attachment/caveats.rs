@@ -1,8 +1,10 @@
 //! What users should know about a policy beyond its settings: behaviour of controllers that differs from the model of
 //! attache, and settings that protect less than they seem to.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::attachment::{opened_by_target, targets_of};
 use crate::kinds::profile::Caveat;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::maps::HashMap;
@@ -24,10 +26,15 @@ impl Policy {
         let caveats = self.profile.caveats.iter();
         let caveats = caveats.filter(move |caveat| self.has_caveat(caveat, snapshot));
         let weaknesses = weaknesses.filter_map(|weakness| weakness.text.as_deref());
+        let own = &self.key().namespace;
+        let targets = self.targets.iter();
+        let targets = targets.flat_map(move |target| targets_of(snapshot, own, target));
+        let open = targets.filter_map(|target| opened_by_target(snapshot, &self.profile, &target));
+        let open: BTreeSet<&str> = open.map(|text| &**text).collect();
         let unknown = self.targets.iter().any(|target| target.unknown.is_some());
         let unknown = unknown.then_some(UNKNOWN_MEMBERS);
         let caveats = caveats.map(|caveat| &*caveat.text);
-        weaknesses.chain(caveats).chain(unknown)
+        weaknesses.chain(open).chain(caveats).chain(unknown)
     }
 
     /// Why it may have an effect on a target of this kind, although none is known.

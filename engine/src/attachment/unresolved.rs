@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::kinds::profile::{Reference, collect};
 use crate::model::ids::ObjectKey;
+use crate::model::literal;
 use crate::model::object::Node;
 use crate::model::wording::plural;
 use crate::policy::Policy;
@@ -44,6 +45,8 @@ impl Policy {
                 )
             } else if snapshot.lacks(to) {
                 format!("{path} names {to}, which does not exist")
+            } else if let Some(has) = field.has.as_ref().filter(|has| lacks_field(snapshot, to, has)) {
+                format!("{path} names {to}, which has no {}", has.join("."))
             } else if field.port && lacks_port(snapshot, to, named.port) {
                 match named.port {
                     Some(port) => format!("{path} names port {port} of {to}, which has no such port"),
@@ -93,6 +96,20 @@ impl Policy {
             })
         })
     }
+}
+
+/// Whether an object has no such field, as far as its spec is known: an empty one says nothing.
+fn lacks_field(snapshot: &Snapshot, object: &ObjectKey, field: &[String]) -> bool {
+    let spec = snapshot
+        .get(object)
+        .and_then(|object| object.spec.as_deref());
+    let spec = spec.and_then(|spec| literal::from_str(spec).ok());
+    let known = spec.filter(|spec| spec.as_object().is_some_and(|fields| !fields.is_empty()));
+    known.is_some_and(|spec| {
+        let mut values = Vec::new();
+        collect(&spec, field, &mut values);
+        values.into_iter().all(Value::is_null)
+    })
 }
 
 /// Whether a Service has no port of this number.

@@ -23,17 +23,23 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::KeptOutCache;
 use crate::topology::OwnTls;
 
+mod acting_through;
 mod alternatives;
 mod at_listeners;
 mod contributions;
 mod given;
 mod listener_effects;
+mod open_targets;
+mod other_kinds;
 mod own;
 
+pub use acting_through::carries_others;
 pub use at_listeners::lost_at_listeners;
 use contributions::Contributions;
 pub use given::Extent;
 use given::Given;
+pub use open_targets::lost_by_targets;
+use other_kinds::OtherKinds;
 use own::Owns;
 pub use own::{lost_by_gateways, own_client_certificates};
 
@@ -113,6 +119,7 @@ fn losses<'a, P: Ord>(
     let mut all_losses = Vec::new();
     for protection in profile.protects.iter() {
         let mut losing = Losing::new(profile, protection);
+        let mut others = OtherKinds::new(states, profile, protection);
         let mut losses: BTreeMap<(bool, P), (Loss, HashSet<Compared>)> = BTreeMap::new();
         let stay = changes.clone().filter(|shifted| {
             !shifted.gone && (shifted.stays || shifted.on_former_paths.is_some())
@@ -120,12 +127,21 @@ fn losses<'a, P: Ord>(
         for shifted in stay.filter(|shifted| !is_cut_off(after, shifted)) {
             let (before, after) = (shifted.before.clone(), shifted.after.clone());
             let id = (shifted.on_former_paths.clone(), before, after);
+            for (object, lost) in others.opened(shifted) {
+                let loss = losses.entry((false, part(&object)));
+                let (loss, _) =
+                    loss.or_insert_with(|| (Loss::named(&protection.name), HashSet::default()));
+                loss.objects.insert(object);
+                loss.lost.add(&lost);
+            }
             for owns in OwnTls::of_change(states, protection, shifted) {
                 let id = (id.clone(), owns);
                 let Some(taken) = losing.lost(states, &id) else {
                     continue;
                 };
-                for object in shifted.ends.objects() {
+                let mut decided = |object: &&ObjectKey| others.decide(shifted, object);
+                let objects = shifted.ends.objects().filter(|object| !decided(object));
+                for object in objects {
                     let opens = shifted.on_former_paths.is_some();
                     let loss = losses.entry((opens, part(object)));
                     let (loss, known) =
@@ -148,6 +164,7 @@ fn losses<'a, P: Ord>(
         }
         all_losses.retain(|loss| !loss.objects.is_empty());
     }
+    all_losses.extend(acting_through::displaced(states, kind, changes, part));
     all_losses
 }
 

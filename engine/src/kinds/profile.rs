@@ -9,6 +9,7 @@ use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 use crate::model::section::{PortsBy, SectionNames};
 
+mod acts_through;
 mod addresses;
 mod at_path;
 mod builtin;
@@ -45,6 +46,7 @@ mod stored;
 mod vocabulary;
 mod weakness;
 
+pub use acts_through::{ActsThrough, ActsThroughFile};
 pub(crate) use at_path::{ANY_VALUE, collect};
 pub use builtin::Builtin;
 pub use caveats::Caveat;
@@ -80,7 +82,7 @@ pub use schema::{
     Step, Unknown, VersionSchema, Violation,
 };
 pub use vocabulary::*;
-pub use weakness::{Weakness, WeaknessResult};
+pub use weakness::{Alternatives, OpenTarget, Weakness, WeaknessResult};
 
 /// The source of a fact, the most trusted first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -149,6 +151,8 @@ pub struct Profile {
     pub port_numbers_with: Fact<Vec<Arc<str>>>,
     /// Controllers for which the group of a reference may be `core`.
     pub core_group_with: Fact<Vec<Arc<str>>>,
+    /// Controllers that take no reference whose group is `core`.
+    pub no_core_group_with: Fact<Vec<Arc<str>>>,
     /// Whether a reference may name an object in another namespace.
     pub cross_namespace: Fact<CrossNamespace>,
     /// The role of a Service that a policy refers to.
@@ -232,7 +236,9 @@ pub struct Profile {
     /// Values with which settings protect only some requests, or none.
     pub weakened_by: Fact<Vec<Weakness>>,
     /// The policies of which any may let a request pass; none if there is no condition.
-    pub alternatives: Fact<Option<Condition>>,
+    pub alternatives: Fact<Option<Alternatives>>,
+    /// The policies of another kind through which it acts, if it does.
+    pub acts_through: Fact<Option<ActsThrough>>,
     /// Maps whose entries are alternatives: any of them may let a request pass.
     pub alternative_entries: Fact<Vec<Vec<String>>>,
     /// Whether the API server drops every `null` in its settings.

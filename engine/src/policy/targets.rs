@@ -178,6 +178,7 @@ impl Select {
             unknown: None,
             from: From::Same,
             is_taken: true,
+            says_core: false,
         }
     }
 }
@@ -331,6 +332,7 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
         unknown: unknown(map, field),
         from: namespaces(item),
         is_taken: true,
+        says_core: map.get("group").and_then(Value::as_str) == Some("core"),
     })
 }
 

@@ -446,7 +446,9 @@ fn not_attached(
         AttachmentPermission::Allowed
         | AttachmentPermission::Consumer
         | AttachmentPermission::OwnPods => {}
-        AttachmentPermission::NotGranted | AttachmentPermission::NoNamesake => {
+        AttachmentPermission::NotGranted
+        | AttachmentPermission::NoNamesake
+        | AttachmentPermission::CoreGroup => {
             return Some(Accepted::TargetNotFound);
         }
         AttachmentPermission::Forbidden

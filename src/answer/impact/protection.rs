@@ -11,7 +11,7 @@ use crate::answer::named::{KindName, Named, named};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::impact::{Changed, EffectiveChange};
 use crate::engine::effective::protection::{
-    Extent, Loss, lost_at_listeners, lost_by_gateways, lost_by_object,
+    Extent, Loss, lost_at_listeners, lost_by_gateways, lost_by_object, lost_by_targets,
 };
 use crate::engine::effective::traffic::OpenedRoutes;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
@@ -106,7 +106,7 @@ pub(in crate::answer) fn lost_protection(
 
 /// The protections that routes lose by the listeners that a change opens to them, of the kinds that act on listeners: none if the
 /// change renames objects, because then the listeners before have other names. And the client certificates that Gateways among
-/// these objects themselves ask for no longer.
+/// these objects themselves ask for no longer, and what policies protect no longer on those that let every request pass.
 pub(in crate::answer) fn at_listeners(
     states: &States<'_>,
     opened: &OpenedRoutes,
@@ -120,6 +120,7 @@ pub(in crate::answer) fn at_listeners(
         Vec::new()
     };
     lost.extend(lost_by_gateways([&mut was, &mut is], objects));
+    lost.extend(lost_by_targets([&mut was, &mut is], objects));
     lost.iter()
         .flat_map(|(kind, loss)| of_objects(states, kind, loss))
         .collect()

@@ -149,6 +149,9 @@ pub(in crate::answer) fn not_attached(
             (Some(AttachmentPermission::NoNamesake), _) => {
                 format!("{kind} needs {} {own}/{}, too", target.gk.kind, target.name)
             }
+            (Some(AttachmentPermission::CoreGroup), _) => format!(
+                "the controllers that send requests to {target} take no target with the group core; write \"\""
+            ),
             (Some(AttachmentPermission::NotGranted), _) => format!(
                 "no ReferenceGrant in namespace {} covers {kind} of namespace {own}",
                 target.namespace,

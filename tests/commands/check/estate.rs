@@ -278,7 +278,7 @@ fn the_report_ends_with_what_failed_and_why() {
              SecurityPolicy.gateway.envoyproxy.io, BackendTLSPolicy and 3 more kinds: their fields are not checked, \
              only their profiles are used",
             "references to objects outside these manifests are denied; use --from DIR or --cluster to add existing objects",
-            "failed (exit code 1): 8 findings deny",
+            "failed (exit code 1): 8 findings with severity deny",
         ],
         "{text}"
     );

@@ -48,7 +48,7 @@ fn a_finding_has_its_code_and_place_above_its_message() {
         "{text}"
     );
     assert!(
-        text.ends_with("\nfailed (exit code 1): 2 findings deny\n"),
+        text.ends_with("\nfailed (exit code 1): 2 findings with severity deny\n"),
         "{text}"
     );
 }

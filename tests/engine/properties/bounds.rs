@@ -106,10 +106,7 @@ fn the_first_of_many_conflicts_are_reported() {
     });
     let conflicts = found.iter().filter(|f| f.code == Code::FieldConflict);
     assert_eq!(conflicts.count(), 1_000);
-    let more = |f: &Finding| {
-        f.message
-            .starts_with("computing further conflicts exceeds")
-    };
+    let more = |f: &Finding| f.message.starts_with("computing further conflicts exceeds");
     assert!(found.iter().any(more));
     assert!(found.iter().any(|f| f.code == Code::Overridden));
 }
@@ -135,7 +132,10 @@ fn the_first_of_many_granted_references_are_reported() {
             review(&state, request, &Evidence::Authoritative).findings
         });
         let opened = found.iter().filter(|f| f.code == Code::GrantOpened).count();
-        let more = |f: &Finding| f.message.starts_with("computing the effect on further references");
+        let more = |f: &Finding| {
+            f.message
+                .starts_with("computing the effect on further references")
+        };
         (opened, found.iter().any(more))
     };
     assert_eq!(answer(1_000), (1_000, false));

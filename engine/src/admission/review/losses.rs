@@ -9,6 +9,7 @@ use super::lost_protection::protections;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
+use crate::effective::protection::carries_others;
 use crate::merge::{ComparedBy, Effective};
 use crate::model::ids::ObjectKey;
 use crate::model::json_text::JsonText;
@@ -40,7 +41,8 @@ pub(super) fn losses_by(is: &mut Resolver<'_>, policy: &Policy) -> Losses {
     let profile = &policy.profile;
     let adds_alternatives =
         profile.alternatives.is_some() || !profile.alternative_entries.is_empty();
-    let weakens = adds_alternatives || policy.is_weak();
+    let carries_others = carries_others(is.snapshot(), &key.gk);
+    let weakens = adds_alternatives || carries_others || policy.is_weak();
     for shifted in changed {
         if loses(&shifted) {
             taken.push(shifted);

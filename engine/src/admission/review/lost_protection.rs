@@ -9,7 +9,9 @@ use super::fuel::too_much;
 use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
-use crate::effective::protection::{Extent, Loss, Lost, lost, lost_at_listeners, lost_by_gateways};
+use crate::effective::protection::{
+    Extent, Loss, Lost, lost, lost_at_listeners, lost_by_gateways, lost_by_targets,
+};
 use crate::effective::renames::Renames;
 use crate::effective::traffic::Opened;
 use crate::kinds::profile::{DictatedBy, Op, Strategy};
@@ -40,17 +42,19 @@ pub(super) fn protections(
 }
 
 /// The protections that routes lose by the listeners that a change opens to them, of the kinds that act on listeners, and the
-/// client certificates that these Gateways themselves ask for no longer.
+/// client certificates that Gateways among these objects themselves ask for no longer, and what policies protect no longer on those
+/// that let every request pass.
 pub(super) fn at_listeners(
     [before, after]: [&Snapshot; 2],
     key: &ObjectKey,
     opened: &BTreeMap<ObjectKey, Opened>,
-    gateways: &[ObjectKey],
+    objects: &[ObjectKey],
 ) -> Vec<Finding> {
     let mut was = Resolver::bounded(before);
     let mut is = was.for_snapshot(after);
     let mut lost = lost_at_listeners([&mut was, &mut is], opened);
-    lost.extend(lost_by_gateways([&mut was, &mut is], gateways));
+    lost.extend(lost_by_gateways([&mut was, &mut is], objects));
+    lost.extend(lost_by_targets([&mut was, &mut is], objects));
     if was.is_spent() || is.is_spent() {
         return vec![too_much(key, "the protections that routes lose")];
     }

@@ -8,7 +8,7 @@ use crate::admission::finding::{Code, Finding, Severity};
 use crate::admission::validate::{validate, validate_read};
 use crate::attachment::conflict::overlap;
 use crate::effective::Resolver;
-use crate::effective::protection::CLIENT_CERTIFICATES;
+use crate::effective::protection::{CLIENT_CERTIFICATES, carries_others};
 use crate::kinds::profile::{ConflictScope, SameTarget};
 use crate::merge::field_conflicts;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
@@ -62,7 +62,9 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
     match before {
         None => {
             findings.extend(affects(policy, &status));
-            let taken = if may_take_away(policy, &status) || policy.adds_nothing() {
+            let carries_others = carries_others(&after, &key.gk);
+            let may_take_away = carries_others || may_take_away(policy, &status);
+            let taken = if may_take_away || policy.adds_nothing() {
                 losses::losses_by(&mut resolver, policy)
             } else {
                 losses::Losses::Nothing
@@ -89,7 +91,8 @@ pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, policy: &Policy)
     findings.extend(affects(policy, &status));
     findings.extend(reported::disagrees(policy, &status));
     let protects = !policy.profile.protects.is_empty() && may_take_away(policy, &status);
-    if protects || policy.is_empty() {
+    let carries_others = || carries_others(resolver.snapshot(), &policy.key().gk);
+    if protects || policy.is_empty() || carries_others() {
         let taken = losses::losses_by(resolver, policy);
         taken.complete(&mut findings, policy);
         findings.extend(taken.protections(resolver, policy));
@@ -98,10 +101,13 @@ pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, policy: &Policy)
     findings
 }
 
-/// Whether it may take something from other policies of its kind, or from a Gateway that itself asks for client certificates.
+/// Whether it may take something from other policies of its kind, from those of a kind that are alternatives to it, or from a
+/// Gateway that itself asks for client certificates.
 fn may_take_away(policy: &Policy, status: &PolicyStatus) -> bool {
-    let replaces_own = || policy.is_weak() && policy.protects_by(CLIENT_CERTIFICATES);
-    status.may_take_away() || replaces_own()
+    let alternatives = policy.profile.alternatives.as_ref();
+    let opens_others = || alternatives.is_some_and(|which| !which.with.is_empty());
+    let replaces_own = || policy.protects_by(CLIENT_CERTIFICATES);
+    status.may_take_away() || policy.is_weak() && (opens_others() || replaces_own())
 }
 
 /// A refused policy will have no effect.

@@ -22,6 +22,8 @@ pub(super) fn out_of_reach(
         AttachmentPermission::Allowed
         | AttachmentPermission::Consumer
         | AttachmentPermission::OwnPods
+        // What is written is a finding of its own.
+        | AttachmentPermission::CoreGroup
         | AttachmentPermission::TargetKindNotSupported => return None,
         AttachmentPermission::Forbidden => (
             Code::TargetNamespaceForbidden,

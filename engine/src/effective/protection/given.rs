@@ -36,6 +36,8 @@ pub(super) struct Given {
     pub(super) weaknesses: BTreeSet<Arc<str>>,
     /// The settings that count together, one by one.
     pub(super) contributions: Contributions,
+    /// Whether a policy that is an alternative to others lets every request pass.
+    pub(super) lets_all_pass: bool,
 }
 
 /// What one of several policies that stand side by side provides.
@@ -64,6 +66,7 @@ impl Given {
             sources: Vec::new(),
             weaknesses: BTreeSet::new(),
             contributions: Contributions::default(),
+            lets_all_pass: false,
         }
     }
 
@@ -151,7 +154,10 @@ impl<'a> Look<'a> {
             part.given.contributions = contributions;
             each.push(part.given);
         }
-        Given::sum(each)
+        Given {
+            lets_all_pass: is_open,
+            ..Given::sum(each)
+        }
     }
 
     fn of_one(self, part: InForce<'_>) -> OfOne {
@@ -167,8 +173,8 @@ impl<'a> Look<'a> {
             }
         }
         let has = |result| weaknesses.iter().any(|weakness| weakness.result == result);
-        let is_alternative = self.profile.alternatives.as_ref().is_some_and(|condition| {
-            !has(WeaknessResult::NotApplied) && condition.holds_in_made(|| part.json())
+        let is_alternative = self.profile.alternatives.as_ref().is_some_and(|which| {
+            !has(WeaknessResult::NotApplied) && which.condition.holds_in_made(|| part.json())
         });
         let texts = weaknesses.iter().filter_map(|weak| weak.text.clone());
         given.weaknesses = texts.collect();

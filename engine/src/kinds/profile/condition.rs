@@ -29,6 +29,8 @@ pub struct Condition {
     open: Option<(OpenRules, Passing)>,
     /// Rules that must not let every request pass.
     not_open: Option<OpenRules>,
+    /// Pairs of fields that must have a text in common, whatever its case.
+    alike: Vec<[Vec<String>; 2]>,
 }
 
 /// A field and some values.
@@ -57,7 +59,16 @@ impl Condition {
             annotated: Vec::new(),
             open: None,
             not_open: None,
+            alike: Vec::new(),
         }
+    }
+
+    #[must_use]
+    pub(super) fn with_alike(mut self, alike: &BTreeMap<String, String>) -> Self {
+        let alike = alike.iter();
+        let alike = alike.map(|(one, other)| [setting_path(one), setting_path(other)]);
+        self.alike = alike.collect();
+        self
     }
 
     #[must_use]
@@ -82,7 +93,8 @@ impl Condition {
     /// Whether it depends on the values of fields.
     pub fn reads_fields(&self) -> bool {
         let reads_values = !(self.when.is_empty() && self.unless.is_empty());
-        reads_values || self.open.is_some() || self.not_open.is_some()
+        let reads_rules = self.open.is_some() || self.not_open.is_some();
+        reads_values || reads_rules || !self.alike.is_empty()
     }
 
     /// Whether it depends on annotations.
@@ -114,7 +126,20 @@ impl Condition {
             && !self.unless.iter().any(holds)
             && self.open.as_ref().is_none_or(is_open)
             && !self.not_open.as_ref().is_some_and(lets_all_pass)
+            && self.alike.iter().all(|pair| are_alike(settings, pair))
     }
+}
+
+/// Whether two fields have a text in common, whatever its case.
+fn are_alike(settings: &Value, fields: &[Vec<String>; 2]) -> bool {
+    let [ones, others] = fields.each_ref().map(|path| {
+        let mut values = Vec::new();
+        collect(settings, path, &mut values);
+        values.into_iter().filter_map(Value::as_str)
+    });
+    let others: Vec<&str> = others.collect();
+    let mut ones = ones;
+    ones.any(|one| others.iter().any(|other| one.eq_ignore_ascii_case(other)))
 }
 
 // === impl FieldValues ===
@@ -203,6 +228,17 @@ mod tests {
         assert!(holds(&open, &json!({"defaultAction": "Allow"})));
         let some = json!({"defaultAction": "Allow", "rules": [{"action": "Deny"}]});
         assert!(!holds(&open, &some));
+    }
+
+    #[test]
+    fn fields_may_have_a_text_in_common() {
+        let alike = [("spec.to".to_owned(), "spec.from.*.header".to_owned())];
+        let none = ValuesFile::new();
+        let condition = Condition::read(&none, &none).with_alike(&alike.into());
+        let from = json!([{"header": "X-One"}, {"header": "Authorization"}, {"cookie": "c"}]);
+        assert!(condition.holds_in(&json!({"to": "authorization", "from": from})));
+        assert!(!condition.holds_in(&json!({"to": "c", "from": from})));
+        assert!(!condition.holds_in(&json!({"from": from})));
     }
 
     #[test]

@@ -7,8 +7,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    Allowed, Classes, Fact, GatewayByLabel, Ineffective, OnListeners, OnRoutes, PortSettings,
-    Profile, Protection, RefField, ReportedInvalid, Source, Strategies, Strategy, Weakness,
+    ActsThrough, Allowed, Alternatives, Classes, Fact, GatewayByLabel, Ineffective, OnListeners,
+    OnRoutes, PortSettings, Profile, Protection, RefField, ReportedInvalid, Source, Strategies,
+    Strategy, Weakness,
 };
 use crate::model::ids::GroupKind;
 
@@ -85,6 +86,9 @@ impl Profile {
                 json!(v)
             }),
             fact("targets.coreGroupWith", &self.core_group_with, |v| json!(v)),
+            fact("targets.noCoreGroupWith", &self.no_core_group_with, |v| {
+                json!(v)
+            }),
             fact("targets.crossNamespace", &self.cross_namespace, |v| {
                 json!(v)
             }),
@@ -196,7 +200,10 @@ impl Profile {
                 list(v, |path: &Vec<String>| json!(spec_path(path)))
             }),
             fact("alternatives", &self.alternatives, |v| {
-                json!(v.is_some().then_some(true))
+                v.as_ref().map_or(Value::Null, alternatives)
+            }),
+            fact("actsThrough", &self.acts_through, |v| {
+                json!(v.as_ref().map(ActsThrough::json))
             }),
             fact("dropsNulls", &self.drops_nulls, |v| json!(v)),
             fact("caveats", &self.caveats, |v| {
@@ -316,6 +323,16 @@ fn reference(field: &RefField) -> Value {
 fn weakness(weakness: &Weakness) -> Value {
     let settings = list(&weakness.settings, |path| json!(spec_path(path)));
     json!({"settings": settings, "result": weakness.result, "text": weakness.text})
+}
+
+/// `true`, or what else lets requests pass: policies of other kinds, and targets.
+fn alternatives(alternatives: &Alternatives) -> Value {
+    let (kinds, targets) = (&alternatives.with, &alternatives.open_targets);
+    if kinds.is_empty() && targets.is_empty() {
+        return json!(true);
+    }
+    let kinds = list(kinds, |kind| json!(kind.to_string()));
+    json!({"with": kinds, "openTargets": list(targets, |target| json!(target.text))})
 }
 
 fn idle(idle: &Ineffective) -> Value {

@@ -13,8 +13,9 @@ use super::rejected_if::RejectedIfFile;
 use super::reported_invalid::ReportedInvalidFile;
 use super::weakness::{AlternativesFile, WeaknessFile};
 use super::{
-    Clash, Class, ConflictScope, CrossNamespace, EqualAge, NameComparison, NeedFile, OnMissing,
-    Only, Parent, RefusedFile, SameTarget, SectionNaming, ServiceAs, StatusShape,
+    ActsThroughFile, Clash, Class, ConflictScope, CrossNamespace, EqualAge, NameComparison,
+    NeedFile, OnMissing, Only, Parent, RefusedFile, SameTarget, SectionNaming, ServiceAs,
+    StatusShape,
 };
 use crate::model::level::Level;
 use crate::model::section::PortsBy;
@@ -95,6 +96,8 @@ pub struct ProfileFile {
     /// Maps whose entries are alternatives: any of them may let a request pass, so that a policy that merges one in opens what
     /// others protect to more requests: `spec.rules.authentication`.
     pub alternative_entries: Option<Vec<String>>,
+    /// The policies of another kind through which policies of the kind act: where others take their place, these do nothing.
+    pub acts_through: Option<ActsThroughFile>,
     /// Whether no field of the settings may be `null`, so that the API server drops every `null`. A CRD takes
     /// precedence.
     pub drops_nulls: Option<bool>,
@@ -227,6 +230,8 @@ pub struct Targets {
     pub port_numbers_with: Option<Vec<String>>,
     /// Controllers that take `core` for the empty group, if others do not.
     pub core_group_with: Option<Vec<String>>,
+    /// Controllers that take no target whose group is `core`, if others may.
+    pub no_core_group_with: Option<Vec<String>>,
     /// Whether a reference may name an object in another namespace.
     pub cross_namespace: Option<CrossNamespace>,
     /// Which of its two roles a policy on a Service refers to.

@@ -26,6 +26,8 @@ pub struct ReferenceFile {
     /// Whether a reference to a Service must name one of its ports, by number.
     #[serde(default)]
     pub port: bool,
+    /// A field without which the named object does not count: `spec.extAuth`.
+    pub has: Option<String>,
     /// How a policy counts if the object that it names does not exist.
     pub if_missing: WhenRejected,
     /// Whether requests that the policy is for get an error then.
@@ -58,12 +60,24 @@ pub struct Reference {
     pub grant: bool,
     /// Whether a reference to a Service must name one of its ports.
     pub port: bool,
+    /// A field without which the named object does not count, as keys within its spec.
+    pub has: Option<Vec<String>>,
     /// How a policy counts if the object that it names does not exist.
     pub if_missing: WhenRejected,
     /// Whether requests that the policy is for get an error then.
     pub requests_fail: bool,
     /// The setting that lets these requests pass if it is `true`.
     pub fail_open: Option<Vec<String>>,
+}
+
+// === impl ReferenceFile ===
+
+impl ReferenceFile {
+    /// The kind of which the spec of objects is needed, if any.
+    pub(super) fn needs_spec_of(&self) -> Option<GroupKind> {
+        let gk = || GroupKind::new(self.group.as_str(), self.kind.as_str());
+        self.has.as_ref().map(|_| gk())
+    }
 }
 
 // === impl Reference ===
@@ -75,6 +89,7 @@ impl Reference {
             gk: GroupKind::new(file.group.as_str(), file.kind.as_str()),
             grant: file.grant,
             port: file.port,
+            has: file.has.as_deref().map(setting_path),
             if_missing: file.if_missing,
             requests_fail: file.requests_fail,
             fail_open: file.fail_open.as_deref().map(setting_path),

@@ -1,5 +1,6 @@
 //! Settings for which controllers reject a policy, beyond what its definition says.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -24,6 +25,10 @@ pub struct RejectedIfFile {
     /// Only if none of these fields has one of these values.
     #[serde(default)]
     pub unless: ValuesFile,
+    /// Only if each of these fields has a text of the other field, whatever its case: `spec.oidc.forwardIDToken.header` and
+    /// `spec.jwt.providers.*.extractFrom.headers.*.name`.
+    #[serde(default)]
+    pub alike: BTreeMap<String, String>,
     /// How the rejected policy counts.
     pub then: WhenRejected,
     /// Whether requests that the policy is for get an error then.
@@ -52,7 +57,7 @@ impl RejectedIf {
     pub(super) fn read(file: &RejectedIfFile) -> Self {
         Self {
             targets: file.targets.clone(),
-            condition: Condition::read(&file.when, &file.unless),
+            condition: Condition::read(&file.when, &file.unless).with_alike(&file.alike),
             then: file.then,
             requests_fail: file.requests_fail,
             text: file.text.as_str().into(),

@@ -11,8 +11,8 @@ use super::narrow;
 use super::paths;
 use super::read;
 use super::{
-    Allowed, Caveat, Class, CrossNamespace, DictatedBy, Direction, Fact, Ineffective, Merging,
-    Need, OnListeners, OnRoutes, Op, PortSettings, Profile, RefField, Reference, Refused,
+    ActsThrough, Allowed, Caveat, Class, CrossNamespace, DictatedBy, Direction, Fact, Ineffective,
+    Merging, Need, OnListeners, OnRoutes, Op, PortSettings, Profile, RefField, Reference, Refused,
     RejectedIf, ReportedInvalid, SameTarget, Source, StanzaNames, Strategies, Strategy, Weakness,
 };
 use crate::model::ids::GroupKind;
@@ -111,6 +111,9 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         core_group_with: stated(explicit, |p| {
             Some(paths::texts(p.targets.core_group_with.as_ref()?))
         }),
+        no_core_group_with: stated(explicit, |p| {
+            Some(paths::texts(p.targets.no_core_group_with.as_ref()?))
+        }),
         weight: stated(explicit, |p| {
             Some(Some(p.conflict.weight.as_deref()?.into()))
         }),
@@ -135,8 +138,9 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         alternative_entries: stated(explicit, |p| {
             Some(paths::setting_paths(p.alternative_entries.as_ref()?))
         }),
-        alternatives: stated(explicit, |p| {
-            Some(Some(p.alternatives.as_ref()?.condition()))
+        alternatives: stated(explicit, |p| Some(Some(p.alternatives.as_ref()?.read()))),
+        acts_through: stated(explicit, |p| {
+            Some(Some(ActsThrough::read(p.acts_through.as_ref()?)))
         }),
         drops_nulls: stated(explicit, |p| p.drops_nulls),
         references: stated(explicit, |p| {

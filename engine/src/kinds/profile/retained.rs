@@ -2,6 +2,7 @@
 
 use super::caveats::CaveatFile;
 use super::file::ProfileFile;
+use super::references::ReferenceFile;
 use crate::model::object::RetainedFields;
 
 /// The parts of objects that profiles need.
@@ -23,6 +24,12 @@ pub(super) fn retained<'a>(profiles: impl Iterator<Item = &'a ProfileFile>) -> R
             .extend(weaknesses.flat_map(|weakness| weakness.annotated.keys().cloned()));
         let controlled = profile.controls.iter().map(|c| c.target.gk());
         keeps.specs.extend(controlled);
+        let alternatives = profile.alternatives.iter();
+        let open = alternatives.flat_map(|alternatives| &alternatives.open_targets);
+        keeps.specs.extend(open.map(|target| target.kind.gk()));
+        let references = profile.references.iter().flatten();
+        let named = references.filter_map(ReferenceFile::needs_spec_of);
+        keeps.specs.extend(named);
     }
     keeps
 }

@@ -8,8 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::condition::{Condition, ValuesFile};
+use super::kind_match::Match;
 use super::open_rules::{OpenRules, OpenRulesFile, Passing};
 use super::paths::setting_paths;
+use crate::model::ids::GroupKind;
 
 /// Values with which settings protect only some requests, or none.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -57,11 +59,51 @@ pub enum WeaknessResult {
 /// Policies of a kind of which any may let a request pass: if one of them lets all requests pass, the others protect
 /// nothing.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct AlternativesFile {
     /// Only policies with one of these values in each of these fields; all by default.
     #[serde(default)]
     pub when: ValuesFile,
+    /// Other kinds whose policies are alternatives to these.
+    #[serde(default)]
+    pub with: Vec<Match>,
+    /// Targets that themselves let every request pass, whatever policies say.
+    #[serde(default)]
+    pub open_targets: Vec<OpenTargetFile>,
+}
+
+/// Targets that let every request pass.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OpenTargetFile {
+    /// The kind of the targets.
+    pub kind: Match,
+    /// Only if each of these fields of the target has one of these values: `spec.accessPolicy: [all-unauthenticated]`.
+    pub when: ValuesFile,
+    /// One sentence for users.
+    pub text: String,
+}
+
+/// Targets that let every request pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenTarget {
+    /// The kind of the targets.
+    pub gk: GroupKind,
+    /// When they do.
+    pub condition: Condition,
+    /// One sentence for users.
+    pub text: Arc<str>,
+}
+
+/// Policies of which any may let a request pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alternatives {
+    /// Which policies of the kind.
+    pub condition: Condition,
+    /// Other kinds whose policies are alternatives to these.
+    pub with: Vec<GroupKind>,
+    /// Targets that themselves let every request pass.
+    pub open_targets: Vec<OpenTarget>,
 }
 
 /// Values with which settings protect only some requests, or none.
@@ -105,7 +147,23 @@ impl Weakness {
 // === impl AlternativesFile ===
 
 impl AlternativesFile {
-    pub(super) fn condition(&self) -> Condition {
-        Condition::read(&self.when, &ValuesFile::new())
+    pub(super) fn read(&self) -> Alternatives {
+        Alternatives {
+            condition: Condition::read(&self.when, &ValuesFile::new()),
+            with: self.with.iter().map(Match::gk).collect(),
+            open_targets: self.open_targets.iter().map(OpenTarget::read).collect(),
+        }
+    }
+}
+
+// === impl OpenTarget ===
+
+impl OpenTarget {
+    fn read(file: &OpenTargetFile) -> Self {
+        Self {
+            gk: file.kind.gk(),
+            condition: Condition::read(&file.when, &ValuesFile::new()),
+            text: file.text.as_str().into(),
+        }
     }
 }

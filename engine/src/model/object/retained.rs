@@ -14,7 +14,8 @@ pub struct RetainedFields {
     /// Annotations by which policies are attached, those with the weight of a policy, and those of routes that
     /// delegate.
     pub(crate) annotations: BTreeSet<String>,
-    /// Kinds with fields that policies control; their whole spec is retained.
+    /// Kinds with fields that policies control, or without which policies that name the objects are rejected; their whole spec is
+    /// retained.
     pub(crate) specs: BTreeSet<GroupKind>,
     /// Whether the whole spec of every object is retained, for programs that show objects.
     pub(crate) all_specs: bool,
@@ -23,7 +24,7 @@ pub struct RetainedFields {
 // === impl RetainedFields ===
 
 impl RetainedFields {
-    /// Whether the whole spec of objects of a kind is retained, because policies control fields of it, or all are.
+    /// Whether the whole spec of objects of a kind is retained, because profiles need fields of it, or all are.
     pub fn spec(&self, gk: &GroupKind) -> bool {
         self.all_specs || self.specs.contains(gk)
     }

@@ -1,0 +1,31 @@
+//! Targets that themselves let every request pass, whatever policies say.
+
+use std::sync::Arc;
+
+use crate::kinds::profile::Profile;
+use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::literal;
+use crate::state::snapshot::Snapshot;
+
+/// Why a target lets every request pass, whatever policies of a kind say; `None` if it does not, or if its spec is not known.
+pub fn opened_by_target<'p>(
+    snapshot: &Snapshot,
+    profile: &'p Profile,
+    target: &ObjectKey,
+) -> Option<&'p Arc<str>> {
+    let alternatives = profile.alternatives.as_ref()?;
+    let mut open = alternatives.open_targets.iter();
+    let open = open.find(|open| open.gk == target.gk)?;
+    let spec = snapshot.get(target)?.spec.clone()?;
+    let spec = literal::from_str(&spec).ok()?;
+    open.condition.holds_in(&spec).then_some(&open.text)
+}
+
+/// Whether targets of a kind may themselves let every request pass, whatever policies in use say.
+pub fn may_open(snapshot: &Snapshot, gk: &GroupKind) -> bool {
+    snapshot.used_kinds().any(|kind| {
+        let profile = snapshot.profile(kind);
+        let alternatives = profile.and_then(|profile| profile.alternatives.as_ref());
+        alternatives.is_some_and(|which| which.open_targets.iter().any(|open| open.gk == *gk))
+    })
+}

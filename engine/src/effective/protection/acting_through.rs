@@ -1,0 +1,102 @@
+//! Protections of kinds whose policies act through a policy of another kind: where others take the place of that one, they do nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::given::Given;
+use super::{Extent, Loss, Lost, Source};
+use crate::effective::Resolver;
+use crate::effective::impact::EffectiveChange;
+use crate::kinds::profile::{ActsThrough, Profile};
+use crate::merge::Effective;
+use crate::model::ids::{GroupKind, ObjectKey, Place};
+use crate::model::setting_path::is_under;
+use crate::model::shared::Shared;
+use crate::state::snapshot::Snapshot;
+
+/// The kinds in use whose policies act through those of this kind.
+fn acting_through<'s>(
+    snapshot: &'s Snapshot,
+    kind: &GroupKind,
+) -> impl Iterator<Item = (&'s GroupKind, &'s Profile, &'s ActsThrough)> {
+    snapshot.used_kinds().filter_map(move |acting| {
+        let profile = snapshot.profile(acting)?;
+        let through = profile.acts_through.as_ref()?;
+        (through.kind == *kind).then_some((acting, &**profile, through))
+    })
+}
+
+/// Whether policies of other kinds act through those of this kind.
+pub fn carries_others(snapshot: &Snapshot, kind: &GroupKind) -> bool {
+    acting_through(snapshot, kind).next().is_some()
+}
+
+/// What policies of other kinds protect no longer because those of the changed kind, through which they act, have others in their
+/// place.
+pub(super) fn displaced<'a, P: Ord>(
+    [before, after]: [&Snapshot; 2],
+    kind: &GroupKind,
+    changes: &(impl Iterator<Item = &'a EffectiveChange> + Clone),
+    part: impl Fn(&ObjectKey) -> P,
+) -> Vec<Loss> {
+    let mut resolver: Option<Resolver<'_>> = None;
+    let mut losses: BTreeMap<(Arc<str>, P), Loss> = BTreeMap::new();
+    for (acting, profile, through) in acting_through(before, kind) {
+        let stay = changes.clone().filter(|shifted| shifted.stays);
+        let displacing = stay.filter(|shifted| {
+            is_displaced(&shifted.after, through) && !is_displaced(&shifted.before, through)
+        });
+        for shifted in displacing {
+            let resolver = resolver.get_or_insert_with(|| Resolver::bounded(before));
+            for object in shifted.ends.objects().filter(|object| !after.lacks(object)) {
+                let results = in_force(resolver, acting, object, shifted);
+                for protection in profile.protects.iter() {
+                    let given = |one| Given::by(before, profile, protection, one);
+                    let given = results.iter().map(|one| given(one));
+                    let given = given.filter(|given| given.extent > Extent::None);
+                    let sources: Vec<Source> = given.flat_map(|given| given.sources).collect();
+                    if sources.is_empty() {
+                        continue;
+                    }
+                    let loss = losses.entry((protection.name.clone(), part(object)));
+                    let loss = loss.or_insert_with(|| Loss::named(&protection.name));
+                    loss.objects.insert(object.clone());
+                    let mut lost = Lost {
+                        now: shifted.after.policies().into_iter().collect(),
+                        remains: Extent::None,
+                        reasons: [through.text.clone()].into(),
+                        ..Lost::nothing()
+                    };
+                    lost.note_sources(sources);
+                    loss.lost.add(&lost);
+                }
+            }
+        }
+    }
+    losses.into_values().collect()
+}
+
+/// What is in force of a kind at an object, on paths with the same effective targets as those of a change.
+fn in_force(
+    resolver: &mut Resolver<'_>,
+    kind: &GroupKind,
+    object: &ObjectKey,
+    shifted: &EffectiveChange,
+) -> Vec<Shared<Effective>> {
+    let ends: BTreeSet<&Place> = shifted.ends.targets().collect();
+    let groups = resolver.paths_through(object, kind).into_iter();
+    let there = groups.filter(|group| {
+        let mut targets = group.paths.targets();
+        group.attached && targets.any(|target| ends.contains(target))
+    });
+    there.map(|group| group.effective).collect()
+}
+
+/// Whether policies are in force there, and the setting comes from none of those through which others act.
+fn is_displaced(effective: &Effective, through: &ActsThrough) -> bool {
+    let leaves = effective.leaves();
+    let mut own = leaves.iter().filter(|(path, setting)| {
+        is_under(path, &through.setting) && setting.policy.name.starts_with(&*through.prefix)
+    });
+    own.next().is_none() && !effective.policies().is_empty()
+}

@@ -1,0 +1,154 @@
+//! Protections of several kinds whose policies are alternatives to each other: a policy of one kind that lets every request pass
+//! takes away what those of the others protect.
+
+use super::given::Given;
+use super::{Extent, Lost};
+use crate::attachment::opened_by_target;
+use crate::effective::Resolver;
+use crate::effective::impact::EffectiveChange;
+use crate::kinds::profile::{Profile, Protection};
+use crate::merge::Effective;
+use crate::model::ids::{GroupKind, ObjectKey};
+use crate::state::snapshot::Snapshot;
+
+/// What policies of other kinds say of a protection, before a change and after it.
+pub(super) struct OtherKinds<'a> {
+    profile: &'a Profile,
+    protection: &'a Protection,
+    before: Side<'a>,
+    after: Side<'a>,
+}
+
+/// One of the two states.
+struct Side<'a> {
+    snapshot: &'a Snapshot,
+    /// Made when it is needed: few kinds have alternatives of other kinds.
+    resolver: Option<Resolver<'a>>,
+}
+
+// === impl OtherKinds ===
+
+impl<'a> OtherKinds<'a> {
+    pub(super) fn new(
+        [before, after]: [&'a Snapshot; 2],
+        profile: &'a Profile,
+        protection: &'a Protection,
+    ) -> Self {
+        let side = |snapshot| Side {
+            snapshot,
+            resolver: None,
+        };
+        Self {
+            profile,
+            protection,
+            before: side(before),
+            after: side(after),
+        }
+    }
+
+    /// What objects lose of the other kinds because the changed kind lets every request pass, as it did not before.
+    pub(super) fn opened(&mut self, shifted: &EffectiveChange) -> Vec<(ObjectKey, Lost)> {
+        if self.kinds().is_empty() {
+            return Vec::new();
+        }
+        let before = self.before.snapshot;
+        let now = self.own(self.after.snapshot, &shifted.after);
+        let was_open = || self.own(before, &shifted.before).lets_all_pass;
+        if !now.lets_all_pass || was_open() {
+            return Vec::new();
+        }
+        let mut opened = Vec::new();
+        for object in shifted.ends.objects() {
+            if opened_by_target(before, self.profile, object).is_some() {
+                continue;
+            }
+            let had = self.before.given(self.profile, self.protection, object);
+            if had.iter().any(|had| had.lets_all_pass) {
+                continue;
+            }
+            let sources = had.into_iter().filter(|had| had.extent > Extent::None);
+            let mut sources = sources.flat_map(|had| had.sources).peekable();
+            if sources.peek().is_none() {
+                continue;
+            }
+            let mut lost = Lost {
+                now: shifted.after.policies().into_iter().collect(),
+                remains: Extent::None,
+                reasons: now.weaknesses.iter().cloned().collect(),
+                ..Lost::nothing()
+            };
+            lost.note_sources(sources);
+            opened.push((object.clone(), lost));
+        }
+        opened
+    }
+
+    /// Whether the object itself or the other kinds decide there what becomes of requests, so that it loses nothing of the changed
+    /// kind: they let every request pass already, or the other kinds protect as much after the change as the changed kind before.
+    pub(super) fn decide(&mut self, shifted: &EffectiveChange, object: &ObjectKey) -> bool {
+        if opened_by_target(self.before.snapshot, self.profile, object).is_some() {
+            return true;
+        }
+        if self.kinds().is_empty() {
+            return false;
+        }
+        let had = self.before.given(self.profile, self.protection, object);
+        if had.iter().any(|had| had.lets_all_pass) {
+            return true;
+        }
+        if self.own(self.after.snapshot, &shifted.after).lets_all_pass {
+            return false;
+        }
+        let before = self.own(self.before.snapshot, &shifted.before).extent;
+        let has = self.after.given(self.profile, self.protection, object);
+        has.iter().any(|has| has.extent >= before)
+    }
+
+    fn kinds(&self) -> &[GroupKind] {
+        let alternatives = self.profile.alternatives.as_ref();
+        alternatives.map_or(&[], |alternatives| &alternatives.with)
+    }
+
+    /// What the changed kind provides.
+    fn own(&self, snapshot: &Snapshot, effective: &Effective) -> Given {
+        Given::by(snapshot, self.profile, self.protection, effective)
+    }
+}
+
+// === impl Side ===
+
+impl Side<'_> {
+    /// What the policies of each of the other kinds provide at an object.
+    fn given(
+        &mut self,
+        changed: &Profile,
+        protection: &Protection,
+        object: &ObjectKey,
+    ) -> Vec<Given> {
+        let others = changed.alternatives.as_ref();
+        let others = others.map_or(&[][..], |others| &others.with);
+        let mut given = Vec::new();
+        for kind in others {
+            let Some(profile) = self.snapshot.profile(kind) else {
+                continue;
+            };
+            let mut protections = profile.protects.iter();
+            let Some(protection) = protections.find(|other| other.name == protection.name) else {
+                continue;
+            };
+            let snapshot = self.snapshot;
+            let resolver = self
+                .resolver
+                .get_or_insert_with(|| Resolver::bounded(snapshot));
+            let groups = resolver.paths_through(object, kind);
+            let mut here = groups.iter().filter(|group| {
+                let mut targets = group.paths.targets();
+                group.attached && targets.any(|target| *target == object.whole())
+            });
+            let here = here.next().map(|group| &group.effective);
+            let here = here.map(|effective| Given::by(snapshot, profile, protection, effective));
+            given.extend(here);
+        }
+        given
+    }
+}

@@ -1,0 +1,55 @@
+//! Kinds whose policies act through a policy of another kind, which their controller writes.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::kind_match::Match;
+use super::paths::setting_path;
+use crate::model::ids::GroupKind;
+
+/// The policies through which policies of the kind act: where others take their place, these do nothing.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ActsThroughFile {
+    /// The kind of these policies.
+    pub kind: Match,
+    /// How their names begin: `kuadrant-`.
+    pub prefix: String,
+    /// The setting that must be theirs: `spec.wasm`.
+    pub setting: String,
+    /// Why policies of the kind do nothing then: one sentence for users.
+    pub text: String,
+}
+
+/// The policies through which policies of a kind act.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActsThrough {
+    /// The kind of these policies.
+    pub kind: GroupKind,
+    /// How their names begin.
+    pub prefix: Arc<str>,
+    /// The setting that must be theirs, as a path within the settings.
+    pub setting: Vec<String>,
+    /// Why policies of the kind do nothing if it is not.
+    pub text: Arc<str>,
+}
+
+// === impl ActsThrough ===
+
+impl ActsThrough {
+    pub(super) fn read(file: &ActsThroughFile) -> Self {
+        Self {
+            kind: file.kind.gk(),
+            prefix: file.prefix.as_str().into(),
+            setting: setting_path(&file.setting),
+            text: file.text.as_str().into(),
+        }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!(format!("{} {}*", self.kind, self.prefix))
+    }
+}
