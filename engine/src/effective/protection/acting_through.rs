@@ -61,14 +61,14 @@ pub(super) fn displaced<'a, P: Ord>(
                     let loss = losses.entry((protection.name.clone(), part(object)));
                     let loss = loss.or_insert_with(|| Loss::named(&protection.name));
                     loss.objects.insert(object.clone());
-                    let mut lost = Lost {
+                    let mut nothing_left = Lost {
                         now: shifted.after.policies().into_iter().collect(),
                         remains: Extent::None,
                         reasons: [through.text.clone()].into(),
                         ..Lost::nothing()
                     };
-                    lost.note_sources(sources);
-                    loss.lost.add(&lost);
+                    nothing_left.note_sources(sources);
+                    loss.lost.add(&nothing_left);
                 }
             }
         }
