@@ -144,9 +144,12 @@ impl Expression {
     /// Compiles a message.
     pub(crate) fn message(text: &str, is_of_kind: bool) -> Result<Self, String> {
         let is_quoted = text.contains(['\'', '"']);
-        let message = Self::compile(text, is_of_kind).map_err(|why| match is_quoted {
-            true => why,
-            false => format!("{why}; a message is a CEL expression, with text in quotes: {QUOTED}"),
+        let message = Self::compile(text, is_of_kind).map_err(|why| {
+            if is_quoted {
+                why
+            } else {
+                format!("{why}; a message is a CEL expression, with text in quotes: {QUOTED}")
+            }
         })?;
         let bound = Vec::new();
         let types = Types { is_of_kind, bound };

@@ -154,9 +154,10 @@ fn policies_at_or_above(
                 continue;
             };
             if known.insert((group.outcome(), position)) {
-                let in_force = match group.attached {
-                    true => group.effective.policies().into_iter().collect(),
-                    false => Keys::default(),
+                let in_force = if group.attached {
+                    group.effective.policies().into_iter().collect()
+                } else {
+                    Keys::default()
                 };
                 all.push(PathPolicies {
                     group,

@@ -81,7 +81,7 @@ impl Losses {
         match self {
             Self::Nothing | Self::Weakened(..) => {}
             Self::TooMuch => {
-                findings.push(too_much(key, "the protections that this policy removes"))
+                findings.push(too_much(key, "the protections that this policy removes"));
             }
             Self::These(_, all) => findings.extend(change::effect(is, key, &key.gk, &all)),
         }
