@@ -231,14 +231,12 @@ impl Effective {
 
     /// The same as [`Effective::spec`], with each policy under its name also if one alone is in force.
     pub fn spec_by_policy(&self) -> Option<(Value, Vec<(String, Setting)>)> {
-        match &self.result {
-            Some(Merged::Settings(tree)) => {
-                let mut sources = Vec::new();
-                let value = side_by_side(std::slice::from_ref(tree), &mut sources);
-                Some((value, sources))
-            }
-            _ => self.spec(),
-        }
+        let Some(Merged::Settings(tree)) = &self.result else {
+            return self.spec();
+        };
+        let mut sources = Vec::new();
+        let value = side_by_side(std::slice::from_ref(tree), &mut sources);
+        Some((value, sources))
     }
 
     /// Whether the settings are the same, regardless of their sources.

@@ -1,8 +1,6 @@
-//! Policies without settings, and settings that say nothing.
+//! Policies without settings.
 
 use std::sync::Arc;
-
-use serde_json::Value;
 
 use super::{Policy, Stanza};
 use super::{PolicyStanza, StanzaRef};
@@ -90,13 +88,4 @@ pub(super) fn not_applied<'a>(object: &Object, profile: &'a Profile) -> Option<&
             && condition.holds_for(Some(&object.meta))
     });
     not_applied?.text.as_ref()
-}
-
-/// Leaves out empty lists, but for those in other lists: an empty list is as none for a controller that writes settings from its own types.
-pub(super) fn drop_empty_lists(value: &mut Value) {
-    let Value::Object(fields) = value else {
-        return;
-    };
-    fields.retain(|_, value| !matches!(value, Value::Array(items) if items.is_empty()));
-    fields.values_mut().for_each(drop_empty_lists);
 }

@@ -136,6 +136,15 @@ pub(crate) fn settings_of<'a>(
     })
 }
 
+/// Leaves out empty lists, but for those in other lists: an empty list is as none for a controller that writes settings from its own types.
+pub(super) fn drop_empty_lists(value: &mut Value) {
+    let Value::Object(fields) = value else {
+        return;
+    };
+    fields.retain(|_, value| !matches!(value, Value::Array(items) if items.is_empty()));
+    fields.values_mut().for_each(drop_empty_lists);
+}
+
 /// The number of values in a value, including itself; a map counts several times.
 pub(super) fn values(value: &Value) -> usize {
     match value {

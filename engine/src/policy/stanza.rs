@@ -5,8 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 
-use super::empty::drop_empty_lists;
-use super::settings::{settings_of, take};
+use super::settings::{drop_empty_lists, settings_of, take};
 use super::tree::{Lists, MergeUnit, Setting, Tree, leaves_in};
 use super::{Policy, Stanza, StanzaPlace};
 use crate::kinds::profile::{Direction, Op, Profile, Strategy};

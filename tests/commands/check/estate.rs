@@ -94,7 +94,7 @@ const MISTAKES: [(&str, &str, &str); 18] = [
     (
         "tools/partner-stock",
         "route-not-attached",
-        "serves *.partners.example.com",
+        "has hostname *.partners.example.com",
     ),
     // It replaces the policy of the Gateway, so the Gateway's rate limit is lost.
     (
