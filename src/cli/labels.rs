@@ -175,14 +175,14 @@ mod tests {
             ("a within (b)", "KEY in (VALUE,VALUE)"),
             ("in (b)", "KEY in (VALUE,VALUE)"),
             ("(a)", "KEY in (VALUE,VALUE)"),
-            ("=b", "no key"),
-            ("!", "no key"),
-            ("a b", "no key"),
-            ("a>1", "no key"),
-            ("a=b=c", "no value"),
-            ("a=\u{1b}[31m", "no value"),
-            ("a\n=b\nc", "no value"),
-            ("ü=b", "no key"),
+            ("=b", "label key"),
+            ("!", "label key"),
+            ("a b", "label key"),
+            ("a>1", "label key"),
+            ("a=b=c", "label value"),
+            ("a=\u{1b}[31m", "label value"),
+            ("a\n=b\nc", "label value"),
+            ("ü=b", "label key"),
         ] {
             let why = selector(text).unwrap_err();
             assert!(why.contains(message), "{text:?}: {why}");

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn crds_are_registered_once_and_not_for_deletion() {
+    fn crds_are_registered_once_and_also_for_deletion() {
         let none = Policies::new();
         let about = |rules: &[Value]| {
             let mut rules = rules.iter();
@@ -222,7 +222,7 @@ mod tests {
                 .find(|rule| rule["apiGroups"][0] == APIEXTENSIONS)
                 .map(|rule| rule["operations"].clone())
         };
-        let operations = Some(json!(["CREATE", "UPDATE"]));
+        let operations = Some(json!(["CREATE", "UPDATE", "DELETE"]));
         let together = webhooks(Endpoint::Validate, false, &none);
         assert_eq!(together.len(), 1);
         assert_eq!(about(&together[0].1), operations);
