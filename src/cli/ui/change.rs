@@ -11,6 +11,7 @@ use super::super::written_guardrails::{among, names, usable};
 use super::json::value;
 use super::world::World;
 use crate::answer::guardrails::guardrails;
+use crate::answer::impact::broken;
 use crate::cache::files::STDIN;
 use crate::cache::manifest::Manifests;
 use crate::engine::model::ids::ObjectKey;
@@ -74,6 +75,8 @@ pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, R
         guardrails: known,
         what,
     });
+    let on_guardrails = broken(known, [before, &after], &result, today());
+    let result = result.with_guardrails(&on_guardrails);
     let judged = |snapshot, known| guardrails(snapshot, known, None, today());
     let mut judged_after = judged(&after, known_after);
     if !removed.is_empty() {
