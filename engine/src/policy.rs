@@ -138,8 +138,8 @@ pub enum StanzaPlace {
     Overrides,
 }
 
-/// The order of policies on one level: older first, then by `namespace/name`, as the controllers of the kind compare it. A policy that is not created yet is the
-/// newest (GEP-713, conflict resolution). Some kinds have a weight, which counts before age.
+/// The order of policies on one level: older first, then by namespace and name as the controllers of the kind compare them. A policy
+/// that is not created yet is the newest (GEP-713, conflict resolution). Some kinds have a weight, which counts before age.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Precedence {
     weight: i32,
@@ -442,14 +442,12 @@ impl Ord for Precedence {
             .then(age)
             .then_with(|| {
                 let (one, other) = (&self.key, &other.key);
-                let (names, namespaces) = (
-                    one.name.cmp(&other.name),
-                    one.namespace.cmp(&other.namespace),
-                );
+                let by_name = || one.name.cmp(&other.name);
+                let by_namespace = || one.namespace.cmp(&other.namespace);
                 match self.equal_age {
                     EqualAge::Text => paths(one, other),
-                    EqualAge::NamespaceThenName => namespaces.then(names),
-                    EqualAge::NameThenNamespace => names.then(namespaces),
+                    EqualAge::NamespaceThenName => by_namespace().then_with(by_name),
+                    EqualAge::NameThenNamespace => by_name().then_with(by_namespace),
                 }
             })
             .then_with(|| self.key.cmp(&other.key))

@@ -38,11 +38,7 @@ impl Guardrails {
         today: Date,
     ) -> Vec<Finding> {
         let key = &states.key;
-        let annotations_in = |snapshot: &Snapshot| {
-            let object = snapshot.get(key);
-            object.map_or_else(Annotations::new, |object| object.meta.annotations.clone())
-        };
-        let [old, new] = [&states.before, &states.after].map(annotations_in);
+        let [old, new] = [&states.before, &states.after].map(|side| annotations_in(side, key));
         if !is_read(&new) {
             return is_read(&old).then(|| too_long(key)).into_iter().collect();
         }
@@ -98,11 +94,7 @@ impl Guardrails {
         [before, after]: [&Snapshot; 2],
         key: &ObjectKey,
     ) -> Vec<Finding> {
-        let annotations = |snapshot: &Snapshot| {
-            let object = snapshot.get(key);
-            object.map_or_else(Annotations::new, |object| object.meta.annotations.clone())
-        };
-        let (old, new) = (annotations(before), annotations(after));
+        let [old, new] = [before, after].map(|side| annotations_in(side, key));
         let known: BTreeSet<&str> = lines(&old).collect();
         let added = lines(&new).filter(|line| !known.contains(line));
         let added = added.filter_map(|line| {
@@ -170,6 +162,11 @@ impl Guardrails {
         }
         Ok((guardrail, asked))
     }
+}
+
+fn annotations_in(snapshot: &Snapshot, key: &ObjectKey) -> Annotations {
+    let object = snapshot.get(key);
+    object.map_or_else(Annotations::new, |object| object.meta.annotations.clone())
 }
 
 /// That an exception has ended or ends soon; `None` if it does not.

@@ -49,6 +49,29 @@ pub struct GuardedChange<'a> {
     pub today: Date,
 }
 
+// === impl GuardedChange ===
+
+impl<'a> GuardedChange<'a> {
+    /// A change of an object that nobody asks for now: in a file, by an unknown user. It is judged in full.
+    pub fn offline([before, after]: [&'a Snapshot; 2], object: &'a ObjectKey, today: Date) -> Self {
+        Self {
+            before,
+            after,
+            object,
+            elsewhere_than: None,
+            only_new: false,
+            is_bounded: false,
+            operation: match (before.get(object), after.get(object)) {
+                (Some(_), None) => Operation::Delete,
+                (Some(_), Some(_)) => Operation::Update,
+                (None, _) => Operation::Create,
+            },
+            subject: None,
+            today,
+        }
+    }
+}
+
 /// Faults that are reported together: those of one rule with one message.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Together<'g> {

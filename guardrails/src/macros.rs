@@ -48,7 +48,7 @@ fn step(call: &FunctionContext<'_, '_>, decisive: bool) -> Result<Value, Executi
     let why = match call.ptx.resolve(element) {
         Ok(Value::Bool(is)) if is == decisive => return Ok(Value::Bool(is)),
         Ok(Value::Bool(_)) => return Ok(known),
-        // The first reason is told.
+        // Only the first reason is kept.
         _ if !is_open => return Ok(known),
         Ok(_) => reason(&ExecutionError::NoSuchOverload),
         Err(error) => reason(&error),

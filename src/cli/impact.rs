@@ -95,14 +95,13 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     if let Some(line) = directory::written_twice(&loaded.doubles) {
         eprintln!("attache: the change: {line}");
     }
-    let answer = if args.deletes_files() {
+    let (answer, after) = if args.deletes_files() {
         deleted(&view, &loaded, gone)?
     } else {
         let on_guardrails = applied.findings(&stored, &loaded.snapshot);
-        let changed = changed(&view, &loaded, gone)?;
-        changed.with_guardrails(&on_guardrails)
+        let (changed, after) = changed(&view, &loaded, gone)?;
+        (changed.with_guardrails(&on_guardrails), after)
     };
-    let after = after(&view, &loaded, &answer, args.deletes_files());
     let states = [&view.snapshot, &after];
     let broken = broken(&in_use.usable, states, &answer, today());
     let answer = answer.with_guardrails(&broken);
@@ -126,25 +125,12 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     })
 }
 
-/// The state after a change.
-fn after(view: &View, loaded: &directory::Loaded, change: &Impact, only_deletes: bool) -> Snapshot {
-    let deleted = change.deleted.iter().map(|named| &named.0.object);
-    let deleted: BTreeSet<ObjectKey> = deleted.cloned().collect();
-    let with_them = deleted_with(&view.snapshot, &deleted);
-    let applied = if only_deletes {
-        &view.snapshot
-    } else {
-        &loaded.snapshot
-    };
-    without(applied.clone(), deleted.iter().chain(&with_them))
-}
-
-/// The impact of applying manifests and deleting objects, as one change.
+/// The impact of applying manifests and deleting objects, as one change, and the state after it.
 pub(super) fn changed(
     view: &View,
     loaded: &directory::Loaded,
     deleted: BTreeSet<ObjectKey>,
-) -> Result<Impact, Failure> {
+) -> Result<(Impact, Snapshot), Failure> {
     usable(loaded, UNREAD)?;
     let findings = reported_problems(loaded);
     let before = &view.snapshot;
@@ -166,10 +152,11 @@ pub(super) fn changed(
     let stays = stays.filter(|object| !doing.applied.contains(&object.key));
     let had = Matching::new(before, &view.objects);
     let has = Matching::new(&after, stays.chain(&loaded.objects));
-    Ok(Impact {
+    let impact = Impact {
         findings,
         ..impact_on_requests([&had, &has], &doing)
-    })
+    };
+    Ok((impact, after))
 }
 
 /// Findings for everything that the API server would refuse or drop in the applied objects.
@@ -191,12 +178,12 @@ fn reported_problems(loaded: &directory::Loaded) -> Vec<ReportedFinding> {
     findings
 }
 
-/// The impact of deleting the objects in manifests, and others with them.
+/// The impact of deleting the objects in manifests, and others with them, and the state after it.
 pub(super) fn deleted(
     view: &View,
     loaded: &directory::Loaded,
     mut named: BTreeSet<ObjectKey>,
-) -> Result<Impact, Failure> {
+) -> Result<(Impact, Snapshot), Failure> {
     let before = &view.snapshot;
     usable(loaded, UNREAD)?;
     for key in loaded.origins.keys() {
@@ -215,7 +202,8 @@ pub(super) fn deleted(
     let after = without(before.clone(), gone);
     let had = Matching::new(before, &view.objects);
     let has = Matching::new(&after, &view.objects);
-    Ok(impact_on_requests([&had, &has], &doing))
+    let impact = impact_on_requests([&had, &has], &doing);
+    Ok((impact, after))
 }
 
 fn without<'a>(state: Snapshot, gone: impl Iterator<Item = &'a ObjectKey>) -> Snapshot {

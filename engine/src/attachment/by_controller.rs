@@ -35,15 +35,9 @@ pub(crate) fn section_names(
 
 /// Whether all controllers that send requests to a backend take `core` for the empty group. `false` if none is known.
 pub(crate) fn takes_core_group(snapshot: &Snapshot, policy: &Policy, target: &TargetRef) -> bool {
-    let with = &policy.profile.core_group_with;
-    let Some(backend) = target.object(&policy.key().namespace) else {
-        return false;
-    };
-    if with.is_empty() {
-        return false;
-    }
-    let controllers = controllers_before(snapshot, &backend);
-    !controllers.is_empty() && controllers.into_iter().all(|name| with.contains(name))
+    let backend = target.object(&policy.key().namespace);
+    backend
+        .is_some_and(|backend| all_before_are(snapshot, &backend, &policy.profile.core_group_with))
 }
 
 /// Whether no controller that sends requests to a backend takes `core` for the empty group. `false` if one of them is not known
@@ -53,12 +47,16 @@ pub(super) fn is_not_taken_as_core(
     profile: &Profile,
     backend: &ObjectKey,
 ) -> bool {
-    let with = &profile.no_core_group_with;
-    if with.is_empty() {
+    all_before_are(snapshot, backend, &profile.no_core_group_with)
+}
+
+/// Whether some controller sends requests to a backend, and all that do are among these.
+fn all_before_are(snapshot: &Snapshot, backend: &ObjectKey, these: &[Arc<str>]) -> bool {
+    if these.is_empty() {
         return false;
     }
     let controllers = controllers_before(snapshot, backend);
-    !controllers.is_empty() && controllers.into_iter().all(|name| with.contains(name))
+    !controllers.is_empty() && controllers.into_iter().all(|name| these.contains(name))
 }
 
 /// The controllers of the Gateways whose routes send requests to a backend; those of all classes if there is no route, which may

@@ -27,7 +27,8 @@ impl Policy {
         let caveats = caveats.filter(move |caveat| self.has_caveat(caveat, snapshot));
         let weaknesses = weaknesses.filter_map(|weakness| weakness.text.as_deref());
         let own = &self.key().namespace;
-        let targets = self.targets.iter();
+        let may_be_open = self.profile.has_open_targets();
+        let targets = self.targets.iter().filter(|_| may_be_open);
         let targets = targets.flat_map(move |target| targets_of(snapshot, own, target));
         let open = targets.filter_map(|target| opened_by_target(snapshot, &self.profile, &target));
         let open: BTreeSet<&str> = open.map(|text| &**text).collect();

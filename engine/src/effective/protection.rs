@@ -334,6 +334,21 @@ impl Lost {
         }
     }
 
+    /// What is lost if nothing remains of what these provided; `None` if none of them provided anything.
+    fn all_of(given: impl IntoIterator<Item = Given>) -> Option<Self> {
+        let given = given
+            .into_iter()
+            .filter(|given| given.extent > Extent::None);
+        let mut sources = given.flat_map(|given| given.sources).peekable();
+        sources.peek()?;
+        let mut lost = Self {
+            remains: Extent::None,
+            ..Self::nothing()
+        };
+        lost.note_sources(sources);
+        Some(lost)
+    }
+
     /// What is lost if effective policies take the place of others. Each side holds as far as it holds on all of its paths.
     fn between(
         profile: &Profile,

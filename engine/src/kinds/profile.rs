@@ -318,6 +318,12 @@ impl Profile {
         ) || self.merging.apart.is_some()
     }
 
+    /// Whether some targets may themselves let every request pass.
+    pub fn has_open_targets(&self) -> bool {
+        let alternatives = self.alternatives.as_ref();
+        alternatives.is_some_and(|alternatives| !alternatives.open_targets.is_empty())
+    }
+
     /// The lowest level at which its paths end; for direct kinds the targets themselves.
     pub fn end(&self) -> Level {
         let levels = self.effective.value.iter().map(Level::end_for);

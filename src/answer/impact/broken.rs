@@ -7,7 +7,6 @@ use jiff::civil::Date;
 
 use super::Impact;
 use crate::engine::admission::finding::Finding;
-use crate::engine::admission::request::Operation;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::state::snapshot::Snapshot;
 
@@ -15,7 +14,7 @@ use crate::engine::state::snapshot::Snapshot;
 /// change touches.
 pub fn broken(
     guardrails: &Guardrails,
-    [before, after]: [&Snapshot; 2],
+    states: [&Snapshot; 2],
     impact: &Impact,
     today: Date,
 ) -> Vec<Finding> {
@@ -23,21 +22,9 @@ pub fn broken(
     let objects: BTreeSet<&ObjectKey> = objects.map(|named| &named.0.object).collect();
     let mut by_subject: BTreeMap<String, Finding> = BTreeMap::new();
     for object in objects {
-        let operation = match (before.get(object), after.get(object)) {
-            (Some(_), None) => Operation::Delete,
-            (Some(_), Some(_)) => Operation::Update,
-            (None, _) => Operation::Create,
-        };
         let findings = guardrails.changed(&GuardedChange {
-            before,
-            after,
-            object,
-            elsewhere_than: None,
-            is_bounded: false,
             only_new: true,
-            operation,
-            subject: None,
-            today,
+            ..GuardedChange::offline(states, object, today)
         });
         for finding in findings {
             by_subject.entry(finding.subject.clone()).or_insert(finding);

@@ -10,7 +10,6 @@ use jiff::civil::Date;
 use super::{alike, unknown};
 use crate::engine::admission::evidence::Evidence;
 use crate::engine::admission::finding::{Code, Finding, Severity};
-use crate::engine::admission::request::Operation;
 use crate::engine::admission::review::{findings_on_changes, inspect};
 use crate::engine::admission::severities::{Requester, Severities};
 use crate::engine::admission::validate::form;
@@ -109,7 +108,7 @@ impl<'a> Case<'a> {
     fn broken_elsewhere(&self, before: &Snapshot) -> Vec<Finding> {
         let mut by_subject: BTreeMap<_, Vec<Finding>> = BTreeMap::new();
         for key in self.changed(before) {
-            for finding in self.broken_by(before, before, key) {
+            for finding in self.broken_by(before, key) {
                 let together = by_subject.entry(finding.subject.clone()).or_default();
                 together.push(finding);
             }
@@ -121,7 +120,7 @@ impl<'a> Case<'a> {
                 deciding.retain(|finding| {
                     let key = &finding.object;
                     let others = self.without(before, key);
-                    let alone = self.broken_by(&others, before, key);
+                    let alone = self.broken_by(&others, key);
                     alone
                         .iter()
                         .any(|alone| alone.subject == subject && alone.severity == finding.severity)
@@ -145,20 +144,10 @@ impl<'a> Case<'a> {
     }
 
     /// The guardrails that the change of one object from a state breaks elsewhere.
-    fn broken_by(&self, from: &Snapshot, before: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
+    fn broken_by(&self, from: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
         self.guardrails.changed(&GuardedChange {
-            before: from,
-            after: self.after,
-            object: key,
             elsewhere_than: Some(self.objects),
-            is_bounded: false,
-            only_new: false,
-            operation: match before.get(key) {
-                Some(_) => Operation::Update,
-                None => Operation::Create,
-            },
-            subject: None,
-            today: self.today,
+            ..GuardedChange::offline([from, self.after], key, self.today)
         })
     }
 

@@ -14,9 +14,6 @@ use crate::answer::guardrails::guardrails;
 use crate::answer::impact::broken;
 use crate::cache::files::STDIN;
 use crate::cache::manifest::Manifests;
-use crate::engine::model::ids::ObjectKey;
-use crate::engine::state::deleted_with::deleted_with;
-use crate::engine::state::snapshot::{Change, Snapshot};
 use crate::today::today;
 use crate::ui::Refusal;
 
@@ -35,7 +32,7 @@ pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, R
     let effect = if delete { deleted } else { changed };
     let loaded = view.with(manifests.clone(), namespace);
     let result = effect(view, &loaded, BTreeSet::new());
-    let result = result.map_err(|why| unusable(&why.to_string()))?;
+    let (result, after) = result.map_err(|why| unusable(&why.to_string()))?;
     let stated = usable(&world.guardrails, among(&manifests));
     let (before, known) = (&view.snapshot, &world.guardrails);
     // A guardrail of the configuration stays if an object of its name is deleted.
@@ -44,27 +41,20 @@ pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, R
     } else {
         BTreeSet::new()
     };
-    let (after, known_after, what) = if delete {
-        let objects: BTreeSet<ObjectKey> = result
-            .deleted
-            .iter()
-            .map(|named| named.0.object.clone())
-            .collect();
-        let after = without(before, &objects);
+    let (known_after, what) = if delete {
+        let objects = result.deleted.iter();
         let what = What::Deleted {
-            objects,
+            objects: objects.map(|named| named.0.object.clone()).collect(),
             after: Box::new(after.clone()),
         };
-        (after, known, what)
+        (known, what)
     } else {
-        let loaded = Box::new(loaded);
-        let after = loaded.snapshot.clone();
         let what = What::Applied {
             manifests,
             text,
-            loaded,
+            loaded: Box::new(loaded),
         };
-        (after, &stated.usable, what)
+        (&stated.usable, what)
     };
     let stored: Vec<Box<RawValue>> = world.guardrail_texts().collect();
     let report = of_change(OfChange {
@@ -89,15 +79,6 @@ pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, R
         "findings": value(&report)?,
         "guardrails": {"before": value(&judged(before, known))?, "after": value(&judged_after)?},
     }))
-}
-
-/// A state without objects and those that are deleted with them.
-fn without(before: &Snapshot, objects: &BTreeSet<ObjectKey>) -> Snapshot {
-    let with_them = deleted_with(before, objects);
-    let gone = objects.iter().chain(&with_them);
-    gone.fold(before.clone(), |state, key| {
-        state.with_change(Change::Deleted(key.clone()))
-    })
 }
 
 /// The messages of a command are lines that begin with its name.

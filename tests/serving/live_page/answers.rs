@@ -138,7 +138,11 @@ async fn a_method_that_no_request_has_is_refused() {
     let path = "/api/explain?url=https://shop.example.com/&method=G%20ET";
     let answer = page.send(page.own("GET", path), String::new()).await;
     assert_eq!(answer.status, 400, "{}", answer.body);
-    assert!(answer.body.contains("is not an HTTP method"), "{}", answer.body);
+    assert!(
+        answer.body.contains("is not an HTTP method"),
+        "{}",
+        answer.body
+    );
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ use crate::policy::fuel::LOOKED_AT;
 
 /// The effect of a change of one object on effective policies, by kind.
 pub(super) fn effects(before: &Snapshot, is: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
-    effects_if(before, is, key, &[], |_| true)
+    effects_if(before, is, key, std::slice::from_ref(key), |_| true)
 }
 
 /// The effect of a created object on what was in force elsewhere, by kind.
@@ -38,7 +38,13 @@ pub(super) fn effects_of_created(
     is: &mut Resolver<'_>,
     key: &ObjectKey,
 ) -> Vec<Finding> {
-    effects_if(before, is, key, &[], takes_from_others)
+    effects_if(
+        before,
+        is,
+        key,
+        std::slice::from_ref(key),
+        takes_from_others,
+    )
 }
 
 /// Whether something was in force, on a path or on the others to its target.
@@ -46,30 +52,26 @@ pub(super) fn takes_from_others(changed: &EffectiveChange) -> bool {
     changed.on_former_paths.is_some() || !changed.before.policies().is_empty()
 }
 
-/// The effects of a change of an object, and of others with it, reported on the object.
+/// The effects of a change of these objects, reported on the first one. The others are deleted with it.
 pub(super) fn effects_if(
     before: &Snapshot,
     is: &mut Resolver<'_>,
     key: &ObjectKey,
-    with_it: &[ObjectKey],
+    objects: &[ObjectKey],
     counts: impl Fn(&EffectiveChange) -> bool,
 ) -> Vec<Finding> {
     let mut kinds: BTreeMap<GroupKind, Vec<EffectiveChange>> = BTreeMap::new();
     let mut was = is.for_snapshot(before);
-    let objects = [std::slice::from_ref(key), with_it].concat();
-    let changed = diff(&mut was, is, &objects);
+    let mut changed = diff(&mut was, is, objects);
     if was.is_spent() || is.is_spent() {
         return vec![too_much(key, "the effect of this change")];
     }
-    let gone: BTreeSet<&ObjectKey> = objects.iter().collect();
-    let changed = changed.into_iter().flat_map(|changed| match with_it {
-        [] => vec![changed],
+    if objects.len() > 1 {
         // Nothing is lost on an object that goes itself.
-        _ => changed
-            .each_path()
-            .filter(|path| !goes(path, &gone))
-            .collect(),
-    });
+        let gone: BTreeSet<&ObjectKey> = objects.iter().collect();
+        let paths = changed.iter().flat_map(EffectiveChange::each_path);
+        changed = paths.filter(|path| !goes(path, &gone)).collect();
+    }
     for changed in changed {
         if (changed.stays || changed.on_former_paths.is_some()) && counts(&changed) {
             kinds.entry(changed.kind.clone()).or_default().push(changed);

@@ -21,19 +21,16 @@ pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>)
         Some(old) => snapshot.with_change(Change::Applied(Arc::new(old))),
         None => snapshot.clone(),
     };
-    let with_it: Vec<ObjectKey> = deleted_with(&before, &BTreeSet::from([key.clone()]))
-        .into_iter()
-        .collect();
+    let with_it = deleted_with(&before, &BTreeSet::from([key.clone()]));
     if with_it.len() > MOST_DELETED {
         return vec![too_much(key, "the effect of this deletion")];
     }
-    let mut gone: Vec<ObjectKey> = with_it.clone();
-    gone.push(key.clone());
+    let gone: Vec<ObjectKey> = [key.clone()].into_iter().chain(with_it).collect();
     let after = gone.iter().fold(before.clone(), |state, key| {
         state.with_change(Change::Deleted(key.clone()))
     });
     let mut is = Resolver::bounded(&after);
-    let mut findings = effects_if(&before, &mut is, key, &with_it, |_| true);
+    let mut findings = effects_if(&before, &mut is, key, &gone, |_| true);
     if snapshot.profile(&key.gk).is_none() {
         for gone in &gone {
             findings.extend(target(&before, &after, gone, key));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::given::Given;
-use super::{Extent, Loss, Lost, Source};
+use super::{Loss, Lost};
 use crate::effective::Resolver;
 use crate::effective::impact::EffectiveChange;
 use crate::kinds::profile::{ActsThrough, Profile};
@@ -52,23 +52,17 @@ pub(super) fn displaced<'a, P: Ord>(
                 let results = in_force(resolver, acting, object, shifted);
                 for protection in profile.protects.iter() {
                     let given = |one| Given::by(before, profile, protection, one);
-                    let given = results.iter().map(|one| given(one));
-                    let given = given.filter(|given| given.extent > Extent::None);
-                    let sources: Vec<Source> = given.flat_map(|given| given.sources).collect();
-                    if sources.is_empty() {
+                    let Some(provided) = Lost::all_of(results.iter().map(|one| given(one))) else {
                         continue;
-                    }
+                    };
                     let loss = losses.entry((protection.name.clone(), part(object)));
                     let loss = loss.or_insert_with(|| Loss::named(&protection.name));
                     loss.objects.insert(object.clone());
-                    let mut nothing_left = Lost {
-                        now: shifted.after.policies().into_iter().collect(),
-                        remains: Extent::None,
+                    loss.lost.add(&Lost {
+                        now: shifted.after.policies(),
                         reasons: [through.text.clone()].into(),
-                        ..Lost::nothing()
-                    };
-                    nothing_left.note_sources(sources);
-                    loss.lost.add(&nothing_left);
+                        ..provided
+                    });
                 }
             }
         }

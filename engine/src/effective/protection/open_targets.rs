@@ -1,7 +1,7 @@
 //! Targets that themselves let every request pass, whatever policies say: a Server of Linkerd with `accessPolicy`.
 
 use super::given::Given;
-use super::{Extent, Loss, Lost, Source};
+use super::{Loss, Lost};
 use crate::attachment::opened_by_target;
 use crate::effective::Resolver;
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -30,20 +30,16 @@ pub fn lost_by_targets(
             for protection in profile.protects.iter() {
                 let given = |one| Given::by(before, profile, protection, one);
                 let given = results.iter().map(|one| given(one));
-                let given =
-                    given.filter(|given| given.extent > Extent::None && !given.lets_all_pass);
-                let sources: Vec<Source> = given.flat_map(|given| given.sources).collect();
-                if sources.is_empty() {
+                let Some(provided) = Lost::all_of(given.filter(|given| !given.lets_all_pass))
+                else {
                     continue;
-                }
+                };
                 let mut loss = Loss::named(&protection.name);
                 loss.objects.insert(object.clone());
                 loss.lost = Lost {
-                    remains: Extent::None,
                     reasons: [why.clone()].into(),
-                    ..Lost::nothing()
+                    ..provided
                 };
-                loss.lost.note_sources(sources);
                 losses.push((kind.clone(), loss));
             }
         }

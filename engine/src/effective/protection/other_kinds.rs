@@ -1,8 +1,8 @@
 //! Protections of several kinds whose policies are alternatives to each other: a policy of one kind that lets every request pass
 //! takes away what those of the others protect.
 
+use super::Lost;
 use super::given::Given;
-use super::{Extent, Lost};
 use crate::attachment::opened_by_target;
 use crate::effective::Resolver;
 use crate::effective::impact::EffectiveChange;
@@ -66,19 +66,14 @@ impl<'a> OtherKinds<'a> {
             if had.iter().any(|had| had.lets_all_pass) {
                 continue;
             }
-            let sources = had.into_iter().filter(|had| had.extent > Extent::None);
-            let mut sources = sources.flat_map(|had| had.sources).peekable();
-            if sources.peek().is_none() {
-                continue;
+            if let Some(lost) = Lost::all_of(had) {
+                let lost = Lost {
+                    now: shifted.after.policies(),
+                    reasons: now.weaknesses.clone(),
+                    ..lost
+                };
+                opened.push((object.clone(), lost));
             }
-            let mut lost = Lost {
-                now: shifted.after.policies().into_iter().collect(),
-                remains: Extent::None,
-                reasons: now.weaknesses.iter().cloned().collect(),
-                ..Lost::nothing()
-            };
-            lost.note_sources(sources);
-            opened.push((object.clone(), lost));
         }
         opened
     }
