@@ -34,6 +34,7 @@ mod path_context;
 mod path_set;
 mod policy_list;
 pub mod protection;
+mod refused_merges;
 pub mod renames;
 mod route_path_cache;
 mod routes;

@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::kinds::profile::{Direction, EqualAge, Profile, RejectedIf, Strategy};
+use crate::kinds::profile::{
+    ControllerFile, Direction, EqualAge, Profile, RejectedIf, RuleOrder, Strategy,
+};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::literal;
 use crate::model::object::{From, Object};
@@ -402,6 +404,20 @@ impl Precedence {
             created: object.meta.created,
             equal_age: EqualAge::default(),
             key: object.key.clone(),
+        }
+    }
+
+    /// The precedence of a route or `ListenerSet` for a controller.
+    pub fn for_controller(object: &Object, facts: Option<&ControllerFile>) -> Self {
+        let order = facts.map(|facts| facts.rule_order);
+        Self::by(object, order.unwrap_or_default())
+    }
+
+    /// The precedence of a route in an order of rules.
+    pub fn by(object: &Object, order: RuleOrder) -> Self {
+        Self {
+            equal_age: order.equal_age,
+            ..Self::of(object)
         }
     }
 

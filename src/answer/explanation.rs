@@ -395,7 +395,7 @@ pub(super) fn effective_at(
         return Vec::new();
     };
     let path = in_force::Path::new(resolver.snapshot(), &taken.front, served, None);
-    path.effective(resolver, profile)
+    path.effective(resolver, profile, served)
 }
 
 fn explained(

@@ -315,6 +315,8 @@ fn requests_to_another_port_lose_what_the_port_had() {
             &format!("impact -f {after}/route.yaml {state}"),
             &format!("impact -f {after}/service.yaml {state}"),
             &format!("check {after}/route.yaml {state}"),
+            // A part of the requests goes to a Service without the policy.
+            &format!("check {after}/two-backends.yaml {state}"),
             // They fail then, so they lose no protection.
             &format!("impact --delete service/pay {state}"),
         ]),

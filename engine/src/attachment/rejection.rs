@@ -345,7 +345,7 @@ fn named_twice(policy: &Policy, target: &Place) -> Option<Rejection> {
     })
 }
 
-fn is_reported_accepted(snapshot: &Snapshot, policy: &Policy) -> bool {
+pub(crate) fn is_reported_accepted(snapshot: &Snapshot, policy: &Policy) -> bool {
     policy.object.reported.is_some()
         && ControllerStatus::of(snapshot, policy).opinion == Opinion::Accepted
 }

@@ -1,9 +1,9 @@
 //! The facts, the policy settings and the merged policies that apply to the paths of a group.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
-use super::stack::folded_levels;
-use super::stack_level::{Stack, StackLevel};
+use super::stack_level::{Stack, StackLevel, folded_levels};
 use super::{Outcome, PathGroup, PathSet};
 use crate::kinds::profile::Profile;
 use crate::merge::{self, Effective, PolicyOutcome, fold_levels};
@@ -26,6 +26,13 @@ impl PathGroup {
         let mut policies = self.stack.iter().flat_map(|level| level.policies.iter());
         let attached = policies.find(|attached| attached.key() == policy.key());
         attached.map_or(policy, |attached| attached)
+    }
+
+    /// Why controllers reject the settings of a policy here once they are merged with those above.
+    pub fn refused_merge(&self, policy: &Policy) -> Option<&Arc<str>> {
+        let mut levels = self.stack.iter();
+        let level = levels.find(|level| level.policies.has(policy.key()))?;
+        level.refused_merge()
     }
 
     /// The policies that a strategy merges here, even those of which no setting remains.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::Resolver;
 use crate::attachment::rejection::{Entry, entries, routes_of};
-use crate::kinds::profile::RuleLists;
+use crate::kinds::profile::{RuleLists, RuleOrder};
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::object::{Node, Object};
 use crate::model::section;
@@ -82,6 +82,8 @@ struct Order {
     together: Option<GroupKind>,
     /// Whether those of `HTTPRoutes` go first, whatever their age.
     http_first: bool,
+    /// The order of the controller.
+    rules: RuleOrder,
 }
 
 // === impl Order ===
@@ -94,13 +96,17 @@ impl Order {
         Self {
             together: is_together.then(|| GroupKind::gateway_api("HTTPRoute")),
             http_first: is_together && facts.is_some_and(|order| order.http_routes_win_ties),
+            rules: facts.unwrap_or_default(),
         }
     }
 
     /// The position of a route.
     fn position(&self, route: &Object) -> (bool, Precedence) {
         let is_grpc = route.key.gk.is_gateway_api("GRPCRoute");
-        (self.http_first && is_grpc, Precedence::of(route))
+        (
+            self.http_first && is_grpc,
+            Precedence::by(route, self.rules),
+        )
     }
 
     /// The kind as which routes of a kind are compared.

@@ -10,13 +10,14 @@ use super::attached::ObjectAttachments;
 use super::gateway_by_label::{is_called_without_proxy, steps_of};
 use super::path_context::{PathContext, RejectionsByAncestor};
 use super::policy_list::PolicyList;
+use super::refused_merges::mark_refused_merges;
 use super::settings_here::{PoliciesAtListeners, on_routes, without_idle};
-use super::stack_level::{Rare, Stack, StackLevel, inheritance};
+use super::stack_level::{Rare, Stack, StackLevel, folded_levels, inheritance};
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::reports::{Rejected, rejected};
 use crate::attachment::{Attachment, attached_to, candidates, is_of_classes};
-use crate::kinds::profile::{MergeWith, OnPath, Profile, ServiceAs};
+use crate::kinds::profile::{OnPath, Profile, ServiceAs};
 use crate::merge::{Effective, TargetFields, fold_cost, fold_levels, policies_read, winner};
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::{Level, Position, Step};
@@ -385,6 +386,7 @@ impl<'a> Stacks<'a> {
         if listener != ListenerFacts::default() {
             stack = self.at_listeners.stack(stack, listener, &self.fuel);
         }
+        mark_refused_merges(self.snapshot, profile, &mut stack, route, &self.fuel);
         let at_protocol = listener.protocols(profile);
         let profile = on.map_or(at_listener.unwrap_or(profile), |(_, on)| &on.profile);
         if let Some((place, on)) = on {
@@ -474,20 +476,6 @@ impl<'a> Stacks<'a> {
 fn differs_in_unknown(stack: &Stack) -> bool {
     let mut pairs = stack.iter().zip(stack.iter().skip(1));
     pairs.any(|(one, next)| one.unknown() != next.unknown())
-}
-
-/// The levels that are folded. If the more specific policy decides and merges only with policies above the routes,
-/// the other policies of the route are overridden.
-pub(super) fn folded_levels<'a>(
-    profile: &Profile,
-    stack: &'a Stack,
-) -> impl Iterator<Item = &'a StackLevel> + Clone {
-    let passes_over = *profile.merging.merge_with == MergeWith::NearestAboveRoutes;
-    let last = stack.len().saturating_sub(1);
-    let levels = stack.iter().enumerate();
-    levels
-        .filter(move |(i, level)| !passes_over || *i == last || level.step.level.is_upper())
-        .map(|(_, level)| level)
 }
 
 /// Whether policies of the kind on a Service refer to this role of it.

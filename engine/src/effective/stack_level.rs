@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::policy_list::PolicyList;
-use crate::kinds::profile::{Inheritance, Profile};
+use crate::kinds::profile::{Inheritance, MergeWith, Profile};
 use crate::merge::MergeLevel;
 use crate::model::level::Step;
 use crate::state::snapshot::Snapshot;
@@ -20,12 +20,14 @@ pub struct StackLevel {
 }
 
 /// What few levels have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Rare {
     /// Members of the targets whose meaning is unknown.
     unknown: Option<Arc<str>>,
     /// How the policies merge with those of the routes below, for a route that delegates and says so.
     inheritance: Option<Arc<Inheritance>>,
+    /// Why controllers reject the settings that result from the merge with the policies above.
+    refused_merge: Option<Arc<str>>,
 }
 
 // === impl Rare ===
@@ -40,6 +42,7 @@ impl Rare {
             Box::new(Self {
                 unknown,
                 inheritance,
+                refused_merge: None,
             })
         })
     }
@@ -66,6 +69,16 @@ impl StackLevel {
         self.rare.as_ref()?.unknown.as_ref()
     }
 
+    /// Why controllers reject the settings that its policy has after the merge with those above. It is not in force then.
+    pub fn refused_merge(&self) -> Option<&Arc<str>> {
+        self.rare.as_ref()?.refused_merge.as_ref()
+    }
+
+    pub(super) fn refuse_merge(&mut self, why: Arc<str>) {
+        let rare = self.rare.get_or_insert_default();
+        rare.refused_merge = Some(why);
+    }
+
     /// How its policies merge with those of the routes below.
     pub(super) fn inheritance(&self) -> Option<&Inheritance> {
         self.rare.as_ref()?.inheritance.as_deref()
@@ -84,4 +97,20 @@ pub(super) fn inheritance(
     let by = profile.merging.inheritance.value.as_ref()?;
     by.inheritance_of(snapshot.get(&step.place.object)?)
         .cloned()
+}
+
+/// The levels that are folded. If the more specific policy decides and merges only with policies above the routes,
+/// the other policies of the route are overridden. A policy that is rejected after the merge is not in force.
+pub(super) fn folded_levels<'a>(
+    profile: &Profile,
+    stack: &'a Stack,
+) -> impl Iterator<Item = &'a StackLevel> + Clone {
+    let passes_over = *profile.merging.merge_with == MergeWith::NearestAboveRoutes;
+    let counts = |level: &StackLevel| level.refused_merge().is_none();
+    let last = stack.iter().rposition(counts).unwrap_or_default();
+    let levels = stack.iter().enumerate();
+    levels
+        .filter(move |(_, level)| counts(level))
+        .filter(move |(i, level)| !passes_over || *i == last || level.step.level.is_upper())
+        .map(|(_, level)| level)
 }

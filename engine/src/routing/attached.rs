@@ -10,7 +10,9 @@ use crate::model::object::{Object, ParentRef, Rule, is_route};
 use crate::policy::Precedence;
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::{delegates, is_dead_end};
-use crate::topology::{KeptOut, OwnListener, Refusal, kept_out, perhaps_kept_out, refusal};
+use crate::topology::{
+    KeptOut, OwnListener, Refusal, controller_facts, kept_out, perhaps_kept_out, refusal,
+};
 
 /// The routes that refer to the owner of a listener, from the point of view of this listener.
 #[derive(Debug)]
@@ -63,12 +65,13 @@ pub(super) fn attached<'a>(snapshot: &'a Snapshot, own: &OwnListener<'_>) -> Att
             (None, _) => {}
         }
     }
+    let facts = controller_facts(snapshot, &own.owner.key);
     attached
         .routes
-        .sort_by_cached_key(|route| Precedence::of(route));
+        .sort_by_cached_key(|route| Precedence::for_controller(route, facts));
     attached
         .rejected
-        .sort_by_cached_key(|(route, _)| Precedence::of(route));
+        .sort_by_cached_key(|(route, _)| Precedence::for_controller(route, facts));
     if attached.facts.is_some() {
         attached.delegated = delegated_at(snapshot, own, &attached.routes);
     }

@@ -115,7 +115,7 @@ impl<'a> Matching<'a> {
                 choice.elsewhere.push(candidate.route);
                 continue;
             };
-            let precedence = Precedence::of(candidate.root);
+            let precedence = Precedence::by(candidate.root, choice.order);
             let first = lists.entry((kind_of(candidate.root), matched.of_route));
             let first = first.or_insert_with(|| precedence.clone());
             if precedence < *first {
@@ -147,7 +147,8 @@ impl<'a> Matching<'a> {
             Ok(rules) => rules,
             Err(why) => return choice.unknown.push(unread(route, None, why)),
         };
-        let (precedence, own) = (Precedence::of(candidate.root), Precedence::of(route));
+        let of = |route: &Object| Precedence::by(route, choice.order);
+        let (precedence, own) = (of(candidate.root), of(route));
         let context = RankContext {
             hostname: hostname.fit,
             hostname_of_route: hostname.fit_of_route,

@@ -186,14 +186,14 @@ fn not_served(
 
 fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
     let mut sets: Vec<&Arc<Object>> = sets_of(snapshot, &gateway.key).collect();
-    sets.sort_by_cached_key(|set| Precedence::of(set));
+    let facts = controller_facts(snapshot, &gateway.key);
+    sets.sort_by_cached_key(|set| Precedence::for_controller(set, facts));
     let (joined, outside): (Vec<_>, Vec<_>) = sets
         .into_iter()
         .map(AsRef::as_ref)
         .partition(|set| allows_listener_set(snapshot, gateway, set));
     let joined: Vec<&Object> = std::iter::once(gateway).chain(joined).collect();
     let owners = joined.iter().map(|owner| listeners_of(owner));
-    let facts = controller_facts(snapshot, &gateway.key);
     let conflicts = if facts.is_some_and(|facts| facts.first_listener_wins) {
         conflicts_with_first(owners)
     } else {

@@ -135,7 +135,9 @@ fn younger_of_other_kind(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut 
             parents.any(|parent| refusal(snapshot, own, route, parent).is_none())
         })
         .collect();
-    routes.sort_by_cached_key(|route| Precedence::of(route));
+    let controller = controller(snapshot, &own.owner.key);
+    let facts = controller.and_then(|name| snapshot.controller_facts(name));
+    routes.sort_by_cached_key(|route| Precedence::for_controller(route, facts));
     one_kind(own.listener, &routes)
 }
 

@@ -24,8 +24,10 @@ use crate::engine::topology::{
 };
 
 mod found;
+mod split;
 
 use found::{Standings, note};
+use split::leaves_backends_out;
 
 /// The path of a request through the topology.
 pub(super) struct Path {
@@ -134,15 +136,21 @@ impl Path {
         }
     }
 
-    /// The effective policies of a kind on this path, one for each of its ends.
+    /// The effective policies of a kind on this path, one for each of its ends; an empty one if direct policies act on some
+    /// of its backends only.
     pub(super) fn effective(
         &self,
         resolver: &mut Resolver<'_>,
         profile: &Profile,
+        served: &Served,
     ) -> Vec<Shared<InForce>> {
         if profile.class.value == Class::Direct {
             let groups = self.acting(resolver, profile).into_iter();
-            return groups.map(|group| group.effective).collect();
+            let mut effective: Vec<_> = groups.map(|group| group.effective).collect();
+            if leaves_backends_out(resolver, profile, served) {
+                effective.push(Shared::default());
+            }
+            return effective;
         }
         let groups = self.groups(resolver, &profile.gk);
         let ends = self.ends();

@@ -11,7 +11,7 @@ use crate::answer::explanation::effective_at;
 use crate::answer::named::{KindName, Named, named};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::impact::is_there;
-use crate::engine::effective::protection::{Extent, lost_between};
+use crate::engine::effective::protection::{Extent, lost_between, provided};
 use crate::engine::kinds::profile::Profile;
 use crate::engine::merge::Effective;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
@@ -355,6 +355,8 @@ struct Loss {
     by: BTreeSet<ObjectKey>,
     settings: Vec<String>,
     is_partial: bool,
+    /// Whether only the requests lose it that go to one of several backends.
+    is_divided: bool,
 }
 
 /// The rule that takes requests after the change, and what they lose.
@@ -376,6 +378,11 @@ fn losses(
     for (kind, profile) in protecting {
         let (had, has) = (was.effective(kind, before), is.effective(kind, after));
         let lost = lost_between(profile, (snapshot, &had), (later, &has));
+        // Requests that are divided among backends lose it if one of these is without it.
+        let keeps = |name: &Arc<str>| {
+            let mut paths = has.iter();
+            paths.any(|path| provided(later, profile, path).any(|kept| kept == name))
+        };
         losses.extend(lost.into_iter().map(|(protection, lost)| {
             Loss {
                 protection: protection.to_string(),
@@ -385,7 +392,8 @@ fn losses(
                     .keys()
                     .map(|path| wording::field(path))
                     .collect(),
-                is_partial: lost.remains > Extent::None,
+                is_partial: lost.remains > Extent::None || keeps(&protection),
+                is_divided: keeps(&protection),
                 by: lost.by,
             }
         }));
@@ -403,7 +411,9 @@ impl Loss {
         from: &BTreeMap<Place, BTreeSet<String>>,
     ) -> LostProtection {
         let reasons = from.iter().map(|(before, requests)| {
-            if before == rule {
+            if before == rule && self.is_divided {
+                "a part of its requests goes to another backend or port".to_owned()
+            } else if before == rule {
                 "its requests go to another backend or port".to_owned()
             } else {
                 let requests = wording::first(requests);

@@ -11,6 +11,7 @@ use super::DelegationFile;
 use super::kind_match::Match;
 use super::made_policy::MadePolicyFile;
 use super::paths::setting_path;
+use super::vocabulary::EqualAge;
 use crate::model::ids::{GroupKind, ObjectKey};
 
 /// Facts about a controller of Gateways that are independent of policies.
@@ -198,6 +199,8 @@ pub struct RuleOrder {
     pub http_routes_win_ties: bool,
     /// What the method of a gRPC call without a service counts as, if rules of both kinds are compared.
     pub grpc_method_alone: GrpcMethodAlone,
+    /// The order of routes, and of `ListenerSets`, that were created in the same second; `text` by default.
+    pub equal_age: EqualAge,
 }
 
 /// How a controller compares rules of several routes for one hostname.

@@ -103,7 +103,8 @@ pub struct ProfileFile {
     pub drops_nulls: Option<bool>,
     /// Fields in which policies name objects without which controllers reject them.
     pub references: Option<Vec<ReferenceFile>>,
-    /// Settings for which controllers reject a policy, beyond what its definition says.
+    /// Settings for which controllers reject a policy, beyond what its definition says. With `merge.mergeWith: nearest-above-routes`
+    /// also those that result from the merge of the policy of a route with the one above it.
     pub rejected_if: Option<Vec<RejectedIfFile>>,
     /// How a policy with one target counts if its controllers report it to be `Invalid`; without this fact it counts as absent.
     pub reported_invalid: Option<ReportedInvalidFile>,

@@ -70,10 +70,15 @@ pub(super) fn enforce(
     let mut through: maps::HashMap<&AncestorPaths, Tally> = maps::HashMap::default();
     let mut paths: Option<Arc<[SettingPath]>> = None;
     let mut unordered = None;
+    let mut refused = None;
     for group in groups.iter().filter(counts) {
         let in_force = *known.entry(group.outcome()).or_insert_with(|| {
             if is_idle_here(policy, group) {
                 return None;
+            }
+            if let Some(why) = group.refused_merge(policy) {
+                refused = Some(why.to_string());
+                return Some(InForce::Not);
             }
             if unordered.is_none() {
                 unordered = unsettled(policy, group, &status.target);
@@ -129,6 +134,12 @@ pub(super) fn enforce(
     } else {
         let idle = || idle(snapshot, policy, groups, &status.target);
         let state = tally.state().unwrap_or_else(idle);
+        let state = match refused {
+            Some(why) if state == State::Overridden && status.by.is_empty() => {
+                State::NoEffect(NoEffect::lasting(why))
+            }
+            _ => state,
+        };
         let is_idle = matches!(state, State::NoEffect(_));
         let kind = &status.target.object.gk;
         let elsewhere = || policy.acts_elsewhere(snapshot, kind).map(ToOwned::to_owned);

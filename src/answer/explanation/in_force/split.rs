@@ -1,0 +1,35 @@
+//! Rules that divide requests among several backends, of which policies act on some.
+
+use crate::engine::effective::Resolver;
+use crate::engine::kinds::profile::{Profile, ServiceAs};
+use crate::engine::model::ids::GroupKind;
+use crate::engine::routing::{Backend, Served};
+
+/// Whether direct policies of a kind act on some of the backends that may get a request, and not on others of the same kind.
+pub(super) fn leaves_backends_out(
+    resolver: &mut Resolver<'_>,
+    profile: &Profile,
+    served: &Served,
+) -> bool {
+    if *profile.service_as != ServiceAs::Backend || served.backends.len() < 2 {
+        return false;
+    }
+    let backends = served.backends.iter().filter(|to| to.weight > 0);
+    let (with, without): (Vec<&Backend>, Vec<_>) =
+        backends.partition(|to| has_policies(resolver, &profile.gk, to));
+    let is_alike = |to: &&Backend| with.iter().any(|other| other.object.gk == to.object.gk);
+    without.iter().any(is_alike)
+}
+
+/// Whether policies of a kind act on requests to a backend: those of its port, otherwise those of the whole object.
+fn has_policies(resolver: &mut Resolver<'_>, kind: &GroupKind, to: &Backend) -> bool {
+    let groups = resolver.paths_through(&to.object, kind);
+    groups.iter().any(|group| {
+        let target = group.paths.routes.first().and_then(|path| path.target());
+        let is_its = target.is_some_and(|place| {
+            let section = place.section.as_ref();
+            section.is_none_or(|port| Some(port) == to.label.as_ref())
+        });
+        is_its && !group.stack.is_empty()
+    })
+}
