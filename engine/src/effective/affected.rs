@@ -27,6 +27,8 @@ pub struct Acting {
     pub settings: BTreeMap<SettingPath, JsonText>,
     /// Whether it is part of a merge whose result only its controller knows.
     pub opaque: bool,
+    /// Whether requests take a path on which it is attached, through a controller that acts on its kind.
+    pub on_served_path: bool,
 }
 
 // === impl Acting ===
@@ -152,7 +154,11 @@ fn policies_at_or_above(
                 continue;
             };
             if known.insert((group.outcome(), position)) {
-                let in_force = group.effective.policies().into_iter().collect();
+                let in_force = if group.attached {
+                    group.effective.policies().into_iter().collect()
+                } else {
+                    Keys::default()
+                };
                 all.push(PathPolicies {
                     group,
                     position,
@@ -219,11 +225,15 @@ fn note(
             let acting = acting_by_policy.entry(policy.key().clone());
             let acting = acting.or_insert_with(|| Acting::of(policy));
             acting.attachments.insert(above.step.place.clone());
+            acting.on_served_path |= group.attached;
             if path_policies.in_force.contains(policy.key()) {
                 acting.from.insert(above.step.place.clone());
                 acting.opaque |= group.effective.is_opaque();
             }
         }
+    }
+    if !group.attached {
+        return;
     }
     for (path, setting) in group.effective.leaves() {
         if let Some(acting) = acting_by_policy.get_mut(&setting.policy) {
@@ -243,6 +253,7 @@ impl Acting {
             from: BTreeSet::new(),
             settings: BTreeMap::new(),
             opaque: false,
+            on_served_path: false,
         }
     }
 }

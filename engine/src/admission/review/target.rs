@@ -117,7 +117,7 @@ fn finding(object: &ObjectKey, acting: &Acting) -> Option<Finding> {
         .any(|place| place.object == *object);
     let (code, from) = if acting.acts() {
         (Code::AffectedBy, &acting.from)
-    } else if on_it && !acting.policy.adds_nothing() {
+    } else if on_it && acting.on_served_path && !acting.policy.adds_nothing() {
         (Code::Overridden, &acting.attachments)
     } else {
         return None;
