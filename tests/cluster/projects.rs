@@ -16,6 +16,9 @@ type Words = BTreeMap<String, Vec<String>>;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Expected {
+    /// The controller of the Gateway; one that attache does not know if absent.
+    #[serde(default)]
+    controller: Option<String>,
     told: Words,
     #[serde(default)]
     refused: Words,
@@ -90,6 +93,9 @@ fn check(project: &str) {
         return;
     };
     let expected: Expected = serde_saphyr::from_str(&world.read("expected.yaml")).expect("words");
+    if let Some(controller) = &expected.controller {
+        run_gateways_by(&world, project, controller);
+    }
     // kubectl learns of new kinds after a delay.
     eventually("the kinds are served", || {
         world.apply("storefront.yaml").succeeded()?;
@@ -103,6 +109,21 @@ fn check(project: &str) {
     let after = soon(|| each(&world, &expected.told, told_of));
     if let Err(wrong) = all([before, after]) {
         panic!("{project}:\n{wrong}");
+    }
+}
+
+/// Gives the Gateways in the files of a project a class of its controller.
+fn run_gateways_by(world: &World<'_>, project: &str, controller: &str) {
+    let class = format!(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {{name: {project}}}\nspec: {{controllerName: {controller}}}\n"
+    );
+    world.apply_text(&class).ok();
+    for file in ["storefront.yaml", "storefront-gateway.yaml"] {
+        let of_project = format!("gatewayClassName: {project}");
+        let text = world
+            .read(file)
+            .replace("gatewayClassName: example", &of_project);
+        world.write(file, &text);
     }
 }
 
