@@ -157,7 +157,7 @@ pub fn attached_to(
             let mut references = profile.references.iter();
             profile.clashes.iter().any(|clash| clash.leaves_attached())
                 || references.any(|field| field.if_missing != WhenRejected::NotAttached)
-                || policy.rejected_on(&key.gk).is_some()
+                || policy.rejected_on(&key.gk).next().is_some()
                 || policy.may_be_reported_invalid()
         };
         let accepted = is_rejected.then(|| reports::not_enforced(snapshot, policy));

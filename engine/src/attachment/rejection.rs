@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::attachment::by_controller::rejected_at;
 use crate::attachment::lost_elsewhere::{self, LostTargets, connected, lost};
 use crate::attachment::plain_listeners::PlainListeners;
 use crate::attachment::reports::{ControllerStatus, Opinion};
@@ -88,11 +89,11 @@ impl RejectionFinder {
         let is_free = clashes.peek().is_none()
             && policy.profile.references.is_empty()
             && !policy.may_be_reported_invalid()
-            && policy.rejected_on(&target.object.gk).is_none();
+            && policy.rejected_on(&target.object.gk).next().is_none();
         if is_free || is_reported_accepted(snapshot, policy) {
             return None;
         }
-        let invalid = by_its_settings(policy, target)
+        let invalid = by_its_settings(snapshot, policy, target)
             .or_else(|| unresolved(snapshot, policy))
             .or_else(|| reported_invalid(snapshot, policy));
         let counts = |rejection: &Rejection| {
@@ -295,8 +296,8 @@ impl RejectionFinder {
 }
 
 /// Why its settings make a policy invalid at a target.
-fn by_its_settings(policy: &Policy, target: &Place) -> Option<Rejection> {
-    let rejected = policy.rejected_on(&target.object.gk)?;
+fn by_its_settings(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Rejection> {
+    let rejected = rejected_at(snapshot, policy, &target.object)?;
     Some(Rejection {
         reason: "Invalid",
         effect: rejected.then.into(),

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::attachment::by_controller::rejected_at;
 use crate::kinds::profile::{Reference, collect};
 use crate::model::ids::ObjectKey;
 use crate::model::literal;
@@ -69,7 +70,13 @@ impl Policy {
     pub fn requests_fail(&self, snapshot: &Snapshot) -> bool {
         let rejected = || {
             let mut targets = self.targets.iter();
-            targets.find_map(|target| self.rejected_on(&target.gk))
+            targets.find_map(|target| match target.object(&self.key().namespace) {
+                Some(object) => rejected_at(snapshot, self, &object),
+                None => {
+                    let mut all = self.rejected_on(&target.gk);
+                    all.find(|rejected| rejected.controllers.is_empty())
+                }
+            })
         };
         // What rejects it as it is written comes before what its controllers report.
         if let Some(rejected) = rejected() {
