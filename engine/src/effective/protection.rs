@@ -62,11 +62,11 @@ pub struct Loss {
     /// The listeners, the Services, or the rules that delegate, by which requests to them come only after the change,
     /// without the protection, while those that came before had it. Empty if paths lose it that were there before.
     pub opened: BTreeSet<Place>,
-    /// What was lost, and to what.
+    /// The lost protection: its former sources, and the policies in their place.
     pub lost: Lost,
 }
 
-/// What provided a protection that is lost, and what is in its place.
+/// The settings and policies that provided a lost protection, and the policies in their place.
 #[derive(Clone, Debug)]
 pub struct Lost {
     /// The settings that provided it; empty if only the kind's own controller knows them.
@@ -75,7 +75,7 @@ pub struct Lost {
     pub by: BTreeSet<ObjectKey>,
     /// The policies of the kind that are in force there after the change.
     pub now: BTreeSet<ObjectKey>,
-    /// What remains of it: for some requests, or for none on at least one of the paths.
+    /// The requests that keep it: some, or none on at least one of the paths.
     pub remains: Extent,
     /// Why what is in force after the change provides no more, as sentences for users.
     pub reasons: BTreeSet<Arc<str>>,
@@ -276,7 +276,7 @@ impl<'a> Losing<'a> {
         }
     }
 
-    /// What these paths lose, if anything.
+    /// The protection that these paths lose, if any.
     fn lost(&mut self, [before, after]: [&Snapshot; 2], id: &Compared) -> Option<&Lost> {
         let (profile, protection) = (self.profile, self.protection);
         let lost = self.known.entry(id.clone()).or_insert_with(|| {
@@ -334,7 +334,7 @@ impl Lost {
         }
     }
 
-    /// What is lost if nothing remains of what these provided; `None` if none of them provided anything.
+    /// The loss if nothing remains of these; `None` if none of them provided anything.
     fn all_of(given: impl IntoIterator<Item = Given>) -> Option<Self> {
         let given = given
             .into_iter()
@@ -349,7 +349,8 @@ impl Lost {
         Some(lost)
     }
 
-    /// What is lost if effective policies take the place of others. Each side holds as far as it holds on all of its paths.
+    /// The loss if effective policies take the place of others. Each side protects only the
+    /// requests that it protects on all of its paths.
     fn between(
         profile: &Profile,
         protection: &Protection,

@@ -87,7 +87,8 @@ struct Order {
 // === impl Order ===
 
 impl Order {
-    /// The order of the controller of a Gateway. What is not known to compare the kinds keeps them apart.
+    /// The order of the controller of a Gateway. The kinds of routes are compared with each other
+    /// only where the controller is known to do so.
     fn at(snapshot: &Snapshot, gateway: &ObjectKey) -> Self {
         let facts = controller_facts(snapshot, gateway).map(|facts| facts.rule_order);
         let is_together = facts.is_some_and(|order| order.lists == Some(RuleLists::Together));
@@ -163,10 +164,11 @@ impl<'a> Shadows<'a> {
 // === impl Resolver ===
 
 impl Resolver<'_> {
-    /// The rules that take all requests which a route or one of its rules matches. Of two rules with the same match on one
-    /// hostname the one of the older route takes precedence, and of two rules of one route the first (Gateway API,
-    /// `HTTPRouteRule.matches`). Rules of `HTTPRoutes` and `GRPCRoutes` are compared where the controller does so.
-    /// `None` if requests may reach the place.
+    /// The rules that take all requests which a route or one of its rules matches. If two rules
+    /// have the same match on one hostname, the rule of the older route takes precedence; if they
+    /// are in one route, the first rule does (Gateway API, `HTTPRouteRule.matches`). Rules of
+    /// `HTTPRoutes` and `GRPCRoutes` are compared where the controller does so. `None` if requests
+    /// may reach the place.
     ///
     /// Rules without a match of routes without a hostname are ignored: they are drafts.
     ///

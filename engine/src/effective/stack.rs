@@ -180,7 +180,7 @@ impl<'a> Stacks<'a> {
             .context_of(self.snapshot, profile, ancestor_path)
     }
 
-    /// What policies of a kind depend on of a listener.
+    /// The facts of a listener that policies of a kind depend on.
     pub(super) fn listener(&mut self, profile: &Profile, place: &Place) -> ListenerFacts {
         self.disputes.listener(self.snapshot, profile, place)
     }

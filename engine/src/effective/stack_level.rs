@@ -15,11 +15,11 @@ pub struct StackLevel {
     pub step: Step,
     /// The policies.
     pub policies: PolicyList,
-    /// What few levels have; there are many levels.
+    /// The facts that only few levels have, boxed because there are many levels.
     pub(super) rare: Option<Box<Rare>>,
 }
 
-/// What few levels have.
+/// Facts that only few levels have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Rare {
     /// Members of the targets whose meaning is unknown.

@@ -58,9 +58,10 @@ pub(super) struct Subgraphs<'a> {
 pub(super) struct Parent {
     object: Arc<Object>,
     ancestor_paths: Vec<Through>,
-    /// Of each listener, in the order of the spec.
+    /// The hostname of each listener, in the order of the spec.
     hostnames: Vec<ListenerHostname>,
-    /// Whose policies act on the requests of its listeners, if not always the listener's own.
+    /// The listeners whose policies act on requests by hostname, if these need not be the listeners
+    /// that the requests arrive at.
     pub(super) by_hostname: Option<PoliciesByHostname>,
 }
 

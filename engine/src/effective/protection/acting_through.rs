@@ -31,8 +31,8 @@ pub fn carries_others(snapshot: &Snapshot, kind: &GroupKind) -> bool {
     acting_through(snapshot, kind).next().is_some()
 }
 
-/// What policies of other kinds protect no longer because those of the changed kind, through which they act, have others in their
-/// place.
+/// The protections that policies of other kinds lose because the policies of the changed kind
+/// through which they act are replaced by others.
 pub(super) fn displaced<'a, P: Ord>(
     [before, after]: [&Snapshot; 2],
     kind: &GroupKind,
@@ -70,7 +70,8 @@ pub(super) fn displaced<'a, P: Ord>(
     losses.into_values().collect()
 }
 
-/// What is in force of a kind at an object, on paths with the same effective targets as those of a change.
+/// The effective policies of a kind at an object, on paths with the same effective targets as those
+/// of a change.
 fn in_force(
     resolver: &mut Resolver<'_>,
     kind: &GroupKind,

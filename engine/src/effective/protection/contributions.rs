@@ -1,5 +1,5 @@
-//! What provides a protection, one by one: settings that all count together, each with a filter or a rule of its own. If one of several
-//! goes and nothing comes in its place, a part of the protection is gone.
+//! The settings that provide a protection, each with a filter or a rule of its own. All of them
+//! count: if one is removed and nothing replaces it, a part of the protection is lost.
 
 use std::collections::BTreeMap;
 
@@ -90,7 +90,7 @@ impl Contributions {
     }
 }
 
-/// What settings say.
+/// The settings of these sources and their values, one per line, for comparison.
 fn text(sources: &[Source]) -> String {
     let mut text = String::new();
     for (path, value) in sources.iter().filter_map(|(_, known)| known.as_ref()) {

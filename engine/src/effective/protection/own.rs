@@ -22,13 +22,14 @@ use crate::topology::{OwnTls, frontend_tls, with_sets};
 const NOT_REQUIRED: &str =
     "mode AllowInsecureFallback of spec.tls.frontend lets clients without a valid certificate pass";
 
-/// What the Gateways themselves do, before a change and after it.
+/// The handling of client certificates by a Gateway itself, before a change and after it.
 pub(super) type Owns = [Option<OwnTls>; 2];
 
 // === impl OwnTls ===
 
 impl OwnTls {
-    /// What the Gateways do at the effective targets of a change, if the protection is that by client certificates: each pair once.
+    /// The handling of client certificates at the effective targets of a change, each pair once.
+    /// Two times `None` if the protection is not that by client certificates.
     pub(super) fn of_change(
         [before, after]: [&Snapshot; 2],
         protection: &Protection,
@@ -43,7 +44,7 @@ impl OwnTls {
         owns.collect()
     }
 
-    /// What it provides.
+    /// The protection that this handling provides.
     pub(super) fn given(&self) -> Given {
         let mode = [self.field, "validation", "mode"].join(".");
         let path = mode.split('.').map(Into::into).collect();
@@ -77,7 +78,8 @@ impl OwnTls {
     }
 }
 
-/// What a Gateway itself does with client certificates at a listener, as a sentence for users, unless a policy decides there.
+/// A sentence for users about client certificates that the Gateway itself asks for at a listener.
+/// `None` if it asks for none, or if a policy decides there.
 pub fn own_client_certificates(resolver: &mut Resolver<'_>, listener: &Place) -> Option<String> {
     let own = frontend_tls(resolver.snapshot(), listener)?;
     let decided = ListenerEffects::new(resolver).is_decided(listener);
@@ -190,7 +192,8 @@ impl ListenerEffects<'_, '_> {
 // === impl Lost ===
 
 impl Lost {
-    /// What is lost if a Gateway itself does something else. `None` if it protects as much as before.
+    /// The loss if a Gateway itself handles client certificates otherwise than before. `None` if it
+    /// protects as much as before.
     fn of_own(had: &OwnTls, has: Option<&OwnTls>) -> Option<Self> {
         let had = had.given();
         let has = has.map(OwnTls::given);
