@@ -1,4 +1,5 @@
-//! What is in a reference to a backend that only some of the controllers understand which send requests to it.
+//! Fields of a reference to a backend that controllers understand differently: port numbers and the
+//! group `core`. The controllers whose routes send requests to the backend decide.
 
 use std::sync::Arc;
 

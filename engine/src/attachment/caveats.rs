@@ -1,5 +1,5 @@
-//! What users should know about a policy beyond its settings: behaviour of controllers that differs from the model of
-//! attache, and settings that protect less than they seem to.
+//! Caveats of a policy that its settings do not show: behaviour of controllers that differs from
+//! the model of attache, and settings that protect less than they seem to.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -330,7 +330,8 @@ fn reported_invalid(snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
     })
 }
 
-/// The target, if a policy names it twice. What it also selects does not count.
+/// The rejection of a target that a policy names twice. Selectors that match the target do not
+/// count.
 fn named_twice(policy: &Policy, target: &Place) -> Option<Rejection> {
     let own = &policy.key().namespace;
     let entries = policy.targets.iter().filter(|entry| {

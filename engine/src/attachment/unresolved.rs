@@ -25,9 +25,11 @@ pub(crate) struct Unresolved<'a> {
 // === impl Policy ===
 
 impl Policy {
-    /// The first reference in its settings that leads nowhere. Only where the state has other objects of the kind in the
-    /// namespace, so that the object would be there too, or where the change deletes the object: manifests may lack what
-    /// others deploy. What is not granted is not looked for.
+    /// The first reference in its settings that cannot be resolved: no `ReferenceGrant` allows it,
+    /// or its object, a field or a port of the object does not exist. A reference counts only if
+    /// the state has other objects of the kind in the namespace, or if the change deletes the
+    /// object: manifests may lack objects that others deploy. Without a grant, the object is not
+    /// looked up.
     pub(crate) fn unresolved<'a>(&'a self, snapshot: &Snapshot) -> Option<Unresolved<'a>> {
         let (kind, own) = (&self.key().gk, &self.key().namespace);
         self.references.iter().find_map(|named| {
@@ -71,7 +73,7 @@ impl Policy {
             let mut targets = self.targets.iter();
             targets.find_map(|target| self.rejected_on(&target.gk))
         };
-        // What rejects it as it is written comes before what its controllers report.
+        // A rejection for the settings as written precedes the reports of controllers.
         if let Some(rejected) = rejected() {
             return rejected.requests_fail;
         }

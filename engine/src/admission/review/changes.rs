@@ -63,9 +63,9 @@ pub fn findings_on_changes(
     findings
 }
 
-/// Changed effective policies. Each path is reported once: for a changed policy that it carries, otherwise for a
-/// changed object on it, otherwise for the first changed object. What a created policy changes is among the findings on
-/// that policy.
+/// The findings about changed effective policies. Each path is reported once: for a changed policy
+/// that it carries, otherwise for a changed object on it, otherwise for the first changed object.
+/// Changes by a created policy are among the findings on that policy.
 fn effects(
     before: &Snapshot,
     after: &Snapshot,

@@ -117,7 +117,9 @@ fn kind<'a>(entry: &'a Entry<'_>) -> &'a str {
         .map_or("its kind", |target| &target.gk.kind)
 }
 
-/// What the core API lacks, if a target is of no kind of it: `has no kind HTTPRoute; did you mean group "…"?`.
+/// A text for a target of the core group that the core API has no such kind:
+/// `has no kind HTTPRoute; did you mean group "…"?`. `None` for other targets, and if the kind is
+/// known.
 fn lacking(snapshot: &Snapshot, entry: &Entry<'_>) -> Option<String> {
     let gk = &entry.target.as_ref().ok()?.gk;
     let is_known = is_core_kind(&gk.kind) || snapshot.known_kinds().any(|known| known == gk);

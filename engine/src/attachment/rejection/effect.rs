@@ -13,7 +13,7 @@ pub struct Rejection {
     pub reason: &'static str,
     /// One line that names the other object.
     pub message: String,
-    /// What becomes of the policy at its target.
+    /// The effect on the policy at its target.
     pub effect: RejectionEffect,
     /// Whether requests that the policy is for get an error.
     pub requests_fail: bool,
@@ -21,7 +21,7 @@ pub struct Rejection {
     pub reported: Option<String>,
 }
 
-/// What becomes of a rejected policy at its target.
+/// The effect of a rejection on a policy at its target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RejectionEffect {
     /// It is not attached.
