@@ -204,7 +204,7 @@ impl Extent<'_> {
     }
 }
 
-/// What matches all of these conditions.
+/// The requests that match all of these conditions.
 fn all<'a>(conditions: impl Iterator<Item = Extent<'a>>) -> Extent<'a> {
     let mut all = Extent::Every;
     for extent in conditions {
@@ -221,7 +221,8 @@ fn all<'a>(conditions: impl Iterator<Item = Extent<'a>>) -> Extent<'a> {
     all
 }
 
-/// What matches one of these alternatives, of which those that only differ in one respect become one.
+/// The requests that match one of these alternatives. Alternatives that differ in one field only
+/// become one.
 fn together<'a>(alternatives: &mut Vec<Extent<'a>>) -> Extent<'a> {
     let mut parts: Vec<(&'a Open, Vec<&'a str>)> = Vec::new();
     for extent in &mut *alternatives {

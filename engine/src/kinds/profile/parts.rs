@@ -213,8 +213,8 @@ pub struct Merging {
     pub lists_by_policy: Fact<Vec<[String; 2]>>,
     /// Whether empty lists are left out before policies merge.
     pub drops_empty_lists: Fact<bool>,
-    /// What a setting of a policy that merges is if the policy has the object around it and not the setting itself, as a path within
-    /// the settings.
+    /// The values that unset settings count as when policies merge, by paths within the settings.
+    /// They count only where the policy has the object around the setting.
     pub unset_is: Fact<Vec<(Vec<String>, String)>>,
     /// Names of lists that add up on one target.
     pub append_lists: Fact<Vec<String>>,

@@ -27,7 +27,7 @@ pub struct VersionSchema {
     pub spec: Arc<Shape>,
     /// The rules on its `spec` and on values in it.
     pub rules: Arc<[SpecRule]>,
-    /// What else its `spec` and the values in it have to fulfil.
+    /// The constraints that its `spec` and the values in it have to fulfil besides.
     pub constraints: Arc<Constraints>,
 }
 
@@ -98,13 +98,13 @@ pub struct Field {
     pub name: Arc<str>,
     /// Whether its value may be `null`.
     pub nullable: bool,
-    /// What the API server fills in if it is absent.
+    /// The value that the API server fills in if it is absent.
     pub default: FieldDefault,
     /// The type of its value.
     pub shape: Arc<Shape>,
 }
 
-/// What the API server fills in for a field that is absent.
+/// The value that the API server fills in for a field that is absent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FieldDefault {
     /// Nothing.

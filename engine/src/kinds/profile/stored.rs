@@ -1,4 +1,4 @@
-//! What the API server stores of a spec, by the definition of its kind.
+//! Specs as the API server stores them, by the CRD of their kind.
 
 use serde_json::Value;
 

@@ -237,7 +237,7 @@ pub enum Parent {
 // === impl Parent ===
 
 impl Parent {
-    /// What an object of a kind is as a parent.
+    /// The type of parent that objects of a kind are.
     pub fn of_kind(gk: &GroupKind) -> Self {
         match gk {
             gk if gk.is_gateway_api("Gateway") => Self::Gateway,

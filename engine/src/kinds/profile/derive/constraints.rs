@@ -95,7 +95,7 @@ impl KnownConstraints {
         limits
     }
 
-    /// What the items of a list differ in.
+    /// The limit that no two items of a list are equal, as a whole or in their keys.
     fn unique(&mut self, schema: &Value) -> Option<Limit> {
         match schema.get("x-kubernetes-list-type")?.as_str()? {
             "set" => Some(Limit::Unique(Box::default())),

@@ -1,4 +1,4 @@
-//! Whatever a definition allows is never refused.
+//! Tests that no object that a CRD allows is refused.
 
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use crate::kinds::profile::VersionSchema;
 use crate::kinds::profile::derive::Schemas;
 use crate::kinds::profile::derive::versions::versions;
 
-/// What is said of a spec: `path: message`.
+/// The violations of a spec, each as `path: message`.
 fn violations_of(schema: &Value, spec: &Value) -> Vec<String> {
     let violations = version(schema).violations(spec);
     violations
@@ -31,7 +31,7 @@ fn field(schema: &Value) -> Value {
     json!({"type": "object", "properties": {"of": schema}})
 }
 
-/// What is said of a value, without its path.
+/// The message of the only violation of a value.
 fn of_value(schema: &Value, value: &Value) -> String {
     let violations = violations_of(&field(schema), &json!({"of": value}));
     let [violation] = &*violations else {
