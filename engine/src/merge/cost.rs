@@ -1,4 +1,4 @@
-//! What a fold costs, in units of fuel, and which settings it reads.
+//! The cost of a merge in units of fuel, and the policies whose settings it reads.
 
 use std::sync::Arc;
 

@@ -40,7 +40,7 @@ pub(super) fn merged(
     let together: &[Vec<String>] = &merging.together;
     let stages = stages.into_iter().rev();
     let result = stages.fold(last, |below, (by, above)| {
-        // What overrides keeps out the settings below it.
+        // Overrides keep out the settings below them, so nothing accumulates.
         let is_override = matches!(by, Strategy::Merge(Direction::Overrides, _));
         let together = if is_override { &[] } else { together };
         fold_over(profile, by, above, below, (together, &*lasting))
@@ -50,7 +50,7 @@ pub(super) fn merged(
     }
 }
 
-/// Each policy as a level of its own; of those on one level the oldest is the last one, which wins.
+/// Each policy as a level of its own. The oldest one of a level comes last, so that it wins.
 fn one_by_one<'a>(levels: &[MergeLevel<'a>]) -> Vec<MergeLevel<'a>> {
     let each = levels.iter().flat_map(|level| {
         let policies = level.policies.iter().rev();
