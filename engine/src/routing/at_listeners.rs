@@ -15,7 +15,7 @@ use crate::kinds::profile::{ListenerIsolation, RuleOrder};
 use crate::model::ids::ObjectKey;
 use crate::topology::{ListenerHostname, Refusal, intersect, kept_out_by};
 
-/// What is known of the controller of the listeners.
+/// The known facts about the controller of the listeners.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ControllerRules {
     /// How it keeps them apart, if that is known.

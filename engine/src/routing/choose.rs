@@ -217,7 +217,7 @@ impl Candidate<'_, '_> {
     }
 }
 
-/// What the matches of a rule have for and against a request.
+/// The result of comparing the matches of a rule with a request.
 #[derive(Default)]
 struct Judged {
     /// The best match that takes it.
@@ -261,7 +261,8 @@ fn judge(
     result
 }
 
-/// What a match has against a request; `None` if it takes it. An error says what cannot be read.
+/// The first condition of a match that a request fails; `None` if the match takes it. An error
+/// names an expression that cannot be read.
 fn holds(
     dialect: Dialect,
     wants: &MatchSpec,

@@ -344,7 +344,8 @@ fn of_missing_class(snapshot: &Snapshot, owner: &Object) -> Option<String> {
     ))
 }
 
-/// What the controller of a `GatewayClass` that it does not accept reports, for a Gateway or `ListenerSet`.
+/// The condition by which the controller of a Gateway or `ListenerSet` does not accept its class,
+/// as text.
 fn of_rejected_class(snapshot: &Snapshot, owner: &Object) -> Option<String> {
     let gateway = snapshot.get(gateway_of(snapshot, &owner.key))?;
     let Node::Gateway { class, .. } = &gateway.node else {

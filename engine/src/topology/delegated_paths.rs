@@ -17,7 +17,8 @@ use crate::model::object::{Node, Object, RequestMatch};
 use crate::model::section::rule_label;
 use crate::state::snapshot::{Snapshot, namespace_key};
 
-/// The largest number of paths through delegation to one route that are followed. Of a route with more, none is.
+/// The largest number of delegated paths to one route that are followed. If there are more, none
+/// is.
 const MOST_PATHS: usize = 1024;
 /// The largest number of routes visited to find the paths to one route, if routes delegate to each other in a cycle.
 const MOST_VISITED: usize = 4096;
