@@ -58,8 +58,8 @@ impl Policy {
     }
 }
 
-/// Whether an object comes from a manifest that no API server has accepted yet: the API server gives each object a UID.
-/// What it accepted stays in force, also if the definition is stricter today.
+/// Whether an object comes from a manifest that no API server has accepted yet: the API server
+/// gives each object a UID. An accepted object stays in force, even if the CRD is stricter today.
 pub(super) fn is_unseen(object: &Object) -> bool {
     object.meta.version.is_some() && object.meta.uid.is_none()
 }

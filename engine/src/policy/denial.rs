@@ -1,4 +1,4 @@
-//! What controllers report against a policy: that they reject it, or that it is not in force.
+//! Conditions of controllers against a policy: that they reject it, or that it is not in force.
 
 use super::Policy;
 use crate::kinds::profile::Profile;

@@ -1,4 +1,4 @@
-//! What the API server deletes together with other objects.
+//! Objects that the API server deletes together with others.
 
 use std::collections::BTreeSet;
 

@@ -178,8 +178,8 @@ impl TargetStatus {
         self.left_out = Some(Box::new(rejection));
     }
 
-    /// Notes through which Gateways requests reach the target without the policy. What is in force on the other paths is in
-    /// force in part.
+    /// Notes the Gateways through which requests reach the target without the policy. A policy that
+    /// is in force on the other paths is partly enforced.
     fn note_passed_by(&mut self, gateways: impl IntoIterator<Item = ObjectKey>) {
         self.passed_by.extend(gateways);
         if !self.passed_by.is_empty() && self.state == Some(State::Enforced) {

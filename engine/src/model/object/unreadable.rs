@@ -133,7 +133,7 @@ mod tests {
         let why = read("HTTPRoute", labelled);
         assert!(why.to_string().starts_with("metadata.labels"), "{why}");
         assert_eq!(why.part(), "metadata cannot be read");
-        // What `name: off` is in JSON.
+        // The YAML `name: off`, as JSON.
         let unquoted = r#"{"metadata": {"name": false}}"#;
         assert_eq!(
             read("HTTPRoute", unquoted).to_string(),

@@ -31,7 +31,7 @@ impl Acceptances {
         gateway: &ObjectKey,
         find: impl FnOnce() -> Acceptance,
     ) -> Arc<Acceptance> {
-        // What is inserted is complete, so a panic elsewhere leaves no harm.
+        // Entries are complete when they are inserted, so a poisoned lock does no harm.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(gateway) {
             return known.clone();
