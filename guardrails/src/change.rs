@@ -1,4 +1,4 @@
-//! What a request does to guardrails. Only what it breaks anew is refused (the ratchet).
+//! The guardrails that a request breaks. Only those that it breaks anew refuse it (the ratchet).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -212,12 +212,12 @@ impl Guardrails {
             }
             Some(finding)
         });
-        // What was found before the fuel was used up is true.
+        // Findings from before the fuel was used up are valid.
         findings.chain(is_cut.then(|| too_much(key))).collect()
     }
 }
 
-/// What guardrails of one kind, or about all, are about.
+/// The policy kinds that are judged: one kind, or all of them.
 fn scope<'k>(change: &GuardedChange<'_>, kind: Option<&'k GroupKind>) -> Scope<'k> {
     if let Some(kind) = kind {
         return Scope::Kind(kind);

@@ -45,7 +45,7 @@ const MOST_VALUES: usize = 1_000_000;
 #[derive(Debug)]
 pub(crate) struct Expression {
     written: IdedExpr,
-    /// What is evaluated.
+    /// The expression that is evaluated.
     strict: IdedExpr,
     uses: BTreeSet<&'static str>,
     /// The fields of settings that it reads by name, each as a path within `spec`.
@@ -199,7 +199,7 @@ impl Expression {
     }
 }
 
-/// What the parser says, without names of its own types.
+/// The message of the parser, without names of its own types.
 fn said(message: &str) -> &str {
     if message.starts_with("Incomplete") {
         "it is not complete"

@@ -155,7 +155,7 @@ fn absent(value: Value) -> Result<bool, ExecutionError> {
     }
 }
 
-/// What is wrong with a call.
+/// The mistake in a call, if there is one.
 pub(crate) fn why_wrong(call: &Call<'_>) -> Option<String> {
     let name = call.name;
     if !exists(name) {

@@ -48,7 +48,7 @@ pub struct Judge<'g> {
     pub(crate) at_owners: AtOwners,
 }
 
-/// What is known of a target and a guardrail.
+/// The result of judging a target by a guardrail.
 #[derive(Clone, Debug, Default)]
 pub struct TargetResult {
     /// The number of paths to the target that the guardrail applies to.
@@ -82,11 +82,11 @@ pub struct Fault {
 pub(crate) enum Before<'a> {
     /// There is no change.
     Same,
-    /// What was in force on each path before it, and the state before it.
+    /// The effective policies on each path before it, and the state before it.
     Paths(&'a BTreeMap<PathId, &'a InForce<'a>>, &'a Snapshot),
 }
 
-/// What decides the result of a rule.
+/// Everything that the result of a rule depends on, as the key of a cache.
 #[derive(PartialEq, Eq, Hash)]
 struct Question {
     rule: *const Rule,
@@ -112,7 +112,7 @@ pub(crate) struct RulePath<'a> {
     pub(crate) path: GuardedPath<'a>,
     pub(crate) target: Option<&'a Place>,
     pub(crate) in_force: &'a InForce<'a>,
-    /// What was in force on the path before the change, if there was one.
+    /// The effective policies on the path before the change, if there was one.
     pub(crate) earlier: Option<&'a InForce<'a>>,
     /// The state before the change.
     pub(crate) earlier_snapshot: &'a Snapshot,

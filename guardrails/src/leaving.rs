@@ -37,7 +37,8 @@ impl Guardrails {
     }
 }
 
-/// What a guardrail applies to before a change of an object, and not after it.
+/// A description of the requests or targets that a guardrail applies to before a change of an
+/// object, but not after it.
 fn left(guardrail: &Guardrail, sides: [&Snapshot; 2], key: &ObjectKey) -> Option<String> {
     let matcher = &guardrail.matcher;
     let [before, after] = sides;

@@ -95,7 +95,7 @@ impl<'a> GuardedPath<'a> {
         self.ancestors.steps.iter().chain(below)
     }
 
-    /// The place at a level. Of routes that delegate, the last one.
+    /// The place at a level; if routes delegate, that of the last route.
     pub(crate) fn at(&self, level: Level) -> Option<&'a Place> {
         let mut from_the_end = self.steps().rev();
         let step = from_the_end.find(|step| step.level == level)?;

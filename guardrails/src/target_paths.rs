@@ -45,14 +45,14 @@ pub(crate) struct JudgedPath<'a> {
     pub(crate) path: GuardedPath<'a>,
     /// The last place of the target on it: a rule of the route, a port of the Service.
     pub(crate) target: Option<&'a Place>,
-    /// Of each kind. Without an entry nothing of a kind is in force.
+    /// The effective policies, by kind. A kind without an entry has none.
     pub(crate) in_force: Vec<(&'a GroupKind, &'a PathGroup)>,
     /// Whether requests take the path, or none is needed.
     pub(crate) counts: bool,
 }
 
-/// What is in force above a target, by kind: at the listeners of Gateways and `ListenerSets`, and on routes to Services. Many
-/// targets share them.
+/// The effective policies above a target, by kind: at the listeners of Gateways and `ListenerSets`,
+/// and on routes to Services. Many targets share them.
 #[derive(Default)]
 pub(crate) struct AtOwners(HashMap<(GroupKind, ObjectKey), Vec<PathGroup>>);
 

@@ -2,7 +2,7 @@
 
 use kube_cel::cel::common::ast::{Expr, IdedExpr, LiteralValue, operators};
 
-/// What is known of a value before the evaluation.
+/// The type of a value, as far as it is known before the evaluation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ValueType {
     Any,
@@ -20,11 +20,11 @@ pub(crate) enum ValueType {
     List(&'static ValueType),
     /// A map from text to values of this type.
     Map(&'static ValueType),
-    /// What is in force, by policy kind: a map from `Kind.group`.
+    /// The effective policies by policy kind: a map from `Kind.group`.
     ByKind,
 }
 
-/// What a name is of.
+/// The type of object that a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum NameOf {
     Protection,
@@ -99,7 +99,7 @@ const POLICY: ValueType = Object(&[
 ]);
 const SPEC: Fields = (Any, &["spec"]);
 const SOURCES: Fields = (Map(&Object(&[IDENTITY])), &["sources"]);
-/// What is in force, of one kind.
+/// The effective policy of one kind.
 const EFFECTIVE: ValueType = Object(&[SPEC, SOURCES]);
 const OTHERS: [Fields; 2] = [
     (List(&POLICY), &["policies"]),

@@ -55,7 +55,7 @@ fn compiled(text: String) -> Result<(), String> {
         let expression = Expression::compile(&text, true)?;
         let functions = Context::default().with_all();
         let work = expression.work(&Sizes::default());
-        // What it gives does not matter.
+        // The result does not matter.
         let _ = expression.evaluate(&functions, work);
         Ok(())
     });
