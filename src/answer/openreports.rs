@@ -251,7 +251,7 @@ impl Collected {
     }
 }
 
-/// What a program may want to know beside the message.
+/// The facts of a finding for programs, beside the message.
 fn properties(finding: &ReportedFinding) -> BTreeMap<&'static str, String> {
     let mut properties = BTreeMap::from([
         ("code", finding.code.as_str().to_owned()),

@@ -43,7 +43,7 @@ pub struct LostProtection {
 // === impl LostProtection ===
 
 impl LostProtection {
-    /// What is lost: `authentication`, or `part of authentication` if some requests keep it.
+    /// The lost protection: `authentication`, or `part of authentication` if some requests keep it.
     pub fn what(&self) -> String {
         if self.partly {
             format!("part of {}", self.protection)
@@ -53,7 +53,8 @@ impl LostProtection {
     }
 }
 
-/// Adds what requests lose that another rule takes, unless the object that takes them is known to lose it.
+/// Adds the losses of requests that another rule takes, unless the object that takes them is known
+/// to lose the protection.
 pub(in crate::answer) fn add(known: &mut Vec<LostProtection>, requests: Vec<LostProtection>) {
     let new = unknown(known, requests);
     known.extend(new);

@@ -51,16 +51,16 @@ pub struct NotTaken {
     pub requests: Vec<String>,
 }
 
-/// What becomes of the requests that the matches of routes describe.
+/// The effect of a change on the requests that the matches of routes describe.
 #[derive(Debug, Default)]
 pub(in crate::answer) struct Requests {
     /// Those that another rule takes.
     pub(in crate::answer) rerouted: Vec<Rerouted>,
     /// Those that no rule takes any more.
     pub(in crate::answer) not_taken: Vec<NotTaken>,
-    /// What they lose.
+    /// The protections that they lose.
     pub(in crate::answer) lost: Vec<LostProtection>,
-    /// How many more were not compared, because there are too many.
+    /// The number of further requests, which are not compared because there are too many.
     pub(in crate::answer) not_compared: usize,
 }
 
@@ -112,7 +112,7 @@ pub(in crate::answer) fn requests(
             continue;
         }
         let words = sample.words();
-        // What nobody gets loses no protection.
+        // Requests that no backend gets any more lose no protection.
         let is_answered = new.backends.is_empty() && !old.backends.is_empty();
         let losses = if is_answered {
             Vec::new()
@@ -313,7 +313,7 @@ impl<'m, 'a> Side<'m, 'a> {
         }
     }
 
-    /// What takes a request at its Gateway; `None` if nothing does.
+    /// The rule that takes a request at its Gateway; `None` if no rule does.
     fn taker(&self, sample: &SampleRequest) -> Option<(Taker, RequestMatch)> {
         let is_it = |gateway: &ObjectKey| *gateway == sample.gateway;
         let all = self.matching.at_gateways(&sample.request, is_it);
