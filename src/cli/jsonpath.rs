@@ -9,7 +9,8 @@ use serde_json::Value;
 
 /// The characters that kubectl escapes in JSON.
 const ESCAPED: [char; 5] = ['<', '>', '&', '\u{2028}', '\u{2029}'];
-/// What a path cannot have, with the name of it. RFC 9535 has none of it, nor has kubectl.
+/// The parts of a path that are not supported, with their names. Neither RFC 9535 nor kubectl has
+/// them.
 const UNSUPPORTED: [(&str, &str); 3] = [
     ("=~", "regular expressions (=~)"),
     (" in ", "the operator in"),

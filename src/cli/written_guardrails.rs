@@ -121,8 +121,8 @@ impl Applied {
         }
     }
 
-    /// What the webhook says when they are applied: how many targets break them now. Those that are there before, with the
-    /// same spec, are no change.
+    /// The findings of the webhook if they are applied: how many targets break them now. Guardrails
+    /// that were there before, with the same spec, are no change.
     pub(super) fn findings(&self, before: &[Box<RawValue>], after: &Snapshot) -> Vec<Finding> {
         let before = before.iter().filter_map(|text| Written::read(text));
         let before: BTreeMap<String, Option<Value>> = before.collect();

@@ -69,7 +69,7 @@ pub(super) struct Input {
     pub(super) guardrails: Guardrails,
     /// Findings on guardrails that cannot be used, or that take the place of others.
     pub(super) on_guardrails: Vec<Finding>,
-    /// What the webhook says when the guardrails among the manifests are applied.
+    /// The findings of the webhook if the guardrails among the manifests are applied.
     pub(super) on_applied_guardrails: Vec<Finding>,
     /// Whether any user may suppress refusals. Only the webhook knows the user.
     pub(super) refusals: bool,

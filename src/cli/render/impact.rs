@@ -63,7 +63,7 @@ pub(crate) fn text(impact: &Impact, files: &[String], style: Style) -> String {
     text
 }
 
-/// What the webhook says of the guardrails in the change.
+/// The findings of the webhook on the guardrails in the change, one line each.
 fn guardrails(impact: &Impact, kinds: &Kinds) -> impl ExactSizeIterator<Item = String> {
     impact.guardrails.iter().map(|finding| {
         let object = finding.object.as_ref().map(|object| kinds.place(&object.0));

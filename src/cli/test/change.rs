@@ -123,7 +123,8 @@ impl Applied<'_> {
         if let Some(problem) = loaded.problems.iter().find(|problem| !problem.foreign) {
             return Err(format!("apply: {problem}").into());
         }
-        // What the API server itself says of the object: rules of its CRD, and fields that it does not have.
+        // The findings of the API server itself: rules of the CRD, and fields that the CRD does not
+        // have.
         let mut findings = verdict.findings;
         findings.extend(loaded.departures.into_values().flatten());
         if let Some(policy) = loaded.snapshot.policy(&key) {

@@ -195,7 +195,8 @@ fn place(shown: &OnPaths) -> String {
     escape(&text)
 }
 
-/// What the controllers of the policies in force do beyond the model of attache.
+/// The caveats of the policies in force: behaviour of their controllers that attache does not
+/// model.
 fn caveats(world: &World, group: &PathGroup) -> BTreeSet<String> {
     let policies = group.effective.policies();
     let policies = policies.iter().filter_map(|key| world.snapshot.policy(key));
@@ -222,7 +223,7 @@ fn expected(test: &ExpectedEffective) -> Value {
     Value::Object(fields)
 }
 
-/// What is in force, as far as it is expected; in the same form.
+/// The settings in force, as far as the test expects some; in the same form.
 fn result(test: &ExpectedEffective, group: &PathGroup, shown: &OnPaths, spec: &Value) -> Value {
     let mut fields = Map::new();
     if let Some(Literal(expected)) = &test.spec {

@@ -1,4 +1,4 @@
-//! What a test found.
+//! The outcome of a test.
 
 use crate::answer::tested::{TestFailure, Tested};
 

@@ -45,7 +45,7 @@ impl Effective {
     }
 }
 
-/// What is in force on some paths to a target.
+/// The effective policy on some paths to a target.
 struct OnSome {
     /// The listener at which the paths begin, and the section of the target at which they end.
     listener: Option<Place>,
@@ -53,7 +53,7 @@ struct OnSome {
     effective: Effective,
 }
 
-/// The tests of what is in force on targets; on all routes if none is named.
+/// Tests that state the effective policies on targets; on all routes if none is named.
 ///
 /// # Errors
 /// If the state cannot be read, or a target does not exist.
@@ -259,7 +259,7 @@ fn together(kind: &GroupKind, place: &Place, by_result: &[OnSome], is_all: bool)
     tests.or_else(finest).unwrap_or_default()
 }
 
-/// What is in force; `None` if only the controller of the kind knows.
+/// The effective policy, as a test states it; `None` if only the controller of the kind knows it.
 fn effective(kind: &GroupKind, shown: &OnPaths, is_nothing: bool) -> Option<Effective> {
     let spec = shown.effective.spec.clone()?;
     let sources = shown.effective.sources.iter();

@@ -1,4 +1,4 @@
-//! What changed since the page is served: which objects, and what is in force because of them.
+//! Changes since the page is served: of objects, and of the policies in force because of them.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

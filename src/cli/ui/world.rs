@@ -32,7 +32,7 @@ pub(super) struct World {
     pub(super) texts: BTreeMap<ObjectKey, Box<RawValue>>,
     /// Whether the objects come from files.
     pub(super) is_of_files: bool,
-    /// What is wrong besides what the view says, one line each.
+    /// Problems besides those of the view, one line each.
     pub(super) problems: Vec<String>,
     pub(super) parts: Parts,
 }
@@ -45,7 +45,7 @@ pub(super) struct Numbered {
     pub(super) trouble: Option<String>,
 }
 
-/// What is computed when it is first asked for.
+/// Values that are computed when they are first needed.
 #[derive(Default)]
 pub(super) struct Parts {
     names: OnceLock<Names>,

@@ -126,7 +126,7 @@ impl<'a> Spaces<'a> {
             }
             let space = spaces.entry(home(node)).or_default();
             space.add(node);
-            // What is drawn at a Gateway does not need to be found in a namespace.
+            // A policy that is drawn at a Gateway need not be found in its namespace, too.
             let is_shown = node.role == Role::Policy && shown.contains(&number);
             if troubled.contains(&number) && !is_shown {
                 hidden.insert(home(node));

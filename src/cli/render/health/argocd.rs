@@ -7,7 +7,7 @@ use super::{LeftOut, head, indented};
 use crate::answer::health::{Conditions, HealthRule};
 use crate::engine::model::ids::GroupKind;
 
-/// What all scripts share; the facts of the kind come before it.
+/// The part that all scripts share; the facts of the kind come before it.
 const SCRIPT: &str = include_str!("policy.lua");
 /// The kinds for which Argo CD has a check of its own, as `group/Kind`; `*` for all kinds of a group.
 const BUNDLED: &str = include_str!("argocd-bundled.txt");
