@@ -33,7 +33,7 @@ const UNTIL_THERE_ARE_POLICIES: Duration = Duration::from_secs(1);
 /// Judging takes at most one part in this many of a core.
 const SHARE: u32 = 20;
 
-/// What is judged, and who learns of it.
+/// The inputs of the background judgement, and the receivers of its results.
 #[derive(Debug)]
 pub struct Standing {
     /// The state.

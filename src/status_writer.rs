@@ -64,15 +64,15 @@ pub struct StatusWriter {
     pub every: Duration,
 }
 
-/// What is known between two passes.
+/// The results of a pass that the next one starts from.
 struct Known {
-    /// What attache has written on each object.
+    /// The conditions of attache on each object.
     written: BTreeMap<ObjectKey, Marks>,
     /// When these were listed.
     listed: Instant,
     /// The state that was computed last. Weak, so as not to keep it in memory.
     snapshot: Weak<Snapshot>,
-    /// What each object should have.
+    /// The conditions that each object should have.
     wanted: BTreeMap<ObjectKey, Marks>,
 }
 

@@ -27,7 +27,7 @@ pub use refusal::Refusal;
 /// The most bytes of a change that is pasted: the most that the API server takes of one object.
 pub const LARGEST_CHANGE: usize = 3 * 1024 * 1024;
 
-/// What is answered to one reader.
+/// The answers for one reader of the page.
 pub trait Answers: Send + Sync {
     /// The number of the state that answers are computed from. It grows with each change.
     fn generations(&self) -> watch::Receiver<u64>;

@@ -23,7 +23,7 @@ const LARGEST_REVISION: u64 = 2 << 30;
 #[derive(Debug)]
 pub struct Checkout {
     dir: TempDir,
-    /// What was left out, for the user.
+    /// Notes for the user about files that were left out.
     pub notes: Vec<String>,
 }
 

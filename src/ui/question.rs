@@ -1,4 +1,4 @@
-//! What the page asks, read from a request.
+//! Questions of the page, read from requests.
 
 use super::refusal::Refusal;
 
@@ -18,9 +18,9 @@ pub enum Question {
     Policies,
     /// One object or section: `KIND[.group]/[NAMESPACE/]NAME[#SECTION]`.
     Object(String),
-    /// What happens to a request.
+    /// The rule, the backends and the policies that a request gets.
     Explain(Asked),
-    /// What a change would do.
+    /// The effect that a change would have.
     Change {
         /// The objects, as YAML or JSON.
         text: String,
@@ -29,7 +29,7 @@ pub enum Question {
     },
     /// Which targets fulfil the guardrails.
     Guardrails,
-    /// What changed in force since the page is served.
+    /// The changes of the policies in force since the page is served.
     History,
     /// The policy kinds.
     Kinds,

@@ -10,7 +10,7 @@ use crate::engine::model::printable::escape;
 #[derive(Clone, Debug)]
 pub struct Refusal {
     status: StatusCode,
-    /// What is wrong and what to do.
+    /// The mistake and its remedy.
     pub message: String,
 }
 

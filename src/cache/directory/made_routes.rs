@@ -15,7 +15,7 @@ use crate::engine::model::literal::Literal;
 /// The fields of a rule that the rule of the route has too.
 const TAKEN_OVER: [&str; 2] = ["name", "matches"];
 
-/// What a route is made of.
+/// The fields of an object that its route is made from.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Source {

@@ -1,4 +1,4 @@
-//! What a cluster says about objects that manifests leave to others.
+//! Objects of a cluster that manifests usually leave to others.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -130,7 +130,8 @@ mod tests {
         })
     }
 
-    /// What a reader may list is there, and nothing else, in whatever way kinds and namespaces are allowed.
+    /// Exactly the objects that a reader may list are there, in whatever way kinds and namespaces
+    /// are allowed.
     #[test]
     fn only_what_may_be_listed_is_there() {
         let rules = Arc::<ProfileRules>::default();

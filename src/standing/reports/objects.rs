@@ -19,7 +19,7 @@ const PAGE: u32 = 20;
 /// The namespace of a report; `None` for the one of objects without a namespace.
 pub(super) type Place = Option<Arc<str>>;
 
-/// What is known of a report in the cluster.
+/// A report in the cluster, as it was last read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stored {
     pub(super) version: String,

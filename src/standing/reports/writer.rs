@@ -219,7 +219,7 @@ impl Writer {
     }
 }
 
-/// What is left to do for a report.
+/// The next write of a report.
 enum Step {
     None,
     Apply(Value),
