@@ -255,7 +255,7 @@ const QUESTIONS: [&str; 15] = [
 
 /// No answer tells a name that the user may not read.
 async fn tells_nothing(page: &Page, prefix: &str) {
-    // What a request itself names says nothing.
+    // A name that the request itself has reveals nothing.
     let quiet = |path: &str, answer: &Answer| {
         let body = answer
             .body

@@ -1,11 +1,12 @@
-//! What some versions of the Gateway API do not have. A test that needs it shows there what attache does without.
+//! Kinds that some versions of the Gateway API do not have. A test that needs one shows what
+//! attache does without it.
 
 use std::io::{Write, stderr};
 use std::thread;
 
 use super::Cluster;
 
-/// Definitions that a version of the Gateway API does not have in a channel.
+/// CRDs that a version of the Gateway API does not have in a channel.
 const ABSENT: [(&str, &str, &str); 1] = [(
     "backendtlspolicies.gateway.networking.k8s.io",
     "v1.3.",

@@ -15,7 +15,7 @@ const NATURAL: [&[&str]; 2] = [
 
 type Module = Vec<String>;
 
-/// What a file imports, by the name that it has there.
+/// The imports of a file, by the names that they have there.
 type Imports = BTreeMap<String, Module>;
 
 /// The modules of the packages: the paths that each names, and its imports.
