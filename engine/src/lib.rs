@@ -8,7 +8,7 @@
 //! A module uses only those that stand before it in this list; `FOLDERS` in `tests/repository/layering.rs` holds it.
 //!
 //! - [`model`]: names, keys, versions and values of objects.
-//! - [`kinds`]: what is known of each policy kind, from profiles and definitions (CRDs).
+//! - [`kinds`]: what is known of each policy kind, from profiles and CRDs.
 //! - [`policy`]: one policy object as its kind reads it: targets, settings, merge strategy; and the cost of work with it.
 //! - [`state`]: the snapshot: all objects at one moment, and the indexes over them.
 //! - [`topology`]: which listeners, routes and backends count, and how they are connected.

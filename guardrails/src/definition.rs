@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::file::Spec;
 use crate::status::Status;
 
-/// The definition. The API server accepts it: its schema is structural.
+/// The CRD. The API server accepts it: its schema is structural.
 pub fn definition() -> Value {
     let column =
         |name: &str, kind: &str, path: &str| json!({"name": name, "type": kind, "jsonPath": path});
@@ -18,7 +18,7 @@ pub fn definition() -> Value {
         "kind": "CustomResourceDefinition",
         "metadata": {
             "name": "guardrails.attache.dev",
-            // With the definition, Helm would delete the guardrails.
+            // With the CRD, Helm would delete the guardrails.
             "annotations": {"helm.sh/resource-policy": "keep"},
         },
         "spec": {

@@ -102,7 +102,7 @@ fn annotated_already(
     Some(finding.at("spec.exceptBy"))
 }
 
-/// The findings on names in expressions that do not exist: protections, kinds, and fields that the definition of the policy kind
+/// The findings on names in expressions that do not exist: protections, kinds, and fields that the CRD of the policy kind
 /// does not have.
 pub(crate) fn unknown_names(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
     let mut findings = unknown_fields(snapshot, guardrail);
@@ -189,7 +189,7 @@ fn known_names<'a>(
     }
 }
 
-/// The findings on fields that expressions read and the definition of the policy kind does not have.
+/// The findings on fields that expressions read and the CRD of the policy kind does not have.
 fn unknown_fields(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
     let Some(kind) = &guardrail.policy_kind else {
         return Vec::new();

@@ -224,7 +224,7 @@ pub enum From {
     None,
     /// Namespaces with these labels.
     Selector(Box<Selector>),
-    /// Unknown: the definition allows a selector with any operator, and this one cannot be parsed.
+    /// Unknown: the CRD allows a selector with any operator, and this one cannot be parsed.
     Unknown,
 }
 

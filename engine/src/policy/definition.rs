@@ -1,4 +1,4 @@
-//! A policy under the definition of its kind: its version, and its fields.
+//! A policy under the CRD of its kind: its version, and its fields.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::model::object::Object;
 // === impl Policy ===
 
 impl Policy {
-    /// The spec as the API server stores it: without the fields that the definition does not have and the nulls that
+    /// The spec as the API server stores it: without the fields that the CRD does not have and the nulls that
     /// cannot be stored, and with its defaults; without what does not act on the listeners that it is read for.
     pub fn spec(&self) -> Value {
         let mut spec = spec(&self.object);
@@ -20,7 +20,7 @@ impl Policy {
         spec
     }
 
-    /// Makes of a spec what the API server stores: removes the fields that the definition does not have and the nulls
+    /// Makes of a spec what the API server stores: removes the fields that the CRD does not have and the nulls
     /// that cannot be stored, and fills in the defaults. Returns the first of the removed fields. Fields of targets have rules of their own.
     pub fn as_stored(&self, spec: &mut Value) -> Vec<Unknown> {
         let version = self.object.meta.version.as_deref();
@@ -49,7 +49,7 @@ impl Policy {
         is_unseen(&self.object)
     }
 
-    /// The first constraint or rule of the definition for which the API server refuses it.
+    /// The first constraint or rule of the CRD for which the API server refuses it.
     pub fn violation(&self) -> Option<Violation> {
         let schema = self.schema()?;
         let asks = self.strategies.is_none() && self.is_unseen();

@@ -8,7 +8,7 @@ use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::object::Node;
 use crate::engine::state::snapshot::{Change, Snapshot};
 
-/// The definitions, classes and Namespaces of a cluster.
+/// The CRDs, classes and Namespaces of a cluster.
 pub(super) fn surroundings(cluster: &Snapshot, rules: &Arc<ProfileRules>) -> Snapshot {
     let kinds = [
         GroupKind::CRD,

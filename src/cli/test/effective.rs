@@ -82,7 +82,7 @@ fn says_something(test: &ExpectedEffective) -> Result<(), TestFailure> {
     Ok(())
 }
 
-/// Refuses settings that must be absent and cannot be there: the definition does not have them.
+/// Refuses settings that must be absent and cannot be there: the CRD does not have them.
 fn has_fields(
     world: &World,
     kind: &GroupKind,

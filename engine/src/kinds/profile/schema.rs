@@ -1,4 +1,4 @@
-//! A compact form of a definition's schema of the spec: the names of the fields, and the validation rules.
+//! A compact form of a CRD's schema of the spec: the names of the fields, and the validation rules.
 //!
 //! A field keeps only its name, its default, and whether it is a plain string, a whole number or a boolean. That
 //! suffices to find the fields that the API server drops or fills in, and to evaluate the rules on an object.
@@ -111,11 +111,11 @@ pub enum FieldDefault {
     None,
     /// This JSON, also in the place of a `null`.
     Json(Arc<str>),
-    /// Something that is not kept: versions differ in it, a `null` stays, or the definition has too many defaults.
+    /// Something that is not kept: versions differ in it, a `null` stays, or the CRD has too many defaults.
     Unknown,
 }
 
-/// A field that the definition does not have.
+/// A field that the CRD does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// Its path from the root of the object: `spec.retry.tries`.

@@ -40,7 +40,7 @@ impl Profile {
         unknown
     }
 
-    /// Whether the API server takes a spec in a version, as far as its definition is known. `spec` is what it stores.
+    /// Whether the API server takes a spec in a version, as far as its CRD is known. `spec` is what it stores.
     pub fn is_valid(&self, version: Option<&str>, spec: &Value) -> bool {
         let schema = self.schema(version);
         schema.is_none_or(|schema| schema.violations(spec).is_empty())

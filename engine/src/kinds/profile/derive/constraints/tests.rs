@@ -293,7 +293,7 @@ fn nested_alternatives_and_large_values_end() {
     assert!(violations_of(&schema, &json!({"f19999": 1})).is_empty());
 }
 
-/// A schema that is valid both for a definition and as JSON Schema (draft 4).
+/// A schema that is valid both for a CRD and as JSON Schema (draft 4).
 fn schemas() -> impl Strategy<Value = Value> {
     let numbers = || -3_i64..4;
     let sizes = || 0_u64..3;
