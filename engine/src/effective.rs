@@ -1,6 +1,6 @@
 //! Effective policies around an object, path by path.
 //!
-//! Paths that carry the same policies form one [`PathGroup`], which is folded and reported once.
+//! Paths that carry the same policies form one [`PathGroup`], which is merged and reported once.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -100,7 +100,7 @@ pub struct Resolver<'a> {
     arena: Arena,
     /// The remaining fuel, shared with its parts.
     fuel: Fuel,
-    /// The last question and its answer.
+    /// The arguments and the result of the last [`Resolver::paths_with_scope`].
     last: Option<(ObjectKey, GroupKind, PathScope, Rc<[PathGroup]>)>,
     /// A profile of no kind, for paths without policies.
     no_kind: Option<Arc<Profile>>,

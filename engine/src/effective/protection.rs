@@ -59,8 +59,9 @@ pub struct Loss {
     pub protection: Arc<str>,
     /// The effective targets of these paths.
     pub objects: BTreeSet<ObjectKey>,
-    /// The listeners, the Services, or the rules that delegate, by which requests to them come only after the change,
-    /// without the protection, while those that came before had it. Empty if paths lose it that were there before.
+    /// The listeners, Services or delegating rules through which requests reach these targets only
+    /// after the change, without the protection, while all earlier paths had it. Empty if paths
+    /// that were there before lose it.
     pub opened: BTreeSet<Place>,
     /// The lost protection: its former sources, and the policies in their place.
     pub lost: Lost,
@@ -77,7 +78,7 @@ pub struct Lost {
     pub now: BTreeSet<ObjectKey>,
     /// The requests that keep it: some, or none on at least one of the paths.
     pub remains: Extent,
-    /// Why what is in force after the change provides no more, as sentences for users.
+    /// Sentences for users: why the settings after the change provide less.
     pub reasons: BTreeSet<Arc<str>>,
 }
 
@@ -103,7 +104,7 @@ pub fn lost_by_object<'a>(
     losses(states, renames, kind, changes, ObjectKey::clone)
 }
 
-/// The losses, those of objects with the same part together.
+/// The losses. Objects for which `part` is equal share one.
 fn losses<'a, P: Ord>(
     states: [&Snapshot; 2],
     renames: &Renames,
@@ -252,7 +253,8 @@ struct Losing<'a> {
     known: HashMap<Compared, Option<Lost>>,
 }
 
-/// The results before a change, beside the path and on it, and after it; and what the Gateways themselves do.
+/// The effective policies before a change on the former paths, if they are others, and on the path;
+/// those after it; and the client certificates that the Gateways themselves ask for.
 type Compared = (
     (
         Option<FormerEffective>,
@@ -262,7 +264,8 @@ type Compared = (
     Owns,
 );
 
-/// A result, and what the Gateway itself does there.
+/// The effective policy of a path, and the client certificates that the Gateway itself asks for
+/// there.
 type AtPath = (Shared<Effective>, Option<OwnTls>);
 
 // === impl Losing ===
@@ -358,7 +361,7 @@ impl Lost {
         after: (&Snapshot, &[AtPath]),
     ) -> Option<Self> {
         let [had, has] = [before, after].map(|(snapshot, paths)| {
-            // Where requests fail, none passes without the protection.
+            // Requests that fail do not pass without the protection.
             let passing = paths
                 .iter()
                 .filter(|(one, _)| !requests_fail(snapshot, one));
@@ -398,7 +401,7 @@ impl Lost {
         Some(lost)
     }
 
-    /// A part of what provided it, while the rest stays in force.
+    /// The loss of some settings that provided the protection, while others stay in force.
     fn part(sources: Vec<Source>, after: &[AtPath]) -> Self {
         let mut lost = Self {
             now: after.iter().flat_map(|(one, _)| one.policies()).collect(),
@@ -409,7 +412,7 @@ impl Lost {
         lost
     }
 
-    /// Records what provided it.
+    /// Records the policies and settings that provided it.
     fn note_sources(&mut self, sources: impl IntoIterator<Item = Source>) {
         for (by, setting) in sources {
             self.by.insert(by);
@@ -419,7 +422,7 @@ impl Lost {
         }
     }
 
-    /// Adds what other paths lose.
+    /// Adds the loss of other paths.
     fn add(&mut self, other: &Self) {
         self.by.extend(other.by.iter().cloned());
         self.now.extend(other.now.iter().cloned());

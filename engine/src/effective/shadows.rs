@@ -78,7 +78,8 @@ impl Taker {
 /// The order in which a Gateway tries routes whose matches are equal.
 #[derive(Clone, Debug)]
 struct Order {
-    /// As which kind rules of `GRPCRoutes` are compared with those of `HTTPRoutes`; `None` if they are not.
+    /// The kind under which rules of `GRPCRoutes` and `HTTPRoutes` are compared with each other;
+    /// `None` if they are not.
     together: Option<GroupKind>,
     /// Whether those of `HTTPRoutes` go first, whatever their age.
     http_first: bool,
@@ -104,7 +105,7 @@ impl Order {
         (self.http_first && is_grpc, Precedence::of(route))
     }
 
-    /// The kind as which routes of a kind are compared.
+    /// The kind under which routes of a kind are compared.
     fn kind(&self, kind: &GroupKind) -> GroupKind {
         let together = self.together.as_ref();
         let other = together.filter(|_| kind.is_gateway_api("GRPCRoute"));

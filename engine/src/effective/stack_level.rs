@@ -51,7 +51,7 @@ pub type Stack = Vec<StackLevel>;
 // === impl StackLevel ===
 
 impl StackLevel {
-    /// It, for a merge.
+    /// This level, as the merge reads it.
     pub(super) fn folded(&self) -> MergeLevel<'_> {
         MergeLevel {
             level: self.step.level,

@@ -28,14 +28,14 @@ pub struct Taken {
 pub(super) struct NewListeners<'a> {
     before: &'a Snapshot,
     after: &'a Snapshot,
-    /// Those with a hostname, with their port.
+    /// The new listeners that have a hostname, with their port.
     listeners: Vec<(Place, u16, Arc<str>)>,
 }
 
 // === impl NewListeners ===
 
 impl<'a> NewListeners<'a> {
-    /// Those of the Gateways of these objects.
+    /// The new listeners of the Gateways of these objects.
     pub(super) fn of(before: &'a Snapshot, after: &'a Snapshot, objects: &[ObjectKey]) -> Self {
         let with_listeners = objects.iter().filter(|key| key.gk.has_listeners());
         let gateways: BTreeSet<&ObjectKey> =

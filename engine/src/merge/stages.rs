@@ -1,8 +1,10 @@
-//! Merges levels in stages, as some controllers do: the result of one stage is laid over the result of another.
+//! Merges levels in stages, as some controllers do: first the levels within a stage, then the
+//! results of the stages.
 //!
-//! Proxies lay the settings of a route over those of its host, and these over those of the listener, one by one. A
-//! setting that switches something off is a setting of its own there: it stays, whatever the route asks for. The same
-//! holds for settings that name a provider: each level has its own, and all are in force.
+//! Proxies apply the settings of a listener, then those of the host, then those of the route, one
+//! setting at a time. A setting that switches something off is a separate setting there: it stays,
+//! whatever the route asks for. The same holds for settings that name a provider: each level has
+//! its own, and all are in force.
 
 use super::kept::fold_over;
 use super::{Effective, MergeLevel, Merged, fold, inherited, layers};

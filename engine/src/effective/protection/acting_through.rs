@@ -1,4 +1,5 @@
-//! Protections of kinds whose policies act through a policy of another kind: where others take the place of that one, they do nothing.
+//! Protections of kinds whose policies act through a policy of another kind. If other policies
+//! replace that one, they protect nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -87,7 +88,7 @@ fn in_force(
     there.map(|group| group.effective).collect()
 }
 
-/// Whether policies are in force there, and the setting comes from none of those through which others act.
+/// Whether policies are in force there, and none of them is one through which others act.
 fn is_displaced(effective: &Effective, through: &ActsThrough) -> bool {
     let leaves = effective.leaves();
     let mut own = leaves.iter().filter(|(path, setting)| {

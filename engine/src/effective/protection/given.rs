@@ -35,7 +35,7 @@ pub(super) struct Given {
     pub(super) sources: Vec<Source>,
     /// Why it does not hold for all requests, as sentences for users.
     pub(super) weaknesses: BTreeSet<Arc<str>>,
-    /// The settings that count together, one by one.
+    /// The contributions, to find out which of them a change removes.
     pub(super) contributions: Contributions,
     /// Whether a policy that is an alternative to others lets every request pass.
     pub(super) lets_all_pass: bool,
@@ -50,7 +50,7 @@ struct OfOne {
     is_alternative: bool,
 }
 
-/// Looks at settings for one protection.
+/// Finds out how settings provide one protection.
 #[derive(Clone, Copy)]
 struct Look<'a> {
     snapshot: &'a Snapshot,
@@ -101,7 +101,7 @@ impl Given {
         look.together(apart.iter().map(InForce::of))
     }
 
-    /// Whether policies say what becomes of requests: they protect some, or let them pass.
+    /// Whether policies decide about requests: they protect some, or let some pass.
     pub(super) fn says_something(&self) -> bool {
         self.extent > Extent::None || !self.weaknesses.is_empty()
     }

@@ -1,5 +1,5 @@
-//! Protections of several kinds whose policies are alternatives to each other: a policy of one kind that lets every request pass
-//! takes away what those of the others protect.
+//! Protections of several kinds whose policies are alternatives to each other: a policy of one kind
+//! that lets every request pass removes the protection by the others.
 
 use super::Lost;
 use super::given::Given;
@@ -80,8 +80,9 @@ impl<'a> OtherKinds<'a> {
         opened
     }
 
-    /// Whether the object itself or the other kinds decide there what becomes of requests, so that it loses nothing of the changed
-    /// kind: they let every request pass already, or the other kinds protect as much after the change as the changed kind before.
+    /// Whether the object loses nothing by the changed kind, because the object itself or the other
+    /// kinds already let every request pass, or because the other kinds protect as much after the
+    /// change as the changed kind before.
     pub(super) fn decide(&mut self, shifted: &EffectiveChange, object: &ObjectKey) -> bool {
         if opened_by_target(self.before.snapshot, self.profile, object).is_some() {
             return true;

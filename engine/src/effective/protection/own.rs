@@ -1,5 +1,5 @@
-//! Client certificates that a Gateway itself asks for, in `spec.tls.frontend`, where no policy does. A policy that says what becomes of
-//! client certificates at a listener takes the place of what the Gateway says.
+//! Client certificates that a Gateway itself asks for, in `spec.tls.frontend`, where no policy
+//! does. A policy about client certificates at a listener replaces the setting of the Gateway.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -86,7 +86,8 @@ pub fn own_client_certificates(resolver: &mut Resolver<'_>, listener: &Place) ->
     (!decided).then(|| own.text())
 }
 
-/// The client certificates that Gateways themselves ask for no longer, or without refusing anybody. One loss for each Gateway.
+/// The client certificates that Gateways themselves no longer ask for, or no longer require. One
+/// loss for each Gateway.
 pub fn lost_by_gateways(
     [was, is]: [&mut Resolver<'_>; 2],
     objects: &[ObjectKey],
@@ -169,7 +170,7 @@ pub(super) fn lost_at_new_listeners(
 // === impl ListenerEffects ===
 
 impl ListenerEffects<'_, '_> {
-    /// Whether a policy says what becomes of client certificates at a listener.
+    /// Whether a policy decides about client certificates at a listener.
     fn is_decided(&mut self, listener: &Place) -> bool {
         let snapshot = self.resolver.snapshot();
         snapshot.used_kinds().any(|kind| {
