@@ -139,8 +139,8 @@ fn no_target(key: &ObjectKey, profile: &Profile) -> Finding {
         .only_if(profile.required.is_said())
 }
 
-/// The finding on a policy with both stanzas, for kinds whose CRD allows them together without defining the
-/// result.
+/// The finding on a policy with both stanzas, for kinds whose CRD allows them together without
+/// defining the result.
 fn both_stanzas(key: &ObjectKey, profile: &Profile, spec: &Value) -> Option<Finding> {
     let strategies = &profile.strategies;
     let names = strategies.stanzas?;

@@ -125,7 +125,7 @@ impl Policy {
         })
     }
 
-    /// Whether it names a Gateway of whose class another Gateway has the same name.
+    /// Whether it names a Gateway that shares its name and its class with another Gateway.
     fn names_one_of_several(&self, snapshot: &Snapshot) -> bool {
         let own = &self.key().namespace;
         let named = self.targets.iter().filter_map(|target| target.object(own));

@@ -29,11 +29,11 @@ pub use effect::{Rejection, RejectionEffect};
 /// for several targets or policies.
 #[derive(Debug, Default)]
 pub struct RejectionFinder {
-    /// By policy.
+    /// The rejections because of a shared path, by policy.
     shared_paths: RefCell<HashMap<ObjectKey, Option<Rejection>>>,
     /// The targets at which a policy loses a conflict, by policy.
     lost_targets: RefCell<HashMap<ObjectKey, LostTargets>>,
-    /// By policy kind and `ListenerSet`, for policies on the whole set.
+    /// The rejections of policies on a whole `ListenerSet`, by policy kind and set.
     whole_sets: RefCell<HashMap<(GroupKind, ObjectKey), Option<Rejection>>>,
     /// Units of fuel used since [`RejectionFinder::fuel_used`] was last called.
     leaves: Cell<usize>,
@@ -66,7 +66,8 @@ impl RejectionFinder {
         self.find(snapshot, policy, target, false)
     }
 
-    /// Like [`RejectionFinder::rejection_of`], if the rejected policy still has a part in what is in force.
+    /// Like [`RejectionFinder::rejection_of`], only for rejections after which the policy is still
+    /// in force in part, or still replaces others.
     pub fn of_attached(
         &self,
         snapshot: &Snapshot,
@@ -133,7 +134,8 @@ impl RejectionFinder {
         self.most.is_some_and(|most| self.leaves.get() > most)
     }
 
-    /// A route that shares a path with one that the policy names, and that the policy does not name.
+    /// The rejection because a route that the policy does not name shares a path with one that it
+    /// names.
     fn shared_path(&self, snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
         let named = routes_named(policy);
         let mut one_kind = KeptOutCache::new(snapshot);
@@ -190,8 +192,8 @@ impl RejectionFinder {
         })
     }
 
-    /// Another plain HTTP listener on the port of the target. A policy on a whole Gateway covers the listeners of its
-    /// `ListenerSets` too.
+    /// The rejection because another plain HTTP listener has the port of the target. A policy on a
+    /// whole Gateway covers the listeners of its `ListenerSets` too.
     fn shared_port(
         &self,
         snapshot: &Snapshot,
@@ -221,7 +223,7 @@ impl RejectionFinder {
         rejection
     }
 
-    /// An older policy that wins the conflict at another target of the policy.
+    /// The rejection because an older policy wins the conflict at another target of the policy.
     fn lost_elsewhere(
         &self,
         snapshot: &Snapshot,
@@ -250,7 +252,8 @@ impl RejectionFinder {
         lost_elsewhere::rejection(all.get(policy.key())?, target)
     }
 
-    /// A rule of an `HTTPRoute` that sends requests both to a Service of the policy and to another one.
+    /// The rejection because a rule of an `HTTPRoute` sends requests both to a Service of the
+    /// policy and to another one.
     fn mixed_rule(
         &self,
         snapshot: &Snapshot,
@@ -294,7 +297,7 @@ impl RejectionFinder {
     }
 }
 
-/// Why its settings make a policy invalid at a target.
+/// The rejection because of the settings of the policy itself.
 fn by_its_settings(policy: &Policy, target: &Place) -> Option<Rejection> {
     let rejected = policy.rejected_on(&target.object.gk)?;
     Some(Rejection {
@@ -306,7 +309,8 @@ fn by_its_settings(policy: &Policy, target: &Place) -> Option<Rejection> {
     })
 }
 
-/// The first reference in the settings of a policy that leads nowhere.
+/// The rejection because of a reference in the settings that cannot be resolved; the first one
+/// counts.
 fn unresolved(snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
     let unresolved = policy.unresolved(snapshot)?;
     Some(Rejection {
@@ -318,7 +322,8 @@ fn unresolved(snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
     })
 }
 
-/// Why the controllers of a policy report that it is invalid, for kinds of which it is known what becomes of such a policy.
+/// The rejection because the controllers report that the policy is invalid, if its profile states
+/// the effect of such a report.
 fn reported_invalid(snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
     let reported = policy.reported_invalid(snapshot)?;
     Some(Rejection {

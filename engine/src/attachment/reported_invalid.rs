@@ -48,7 +48,8 @@ impl Policy {
         })
     }
 
-    /// Whether its controllers may report that it is invalid, and that means something for it.
+    /// Whether its controllers may report that it is invalid, and its profile states the effect of
+    /// that.
     pub(super) fn may_be_reported_invalid(&self) -> bool {
         self.profile.reported_invalid.is_some() && self.object.reported.is_some()
     }

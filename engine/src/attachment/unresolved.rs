@@ -1,4 +1,4 @@
-//! References in the settings of a policy that lead nowhere.
+//! References in the settings of a policy that cannot be resolved.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::policy::Policy;
 use crate::state::grants::granted;
 use crate::state::snapshot::{Snapshot, namespace_key};
 
-/// A reference of a policy that leads nowhere.
+/// A reference of a policy that cannot be resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct Unresolved<'a> {
     /// The facts about the field.
@@ -100,7 +100,7 @@ impl Policy {
     }
 }
 
-/// Whether an object has no such field, as far as its spec is known: an empty one says nothing.
+/// Whether an object certainly lacks a field. An object whose spec is unknown or empty may have it.
 fn lacks_field(snapshot: &Snapshot, object: &ObjectKey, field: &[String]) -> bool {
     let spec = snapshot
         .get(object)

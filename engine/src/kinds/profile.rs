@@ -355,8 +355,8 @@ impl Profile {
         !is_refused && allow.is_none_or(|allow| allow.is_empty() || allow.iter().any(fits))
     }
 
-    /// Whether a kind can be the target of an entry in this field. The rules of a CRD about references by name
-    /// do not apply to selectors.
+    /// Whether a kind can be the target of an entry in this field. The rules of a CRD about
+    /// references by name do not apply to selectors.
     pub fn takes(&self, field: &RefField, gk: &GroupKind, selects: bool) -> bool {
         let from_crd = self
             .allow

@@ -11,8 +11,9 @@ use crate::model::object::Object;
 // === impl Policy ===
 
 impl Policy {
-    /// The spec as the API server stores it: without the fields that the CRD does not have and the nulls that
-    /// cannot be stored, and with its defaults; without what does not act on the listeners that it is read for.
+    /// The spec as the API server stores it: without the fields that the CRD does not have and the
+    /// nulls that cannot be stored, and with its defaults. Settings that do not act on the
+    /// listeners of this variant are left out.
     pub fn spec(&self) -> Value {
         let mut spec = spec(&self.object);
         self.as_stored(&mut spec);
@@ -20,8 +21,9 @@ impl Policy {
         spec
     }
 
-    /// Makes of a spec what the API server stores: removes the fields that the CRD does not have and the nulls
-    /// that cannot be stored, and fills in the defaults. Returns the first of the removed fields. Fields of targets have rules of their own.
+    /// Changes a spec to the one that the API server stores: removes the fields that the CRD does
+    /// not have and the nulls that cannot be stored, and fills in the defaults. Returns the first
+    /// of the removed fields. Fields of targets have their own rules.
     pub fn as_stored(&self, spec: &mut Value) -> Vec<Unknown> {
         let version = self.object.meta.version.as_deref();
         self.profile.as_stored(version, spec)

@@ -50,7 +50,7 @@ impl Variant {
 // === impl Policy ===
 
 impl Policy {
-    /// Which of the variants of its object it is.
+    /// The variant of its object that it is.
     pub(crate) fn variant(&self) -> Variant {
         self.variant
     }

@@ -292,7 +292,7 @@ fn unread(route: &Object, rule: Option<(usize, Arc<str>)>, why: &str) -> NotTake
 // === impl Hosts ===
 
 impl Hosts<'_> {
-    /// The order in which rules are tried. Nothing is known of that of meshes.
+    /// The order in which rules are tried; the default one for meshes, whose order is unknown.
     fn order(self) -> RuleOrder {
         match self {
             Self::Count(at) => at.order,
@@ -304,7 +304,8 @@ impl Hosts<'_> {
 // === impl Choice ===
 
 impl Choice<'_> {
-    /// The choice among the routes of several listeners with one order. A route of several of them counts once.
+    /// The choice among the routes of several listeners with one order. A route that is attached to
+    /// several of them counts once.
     pub(super) fn of_all(choices: impl IntoIterator<Item = Self>) -> Self {
         let mut all = Self::default();
         for choice in choices {

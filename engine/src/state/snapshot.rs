@@ -213,7 +213,8 @@ impl Snapshot {
         definition.map(|crd| &**crd)
     }
 
-    /// Policy kinds that have policies but no CRD: only their profiles describe their fields. Sorted.
+    /// Policy kinds that have policies but no CRD: only their profiles describe their fields.
+    /// Sorted.
     pub fn undefined_kinds(&self) -> impl Iterator<Item = &GroupKind> {
         let defined: HashSet<&GroupKind> = self.definitions().map(|crd| &crd.gk).collect();
         self.used_kinds()

@@ -43,9 +43,9 @@ type Paths = Rc<[Rc<AncestorPath>]>;
 /// Finds the ancestor paths through rules that delegate, and caches them.
 #[derive(Debug, Default)]
 pub struct DelegatedPaths {
-    /// All paths by route, those through delegation last, and how many these are.
+    /// All paths of each route, those through delegation last, and the number of the latter.
     known: HashMap<ObjectKey, (Paths, usize), PrehashedBuildHasher>,
-    /// `None` if no request reaches the path.
+    /// The path through each rule that delegates; `None` if no request reaches it.
     through: maps::HashMap<Through, Option<Taken>>,
     /// The requests on each path through delegation to a route.
     matches: maps::HashMap<(Rc<AncestorPath>, ObjectKey), Rc<[RequestMatch]>>,

@@ -1,4 +1,5 @@
-//! Findings by the CRD of a kind on an object as a whole: its version, unknown fields, violated rules.
+//! Findings by the CRD of a kind on an object as a whole: its version, unknown fields, violated
+//! rules.
 
 use std::sync::Arc;
 
@@ -21,8 +22,8 @@ pub fn of_policy(policy: &Policy) -> Vec<Finding> {
     findings
 }
 
-/// The finding if the version of a Gateway API object does not exist: the CRD does not serve it or, without a
-/// CRD, no release has it.
+/// The finding if the version of a Gateway API object does not exist: the CRD does not serve it or,
+/// without a CRD, no release has it.
 pub fn served(key: &ObjectKey, version: &str, definition: Option<&Crd>) -> Option<Finding> {
     let of_releases = gateway_versions(&key.gk);
     let known: Vec<&str> = match definition {
@@ -33,8 +34,8 @@ pub fn served(key: &ObjectKey, version: &str, definition: Option<&Crd>) -> Optio
     (!is_served).then(|| no_version(key, version, &known))
 }
 
-/// Findings by the CRD on the spec of a Gateway API object in a served version. Removes the fields that the
-/// CRD does not have.
+/// Findings by the CRD on the spec of a Gateway API object in a served version. Removes the fields
+/// that the CRD does not have.
 pub fn of_spec(key: &ObjectKey, version: &str, definition: &Crd, spec: &mut Value) -> Vec<Finding> {
     let schemas = &definition.facts.versions;
     let Some(schema) = schemas.iter().find(|schema| *schema.name == *version) else {
@@ -120,8 +121,8 @@ fn broken_by(
     findings.collect()
 }
 
-/// The finding on a missing field without which the policy is rejected. A CRD may have a rule that says the
-/// same.
+/// The finding on a missing field without which the policy is rejected. A CRD may have a rule that
+/// says the same.
 pub(super) fn unmet(policy: &Policy, spec: &Value) -> Option<Finding> {
     let needs = policy.profile.unmet(spec)?;
     if !broken(policy, spec).is_empty() {

@@ -109,7 +109,7 @@ fn spelling(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Option<F
     )
 }
 
-/// The kind of a target that can be read.
+/// The kind of a target, for messages; `its kind` if the target cannot be read.
 fn kind<'a>(entry: &'a Entry<'_>) -> &'a str {
     entry
         .target
@@ -254,7 +254,8 @@ fn unsupported(
         .only_if(sure)
 }
 
-/// Only for kinds that are known and listed: a kind that the API server does not serve is legal.
+/// The finding on a target that does not exist. Only for kinds that are known and listed: a kind
+/// that the API server does not serve is legal.
 fn not_found(
     snapshot: &Snapshot,
     policy: &Policy,

@@ -1,4 +1,4 @@
-//! Why controllers reject a policy, and what becomes of it.
+//! Rejections of policies by controllers: the reason, and the effect on the policy.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::kinds::profile::WhenRejected;
 use crate::model::ids::{ObjectKey, Place};
 
-/// Why controllers reject a policy.
+/// The rejection of a policy by its controllers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rejection {
     /// The reason of the condition.
@@ -61,7 +61,8 @@ impl Rejection {
         )
     }
 
-    /// The sections of the target on which alone the policy is rejected; none if it is rejected as a whole.
+    /// The sections of the target on which the policy is rejected; none if it is rejected as a
+    /// whole.
     pub fn sections(&self) -> &[Arc<str>] {
         match &self.effect {
             RejectionEffect::WithoutSections { sections, .. } => sections,

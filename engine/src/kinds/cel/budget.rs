@@ -4,8 +4,8 @@
 /// not worth the time of a review.
 const STEPS: usize = 100_000;
 
-/// The maximum number of steps of all rules of one CRD, for parsing (one for each byte) and evaluation. The
-/// largest real CRDs take a tenth of it.
+/// The maximum number of steps of all rules of one CRD, for parsing (one for each byte) and
+/// evaluation. The largest real CRDs take a tenth of it.
 const ALL_STEPS: usize = 200_000;
 
 /// Bytes of a string that are compared or searched in one step.

@@ -5,7 +5,8 @@ use super::derive::Derived;
 use super::{Allowed, Fact, Parent, RefField, Shape, Source, Strategies};
 use crate::model::ids::GroupKind;
 
-/// The fields that hold references, without those that the CRD does not have, and with its limits and members.
+/// The fields that hold references, without those that the CRD does not have, and with its limits
+/// and members.
 pub(super) fn refs(known_fields: Fact<Vec<RefField>>, crd: &Derived) -> Fact<Vec<RefField>> {
     if known_fields.from != Source::Builtin {
         return known_fields;
@@ -113,8 +114,8 @@ pub(super) fn allow(
     Some(Fact { value, from })
 }
 
-/// The parents whose routes controllers follow: a release whose CRD takes no `ListenerSet` as a target, where the
-/// profile does, follows none.
+/// The parents whose routes controllers follow: a release whose CRD takes no `ListenerSet` as a
+/// target, where the profile does, follows none.
 pub(super) fn parents(
     stated: Fact<Vec<Parent>>,
     allow: Option<&Fact<Vec<Allowed>>>,
@@ -142,8 +143,8 @@ fn overlap(one: &GroupKind, other: &GroupKind) -> bool {
     same(&one.group, &other.group) && same(&one.kind, &other.kind)
 }
 
-/// Replaces the field that names a strategy, and its names, by those of the CRD. Returns whether this changes
-/// anything.
+/// Replaces the field that names a strategy, and its names, by those of the CRD. Returns whether
+/// this changes anything.
 pub(super) fn strategy(strategies: &mut Strategies, crd: &Derived) -> bool {
     let of_crd = &crd.strategies;
     let Some(path) = &strategies.path else {
@@ -169,7 +170,8 @@ pub(super) fn strategy(strategies: &mut Strategies, crd: &Derived) -> bool {
     narrowed
 }
 
-/// Whether the CRD has a field of `spec` in some version. If it does not list its fields, it may have any.
+/// Whether the CRD has a field of `spec` in some version. If it does not list its fields, it may
+/// have any.
 pub(super) fn has(crd: &Derived, path: &str) -> bool {
     let all = crd.versions.last().map(|version| &*version.spec);
     all.is_none_or(|spec: &Shape| spec.at(path).is_some())

@@ -295,7 +295,8 @@ impl RefField {
         self.section_field.as_deref().unwrap_or("sectionName")
     }
 
-    /// Whether entries may have a name. Those of `targetSelectors` may not, unless a CRD says otherwise.
+    /// Whether entries may have a name. Those of `targetSelectors` may not, unless a CRD says
+    /// otherwise.
     pub fn takes_name(&self) -> bool {
         let member = |members: &Vec<String>| members.iter().any(|member| member == "name");
         self.members

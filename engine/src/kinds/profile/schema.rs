@@ -111,7 +111,7 @@ pub enum FieldDefault {
     None,
     /// This JSON, also in the place of a `null`.
     Json(Arc<str>),
-    /// Something that is not kept: versions differ in it, a `null` stays, or the CRD has too many defaults.
+    /// Not kept: versions differ in it, a `null` stays, or the CRD has too many defaults.
     Unknown,
 }
 

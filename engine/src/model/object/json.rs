@@ -305,8 +305,8 @@ pub(super) fn node(
     Ok(node)
 }
 
-/// Like [`node`], for an object that contains too much: a CRD that is not of a policy kind only needs its
-/// names, and some are larger than any CRD of a policy kind.
+/// Like [`node`], for an object that contains too much: a CRD that is not of a policy kind only
+/// needs its names, and some are larger than any CRD of a policy kind.
 pub(super) fn node_of_large(gk: &GroupKind, meta: &Meta, spec: &RawValue) -> Option<Node> {
     if *gk != GroupKind::CRD || crd::may_be_of_a_policy(spec.get(), &meta.labels) {
         return None;

@@ -7,7 +7,7 @@ use super::Snapshot;
 use crate::model::acceptance::Acceptance;
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
 
-/// By Gateway. Snapshots between which no object changes that acceptance depends on share it.
+/// The acceptance by Gateway. Snapshots share it as long as no object changes that it depends on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acceptances(
     Arc<Mutex<HashMap<ObjectKey, Arc<Acceptance>, PrehashedBuildHasher>>>,

@@ -12,7 +12,8 @@ use crate::kinds::profile::{Field, FieldDefault, Shape, SpecRule, Step, VersionS
 /// The maximum number of different parts that are kept of one CRD. The largest real CRDs have some
 /// hundred.
 const MOST_SHAPES: usize = 20_000;
-/// The maximum size of the rules of one version in bytes; those of the largest real CRDs have about 30,000.
+/// The maximum size of the rules of one version in bytes; those of the largest real CRDs have about
+/// 30,000.
 const MOST_RULES: usize = 65_536;
 /// The maximum size of all defaults of one CRD in bytes.
 const MOST_DEFAULTS: usize = 65_536;

@@ -59,7 +59,7 @@ struct Walk<'a> {
     /// How many violations are looked for.
     most: usize,
     violations: Vec<Violation>,
-    /// Whether something could not be decided.
+    /// Whether some part could not be decided.
     is_unsure: bool,
 }
 
@@ -239,7 +239,7 @@ impl Constraints {
 // === impl Walk ===
 
 impl Walk<'_> {
-    /// Counts values. Whether they may be looked at; if not, nothing about them is certain.
+    /// Counts values. Returns whether they may be checked; if not, nothing about them is certain.
     fn count(&mut self, values: usize) -> bool {
         if let Some(left) = self.left.checked_sub(values) {
             *self.left = left;

@@ -1,4 +1,4 @@
-//! Tests of constraints: what they say of values, and that they judge as a JSON Schema validator does.
+//! Tests of constraints: their messages, and their agreement with a JSON Schema validator.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -283,7 +283,7 @@ fn nested_alternatives_and_large_values_end() {
     assert!(violations_of(&field(&schema), &json!({"of": "x"})).is_empty());
     let list = vec!["x"; 100_000];
     let items = json!({"type": "array", "items": schema});
-    // Too much to look at: nothing is certain of it.
+    // There are too many values to check, so no violation is certain.
     assert!(violations_of(&field(&items), &json!({"of": list})).is_empty());
     let mut wide = Map::new();
     for n in 0..20_000 {
