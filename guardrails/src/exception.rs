@@ -77,7 +77,7 @@ impl Exception {
             && self.kind.as_ref().is_none_or(|kind| *kind == target.gk)
     }
 
-    /// Whether its last day is near, so that somebody has to act.
+    /// Whether its last day is near.
     pub fn ends_soon(&self, today: Date) -> bool {
         !self.is_over(today) && self.until < today.saturating_add(SOON.days())
     }

@@ -136,7 +136,7 @@ impl Expression {
         }
     }
 
-    /// The texts that it compares with names, and what these are of.
+    /// The texts that it compares with names, and the type of each name.
     pub(crate) fn names(&self) -> impl Iterator<Item = (NameOf, &str)> {
         self.names.iter().map(|(of, name)| (*of, name.as_str()))
     }

@@ -1,4 +1,5 @@
-//! Objects that a change of labels takes out of a guardrail. From then on nothing is refused there.
+//! Objects to which a guardrail no longer applies after a change of labels. It refuses nothing
+//! there from then on.
 
 use std::collections::BTreeSet;
 

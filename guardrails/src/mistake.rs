@@ -174,7 +174,7 @@ pub(crate) fn why_no_truth(expression: &IdedExpr, types: &Types<'_>) -> Option<S
     Some(format!("it gives {what}; a requirement is true or false"))
 }
 
-/// The texts that an expression compares with names, and what these are of.
+/// The texts that an expression compares with names, and the type of each name.
 pub(crate) fn names<'a>(expression: &'a IdedExpr, types: &Types<'a>) -> Vec<(NameOf, &'a str)> {
     let Expr::Call(call) = &expression.expr else {
         return Vec::new();

@@ -56,7 +56,7 @@ type Fault = (usize, String);
 struct Scan<'a> {
     text: &'a str,
     rest: CharIndices<'a>,
-    /// The brackets that are open, with what is around them.
+    /// The open brackets, with the index of each and the depth around it.
     open: Vec<(char, usize, Level)>,
     level: Level,
     last: Last,

@@ -45,7 +45,7 @@ pub(crate) fn paths_of(group: &PathGroup) -> impl Iterator<Item = GuardedPath<'_
 // === impl PathId ===
 
 impl PathId {
-    /// The path under the names that hold after a change.
+    /// The same path after a change that renames objects.
     pub(crate) fn later(self, renames: &Renames) -> Self {
         if renames.is_empty() {
             return self;

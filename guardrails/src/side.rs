@@ -1,4 +1,4 @@
-//! The paths before or after a change, of the targets that it touches.
+//! The paths to the targets that a change touches, before or after it.
 
 use std::collections::{BTreeSet, HashMap};
 

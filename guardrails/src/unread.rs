@@ -15,7 +15,8 @@ pub(crate) struct UnreadPolicies(HashMap<GroupKind, BTreeMap<Arc<str>, String>>)
 // === impl UnreadPolicies ===
 
 impl UnreadPolicies {
-    /// Why it is not known what policies of a kind do to targets in a namespace.
+    /// Why the effect of policies of a kind on targets in a namespace is unknown; `None` if it is
+    /// known.
     pub(crate) fn why(
         &mut self,
         snapshot: &Snapshot,

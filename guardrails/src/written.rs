@@ -102,8 +102,8 @@ fn annotated_already(
     Some(finding.at("spec.exceptBy"))
 }
 
-/// The findings on names in expressions that do not exist: protections, kinds, and fields that the CRD of the policy kind
-/// does not have.
+/// The findings on names in expressions that do not exist: protections, kinds, and fields that the
+/// CRD of the policy kind does not have.
 pub(crate) fn unknown_names(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
     let mut findings = unknown_fields(snapshot, guardrail);
     findings.extend(unknown_texts(snapshot, guardrail));
