@@ -1,5 +1,5 @@
-//! Judges the standing state in the background: what `attache check --cluster` finds, and the states of all policies.
-//! Reviews do not wait for it.
+//! Judges the current state in the background: the findings of `attache check --cluster`, and the
+//! states of all policies. Reviews do not wait for it.
 
 mod counts;
 mod gauges;

@@ -1,8 +1,9 @@
 //! The live page: serves its files and its data, on loopback for `attache ui` and on the admin port for
 //! `attache serve --ui`.
 //!
-//! A request takes one path: `gate` (may it ask at all) -> `api` (what is asked) -> [`Answers`] (computed by the code
-//! behind the commands) -> JSON. Nothing here knows what the answers say, and nothing writes.
+//! A request takes one path: `gate` (is it allowed) -> `api` (which question) -> [`Answers`]
+//! (computed by the code behind the commands) -> JSON. This module does not read the answers, and
+//! changes nothing.
 
 use std::sync::Arc;
 

@@ -61,7 +61,8 @@ pub enum TelemetryError {
     Init(#[from] TryInitError),
 }
 
-/// The log of the process. Dropping it writes what waits, if somebody takes it.
+/// The log of the process. Dropping it writes the waiting lines, if its output accepts them in
+/// time.
 #[derive(Debug)]
 #[must_use = "the last lines are lost without it"]
 pub struct Logs(Lines);
@@ -114,7 +115,8 @@ fn filter() -> Result<EnvFilter, TelemetryError> {
     Ok(EnvFilter::new(wanted(DEFAULT)))
 }
 
-/// The directives of a filter: a bare level is of attache itself, libraries say what they are asked for.
+/// The directives of a filter: a bare level applies to attache itself. Libraries log warnings
+/// unless the filter names them.
 fn wanted(text: &str) -> String {
     let parts = text
         .split(',')
@@ -127,7 +129,7 @@ fn wanted(text: &str) -> String {
     format!("{LIBRARIES}{}", parts.collect::<String>())
 }
 
-/// Writes until nobody can hand over anything any more. A line that cannot be written is gone.
+/// Writes lines until all senders are dropped. A line that cannot be written is lost.
 fn write(queue: &Receiver<Entry>, to: &mut impl Write) {
     while let Ok(entry) = queue.recv() {
         match entry {

@@ -5,9 +5,9 @@ use super::refusal::Refusal;
 /// A question.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Question {
-    /// Which state is shown, and what of it could not be read.
+    /// The state that is shown, and the parts of it that could not be read.
     State {
-        /// Who asks, if that is known by a token.
+        /// The user, if a token identifies one.
         user: Option<String>,
     },
     /// The topology with the policies.

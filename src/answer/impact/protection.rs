@@ -61,7 +61,7 @@ pub(in crate::answer) fn add(known: &mut Vec<LostProtection>, requests: Vec<Lost
     known.sort();
 }
 
-/// Those of objects that are not known to lose the same protection.
+/// The losses of objects that are not known to lose the same protection.
 pub(super) fn unknown(
     known: &[LostProtection],
     mut requests: Vec<LostProtection>,
@@ -105,9 +105,10 @@ pub(in crate::answer) fn lost_protection(
     all
 }
 
-/// The protections that routes lose by the listeners that a change opens to them, of the kinds that act on listeners: none if the
-/// change renames objects, because then the listeners before have other names. And the client certificates that Gateways among
-/// these objects themselves ask for no longer, and what policies protect no longer on those that let every request pass.
+/// The protections that routes lose by listeners that a change opens to them, of kinds that act on
+/// listeners: none if the change renames objects, because then the listeners had other names
+/// before. Also the client certificates that Gateways among these objects no longer ask for, and
+/// the protections of targets that now let every request pass.
 pub(in crate::answer) fn at_listeners(
     states: &States<'_>,
     opened: &OpenedRoutes,

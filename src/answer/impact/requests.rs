@@ -273,7 +273,8 @@ fn is_renamed([before, after]: [&Matching<'_>; 2], old: &Place, new: &Place) -> 
     old.object == new.object && !is_there(after, old) && !is_there(before, new)
 }
 
-/// Whether the rule has no name and only another place in its route: it matches, filters and sends on as it did.
+/// Whether a rule without a name only has another index in its route: it matches, filters and
+/// forwards as before.
 fn is_moved(
     [before, after]: [&Matching<'_>; 2],
     [(old, taken_before), (new, taken_after)]: [(&Taker, &RequestMatch); 2],

@@ -254,8 +254,9 @@ impl Read {
         self.view.snapshot.profile(gk).is_some()
     }
 
-    /// The kinds of which some objects could not be read, each with the reason. A CRD that could not be read is
-    /// known only by its name, so that all policy kinds of its group count, as the other state has them.
+    /// The kinds of which some objects could not be read, each with the reason. A CRD that could
+    /// not be read is known only by its name, so that all policy kinds of its group count, as the
+    /// other state has them.
     pub(super) fn hidden(&self, other: &Self) -> BTreeMap<GroupKind, String> {
         let mut hidden = BTreeMap::new();
         for Missing { what, why } in &self.view.missing {

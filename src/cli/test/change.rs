@@ -1,4 +1,5 @@
-//! A test of a change: each object is a request to the webhook, in its order, and what is allowed is applied.
+//! A test of a change: each object is a request to the webhook, in order, and the allowed ones are
+//! applied.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -208,7 +209,8 @@ impl Applied<'_> {
         Ok(Some(value))
     }
 
-    /// When the object was created, if it is stored. In files only the order tells.
+    /// The creation time of a stored object. For objects from files, only the order of these times
+    /// has a meaning.
     fn created(&self, key: &ObjectKey) -> Option<String> {
         let object = self.snapshot.get(key)?;
         object.meta.created.map(|created| created.to_string())

@@ -267,7 +267,7 @@ fn source(shown: &OnPaths, pointer: &str, expected: &str) -> String {
     if sources_under.is_empty() {
         let outer = sources.iter().filter(|(at, _)| is_in(at, pointer));
         let outer = outer.max_by_key(|(at, _)| at.len());
-        // A list is one setting; a field of an object that is not there has no source.
+        // A field in a list has the source of the list. A field that does not exist has no source.
         let there = shown.effective.spec.as_ref();
         let there = there.is_some_and(|spec| spec.pointer(pointer).is_some());
         sources_under.extend(

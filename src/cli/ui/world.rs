@@ -14,13 +14,14 @@ use crate::engine::admission::severities::Severities;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::routing::Matching;
 
-/// A state, and what belongs to it.
+/// A state, with the guardrails and settings of the webhook for it.
 pub(super) struct World {
     /// The objects, with their specs.
     pub(super) view: View,
     /// The guardrails in use.
     pub(super) guardrails: Guardrails,
-    /// Those of the configuration, as far as they are known: an object of the same name takes the place of one.
+    /// The guardrails of the configuration, as far as they are known. An object of the same name
+    /// replaces one.
     pub(super) configured: Guardrails,
     /// The severities of findings.
     pub(super) severities: Severities,

@@ -159,7 +159,7 @@ mod tests {
         };
         assert_eq!(shown(&a), ["x/one", "x/two", "y/one", "y/two"]);
         assert_eq!(shown(&b), ["x/one", "x/two"]);
-        // Neither what is forbidden nor what nobody asked about.
+        // Neither forbidden kinds nor kinds about which the API server was not asked.
         assert!(shown(&c).is_empty() && shown(&d).is_empty());
         assert_eq!(listed.snapshot.all().count(), 6);
         for gk in [&b, &c, &d] {
