@@ -72,7 +72,8 @@ spec:
   timeout: 5s
 ";
 
-/// Alice may read routes and policies of `shop`, and the CRDs of kinds; bob everything that the page shows.
+/// Alice may read routes and policies of `shop`, and the CRDs of kinds; bob everything that the
+/// page shows.
 const RIGHTS: &str = "
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role

@@ -14,8 +14,8 @@ const ABSENT: [(&str, &str, &str); 1] = [(
 )];
 
 impl Cluster {
-    /// Whether the installed Gateway API is one that does not have the CRD. Prints WITHOUT if so, and fails the
-    /// test if the CRD is missing from any other version.
+    /// Whether the installed Gateway API is one that does not have the CRD. Prints WITHOUT if so,
+    /// and fails the test if the CRD is missing from any other version.
     pub(crate) fn is_without(&self, definition: &str) -> bool {
         let kubectl = self.kubectl();
         let found = kubectl.run(["get", "crd", definition, "-o", "name"]);

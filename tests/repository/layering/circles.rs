@@ -9,7 +9,8 @@ use super::sources;
 const NATURAL: [&[&str]; 2] = [
     // An expression has quantifiers, and these have expressions.
     &["engine::kinds::cel::eval", "engine::kinds::cel::quantifier"],
-    // A CRD is an object, and what is kept of it are the facts that its schemas give about the kind.
+    // A CRD is an object, and what is kept of it are the facts that its schemas give about the
+    // kind.
     &["engine::model::object::crd", "engine::model::object::json"],
 ];
 
