@@ -22,9 +22,9 @@ const ROOM: usize = 120;
 // === impl StaleKinds ===
 
 impl StaleKinds {
-    /// Adds a warning if a kind that the verdict depends on is stale. Such a verdict refuses for
-    /// nothing that only other objects show. It refuses for nothing at all if the CRDs are stale,
-    /// since they decide what is wrong.
+    /// Adds a warning if a kind that the verdict depends on is stale. Such a verdict does not
+    /// refuse a request for a fault that only other objects show. If the CRDs are stale, it refuses
+    /// nothing, because CRDs decide about all faults.
     #[must_use]
     pub fn annotate(
         &self,

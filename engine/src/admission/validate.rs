@@ -1,4 +1,4 @@
-//! Rules on a policy that find what can never take effect as written (design section 4).
+//! Rules that find the parts of a policy that can never take effect as written (design section 4).
 
 use serde_json::Value;
 

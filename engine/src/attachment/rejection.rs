@@ -25,8 +25,8 @@ mod effect;
 
 pub use effect::{Rejection, RejectionEffect};
 
-/// Finds policies that are rejected because of other objects. Caches what is the same
-/// for several targets or policies.
+/// Finds policies that are rejected because of other objects. Caches results that several targets
+/// or policies share.
 #[derive(Debug, Default)]
 pub struct RejectionFinder {
     /// The rejections because of a shared path, by policy.

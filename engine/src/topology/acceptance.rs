@@ -132,7 +132,7 @@ pub fn listener_endpoint(snapshot: &Snapshot, place: &Place) -> Option<ListenerE
     ))
 }
 
-/// The listeners of a Gateway and of its `ListenerSets`, with what is accepted of them.
+/// The acceptance of the listeners of a Gateway and of its `ListenerSets`.
 pub fn of_gateway(snapshot: &Snapshot, gateway: &Object) -> Arc<Acceptance> {
     snapshot.acceptance(gateway, || find(snapshot, gateway))
 }

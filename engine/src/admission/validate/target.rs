@@ -59,8 +59,9 @@ pub(super) fn findings(
     findings
 }
 
-/// The finding on a kind in a different case than it is served in, or on `core` for the empty group. If it is known which
-/// kinds can be targets, it is refused: controllers compare exactly. Otherwise attache accepts what was meant.
+/// The finding on a kind in a different case than it is served in, or on `core` for the empty
+/// group. If it is known which kinds can be targets, the request is refused: controllers compare
+/// exactly. Otherwise attache accepts the kind that was probably meant.
 fn spelling(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
     let spelling = entry.spelling.as_ref()?;
     let (field, written, right) = (spelling.field, &spelling.written, &spelling.right);

@@ -175,7 +175,8 @@ impl Clash {
         matches!(self, Self::RoutesSharePath | Self::BackendsOfOneRule)
     }
 
-    /// Whether a policy that is rejected for this still has a part in what is in force.
+    /// Whether a policy that is rejected for this is still in force in part, or still replaces
+    /// others.
     pub fn leaves_attached(self) -> bool {
         matches!(self, Self::PlainListenersSharePort | Self::NamesTargetTwice)
     }
