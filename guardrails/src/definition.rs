@@ -74,7 +74,8 @@ fn schema_of<T: JsonSchema>() -> Value {
     structural(schema.to_value())
 }
 
-/// A schema as a CRD may have it: without what only other readers of JSON schemas understand.
+/// A schema as a CRD may have it, without the keywords that only other readers of JSON schemas
+/// understand.
 fn structural(schema: Value) -> Value {
     let Value::Object(mut fields) = schema else {
         return schema;

@@ -190,7 +190,8 @@ impl Expression {
                 "it may make a list or text of {largest} values, more than {MOST_VALUES}"
             ));
         }
-        // The library panics on what it does not know yet. The values are not looked at afterwards.
+        // The library panics on expressions that it does not support yet. The values are not used
+        // afterwards.
         let executed = catch_unwind(AssertUnwindSafe(|| Value::resolve(&self.strict, context)));
         match executed {
             Ok(result) => result.map_err(|error| reason(&error)),

@@ -1,4 +1,5 @@
-//! Findings on a guardrail object when it is applied: what is wrong with it, and how many targets break it now.
+//! Findings on a guardrail object when it is applied: its mistakes, and how many targets break it
+//! now.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

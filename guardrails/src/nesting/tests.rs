@@ -115,7 +115,7 @@ fn brackets_in_texts_and_comments_do_not_count() {
     }
 }
 
-/// The library goes on after what it cannot read, so brackets behind it would count.
+/// The library continues after a part that it cannot read, so brackets behind it would count.
 #[test]
 fn what_might_hide_brackets_is_refused() {
     let brackets = "(".repeat(200);
