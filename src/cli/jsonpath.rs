@@ -224,7 +224,7 @@ fn path(text: &str) -> Result<String, String> {
     }
 }
 
-/// The text without what is in quotes.
+/// The text without its quoted parts.
 fn without_quoted(text: &str) -> String {
     let mut quote = None;
     let is_outside = |c: &char| match (quote, *c) {

@@ -358,7 +358,7 @@ struct Loss {
     is_partial: bool,
 }
 
-/// The rule that takes requests after the change, and what they lose.
+/// The rule that takes requests after the change, and the protection that they lose.
 type LostKey = (Place, Loss);
 
 /// The protections that a request has before a change, and not or only partly after it.

@@ -81,8 +81,8 @@ fn name(manifest: &Manifest) -> Option<Name> {
     Some((manifest.gk.clone(), namespace, name))
 }
 
-/// The backends of a rule: those that it names in its namespace, or the object itself, which stands for what the controller sends
-/// requests to.
+/// The backends of a rule: those that it names in its namespace. Without any, the object itself
+/// stands for the backends that the controller sends requests to.
 fn backends(rule: &Value, made: &MadeRouteFile, name: &str) -> Value {
     let own = json!([{"group": made.from.group, "kind": made.from.kind, "name": name}]);
     let named = rule.get("backendRefs").and_then(Value::as_array);

@@ -162,7 +162,7 @@ impl Input {
     fn with_guardrails<'a>(&self, written: impl IntoIterator<Item = &'a RawValue>) -> Self {
         let usable = written_guardrails::usable(&self.guardrails, written);
         let known = self.on_guardrails.iter();
-        // The manifests may mend what is wrong with a guardrail of the state.
+        // The manifests may correct a guardrail of the state.
         let known = known.filter(|finding| !usable.names.contains(&*finding.object.name));
         let findings = usable.wrong.into_iter().chain(usable.replacing);
         Self {

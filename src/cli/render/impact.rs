@@ -28,7 +28,7 @@ pub(crate) fn text(impact: &Impact, files: &[String], style: Style) -> String {
     text.push_str(&traffic(&impact.traffic, &kinds, style));
     text.push_str(&lost_protection(&impact.lost_protection, &kinds, style));
     text.push_str(&line(style, Tone::Heading, &headline(impact, &kinds)));
-    // If a whole Namespace is deleted, only the changes to what stays are of interest.
+    // If a whole Namespace is deleted, only the changes to remaining objects are of interest.
     let is_whole = impact.deleted_with > 0;
     for group in groups(&impact.changes) {
         if is_whole && group.is_gone() {

@@ -56,7 +56,7 @@ fn candidates(resolver: &Resolver<'_>, kind: &GroupKind) -> BTreeSet<ObjectKey> 
     owners.map(|object| object.key.clone()).collect()
 }
 
-/// The line about them, with what to write.
+/// A note about them, with the arguments that would record them.
 pub(super) fn line(objects: &BTreeSet<ObjectKey>) -> Option<String> {
     let first = objects.first()?;
     let example = subject::text(&first.whole());

@@ -1,4 +1,4 @@
-//! The page itself: what it shows, and to whom.
+//! The page itself: the state that it shows, and its reader.
 
 /// Facts that do not change while the page is served.
 #[derive(Clone, Debug)]

@@ -268,7 +268,7 @@ impl FollowedCluster {
         Ok(Look::New(world))
     }
 
-    /// The guardrails, where they come from, and what is wrong with some.
+    /// The guardrails, their source, and the mistakes in some of them.
     fn guardrails(&self, is_watched: bool) -> (Guardrails, Source, Vec<String>) {
         if is_watched {
             let in_use = self.live.guardrails();

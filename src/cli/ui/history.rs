@@ -63,7 +63,7 @@ struct ChangedObject {
 enum What {
     Created,
     Updated,
-    /// Only what controllers report changed.
+    /// Only the reports of controllers changed.
     Status,
     Deleted,
 }

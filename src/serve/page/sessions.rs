@@ -58,7 +58,7 @@ struct Session {
     used: Instant,
 }
 
-/// The state that a session shows, to notice a change of what its readers may see.
+/// The state that a session shows, to notice a change that its readers may see.
 #[derive(Clone)]
 struct Shown {
     snapshot: Snapshot,

@@ -1,4 +1,4 @@
-//! The report objects of an API server: which API it serves, and what is in it.
+//! The report objects of an API server, in the API that it serves.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

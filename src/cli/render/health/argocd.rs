@@ -94,7 +94,7 @@ fn key(gk: &GroupKind, indent: usize) -> String {
     )
 }
 
-/// The script for one kind: its facts, then what all kinds share.
+/// The script for one kind: its facts, then the part that all kinds share.
 fn script(rule: &HealthRule) -> String {
     let entries = match rule.place {
         Conditions::Entries(list) => quoted(list),
