@@ -139,7 +139,7 @@ async fn guard(
     next.run(request).await
 }
 
-/// The answer to somebody without a token.
+/// The answer to a request without a token.
 fn unknown(request: &Request) -> Response {
     let refusal =
         Refusal::unknown("the token is missing or wrong: open the URL that attache ui has printed");

@@ -17,8 +17,8 @@ struct Metadata {
     name: String,
 }
 
-/// Gives each state the CRDs that only the other one has: a directory often has none, and what a
-/// policy kind is does not differ between two states of the same cluster.
+/// Gives each state the CRDs that only the other one has: a directory often has none, and both
+/// states of a cluster have the same policy kinds.
 pub(super) fn share(a: &mut Manifests, b: &mut Manifests) {
     let (of_a, of_b) = (definitions(a), definitions(b));
     let names = |definitions: &[(String, Manifest)]| {
