@@ -1,4 +1,5 @@
-//! Fields of policies on backends that only some of the controllers understand which send requests to these.
+//! Fields of policies on backends that controllers understand differently: port numbers, the group `core`, settings that some
+//! reject. The controllers whose routes send requests to the backend decide.
 
 use std::sync::Arc;
 

@@ -92,19 +92,19 @@ pub fn listener_at<'a>(snapshot: &'a Snapshot, place: &Place) -> Option<&'a List
     listeners.find(|listener| Some(&listener.name) == place.section.as_ref())
 }
 
-/// What a Gateway itself does with client certificates at a listener.
+/// The client certificates that a Gateway itself asks for at a listener.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OwnTls {
     /// The Gateway.
     pub gateway: ObjectKey,
-    /// What it does.
+    /// Whether it requires a valid certificate.
     pub does: ClientCertificates,
-    /// The field below `spec` that says so.
+    /// The field below `spec` that decides it.
     pub field: &'static str,
 }
 
-/// What the Gateway of a listener itself does with client certificates there: at HTTPS listeners alone, also at those of a
-/// `ListenerSet`. `None` if it does not ask for any.
+/// The client certificates that the Gateway of a listener itself asks for there. Only HTTPS
+/// listeners have them, those of a `ListenerSet` included. `None` if it does not ask for any.
 pub fn frontend_tls(snapshot: &Snapshot, place: &Place) -> Option<OwnTls> {
     let listener = listener_at(snapshot, place)?;
     if *listener.protocol != *"HTTPS" {
@@ -132,7 +132,7 @@ pub fn listener_endpoint(snapshot: &Snapshot, place: &Place) -> Option<ListenerE
     ))
 }
 
-/// The listeners of a Gateway and of its `ListenerSets`, with what is accepted of them.
+/// The acceptance of the listeners of a Gateway and of its `ListenerSets`.
 pub fn of_gateway(snapshot: &Snapshot, gateway: &Object) -> Arc<Acceptance> {
     snapshot.acceptance(gateway, || find(snapshot, gateway))
 }

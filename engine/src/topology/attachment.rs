@@ -318,7 +318,8 @@ fn conflict(snapshot: &Snapshot, why: Conflict, owner: &Object, listener: &str) 
     reason.unwrap_or_else(|| why.to_string())
 }
 
-/// That no controller serves the protocol of a listener, with the one that was meant.
+/// A message that no controller serves the protocol of a listener, with the protocol that was
+/// probably meant.
 fn of_unknown_protocol(owner: &Object, listener: &str) -> Option<String> {
     let mut listeners = listeners_of(owner).iter();
     let protocol = &listeners.find(|own| *own.name == *listener)?.protocol;
@@ -333,7 +334,8 @@ fn of_unknown_protocol(owner: &Object, listener: &str) -> Option<String> {
     ))
 }
 
-/// That no controller runs a Gateway, or the Gateway of a `ListenerSet`, because its class does not exist.
+/// A message that no controller runs a Gateway, or the Gateway of a `ListenerSet`, because its
+/// class does not exist.
 fn of_missing_class(snapshot: &Snapshot, owner: &Object) -> Option<String> {
     let key = gateway_of(snapshot, &owner.key);
     let Node::Gateway { class, .. } = &snapshot.get(key)?.node else {
@@ -344,7 +346,8 @@ fn of_missing_class(snapshot: &Snapshot, owner: &Object) -> Option<String> {
     ))
 }
 
-/// What the controller of a `GatewayClass` that it does not accept reports, for a Gateway or `ListenerSet`.
+/// The condition by which the controller of a Gateway or `ListenerSet` does not accept its class,
+/// as text.
 fn of_rejected_class(snapshot: &Snapshot, owner: &Object) -> Option<String> {
     let gateway = snapshot.get(gateway_of(snapshot, &owner.key))?;
     let Node::Gateway { class, .. } = &gateway.node else {

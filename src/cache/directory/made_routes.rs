@@ -15,7 +15,7 @@ use crate::engine::model::literal::Literal;
 /// The fields of a rule that the rule of the route has too.
 const TAKEN_OVER: [&str; 2] = ["name", "matches"];
 
-/// What a route is made of.
+/// The fields of an object that its route is made from.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Source {
@@ -81,8 +81,8 @@ fn name(manifest: &Manifest) -> Option<Name> {
     Some((manifest.gk.clone(), namespace, name))
 }
 
-/// The backends of a rule: those that it names in its namespace, or the object itself, which stands for what the controller sends
-/// requests to.
+/// The backends of a rule: those that it names in its namespace. Without any, the object itself
+/// stands for the backends that the controller sends requests to.
 fn backends(rule: &Value, made: &MadeRouteFile, name: &str) -> Value {
     let own = json!([{"group": made.from.group, "kind": made.from.kind, "name": name}]);
     let named = rule.get("backendRefs").and_then(Value::as_array);

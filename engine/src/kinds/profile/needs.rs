@@ -1,4 +1,5 @@
-//! Fields without which a policy of a kind is rejected, by its definition or by the admission of its controllers.
+//! Fields without which a policy of a kind is rejected, by its CRD or by the admission of its
+//! controllers.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Settings for which controllers reject a policy, beyond what its definition says.
+//! Settings for which controllers reject a policy, beyond what its CRD says.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
