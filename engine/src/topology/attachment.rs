@@ -18,7 +18,7 @@ use crate::model::level::Level;
 use crate::model::object::{BackendRef, From, Listener, Node, Object, ParentRef, is_route};
 use crate::policy::fuel;
 use crate::state::snapshot::{Snapshot, namespace_key};
-use crate::topology::reports::{of_class, of_listener, of_route};
+use crate::topology::reports::{controller, of_class, of_listener, of_route};
 
 /// The result of a parentRef.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -264,6 +264,11 @@ pub fn why_not_joined(snapshot: &Snapshot, set: &Object) -> String {
             "{gateway} does not allow ListenerSets of namespace {} (spec.allowedListeners)",
             set.key.namespace
         ),
+        Some(SetRefusal::KindNotServed) => {
+            let controller = controller(snapshot, gateway);
+            let name = controller.map_or("its controller", |name| &**name);
+            format!("{name} does not serve the kind {}", set.key.gk)
+        }
         None => {
             let why = why_unaccepted(snapshot, &set.key.whole());
             why.unwrap_or_else(|| no_parent(&set.key))
