@@ -67,8 +67,9 @@ fn refused_merge(
     let mut rejected = rejected
         .iter()
         .filter_map(|index| profile.rejected_if.get(*index));
-    let rejected =
-        rejected.find(|rejected| rejected.is_about(route) && rejected.controllers.is_empty())?;
+    let rejected = rejected.find(|rejected| {
+        rejected.is_about(route) && rejected.controllers.is_empty() && !rejected.requests_fail
+    })?;
     Some(Arc::from(format!(
         "its settings, merged with those of {}, are rejected: {}",
         above.key().path(),

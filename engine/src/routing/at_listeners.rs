@@ -146,11 +146,15 @@ impl<'a, 'm> AtListeners<'a, 'm> {
             let why = "no route is attached to the listener".to_owned();
             (Stage::Route, why, Vec::new())
         } else if choice.says_nothing() {
-            let host = self.request.hostname().unwrap_or_default();
-            let why = format!(
-                "no route of the listener has the hostname {}",
-                self.request.host_words()
-            );
+            // The server name, where the listener reads no host.
+            let host = first.host.clone().unwrap_or_default();
+            let why = match &first.host {
+                Some(host) => format!("no route of the listener has the hostname {host}"),
+                None => format!(
+                    "no route of the listener has the hostname {}",
+                    self.request.host_words()
+                ),
+            };
             let near = messages::hostnames(choice.elsewhere.iter().copied(), &host);
             (Stage::RouteHostname, why, near)
         } else {

@@ -27,7 +27,7 @@ mod found;
 mod split;
 
 use found::{Standings, note};
-use split::leaves_backends_out;
+use split::{is_rejected_on, leaves_backends_out};
 
 /// The path of a request through the topology.
 pub(super) struct Path {
@@ -204,8 +204,11 @@ impl Path {
             } else {
                 of_sections
             };
-            let chosen = chosen.into_iter().filter(|group| !group.stack.is_empty());
-            acting_groups.extend(chosen.cloned());
+            let snapshot = resolver.snapshot();
+            let acts = |group: &&PathGroup| {
+                !group.stack.is_empty() && !is_rejected_on(snapshot, group, &self.above)
+            };
+            acting_groups.extend(chosen.into_iter().filter(acts).cloned());
         }
         acting_groups
     }

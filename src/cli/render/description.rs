@@ -268,15 +268,17 @@ pub(crate) fn settings(about: &OfTarget, effective: &Effective, style: Style) ->
     if let [(pointer, empty)] = *by
         && pointer.is_empty()
     {
-        let is_rejected = |standing: &PolicyOnObject| {
-            standing.policy == *empty && standing.state == PolicyState::Rejected
+        let mut policies = about.policies.iter();
+        let policy = policies.find(|one| one.policy == *empty);
+        let path = phrases::path(empty);
+        let line = match policy.map(|one| &one.state) {
+            Some(PolicyState::Rejected) => {
+                format!("nothing: {path} is not in force and still replaces policies above it")
+            }
+            Some(_) => format!("nothing: {path} has no settings"),
+            // A policy on a route to the object.
+            None => format!("nothing: no setting of {path} is in force"),
         };
-        let why = if about.policies.iter().any(is_rejected) {
-            "is not in force and still replaces policies above it"
-        } else {
-            "has no settings"
-        };
-        let line = format!("nothing: {} {why}", phrases::path(empty));
         return paragraph(style, Tone::Warning, "  ", &line, "    ");
     }
     let mut table = Table::new(&[]);

@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::section_names;
 use crate::model::hint::{nearest, quoted};
+use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object, section_noun};
 use crate::model::section::PortsBy;
 use crate::model::section::{SectionNames, nameable, on_port, resolve};
 use crate::policy::{Entry, Policy, TargetRef};
 use crate::state::snapshot::Snapshot;
+use crate::topology::sets_of;
 
 /// The finding on a section, or a port, that an object does not have.
 pub(super) fn unknown(
@@ -47,14 +49,39 @@ pub(super) fn unknown(
                 .only_if(false),
         );
     }
-    let message = format!("{} has no {message}", object.key);
+    let in_set = set_with_listener(snapshot, object, about);
+    let message = match in_set {
+        Some(set) => format!(
+            "{} has no {noun} {about:?}; {set} has one, which only some controllers take for it",
+            object.key
+        ),
+        None => format!("{} has no {message}", object.key),
+    };
     Some(
         Finding::new(Code::SectionUnknown, policy.key(), message)
             .at(format!("{}.{member}", entry.path))
             .about(format!("{}#{about}", object.key))
             .depending_on_absence_of(&object.key)
-            .only_if(!policy.is_pending()),
+            .only_if(!policy.is_pending() && in_set.is_none()),
     )
+}
+
+/// A `ListenerSet` of a Gateway that has a listener of this name. Envoy Gateway applies a `ClientTrafficPolicy` to it.
+fn set_with_listener<'a>(
+    snapshot: &'a Snapshot,
+    gateway: &'a Object,
+    name: &str,
+) -> Option<&'a ObjectKey> {
+    if !gateway.key.gk.is_gateway_api("Gateway") {
+        return None;
+    }
+    let mut sets = sets_of(snapshot, &gateway.key);
+    let set = sets.find(|set| {
+        set.listeners()
+            .iter()
+            .any(|listener| *listener.name == *name)
+    });
+    set.map(|set| &set.key)
 }
 
 /// The remedy: the name to write instead.

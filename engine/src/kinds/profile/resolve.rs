@@ -452,8 +452,8 @@ fn unset(
         Strategy::Merge(Direction::Overrides, Op::Patch),
     ];
     let supported = |s: &&Strategy| strategies.values.values().any(|v| v == *s);
-    let strategy = wanted.iter().find(supported).copied();
-    default(strategy.unwrap_or(atomic_defaults))
+    let strategy = wanted.iter().chain([&Strategy::None]).find(supported);
+    default(strategy.copied().unwrap_or(atomic_defaults))
 }
 
 /// All fields of `spec` that are not settings.

@@ -69,8 +69,7 @@ pub(super) fn enforce(
     // By list of ancestor paths, which many groups share.
     let mut through: maps::HashMap<&AncestorPaths, Tally> = maps::HashMap::default();
     let mut paths: Option<Arc<[SettingPath]>> = None;
-    let mut unordered = None;
-    let mut refused = None;
+    let (mut unordered, mut refused) = (None, None);
     for group in groups.iter().filter(counts) {
         let in_force = *known.entry(group.outcome()).or_insert_with(|| {
             if is_idle_here(policy, group) {
@@ -140,19 +139,32 @@ pub(super) fn enforce(
             }
             _ => state,
         };
-        let is_idle = matches!(state, State::NoEffect(_));
-        let kind = &status.target.object.gk;
-        let elsewhere = || policy.acts_elsewhere(snapshot, kind).map(ToOwned::to_owned);
-        let elsewhere = is_idle.then(elsewhere).flatten();
-        let unknown = elsewhere
-            .or_else(|| if_it_delegates(snapshot, &status.target))
-            .or_else(|| if_it_is_refused(snapshot, &status.target))
-            .or(unordered);
-        unknown.map_or(state, State::Unknown)
+        unless_unknown(snapshot, policy, &status.target, state, unordered)
     });
     if is_route(&status.target.object.gk) {
         status.note_passed_by(without_policy(policy, groups));
     }
+}
+
+/// A state, unless nobody knows it.
+fn unless_unknown(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    target: &Place,
+    state: State,
+    unordered: Option<String>,
+) -> State {
+    let is_idle = matches!(state, State::NoEffect(_));
+    let elsewhere = || {
+        let elsewhere = policy.acts_elsewhere(snapshot, &target.object.gk);
+        elsewhere.map(ToOwned::to_owned)
+    };
+    let elsewhere = is_idle.then(elsewhere).flatten();
+    let unknown = elsewhere
+        .or_else(|| if_it_delegates(snapshot, target))
+        .or_else(|| if_it_is_refused(snapshot, target))
+        .or(unordered);
+    unknown.map_or(state, State::Unknown)
 }
 
 /// The reason if another policy of its target sets the same, and nothing orders the two.

@@ -4,9 +4,12 @@ use super::{Accepted, State, TargetStatus};
 use crate::attachment::is_of_another_target;
 use crate::attachment::reports::{self, Rejected, Report};
 use crate::effective::PathGroup;
-use crate::model::ids::Place;
+use crate::kinds::profile::Class;
+use crate::model::ids::{ObjectKey, Place};
+use crate::model::level::Level;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
+use crate::topology::gateway_of;
 
 /// Whether a place is another section of the object of a target.
 fn is_sibling_section(place: &Place, target: &Place) -> bool {
@@ -54,13 +57,32 @@ pub fn partly_rejected(
         let mut steps = group.paths.steps();
         steps.any(|step| step.place == *place)
     };
+    // Paths of direct policies on backends begin at the backend.
+    let begins_here =
+        *policy.profile.class == Class::Direct && Level::is_of_backend(&target.object.gk);
     let is_on = |report: &Report| {
+        if begins_here {
+            let ancestor = report.ancestor.as_ref();
+            return ancestor.is_some_and(|ancestor| sends_to(snapshot, ancestor, &target.object));
+        }
         let mut groups = paths.iter().filter(|group| has(group, target));
         let ancestor = report.ancestor.as_ref();
         ancestor.is_some_and(|ancestor| groups.any(|group| has(group, ancestor)))
     };
     rejections.retain(is_on);
     status.reject_in_part(rejections);
+}
+
+/// Whether requests through an ancestor reach a backend: a route names both.
+fn sends_to(snapshot: &Snapshot, ancestor: &Place, backend: &ObjectKey) -> bool {
+    let mut routes = snapshot.using(backend);
+    routes.any(|route| {
+        let mut parents = route.parents().iter();
+        parents.any(|parent| {
+            parent.object == ancestor.object
+                || *gateway_of(snapshot, &parent.object) == ancestor.object
+        })
+    })
 }
 
 // === impl TargetStatus ===

@@ -1,9 +1,13 @@
-//! Rules that divide requests among several backends, of which policies act on some.
+//! Direct policies that act on some of the requests to their targets: those to one of several backends, or those through
+//! Gateways whose controllers accept them.
 
-use crate::engine::effective::Resolver;
+use crate::engine::attachment::reports::{Rejected, rejected};
+use crate::engine::effective::{PathGroup, Resolver};
 use crate::engine::kinds::profile::{Profile, ServiceAs};
 use crate::engine::model::ids::GroupKind;
 use crate::engine::routing::{Backend, Served};
+use crate::engine::state::snapshot::Snapshot;
+use crate::engine::topology::AncestorPath;
 
 /// Whether direct policies of a kind act on some of the backends that may get a request, and not on others of the same kind.
 pub(super) fn leaves_backends_out(
@@ -31,5 +35,18 @@ fn has_policies(resolver: &mut Resolver<'_>, kind: &GroupKind, to: &Backend) -> 
             section.is_none_or(|port| Some(port) == to.label.as_ref())
         });
         is_its && !group.stack.is_empty()
+    })
+}
+
+/// Whether the policies of a group are rejected for requests through an ancestor path, as their controllers report.
+pub(super) fn is_rejected_on(snapshot: &Snapshot, group: &PathGroup, above: &AncestorPath) -> bool {
+    let acting = group.effective.policies();
+    let mut policies = acting.iter().filter_map(|key| snapshot.policy(key));
+    policies.any(|policy| match rejected(snapshot, policy) {
+        Rejected::Through(places) => {
+            let mut steps = above.steps.iter();
+            steps.any(|step| places.contains(&step.place))
+        }
+        Rejected::Nowhere | Rejected::Everywhere => false,
     })
 }

@@ -123,12 +123,19 @@ fn rows(table: &mut Table, step: &Step, effective: &Effective, style: Style) {
         }
         return;
     };
+    let is_rejected = |policy: &Named| {
+        let mut policies = step.policies.iter();
+        policies.any(|one| one.policy == *policy && one.state == PolicyOutcome::Rejected)
+    };
     for (pointer, source) in &effective.sources {
         let Named(place) = source;
         let value = spec.pointer(pointer).filter(|_| !pointer.is_empty());
         let value = value.map(|value| shown(value, style));
         let cell = match &value {
             Some(value) => value.cell(),
+            None if pointer.is_empty() && is_rejected(source) => {
+                Cell::toned("not in force", Tone::Warning)
+            }
             None if pointer.is_empty() => Cell::toned("no settings", Tone::Warning),
             None => Cell::toned("removed", Tone::Warning),
         };
