@@ -24,9 +24,11 @@ pub(super) fn on_routes(resolver: &mut Resolver<'_>, place: &Place) -> Vec<OnPat
     for place in &places {
         for kind in resolver.kinds_through(&place.object) {
             if !reaches(resolver, backend, &kind) {
-                let mut groups = on(resolver, place, &kind);
-                groups.retain(|group| !group.stack.is_empty());
-                on_paths.extend(groups.iter().map(|group| OnPaths::from((&kind, group))));
+                let groups = on(resolver, place, &kind);
+                // The paths without a policy are of interest beside those with one: a Gateway that rejects it.
+                if groups.iter().any(|group| !group.stack.is_empty()) {
+                    on_paths.extend(groups.iter().map(|group| OnPaths::from((&kind, group))));
+                }
             }
         }
     }
