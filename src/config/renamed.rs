@@ -3,7 +3,7 @@
 use crate::engine::model::hint::nearest;
 
 /// Keys and values under their names before the first release, with the names they have now.
-pub const RENAMED: [(&str, &str); 23] = [
+pub const RENAMED: [(&str, &str); 30] = [
     ("without", "onMissing"),
     ("withoutExcept", "onMissingExcept"),
     ("root", "rootNamespace"),
@@ -27,6 +27,13 @@ pub const RENAMED: [(&str, &str); 23] = [
     ("that", "existence"),
     ("which", "name"),
     ("what", "settings"),
+    ("apart", "partitionBy"),
+    ("final", "keptFromAbove"),
+    ("together", "accumulatePerStage"),
+    ("together", "accumulate"),
+    ("together", "containsAll"),
+    ("essential", "nonEmptyIf"),
+    ("needs", "requirements"),
 ];
 
 /// The name that an error of serde does not accept, and those that it accepts. `None` if it is about something else.

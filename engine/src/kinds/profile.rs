@@ -26,7 +26,6 @@ mod listeners;
 mod lists;
 mod made_policy;
 mod narrow;
-mod needs;
 mod open_rules;
 mod out_of_place;
 mod parts;
@@ -38,6 +37,7 @@ mod references;
 mod refused;
 mod rejected_if;
 mod reported_invalid;
+mod requirements;
 mod resolve;
 mod retained;
 mod routes;
@@ -60,11 +60,10 @@ pub use delegation::{DelegationFile, Inheritance, InheritanceFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
-pub use file::{Apart, IdleCondition};
+pub use file::{IdleCondition, PartitionBy};
 pub use ineffective::{Ineffective, OnPath};
 pub use listeners::{OnListeners, OnListenersFile};
 pub use made_policy::MadePolicyFile;
-pub use needs::{Need, NeedFile};
 pub use out_of_place::{ActsOn, OutOfPlace};
 pub use parts::{
     Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, Merging, Protection,
@@ -76,6 +75,7 @@ pub use references::{Reference, WhenRejected};
 pub use refused::{Refused, RefusedFile};
 pub use rejected_if::RejectedIf;
 pub use reported_invalid::ReportedInvalid;
+pub use requirements::{Requirement, RequirementFile};
 pub use routes::OnRoutes;
 pub use schema::{
     Constraints, Field, FieldDefault, JsonType, Limit, Number, Part, Pattern, Shape, SpecRule,
@@ -217,8 +217,8 @@ pub struct Profile {
     pub versions: Fact<Vec<Arc<str>>>,
     /// The schema of each version; empty without a definition.
     pub schemas: Arc<[VersionSchema]>,
-    /// Fields without which a policy is rejected.
-    pub needs: Fact<Vec<Need>>,
+    /// Fields and kinds of targets without which a policy is rejected.
+    pub requirements: Fact<Vec<Requirement>>,
     /// The protections that its settings provide.
     pub protects: Fact<Vec<Protection>>,
     /// Fields in which policies name objects without which controllers reject them.
@@ -315,7 +315,7 @@ impl Profile {
         matches!(
             self.default_strategy.value,
             Strategy::Merge(_, Op::Additive)
-        ) || self.merging.apart.is_some()
+        ) || self.merging.partition_by.is_some()
     }
 
     /// Whether some targets may themselves let every request pass.

@@ -143,7 +143,7 @@ impl Profile {
             }),
             fact("merge.appendLists", &merging.append_lists, |v| json!(v)),
             fact("merge.emptySpec", &merging.empty_spec, |v| json!(v)),
-            fact("merge.essential", &merging.essential, |v| {
+            fact("merge.nonEmptyIf", &merging.non_empty_if, |v| {
                 list(v, |field| json!(format!("spec.{field}")))
             }),
             fact("merge.exclude", &self.exclude, |v| json!(v)),
@@ -158,13 +158,15 @@ impl Profile {
             fact("merge.stagePerPolicy", &merging.stage_per_policy, |v| {
                 json!(v)
             }),
-            fact("merge.final", &merging.lasting, |v| {
+            fact("merge.keptFromAbove", &merging.kept_from_above, |v| {
                 list(v, |path: &Vec<String>| json!(spec_path(path)))
             }),
-            fact("merge.apart", &merging.apart, |v| json!(v)),
-            fact("merge.together", &merging.together, |v| {
-                list(v, |path: &Vec<String>| json!(spec_path(path)))
-            }),
+            fact("merge.partitionBy", &merging.partition_by, |v| json!(v)),
+            fact(
+                "merge.accumulatePerStage",
+                &merging.accumulate_per_stage,
+                |v| list(v, |path: &Vec<String>| json!(spec_path(path))),
+            ),
             fact("merge.inheritance", &merging.inheritance, |v| {
                 json!(v.as_deref())
             }),
@@ -209,8 +211,8 @@ impl Profile {
             fact("caveats", &self.caveats, |v| {
                 list(v, |caveat| json!(caveat.text))
             }),
-            fact("needs", &self.needs, |_| {
-                json!(super::needs::shown(&self.needs))
+            fact("requirements", &self.requirements, |_| {
+                json!(super::requirements::shown(&self.requirements))
             }),
             fact("references", &self.references, |v| {
                 list(v, super::Reference::json)

@@ -14,7 +14,7 @@ use super::reported_invalid::ReportedInvalidFile;
 use super::weakness::{AlternativesFile, WeaknessFile};
 use super::{
     ActsThroughFile, Clash, Class, ConflictScope, CrossNamespace, EqualAge, NameComparison,
-    NeedFile, OnMissing, Only, Parent, RefusedFile, SameTarget, SectionNaming, ServiceAs,
+    OnMissing, Only, Parent, RefusedFile, RequirementFile, SameTarget, SectionNaming, ServiceAs,
     StatusShape,
 };
 use crate::model::level::Level;
@@ -23,7 +23,8 @@ use crate::model::section::PortsBy;
 mod merge;
 
 pub use merge::{
-    Apart, Dialect, IdleFile, Merge, Number, OnRoutesFile, StanzasFile, StrategyFile, StrategyValue,
+    Dialect, IdleFile, Merge, Number, OnRoutesFile, PartitionBy, StanzasFile, StrategyFile,
+    StrategyValue,
 };
 
 /// A file of profiles.
@@ -82,8 +83,9 @@ pub struct ProfileFile {
     /// it. A path that loses the last of these settings is reported as a finding of its own. `spec` alone means any
     /// policy of the kind.
     pub protects: Option<BTreeMap<String, Vec<String>>>,
-    /// Fields without which a policy is rejected, by its definition or by the admission of its controllers.
-    pub needs: Option<Vec<NeedFile>>,
+    /// Fields and kinds of targets that a policy must have, or else its definition or the admission of its controllers
+    /// rejects it.
+    pub requirements: Option<Vec<RequirementFile>>,
     /// Settings that switch such a protection off: `spec.extAuth.disable`.
     pub switched_off_by: Option<Vec<String>>,
     /// Values with which settings protect only some requests, or none.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::delegation::InheritanceFile;
-use super::file::Apart;
+use super::file::PartitionBy;
 use super::{
     DictatedBy, Direction, EmptySpec, Fact, MergeWith, OnListeners, Only, Op, PortSettings,
     Strategy,
@@ -220,9 +220,8 @@ pub struct Merging {
     pub append_lists: Fact<Vec<String>>,
     /// The effect of a policy without settings, if any source states it.
     pub empty_spec: Fact<Option<EmptySpec>>,
-    /// Fields of the settings of which a policy must have one, or it counts as empty; any field suffices if there are
-    /// none.
-    pub essential: Fact<Vec<String>>,
+    /// Fields of the settings: a policy without any of them counts as empty; any field suffices if there are none.
+    pub non_empty_if: Fact<Vec<String>>,
     /// Listeners on which only some settings act.
     pub on_listeners: Fact<Vec<OnListeners>>,
     /// The settings for single ports.
@@ -234,11 +233,11 @@ pub struct Merging {
     /// Whether each policy is a stage of its own.
     pub stage_per_policy: Fact<bool>,
     /// Settings of one stage that more specific stages do not undo, as paths within the settings.
-    pub lasting: Fact<Vec<Vec<String>>>,
-    /// Settings that are in force once per stage, as paths within the settings.
-    pub together: Fact<Vec<Vec<String>>>,
-    /// The field that keeps policies apart, if there is one.
-    pub apart: Fact<Option<Apart>>,
+    pub kept_from_above: Fact<Vec<Vec<String>>>,
+    /// Settings that are in force once per stage, in addition to those of other stages, as paths within the settings.
+    pub accumulate_per_stage: Fact<Vec<Vec<String>>>,
+    /// The field by whose value policies are partitioned, if there is one.
+    pub partition_by: Fact<Option<PartitionBy>>,
     /// How policies of a route that delegates merge with those of the routes that it delegates to, if it may say so.
     pub inheritance: Fact<Option<Arc<InheritanceFile>>>,
 }

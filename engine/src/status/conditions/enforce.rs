@@ -167,9 +167,9 @@ fn unsettled(policy: &Policy, group: &PathGroup, target: &Place) -> Option<Strin
     let rivals = level.policies.iter();
     let mut rivals =
         rivals.filter(|rival| rival.key() != policy.key() && act_together(policy, rival));
-    let together = &policy.profile.merging.together;
+    let accumulated = &policy.profile.merging.accumulate_per_stage;
     let mut leaves = group.effective.leaves();
-    leaves.retain(|(path, _)| !together.iter().any(|setting| is_under(path, setting)));
+    leaves.retain(|(path, _)| !accumulated.iter().any(|setting| is_under(path, setting)));
     rivals.find_map(|rival| {
         let (path, _) = leaves.iter().find(|(path, setting)| {
             let loser = if setting.policy == *policy.key() {
