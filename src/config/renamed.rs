@@ -3,7 +3,7 @@
 use crate::engine::model::hint::nearest;
 
 /// Keys and values under their names before the first release, with the names they have now.
-pub const RENAMED: [(&str, &str); 30] = [
+pub const RENAMED: [(&str, &str); 37] = [
     ("without", "onMissing"),
     ("withoutExcept", "onMissingExcept"),
     ("root", "rootNamespace"),
@@ -34,6 +34,13 @@ pub const RENAMED: [(&str, &str); 30] = [
     ("together", "containsAll"),
     ("essential", "nonEmptyIf"),
     ("needs", "requirements"),
+    ("with", "itemFields"),
+    ("without", "exceptSettings"),
+    ("instead", "suggestion"),
+    ("nobody", "optOutValue"),
+    ("hides", "takesPrecedenceOver"),
+    ("actsElsewhere", "mayActElsewhere"),
+    ("oneUntargeted", "oneWithNoTarget"),
 ];
 
 /// The name that an error of serde does not accept, and those that it accepts. `None` if it is about something else.

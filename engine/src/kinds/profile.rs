@@ -170,7 +170,7 @@ pub struct Profile {
     /// Which policies of one object conflict.
     pub conflict_scope: Fact<ConflictScope>,
     /// Whether only the oldest of the policies without a target in one namespace counts.
-    pub one_untargeted: Fact<bool>,
+    pub one_with_no_target: Fact<bool>,
     /// Conditions on other objects under which controllers reject a policy.
     pub clashes: Fact<Vec<Clash>>,
     /// The fields of the settings in which policies of one target conflict; all if empty.

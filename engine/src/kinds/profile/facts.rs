@@ -99,7 +99,9 @@ impl Profile {
             fact("hierarchy", &self.hierarchy, |v| json!(v)),
             fact("conflict.sameTarget", &self.same_target, |v| json!(v)),
             fact("conflict.scope", &self.conflict_scope, |v| json!(v)),
-            fact("conflict.oneUntargeted", &self.one_untargeted, |v| json!(v)),
+            fact("conflict.oneWithNoTarget", &self.one_with_no_target, |v| {
+                json!(v)
+            }),
             fact("conflict.clashes", &self.clashes, |v| json!(v)),
             fact("conflict.weight", &self.weight, |v| json!(v)),
             fact("conflict.equalAge", &self.equal_age, |v| json!(v)),
@@ -313,8 +315,10 @@ fn reference(field: &RefField) -> Value {
         ("needsSection", json!(field.needs_section.then_some(true))),
         ("unique", json!(field.unique.then_some(true))),
         (
-            "hides",
-            json!((!field.hides.is_empty()).then_some(&field.hides)),
+            "takesPrecedenceOver",
+            json!(
+                (!field.takes_precedence_over.is_empty()).then_some(&field.takes_precedence_over)
+            ),
         ),
         ("inNamespace", json!(field.in_namespace.as_ref().map(kind))),
     ];
@@ -355,7 +359,7 @@ fn on_listeners(on: &OnListeners) -> Value {
         paths.collect()
     };
     json!({"protocols": on.protocols, "settings": on.settings.as_deref().map(paths),
-           "without": paths(&on.without), "stages": on.stages})
+           "exceptSettings": paths(&on.except_settings), "stages": on.stages})
 }
 
 fn port_settings(ports: Option<&PortSettings>) -> Value {

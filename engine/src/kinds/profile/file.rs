@@ -131,8 +131,8 @@ pub struct ProfileFile {
 pub struct Conflict {
     /// Which policy wins on one target and section.
     pub same_target: Option<SameTarget>,
-    /// Whether only the oldest of the policies without a target in one namespace counts.
-    pub one_untargeted: Option<bool>,
+    /// Whether only one of the policies without a target in one namespace counts: the oldest.
+    pub one_with_no_target: Option<bool>,
     /// Which policies of one object conflict at all.
     pub scope: Option<ConflictScope>,
     /// Conditions on other objects under which controllers reject a policy.
@@ -250,8 +250,8 @@ pub struct GatewayByLabelFile {
     pub label: String,
     /// The label with the namespace of the Gateway, next to the other one; the namespace of the object if absent.
     pub namespace_label: String,
-    /// The name by which the object declares that it has no Gateway, regardless of its Namespace.
-    pub nobody: String,
+    /// The value of `label` by which the object declares that it has no Gateway, regardless of its Namespace.
+    pub opt_out_value: String,
     /// The protocol of the listener that decides from which namespaces objects may name the Gateway; only from its
     /// own if there is no such listener.
     pub protocol: String,
@@ -335,7 +335,7 @@ pub struct RefFile {
     pub unique: bool,
     /// Fields that are ignored if this one is set: `spec.targetRefs`.
     #[serde(default)]
-    pub hides: Vec<String>,
+    pub takes_precedence_over: Vec<String>,
     /// The kind of which all objects in the policy's own Namespace are targets, too, if that Namespace is one.
     pub in_namespace: Option<Match>,
 }

@@ -31,7 +31,7 @@ pub struct MadePolicyFile {
 
 /// A setting that is made of a field.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MadeSettingFile {
     /// The field of the object: `spec.securityPolicy.extAuth`.
     pub from: String,
@@ -42,7 +42,7 @@ pub struct MadeSettingFile {
     pub value: Option<Value>,
     /// Fields of the object whose values are added to each item of the value, by their place there.
     #[serde(default)]
-    pub with: BTreeMap<String, String>,
+    pub item_fields: BTreeMap<String, String>,
 }
 
 // === impl MadePolicyFile ===
@@ -70,7 +70,7 @@ impl MadeSettingFile {
             let Some(item) = item.as_object_mut() else {
                 continue;
             };
-            for (name, from) in &self.with {
+            for (name, from) in &self.item_fields {
                 if let Some(value) = field(spec, from) {
                     put(item, &path(name), value.clone());
                 }

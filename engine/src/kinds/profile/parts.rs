@@ -29,8 +29,8 @@ pub struct GatewayByLabel {
     pub label: Arc<str>,
     /// The label with the namespace of the Gateway.
     pub namespace_label: Arc<str>,
-    /// The name that means no Gateway.
-    pub nobody: Arc<str>,
+    /// The value of that label that means no Gateway.
+    pub opt_out_value: Arc<str>,
     /// The protocol of the listener that decides from which namespaces the Gateway may be named.
     pub protocol: Arc<str>,
     /// The label of the Gateway, or of its class, with the purpose of the Gateway.
@@ -109,7 +109,7 @@ pub struct RefField {
     /// Whether some source forbids duplicate targets.
     pub unique: bool,
     /// Fields that are ignored if this one is set.
-    pub hides: Vec<String>,
+    pub takes_precedence_over: Vec<String>,
     /// `kind` and `name`, unless entries must have them.
     pub may_lack: Vec<&'static str>,
     /// All members that entries may have, if a definition states them.

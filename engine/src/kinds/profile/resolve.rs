@@ -71,7 +71,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         needs_route: first(explicit, |p| p.needs_route).unwrap_or_else(|| default(true)),
         parents,
         conflict_scope: stated(explicit, |p| p.conflict.scope),
-        one_untargeted: stated(explicit, |p| p.conflict.one_untargeted),
+        one_with_no_target: stated(explicit, |p| p.conflict.one_with_no_target),
         clashes: stated(explicit, |p| p.conflict.clashes.clone()),
         hierarchy: stated(explicit, |p| p.hierarchy.clone()),
         service_as: stated(explicit, |p| p.targets.service_as),

@@ -142,9 +142,10 @@ pub(super) fn enforce(
         };
         let is_idle = matches!(state, State::NoEffect(_));
         let kind = &status.target.object.gk;
-        let elsewhere = || policy.acts_elsewhere(snapshot, kind).map(ToOwned::to_owned);
+        let elsewhere = || policy.may_act_elsewhere(snapshot, kind);
         let elsewhere = is_idle.then(elsewhere).flatten();
         let unknown = elsewhere
+            .map(ToOwned::to_owned)
             .or_else(|| if_it_delegates(snapshot, &status.target))
             .or_else(|| if_it_is_refused(snapshot, &status.target))
             .or(unordered);
