@@ -3,7 +3,7 @@
 use crate::engine::model::hint::nearest;
 
 /// Keys and values under their names before the first release, with the names they have now.
-pub const RENAMED: [(&str, &str); 37] = [
+pub const RENAMED: [(&str, &str); 43] = [
     ("without", "onMissing"),
     ("withoutExcept", "onMissingExcept"),
     ("root", "rootNamespace"),
@@ -41,6 +41,12 @@ pub const RENAMED: [(&str, &str); 37] = [
     ("hides", "takesPrecedenceOver"),
     ("actsElsewhere", "mayActElsewhere"),
     ("oneUntargeted", "oneWithNoTarget"),
+    ("makesRoutes", "generatedRoutes"),
+    ("answeringFilters", "directResponseFilters"),
+    ("backendForAll", "wildcardBackend"),
+    ("servesWithoutRoutes", "waypointClasses"),
+    ("refusesListeners", "rejectedListeners"),
+    ("refusesServices", "rejectedServices"),
 ];
 
 /// The name that an error of serde does not accept, and those that it accepts. `None` if it is about something else.

@@ -20,11 +20,11 @@ mod delegation;
 mod derive;
 mod facts;
 pub mod file;
+mod generated_policy;
 mod ineffective;
 mod kind_match;
 mod listeners;
 mod lists;
-mod made_policy;
 mod narrow;
 mod open_rules;
 mod out_of_place;
@@ -53,17 +53,17 @@ pub use caveats::Caveat;
 pub use condition::Condition;
 
 pub use controller::{
-    AttachedKindFile, ControllerFile, ExpressionPaths, GrpcMethodAlone, ListenerIsolation,
-    MadeRouteFile, RefusedListeners, RefusedServices, RuleLists, RuleOrder,
+    AttachedKindFile, ControllerFile, ExpressionPaths, GeneratedRouteFile, GrpcMethodAlone,
+    ListenerIsolation, RejectedListeners, RejectedServices, RuleLists, RuleOrder,
 };
 pub use delegation::{DelegationFile, Inheritance, InheritanceFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
 pub use file::{IdleCondition, PartitionBy};
+pub use generated_policy::GeneratedPolicyFile;
 pub use ineffective::{Ineffective, OnPath};
 pub use listeners::{OnListeners, OnListenersFile};
-pub use made_policy::MadePolicyFile;
 pub use out_of_place::{ActsOn, OutOfPlace};
 pub use parts::{
     Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, Merging, Protection,
