@@ -161,7 +161,7 @@ fn milliseconds(time: Duration) -> String {
 fn cases(size: &Size) -> Vec<Case> {
     let routes = size.routes;
     let route = |i: usize| objects::route(i * 37 % routes);
-    // Of three consecutive policies, the first targets a Gateway, the second a Namespace, and the third a route.
+    // Three consecutive policies target a Gateway, a Namespace and a route, in this order.
     let policy =
         |i: usize, on: usize| objects::policy((i * 3 + on) % size.policies / 3 * 3 + on, routes);
     let gateway = |i: usize| objects::gateway(i * 7 % routes.div_ceil(100));

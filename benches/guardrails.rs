@@ -33,7 +33,7 @@ const ROUTES: usize = 10_000;
 const GATEWAYS: usize = 100;
 const REVIEWS: usize = 2_000;
 
-/// What is promised.
+/// A promised limit of time, and the time that was measured.
 struct Budget {
     what: String,
     took: Duration,

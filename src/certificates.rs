@@ -1,7 +1,7 @@
 //! Certificates: their validity and names, making them, and the rotation of those that attache makes for itself.
 //!
-//! Pure but for the random numbers of keys: the clock is an argument, and who reads and writes the Secret is
-//! [`crate::cache::own_certificates`].
+//! Pure, except for the random numbers of keys: the clock is an argument, and
+//! [`crate::cache::own_certificates`] reads and writes the Secret.
 
 mod certificate;
 mod generate;

@@ -188,7 +188,8 @@ pub fn parse() -> Cli {
     cli
 }
 
-/// Prints what is wrong with the arguments and exits. Control characters from the arguments are escaped.
+/// Prints the mistake in the arguments and exits. Control characters from the arguments are
+/// escaped.
 fn refuse(error: &clap::Error) -> ! {
     let text = error.render().to_string();
     let safe = escaped(&text);

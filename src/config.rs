@@ -188,8 +188,8 @@ impl Configuration {
     }
 }
 
-/// What is built in about policy kinds and controllers. Commands that look at several states ask for it again, so it is read
-/// once.
+/// The built-in facts about policy kinds and controllers. Commands that look at several states ask
+/// for them again, so they are read once.
 ///
 /// # Errors
 /// Fails if a built-in profile is invalid.

@@ -49,7 +49,7 @@ struct Claim {
     seen: Option<Seen>,
 }
 
-/// What was seen of another holder, and since when it has not changed.
+/// The Lease of another holder as it was last seen, and since when it has not changed.
 #[derive(Debug)]
 struct Seen {
     version: Option<String>,

@@ -1,7 +1,7 @@
 //! Admission webhook for Gateway API policy attachment.
 //!
-//! The modules. An arrow points to what a module may import. `LAYERS` in tests/repository/layering.rs has every arrow, and
-//! a test enforces them:
+//! An arrow points to the modules that a module may import. `LAYERS` in
+//! tests/repository/layering.rs has every arrow, and a test enforces them:
 //!
 //! ```text
 //! main -> cli -> serve -> { cache, http } -> metrics -> engine
@@ -22,11 +22,11 @@
 //! - [`reading`] opens the files that users name, with limits on size and time.
 //! - [`cache`] turns a cluster or a directory into published snapshots.
 //! - [`http`] turns bytes into requests and verdicts into bytes.
-//! - [`ui`] serves the live page: its files, its data and who may ask for them.
-//! - [`standing`] judges the standing state in the background.
+//! - [`ui`] serves the live page: its files and its data, and checks who may see them.
+//! - [`standing`] judges the current state in the background, for metrics and reports.
 //! - [`lease`] chooses one of several replicas.
 //! - [`status_writer`] writes conditions into the status of the objects that policies act on.
-//! - [`today`] has the date.
+//! - [`today`] returns the current date.
 //! - [`serve`] connects `cache` and `http`, which do not import each other.
 
 pub use attache_engine as engine;

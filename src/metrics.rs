@@ -110,7 +110,7 @@ pub struct Metrics {
     pub report_writer: IntGaugeVec,
     /// Reports written and removed, by `operation` and `result`.
     pub report_writes: IntCounterVec,
-    /// The CPU time that judging the standing state took.
+    /// The CPU time that the last judgement of the current state took.
     pub standing_pass: Gauge,
     /// Policies whose controllers and attache disagree, by `kind` and `sort`.
     pub status_disagreements: IntGaugeVec,

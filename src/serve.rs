@@ -50,7 +50,7 @@ const PAGE_CONNECTIONS: usize = 256;
 const TIME_OF_A_PROBE: Duration = Duration::from_millis(10);
 /// How often to check the configuration file.
 const CONFIG_POLL: Duration = Duration::from_secs(2);
-/// How often to judge the standing state, if something has changed.
+/// How often to judge the current state, if something has changed.
 const STANDING: Duration = Duration::from_secs(10);
 
 /// Serves until a signal arrives. `begin` makes the live page of readers, if there is one.

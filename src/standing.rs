@@ -1,5 +1,5 @@
-//! Judges the standing state in the background: what `attache check --cluster` finds, and the states of all policies.
-//! Reviews do not wait for it.
+//! Judges the current state in the background: the findings of `attache check --cluster`, and the
+//! states of all policies. Reviews do not wait for it.
 
 mod counts;
 mod gauges;
@@ -33,7 +33,7 @@ const UNTIL_THERE_ARE_POLICIES: Duration = Duration::from_secs(1);
 /// Judging takes at most one part in this many of a core.
 const SHARE: u32 = 20;
 
-/// What is judged, and who learns of it.
+/// The inputs of the background judgement, and the receivers of its results.
 #[derive(Debug)]
 pub struct Standing {
     /// The state.

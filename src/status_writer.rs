@@ -64,15 +64,15 @@ pub struct StatusWriter {
     pub every: Duration,
 }
 
-/// What is known between two passes.
+/// The results of a pass that the next one starts from.
 struct Known {
-    /// What attache has written on each object.
+    /// The conditions of attache on each object.
     written: BTreeMap<ObjectKey, Marks>,
     /// When these were listed.
     listed: Instant,
     /// The state that was computed last. Weak, so as not to keep it in memory.
     snapshot: Weak<Snapshot>,
-    /// What each object should have.
+    /// The conditions that each object should have.
     wanted: BTreeMap<ObjectKey, Marks>,
 }
 
@@ -90,7 +90,7 @@ impl StatusWriter {
             let leads = self.leads.left().is_some();
             self.metrics.status_writer_leads.set(i64::from(leads));
             if !leads {
-                // Another replica writes; what is known here is no longer true.
+                // Another replica writes, so the state that is known here is no longer true.
                 known = None;
                 continue;
             }
@@ -111,7 +111,7 @@ impl StatusWriter {
         }
     }
 
-    /// Lists what is written, and notes from which objects it was removed.
+    /// Lists the conditions of attache, and notes the objects from which they were removed.
     async fn list(
         &self,
         writer: &Writer,
@@ -160,7 +160,7 @@ impl StatusWriter {
         })
     }
 
-    /// Writes what differs, within the limits of the client.
+    /// Writes the differences, within the limits of the client.
     async fn write(&self, writer: &Writer, mut known: Known, again: &mut Again) -> Known {
         let now = Instant::now();
         let none = Marks::default();

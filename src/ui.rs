@@ -1,8 +1,9 @@
 //! The live page: serves its files and its data, on loopback for `attache ui` and on the admin port for
 //! `attache serve --ui`.
 //!
-//! A request takes one path: `gate` (may it ask at all) -> `api` (what is asked) -> [`Answers`] (computed by the code
-//! behind the commands) -> JSON. Nothing here knows what the answers say, and nothing writes.
+//! A request takes one path: `gate` (is it allowed) -> `api` (which question) -> [`Answers`]
+//! (computed by the code behind the commands) -> JSON. This module does not read the answers, and
+//! changes nothing.
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub use refusal::Refusal;
 /// The most bytes of a change that is pasted: the most that the API server takes of one object.
 pub const LARGEST_CHANGE: usize = 3 * 1024 * 1024;
 
-/// What is answered to one reader.
+/// The answers for one reader of the page.
 pub trait Answers: Send + Sync {
     /// The number of the state that answers are computed from. It grows with each change.
     fn generations(&self) -> watch::Receiver<u64>;

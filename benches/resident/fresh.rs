@@ -113,7 +113,7 @@ impl Churn {
             while !stopped.load(Ordering::Relaxed) {
                 let due = (started.elapsed().as_secs_f64() * RATE as f64) as u64;
                 while n < due {
-                    // Of 20 changes, 15 are of routes, 4 of policies and 1 of a Gateway.
+                    // 15 of 20 changes are of routes, 4 of policies and 1 of a Gateway.
                     let i = (n * 7919) as usize;
                     let (path, mut object) = match n % 20 {
                         0..15 => (ROUTES.to_owned(), life::route(i % routes)),

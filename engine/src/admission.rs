@@ -1,4 +1,5 @@
-//! Reviews of admission requests: from a snapshot and a request to a verdict. [`review::review`] is the one door.
+//! Reviews of admission requests: from a snapshot and a request to a verdict. The entry point is
+//! [`review::review`].
 
 pub mod disclosure;
 pub mod evidence;

@@ -70,14 +70,16 @@ pub enum AttachmentPermission {
     OtherName,
     /// It needs an object of that kind and name in its own namespace, too, and there is none.
     NoNamesake,
-    /// It has `core` for the empty group, and no controller before the object takes that.
+    /// It has `core` for the empty group, and no controller that sends requests to the object
+    /// accepts that.
     CoreGroup,
-    /// The Pods of the Gateway are not made by its controller, which heeds the policy only if they have a label; whether they
-    /// have is not known.
+    /// The controller did not make the Pods of the Gateway, and applies the policy only if they
+    /// have a label. It is unknown whether they have it.
     OwnPods,
 }
 
-/// Why nobody knows whether a policy acts on a Gateway with Pods of its own ([`AttachmentPermission::OwnPods`]).
+/// Why it is unknown whether a policy acts on a Gateway with its own Pods
+/// ([`AttachmentPermission::OwnPods`]).
 pub fn own_pods(policy: &Policy, gateway: &ObjectKey) -> String {
     let pods = policy.profile.gateway_pods.as_ref();
     let label = pods.map_or("", |pods| &*pods.name_label);
@@ -157,7 +159,7 @@ pub fn attached_to(
             let mut references = profile.references.iter();
             profile.clashes.iter().any(|clash| clash.leaves_attached())
                 || references.any(|field| field.if_missing != WhenRejected::NotAttached)
-                || policy.rejected_on(&key.gk).is_some()
+                || policy.rejected_on(&key.gk).next().is_some()
                 || policy.may_be_reported_invalid()
         };
         let accepted = is_rejected.then(|| reports::not_enforced(snapshot, policy));
@@ -390,7 +392,8 @@ fn namesake(object: &ObjectKey, namespace: &Arc<str>) -> ObjectKey {
     ObjectKey::new(object.gk.clone(), namespace.clone(), object.name.clone())
 }
 
-/// Whether a selector of Pods does not count for a Gateway: those in front of Services heed policies that name them alone.
+/// Whether a selector of Pods does not count for a Gateway: to Gateways in front of Services,
+/// controllers apply only policies that name them.
 fn is_left_out(
     snapshot: &Snapshot,
     policy: &Policy,

@@ -1,6 +1,6 @@
 //! Effective policies around an object, path by path.
 //!
-//! Paths that carry the same policies form one [`PathGroup`], which is folded and reported once.
+//! Paths that carry the same policies form one [`PathGroup`], which is merged and reported once.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -80,7 +80,7 @@ pub struct PathGroup {
     /// Whether the paths begin at a listener or a mesh Service. Objects outside the topology (Secrets, virtual kinds)
     /// have nothing to be attached to.
     pub attached: bool,
-    /// What policies of the kind depend on of the listeners.
+    /// The facts of the listeners that policies of the kind depend on.
     pub listener: ListenerFacts,
 }
 
@@ -101,7 +101,7 @@ pub struct Resolver<'a> {
     arena: Arena,
     /// The remaining fuel, shared with its parts.
     fuel: Fuel,
-    /// The last question and its answer.
+    /// The arguments and the result of the last [`Resolver::paths_with_scope`].
     last: Option<(ObjectKey, GroupKind, PathScope, Rc<[PathGroup]>)>,
     /// A profile of no kind, for paths without policies.
     no_kind: Option<Arc<Profile>>,
@@ -179,7 +179,7 @@ impl<'a> Resolver<'a> {
         self.fuel.is_spent()
     }
 
-    /// What gives ids to its answers.
+    /// The allocator of the ids of its answers.
     pub(crate) fn ids(&self) -> Ids {
         self.arena.ids.clone()
     }
@@ -245,7 +245,7 @@ impl<'a> Resolver<'a> {
         }
         let mut lists: maps::HashSet<&AncestorPaths> = maps::HashSet::default();
         for (route, ancestor_paths) in &region.routes {
-            // Of the routes that a route delegates to, only what is above them is above it.
+            // A route that this one delegates to is not above it; the ancestors of that route are.
             if is_backend || route.key == *key {
                 self.add_kinds(&route.key, &mut seen, &mut kinds);
                 self.add_kinds(&namespace_key(&route.key.namespace), &mut seen, &mut kinds);

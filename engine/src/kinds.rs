@@ -1,4 +1,4 @@
-//! What is known of policy kinds: profiles from YAML, from the configuration, and derived from CRDs.
+//! Policy kinds: their profiles from YAML, from the configuration, and derived from CRDs.
 
 pub mod cel;
 pub mod profile;

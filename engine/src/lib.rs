@@ -1,22 +1,26 @@
-//! The meaning of policy attachment: which policies are attached where, and what is in force.
+//! The rules of policy attachment: which policies are attached where, and which settings are in
+//! force.
 //!
-//! Pure: no async, no clock, no I/O, no client, no state of the process; `Cargo.toml` and
-//! `tests/repository/layering.rs` hold it. A caller brings a
-//! [`Snapshot`](state::snapshot::Snapshot) of the cluster and a request, and [`review`](admission::review::review)
-//! returns the verdict.
+//! Pure: no async, no clock, no I/O, no client, no state of the process. `Cargo.toml` and
+//! `tests/repository/layering.rs` enforce this. A caller passes a
+//! [`Snapshot`](state::snapshot::Snapshot) of the cluster and a request, and
+//! [`review`](admission::review::review) returns the verdict.
 //!
-//! A module uses only those that stand before it in this list; `FOLDERS` in `tests/repository/layering.rs` holds it.
+//! A module uses only modules before it in this list; `FOLDERS` in `tests/repository/layering.rs`
+//! enforces this.
 //!
 //! - [`model`]: names, keys, versions and values of objects.
-//! - [`kinds`]: what is known of each policy kind, from profiles and definitions (CRDs).
-//! - [`policy`]: one policy object as its kind reads it: targets, settings, merge strategy; and the cost of work with it.
+//! - [`kinds`]: the facts about each policy kind, from profiles and CRDs.
+//! - [`policy`]: one policy object as its kind reads it: targets, settings, merge strategy; and the
+//!   cost of work with it.
 //! - [`state`]: the snapshot: all objects at one moment, and the indexes over them.
 //! - [`topology`]: which listeners, routes and backends count, and how they are connected.
-//! - [`attachment`]: which policies are attached to an object, and what controllers report about policies.
-//! - [`merge`]: how the settings of policies of one kind become one.
-//! - [`effective`]: what is in force on each path of an object.
-//! - [`status`]: what attache expects controllers to write about objects.
-//! - [`routing`]: which route a request takes.
+//! - [`attachment`]: which policies are attached to an object, and the reports of controllers about
+//!   policies.
+//! - [`merge`]: the merge of policies of one kind into an effective policy.
+//! - [`effective`]: the effective policies on each path of an object.
+//! - [`status`]: the conditions that attache expects controllers to write about objects.
+//! - [`routing`]: the route and rule that a request takes.
 //! - [`admission`]: the review of a request: findings, warnings, verdict, patch.
 
 pub mod admission;

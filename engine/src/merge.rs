@@ -1,10 +1,10 @@
-//! Folds the policies along one path into the effective policy; each leaf knows the policy that it came from (design
-//! 2.5).
+//! Merges the policies along one path into the effective policy (in code: folds them). Each leaf
+//! keeps the policy that it came from (design 2.5).
 //!
-//! The fold runs from the most specific policy upward: the accumulated result is the challenger of the next higher
-//! policy, whose strategy decides. An override at the top therefore wins over everything below it, as GEP-713's order
-//! of precedence demands. If the more specific policy decides, the fold runs downward for the same reason: it decides
-//! over everything above it.
+//! The merge runs from the most specific policy upward: the result so far is the challenger of the
+//! next higher policy, whose strategy decides. An override at the top therefore wins over
+//! everything below it, as GEP-713 demands. If the more specific policy decides, the merge runs
+//! downward.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

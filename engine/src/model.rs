@@ -1,5 +1,5 @@
-//! The words that every other part of the engine uses: identifiers, levels, sections, labels, and Kubernetes objects
-//! as typed nodes. Start here: nothing in this folder depends on policies.
+//! The types that every other part of the engine uses: identifiers, levels, sections, labels, and
+//! Kubernetes objects as typed nodes. Start here: nothing in this folder depends on policies.
 
 pub mod acceptance;
 pub mod flow;

@@ -164,7 +164,8 @@ impl Policy {
         Self::of_variant(object, spec, profile, Variant::default())
     }
 
-    /// A policy from its object and the parsed spec, without what does not act on some listeners.
+    /// A policy from its object and the parsed spec, without the settings that do not act on some
+    /// listeners.
     fn of_variant(
         object: Arc<Object>,
         spec: &Value,
@@ -205,7 +206,7 @@ impl Policy {
             length: u32::try_from(length).unwrap_or(u32::MAX),
             strategies,
             agreed: settings::agreed(spec, &profile).into(),
-            rejected_by: profile.rejected_by(spec),
+            rejected_by: profile.rejected_by(spec, &object.meta),
             precedence: Precedence::of_policy(&object, &profile),
             is_without_target: optional && entries(spec, &profile).is_empty(),
             elsewhere: elsewhere(&profile).map(|_| OnceLock::new()).collect(),
@@ -236,13 +237,11 @@ impl Policy {
         self.stanzas.iter().map(|piece| piece.with_policy(self))
     }
 
-    /// The condition for which controllers reject it on targets of a kind, whatever else there is.
-    pub(crate) fn rejected_on(&self, target: &GroupKind) -> Option<&RejectedIf> {
-        let mut all = self.rejected_by.iter();
-        all.find_map(|index| {
-            let rejected = self.profile.rejected_if.get(*index)?;
-            rejected.is_about(target).then_some(rejected)
-        })
+    /// The conditions for which controllers, all or some, reject it on targets of a kind, whatever else there is.
+    pub(crate) fn rejected_on(&self, target: &GroupKind) -> impl Iterator<Item = &RejectedIf> {
+        let all = self.rejected_by.iter();
+        let all = all.filter_map(|index| self.profile.rejected_if.get(*index));
+        all.filter(move |rejected| rejected.is_about(target))
     }
 
     /// The number of settings; one with a long path counts several times.

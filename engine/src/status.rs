@@ -1,3 +1,3 @@
-//! What policies do: the conditions that the engine computes.
+//! The states of policies, as conditions that the engine computes.
 
 pub mod conditions;

@@ -19,7 +19,7 @@ pub(crate) struct Annotated<'a> {
 // === impl Annotated ===
 
 impl<'a> Annotated<'a> {
-    /// The lines of the annotation; an error says what is wrong with a line.
+    /// The lines of the annotation, each with an error if it is wrong.
     pub(crate) fn of(
         annotations: &'a Annotations,
     ) -> impl Iterator<Item = Result<Self, (&'a str, String)>> {

@@ -87,8 +87,8 @@ impl Guardrails {
         notices.collect()
     }
 
-    /// The findings on exceptions that a change of unknown author adds to the annotation of an object: what its guardrail refuses
-    /// is allowed then.
+    /// The findings on exceptions that a change of unknown author adds to the annotation of an
+    /// object, because they allow changes that a guardrail would refuse.
     pub fn added_exceptions(
         &self,
         [before, after]: [&Snapshot; 2],

@@ -1,4 +1,4 @@
-//! What a request does to guardrails. Only what it breaks anew is refused (the ratchet).
+//! The guardrails that a request breaks. Only those that it breaks anew refuse it (the ratchet).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -35,9 +35,9 @@ pub struct GuardedChange<'a> {
     pub after: &'a Snapshot,
     /// The object that changes. Findings are reported on it.
     pub object: &'a ObjectKey,
-    /// Targets that are not judged, because they are judged on their own.
+    /// Targets that are left out, because another call judges them.
     pub elsewhere_than: Option<&'a BTreeSet<ObjectKey>>,
-    /// Whether what was broken before is left out.
+    /// Whether rules that were broken before are left out.
     pub only_new: bool,
     /// Whether the work is bounded by the fuel of a request.
     pub is_bounded: bool,
@@ -52,7 +52,8 @@ pub struct GuardedChange<'a> {
 // === impl GuardedChange ===
 
 impl<'a> GuardedChange<'a> {
-    /// A change of an object that nobody asks for now: in a file, by an unknown user. It is judged in full.
+    /// A change of an object in a file, without a request and a user. All rules are judged, also
+    /// those that were broken before.
     pub fn offline([before, after]: [&'a Snapshot; 2], object: &'a ObjectKey, today: Date) -> Self {
         Self {
             before,
@@ -87,7 +88,7 @@ struct Together<'g> {
 struct Targets {
     objects: BTreeSet<ObjectKey>,
     policies: BTreeSet<ObjectKey>,
-    /// The policies that the message may tell of.
+    /// The policies that the message may reveal.
     tells_of: BTreeSet<ObjectKey>,
     through: BTreeSet<String>,
     tells: bool,
@@ -131,7 +132,7 @@ impl Guard for Guardrails {
 // === impl Guardrails ===
 
 impl Guardrails {
-    /// The findings on a change. Guardrails that only audit say nothing.
+    /// The findings on a change, by guardrails that refuse or warn.
     pub fn changed(&self, change: &GuardedChange<'_>) -> Vec<Finding> {
         let asked: Vec<&Guardrail> = self
             .iter()
@@ -212,12 +213,12 @@ impl Guardrails {
             }
             Some(finding)
         });
-        // What was found before the fuel was used up is true.
+        // Findings from before the fuel was used up are valid.
         findings.chain(is_cut.then(|| too_much(key))).collect()
     }
 }
 
-/// What guardrails of one kind, or about all, are about.
+/// The policy kinds that are judged: one kind, or all of them.
 fn scope<'k>(change: &GuardedChange<'_>, kind: Option<&'k GroupKind>) -> Scope<'k> {
     if let Some(kind) = kind {
         return Scope::Kind(kind);

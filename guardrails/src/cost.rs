@@ -111,7 +111,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// What `ask` says where the variables of a comprehension over values of this size are known.
+    /// The result of `ask`, called while the variables of a comprehension over values of this size
+    /// are known.
     fn inside<T>(
         &mut self,
         inner: &'a ComprehensionExpr,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::file::Spec;
 use crate::status::Status;
 
-/// The definition. The API server accepts it: its schema is structural.
+/// The CRD. The API server accepts it: its schema is structural.
 pub fn definition() -> Value {
     let column =
         |name: &str, kind: &str, path: &str| json!({"name": name, "type": kind, "jsonPath": path});
@@ -18,7 +18,7 @@ pub fn definition() -> Value {
         "kind": "CustomResourceDefinition",
         "metadata": {
             "name": "guardrails.attache.dev",
-            // With the definition, Helm would delete the guardrails.
+            // With the CRD, Helm would delete the guardrails.
             "annotations": {"helm.sh/resource-policy": "keep"},
         },
         "spec": {
@@ -74,7 +74,8 @@ fn schema_of<T: JsonSchema>() -> Value {
     structural(schema.to_value())
 }
 
-/// A schema as a CRD may have it: without what only other readers of JSON schemas understand.
+/// A schema as a CRD may have it, without the keywords that only other readers of JSON schemas
+/// understand.
 fn structural(schema: Value) -> Value {
     let Value::Object(mut fields) = schema else {
         return schema;

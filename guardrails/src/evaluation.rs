@@ -54,7 +54,8 @@ impl<'g> Judge<'g> {
         }
     }
 
-    /// Adds a variable, unless that was done before. False if only the controller of the kind knows it.
+    /// Adds a variable, unless it was added before. Returns `false` if only the controller of the
+    /// kind knows it.
     fn has(
         &mut self,
         name: &'static str,

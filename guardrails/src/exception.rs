@@ -77,12 +77,12 @@ impl Exception {
             && self.kind.as_ref().is_none_or(|kind| *kind == target.gk)
     }
 
-    /// Whether its last day is near, so that somebody has to act.
+    /// Whether its last day is near.
     pub fn ends_soon(&self, today: Date) -> bool {
         !self.is_over(today) && self.until < today.saturating_add(SOON.days())
     }
 
-    /// What somebody has to know or do because it has ended or ends soon; `None` if it holds for long.
+    /// A note for users about its end, if it has ended or ends soon; `None` otherwise.
     pub(crate) fn end(&self, today: Date) -> Option<String> {
         let until = self.until;
         if self.is_over(today) {

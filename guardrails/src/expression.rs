@@ -45,7 +45,7 @@ const MOST_VALUES: usize = 1_000_000;
 #[derive(Debug)]
 pub(crate) struct Expression {
     written: IdedExpr,
-    /// What is evaluated.
+    /// The expression that is evaluated.
     strict: IdedExpr,
     uses: BTreeSet<&'static str>,
     /// The fields of settings that it reads by name, each as a path within `spec`.
@@ -136,7 +136,7 @@ impl Expression {
         }
     }
 
-    /// The texts that it compares with names, and what these are of.
+    /// The texts that it compares with names, and the type of each name.
     pub(crate) fn names(&self) -> impl Iterator<Item = (NameOf, &str)> {
         self.names.iter().map(|(of, name)| (*of, name.as_str()))
     }
@@ -190,7 +190,8 @@ impl Expression {
                 "it may make a list or text of {largest} values, more than {MOST_VALUES}"
             ));
         }
-        // The library panics on what it does not know yet. The values are not looked at afterwards.
+        // The library panics on expressions that it does not support yet. The values are not used
+        // afterwards.
         let executed = catch_unwind(AssertUnwindSafe(|| Value::resolve(&self.strict, context)));
         match executed {
             Ok(result) => result.map_err(|error| reason(&error)),
@@ -199,7 +200,7 @@ impl Expression {
     }
 }
 
-/// What the parser says, without names of its own types.
+/// The message of the parser, without names of its own types.
 fn said(message: &str) -> &str {
     if message.starts_with("Incomplete") {
         "it is not complete"

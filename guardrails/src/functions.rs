@@ -31,12 +31,13 @@ static ALL: LazyLock<Functions> = LazyLock::new(|| {
     Functions(Arc::new(all))
 });
 
-/// `has()` in expressions as they are evaluated. Nobody can write the sign.
+/// The name of `has()` in expressions as they are evaluated. Users cannot write the sign `@`.
 pub(crate) const HAS: &str = "@has";
-/// `false` for a map, in which a field was not found.
+/// The name of a function that is `false` for a map, which thus lacks the field that was looked
+/// for.
 pub(crate) const ABSENT: &str = "@absent";
 
-/// One small number would take all memory.
+/// A function that is left out, because a small argument could make it use up the memory.
 const WITHOUT: &str = "lists.range";
 /// The macros, with their arguments. As functions they do not exist.
 const MACROS: [(&str, &str); 6] = [
@@ -155,7 +156,7 @@ fn absent(value: Value) -> Result<bool, ExecutionError> {
     }
 }
 
-/// What is wrong with a call.
+/// The mistake in a call, if there is one.
 pub(crate) fn why_wrong(call: &Call<'_>) -> Option<String> {
     let name = call.name;
     if !exists(name) {
@@ -178,8 +179,8 @@ pub(crate) fn why_wrong(call: &Call<'_>) -> Option<String> {
     no_pattern(pattern)
 }
 
-/// Whether there is a function. The library tells only who calls it: the call fails for other reasons than its name, as
-/// nothing is passed.
+/// Whether a function exists. The library reports that only for a call: this one is without
+/// arguments, so it fails for another reason if the function exists.
 fn exists(name: &str) -> bool {
     let result = called(name, Vec::new());
     name != WITHOUT

@@ -38,9 +38,9 @@ pub struct Guardrail {
     pub name: String,
     /// The policy kind that it is about; `None` for all kinds together.
     pub policy_kind: Option<GroupKind>,
-    /// What happens to a change that breaks a rule.
+    /// The action on a change that breaks a rule.
     pub action: Action,
-    /// What happens if a rule cannot be evaluated.
+    /// The action if a rule cannot be evaluated.
     pub on_error: OnError,
     /// Targets that it does not apply to.
     pub exceptions: Vec<Exception>,
@@ -65,7 +65,7 @@ pub struct GuardrailError {
     pub name: String,
     /// The field: `spec.rules[0].require`.
     pub field: String,
-    /// What is wrong, and what to do.
+    /// The mistake and its remedy.
     pub why: String,
 }
 
@@ -252,7 +252,7 @@ fn versions(api_version: Option<&str>, kind: Option<&str>) -> Result<(), (&'stat
     Ok(())
 }
 
-/// What a name has to be.
+/// The rule for names, for error messages.
 const NAME: &str = "it has to be a name of Kubernetes: up to 253 lower-case letters, digits, - and ., as in \"public-routes\"";
 
 /// Whether a name is that of an object: a DNS subdomain.

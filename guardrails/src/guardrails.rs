@@ -68,7 +68,7 @@ impl Guardrails {
         }
     }
 
-    /// What an object of this name takes the place of: a guardrail of the configuration, if there is one.
+    /// A finding if an object of this name replaces a guardrail of the configuration.
     pub fn replaced_by(&self, name: &str) -> Option<Finding> {
         let replaced = self.first.iter().find(|one| one.name == name)?;
         let action = replaced.action.as_str();

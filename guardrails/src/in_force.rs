@@ -1,5 +1,6 @@
-//! What is in force on paths that requests take: nothing of a kind on which the controller of the Gateway does not act, or
-//! which no controller serves, whatever policies are attached.
+//! The effective policies on paths that requests take. A path has none, whatever policies are
+//! attached, if it does not begin at a listener or mesh Service, or if its `GatewayClass` does not
+//! exist.
 
 use attache_engine::effective::PathGroup;
 use attache_engine::merge::Effective;
@@ -9,7 +10,7 @@ use attache_engine::model::shared::Shared;
 use attache_engine::state::snapshot::Snapshot;
 use attache_engine::topology::{AncestorPath, lacks_class};
 
-/// What is in force on a path, by policy kind.
+/// The effective policies on a path, by policy kind.
 pub(crate) type InForce<'a> = [(&'a GroupKind, &'a PathGroup)];
 
 /// The same paths, with the effective policies that act on their requests.

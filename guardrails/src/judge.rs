@@ -44,11 +44,11 @@ pub struct Judge<'g> {
     pub(crate) protections: HashMap<Shared<Effective>, Rc<[Arc<str>]>>,
     known: HashMap<Question, Rc<Outcome>>,
     unread: UnreadPolicies,
-    /// In the state of the only resolver that it is asked with.
+    /// The effective policies above targets, in the state of the only resolver that is used.
     pub(crate) at_owners: AtOwners,
 }
 
-/// What is known of a target and a guardrail.
+/// The result of judging a target by a guardrail.
 #[derive(Clone, Debug, Default)]
 pub struct TargetResult {
     /// The number of paths to the target that the guardrail applies to.
@@ -66,13 +66,14 @@ pub struct Fault {
     pub is_error: bool,
     /// The message to users.
     pub message: String,
-    /// Whether the message may tell of settings of policies.
+    /// Whether the message may reveal settings of policies.
     pub tells: bool,
     /// Where the path begins: `Gateway infra/public listener https`; for a Gateway also the route that it leads to.
     pub through: Option<String>,
     /// The policies in force on the path.
     pub policies: BTreeSet<ObjectKey>,
-    /// The policies that the message may tell of: also those that others override, and those of the state before.
+    /// The policies that the message may reveal: also those that others override, and those of the
+    /// state before.
     pub tells_of: BTreeSet<ObjectKey>,
     pub(crate) id: PathId,
 }
@@ -82,11 +83,11 @@ pub struct Fault {
 pub(crate) enum Before<'a> {
     /// There is no change.
     Same,
-    /// What was in force on each path before it, and the state before it.
+    /// The effective policies on each path before it, and the state before it.
     Paths(&'a BTreeMap<PathId, &'a InForce<'a>>, &'a Snapshot),
 }
 
-/// What decides the result of a rule.
+/// Everything that the result of a rule depends on, as the key of a cache.
 #[derive(PartialEq, Eq, Hash)]
 struct Question {
     rule: *const Rule,
@@ -112,7 +113,7 @@ pub(crate) struct RulePath<'a> {
     pub(crate) path: GuardedPath<'a>,
     pub(crate) target: Option<&'a Place>,
     pub(crate) in_force: &'a InForce<'a>,
-    /// What was in force on the path before the change, if there was one.
+    /// The effective policies on the path before the change, if there was one.
     pub(crate) earlier: Option<&'a InForce<'a>>,
     /// The state before the change.
     pub(crate) earlier_snapshot: &'a Snapshot,
@@ -124,11 +125,11 @@ pub(crate) struct RulePath<'a> {
 
 /// The paths to a target that requests take. The guardrails on them share the variables of each path.
 pub(crate) struct SharedPaths<'p, 'g> {
-    /// Each with what was in force on it before the change, if there was one.
+    /// The paths, each with the effective policies on it before the change, if there was one.
     paths: Vec<(&'p JudgedPath<'p>, Option<&'p InForce<'p>>)>,
     /// The state before the change, if there was one.
     before: Option<&'p Snapshot>,
-    /// Those of the first paths.
+    /// The variables of the first paths.
     variables: Vec<Option<Variables<'g>>>,
 }
 
@@ -150,7 +151,8 @@ impl<'g> Judge<'g> {
         }
     }
 
-    /// The same with the fuel of one request for evaluations, beside that of the resolvers for paths.
+    /// This judge with the fuel of one request for evaluations, separate from the fuel of the
+    /// resolvers for paths.
     pub(crate) fn bounded(self) -> Self {
         self.fuel.set(Some(MOST));
         self
@@ -236,7 +238,7 @@ impl<'g> Judge<'g> {
                 Outcome::Broken(message) => (false, message.clone()),
                 Outcome::Error(why) => (true, why.clone()),
             };
-            // The reason of an error is about the requirement.
+            // An error can reveal values that the requirement reads.
             let told = if is_error {
                 Some(&rule.require)
             } else {
@@ -258,7 +260,8 @@ impl<'g> Judge<'g> {
         }
     }
 
-    /// Why it is not known what is in force on a path: a policy in the namespace of the target is not read.
+    /// Why the policies in force on a path are unknown: a policy in the namespace of the target is
+    /// not read.
     fn why_unread(&mut self, rule_path: &RulePath<'_>) -> Option<String> {
         let namespace = &rule_path.target?.object.namespace;
         let mut kinds = rule_path.in_force.iter().map(|(kind, _)| *kind);
@@ -334,14 +337,14 @@ impl<'p> SharedPaths<'p, '_> {
     }
 }
 
-/// Whether the value of an expression may tell of settings or names of policies.
+/// Whether the value of an expression may reveal settings or names of policies.
 fn tells(expression: &Expression) -> bool {
     ["effective", "protections", "policies", "before"]
         .iter()
         .any(|variable| expression.uses(variable))
 }
 
-/// The policies that the value of an expression may tell of, beside those in force.
+/// The policies that the value of an expression may reveal, beside those in force.
 fn told_of(expression: &Expression, rule_path: &RulePath<'_>) -> BTreeSet<ObjectKey> {
     let mut told: BTreeSet<ObjectKey> = BTreeSet::new();
     if expression.uses("policies") {
@@ -362,7 +365,8 @@ fn attached(in_force: &InForce<'_>) -> impl Iterator<Item = ObjectKey> {
     policies.map(|policy| policy.key().clone())
 }
 
-/// The policies in force on a path, in words: what has to be changed is there, or missing.
+/// The policies in force on a path, in words, to show users the policy to change, or that one is
+/// missing.
 pub fn in_force_there(policies: &BTreeSet<ObjectKey>, kind: Option<&GroupKind>) -> String {
     if policies.is_empty() {
         let kind = kind.map_or("policy", |kind| &kind.kind);

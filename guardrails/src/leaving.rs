@@ -1,4 +1,5 @@
-//! Objects that a change of labels takes out of a guardrail. From then on nothing is refused there.
+//! Objects to which a guardrail no longer applies after a change of labels. It refuses nothing
+//! there from then on.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +38,8 @@ impl Guardrails {
     }
 }
 
-/// What a guardrail applies to before a change of an object, and not after it.
+/// A description of the requests or targets that a guardrail applies to before a change of an
+/// object, but not after it.
 fn left(guardrail: &Guardrail, sides: [&Snapshot; 2], key: &ObjectKey) -> Option<String> {
     let matcher = &guardrail.matcher;
     let [before, after] = sides;

@@ -9,14 +9,15 @@ use kube_cel::cel::{Context, ExecutionError, FunctionContext, Value};
 pub(crate) use crate::reason::DECIDED;
 use crate::reason::reason;
 
-/// The elements that a macro goes over: of a map, its keys in their order.
+/// The elements that a macro iterates over: for a map, its keys in order.
 pub(crate) const ELEMENTS: &str = "@elements";
-/// `||` of what is known so far and an element. If the element cannot be evaluated, what is known becomes the reason, a text.
+/// `||` of the result so far and an element. If the element cannot be evaluated, the result becomes
+/// the reason, a text.
 pub(crate) const ANY: &str = "@any";
 /// The same for `&&`.
 pub(crate) const EVERY: &str = "@every";
 
-/// Adds the functions. Nobody can write the sign in their names.
+/// Adds the functions. Users cannot write the sign `@` in their names.
 pub(crate) fn add(to: &mut Context<'_>) {
     to.add_function(ELEMENTS, elements);
     to.add_function(ANY, |call: &FunctionContext<'_, '_>| step(call, true));

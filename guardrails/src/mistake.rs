@@ -1,5 +1,6 @@
-//! Mistakes in an expression that are known before the evaluation, where they would fail on every path, or never hold. In a
-//! message they would be left out in silence.
+//! Mistakes in an expression that are known before the evaluation, where they would fail on every
+//! path, or never hold. In the expression of a message, they would drop the message without an
+//! error.
 
 use attache_engine::model::hint::{nearest, quoted};
 use kube_cel::cel::common::ast::{Expr, IdedExpr, LiteralValue, operators};
@@ -7,10 +8,10 @@ use kube_cel::cel::common::ast::{Expr, IdedExpr, LiteralValue, operators};
 use crate::functions::{self, Call};
 use crate::value_type::{NameOf, Types, ValueType, function_name};
 
-/// What to write without a policy kind.
+/// The remedy for the fields of one kind in a guardrail for all kinds.
 const BY_KIND: &str = "without spec.policyKind, effective is a map from kinds: write effective[\"Kind.group\"].spec, or name the kind in spec.policyKind";
 
-/// What is wrong with an expression, apart from its parts.
+/// The mistake in an expression itself, if there is one; its parts are not looked at.
 pub(crate) fn why_wrong(expression: &IdedExpr, types: &Types<'_>) -> Option<String> {
     match &expression.expr {
         Expr::Select(select) if types.are_as_of_kind(&select.operand, &select.field) => {
@@ -131,7 +132,7 @@ fn never_equal(one: &IdedExpr, other: &IdedExpr, types: &Types<'_>) -> Option<St
     {
         return None;
     }
-    // Of the two orders, the one that names something.
+    // The caller tries both orders of the operands: the message is about one that has a name.
     let name = written(one)?;
     let hint = match type_of_one {
         ValueType::Object(_) => format!("; it has {}", type_of_one.fields().join(", ")),
@@ -173,7 +174,7 @@ pub(crate) fn why_no_truth(expression: &IdedExpr, types: &Types<'_>) -> Option<S
     Some(format!("it gives {what}; a requirement is true or false"))
 }
 
-/// The texts that an expression compares with names, and what these are of.
+/// The texts that an expression compares with names, and the type of each name.
 pub(crate) fn names<'a>(expression: &'a IdedExpr, types: &Types<'a>) -> Vec<(NameOf, &'a str)> {
     let Expr::Call(call) = &expression.expr else {
         return Vec::new();

@@ -1,8 +1,8 @@
-//! How deep an expression is nested, found before the CEL library reads it: the library parses, evaluates and drops by
-//! recursion, so what is deep would use up the stack of the thread.
+//! The depth of an expression, found before the CEL library reads it: the library parses, evaluates
+//! and drops by recursion, so a deep expression would use up the stack of the thread.
 //!
-//! The text is split as the grammar of the library does it. What is no expression is left to the library, unless it could
-//! hide brackets: a text or an escape that does not end.
+//! The text is split as the grammar of the library does it. Invalid expressions are left to the
+//! library, unless they could hide brackets: a text or an escape that does not end.
 
 use std::str::CharIndices;
 
@@ -41,7 +41,7 @@ pub(crate) fn place(line: usize, column: usize) -> String {
     }
 }
 
-/// What stood before.
+/// The token before the current one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Nothing,
@@ -56,13 +56,13 @@ type Fault = (usize, String);
 struct Scan<'a> {
     text: &'a str,
     rest: CharIndices<'a>,
-    /// The brackets that are open, with what is around them.
+    /// The open brackets, with the index of each and the depth around it.
     open: Vec<(char, usize, Level)>,
     level: Level,
     last: Last,
 }
 
-/// What is known of the part of an expression within a pair of brackets.
+/// The depth so far of the part of an expression within a pair of brackets.
 #[derive(Default)]
 struct Level {
     /// The fields, calls and signs of the current operand, and how deep its brackets are.

@@ -1,4 +1,4 @@
-//! Kinds of targets on which nothing of the policy kind of a guardrail can ever be in force.
+//! Kinds of targets on which no policy of a guardrail's kind can ever be in force.
 
 use attache_engine::admission::finding::{Code, Finding};
 use attache_engine::kinds::profile::{ActsOn, Profile};

@@ -45,7 +45,7 @@ pub(crate) fn paths_of(group: &PathGroup) -> impl Iterator<Item = GuardedPath<'_
 // === impl PathId ===
 
 impl PathId {
-    /// The path under the names that hold after a change.
+    /// The same path after a change that renames objects.
     pub(crate) fn later(self, renames: &Renames) -> Self {
         if renames.is_empty() {
             return self;
@@ -95,7 +95,7 @@ impl<'a> GuardedPath<'a> {
         self.ancestors.steps.iter().chain(below)
     }
 
-    /// The place at a level. Of routes that delegate, the last one.
+    /// The place at a level; if routes delegate, that of the last route.
     pub(crate) fn at(&self, level: Level) -> Option<&'a Place> {
         let mut from_the_end = self.steps().rev();
         let step = from_the_end.find(|step| step.level == level)?;

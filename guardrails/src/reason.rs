@@ -2,7 +2,8 @@
 
 use kube_cel::cel::ExecutionError;
 
-/// The function that ends a macro. Its error is the reason of one of the elements.
+/// The function that ends a macro. Its error is the reason why one of the elements cannot be
+/// evaluated.
 pub(crate) const DECIDED: &str = "@decided";
 
 /// Why an evaluation failed. The values in it are left out, for they may be settings that the user may not see.

@@ -1,4 +1,4 @@
-//! What guardrails say of a state without a change: findings of `attache check`.
+//! Findings of guardrails on a state without a change, for `attache check`.
 
 use attache_engine::admission::finding::{Code, Finding, Hint, Severity};
 use attache_engine::model::ids::ObjectKey;
@@ -14,7 +14,7 @@ use crate::standing::{Standing, unknown_kind};
 use crate::unmatched::unmatched;
 use crate::written::unknown_names;
 
-/// What a message says of a rule with an error.
+/// The words of a message for a rule with an error.
 const CANNOT_BE_JUDGED: &str = "cannot be judged";
 
 /// The guardrail and the rule that a finding of [`standing_findings`] is about.

@@ -1,10 +1,11 @@
-//! What is wrong with the form of a guardrail: the first field that is misspelt, missing or of another type, by the schema
-//! that the API server has. The types that read guardrails would not say where it is, and take lists in the place of maps.
+//! Mistakes in the form of a guardrail: the first field that is misspelt, missing or of another
+//! type, by the schema that the API server has. The types that read guardrails would not say where
+//! it is, and take lists in the place of maps.
 
 use attache_engine::model::hint::{nearest, quoted};
 use serde_json::Value;
 
-/// What is wrong, and in which field.
+/// The field, and its mistake.
 pub(crate) type Fault = (String, String);
 
 /// Checks a value against a structural schema. `field` is the path to it.
@@ -77,7 +78,7 @@ fn one_of(text: &str, schema: &Value) -> Result<(), String> {
     Err(format!("{text:?} is not known; {}", hint(text, &values)))
 }
 
-/// What to write in the place of a name that does not exist.
+/// The remedy for a name that does not exist.
 pub(crate) fn hint(name: &str, known: &[&str]) -> String {
     match nearest(name, known) {
         Some(near) => format!("did you mean {near:?}?"),
@@ -110,7 +111,7 @@ mod tests {
 
     use crate::guardrail::Guardrail;
 
-    /// What is wrong with a spec that differs from a right one in these fields.
+    /// The mistake in a spec that differs from a correct one in these fields.
     fn wrong(fields: &serde_json::Value) -> String {
         let mut spec = json!({"rules": [{"require": "true"}], "action": "deny"});
         for (name, value) in fields.as_object().unwrap() {

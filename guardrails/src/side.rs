@@ -1,4 +1,4 @@
-//! The paths before or after a change, of the targets that it touches.
+//! The paths to the targets that a change touches, before or after it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,7 +10,7 @@ use attache_engine::model::object::is_route;
 use crate::in_force::acting;
 use crate::target_paths::{AtOwners, TargetPaths, gets_requests, is_direct, kinds};
 
-/// What the guardrails are about.
+/// The policy kinds that the guardrails are about.
 #[derive(Clone, Copy)]
 pub(crate) enum Scope<'k> {
     /// One policy kind.

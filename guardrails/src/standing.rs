@@ -29,7 +29,8 @@ pub enum Standing {
 // === impl Judge ===
 
 impl<'g> Judge<'g> {
-    /// A judge of what is in force now. In rules, the state before is the state now, and the request is empty.
+    /// A judge of the current state. In rules, the state before is the current one, and the request
+    /// is empty.
     pub fn standing(functions: &'g Functions) -> Self {
         Self::with(functions, values::request(None, None), 0)
     }

@@ -1,4 +1,5 @@
-//! The paths to one target, each with what is in force on it: of one policy kind, or of all of them together.
+//! The paths to one target, each with the effective policies on it: of one policy kind, or of all
+//! kinds together.
 //!
 //! The paths of different kinds end at different levels: at the listener, at the rule, at the backend. For a guardrail about all
 //! kinds, the paths of the target are found without policies, as deep as the deepest kind. On each of them, a kind is in
@@ -36,23 +37,24 @@ pub(crate) struct TargetPaths {
     pub(crate) without_policies: Option<Vec<PathGroup>>,
     /// The paths of each kind.
     pub(crate) of_kinds: Vec<(GroupKind, Vec<PathGroup>)>,
-    /// Whether requests reach the target, if policies of the only kind act only on their targets: their paths do not say so.
+    /// Whether requests reach the target, if the only kind is a direct one: its paths do not show
+    /// that.
     pub(crate) gets_requests: Option<bool>,
 }
 
-/// A path, and what is in force on it.
+/// A path, and the effective policies on it.
 pub(crate) struct JudgedPath<'a> {
     pub(crate) path: GuardedPath<'a>,
     /// The last place of the target on it: a rule of the route, a port of the Service.
     pub(crate) target: Option<&'a Place>,
-    /// Of each kind. Without an entry nothing of a kind is in force.
+    /// The effective policies, by kind. A kind without an entry has none.
     pub(crate) in_force: Vec<(&'a GroupKind, &'a PathGroup)>,
     /// Whether requests take the path, or none is needed.
     pub(crate) counts: bool,
 }
 
-/// What is in force above a target, by kind: at the listeners of Gateways and `ListenerSets`, and on routes to Services. Many
-/// targets share them.
+/// The effective policies above a target, by kind: at the listeners of Gateways and `ListenerSets`,
+/// and on routes to Services. Many targets share them.
 #[derive(Default)]
 pub(crate) struct AtOwners(HashMap<(GroupKind, ObjectKey), Vec<PathGroup>>);
 
@@ -178,7 +180,7 @@ impl JudgedPath<'_> {
     }
 }
 
-/// Paths by identity, under the names that hold after a change.
+/// Paths by their identity after a change that renames objects.
 pub(crate) fn by_later_id<'a, 'p>(
     paths: &'p [JudgedPath<'a>],
     renames: &Renames,
@@ -242,8 +244,8 @@ fn takes_requests(groups: &[PathGroup]) -> bool {
     paths.any(|path| path.group.attached || path.takes_requests())
 }
 
-/// The paths of the kind whose paths are longest, of those that requests take: in a mesh, only the kind says at which
-/// Gateway requests to a Service arrive.
+/// The paths of the kind with the longest paths, among kinds whose paths requests take. In a mesh,
+/// only the kind decides at which Gateway requests to a Service arrive.
 fn longest<'a>(of_kinds: impl Iterator<Item = &'a Vec<PathGroup>>) -> Option<Vec<PathGroup>> {
     let taken = of_kinds.filter(|groups| takes_requests(groups));
     let length = |groups: &&Vec<PathGroup>| {
@@ -274,7 +276,8 @@ pub(crate) fn gets_requests(resolver: &mut Resolver<'_>, target: &ObjectKey) -> 
 // === impl AtOwners ===
 
 impl AtOwners {
-    /// Adds what is in force above a target, of kinds whose paths end there: at the listeners, or on the routes to a Service.
+    /// Adds the effective policies above a target, of kinds whose paths end there: at the
+    /// listeners, or on the routes to a Service.
     pub(crate) fn add(
         &mut self,
         resolver: &mut Resolver<'_>,

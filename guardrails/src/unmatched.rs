@@ -1,4 +1,5 @@
-//! Parts of a guardrail that fit no object of a state. A misspelt name switches a guardrail off without a word.
+//! Parts of a guardrail that fit no object of a state. A guardrail with a misspelt name never
+//! applies, and nothing else reports it.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Policies that are too large to be read. What they set is not known, so nothing is sure of targets in their namespaces.
+//! Policies that are too large to be read. Their settings are unknown, so results for targets in
+//! their namespaces are uncertain.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -6,14 +7,16 @@ use std::sync::Arc;
 use attache_engine::model::ids::GroupKind;
 use attache_engine::state::snapshot::Snapshot;
 
-/// The policies that are not read, by kind. In the state of the only snapshot that it is asked with.
+/// The policies that are not read, by kind. They are cached, so all questions must be about one
+/// snapshot.
 #[derive(Default)]
 pub(crate) struct UnreadPolicies(HashMap<GroupKind, BTreeMap<Arc<str>, String>>);
 
 // === impl UnreadPolicies ===
 
 impl UnreadPolicies {
-    /// Why it is not known what policies of a kind do to targets in a namespace.
+    /// Why the effect of policies of a kind on targets in a namespace is unknown; `None` if it is
+    /// known.
     pub(crate) fn why(
         &mut self,
         snapshot: &Snapshot,

@@ -1,8 +1,9 @@
-//! The types of the variables of rules and of what is computed from them, as far as they are known before the evaluation.
+//! The types of the variables of rules and of values computed from them, as far as they are known
+//! before the evaluation.
 
 use kube_cel::cel::common::ast::{Expr, IdedExpr, LiteralValue, operators};
 
-/// What is known of a value before the evaluation.
+/// The type of a value, as far as it is known before the evaluation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ValueType {
     Any,
@@ -20,11 +21,11 @@ pub(crate) enum ValueType {
     List(&'static ValueType),
     /// A map from text to values of this type.
     Map(&'static ValueType),
-    /// What is in force, by policy kind: a map from `Kind.group`.
+    /// The effective policies by policy kind: a map from `Kind.group`.
     ByKind,
 }
 
-/// What a name is of.
+/// The type of object that a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum NameOf {
     Protection,
@@ -99,7 +100,7 @@ const POLICY: ValueType = Object(&[
 ]);
 const SPEC: Fields = (Any, &["spec"]);
 const SOURCES: Fields = (Map(&Object(&[IDENTITY])), &["sources"]);
-/// What is in force, of one kind.
+/// The effective policy of one kind.
 const EFFECTIVE: ValueType = Object(&[SPEC, SOURCES]);
 const OTHERS: [Fields; 2] = [
     (List(&POLICY), &["policies"]),
@@ -123,7 +124,7 @@ const REQUEST: ValueType = Object(&[
     ),
 ]);
 
-/// The functions and operators that give true or false.
+/// The functions and operators that return true or false.
 const OF_BOOL: &[&str] = &[
     operators::EQUALS,
     operators::NOT_EQUALS,
@@ -153,7 +154,7 @@ const OF_BOOL: &[&str] = &[
     "containsCIDR",
     "ip.isCanonical",
 ];
-/// Those that give text.
+/// The functions that return text.
 const OF_TEXT: &[&str] = &[
     "string",
     "format",
@@ -167,7 +168,7 @@ const OF_TEXT: &[&str] = &[
     "find",
     "strings.quote",
 ];
-/// Those that give a number.
+/// The functions that return a number.
 const OF_NUMBER: &[&str] = &[
     "size",
     "int",
@@ -177,13 +178,13 @@ const OF_NUMBER: &[&str] = &[
     "lastIndexOf",
     "compareTo",
 ];
-/// Those that give a list.
+/// The functions that return a list.
 const OF_LIST: &[&str] = &["split", "findAll", "distinct", "flatten"];
 
 // === impl Types ===
 
 impl<'a> Types<'a> {
-    /// That of an expression.
+    /// The type of an expression.
     pub(crate) fn of(&self, expression: &IdedExpr) -> ValueType {
         match &expression.expr {
             Expr::Ident(name) => self
@@ -275,7 +276,8 @@ impl ValueType {
         matches!(self, Text | Name(_) | OneOf(_))
     }
 
-    /// That of what a macro goes over: the elements of a list, or the keys of a map.
+    /// The type of the values that a macro iterates over: the elements of a list, or the keys of a
+    /// map.
     pub(crate) fn element(self) -> Self {
         match self {
             List(element) => *element,
@@ -285,7 +287,7 @@ impl ValueType {
         }
     }
 
-    /// That of the values of a list or map.
+    /// The type of the values of a list or map.
     fn value(self) -> Self {
         match self {
             List(value) | Map(value) => *value,
@@ -294,7 +296,7 @@ impl ValueType {
         }
     }
 
-    /// That of a field; `None` if there is no such field.
+    /// The type of a field; `None` if there is no such field.
     pub(crate) fn field(self, name: &str) -> Option<Self> {
         match self {
             Map(value) => Some(*value),

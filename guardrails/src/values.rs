@@ -132,7 +132,8 @@ fn identifying(key: &ObjectKey) -> [(&'static str, Value); 4] {
     ]
 }
 
-/// An object: its identity, its labels and those of its Namespace, and what guardrails need of its spec.
+/// An object: its identity, its labels and those of its Namespace, and the parts of its spec that
+/// guardrails read.
 fn object(snapshot: &Snapshot, key: &ObjectKey) -> Vec<(&'static str, Value)> {
     let mut fields = identifying(key).to_vec();
     let labels_of = |key: &ObjectKey| {

@@ -1,4 +1,5 @@
-//! Findings on a guardrail object when it is applied: what is wrong with it, and how many targets break it now.
+//! Findings on a guardrail object when it is applied: its mistakes, and how many targets break it
+//! now.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -102,8 +103,8 @@ fn annotated_already(
     Some(finding.at("spec.exceptBy"))
 }
 
-/// The findings on names in expressions that do not exist: protections, kinds, and fields that the definition of the policy kind
-/// does not have.
+/// The findings on names in expressions that do not exist: protections, kinds, and fields that the
+/// CRD of the policy kind does not have.
 pub(crate) fn unknown_names(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
     let mut findings = unknown_fields(snapshot, guardrail);
     findings.extend(unknown_texts(snapshot, guardrail));
@@ -189,7 +190,7 @@ fn known_names<'a>(
     }
 }
 
-/// The findings on fields that expressions read and the definition of the policy kind does not have.
+/// The findings on fields that expressions read and the CRD of the policy kind does not have.
 fn unknown_fields(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
     let Some(kind) = &guardrail.policy_kind else {
         return Vec::new();

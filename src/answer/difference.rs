@@ -84,7 +84,7 @@ pub struct Side<'a> {
     pub matching: &'a Matching<'a>,
 }
 
-/// What is left out of a comparison.
+/// The parts of the two states that a comparison leaves out.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
     /// Policy kinds that cannot be read in one of the states.

@@ -36,7 +36,8 @@ const RESULTS: usize = 1_000;
 /// The most bytes of results in a report: etcd takes objects of 1.5 MiB.
 const BYTES: usize = 1_000_000;
 
-/// Which policies of other namespaces reports name. Who may read a report may not be allowed to read those.
+/// The policies of other namespaces that reports name. Users who may read a report need not be
+/// allowed to read these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolicyNames {
     /// None.
@@ -194,7 +195,7 @@ impl Reports {
         Some(object)
     }
 
-    /// The finding as somebody sees it who may read only the policies of the namespace of the report.
+    /// The finding for users who may read only the policies in the namespace of the report.
     fn concealed(&self, finding: Finding, namespace: Option<&str>) -> Option<Finding> {
         let verdict = Verdict::new(vec![finding], &Evidence::Authoritative);
         let is_other = |named: &ObjectKey| {
@@ -251,7 +252,7 @@ impl Collected {
     }
 }
 
-/// What a program may want to know beside the message.
+/// The facts of a finding for programs, beside the message.
 fn properties(finding: &ReportedFinding) -> BTreeMap<&'static str, String> {
     let mut properties = BTreeMap::from([
         ("code", finding.code.as_str().to_owned()),

@@ -1,5 +1,5 @@
-//! How a policy merges, in the words of its own fields: `replaces (mergeType unset)`, `merged_policies (StrategicMerge)`,
-//! `overrides, atomic`.
+//! The merge strategy of a policy, in the words of its own fields: `replaces (mergeType unset)`,
+//! `merges (StrategicMerge)`, `overrides, atomic`.
 
 use serde_json::{Value, json};
 

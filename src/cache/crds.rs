@@ -12,16 +12,16 @@ use super::api_error::ApiError;
 use super::kinds::crd_resource;
 use super::raw::RawObject;
 
-/// The definitions that a cluster has.
+/// The CRDs that a cluster has.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// Usable definitions, sorted by name.
+    /// Usable CRDs, sorted by name.
     pub crds: Vec<Arc<Crd>>,
-    /// Names of unusable definitions, each with the reason.
+    /// Names of unusable CRDs, each with the reason.
     pub odd: Vec<(Arc<str>, String)>,
 }
 
-/// Lists the definitions.
+/// Lists the CRDs.
 ///
 /// # Errors
 /// Fails if the API server does not answer, or refuses.

@@ -63,7 +63,7 @@ impl Definitions {
         let (Some(definition), Some(mut value)) = (definition, value) else {
             return Judged::default();
         };
-        // An API server has accepted what has a UID.
+        // An API server has accepted an object that has a UID.
         let is_seen = header.meta.uid.is_some();
         let mut findings = of_spec(key, version, definition, &mut value);
         findings.retain(|finding| finding.code != Code::FieldInvalid || !is_seen);

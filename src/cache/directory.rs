@@ -144,9 +144,10 @@ impl Loaded {
         Self::load(base, base, manifests, rules, namespace)
     }
 
-    /// Turns manifests into a state of their own, beside that of a cluster. Objects that exist there have their age from it.
-    /// What manifests usually leave to others is that of the cluster if they lack it: definitions, classes, Namespaces.
-    /// Objects that manifests name and neither of them has do not exist.
+    /// Turns manifests into a separate state, on top of that of a cluster. Objects that exist in
+    /// the cluster keep their age. CRDs, classes and Namespaces that the manifests lack are taken
+    /// from the cluster, because manifests usually leave these to others. Objects that the
+    /// manifests name and that are in neither of them do not exist.
     pub fn over_cluster(
         cluster: &Snapshot,
         manifests: Manifests,
@@ -292,7 +293,7 @@ impl Loaded {
                     continue;
                 }
             };
-            // Of two objects with one name the later one counts.
+            // If two objects have one name, the later one counts.
             if judged.findings.is_empty() {
                 self.departures.remove(&object.key);
             } else {

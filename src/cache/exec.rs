@@ -26,7 +26,7 @@ const LONGEST_RELEASE: usize = 53;
 pub enum ExecError {
     /// The program is not on the PATH.
     Missing,
-    /// The program's own error, or what went wrong.
+    /// The program's own error, or the reason why it could not run.
     Failed(String),
 }
 

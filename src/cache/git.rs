@@ -19,11 +19,11 @@ const LARGEST: u64 = 60 << 20;
 /// The most bytes of one revision.
 const LARGEST_REVISION: u64 = 2 << 30;
 
-/// The files of a revision in a temporary directory, which goes with this value.
+/// The files of a revision in a temporary directory, which is removed when this is dropped.
 #[derive(Debug)]
 pub struct Checkout {
     dir: TempDir,
-    /// What was left out, for the user.
+    /// Notes for the user about files that were left out.
     pub notes: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ pub fn commit(revision: &str) -> Result<Option<String>, String> {
     Ok(output.ok().map(|id| text(&id)))
 }
 
-/// The commit at which two commits parted.
+/// The last common ancestor of two commits.
 ///
 /// # Errors
 /// If they have none in common.

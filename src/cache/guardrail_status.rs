@@ -40,7 +40,7 @@ pub struct GuardrailStatus {
     pub every: Duration,
 }
 
-/// What was counted last.
+/// The inputs and the result of the last count.
 #[derive(Default)]
 struct Last {
     /// Weak, so as not to keep them in memory.

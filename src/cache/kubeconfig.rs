@@ -69,7 +69,7 @@ pub fn context(kubeconfig: Option<&Path>, context: Option<&str>) -> Option<Strin
         return Some(context.to_owned());
     }
     let files = kubeconfig.map_or_else(usual, |file| vec![file.to_owned()]);
-    // Of several files the first one that names it counts.
+    // If several files name one, the first file counts.
     let mut contexts = files.iter().filter_map(|file| {
         let read = Kubeconfig::read_from(file).ok()?;
         read.current_context.filter(|name| !name.is_empty())

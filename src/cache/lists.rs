@@ -55,7 +55,7 @@ pub struct Listed {
     pub missing: Vec<Missing>,
 }
 
-/// The objects of a state, sorted by key, without definitions.
+/// The objects of a state, sorted by key, without CRDs.
 pub fn shown(snapshot: &Snapshot) -> Vec<Object> {
     let all = snapshot.all();
     let all = all.filter(|object| !matches!(object.node, Node::Crd(_)));

@@ -1,4 +1,4 @@
-//! Splits files of YAML and JSON into objects that know where they are written.
+//! Splits files of YAML and JSON into objects, each with its position in the file.
 
 use std::borrow::Cow;
 use std::fmt;

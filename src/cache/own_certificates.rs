@@ -77,8 +77,8 @@ enum Left {
 // === impl OwnState ===
 
 impl OwnState {
-    /// Not ready before the webhook configurations trust what is served; a later failure leaves it ready, because the
-    /// pair in use may be valid for weeks.
+    /// Not ready before the webhook configurations trust the served certificate. A later failure
+    /// leaves it ready, because the pair in use may be valid for weeks.
     pub fn check(&self) -> Check {
         let trouble = self.trouble.load();
         Check {

@@ -30,7 +30,7 @@ pub struct Directory {
     pub rules: Arc<ProfileRules>,
 }
 
-/// What was read of a directory.
+/// The result of reading a directory.
 #[derive(Debug)]
 pub struct Reading {
     /// The state.

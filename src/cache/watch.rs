@@ -294,7 +294,7 @@ impl Backoff {
     }
 }
 
-/// Why an object cannot be read completely, and what could be read of it.
+/// Why an object cannot be read completely, with the part of it that could be read.
 pub struct Partly<T> {
     pub(super) why: Unreadable,
     pub(super) left: Option<T>,
@@ -318,7 +318,7 @@ impl Skipped {
         }
     }
 
-    /// Returns what `read` reads of an object; one that is incomplete is counted.
+    /// Returns the part of an object that `read` reads; an incomplete object is counted.
     fn filter<T>(
         &mut self,
         raw: &mut RawObject,

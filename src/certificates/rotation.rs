@@ -25,7 +25,7 @@ pub struct Rotation {
     pub life: Duration,
 }
 
-/// What to do now.
+/// The next step of a replica.
 #[derive(Clone)]
 pub enum Step {
     /// Nothing: the Secret is as it should be.

@@ -212,7 +212,7 @@ fn without<'a>(state: Snapshot, gone: impl Iterator<Item = &'a ObjectKey>) -> Sn
     })
 }
 
-/// Checks that all manifests could be read; else says what follows from that.
+/// Checks that all manifests could be read. The error names the problem and the given consequence.
 pub(super) fn usable(loaded: &directory::Loaded, consequence: &str) -> Result<(), Failure> {
     let problems = loaded.problems.iter();
     let problems: Vec<String> = problems

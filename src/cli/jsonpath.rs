@@ -9,7 +9,8 @@ use serde_json::Value;
 
 /// The characters that kubectl escapes in JSON.
 const ESCAPED: [char; 5] = ['<', '>', '&', '\u{2028}', '\u{2029}'];
-/// What a path cannot have, with the name of it. RFC 9535 has none of it, nor has kubectl.
+/// The parts of a path that are not supported, with their names. Neither RFC 9535 nor kubectl has
+/// them.
 const UNSUPPORTED: [(&str, &str); 3] = [
     ("=~", "regular expressions (=~)"),
     (" in ", "the operator in"),
@@ -172,7 +173,7 @@ fn quoted(action: &str) -> Result<String, String> {
 
 /// Translates a kubectl path to RFC 9535: with a root, and with names that are not identifiers in brackets.
 fn path(text: &str) -> Result<String, String> {
-    // The library takes some of it.
+    // The library accepts some of the unsupported parts.
     let unquoted = without_quoted(text);
     if UNSUPPORTED.iter().any(|(sign, _)| unquoted.contains(sign)) {
         return Err(unsupported(text));
@@ -199,7 +200,7 @@ fn path(text: &str) -> Result<String, String> {
         let (name, behind) = name(remaining);
         let written = remaining.len() - behind.len();
         let written = remaining.get(..written).unwrap_or_default();
-        // kubectl ends a name there, and knows nothing that may follow.
+        // kubectl ends a name there, and accepts nothing that may follow.
         if written.contains([' ', '|']) && !written.contains('\\') {
             return Err(unsupported(text));
         }
@@ -223,7 +224,7 @@ fn path(text: &str) -> Result<String, String> {
     }
 }
 
-/// The text without what is in quotes.
+/// The text without its quoted parts.
 fn without_quoted(text: &str) -> String {
     let mut quote = None;
     let is_outside = |c: &char| match (quote, *c) {
@@ -242,7 +243,7 @@ fn without_quoted(text: &str) -> String {
     text.chars().filter(is_outside).collect()
 }
 
-/// Why a path is refused, naming what it has that is not supported.
+/// The error for a path, with the part of it that is not supported.
 fn unsupported(text: &str) -> String {
     let mut all = UNSUPPORTED.iter();
     match all.find(|(sign, _)| text.contains(sign)) {
@@ -251,8 +252,8 @@ fn unsupported(text: &str) -> String {
     }
 }
 
-/// A filter of kubectl matches only what has the value that it compares: `?(@.a!="b")` is not true of what has no `a`,
-/// as it is in RFC 9535.
+/// Adds to a `!=` filter that its fields exist: for kubectl, `?(@.a!="b")` does not match an object
+/// without `a`; for RFC 9535 it does.
 fn of_present(bracket: &str) -> Cow<'_, str> {
     let filter = bracket
         .strip_prefix("[?(")
@@ -265,7 +266,7 @@ fn of_present(bracket: &str) -> Cow<'_, str> {
     };
     let is_path = |side: &&str| side.starts_with(['@', '$']);
     let paths = [one, other].into_iter().filter(is_path);
-    // A name in quotes may have any sign.
+    // A name in quotes may contain any character.
     if paths.clone().any(|path| path.contains(['"', '\''])) {
         return Cow::Borrowed(bracket);
     }

@@ -94,7 +94,7 @@ fn say_left_out(gk: &GroupKind) {
     eprintln!("attache: skipped {gk}: it has policies, but its CRD was not found");
 }
 
-/// Why nothing is printed, and what to do.
+/// Why nothing is printed, and the remedy.
 fn nothing_to_register(state: &State) -> String {
     let remedy = if state.is_of_files() {
         "add the CRDs to the files, or leave out --from to read them from the cluster"

@@ -47,7 +47,7 @@ pub struct Args {
     timeout: Duration,
 }
 
-/// What counts of an `AdmissionReview`.
+/// The fields of an `AdmissionReview` that the probe reads.
 #[derive(Deserialize)]
 struct Answer {
     response: Response,

@@ -92,7 +92,7 @@ fn follow(followed: &mut Followed, session: &Session) {
         thread::sleep(pause);
         let began = Instant::now();
         let looked = followed.look();
-        // Looking at very many files takes a while; it must not be all that the machine does.
+        // Looking at very many files takes a while. It must not use the machine all the time.
         pause = PAUSE.max(began.elapsed() * REST);
         match looked {
             Ok(Look::New(world)) => {

@@ -39,7 +39,7 @@ pub(super) trait Query<T> {
     fn look(&mut self) -> Result<Option<T>, Failure>;
 }
 
-/// What is read of a state.
+/// A state as it was read, with the parts that could not be read.
 pub(super) trait Seen {
     /// Everything that could not be read, one line each.
     fn unseen(&self) -> Vec<String>;
@@ -158,7 +158,7 @@ pub(super) struct Files<F, R, T> {
     /// Takes the fingerprint of the files.
     pub(super) fingerprint: F,
     pub(super) read: R,
-    /// What was read already.
+    /// The state that was read before the watch began.
     pub(super) first: Option<T>,
     pub(super) seen: Option<Fingerprint>,
 }

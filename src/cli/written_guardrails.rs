@@ -20,7 +20,7 @@ use crate::today::today;
 
 /// The guardrails among manifests.
 pub(super) struct FromManifests {
-    /// All that can be used, with those that were known before.
+    /// The guardrails that can be used, and those that were known before.
     pub(super) usable: Guardrails,
     /// Findings on those that cannot be used.
     pub(super) wrong: Vec<Finding>,
@@ -84,7 +84,7 @@ pub(super) fn usable<'a>(
     }
 }
 
-/// A guardrail, as far as it says whether it is another one.
+/// The fields of a guardrail that tell whether it has changed.
 #[derive(Deserialize)]
 struct Written {
     metadata: Named,
@@ -121,8 +121,8 @@ impl Applied {
         }
     }
 
-    /// What the webhook says when they are applied: how many targets break them now. Those that are there before, with the
-    /// same spec, are no change.
+    /// The findings of the webhook if they are applied: how many targets break them now. Guardrails
+    /// that were there before, with the same spec, are no change.
     pub(super) fn findings(&self, before: &[Box<RawValue>], after: &Snapshot) -> Vec<Finding> {
         let before = before.iter().filter_map(|text| Written::read(text));
         let before: BTreeMap<String, Option<Value>> = before.collect();

@@ -1,4 +1,5 @@
-//! Reviews requests: calls the engine, and confirms with live reads what a refusal depends on.
+//! Reviews requests: calls the engine, and confirms by live reads the absence of objects for which
+//! it would refuse a request.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -13,7 +13,8 @@ use crate::telemetry::traces::{Array, StringValue, Trace, TraceId, Value};
 pub(super) struct Reviewed<'a> {
     pub(super) call: Call,
     pub(super) envelope: &'a Envelope<'a>,
-    /// The kind as a metric label, from a closed set, because the sender chooses what the request says.
+    /// The kind as a metric label, from a closed set, because the sender chooses the content of the
+    /// request.
     pub(super) kind: String,
     pub(super) verdict: &'a Verdict,
 }

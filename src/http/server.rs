@@ -107,7 +107,8 @@ impl Bound {
     }
 }
 
-/// What to listen on if `[::]` cannot be bound for this reason: all IPv4 addresses, unless the port is the reason.
+/// The address to listen on if `[::]` cannot be bound for this reason: all IPv4 addresses, unless
+/// the port is the reason.
 fn without_ipv6(addr: SocketAddr, why: io::ErrorKind) -> Option<SocketAddr> {
     let is_about_the_port = matches!(
         why,

@@ -1,4 +1,4 @@
-//! The list of all metrics: what each measures, and when to look at it.
+//! The list of all metrics, with their meaning and when to look at them.
 
 use super::described::{About, Label, Maker};
 use super::process::Process;

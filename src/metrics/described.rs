@@ -16,7 +16,7 @@ pub enum About {
     Reviews,
     /// Findings and mutations.
     Findings,
-    /// What holds in the cluster or the directory, independent of requests.
+    /// The current state of the cluster or the directory, independent of requests.
     Standing,
     /// Connections, certificate, configuration, logs and traces.
     Server,

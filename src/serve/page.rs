@@ -31,7 +31,7 @@ use people::People;
 use rights::Readers;
 use sessions::{Origin, Sessions, follow};
 
-/// What a reader may see.
+/// The part of the state that a reader may see.
 #[derive(Debug)]
 pub struct Readable {
     /// The objects, and what is left out.

@@ -66,7 +66,7 @@ pub(super) struct Reach {
     pub(super) confirm: Arc<LiveRead>,
 }
 
-/// What the tasks say of themselves, for `/readyz`.
+/// The states of the background tasks, for `/readyz`.
 #[derive(Clone, Default)]
 pub(super) struct Sources {
     pub(super) sync: Option<Arc<SyncState>>,

@@ -1,4 +1,5 @@
-//! Shows the numbers of a pass as metrics, and drops the series of what is gone.
+//! Shows the numbers of a pass as metrics, and drops the series of kinds and namespaces that no
+//! longer exist.
 
 use std::collections::BTreeSet;
 

@@ -66,7 +66,7 @@ pub(super) async fn on_own_thread<T: Send + 'static>(
     let (done, result) = oneshot::channel();
     let thread = thread::Builder::new().name("standing".to_owned());
     thread.stack_size(STACK).spawn(move || {
-        // Zero is the thread that asks. A refusal changes nothing but the priority.
+        // `None` is the calling thread. A refusal changes nothing but the priority.
         let _ = rustix::process::setpriority_process(None, PRIORITY);
         // The receiver is gone only if the process ends.
         let _ = done.send(work(&mut Pace::start()));

@@ -1,7 +1,9 @@
-//! Publishes current findings as report objects. Of several replicas one writes: the holder of a Lease.
+//! Publishes current findings as report objects. One of several replicas writes: the holder of a
+//! Lease.
 //!
-//! Only what differs from what is there is written, with server-side apply. Each write carries the resource version that it
-//! is based on, so a replica that has lost the Lease without noticing cannot overwrite what its successor has written.
+//! Only differences are written, with server-side apply. Each write carries the resource version
+//! that it is based on, so a replica that has lost the Lease without noticing cannot overwrite the
+//! reports of its successor.
 
 mod objects;
 mod writer;

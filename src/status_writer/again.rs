@@ -51,7 +51,7 @@ impl Again {
         self.waits.remove(key);
     }
 
-    /// Somebody removed what was written; returns whether it is given up with this time.
+    /// Notes that somebody removed the conditions. Returns whether the object is given up now.
     pub(super) fn lost(&mut self, key: &ObjectKey, now: Instant) -> bool {
         let times = self.losses.entry(key.clone()).or_default();
         *times += 1;

@@ -1,4 +1,4 @@
-//! What an object of the API server has: the conditions of attache, and those of others.
+//! The conditions on an object of the API server: those of attache, and those of others.
 
 use std::collections::BTreeSet;
 

@@ -17,7 +17,7 @@ const MOST_PARENTS: usize = 32;
 /// The reason of the conditions. Its format has no room for the names of policies.
 const REASON: &str = "Accepted";
 
-/// What has to be written.
+/// The write that an object needs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Write {
     /// Nothing: the object has what it should have.

@@ -12,7 +12,8 @@ use crate::engine::status::conditions::{Affected, affected, affected_through};
 use super::marks::{Marks, Part};
 use super::place::Place;
 
-/// After this many objects, what was resolved for them is forgotten: it would take more memory than it saves time.
+/// After this many objects, the results that were cached for them are dropped: they would take more
+/// memory than they save time.
 const RUN: usize = 1_000;
 /// The most policies that a message names.
 const NAMED: usize = 10;

@@ -36,7 +36,7 @@ pub(super) struct Writer {
 pub(super) enum Done {
     /// The object has been written.
     Written,
-    /// It had what it should have, or it is gone.
+    /// The object had its conditions already, or it no longer exists.
     Already,
     /// It cannot be written yet.
     Waiting(&'static str),

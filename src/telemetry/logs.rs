@@ -1,7 +1,7 @@
 //! Logs: to standard error, as text or JSON, filtered by `ATTACHE_LOG` (or `RUST_LOG`).
 //!
-//! Nobody waits for a log: lines go through a bounded queue, and those for which there is no room are counted.
-//! What objects hold is never logged, and their names only at `debug`.
+//! No thread waits for a log: lines go through a bounded queue, and those for which there is no
+//! room are counted. The contents of objects are never logged, and their names only at `debug`.
 //!
 //! The queue is not that of `tracing-appender`: if that queue is full at the end of the process, its guard prints to the
 //! standard output, where commands print their answers. It also counts lost lines in a place of its own, so that the metric
@@ -23,12 +23,12 @@ use crate::metrics::LOST_LOG_LINES;
 const QUEUE: usize = 1024;
 /// How long the end of the process waits for them.
 const LAST: Duration = Duration::from_millis(500);
-/// What is logged where nothing is asked for.
+/// The filter if no variable sets one.
 const DEFAULT: &str = "info";
 /// The rest of the process: a bare level is about attache itself, not about every library.
 const LIBRARIES: &str = "warn";
-/// They log answers of the API server where they cannot read them, whole objects among them. What they have to say
-/// of their tries, the cache says once.
+/// These libraries log answers of the API server that they cannot read, whole objects among them.
+/// The cache reports their retries once.
 const NEVER: [&str; 2] = ["kube_client", "kube_runtime"];
 
 /// The format of log lines.
@@ -49,7 +49,7 @@ pub enum TelemetryError {
     Filter {
         /// Where the filter came from.
         variable: &'static str,
-        /// What is wrong with it.
+        /// The mistake in it.
         #[source]
         source: filter::ParseError,
     },
@@ -61,7 +61,8 @@ pub enum TelemetryError {
     Init(#[from] TryInitError),
 }
 
-/// The log of the process. Dropping it writes what waits, if somebody takes it.
+/// The log of the process. Dropping it writes the waiting lines, if its output accepts them in
+/// time.
 #[derive(Debug)]
 #[must_use = "the last lines are lost without it"]
 pub struct Logs(Lines);
@@ -70,7 +71,7 @@ pub struct Logs(Lines);
 #[derive(Clone, Debug)]
 struct Lines(SyncSender<Entry>);
 
-/// What goes through the queue.
+/// An entry of the queue.
 enum Entry {
     Line(Vec<u8>),
     /// Tells when all before it has been written.
@@ -114,7 +115,8 @@ fn filter() -> Result<EnvFilter, TelemetryError> {
     Ok(EnvFilter::new(wanted(DEFAULT)))
 }
 
-/// The directives of a filter: a bare level is of attache itself, libraries say what they are asked for.
+/// The directives of a filter: a bare level applies to attache itself. Libraries log warnings
+/// unless the filter names them.
 fn wanted(text: &str) -> String {
     let parts = text
         .split(',')
@@ -127,7 +129,7 @@ fn wanted(text: &str) -> String {
     format!("{LIBRARIES}{}", parts.collect::<String>())
 }
 
-/// Writes until nobody can hand over anything any more. A line that cannot be written is gone.
+/// Writes lines until all senders are dropped. A line that cannot be written is lost.
 fn write(queue: &Receiver<Entry>, to: &mut impl Write) {
     while let Ok(entry) = queue.recv() {
         match entry {

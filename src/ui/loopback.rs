@@ -22,7 +22,7 @@ use super::token::{Token, bearer};
 use super::{Answers, Refusal, cookie, headers};
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// What somebody sees who opens the address without the token.
+/// The page for requests without the token.
 const UNKNOWN: &str = "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>attache</title>\n\
      <p>Open the URL that <code>attache ui</code> has printed: it has a token, by which the page knows you.</p>\n</html>\n";
 
@@ -36,7 +36,7 @@ pub struct Loopback {
 
 #[derive(Debug)]
 struct Gate {
-    /// What `Host` may be, in lower case.
+    /// The permitted values of `Host`, in lower case.
     hosts: Vec<String>,
     cookie: String,
     token: Token,
@@ -139,7 +139,7 @@ async fn guard(
     next.run(request).await
 }
 
-/// The answer to somebody without a token.
+/// The answer to a request without a token.
 fn unknown(request: &Request) -> Response {
     let refusal =
         Refusal::unknown("the token is missing or wrong: open the URL that attache ui has printed");

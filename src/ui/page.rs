@@ -15,7 +15,7 @@ const HTML: &str = "text/html; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 
-/// What `ui/` builds. The empty path is the page itself.
+/// The files that the build of `ui/` writes. The empty path is the page itself.
 const FILES: [File; 3] = [
     File {
         path: "",

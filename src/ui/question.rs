@@ -1,13 +1,13 @@
-//! What the page asks, read from a request.
+//! Questions of the page, read from requests.
 
 use super::refusal::Refusal;
 
 /// A question.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Question {
-    /// Which state is shown, and what of it could not be read.
+    /// The state that is shown, and the parts of it that could not be read.
     State {
-        /// Who asks, if that is known by a token.
+        /// The user, if a token identifies one.
         user: Option<String>,
     },
     /// The topology with the policies.
@@ -18,9 +18,9 @@ pub enum Question {
     Policies,
     /// One object or section: `KIND[.group]/[NAMESPACE/]NAME[#SECTION]`.
     Object(String),
-    /// What happens to a request.
+    /// The rule, the backends and the policies that a request gets.
     Explain(Asked),
-    /// What a change would do.
+    /// The effect that a change would have.
     Change {
         /// The objects, as YAML or JSON.
         text: String,
@@ -29,7 +29,7 @@ pub enum Question {
     },
     /// Which targets fulfil the guardrails.
     Guardrails,
-    /// What changed in force since the page is served.
+    /// The changes of the policies in force since the page is served.
     History,
     /// The policy kinds.
     Kinds,

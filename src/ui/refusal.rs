@@ -10,7 +10,7 @@ use crate::engine::model::printable::escape;
 #[derive(Clone, Debug)]
 pub struct Refusal {
     status: StatusCode,
-    /// What is wrong and what to do.
+    /// The mistake and its remedy.
     pub message: String,
 }
 
@@ -22,17 +22,17 @@ impl Refusal {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    /// 401: nobody is known to ask.
+    /// 401: the user is unknown.
     pub fn unknown(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, message)
     }
 
-    /// 403: this may not be asked from there.
+    /// 403: the request is not allowed from there.
     pub fn forbidden(message: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, message)
     }
 
-    /// 404: what is asked about does not exist.
+    /// 404: the object of the question does not exist.
     pub fn absent(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, message)
     }

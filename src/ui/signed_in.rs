@@ -22,7 +22,7 @@ const TOKEN: HeaderName = HeaderName::from_static("attache-token");
 /// The most bytes of a token.
 const LONGEST: usize = 16 * 1024;
 
-/// Knows who asks, and what they are shown.
+/// Authenticates users, and returns the answers that each of them may see.
 pub trait Door: Send + Sync {
     /// The answers for the user with this token.
     fn enter(&self, token: String) -> BoxFuture<'_, Result<Arc<dyn Answers>, Refusal>>;

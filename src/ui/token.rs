@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom as _, SystemRandom};
 
-/// Bytes of a token: nobody guesses one.
+/// The length of a token in bytes: too long to be guessed.
 const BYTES: usize = 32;
 
 /// The token in the value of `Authorization: Bearer`.
@@ -33,7 +33,8 @@ impl Token {
         &self.0
     }
 
-    /// Whether a text is the token. The comparison of digests takes no time that tells how much of it was right.
+    /// Whether a text is the token. Digests are compared, so that the duration does not show how
+    /// much of a guess was right.
     pub(super) fn is(&self, given: &str) -> bool {
         digest(&SHA256, given.as_bytes()).as_ref() == digest(&SHA256, self.0.as_bytes()).as_ref()
     }

@@ -1,4 +1,4 @@
-//! What the integration tests, the benches and the fuzzer share.
+//! Helpers that the integration tests, the benches and the fuzzer share.
 //!
 //! A helper belongs here as soon as two of them need it; until then it stays beside its test. Nothing here replaces the
 //! global allocator, because some benches bring their own.
@@ -26,7 +26,7 @@ pub mod reading;
 pub mod run;
 pub mod serving;
 
-/// What is built in about policy kinds and controllers.
+/// The built-in facts about policy kinds and controllers.
 pub fn builtin() -> &'static Builtin {
     attache::config::builtin().expect("it is sound")
 }

@@ -186,7 +186,7 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or_else(|e| panic!("{e}: {}", self.body))
     }
 
-    /// What the answer says is wrong.
+    /// The text of the error in an answer.
     pub fn error(&self) -> String {
         assert_eq!(self.header("content-type"), "application/json");
         self.json()["error"].as_str().expect("an error").to_owned()

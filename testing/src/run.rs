@@ -7,8 +7,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Between two looks at a process. Its peak ends with it, so it is read while the process runs. What wait4 says of a child
-/// is no use: it counts the memory of the process that started it.
+/// The pause between two looks at a process. Its peak ends with it, so it is read while the process
+/// runs. The result of wait4 for a child is of no use: it counts the memory of the process that
+/// started it.
 const LOOK: Duration = Duration::from_millis(2);
 
 /// A process that has ended.

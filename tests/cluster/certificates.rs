@@ -169,7 +169,7 @@ fn no_call_fails_while_two_replicas_renew_their_certificates() {
 
     on.calls_until_served(4);
 
-    // What is done to the Secret by hand does not matter either.
+    // Changes to the Secret by hand are repaired, too.
     let secret = ["secret/attache-certs", "-n", "attache-system"];
     on.kubectl
         .run(["delete"].iter().chain(&secret).copied())

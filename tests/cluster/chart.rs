@@ -1,7 +1,7 @@
 //! `charts/attache` by Helm as it is released: installed, upgraded, rolled back and uninstalled.
 //!
-//! Pods do not run here. What one would do is done by a process with the arguments of the Deployment and the account of the
-//! chart; the API server calls it by the name of the Service.
+//! Pods do not run here. A process with the arguments of the Deployment and the account of the
+//! chart takes the place of a Pod; the API server calls it by the name of the Service.
 
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ impl Release {
     fn install(&self, values: &[&str]) -> Said {
         let args = [&["install", "attache", CHART, "--create-namespace"], values].concat();
         let output = self.helm(&args).ok();
-        // What controllers do in a complete cluster.
+        // Controllers do this in a complete cluster.
         collect_policies(&self.kubectl);
         output
     }

@@ -72,7 +72,8 @@ spec:
   timeout: 5s
 ";
 
-/// Alice may read routes and policies of `shop`, and the definitions of kinds; bob everything that the page shows.
+/// Alice may read routes and policies of `shop`, and the CRDs of kinds; bob everything that the
+/// page shows.
 const RIGHTS: &str = "
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
@@ -255,7 +256,7 @@ const QUESTIONS: [&str; 15] = [
 
 /// No answer tells a name that the user may not read.
 async fn tells_nothing(page: &Page, prefix: &str) {
-    // What a request itself names says nothing.
+    // A name that the request itself has reveals nothing.
     let quiet = |path: &str, answer: &Answer| {
         let body = answer
             .body

@@ -14,7 +14,7 @@ use crate::harness::manifests::{collect_policies, service_account};
 use crate::harness::{Attache, Cluster, World, eventually};
 
 const MANIFESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests");
-/// What attache needs, and nothing else.
+/// The manifests of the rights that attache needs, and nothing else.
 const RIGHTS: [&str; 5] = [
     "base/namespace.yaml",
     "base/service-account.yaml",
@@ -474,7 +474,8 @@ fn one_of_two_replicas_writes_and_the_other_takes_over() {
     cart_has(&world, &[(AFFECTED, 1, REPLACED)]);
 }
 
-/// What takes longer than other things: a Lease that runs out, writes at the limit of the client.
+/// Like `eventually`, for what takes longer: a Lease that runs out, writes at the limit of the
+/// client.
 fn eventually_long<T>(what: &str, mut ask: impl FnMut() -> Result<T, String>) -> T {
     let started = Instant::now();
     loop {

@@ -39,7 +39,7 @@ impl Drop for Tried<'_> {
     }
 }
 
-/// What a command prints in a terminal.
+/// The output of a command, as a terminal shows it.
 fn said(output: &Output) -> String {
     let both = [output.stderr.as_slice(), output.stdout.as_slice()].concat();
     String::from_utf8(both).expect("a text")

@@ -80,7 +80,8 @@ impl Version {
         collect_policies(kubectl);
     }
 
-    /// What a pod of the Deployment runs, as it is in the cluster now.
+    /// Starts the program with the arguments of a Pod of the Deployment, as it is in the cluster
+    /// now.
     fn start(&self, cluster: &Cluster, kubectl: &Kubectl, name: &str) -> Attache {
         let args: Vec<String> = pod::arguments(cluster, kubectl, name).collect();
         let account = service_account(cluster, kubectl, "attache");
@@ -90,7 +91,7 @@ impl Version {
     }
 }
 
-/// What became of the requests.
+/// The results of the requests.
 #[derive(Debug, Default)]
 struct Outcome {
     admitted: usize,

@@ -55,7 +55,8 @@ fn ports_and_listeners_are_described_by_what_concerns_them() {
     holds("describe/ports.txt", &session(&lines));
 }
 
-/// Of two listeners on one port, the one with the more specific hostname takes the requests that it matches.
+/// If two listeners share a port, the one with the more specific hostname takes the requests that
+/// it matches.
 #[test]
 fn a_listener_leaves_requests_to_a_more_specific_one() {
     let state = "--from tests/commands/describe/isolation -n web";

@@ -95,7 +95,7 @@ fn a_default_that_a_file_leaves_out_is_no_difference() {
     holds("diff/defaults.txt", &session(&lines));
 }
 
-/// A directory often has no CRDs. What a policy kind is does not differ between two states.
+/// A directory often has no CRDs. The facts about a policy kind do not differ between two states.
 #[test]
 fn a_definition_that_one_state_has_holds_for_both() {
     let folder = TempDir::new().unwrap();
@@ -368,7 +368,7 @@ fn messages_name_the_files_of_a_revision() {
     assert!(output.contains("not a git repository"), "{output}");
 }
 
-/// What a hostile repository contains is not written outside of the directory that it gets.
+/// The files of a hostile repository are not written outside of the directory that it gets.
 #[test]
 fn links_of_a_revision_lead_nowhere() {
     let repository = repository();

@@ -61,7 +61,7 @@ impl Example {
             }
         };
         copy(shared.join("kinds.yaml"), "10-kinds.yaml");
-        // The definition of an example takes the place of the common one.
+        // The CRD of an example takes the place of the common one.
         let own = documents(&folder.join("state.yaml"));
         let is_own = |kind: &Value| {
             let is_same = |one: &Value| {

@@ -161,7 +161,7 @@ fn kinds_names_and_namespaces_are_completed() {
         ["httproute/cart", "httproute/catalog"]
     );
     assert_eq!(at("policies btp @ --acting-on grpc"), ["grpcroutes"]);
-    // What cannot be understood is passed over.
+    // Words that cannot be understood are passed over.
     assert_eq!(at("describe --no-such @ httproute/ca"), [""; 0]);
     assert_eq!(at("desc"), ["describe"]);
 }

@@ -63,7 +63,7 @@ impl Released {
         command.envs(variables.iter().copied()).output().unwrap()
     }
 
-    /// What the installed program says of itself.
+    /// The version that the installed program prints.
     fn installed(&self) -> String {
         let path = fs::read_to_string(self.dir.path().join("path")).unwrap();
         let program = Path::new(path.trim()).join("attache");

@@ -18,7 +18,7 @@ fn sessions_of_test() {
     trycmd::TestCases::new().case("tests/commands/test/*.md");
 }
 
-/// What `schema` says of a file of tests or of their result.
+/// The schema of a file of tests or of their result, by the command `schema`.
 fn schema(name: &str) -> Value {
     run(&["schema", name]).json()
 }
@@ -69,7 +69,7 @@ fn results_are_of_their_schema() {
     }
 }
 
-/// What is recorded of a state holds in it.
+/// Checks that the tests recorded from a state hold in it. Returns their number.
 fn recorded_holds(from: &str) -> usize {
     let dir = TempDir::new().unwrap();
     let config = Path::new(from).join("attache.yaml");

@@ -60,7 +60,7 @@ fn state(case: &Path) -> Snapshot {
     })
 }
 
-/// What the guardrails say of one request.
+/// The findings of the guardrails on one request, as text.
 fn said(guardrails: &Guardrails, snapshot: &Snapshot, about: &Value) -> String {
     let texts = |name: &str| -> Vec<String> {
         let all = about[name].as_array().into_iter().flatten();
@@ -235,7 +235,8 @@ fn a_change_on_a_gateway_with_thousands_of_routes_is_judged() {
     assert!(answer.contains("is broken by 10001 HTTPRoutes"), "{answer}");
 }
 
-/// What the webhook says of a new guardrail in the state of the examples, beside these objects.
+/// The findings of the webhook on a new guardrail in the state of the examples, beside these
+/// objects.
 fn applied(spec: &Value, more: &[Value]) -> Vec<String> {
     let snapshot = more.iter().fold(state(Path::new("none")), |snapshot, one| {
         snapshot.apply(Change::Applied(Arc::new(object(one))))
@@ -258,7 +259,7 @@ fn applied(spec: &Value, more: &[Value]) -> Vec<String> {
     })
 }
 
-/// What cannot be judged is not broken.
+/// A rule that cannot be judged is not broken.
 #[test]
 fn a_new_guardrail_that_cannot_be_judged_says_why() {
     let spec = json!({

@@ -45,7 +45,7 @@ pub(crate) struct Checks {
     expressions: BTreeMap<String, Expressions>,
 }
 
-/// What `attache` prints.
+/// The JSON that `attache` prints.
 pub(crate) fn printed(args: &[&str]) -> Value {
     let ran = Command::new(env!("CARGO_BIN_EXE_attache"))
         .args(args)

@@ -163,7 +163,7 @@ fn write_access_is_two_objects_by_name() {
     }
 }
 
-/// Of the Secrets, attache reads and changes its own, by name.
+/// attache reads and changes one Secret, its own, by name.
 #[test]
 fn the_right_to_secrets_is_one_name_in_one_namespace() {
     let rights = documents("manifests/own-certificates/rbac.yaml");

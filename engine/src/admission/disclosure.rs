@@ -1,4 +1,5 @@
-//! Limits what a user learns about policies: a warning must not become an oracle.
+//! Limits what a user learns about policies, so that warnings cannot be used to probe for policies
+//! that the user may not read.
 
 use std::collections::{BTreeMap, BTreeSet};
 

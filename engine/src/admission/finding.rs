@@ -166,7 +166,8 @@ impl Finding {
         self.may_refuse = false;
     }
 
-    /// Makes it depend on what the cached state of an object does not show.
+    /// Makes the finding depend on the absence of an object, or of a part of it, because the cache
+    /// may lag behind.
     #[must_use]
     pub fn depending_on_absence_of(mut self, object: &ObjectKey) -> Self {
         self.depends_on_absence_of = Some(object.clone());

@@ -1,4 +1,4 @@
-//! `review(&Snapshot, &Request, &Evidence) -> Verdict`: the entry point of the engine.
+//! The entry point of the engine: `review(&Snapshot, &Request, &Evidence) -> Verdict`.
 
 use std::sync::Arc;
 

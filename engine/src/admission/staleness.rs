@@ -16,15 +16,15 @@ pub struct StaleKinds(BTreeMap<GroupKind, Duration>);
 const SUBJECT: &str = "age";
 /// The number of kinds that are named; the others are counted.
 const NAMED: usize = 2;
-/// The maximum number of characters for their names, which their definitions choose.
+/// The maximum number of characters for their names, which their CRDs choose.
 const ROOM: usize = 120;
 
 // === impl StaleKinds ===
 
 impl StaleKinds {
-    /// Adds a warning if a kind that the verdict depends on is stale. Such a verdict refuses for nothing that only
-    /// other objects show. It refuses for nothing at all if the definitions are stale, since they decide what is
-    /// wrong.
+    /// Adds a warning if a kind that the verdict depends on is stale. Such a verdict does not
+    /// refuse a request for a fault that only other objects show. If the CRDs are stale, it refuses
+    /// nothing, because CRDs decide about all faults.
     #[must_use]
     pub fn annotate(
         &self,
@@ -137,7 +137,7 @@ mod tests {
             assert!(!allowed(&young, code), "{code:?}");
             assert!(allowed(&services, code), "{code:?}");
         }
-        // The object itself shows this fault; its definition says that it is one.
+        // The object itself shows this fault; its CRD says that it is one.
         assert!(!allowed(&services, Code::StrategyMultiple));
         assert!(allowed(&definitions, Code::StrategyMultiple));
         // Just confirmed by a live read.

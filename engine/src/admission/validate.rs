@@ -1,4 +1,4 @@
-//! Rules on a policy that find what can never take effect as written (design section 4).
+//! Rules that find the parts of a policy that can never take effect as written (design section 4).
 
 use serde_json::Value;
 
@@ -139,8 +139,8 @@ fn no_target(key: &ObjectKey, profile: &Profile) -> Finding {
         .only_if(profile.required.is_said())
 }
 
-/// The finding on a policy with both stanzas, for kinds whose definition allows them together without defining the
-/// result.
+/// The finding on a policy with both stanzas, for kinds whose CRD allows them together without
+/// defining the result.
 fn both_stanzas(key: &ObjectKey, profile: &Profile, spec: &Value) -> Option<Finding> {
     let strategies = &profile.strategies;
     let names = strategies.stanzas?;

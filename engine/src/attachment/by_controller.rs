@@ -1,8 +1,9 @@
-//! What is in a reference to a backend that only some of the controllers understand which send requests to it.
+//! Fields of policies on backends that controllers understand differently: port numbers, the group `core`, settings that some
+//! reject. The controllers whose routes send requests to the backend decide.
 
 use std::sync::Arc;
 
-use crate::kinds::profile::Profile;
+use crate::kinds::profile::{Profile, RejectedIf};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Node, Object};
 use crate::model::section::{PortsBy, SectionNames};
@@ -48,6 +49,19 @@ pub(super) fn is_not_taken_as_core(
     backend: &ObjectKey,
 ) -> bool {
     all_before_are(snapshot, backend, &profile.no_core_group_with)
+}
+
+/// The condition for which the controllers of a target reject a policy, whatever other policies there are.
+pub(super) fn rejected_at<'p>(
+    snapshot: &Snapshot,
+    policy: &'p Policy,
+    target: &ObjectKey,
+) -> Option<&'p RejectedIf> {
+    let mut all = policy.rejected_on(&target.gk);
+    all.find(|rejected| {
+        let only = &rejected.controllers;
+        only.is_empty() || all_before_are(snapshot, target, only)
+    })
 }
 
 /// Whether some controller sends requests to a backend, and all that do are among these.

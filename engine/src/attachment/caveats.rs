@@ -1,5 +1,5 @@
-//! What users should know about a policy beyond its settings: behaviour of controllers that differs from the model of
-//! attache, and settings that protect less than they seem to.
+//! Caveats of a policy that its settings do not show: behaviour of controllers that differs from
+//! the model of attache, and settings that protect less than they seem to.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -125,7 +125,7 @@ impl Policy {
         })
     }
 
-    /// Whether it names a Gateway of whose class another Gateway has the same name.
+    /// Whether it names a Gateway that shares its name and its class with another Gateway.
     fn names_one_of_several(&self, snapshot: &Snapshot) -> bool {
         let own = &self.key().namespace;
         let named = self.targets.iter().filter_map(|target| target.object(own));

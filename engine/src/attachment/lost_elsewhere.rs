@@ -117,7 +117,8 @@ pub(super) fn cost(policies: &[&Arc<Policy>]) -> usize {
     comparison_cost(policies.iter().copied())
 }
 
-/// The objects that a policy names and that exist. The kinds that reject so take no selectors.
+/// The existing objects that a policy names. Kinds whose controllers reject policies in this way
+/// have no selectors.
 fn targets_of(snapshot: &Snapshot, policy: &Policy) -> Vec<ObjectKey> {
     let own = &policy.key().namespace;
     let named = policy.targets.iter();

@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::attachment::by_controller::rejected_at;
 use crate::attachment::lost_elsewhere::{self, LostTargets, connected, lost};
 use crate::attachment::plain_listeners::PlainListeners;
 use crate::attachment::reports::{ControllerStatus, Opinion};
@@ -25,15 +26,15 @@ mod effect;
 
 pub use effect::{Rejection, RejectionEffect};
 
-/// Finds policies that are rejected because of other objects. Caches what is the same
-/// for several targets or policies.
+/// Finds policies that are rejected because of other objects. Caches results that several targets
+/// or policies share.
 #[derive(Debug, Default)]
 pub struct RejectionFinder {
-    /// By policy.
+    /// The rejections because of a shared path, by policy.
     shared_paths: RefCell<HashMap<ObjectKey, Option<Rejection>>>,
     /// The targets at which a policy loses a conflict, by policy.
     lost_targets: RefCell<HashMap<ObjectKey, LostTargets>>,
-    /// By policy kind and `ListenerSet`, for policies on the whole set.
+    /// The rejections of policies on a whole `ListenerSet`, by policy kind and set.
     whole_sets: RefCell<HashMap<(GroupKind, ObjectKey), Option<Rejection>>>,
     /// Units of fuel used since [`RejectionFinder::fuel_used`] was last called.
     leaves: Cell<usize>,
@@ -66,7 +67,8 @@ impl RejectionFinder {
         self.find(snapshot, policy, target, false)
     }
 
-    /// Like [`RejectionFinder::rejection_of`], if the rejected policy still has a part in what is in force.
+    /// Like [`RejectionFinder::rejection_of`], only for rejections after which the policy is still
+    /// in force in part, or still replaces others.
     pub fn of_attached(
         &self,
         snapshot: &Snapshot,
@@ -88,11 +90,11 @@ impl RejectionFinder {
         let is_free = clashes.peek().is_none()
             && policy.profile.references.is_empty()
             && !policy.may_be_reported_invalid()
-            && policy.rejected_on(&target.object.gk).is_none();
+            && policy.rejected_on(&target.object.gk).next().is_none();
         if is_free || is_reported_accepted(snapshot, policy) {
             return None;
         }
-        let invalid = by_its_settings(policy, target)
+        let invalid = by_its_settings(snapshot, policy, target)
             .or_else(|| unresolved(snapshot, policy))
             .or_else(|| reported_invalid(snapshot, policy));
         let counts = |rejection: &Rejection| {
@@ -133,7 +135,8 @@ impl RejectionFinder {
         self.most.is_some_and(|most| self.leaves.get() > most)
     }
 
-    /// A route that shares a path with one that the policy names, and that the policy does not name.
+    /// The rejection because a route that the policy does not name shares a path with one that it
+    /// names.
     fn shared_path(&self, snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
         let named = routes_named(policy);
         let mut one_kind = KeptOutCache::new(snapshot);
@@ -190,8 +193,8 @@ impl RejectionFinder {
         })
     }
 
-    /// Another plain HTTP listener on the port of the target. A policy on a whole Gateway covers the listeners of its
-    /// `ListenerSets` too.
+    /// The rejection because another plain HTTP listener has the port of the target. A policy on a
+    /// whole Gateway covers the listeners of its `ListenerSets` too.
     fn shared_port(
         &self,
         snapshot: &Snapshot,
@@ -221,7 +224,7 @@ impl RejectionFinder {
         rejection
     }
 
-    /// An older policy that wins the conflict at another target of the policy.
+    /// The rejection because an older policy wins the conflict at another target of the policy.
     fn lost_elsewhere(
         &self,
         snapshot: &Snapshot,
@@ -250,7 +253,8 @@ impl RejectionFinder {
         lost_elsewhere::rejection(all.get(policy.key())?, target)
     }
 
-    /// A rule of an `HTTPRoute` that sends requests both to a Service of the policy and to another one.
+    /// The rejection because a rule of an `HTTPRoute` sends requests both to a Service of the
+    /// policy and to another one.
     fn mixed_rule(
         &self,
         snapshot: &Snapshot,
@@ -294,9 +298,9 @@ impl RejectionFinder {
     }
 }
 
-/// Why its settings make a policy invalid at a target.
-fn by_its_settings(policy: &Policy, target: &Place) -> Option<Rejection> {
-    let rejected = policy.rejected_on(&target.object.gk)?;
+/// The rejection because of the settings of the policy itself.
+fn by_its_settings(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Rejection> {
+    let rejected = rejected_at(snapshot, policy, &target.object)?;
     Some(Rejection {
         reason: "Invalid",
         effect: rejected.then.into(),
@@ -306,7 +310,8 @@ fn by_its_settings(policy: &Policy, target: &Place) -> Option<Rejection> {
     })
 }
 
-/// The first reference in the settings of a policy that leads nowhere.
+/// The rejection because of a reference in the settings that cannot be resolved; the first one
+/// counts.
 fn unresolved(snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
     let unresolved = policy.unresolved(snapshot)?;
     Some(Rejection {
@@ -318,7 +323,8 @@ fn unresolved(snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
     })
 }
 
-/// Why the controllers of a policy report that it is invalid, for kinds of which it is known what becomes of such a policy.
+/// The rejection because the controllers report that the policy is invalid, if its profile states
+/// the effect of such a report.
 fn reported_invalid(snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
     let reported = policy.reported_invalid(snapshot)?;
     Some(Rejection {
@@ -330,7 +336,8 @@ fn reported_invalid(snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
     })
 }
 
-/// The target, if a policy names it twice. What it also selects does not count.
+/// The rejection of a target that a policy names twice. Selectors that match the target do not
+/// count.
 fn named_twice(policy: &Policy, target: &Place) -> Option<Rejection> {
     let own = &policy.key().namespace;
     let entries = policy.targets.iter().filter(|entry| {

@@ -11,7 +11,7 @@ const INVALID: &str = "Invalid";
 
 /// A policy that its controllers report to be invalid.
 pub(super) struct Reported<'a> {
-    /// What becomes of it.
+    /// The effect of such a report, by the profile of the kind.
     pub(super) fact: &'a ReportedInvalid,
     /// The message of the controller.
     pub(super) message: String,
@@ -24,8 +24,8 @@ pub(super) struct Reported<'a> {
 // === impl Policy ===
 
 impl Policy {
-    /// What becomes of it because its controllers report that it is invalid. They do not say for which of several targets, so for
-    /// those nothing is known.
+    /// The report of its controllers that it is invalid, with the effect on the policy. `None` also
+    /// for a policy with several targets: controllers do not say which of them they mean.
     pub(super) fn reported_invalid<'a>(&'a self, snapshot: &Snapshot) -> Option<Reported<'a>> {
         let fact = self.profile.reported_invalid.as_ref()?;
         self.object.reported.as_ref()?;
@@ -48,7 +48,8 @@ impl Policy {
         })
     }
 
-    /// Whether its controllers may report that it is invalid, and that means something for it.
+    /// Whether its controllers may report that it is invalid, and its profile states the effect of
+    /// that.
     pub(super) fn may_be_reported_invalid(&self) -> bool {
         self.profile.reported_invalid.is_some() && self.object.reported.is_some()
     }

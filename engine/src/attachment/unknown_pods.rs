@@ -1,4 +1,4 @@
-//! Gateways of which nobody knows the Pods.
+//! Gateways whose Pods are unknown: no controller makes them, and no workload in the state does.
 
 use std::sync::Arc;
 
@@ -14,8 +14,9 @@ use crate::state::snapshot::Snapshot;
 /// The kinds of group `apps` that make Pods.
 const WORKLOADS: [&str; 4] = ["DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"];
 
-/// Whether the Pods of a Gateway are not made by its controller, and nothing that is known makes Pods with a label that names
-/// the Gateway: then nobody knows whether policies on the Gateway act.
+/// Whether a Gateway has Pods that its controller does not make, and no Pod and no workload in its
+/// namespace has a label with the name of the Gateway. It is unknown then whether policies on the
+/// Gateway act.
 pub(super) fn has_unknown_pods(snapshot: &Snapshot, pods: &GatewayPods, gateway: &Object) -> bool {
     let names_it = |labels: Option<&Labels>| {
         let name = labels.and_then(|labels| labels.get(&pods.name_label));

@@ -1,7 +1,8 @@
-//! References in the settings of a policy that lead nowhere.
+//! References in the settings of a policy that cannot be resolved.
 
 use serde_json::Value;
 
+use crate::attachment::by_controller::rejected_at;
 use crate::kinds::profile::{Reference, collect};
 use crate::model::ids::ObjectKey;
 use crate::model::literal;
@@ -11,7 +12,7 @@ use crate::policy::Policy;
 use crate::state::grants::granted;
 use crate::state::snapshot::{Snapshot, namespace_key};
 
-/// A reference of a policy that leads nowhere.
+/// A reference of a policy that cannot be resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct Unresolved<'a> {
     /// The facts about the field.
@@ -25,9 +26,11 @@ pub(crate) struct Unresolved<'a> {
 // === impl Policy ===
 
 impl Policy {
-    /// The first reference in its settings that leads nowhere. Only where the state has other objects of the kind in the
-    /// namespace, so that the object would be there too, or where the change deletes the object: manifests may lack what
-    /// others deploy. What is not granted is not looked for.
+    /// The first reference in its settings that cannot be resolved: no `ReferenceGrant` allows it,
+    /// or its object, a field or a port of the object does not exist. A reference counts only if
+    /// the state has other objects of the kind in the namespace, or if the change deletes the
+    /// object: manifests may lack objects that others deploy. Without a grant, the object is not
+    /// looked up.
     pub(crate) fn unresolved<'a>(&'a self, snapshot: &Snapshot) -> Option<Unresolved<'a>> {
         let (kind, own) = (&self.key().gk, &self.key().namespace);
         self.references.iter().find_map(|named| {
@@ -69,9 +72,15 @@ impl Policy {
     pub fn requests_fail(&self, snapshot: &Snapshot) -> bool {
         let rejected = || {
             let mut targets = self.targets.iter();
-            targets.find_map(|target| self.rejected_on(&target.gk))
+            targets.find_map(|target| match target.object(&self.key().namespace) {
+                Some(object) => rejected_at(snapshot, self, &object),
+                None => {
+                    let mut all = self.rejected_on(&target.gk);
+                    all.find(|rejected| rejected.controllers.is_empty())
+                }
+            })
         };
-        // What rejects it as it is written comes before what its controllers report.
+        // A rejection for the settings as written precedes the reports of controllers.
         if let Some(rejected) = rejected() {
             return rejected.requests_fail;
         }
@@ -98,7 +107,7 @@ impl Policy {
     }
 }
 
-/// Whether an object has no such field, as far as its spec is known: an empty one says nothing.
+/// Whether an object certainly lacks a field. An object whose spec is unknown or empty may have it.
 fn lacks_field(snapshot: &Snapshot, object: &ObjectKey, field: &[String]) -> bool {
     let spec = snapshot
         .get(object)

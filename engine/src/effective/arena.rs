@@ -1,4 +1,4 @@
-//! What resolvers of two snapshots share, so that their answers can be compared.
+//! Data that the resolvers of two snapshots share, so that their answers can be compared.
 
 use crate::model::shared::Ids;
 use crate::topology::SharedAncestorPaths;

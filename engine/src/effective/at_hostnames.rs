@@ -1,4 +1,4 @@
-//! Routes on whose requests the policies of other listeners act than of those that they are attached to.
+//! Routes whose requests get the policies of a listener that they are not attached to.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ impl Subgraphs<'_> {
         parents.find(|parent| parent.by_hostname.is_some())?;
         let mut acting: Vec<Rc<AncestorPath>> = Vec::with_capacity(taken.len());
         for path in taken {
-            // The paths of the routes above a delegation are those that act already.
+            // Paths through a delegating route already have the listeners whose policies act.
             let at = path.last().filter(|_| !path.is_delegated());
             let parent = at.and_then(|at| self.parents.get(&at.object));
             let by_hostname = parent.and_then(|parent| parent.by_hostname.as_ref());

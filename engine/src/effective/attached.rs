@@ -21,7 +21,7 @@ pub(super) struct ObjectAttachments {
     pub(super) kinds: Vec<GroupKind>,
     /// Whether some of them act on only a part of the requests that arrive here.
     pub(super) asks: bool,
-    /// The cost of finding all this, in units of fuel.
+    /// The cost of finding these attachments, in units of fuel.
     pub(super) work: usize,
     rejected_and_places: OnceCell<RejectedAndPlaces>,
 }

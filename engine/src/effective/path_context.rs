@@ -20,14 +20,15 @@ pub(super) struct PathContext {
     consumer: Option<Arc<str>>,
     /// Policies that the controller of this path rejects and the controller of another accepts; sorted.
     without: Option<Rc<[ObjectKey]>>,
-    /// What policies depend on of the listener.
+    /// The facts of the listener that policies depend on.
     pub(super) listener: ListenerFacts,
 }
 
 /// Policies of a kind that are rejected on some paths, and the ancestors for which they are rejected.
 type OfKind = Rc<[(ObjectKey, Vec<Place>)]>;
 
-/// Finds which policies are rejected where, and what policies depend on of listeners.
+/// Finds the policies that are rejected on some paths, and the facts of listeners that policies
+/// depend on.
 #[derive(Debug, Default)]
 pub(super) struct RejectionsByAncestor {
     kinds: HashMap<GroupKind, OfKind>,
@@ -35,7 +36,7 @@ pub(super) struct RejectionsByAncestor {
     listeners: HashMap<(GroupKind, ObjectKey), ByListener>,
 }
 
-/// What policies of a kind depend on of the listeners of an object, by name.
+/// The facts of an object's listeners that policies of a kind depend on, by name of the listener.
 type ByListener = HashMap<Arc<str>, ListenerFacts>;
 
 // === impl PathContext ===
@@ -72,7 +73,7 @@ impl RejectionsByAncestor {
         }
     }
 
-    /// What policies of a kind depend on of a listener.
+    /// The facts of a listener that policies of a kind depend on.
     pub(super) fn listener(
         &mut self,
         snapshot: &Snapshot,

@@ -59,14 +59,15 @@ pub struct Loss {
     pub protection: Arc<str>,
     /// The effective targets of these paths.
     pub objects: BTreeSet<ObjectKey>,
-    /// The listeners, the Services, or the rules that delegate, by which requests to them come only after the change,
-    /// without the protection, while those that came before had it. Empty if paths lose it that were there before.
+    /// The listeners, Services or delegating rules through which requests reach these targets only
+    /// after the change, without the protection, while all earlier paths had it. Empty if paths
+    /// that were there before lose it.
     pub opened: BTreeSet<Place>,
-    /// What was lost, and to what.
+    /// The lost protection: its former sources, and the policies in their place.
     pub lost: Lost,
 }
 
-/// What provided a protection that is lost, and what is in its place.
+/// The settings and policies that provided a lost protection, and the policies in their place.
 #[derive(Clone, Debug)]
 pub struct Lost {
     /// The settings that provided it; empty if only the kind's own controller knows them.
@@ -75,9 +76,9 @@ pub struct Lost {
     pub by: BTreeSet<ObjectKey>,
     /// The policies of the kind that are in force there after the change.
     pub now: BTreeSet<ObjectKey>,
-    /// What remains of it: for some requests, or for none on at least one of the paths.
+    /// The requests that keep it: some, or none on at least one of the paths.
     pub remains: Extent,
-    /// Why what is in force after the change provides no more, as sentences for users.
+    /// Sentences for users: why the settings after the change provide less.
     pub reasons: BTreeSet<Arc<str>>,
 }
 
@@ -103,7 +104,7 @@ pub fn lost_by_object<'a>(
     losses(states, renames, kind, changes, ObjectKey::clone)
 }
 
-/// The losses, those of objects with the same part together.
+/// The losses. Objects for which `part` is equal share one.
 fn losses<'a, P: Ord>(
     states: [&Snapshot; 2],
     renames: &Renames,
@@ -252,7 +253,8 @@ struct Losing<'a> {
     known: HashMap<Compared, Option<Lost>>,
 }
 
-/// The results before a change, beside the path and on it, and after it; and what the Gateways themselves do.
+/// The effective policies before a change on the former paths, if they are others, and on the path;
+/// those after it; and the client certificates that the Gateways themselves ask for.
 type Compared = (
     (
         Option<FormerEffective>,
@@ -262,7 +264,8 @@ type Compared = (
     Owns,
 );
 
-/// A result, and what the Gateway itself does there.
+/// The effective policy of a path, and the client certificates that the Gateway itself asks for
+/// there.
 type AtPath = (Shared<Effective>, Option<OwnTls>);
 
 // === impl Losing ===
@@ -276,7 +279,7 @@ impl<'a> Losing<'a> {
         }
     }
 
-    /// What these paths lose, if anything.
+    /// The protection that these paths lose, if any.
     fn lost(&mut self, [before, after]: [&Snapshot; 2], id: &Compared) -> Option<&Lost> {
         let (profile, protection) = (self.profile, self.protection);
         let lost = self.known.entry(id.clone()).or_insert_with(|| {
@@ -334,7 +337,7 @@ impl Lost {
         }
     }
 
-    /// What is lost if nothing remains of what these provided; `None` if none of them provided anything.
+    /// The loss if nothing remains of these; `None` if none of them provided anything.
     fn all_of(given: impl IntoIterator<Item = Given>) -> Option<Self> {
         let given = given
             .into_iter()
@@ -349,7 +352,8 @@ impl Lost {
         Some(lost)
     }
 
-    /// What is lost if effective policies take the place of others. Each side holds as far as it holds on all of its paths.
+    /// The loss if effective policies take the place of others. Each side protects only the
+    /// requests that it protects on all of its paths.
     fn between(
         profile: &Profile,
         protection: &Protection,
@@ -357,7 +361,7 @@ impl Lost {
         after: (&Snapshot, &[AtPath]),
     ) -> Option<Self> {
         let [had, has] = [before, after].map(|(snapshot, paths)| {
-            // Where requests fail, none passes without the protection.
+            // Requests that fail do not pass without the protection.
             let passing = paths
                 .iter()
                 .filter(|(one, _)| !requests_fail(snapshot, one));
@@ -397,7 +401,7 @@ impl Lost {
         Some(lost)
     }
 
-    /// A part of what provided it, while the rest stays in force.
+    /// The loss of some settings that provided the protection, while others stay in force.
     fn part(sources: Vec<Source>, after: &[AtPath]) -> Self {
         let mut lost = Self {
             now: after.iter().flat_map(|(one, _)| one.policies()).collect(),
@@ -408,7 +412,7 @@ impl Lost {
         lost
     }
 
-    /// Records what provided it.
+    /// Records the policies and settings that provided it.
     fn note_sources(&mut self, sources: impl IntoIterator<Item = Source>) {
         for (by, setting) in sources {
             self.by.insert(by);
@@ -418,7 +422,7 @@ impl Lost {
         }
     }
 
-    /// Adds what other paths lose.
+    /// Adds the loss of other paths.
     fn add(&mut self, other: &Self) {
         self.by.extend(other.by.iter().cloned());
         self.now.extend(other.now.iter().cloned());

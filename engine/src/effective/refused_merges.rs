@@ -63,11 +63,12 @@ fn refused_merge(
     }
     let levels: Vec<_> = levels.into_iter().map(StackLevel::folded).collect();
     let (merged, _) = fold_levels(profile, &levels, None).spec()?;
-    let rejected = profile.rejected_by(&merged);
+    let rejected = profile.rejected_by(&merged, &policy.object.meta);
     let mut rejected = rejected
         .iter()
         .filter_map(|index| profile.rejected_if.get(*index));
-    let rejected = rejected.find(|rejected| rejected.is_about(route))?;
+    let rejected =
+        rejected.find(|rejected| rejected.is_about(route) && rejected.controllers.is_empty())?;
     Some(Arc::from(format!(
         "its settings, merged with those of {}, are rejected: {}",
         above.key().path(),

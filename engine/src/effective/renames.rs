@@ -11,8 +11,8 @@ use crate::model::level::Step;
 use crate::state::snapshot::namespace_key;
 use crate::topology::{AncestorPath, ListenerEndpoint, RoutePath, RoutePaths};
 
-/// Objects that are the same although their names differ. Paths before the change are compared under the names that
-/// hold after it. A Namespace takes the objects in it along.
+/// Objects that are the same although their names differ. Paths before the change are compared
+/// under the names after it. Renaming a Namespace renames the objects in it.
 #[derive(Clone, Debug, Default)]
 pub struct Renames {
     later: BTreeMap<ObjectKey, ObjectKey>,

@@ -1,5 +1,6 @@
-//! Rules of routes that have another name after a change, or another index if they have none: what is in force on a rule
-//! before is compared with what is in force on the rule that has its match after. Likewise listeners of Gateways with another name.
+//! Rules of routes and listeners of Gateways that have another name after a change, and rules
+//! without a name that have another index. The policies on a rule before the change are compared
+//! with those on the rule that has the same match afterwards.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -14,7 +15,7 @@ use crate::state::snapshot::Snapshot;
 /// A rule of a route.
 struct Rule {
     label: Arc<str>,
-    /// Whether it has a name of its own.
+    /// Whether it has its own name, not only an index.
     is_named: bool,
     matches: Vec<u64>,
 }
@@ -138,7 +139,7 @@ fn take_pairs(
     });
 }
 
-/// The rules of a route. Of those with the same name, the first.
+/// The rules of a route. If several have one name, only the first counts.
 fn rules(route: &Object) -> Vec<Rule> {
     let Node::Route { rules, matches, .. } = &route.node else {
         return Vec::new();

@@ -78,7 +78,8 @@ impl Taker {
 /// The order in which a Gateway tries routes whose matches are equal.
 #[derive(Clone, Debug)]
 struct Order {
-    /// As which kind rules of `GRPCRoutes` are compared with those of `HTTPRoutes`; `None` if they are not.
+    /// The kind under which rules of `GRPCRoutes` and `HTTPRoutes` are compared with each other;
+    /// `None` if they are not.
     together: Option<GroupKind>,
     /// Whether those of `HTTPRoutes` go first, whatever their age.
     http_first: bool,
@@ -89,7 +90,8 @@ struct Order {
 // === impl Order ===
 
 impl Order {
-    /// The order of the controller of a Gateway. What is not known to compare the kinds keeps them apart.
+    /// The order of the controller of a Gateway. The kinds of routes are compared with each other
+    /// only where the controller is known to do so.
     fn at(snapshot: &Snapshot, gateway: &ObjectKey) -> Self {
         let facts = controller_facts(snapshot, gateway).map(|facts| facts.rule_order);
         let is_together = facts.is_some_and(|order| order.lists == Some(RuleLists::Together));
@@ -109,7 +111,7 @@ impl Order {
         )
     }
 
-    /// The kind as which routes of a kind are compared.
+    /// The kind under which routes of a kind are compared.
     fn kind(&self, kind: &GroupKind) -> GroupKind {
         let together = self.together.as_ref();
         let other = together.filter(|_| kind.is_gateway_api("GRPCRoute"));
@@ -169,10 +171,11 @@ impl<'a> Shadows<'a> {
 // === impl Resolver ===
 
 impl Resolver<'_> {
-    /// The rules that take all requests which a route or one of its rules matches. Of two rules with the same match on one
-    /// hostname the one of the older route takes precedence, and of two rules of one route the first (Gateway API,
-    /// `HTTPRouteRule.matches`). Rules of `HTTPRoutes` and `GRPCRoutes` are compared where the controller does so.
-    /// `None` if requests may reach the place.
+    /// The rules that take all requests which a route or one of its rules matches. If two rules
+    /// have the same match on one hostname, the rule of the older route takes precedence; if they
+    /// are in one route, the first rule does (Gateway API, `HTTPRouteRule.matches`). Rules of
+    /// `HTTPRoutes` and `GRPCRoutes` are compared where the controller does so. `None` if requests
+    /// may reach the place.
     ///
     /// Rules without a match of routes without a hostname are ignored: they are drafts.
     ///

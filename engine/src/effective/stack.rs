@@ -1,4 +1,4 @@
-//! The policies of one kind along a path, and the effective policy that they fold to.
+//! The policies of one kind along a path, and the effective policy that they merge to.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -29,20 +29,20 @@ use crate::policy::{ListenerFacts, Policy};
 use crate::state::snapshot::Snapshot;
 use crate::topology::{AncestorPath, to_route};
 
-/// Looks up each place once and folds each distinct stack once.
+/// Looks up each place once and merges each distinct stack once.
 #[derive(Debug)]
 pub(super) struct Stacks<'a> {
     snapshot: &'a Snapshot,
     attachments: HashMap<ObjectKey, Rc<ObjectAttachments>, PrehashedBuildHasher>,
-    /// Shared by objects without policies, which are most.
+    /// The attachments of an object without policies, which most objects share.
     nobody: Rc<ObjectAttachments>,
-    /// Distinct stacks.
+    /// The distinct stacks, by their levels.
     named: maps::HashMap<Vec<LevelKey>, Shared<Stack>>,
     nothing: Shared<Stack>,
     /// The stack of one kind at the Namespace that was asked for last.
     last: Option<(GroupKind, ObjectKey, Shared<Stack>)>,
     folded: maps::HashMap<FoldKey, Outcome>,
-    /// Effective policies of one policy alone, by policy. Many stacks have the same.
+    /// Effective policies that come from one policy alone, by policy; many stacks share them.
     sole: HashMap<ObjectKey, Vec<Shared<Effective>>, PrehashedBuildHasher>,
     ids: Ids,
     disputes: RejectionsByAncestor,
@@ -53,12 +53,12 @@ pub(super) struct Stacks<'a> {
     fuel: Fuel,
 }
 
-/// The stacks above and below, the index of the profile's facts that apply to the route, and what policies depend on of
-/// the listener.
+/// The stacks above and below, the index of the profile's facts for the route, and the facts of the
+/// listener that policies depend on.
 type FoldKey = (Shared<Stack>, Shared<Stack>, Option<usize>, ListenerFacts);
 
-/// Identity of a stack level: its position, the object, which list of policies at the object, and the policies if only
-/// those act that the path asks for.
+/// The identity of a stack level: position, object, index of the list of policies at the object,
+/// and the policies that act on the path, if these are not all of the list.
 type LevelKey = (Position, ObjectKey, usize, Option<Vec<ObjectKey>>);
 
 // === impl Stacks ===
@@ -181,7 +181,7 @@ impl<'a> Stacks<'a> {
             .context_of(self.snapshot, profile, ancestor_path)
     }
 
-    /// What policies of a kind depend on of a listener.
+    /// The facts of a listener that policies of a kind depend on.
     pub(super) fn listener(&mut self, profile: &Profile, place: &Place) -> ListenerFacts {
         self.disputes.listener(self.snapshot, profile, place)
     }

@@ -15,11 +15,11 @@ pub struct StackLevel {
     pub step: Step,
     /// The policies.
     pub policies: PolicyList,
-    /// What few levels have; there are many levels.
+    /// The facts that only few levels have, boxed because there are many levels.
     pub(super) rare: Option<Box<Rare>>,
 }
 
-/// What few levels have.
+/// Facts that only few levels have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Rare {
     /// Members of the targets whose meaning is unknown.
@@ -54,7 +54,7 @@ pub type Stack = Vec<StackLevel>;
 // === impl StackLevel ===
 
 impl StackLevel {
-    /// It, for a merge.
+    /// This level, as the merge reads it.
     pub(super) fn folded(&self) -> MergeLevel<'_> {
         MergeLevel {
             level: self.step.level,

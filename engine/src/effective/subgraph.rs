@@ -22,11 +22,11 @@ use crate::topology::{
     listeners_of, may_accept, may_keep_out, through_hidden, through_listeners, through_service,
 };
 
-/// Routes with their ancestor paths, and objects that may have no route. Routes that are accepted alike share one
-/// list.
+/// Routes with their ancestor paths, and objects that may have no route. Routes with equal
+/// acceptance share one list.
 #[derive(Debug, Default)]
 pub(super) struct Subgraph {
-    /// Each once, grouped by parent.
+    /// The routes, each once, grouped by parent.
     pub(super) routes: Vec<(Arc<Object>, AncestorPaths)>,
     /// The ancestor paths through the object, whether a route takes them or not.
     pub(super) ancestor_paths: Vec<Rc<AncestorPath>>,
@@ -42,9 +42,9 @@ pub(super) struct Subgraphs<'a> {
     pub(super) parents: HashMap<ObjectKey, Rc<Parent>, PrehashedBuildHasher>,
     candidates: maps::HashMap<AcceptanceKey, Rc<CandidateListeners>>,
     lists: SharedAncestorPaths,
-    /// By route: each policy kind asks again.
+    /// The ancestor paths of each route, cached because each policy kind asks for them.
     ancestors: HashMap<ObjectKey, AncestorPaths, PrehashedBuildHasher>,
-    /// The paths that requests to a route take, if other policies act on them than those there.
+    /// The paths that requests to a route take, if policies of other listeners act on them.
     pub(super) taken: HashMap<ObjectKey, AncestorPaths, PrehashedBuildHasher>,
     /// The namespaces that requests come from, by the object that they go to.
     consumers: HashMap<ObjectKey, Rc<[Arc<str>]>, PrehashedBuildHasher>,
@@ -58,9 +58,10 @@ pub(super) struct Subgraphs<'a> {
 pub(super) struct Parent {
     object: Arc<Object>,
     ancestor_paths: Vec<Through>,
-    /// Of each listener, in the order of the spec.
+    /// The hostname of each listener, in the order of the spec.
     hostnames: Vec<ListenerHostname>,
-    /// Whose policies act on the requests of its listeners, if not always the listener's own.
+    /// The listeners whose policies act on requests by hostname, if these need not be the listeners
+    /// that the requests arrive at.
     pub(super) by_hostname: Option<PoliciesByHostname>,
 }
 

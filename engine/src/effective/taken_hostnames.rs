@@ -1,5 +1,5 @@
-//! Hostnames that new listeners take from routes of listeners with wider hostnames: of the listeners of one port, the one with the most
-//! specific hostname takes a request.
+//! Hostnames that new listeners take from routes of listeners with wider hostnames: if several
+//! listeners of one port match a request, the one with the most specific hostname takes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
@@ -13,7 +13,7 @@ use crate::topology::{
     may_keep_apart, sets_of, unaccepted,
 };
 
-/// What a new listener takes from routes that are not attached to it.
+/// The hostnames that new listeners take from routes that are not attached to them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     /// The hostnames.
@@ -28,14 +28,14 @@ pub struct Taken {
 pub(super) struct NewListeners<'a> {
     before: &'a Snapshot,
     after: &'a Snapshot,
-    /// Those with a hostname, with their port.
+    /// The new listeners that have a hostname, with their port.
     listeners: Vec<(Place, u16, Arc<str>)>,
 }
 
 // === impl NewListeners ===
 
 impl<'a> NewListeners<'a> {
-    /// Those of the Gateways of these objects.
+    /// The new listeners of the Gateways of these objects.
     pub(super) fn of(before: &'a Snapshot, after: &'a Snapshot, objects: &[ObjectKey]) -> Self {
         let with_listeners = objects.iter().filter(|key| key.gk.has_listeners());
         let gateways: BTreeSet<&ObjectKey> =

@@ -215,7 +215,7 @@ pub struct Profile {
     pub only: Option<Vec<String>>,
     /// The existing versions; empty if no source states them.
     pub versions: Fact<Vec<Arc<str>>>,
-    /// The schema of each version; empty without a definition.
+    /// The schema of each version; empty without a CRD.
     pub schemas: Arc<[VersionSchema]>,
     /// Fields and kinds of targets without which a policy is rejected.
     pub requirements: Fact<Vec<Requirement>>,
@@ -355,8 +355,8 @@ impl Profile {
         !is_refused && allow.is_none_or(|allow| allow.is_empty() || allow.iter().any(fits))
     }
 
-    /// Whether a kind can be the target of an entry in this field. The rules of a definition about references by name
-    /// do not apply to selectors.
+    /// Whether a kind can be the target of an entry in this field. The rules of a CRD about
+    /// references by name do not apply to selectors.
     pub fn takes(&self, field: &RefField, gk: &GroupKind, selects: bool) -> bool {
         let from_crd = self
             .allow

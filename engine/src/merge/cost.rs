@@ -1,4 +1,4 @@
-//! What a fold costs, in units of fuel, and which settings it reads.
+//! The cost of a merge in units of fuel, and the policies whose settings it reads.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use crate::policy::Policy;
 use crate::policy::StanzaRef;
 use crate::policy::fuel;
 
-/// The cost of folding these levels and reporting the result, in units of fuel. If one stanza wins as a whole, it is
-/// taken as it is and the others are skipped. Otherwise each stanza copies the result so far; so do the fields that
-/// the target sets itself.
+/// The cost of merging these levels and reporting the result, in units of fuel. If one stanza wins
+/// as a whole, it is taken as it is and the others are skipped. Otherwise each stanza copies the
+/// result so far; so do the fields that the target sets itself.
 pub(crate) fn fold_cost(
     profile: &Profile,
     levels: &[&[Arc<Policy>]],
@@ -49,7 +49,7 @@ pub(crate) fn fold_cost(
     put_together + compared
 }
 
-/// The policies whose settings are read when these levels are folded.
+/// The policies whose settings are read when these levels are merged.
 pub(crate) fn policies_read<'a>(
     profile: &Profile,
     levels: &[&'a [Arc<Policy>]],

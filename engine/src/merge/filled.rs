@@ -5,8 +5,9 @@ use super::{Layer, MergeLevel, Merged, fold, level_stanzas};
 use crate::kinds::profile::Profile;
 use crate::model::level::Level;
 
-/// Implements [`super::fold_levels`] for such kinds. A policy of the route whose strategy says so is merged with the
-/// nearest policy above the routes before it is its turn: what comes from there precedes the policies between.
+/// Implements [`super::fold_levels`] for such kinds. A policy of the route whose strategy says so
+/// is first merged with the nearest policy above the routes. Settings from there precede those of
+/// the policies between.
 pub(super) fn filled(profile: &Profile, levels: &[MergeLevel<'_>]) -> Option<Merged> {
     let layers = levels.iter().flat_map(|at| {
         let stanzas = level_stanzas(profile, at.policies).into_iter();

@@ -1,4 +1,4 @@
-//! Settings of an upper part that stay in force whatever the part below it sets.
+//! Settings of the less specific result that the more specific one cannot replace.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use super::{Merged, fold};
 use crate::kinds::profile::{Profile, Strategy};
 use crate::policy::tree::Tree;
 
-/// Settings that stay in force for a part whatever the part below it sets: those that are in force for both, and those
-/// that nothing below undoes.
+/// The settings of the less specific result (`above`) that stay in force whatever the more specific
+/// one (`below`) sets: those that accumulate if both set them, and those that nothing below undoes.
 pub(super) type Kept<'a> = (&'a [Vec<String>], &'a [&'a Vec<String>]);
 
-/// Folds two parts, and lays the settings of the upper one that stay over the result.
+/// Merges two results, and restores the settings of the less specific one that stay in force.
 pub(super) fn fold_over(
     profile: &Profile,
     by: Strategy,
@@ -31,8 +31,8 @@ pub(super) fn fold_over(
     result
 }
 
-/// Adds the settings of the upper part that remain in force regardless of the lower one: those that are in force for
-/// both, and those that nothing below undoes.
+/// Adds the settings of the less specific result that stay in force: those that accumulate if both
+/// set them, and those that nothing below undoes.
 fn lay_over(
     (accumulated, kept_from_above): Kept<'_>,
     result: &mut Tree,

@@ -114,7 +114,7 @@ pub fn policy_outcome(
                     }
                     return;
                 }
-                // The policy does not ask for what its controller fills in.
+                // The policy does not set a value that its controller fills in.
                 if own.is_implied {
                     return;
                 }

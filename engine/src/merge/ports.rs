@@ -9,8 +9,8 @@ use crate::policy::tree::Tree;
 // === impl Effective ===
 
 impl Effective {
-    /// The effective policy on the listeners of a port: without what its settings for that port replace. The policies
-    /// must have been read without their settings for other ports.
+    /// The effective policy on the listeners of a port, without the settings that its settings for
+    /// that port replace. The policies must have been read without their settings for other ports.
     pub(crate) fn on_port(mut self, profile: &Profile) -> Self {
         let Some(ports) = profile.merging.ports.as_ref() else {
             return self;

@@ -1,8 +1,10 @@
-//! Merges levels in stages, as some controllers do: the result of one stage is laid over the result of another.
+//! Merges levels in stages, as some controllers do: first the levels within a stage, then the
+//! results of the stages.
 //!
-//! Proxies lay the settings of a route over those of its host, and these over those of the listener, one by one. A
-//! setting that switches something off is a setting of its own there: it stays, whatever the route asks for. The same
-//! holds for settings that name a provider: each level has its own, and all are in force.
+//! Proxies apply the settings of a listener, then those of the host, then those of the route, one
+//! setting at a time. A setting that switches something off is a separate setting there: it stays,
+//! whatever the route asks for. The same holds for settings that name a provider: each level has
+//! its own, and all are in force.
 
 use super::kept::fold_over;
 use super::{Effective, MergeLevel, Merged, fold, inherited, layers};
@@ -40,7 +42,7 @@ pub(super) fn merged(
     let accumulated: &[Vec<String>] = &merging.accumulate_per_stage;
     let stages = stages.into_iter().rev();
     let result = stages.fold(last, |below, (by, above)| {
-        // What overrides keeps out the settings below it.
+        // Overrides keep out the settings below them, so nothing accumulates.
         let is_override = matches!(by, Strategy::Merge(Direction::Overrides, _));
         let accumulated = if is_override { &[] } else { accumulated };
         fold_over(profile, by, above, below, (accumulated, &*kept_from_above))
@@ -50,7 +52,7 @@ pub(super) fn merged(
     }
 }
 
-/// Each policy as a level of its own; of those on one level the oldest is the last one, which wins.
+/// Each policy as a level of its own. The oldest one of a level comes last, so that it wins.
 fn one_by_one<'a>(levels: &[MergeLevel<'a>]) -> Vec<MergeLevel<'a>> {
     let each = levels.iter().flat_map(|level| {
         let policies = level.policies.iter().rev();

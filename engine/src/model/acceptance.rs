@@ -45,6 +45,8 @@ pub enum SetRefusal {
     NoGateway,
     /// The Gateway does not allow it.
     NotAllowed,
+    /// The controller of the Gateway does not serve the kind.
+    KindNotServed,
 }
 
 /// Why a listener conflicts with another.

@@ -132,7 +132,7 @@ pub enum Node {
         listeners: Box<[Listener]>,
         /// The namespaces whose `ListenerSets` may join (`spec.allowedListeners`); none by default.
         sets: From,
-        /// What is known of its Pods from `spec`, if anything.
+        /// The facts about its Pods that `spec` states, if any.
         infrastructure: Option<Box<Infrastructure>>,
         /// The client certificates that it asks for, if `spec` says so.
         frontend_tls: Option<Box<FrontendTls>>,
@@ -179,7 +179,7 @@ pub enum Node {
     Other,
 }
 
-/// What the spec of a Gateway says about its Pods.
+/// Facts about the Pods of a Gateway that its spec states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Infrastructure {
     /// The labels in `spec.infrastructure`, if it states any.
@@ -224,7 +224,7 @@ pub enum From {
     None,
     /// Namespaces with these labels.
     Selector(Box<Selector>),
-    /// Unknown: the definition allows a selector with any operator, and this one cannot be parsed.
+    /// Unknown: the CRD allows a selector with any operator, and this one cannot be parsed.
     Unknown,
 }
 

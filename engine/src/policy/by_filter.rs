@@ -38,7 +38,8 @@ impl Policy {
         self.targets = targets.chain(by_filters).collect();
     }
 
-    /// The policy as it stands on a rule whose filter names it: before those that target the rule.
+    /// The policy as attached to a rule whose filter names it: it precedes the policies that target
+    /// the rule.
     pub(crate) fn by_filter(&self, position: u16) -> Self {
         Self {
             precedence: Precedence {

@@ -1,4 +1,4 @@
-//! A policy under the definition of its kind: its version, and its fields.
+//! A policy under the CRD of its kind: its version, and its fields.
 
 use std::sync::Arc;
 
@@ -11,8 +11,9 @@ use crate::model::object::Object;
 // === impl Policy ===
 
 impl Policy {
-    /// The spec as the API server stores it: without the fields that the definition does not have and the nulls that
-    /// cannot be stored, and with its defaults; without what does not act on the listeners that it is read for.
+    /// The spec as the API server stores it: without the fields that the CRD does not have and the
+    /// nulls that cannot be stored, and with its defaults. Settings that do not act on the
+    /// listeners of this variant are left out.
     pub fn spec(&self) -> Value {
         let mut spec = spec(&self.object);
         self.as_stored(&mut spec);
@@ -20,8 +21,9 @@ impl Policy {
         spec
     }
 
-    /// Makes of a spec what the API server stores: removes the fields that the definition does not have and the nulls
-    /// that cannot be stored, and fills in the defaults. Returns the first of the removed fields. Fields of targets have rules of their own.
+    /// Changes a spec to the one that the API server stores: removes the fields that the CRD does
+    /// not have and the nulls that cannot be stored, and fills in the defaults. Returns the first
+    /// of the removed fields. Fields of targets have their own rules.
     pub fn as_stored(&self, spec: &mut Value) -> Vec<Unknown> {
         let version = self.object.meta.version.as_deref();
         self.profile.as_stored(version, spec)
@@ -49,7 +51,7 @@ impl Policy {
         is_unseen(&self.object)
     }
 
-    /// The first constraint or rule of the definition for which the API server refuses it.
+    /// The first constraint or rule of the CRD for which the API server refuses it.
     pub fn violation(&self) -> Option<Violation> {
         let schema = self.schema()?;
         let asks = self.strategies.is_none() && self.is_unseen();
@@ -58,8 +60,8 @@ impl Policy {
     }
 }
 
-/// Whether an object comes from a manifest that no API server has accepted yet: the API server gives each object a UID.
-/// What it accepted stays in force, also if the definition is stricter today.
+/// Whether an object comes from a manifest that no API server has accepted yet: the API server
+/// gives each object a UID. An accepted object stays in force, even if the CRD is stricter today.
 pub(super) fn is_unseen(object: &Object) -> bool {
     object.meta.version.is_some() && object.meta.uid.is_none()
 }

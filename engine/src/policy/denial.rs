@@ -1,11 +1,11 @@
-//! What controllers report against a policy: that they reject it, or that it is not in force.
+//! Conditions of controllers against a policy: that they reject it, or that it is not in force.
 
 use super::Policy;
 use crate::kinds::profile::Profile;
 use crate::model::object::reported::{Condition, ENFORCEMENT, Entry};
 
-/// The condition by which a controller reports that a policy is not in force: that it rejects the policy, or that it
-/// does not enforce it. A condition by which the policy waits for objects to apply to is none.
+/// The condition by which a controller reports that a policy is not in force: that it rejects the
+/// policy, or that it does not enforce it. A policy that waits for objects to apply to has none.
 pub(crate) fn denial<'a>(profile: &Profile, entry: &'a Entry) -> Option<&'a Condition> {
     let counts = |condition: &&Condition| {
         profile.in_force.contains(&condition.name)

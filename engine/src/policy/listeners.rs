@@ -20,7 +20,7 @@ impl ListenerFacts {
         merging.ports.is_some() || !merging.on_listeners.is_empty()
     }
 
-    /// What policies of a kind depend on of a listener.
+    /// The facts of a listener that policies of a kind depend on.
     pub(crate) fn of(profile: &Profile, listener: &Listener) -> Self {
         let merging = &profile.merging;
         let mut protocols = merging.on_listeners.iter();
@@ -42,7 +42,7 @@ impl ListenerFacts {
         general.merging.on_listeners.get(usize::from(self.on?))
     }
 
-    /// What acts on such listeners of a spec.
+    /// The settings of a spec that act on such listeners.
     pub(super) fn acting<'a>(self, spec: &'a Value, profile: &Profile) -> Cow<'a, Value> {
         let mut spec = Cow::Borrowed(spec);
         if self != Self::default() {
@@ -51,7 +51,7 @@ impl ListenerFacts {
         spec
     }
 
-    /// Removes what does not act on such listeners from a spec.
+    /// Removes the settings that do not act on such listeners from a spec.
     pub(super) fn take_out(self, spec: &mut Value, profile: &Profile) {
         let merging = &profile.merging;
         if let (Some(port), Some(ports)) = (self.port, merging.ports.as_ref()) {
@@ -67,7 +67,8 @@ impl ListenerFacts {
 // === impl Policy ===
 
 impl Policy {
-    /// Its variant on listeners, without what does not act there; `None` if all of it acts.
+    /// Its variant on listeners, without the settings that do not act there; `None` if all of them
+    /// act.
     pub(crate) fn at_listeners(&self, at: ListenerFacts) -> Option<Self> {
         if at == ListenerFacts::default() || self.is_empty() {
             return None;

@@ -18,7 +18,8 @@ pub struct PodSelector {
 // === impl PodSelector ===
 
 impl PodSelector {
-    /// Whether it selects the Pods of a Gateway. Pods may have further labels, which nobody can know from the Gateway.
+    /// Whether it certainly selects the Pods of a Gateway. Pods may have further labels, which the
+    /// Gateway does not show.
     pub(super) fn selects(&self, gateway: &Object) -> bool {
         let labels = labels(&self.pods, gateway);
         labels.is_some_and(|labels| self.selector.selects(&labels))

@@ -230,7 +230,8 @@ fn entry<'a>(path: String, item: &Value, field: &'a RefField, profile: &Profile)
     let mut is_misspelt = false;
     if let Ok(target) = &mut target {
         let is_sure = knows_kinds(profile, field, target, guessed);
-        // Where every kind can be a target, nobody takes a kind in another case if all are said to compare exactly.
+        // If every kind can be a target and all controllers compare exactly, none accepts a kind in
+        // another case.
         let in_other_case = spelling.as_ref().is_some_and(|(name, ..)| *name == "kind");
         let compares_exactly = profile.name_comparison.is_said() && in_other_case;
         is_misspelt = written && (is_sure || compares_exactly);
@@ -354,7 +355,7 @@ fn port(entry: &Map<String, Value>, field: &RefField) -> Option<u16> {
     u16::try_from(port.as_u64()?).ok()
 }
 
-/// Members of unknown meaning, without those that nobody reads.
+/// Members of unknown meaning, without those that no controller reads.
 fn unknown(entry: &Map<String, Value>, field: &RefField) -> Option<Arc<str>> {
     let is_unknown = |name: &str, value: &Value| {
         let is_read = field

@@ -53,7 +53,7 @@ pub(crate) enum Tree {
 /// The part of another tree at the same path as a leaf, or the nearest one above it.
 pub(crate) struct Counterpart<'a, K = ()> {
     pub(crate) tree: &'a Tree,
-    /// What is known of it, for all leaves with the same counterpart.
+    /// The facts about that part, for all leaves with the same counterpart.
     pub(crate) known: OnceCell<K>,
 }
 
@@ -176,7 +176,7 @@ impl Tree {
             (Self::Instead(under), over) if !matches!(over, Self::Instead(_)) => {
                 under.patch_at(over, units, by_entry, path);
             }
-            // What no policy writes takes the place of another value only.
+            // A value that no policy writes replaces only a value that differs.
             (Self::Leaf(under), Self::Leaf(over))
                 if over.is_implied && under.value == over.value => {}
             // An empty object does not change an existing object.
@@ -411,7 +411,7 @@ impl MergeUnit<'_> {
                 let is_it = |unit: &Vec<String>| {
                     unit.len() == path.len() && unit.iter().zip(path).all(same)
                 };
-                // What names the field, and something in it, says more than what names any field.
+                // A pattern that names the field and something in it is more specific than `*`.
                 let is_below = |unit: &Vec<String>| {
                     let mut keys = unit.iter().zip(path);
                     unit.len() > path.len() && keys.all(|(pattern, key)| pattern == key)

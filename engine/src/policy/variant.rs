@@ -6,7 +6,7 @@ use super::Policy;
 use crate::kinds::profile::{OnPath, Profile};
 use crate::model::level::Level;
 
-/// What policies of a kind depend on of the listener where a path begins.
+/// The facts of the listener at the start of a path that policies of a kind depend on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ListenerFacts {
     /// Its port, for kinds with settings for single ports.
@@ -50,7 +50,7 @@ impl Variant {
 // === impl Policy ===
 
 impl Policy {
-    /// Which of the variants of its object it is.
+    /// The variant of its object that it is.
     pub(crate) fn variant(&self) -> Variant {
         self.variant
     }

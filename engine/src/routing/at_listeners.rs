@@ -15,7 +15,7 @@ use crate::kinds::profile::{ListenerIsolation, RuleOrder};
 use crate::model::ids::ObjectKey;
 use crate::topology::{ListenerHostname, Refusal, intersect, kept_out_by};
 
-/// What is known of the controller of the listeners.
+/// The known facts about the controller of the listeners.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ControllerRules {
     /// How it keeps them apart, if that is known.
@@ -40,7 +40,7 @@ struct Point<'a> {
     entry: Entry<'a>,
     /// The host of the request, as routes of the listener see it.
     host: Option<String>,
-    /// Which hostnames the listener leaves to others.
+    /// The hostnames that the listener leaves to others.
     hostname: ListenerHostname,
     candidates: Attached<'a>,
 }
@@ -160,8 +160,8 @@ impl<'a, 'm> AtListeners<'a, 'm> {
         Some(RequestMatch::missed(first.entry.front(), stage, why, near))
     }
 
-    /// The rules that listeners would have chosen if they were not kept apart, and all rules of which they would have
-    /// chosen one.
+    /// The rules that listeners would choose if they left no hostname to others, with the reasons
+    /// why they do not; and the ids of all rules among which they would choose.
     fn kept_apart(&self, choice: &Choice<'a>) -> (Vec<NotTaken>, BTreeSet<Id>) {
         let mut known: BTreeSet<Id> = choice.hits.iter().map(Hit::id).collect();
         let mut lost = Vec::new();

@@ -26,9 +26,11 @@ pub(super) struct Attached<'a> {
     pub(super) routes: Vec<&'a Arc<Object>>,
     /// Routes that the listener refuses, each with the parent reference that comes closest.
     pub(super) refused: Vec<(&'a Arc<Object>, &'a ParentRef, Refusal)>,
-    /// Routes that lose their place to an older route of another kind, which is the second value.
+    /// Routes that the controller refuses because of an older route of another kind, which is the
+    /// second value.
     pub(super) rejected: Vec<(&'a Arc<Object>, Arc<Object>)>,
-    /// Attached routes that may lose their place so, if nothing is known of the controller.
+    /// Attached routes that it may refuse for that reason, if the behaviour of the controller is
+    /// unknown.
     pub(super) doubtful: KeptOut,
 }
 
@@ -81,8 +83,8 @@ pub(super) fn attached<'a>(snapshot: &'a Snapshot, own: &OwnListener<'_>) -> Att
 // === impl Attached ===
 
 impl Attached<'_> {
-    /// Whether a rule hands its requests on to other routes; `None` if it does not delegate. If it cannot for some of
-    /// them, requests get an error. `above` are the routes above its own.
+    /// Whether a rule passes its requests to other routes; `None` if it does not delegate. Requests
+    /// that it cannot pass on get an error. `above` are the routes above its own.
     pub(super) fn hands_on(&self, rule: &Rule, place: &Place, above: &[Step]) -> Option<bool> {
         let facts = self.facts.filter(|facts| delegates(facts, rule))?;
         let below = self.delegated.iter().filter(|below| {

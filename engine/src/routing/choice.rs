@@ -1,4 +1,4 @@
-//! How routes relate to a request.
+//! The rules that match a request, and those that nearly do.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(super) struct Miss<'a> {
     pub(super) alike: usize,
 }
 
-/// How routes relate to a request.
+/// The rules that match a request, and the others with the reasons.
 #[derive(Debug, Default)]
 pub(super) struct Choice<'a> {
     /// Rules with a match, the winner first.

@@ -218,7 +218,7 @@ impl Candidate<'_, '_> {
     }
 }
 
-/// What the matches of a rule have for and against a request.
+/// The result of comparing the matches of a rule with a request.
 #[derive(Default)]
 struct Judged {
     /// The best match that takes it.
@@ -262,7 +262,8 @@ fn judge(
     result
 }
 
-/// What a match has against a request; `None` if it takes it. An error says what cannot be read.
+/// The first condition of a match that a request fails; `None` if the match takes it. An error
+/// names an expression that cannot be read.
 fn holds(
     dialect: Dialect,
     wants: &MatchSpec,
@@ -292,7 +293,7 @@ fn unread(route: &Object, rule: Option<(usize, Arc<str>)>, why: &str) -> NotTake
 // === impl Hosts ===
 
 impl Hosts<'_> {
-    /// The order in which rules are tried. Nothing is known of that of meshes.
+    /// The order in which rules are tried; the default one for meshes, whose order is unknown.
     fn order(self) -> RuleOrder {
         match self {
             Self::Count(at) => at.order,
@@ -304,7 +305,8 @@ impl Hosts<'_> {
 // === impl Choice ===
 
 impl Choice<'_> {
-    /// The choice among the routes of several listeners with one order. A route of several of them counts once.
+    /// The choice among the routes of several listeners with one order. A route that is attached to
+    /// several of them counts once.
     pub(super) fn of_all(choices: impl IntoIterator<Item = Self>) -> Self {
         let mut all = Self::default();
         for choice in choices {

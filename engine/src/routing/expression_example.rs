@@ -8,7 +8,7 @@ use super::expression::Expression;
 const MOST_REPEATED: u32 = 64;
 /// The longest example.
 const LONGEST: usize = 1024;
-/// Of more alternatives, the others have no example.
+/// The largest number of alternatives with an example; those after them have none.
 const MOST_ALTERNATIVES: usize = 8;
 
 /// A text that an expression matches as a whole; `None` if none is found, or if the expression cannot be parsed here.

@@ -254,7 +254,7 @@ mod tests {
         }
     }
 
-    /// The table of `ReplacePrefixMatch` in the definition of `HTTPRoute`.
+    /// The table of `ReplacePrefixMatch` in the CRD of `HTTPRoute`.
     #[test]
     fn a_prefix_is_replaced_by_elements() {
         for (path, replace, to) in [

@@ -159,7 +159,7 @@ impl<'a> Matching<'a> {
         outcomes_with_notes.collect()
     }
 
-    /// What is known of the controller of a Gateway.
+    /// The known facts about the controller of a Gateway.
     fn controller_rules(&self, gateway: &Object) -> ControllerRules {
         let facts = controller_facts(self.snapshot, &gateway.key);
         ControllerRules {

@@ -1,4 +1,5 @@
-//! Filters of a rule that name objects (`ExtensionRef`): those that lead nowhere, and those that are not read.
+//! Filters of a rule that name objects (`ExtensionRef`): those whose object does not exist, and
+//! those whose object no controller reads.
 
 use serde_json::Value;
 
@@ -19,8 +20,9 @@ fn named(route: &Object, rule: usize) -> &[ObjectKey] {
     refs.map_or(&[], |refs| &refs.of_rule)
 }
 
-/// The error with which a controller answers the requests of a rule of which a filter leads nowhere: the object does not exist,
-/// or the controller does not know its kind (`HTTPRouteFilter.extensionRef` of the Gateway API).
+/// The error with which a controller answers the requests of a rule if the object of a filter does
+/// not exist, or the controller does not know its kind (`HTTPRouteFilter.extensionRef` of the
+/// Gateway API).
 pub(super) fn unresolved(
     snapshot: &Snapshot,
     front: &EntryPoint,

@@ -29,7 +29,7 @@ pub(super) struct RankedRule {
     pub(super) rule: usize,
 }
 
-/// What decides the rank of a match besides the match itself.
+/// Facts outside a match that decide its rank, too.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RankContext {
     /// How specific the hostname is.

@@ -19,7 +19,7 @@ pub enum Scheme {
     Udp,
 }
 
-/// A request; what is not given may have any value.
+/// A request. A property that is not given may have any value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Request {
     /// How it is sent, if given.

@@ -36,7 +36,7 @@ pub struct SampleRequest {
     pub hostname: String,
 }
 
-/// What requests to a route have: where they arrive, and one of its matches.
+/// The properties of requests to a route: where they arrive, and one of its matches.
 #[derive(Debug)]
 pub struct SampledRoute {
     pub(super) dialect: Dialect,
@@ -46,7 +46,7 @@ pub struct SampledRoute {
 }
 
 impl Matching<'_> {
-    /// What requests to a route have, as far as its matches can be read.
+    /// The properties of requests to a route, by the matches of it that can be read.
     pub fn sampled(&self, one_kind: &mut KeptOutCache<'_>, route: &Arc<Object>) -> SampledRoute {
         let wants = self.wants(route).into_iter().flatten();
         SampledRoute {

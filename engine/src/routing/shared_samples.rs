@@ -100,7 +100,8 @@ fn both(automata: &Automata, one: &MatchSpec, other: &MatchSpec) -> Option<Match
     })
 }
 
-/// What both conditions allow: that of the other one if one is missing.
+/// The condition for requests that meet both conditions; one of them alone if the other is missing.
+/// An error if no request meets both.
 fn either<T: Clone>(
     one: Option<&T>,
     other: Option<&T>,
@@ -133,7 +134,7 @@ fn path(automata: &Automata, one: &Path, other: &Path) -> Option<Path> {
     };
     let is_expression = |path: &Path| matches!(path, Path::Expression(_));
     { found }.find(fits).or_else(|| {
-        // Of exact paths and prefixes, the longer one is an example if there is any.
+        // Two paths that are no expressions have no other common example than the longer one.
         if !is_expression(one) && !is_expression(other) {
             return None;
         }

@@ -220,7 +220,7 @@ fn value(kind: Option<&str>, text: String) -> Result<Text, String> {
     }
 }
 
-/// Parses name-value conditions. Of entries with the same name, the first one counts.
+/// Parses name-value conditions. If several entries have one name, the first one counts.
 fn pairs(
     json: Option<Vec<PairJson>>,
     same: impl Fn(&str, &str) -> bool,

@@ -1,4 +1,4 @@
-//! What the API server deletes together with other objects.
+//! Objects that the API server deletes together with others.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,8 @@ use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::Node;
 use crate::state::snapshot::Snapshot;
 
-/// The objects that go with these: those in a Namespace, and those of a kind whose CRD goes.
+/// The objects that are deleted with these: those in a deleted Namespace, and those of a kind whose
+/// CRD is deleted.
 pub fn deleted_with(snapshot: &Snapshot, deleted: &BTreeSet<ObjectKey>) -> BTreeSet<ObjectKey> {
     let mut namespaces = BTreeSet::new();
     let mut kinds: BTreeSet<GroupKind> = BTreeSet::new();

@@ -44,7 +44,7 @@ pub enum Change {
     Hidden(GroupKind),
     /// The kind is gone with all of its objects.
     Gone(GroupKind),
-    /// The facts about policy kinds that do not come from their definitions are replaced.
+    /// The facts about policy kinds that do not come from their CRDs are replaced.
     Rules(Arc<ProfileRules>),
 }
 
@@ -196,7 +196,7 @@ impl Snapshot {
         self.profiles.get(gk)
     }
 
-    /// The definitions of kinds.
+    /// The CRDs of kinds.
     pub fn definitions(&self) -> impl Iterator<Item = &Arc<Crd>> {
         let objects = self.kinds.get(&GroupKind::CRD).into_iter();
         let objects = objects.flat_map(|kind| kind.objects.values());
@@ -206,21 +206,22 @@ impl Snapshot {
         })
     }
 
-    /// The definition of a kind, if there is one.
+    /// The CRD of a kind, if there is one.
     pub fn definition(&self, gk: &GroupKind) -> Option<&Crd> {
         let mut definitions = self.definitions();
         let definition = definitions.find(|crd| crd.gk == *gk);
         definition.map(|crd| &**crd)
     }
 
-    /// Policy kinds that have policies but no definition: only their profiles describe their fields. Sorted.
+    /// Policy kinds that have policies but no CRD: only their profiles describe their fields.
+    /// Sorted.
     pub fn undefined_kinds(&self) -> impl Iterator<Item = &GroupKind> {
         let defined: HashSet<&GroupKind> = self.definitions().map(|crd| &crd.gk).collect();
         self.used_kinds()
             .filter(move |kind| !defined.contains(kind))
     }
 
-    /// Whether a definition defines a policy kind without a built-in profile.
+    /// Whether a CRD defines a policy kind without a built-in profile.
     pub fn is_new_policy_kind(&self, crd: &Crd) -> bool {
         is_policy_kind(&self.rules, crd) && !self.rules.is_builtin(&crd.gk)
     }

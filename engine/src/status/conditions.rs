@@ -166,8 +166,8 @@ impl TargetStatus {
         }
     }
 
-    /// Notes that its controllers reject it and leave it out on some sections of the target: what is enforced on the
-    /// others is enforced in part.
+    /// Notes that its controllers reject it on some sections of the target. A policy that is in
+    /// force on the other sections is partly enforced.
     fn leave_out(&mut self, rejection: Rejection) {
         let is_in_force = rejection.effect == RejectionEffect::InForce;
         let states = self.through.values_mut().chain(&mut self.state);
@@ -178,8 +178,8 @@ impl TargetStatus {
         self.left_out = Some(Box::new(rejection));
     }
 
-    /// Notes through which Gateways requests reach the target without the policy. What is in force on the other paths is in
-    /// force in part.
+    /// Notes the Gateways through which requests reach the target without the policy. A policy that
+    /// is in force on the other paths is partly enforced.
     fn note_passed_by(&mut self, gateways: impl IntoIterator<Item = ObjectKey>) {
         self.passed_by.extend(gateways);
         if !self.passed_by.is_empty() && self.state == Some(State::Enforced) {
@@ -257,7 +257,7 @@ pub struct TargetAttachment<'a> {
     pub accepted: Accepted,
     /// Why its controllers leave it out on some sections of the target.
     pub left_out: Option<Box<Rejection>>,
-    /// Why nobody knows whether it acts there, if so.
+    /// Why it is unknown whether it acts there, if so.
     pub unknown: Option<String>,
 }
 

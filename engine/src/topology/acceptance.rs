@@ -14,7 +14,7 @@ use crate::model::object::{ClientCertificates, Listener, Node, Object};
 use crate::policy::Precedence;
 use crate::state::grants::granted;
 use crate::state::snapshot::Snapshot;
-use crate::topology::reports::{of_class, of_listener};
+use crate::topology::reports::{is_accepted, of_class, of_listener};
 
 /// Why no request arrives through a Gateway, a `ListenerSet` or one of its listeners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,19 +92,19 @@ pub fn listener_at<'a>(snapshot: &'a Snapshot, place: &Place) -> Option<&'a List
     listeners.find(|listener| Some(&listener.name) == place.section.as_ref())
 }
 
-/// What a Gateway itself does with client certificates at a listener.
+/// The client certificates that a Gateway itself asks for at a listener.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OwnTls {
     /// The Gateway.
     pub gateway: ObjectKey,
-    /// What it does.
+    /// Whether it requires a valid certificate.
     pub does: ClientCertificates,
-    /// The field below `spec` that says so.
+    /// The field below `spec` that decides it.
     pub field: &'static str,
 }
 
-/// What the Gateway of a listener itself does with client certificates there: at HTTPS listeners alone, also at those of a
-/// `ListenerSet`. `None` if it does not ask for any.
+/// The client certificates that the Gateway of a listener itself asks for there. Only HTTPS
+/// listeners have them, those of a `ListenerSet` included. `None` if it does not ask for any.
 pub fn frontend_tls(snapshot: &Snapshot, place: &Place) -> Option<OwnTls> {
     let listener = listener_at(snapshot, place)?;
     if *listener.protocol != *"HTTPS" {
@@ -132,7 +132,7 @@ pub fn listener_endpoint(snapshot: &Snapshot, place: &Place) -> Option<ListenerE
     ))
 }
 
-/// The listeners of a Gateway and of its `ListenerSets`, with what is accepted of them.
+/// The acceptance of the listeners of a Gateway and of its `ListenerSets`.
 pub fn of_gateway(snapshot: &Snapshot, gateway: &Object) -> Arc<Acceptance> {
     snapshot.acceptance(gateway, || find(snapshot, gateway))
 }
@@ -184,15 +184,31 @@ fn not_served(
     (rejects(RejectedListeners::OtherKinds) && kinds.any(is_other)).then_some(Conflict::OtherKinds)
 }
 
+/// Whether a controller is known not to serve `ListenerSets` of a kind, and did not report that it accepts this one: a later
+/// release may serve them.
+fn is_kind_not_served(facts: Option<&ControllerFile>, set: &Object) -> bool {
+    let served = facts.and_then(|facts| facts.listener_sets.as_ref());
+    served.is_some_and(|served| {
+        let kind = &*set.key.gk.kind;
+        !served.iter().any(|served| served == kind) && !is_accepted(set)
+    })
+}
+
 fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
     let mut sets: Vec<&Arc<Object>> = sets_of(snapshot, &gateway.key).collect();
     let facts = controller_facts(snapshot, &gateway.key);
     sets.sort_by_cached_key(|set| Precedence::for_controller(set, facts));
-    let (joined, outside): (Vec<_>, Vec<_>) = sets
-        .into_iter()
-        .map(AsRef::as_ref)
-        .partition(|set| allows_listener_set(snapshot, gateway, set));
-    let joined: Vec<&Object> = std::iter::once(gateway).chain(joined).collect();
+    let mut joined: Vec<&Object> = vec![gateway];
+    let mut outside: Vec<(&Object, SetRefusal)> = Vec::new();
+    for set in sets {
+        if !allows_listener_set(snapshot, gateway, set) {
+            outside.push((set, SetRefusal::NotAllowed));
+        } else if is_kind_not_served(facts, set) {
+            outside.push((set, SetRefusal::KindNotServed));
+        } else {
+            joined.push(set);
+        }
+    }
     let owners = joined.iter().map(|owner| listeners_of(owner));
     let conflicts = if facts.is_some_and(|facts| facts.first_listener_wins) {
         conflicts_with_first(owners)
@@ -228,8 +244,8 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
     for ((owner, conflicts), narrower) in joined.into_iter().zip(conflicts).zip(narrower) {
         acceptance.add(&owner.key, Listeners::new(conflicts, narrower));
     }
-    for set in outside {
-        let refused = Listeners::refused(listeners_of(set).len(), SetRefusal::NotAllowed);
+    for (set, why) in outside {
+        let refused = Listeners::refused(listeners_of(set).len(), why);
         acceptance.add(&set.key, refused);
     }
     acceptance

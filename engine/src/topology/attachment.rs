@@ -18,7 +18,7 @@ use crate::model::level::Level;
 use crate::model::object::{BackendRef, From, Listener, Node, Object, ParentRef, is_route};
 use crate::policy::fuel;
 use crate::state::snapshot::{Snapshot, namespace_key};
-use crate::topology::reports::{of_class, of_listener, of_route};
+use crate::topology::reports::{controller, of_class, of_listener, of_route};
 
 /// The result of a parentRef.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -264,6 +264,11 @@ pub fn why_not_joined(snapshot: &Snapshot, set: &Object) -> String {
             "{gateway} does not allow ListenerSets of namespace {} (spec.allowedListeners)",
             set.key.namespace
         ),
+        Some(SetRefusal::KindNotServed) => {
+            let controller = controller(snapshot, gateway);
+            let name = controller.map_or("its controller", |name| &**name);
+            format!("{name} does not serve the kind {}", set.key.gk)
+        }
         None => {
             let why = why_unaccepted(snapshot, &set.key.whole());
             why.unwrap_or_else(|| no_parent(&set.key))
@@ -318,7 +323,8 @@ fn conflict(snapshot: &Snapshot, why: Conflict, owner: &Object, listener: &str) 
     reason.unwrap_or_else(|| why.to_string())
 }
 
-/// That no controller serves the protocol of a listener, with the one that was meant.
+/// A message that no controller serves the protocol of a listener, with the protocol that was
+/// probably meant.
 fn of_unknown_protocol(owner: &Object, listener: &str) -> Option<String> {
     let mut listeners = listeners_of(owner).iter();
     let protocol = &listeners.find(|own| *own.name == *listener)?.protocol;
@@ -333,7 +339,8 @@ fn of_unknown_protocol(owner: &Object, listener: &str) -> Option<String> {
     ))
 }
 
-/// That no controller runs a Gateway, or the Gateway of a `ListenerSet`, because its class does not exist.
+/// A message that no controller runs a Gateway, or the Gateway of a `ListenerSet`, because its
+/// class does not exist.
 fn of_missing_class(snapshot: &Snapshot, owner: &Object) -> Option<String> {
     let key = gateway_of(snapshot, &owner.key);
     let Node::Gateway { class, .. } = &snapshot.get(key)?.node else {
@@ -344,7 +351,8 @@ fn of_missing_class(snapshot: &Snapshot, owner: &Object) -> Option<String> {
     ))
 }
 
-/// What the controller of a `GatewayClass` that it does not accept reports, for a Gateway or `ListenerSet`.
+/// The condition by which the controller of a Gateway or `ListenerSet` does not accept its class,
+/// as text.
 fn of_rejected_class(snapshot: &Snapshot, owner: &Object) -> Option<String> {
     let gateway = snapshot.get(gateway_of(snapshot, &owner.key))?;
     let Node::Gateway { class, .. } = &gateway.node else {

@@ -17,7 +17,8 @@ use crate::model::object::{Node, Object, RequestMatch};
 use crate::model::section::rule_label;
 use crate::state::snapshot::{Snapshot, namespace_key};
 
-/// The largest number of paths through delegation to one route that are followed. Of a route with more, none is.
+/// The largest number of delegated paths to one route that are followed. If there are more, none
+/// is.
 const MOST_PATHS: usize = 1024;
 /// The largest number of routes visited to find the paths to one route, if routes delegate to each other in a cycle.
 const MOST_VISITED: usize = 4096;
@@ -42,9 +43,9 @@ type Paths = Rc<[Rc<AncestorPath>]>;
 /// Finds the ancestor paths through rules that delegate, and caches them.
 #[derive(Debug, Default)]
 pub struct DelegatedPaths {
-    /// All paths by route, those through delegation last, and how many these are.
+    /// All paths of each route, those through delegation last, and the number of the latter.
     known: HashMap<ObjectKey, (Paths, usize), PrehashedBuildHasher>,
-    /// `None` if no request reaches the path.
+    /// The path through each rule that delegates; `None` if no request reaches it.
     through: maps::HashMap<Through, Option<Taken>>,
     /// The requests on each path through delegation to a route.
     matches: maps::HashMap<(Rc<AncestorPath>, ObjectKey), Rc<[RequestMatch]>>,

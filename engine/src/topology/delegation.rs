@@ -72,7 +72,8 @@ pub fn leads_to(
         })
 }
 
-/// Why it is not known, or known not to be the case, that a route delegates to others.
+/// Why the delegation of a route is not followed: its controllers follow none, or the controller of
+/// a Gateway is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfollowed {
     /// The controllers of its Gateways do not follow delegation.
@@ -164,8 +165,8 @@ pub fn takes_requests(
     })
 }
 
-/// Whether a rule that delegates answers with an error where no route below takes the requests: some of its backends
-/// stand for no route, or for none of those that take requests of it.
+/// Whether a rule that delegates answers with an error if no route below takes the requests: some
+/// of its backends stand for no route, or for none that takes requests of the rule.
 pub fn is_dead_end(
     snapshot: &Snapshot,
     facts: &DelegationFile,
@@ -184,12 +185,13 @@ pub fn is_dead_end(
     })
 }
 
-/// Whether requests of a rule reach some rule of a route below, as far as these two decide it.
+/// Whether requests of a rule reach some rule of a route below, as far as the two rules decide
+/// that.
 fn is_within_rule(facts: &DelegationFile, parent: &Object, rule: usize, child: &Object) -> bool {
     let Node::Route { rule_matches, .. } = &parent.node else {
         return false;
     };
-    // The matches of a route that takes over those above are only known with them.
+    // The matches of a route that inherits those above are known only together with them.
     facts.inherits_matches(parent)
         || handed_on(facts, rule_matches.of_rule(rule), child)
             .iter()
@@ -447,8 +449,8 @@ impl RequestMatch {
             && (above.method.is_none() || above.method == self.method)
     }
 
-    /// This match below another: the path continues that above, the conditions of both count, and of two on one name
-    /// that above.
+    /// This match combined with that of the rule above: the paths are joined, and all conditions
+    /// hold. If both have a condition on one name, the one above counts.
     fn joined_to(&self, above: &Self) -> Self {
         let both = |above: &[Condition], own: &[Condition]| {
             let is_above = |name: &str| above.iter().any(|condition| *condition.name == *name);

@@ -97,7 +97,7 @@ pub fn may_keep_apart(snapshot: &Snapshot, owner: &ObjectKey) -> bool {
     facts.is_none_or(|facts| facts.listener_isolation.is_none())
 }
 
-/// Those of the hostnames that other listeners of the same object have on the port.
+/// The hostnames, of these, that other listeners of the same object have on the port.
 fn own_hostnames(
     owner: &Object,
     listener: &Listener,
@@ -126,7 +126,8 @@ impl ListenerHostname {
         })
     }
 
-    /// The same. Where it is not known whether listeners are kept apart, they are, as the Gateway API asks.
+    /// The same, but if it is unknown whether listeners are kept apart, they are, as the Gateway
+    /// API asks.
     pub fn if_kept_apart(
         snapshot: &Snapshot,
         owner: &Object,

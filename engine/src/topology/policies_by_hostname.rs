@@ -1,5 +1,6 @@
-//! The listener whose policies act on requests, for controllers that go by hostname where plain HTTP listeners share a port:
-//! it may be another listener than the one that the route is attached to.
+//! The listener whose policies act on requests, for controllers that select policies by hostname if
+//! plain HTTP listeners share a port. It may be another listener than the one that the route is
+//! attached to.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -24,8 +25,8 @@ struct PlainListener {
 // === impl PoliciesByHostname ===
 
 impl PoliciesByHostname {
-    /// The listeners of the Gateway of an object; `None` if policies act on the requests of the listener that they name: its
-    /// controller goes by listener, or no two listeners share a port.
+    /// The listeners of the Gateway of an object. `None` if each listener has its own policies: its
+    /// controller does not select by hostname, or no two listeners share a port.
     pub fn around(snapshot: &Snapshot, owner: &ObjectKey) -> Option<Self> {
         let facts = controller_facts(snapshot, owner)?;
         if !facts.listener_policies_by_hostname {
@@ -54,8 +55,8 @@ impl PoliciesByHostname {
         all.iter().any(shares).then_some(Self(all))
     }
 
-    /// The ancestor paths whose policies act on the requests that a route with these hostnames takes at a listener; none if no
-    /// other than the own one of the listener can be.
+    /// The ancestor paths whose policies act on the requests that a route with these hostnames
+    /// takes at a listener; none if only the listener's own path is possible.
     pub fn paths(&self, listener: &Place, hostnames: &[Arc<str>]) -> Vec<&Rc<AncestorPath>> {
         let Some(own) = self.0.iter().find(|one| one.path.last() == Some(listener)) else {
             return Vec::new();

@@ -59,6 +59,14 @@ pub fn of_whole(object: &Object) -> Option<&Condition> {
     })
 }
 
+/// Whether its controller reports that it accepts an object as a whole.
+pub fn is_accepted(object: &Object) -> bool {
+    let mut entries = object.reported.iter().flat_map(|all| &all.entries);
+    entries.any(|entry| {
+        matches!(entry.subject, Subject::Whole) && entry.acceptance == Acceptance::Accepted
+    })
+}
+
 /// The parents whose controllers report that references of a route do not lead to objects, with the report.
 pub fn unresolved<'a>(
     snapshot: &'a Snapshot,

@@ -1,5 +1,6 @@
-//! An expression as it is evaluated. The library gives `false` where an expression asks for a field of what has no fields: a list, a
-//! text, null. In CEL that is an error, and `!=` would always hold. Whole numbers in settings are `int`, however they are written.
+//! An expression as it is evaluated. If an expression asks for a field of a value without fields (a
+//! list, a text, null), the library gives `false`. In CEL that is an error, and `!=` would always
+//! hold. Whole numbers in settings are `int`, however they are written.
 
 use kube_cel::cel::common::ast::{
     CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, SelectExpr, operators,

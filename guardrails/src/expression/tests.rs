@@ -1,4 +1,5 @@
-//! What is an error when an expression is compiled, and what must not take the memory of the server.
+//! Tests of the errors of compilation, and of expressions that must not use up the memory of the
+//! server.
 
 use kube_cel::KubeCelExt as _;
 use kube_cel::cel::{Context, Value};

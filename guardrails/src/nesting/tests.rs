@@ -55,7 +55,7 @@ fn compiled(text: String) -> Result<(), String> {
         let expression = Expression::compile(&text, true)?;
         let functions = Context::default().with_all();
         let work = expression.work(&Sizes::default());
-        // What it gives does not matter.
+        // The result does not matter.
         let _ = expression.evaluate(&functions, work);
         Ok(())
     });
@@ -115,7 +115,7 @@ fn brackets_in_texts_and_comments_do_not_count() {
     }
 }
 
-/// The library goes on after what it cannot read, so brackets behind it would count.
+/// The library continues after a part that it cannot read, so brackets behind it would count.
 #[test]
 fn what_might_hide_brackets_is_refused() {
     let brackets = "(".repeat(200);

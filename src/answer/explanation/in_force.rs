@@ -41,7 +41,7 @@ pub(super) struct Path {
     from: Option<Arc<str>>,
 }
 
-/// What is in force on a path.
+/// The policies on a path, and the effective policies that result from them.
 pub(super) struct Settings {
     /// The effective policies, by kind.
     pub(super) effective: Vec<Effective>,

@@ -235,7 +235,8 @@ fn of_policy(snapshot: &Snapshot, policy: &Policy, status: &PolicyStatus) -> Abo
 // === impl About ===
 
 impl About {
-    /// Adds what these path groups say about a node. Returns the number of entries added.
+    /// Adds the policies and settings of these path groups to a node. Returns the number of entries
+    /// added.
     fn add(
         &mut self,
         snapshot: &Snapshot,

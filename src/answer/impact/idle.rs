@@ -54,8 +54,8 @@ pub(super) fn idle(
     idle_policies
 }
 
-/// Whether anything changes by an applied policy alone, given the rest of the change: it may take the place of others
-/// without setting anything else than before.
+/// Whether an applied policy changes anything, given the rest of the change: it may replace others
+/// and set the same values.
 fn matters(before: &Snapshot, after: &Snapshot, key: &ObjectKey) -> bool {
     let without = match (before.get(key), after.get(key)) {
         (Some(old), Some(new)) if old.is_same(new) => return false,

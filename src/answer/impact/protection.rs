@@ -43,7 +43,7 @@ pub struct LostProtection {
 // === impl LostProtection ===
 
 impl LostProtection {
-    /// What is lost: `authentication`, or `part of authentication` if some requests keep it.
+    /// The lost protection: `authentication`, or `part of authentication` if some requests keep it.
     pub fn what(&self) -> String {
         if self.partly {
             format!("part of {}", self.protection)
@@ -53,14 +53,15 @@ impl LostProtection {
     }
 }
 
-/// Adds what requests lose that another rule takes, unless the object that takes them is known to lose it.
+/// Adds the losses of requests that another rule takes, unless the object that takes them is known
+/// to lose the protection.
 pub(in crate::answer) fn add(known: &mut Vec<LostProtection>, requests: Vec<LostProtection>) {
     let new = unknown(known, requests);
     known.extend(new);
     known.sort();
 }
 
-/// Those of objects that are not known to lose the same protection.
+/// The losses of objects that are not known to lose the same protection.
 pub(super) fn unknown(
     known: &[LostProtection],
     mut requests: Vec<LostProtection>,
@@ -104,9 +105,10 @@ pub(in crate::answer) fn lost_protection(
     all
 }
 
-/// The protections that routes lose by the listeners that a change opens to them, of the kinds that act on listeners: none if the
-/// change renames objects, because then the listeners before have other names. And the client certificates that Gateways among
-/// these objects themselves ask for no longer, and what policies protect no longer on those that let every request pass.
+/// The protections that routes lose by listeners that a change opens to them, of kinds that act on
+/// listeners: none if the change renames objects, because then the listeners had other names
+/// before. Also the client certificates that Gateways among these objects no longer ask for, and
+/// the protections of targets that now let every request pass.
 pub(in crate::answer) fn at_listeners(
     states: &States<'_>,
     opened: &OpenedRoutes,

@@ -51,16 +51,16 @@ pub struct NotTaken {
     pub requests: Vec<String>,
 }
 
-/// What becomes of the requests that the matches of routes describe.
+/// The effect of a change on the requests that the matches of routes describe.
 #[derive(Debug, Default)]
 pub(in crate::answer) struct Requests {
     /// Those that another rule takes.
     pub(in crate::answer) rerouted: Vec<Rerouted>,
     /// Those that no rule takes any more.
     pub(in crate::answer) not_taken: Vec<NotTaken>,
-    /// What they lose.
+    /// The protections that they lose.
     pub(in crate::answer) lost: Vec<LostProtection>,
-    /// How many more were not compared, because there are too many.
+    /// The number of further requests, which are not compared because there are too many.
     pub(in crate::answer) not_compared: usize,
 }
 
@@ -112,7 +112,7 @@ pub(in crate::answer) fn requests(
             continue;
         }
         let words = sample.words();
-        // What nobody gets loses no protection.
+        // Requests that no backend gets any more lose no protection.
         let is_answered = new.backends.is_empty() && !old.backends.is_empty();
         let losses = if is_answered {
             Vec::new()
@@ -273,7 +273,8 @@ fn is_renamed([before, after]: [&Matching<'_>; 2], old: &Place, new: &Place) -> 
     old.object == new.object && !is_there(after, old) && !is_there(before, new)
 }
 
-/// Whether the rule has no name and only another place in its route: it matches, filters and sends on as it did.
+/// Whether a rule without a name only has another index in its route: it matches, filters and
+/// forwards as before.
 fn is_moved(
     [before, after]: [&Matching<'_>; 2],
     [(old, taken_before), (new, taken_after)]: [(&Taker, &RequestMatch); 2],
@@ -313,7 +314,7 @@ impl<'m, 'a> Side<'m, 'a> {
         }
     }
 
-    /// What takes a request at its Gateway; `None` if nothing does.
+    /// The rule that takes a request at its Gateway; `None` if no rule does.
     fn taker(&self, sample: &SampleRequest) -> Option<(Taker, RequestMatch)> {
         let is_it = |gateway: &ObjectKey| *gateway == sample.gateway;
         let all = self.matching.at_gateways(&sample.request, is_it);
@@ -359,7 +360,7 @@ struct Loss {
     is_divided: bool,
 }
 
-/// The rule that takes requests after the change, and what they lose.
+/// The rule that takes requests after the change, and the protection that they lose.
 type LostKey = (Place, Loss);
 
 /// The protections that a request has before a change, and not or only partly after it.

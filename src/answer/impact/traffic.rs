@@ -261,7 +261,8 @@ fn failing(before: &Snapshot, after: &Snapshot) -> Vec<Failing> {
 }
 
 impl Traffic {
-    /// Adds what becomes of single requests. That routes with other listeners lose requests is known already.
+    /// Adds the effect on single requests. The routes with other listeners that lose requests are
+    /// known already.
     pub(in crate::answer) fn add(&mut self, requests: &mut Requests) {
         self.rerouted = std::mem::take(&mut requests.rerouted);
         self.not_compared = requests.not_compared;

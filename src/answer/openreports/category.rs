@@ -2,7 +2,7 @@
 
 use crate::engine::admission::finding::Code;
 
-/// What a code is about.
+/// The category of a code, as reports show it.
 pub(super) fn category(code: Code) -> &'static str {
     let name = code.as_str();
     let begins = |with: &[&str]| with.iter().any(|with| name.starts_with(with));

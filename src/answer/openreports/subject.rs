@@ -22,7 +22,7 @@ pub(super) struct Subject {
     uid: Option<String>,
 }
 
-/// The stored version of each kind that has a definition.
+/// The stored version of each kind that has a CRD.
 #[derive(Debug)]
 pub(super) struct Versions(HashMap<GroupKind, Arc<str>>);
 
@@ -38,7 +38,7 @@ impl Versions {
 
     fn version(&self, gk: &GroupKind) -> &str {
         let defined = self.0.get(gk).map(|version| &**version);
-        // Kinds without a definition are those of Kubernetes, all of which are v1.
+        // Kinds without a CRD are those of Kubernetes, all of which are v1.
         let known = gateway_versions(gk).first().copied();
         defined.or(known).unwrap_or("v1")
     }

@@ -92,7 +92,8 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// What the change does to the guardrails themselves: objects that leave one, and exceptions that it makes.
+    /// The findings on the guardrails themselves: objects that the change moves out of one, and
+    /// exceptions that it makes.
     fn around_guardrails(&self, before: &Snapshot) -> Vec<Finding> {
         let sides = [before, self.after];
         let each = self.changed(before).flat_map(|key| {
@@ -254,7 +255,8 @@ fn all(resolver: &mut Resolver<'_>, key: &ObjectKey, unseen: bool) -> Vec<Findin
         !(unknown && form.iter().any(|f| f.field == finding.field))
     });
     findings.extend(form);
-    // What its CRD says of a field that something else refuses, or of one above or below it, adds nothing.
+    // An error by the CRD is left out if another finding is on the same field, or refuses a field
+    // above or below it.
     let of_others = findings.iter().filter(|f| f.code != Code::FieldInvalid);
     let field = |finding: &Finding| finding.field.as_ref().map(|path| path.0.clone());
     let of_others: Vec<(String, bool)> = of_others

@@ -13,7 +13,8 @@ use crate::engine::admission::severities::Severities;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::state::snapshot::Snapshot;
 
-/// After this many objects, what was resolved for them is forgotten: it would take more memory than it saves time.
+/// After this many objects, the results that were cached for them are dropped: they would take more
+/// memory than they save time.
 const RUN: usize = 1_000;
 
 /// A state, and the settings to judge it by.

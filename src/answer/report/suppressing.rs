@@ -53,7 +53,7 @@ impl<'a> Suppressing<'a> {
         }
     }
 
-    /// Forgets what was read, to free its memory.
+    /// Drops the annotations that were read, to free their memory.
     pub fn forget(&mut self) {
         self.read.clear();
     }

@@ -15,7 +15,7 @@ use crate::engine::model::literal::Literal;
 /// The fields of a rule that the rule of the route has too.
 const TAKEN_OVER: [&str; 2] = ["name", "matches"];
 
-/// What a route is generated from.
+/// The fields of an object that its route is generated from.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Source {
@@ -83,8 +83,8 @@ fn name(manifest: &Manifest) -> Option<Name> {
     Some((manifest.gk.clone(), namespace, name))
 }
 
-/// The backends of a rule: those that it names in its namespace, or the object itself, which stands for what the controller sends
-/// requests to.
+/// The backends of a rule: those that it names in its namespace. Without any, the object itself
+/// stands for the backends that the controller sends requests to.
 fn backends(rule: &Value, generated: &GeneratedRouteFile, name: &str) -> Value {
     let own = json!([{"group": generated.from.group, "kind": generated.from.kind, "name": name}]);
     let named = rule.get("backendRefs").and_then(Value::as_array);

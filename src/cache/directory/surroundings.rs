@@ -1,4 +1,4 @@
-//! What a cluster says about objects that manifests leave to others.
+//! Objects of a cluster that manifests usually leave to others.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::object::Node;
 use crate::engine::state::snapshot::{Change, Snapshot};
 
-/// The definitions, classes and Namespaces of a cluster.
+/// The CRDs, classes and Namespaces of a cluster.
 pub(super) fn surroundings(cluster: &Snapshot, rules: &Arc<ProfileRules>) -> Snapshot {
     let kinds = [
         GroupKind::CRD,

@@ -69,7 +69,7 @@ struct Json<'a> {
     /// The offset where the last one ends.
     end: usize,
     line: u64,
-    /// The error in what follows.
+    /// The error in the text that follows.
     fault: Option<Fault>,
 }
 

@@ -82,7 +82,7 @@ impl Head<'_> {
     }
 }
 
-/// Rewrites a JSON value without whitespace. Of duplicate keys the last one counts.
+/// Rewrites a JSON value without whitespace. If a key occurs twice, its last value counts.
 pub(super) fn json(text: &str) -> Result<String, Fault> {
     let fault = |error: &serde_json::Error| {
         let place = (error.line() as u64, error.column() as u64);

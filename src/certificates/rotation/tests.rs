@@ -37,7 +37,7 @@ struct World {
 }
 
 impl World {
-    /// What replica `which` does each time that it looks.
+    /// Does the work of one replica at one time: takes the next step, and serves the Secret.
     fn look(&mut self, which: usize, now: Timestamp) {
         let rotation = rotation();
         let served = self.served[which].as_ref();

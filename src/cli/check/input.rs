@@ -69,7 +69,7 @@ pub(super) struct Input {
     pub(super) guardrails: Guardrails,
     /// Findings on guardrails that cannot be used, or that take the place of others.
     pub(super) on_guardrails: Vec<Finding>,
-    /// What the webhook says when the guardrails among the manifests are applied.
+    /// The findings of the webhook if the guardrails among the manifests are applied.
     pub(super) on_applied_guardrails: Vec<Finding>,
     /// Whether any user may suppress refusals. Only the webhook knows the user.
     pub(super) refusals: bool,
@@ -162,7 +162,7 @@ impl Input {
     fn with_guardrails<'a>(&self, written: impl IntoIterator<Item = &'a RawValue>) -> Self {
         let usable = written_guardrails::usable(&self.guardrails, written);
         let known = self.on_guardrails.iter();
-        // The manifests may mend what is wrong with a guardrail of the state.
+        // The manifests may correct a guardrail of the state.
         let known = known.filter(|finding| !usable.names.contains(&*finding.object.name));
         let findings = usable.wrong.into_iter().chain(usable.replacing);
         Self {

@@ -1,4 +1,4 @@
-//! Definitions of kinds that only one of two states of files has.
+//! CRDs of kinds that only one of two states of files has.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,8 @@ struct Metadata {
     name: String,
 }
 
-/// Gives each state the definitions that only the other one has: a directory often has none, and what a policy kind is does not
-/// differ between two states of the same cluster.
+/// Gives each state the CRDs that only the other one has: a directory often has none, and both
+/// states of a cluster have the same policy kinds.
 pub(super) fn share(a: &mut Manifests, b: &mut Manifests) {
     let (of_a, of_b) = (definitions(a), definitions(b));
     let names = |definitions: &[(String, Manifest)]| {
@@ -36,7 +36,7 @@ pub(super) fn share(a: &mut Manifests, b: &mut Manifests) {
     b.objects.extend(lacking(of_a, &in_b));
 }
 
-/// The definitions with their names.
+/// The CRDs with their names.
 fn definitions(manifests: &Manifests) -> Vec<(String, Manifest)> {
     let crd = GroupKind::CRD;
     let definitions = manifests

@@ -58,7 +58,7 @@ pub(super) fn read(sources: [Source; 2], args: &Args) -> Result<[Read; 2], Failu
     let config_of_a = config(&file, &other_file)?;
     let config_of_b = config(&other_file, &file)?;
     match (&one.source, &other.source) {
-        // The definitions of a cluster hold for manifests that have none.
+        // The CRDs of a cluster hold for manifests that have none.
         (_, Source::Cluster(_)) => {
             let b = other.read_cluster(&config_of_b, args)?;
             let a = if let Source::Cluster(_) = one.source {
@@ -75,7 +75,7 @@ pub(super) fn read(sources: [Source; 2], args: &Args) -> Result<[Read; 2], Failu
             let b = other.read_files(manifests, Some(&a), &config_of_b, args)?;
             Ok([a, b])
         }
-        // A definition that only one of them has holds for both.
+        // A CRD that only one of them has holds for both.
         _ => {
             let (mut of_a, mut of_b) = (one.manifests(args), other.manifests(args));
             definitions::share(&mut of_a, &mut of_b);
@@ -94,7 +94,7 @@ pub(super) fn say_what_is_missing(states: [&Read; 2]) {
         for line in read.view.unseen() {
             reported.insert(format!("{}: {line}", read.name));
         }
-        // In a cluster every object has its definition.
+        // In a cluster every object has its CRD.
         if !read.view.origins.is_empty() {
             let kinds: Vec<&GroupKind> = read.view.snapshot.undefined_kinds().collect();
             reported.extend(unseen::undefined(&kinds));
@@ -254,8 +254,9 @@ impl Read {
         self.view.snapshot.profile(gk).is_some()
     }
 
-    /// The kinds of which some objects could not be read, each with the reason. A definition that could not be read is
-    /// known only by its name, so that all policy kinds of its group count, as the other state has them.
+    /// The kinds of which some objects could not be read, each with the reason. A CRD that could
+    /// not be read is known only by its name, so that all policy kinds of its group count, as the
+    /// other state has them.
     pub(super) fn hidden(&self, other: &Self) -> BTreeMap<GroupKind, String> {
         let mut hidden = BTreeMap::new();
         for Missing { what, why } in &self.view.missing {

@@ -102,7 +102,7 @@ fn only(difference: &Difference) -> [(&'static str, &[Named]); 2] {
     ]
 }
 
-/// What is compared with what, and what is not compared.
+/// Notes on renamed objects that are compared, and on kinds that are not compared.
 fn notes(difference: &Difference, kinds: &Kinds) -> Vec<String> {
     let renamed = difference.renamed.iter().map(|renamed| {
         let (a, b) = (kinds.place(&renamed.a.0), kinds.place(&renamed.b.0));

@@ -295,7 +295,7 @@ fn why_unused(state: State, port: Option<u16>) -> String {
     }
 }
 
-/// Why requests do not reach a backend, and what the client gets instead.
+/// Why requests do not reach a backend, and the answer that the client gets instead.
 fn state(backend: &Backend) -> String {
     let why = why_unused(backend.state, backend.port);
     if !backend.state.fails() {

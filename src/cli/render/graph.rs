@@ -145,7 +145,7 @@ fn label(picture: &Picture<'_>, node: &Node) -> String {
     }
 }
 
-/// Whether the name says what the section is: true for rules without a name of their own.
+/// Whether the name shows the type of the section: true for rules without a name of their own.
 fn is_said_by_name(node: &Node) -> bool {
     let section = node.object.0.section.as_deref();
     node.role == Role::Rule && section.is_some_and(|section| section.starts_with("rule-"))

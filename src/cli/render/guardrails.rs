@@ -13,7 +13,7 @@ use crate::engine::admission::verdict::escape;
 /// The most targets that are listed for a guardrail; `-o json` has all.
 const SHOWN: usize = 20;
 
-/// One line for each guardrail; then what breaks it, and its exceptions.
+/// One line for each guardrail; then the targets that break it, and its exceptions.
 pub(crate) fn table(report: &GuardrailReport, style: Style) -> String {
     let mut table = Table::new(&[
         "GUARDRAIL",

@@ -25,7 +25,7 @@ impl LeftOut {
     }
 }
 
-/// The first lines: what this is, and which kinds have no check.
+/// The first lines: a title, and the kinds that have no check.
 fn head(title: &str, left_out: &[LeftOut]) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let mut text = format!("# {title} Printed by attache {version}.\n");

@@ -28,7 +28,7 @@ pub(crate) fn text(impact: &Impact, files: &[String], style: Style) -> String {
     text.push_str(&traffic(&impact.traffic, &kinds, style));
     text.push_str(&lost_protection(&impact.lost_protection, &kinds, style));
     text.push_str(&line(style, Tone::Heading, &headline(impact, &kinds)));
-    // If a whole Namespace is deleted, only the changes to what stays are of interest.
+    // If a whole Namespace is deleted, only the changes to remaining objects are of interest.
     let is_whole = impact.deleted_with > 0;
     for group in groups(&impact.changes) {
         if is_whole && group.is_gone() {
@@ -63,7 +63,7 @@ pub(crate) fn text(impact: &Impact, files: &[String], style: Style) -> String {
     text
 }
 
-/// What the webhook says of the guardrails in the change.
+/// The findings of the webhook on the guardrails in the change, one line each.
 fn guardrails(impact: &Impact, kinds: &Kinds) -> impl ExactSizeIterator<Item = String> {
     impact.guardrails.iter().map(|finding| {
         let object = finding.object.as_ref().map(|object| kinds.place(&object.0));

@@ -1,4 +1,5 @@
-//! A test of a change: each object is a request to the webhook, in its order, and what is allowed is applied.
+//! A test of a change: each object is a request to the webhook, in order, and the allowed ones are
+//! applied.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -123,7 +124,8 @@ impl Applied<'_> {
         if let Some(problem) = loaded.problems.iter().find(|problem| !problem.foreign) {
             return Err(format!("apply: {problem}").into());
         }
-        // What the API server itself says of the object: rules of its CRD, and fields that it does not have.
+        // The findings of the API server itself: rules of the CRD, and fields that the CRD does not
+        // have.
         let mut findings = verdict.findings;
         findings.extend(loaded.departures.into_values().flatten());
         if let Some(policy) = loaded.snapshot.policy(&key) {
@@ -207,7 +209,8 @@ impl Applied<'_> {
         Ok(Some(value))
     }
 
-    /// When the object was created, if it is stored. In files only the order tells.
+    /// The creation time of a stored object. For objects from files, only the order of these times
+    /// has a meaning.
     fn created(&self, key: &ObjectKey) -> Option<String> {
         let object = self.snapshot.get(key)?;
         object.meta.created.map(|created| created.to_string())

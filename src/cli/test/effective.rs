@@ -82,7 +82,7 @@ fn says_something(test: &ExpectedEffective) -> Result<(), TestFailure> {
     Ok(())
 }
 
-/// Refuses settings that must be absent and cannot be there: the definition does not have them.
+/// Refuses settings that must be absent and cannot be there: the CRD does not have them.
 fn has_fields(
     world: &World,
     kind: &GroupKind,
@@ -195,7 +195,8 @@ fn place(shown: &OnPaths) -> String {
     escape(&text)
 }
 
-/// What the controllers of the policies in force do beyond the model of attache.
+/// The caveats of the policies in force: behaviour of their controllers that attache does not
+/// model.
 fn caveats(world: &World, group: &PathGroup) -> BTreeSet<String> {
     let policies = group.effective.policies();
     let policies = policies.iter().filter_map(|key| world.snapshot.policy(key));
@@ -222,7 +223,7 @@ fn expected(test: &ExpectedEffective) -> Value {
     Value::Object(fields)
 }
 
-/// What is in force, as far as it is expected; in the same form.
+/// The settings in force, as far as the test expects some; in the same form.
 fn result(test: &ExpectedEffective, group: &PathGroup, shown: &OnPaths, spec: &Value) -> Value {
     let mut fields = Map::new();
     if let Some(Literal(expected)) = &test.spec {
@@ -266,7 +267,7 @@ fn source(shown: &OnPaths, pointer: &str, expected: &str) -> String {
     if sources_under.is_empty() {
         let outer = sources.iter().filter(|(at, _)| is_in(at, pointer));
         let outer = outer.max_by_key(|(at, _)| at.len());
-        // A list is one setting; a field of an object that is not there has no source.
+        // A field in a list has the source of the list. A field that does not exist has no source.
         let there = shown.effective.spec.as_ref();
         let there = there.is_some_and(|spec| spec.pointer(pointer).is_some());
         sources_under.extend(

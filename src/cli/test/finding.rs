@@ -37,7 +37,7 @@ pub(super) fn judge(test: &ChangeTest, findings: &[Finding]) -> Outcome {
             listed(&refusals)
         )));
     }
-    // What could not be judged may be wrong.
+    // Parts that could not be judged may be wrong.
     let open: Vec<&Finding> = warnings
         .iter()
         .copied()

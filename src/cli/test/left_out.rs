@@ -1,4 +1,5 @@
-//! What `--record` leaves out while no target is named: policies that are in force on other objects than routes.
+//! Objects that `--record` leaves out while no target is named: those other than routes on which
+//! policies are in force.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,8 @@ use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::object::is_route;
 use crate::engine::model::wording;
 
-/// The objects, other than routes, on which a policy is in force. What is in force on routes is recorded there.
+/// The objects, other than routes, on which a policy is in force. Policies in force on routes are
+/// recorded on the routes.
 pub(super) fn objects(resolver: &mut Resolver<'_>, within: Option<&str>) -> BTreeSet<ObjectKey> {
     let kinds: Vec<GroupKind> = resolver.snapshot().used_kinds().cloned().collect();
     let mut found = BTreeSet::new();
@@ -54,7 +56,7 @@ fn candidates(resolver: &Resolver<'_>, kind: &GroupKind) -> BTreeSet<ObjectKey> 
     owners.map(|object| object.key.clone()).collect()
 }
 
-/// The line about them, with what to write.
+/// A note about them, with the arguments that would record them.
 pub(super) fn line(objects: &BTreeSet<ObjectKey>) -> Option<String> {
     let first = objects.first()?;
     let example = subject::text(&first.whole());

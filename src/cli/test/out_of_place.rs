@@ -1,9 +1,11 @@
-//! Targets on which nothing of a policy kind can ever be in force: what a test expects of them says nothing.
+//! Targets on which no policy of a kind can ever be in force, so that a test of them proves
+//! nothing.
 
 use crate::engine::kinds::profile::{ActsOn, Profile};
 use crate::engine::model::ids::GroupKind;
 
-/// Why nothing of the kind can be in force on a kind of targets, and what to name. `None` if something can, or nobody knows.
+/// Why no policy of the kind can be in force on a kind of targets, and the kind to name instead.
+/// `None` if one can, or if that is unknown.
 pub(super) fn why(profile: &Profile, target: &GroupKind) -> Option<String> {
     let out = profile.out_of_place(target)?;
     let remedy = match out.instead {

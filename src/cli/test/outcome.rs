@@ -1,8 +1,9 @@
-//! What a test found.
+//! The outcome of a test.
 
 use crate::answer::tested::{TestFailure, Tested};
 
-/// The result of a test that passed: what it depends on beyond the model of attache. Or why it failed.
+/// The notes of a test that passed (how its result depends on more than the model of attache), or
+/// the reason why it failed.
 pub(super) type Outcome = Result<Vec<String>, TestFailure>;
 
 /// The outcome as part of the report.

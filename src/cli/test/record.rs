@@ -45,7 +45,7 @@ impl Effective {
     }
 }
 
-/// What is in force on some paths to a target.
+/// The effective policy on some paths to a target.
 struct OnSome {
     /// The listener at which the paths begin, and the section of the target at which they end.
     listener: Option<Place>,
@@ -53,7 +53,7 @@ struct OnSome {
     effective: Effective,
 }
 
-/// The tests of what is in force on targets; on all routes if none is named.
+/// Tests that state the effective policies on targets; on all routes if none is named.
 ///
 /// # Errors
 /// If the state cannot be read, or a target does not exist.
@@ -130,7 +130,7 @@ fn on_target(
     tests: &mut Vec<Recorded>,
     unknown: &mut BTreeSet<String>,
 ) {
-    // Nothing is in force where no request comes.
+    // Policies have no effect where no request arrives.
     if resolver.taken_by(place).is_some() {
         return;
     }
@@ -172,7 +172,7 @@ fn on_target(
                 is_all = false;
             }
         }
-        // Nothing is in force on a rule of which other rules take all requests.
+        // Policies have no effect on a rule if other rules take all of its requests.
         let all = by_result.len();
         by_result.retain(|one| resolver.taken_by(&one.target).is_none());
         is_all &= by_result.len() == all;
@@ -217,8 +217,8 @@ fn parts(shown: &OnPaths, effective: &Effective) -> Vec<OnSome> {
     pairs.collect()
 }
 
-/// As few tests as say the same: one for all paths, one for each listener, or one for each part of the target. One for each
-/// of both if these are not all paths.
+/// The fewest tests with the same meaning: one for all paths, one for each listener, or one for
+/// each part of the target; one for each pair of these if the paths are not complete.
 fn together(kind: &GroupKind, place: &Place, by_result: &[OnSome], is_all: bool) -> Vec<Recorded> {
     let all = |part: &dyn Fn(&OnSome) -> (Option<Place>, Place)| {
         let mut tests: BTreeMap<(Option<Place>, Place), &Effective> = BTreeMap::new();
@@ -259,7 +259,7 @@ fn together(kind: &GroupKind, place: &Place, by_result: &[OnSome], is_all: bool)
     tests.or_else(finest).unwrap_or_default()
 }
 
-/// What is in force; `None` if only the controller of the kind knows.
+/// The effective policy, as a test states it; `None` if only the controller of the kind knows it.
 fn effective(kind: &GroupKind, shown: &OnPaths, is_nothing: bool) -> Option<Effective> {
     let spec = shown.effective.spec.clone()?;
     let sources = shown.effective.sources.iter();

@@ -1,4 +1,4 @@
-//! What serves a request, in the form in which a test expects it.
+//! The route, backends and status that a request gets, in the form in which a test expects them.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ pub(super) fn all_of(step: &Step) -> Taken {
     }
 }
 
-/// What a request takes, as far as it is expected, in the same form.
+/// The route, backends and status of a request, as far as the test expects some; in the same form.
 pub(super) fn taken(step: &Step, expected: &Taken) -> Value {
     let mut fields = Map::new();
     if let Some(expected) = &expected.route {

@@ -25,7 +25,7 @@ use crate::engine::model::object::Object;
 use crate::engine::state::snapshot::Snapshot;
 use crate::today::today;
 
-/// What the arguments of the command say about all states.
+/// The arguments of the command that apply to all states.
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
     /// The configuration file, if one is named.
@@ -153,7 +153,8 @@ pub(super) fn manifests(paths: &[PathBuf], links: Links) -> Result<Manifests, Fa
     Ok(read.manifests)
 }
 
-/// Checks that everything that is meant for Kubernetes could be read. What is in force would be guessed otherwise.
+/// Checks that all objects for Kubernetes could be read. Otherwise the results of tests would be
+/// guesses.
 ///
 /// # Errors
 /// If it could not.

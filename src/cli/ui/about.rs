@@ -1,6 +1,6 @@
-//! The page itself: what it shows, and to whom.
+//! The page itself: the state that it shows, and its reader.
 
-/// What does not change while the page is served.
+/// Facts that do not change while the page is served.
 #[derive(Clone, Debug)]
 pub(super) struct About {
     /// `cluster` or `directory`.

@@ -1,4 +1,5 @@
-//! What a change would do: its effect, the findings on it, and the guardrails before and after. Nothing is written.
+//! The effect of a change, without writing it: what requests lose or gain, the findings on it, and
+//! the guardrails before and after.
 
 use std::collections::BTreeSet;
 

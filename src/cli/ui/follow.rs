@@ -33,7 +33,7 @@ pub(super) enum Followed {
 /// Files that are followed.
 pub(super) struct FollowedFiles {
     files: Box<dyn Query<World> + Send>,
-    /// What was last seen.
+    /// The state that was read last.
     seen: Option<Arc<World>>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct FollowedCluster {
     live: Live,
     config: Configuration,
     namespace: String,
-    /// What was last seen.
+    /// The state that was read last, and the source of its guardrails.
     seen: Option<(Arc<World>, Source)>,
     /// When the cluster may be listed again.
     rested: Instant,
@@ -56,7 +56,7 @@ enum Source {
     Unknown,
 }
 
-/// What a look shows.
+/// The result of looking at the source of a state.
 pub(super) enum Look {
     /// Another state.
     New(Arc<World>),
@@ -268,7 +268,7 @@ impl FollowedCluster {
         Ok(Look::New(world))
     }
 
-    /// The guardrails, where they come from, and what is wrong with some.
+    /// The guardrails, their source, and the mistakes in some of them.
     fn guardrails(&self, is_watched: bool) -> (Guardrails, Source, Vec<String>) {
         if is_watched {
             let in_use = self.live.guardrails();

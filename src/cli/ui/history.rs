@@ -1,4 +1,4 @@
-//! What changed since the page is served: which objects, and what is in force because of them.
+//! Changes since the page is served: of objects, and of the policies in force because of them.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -17,9 +17,10 @@ use crate::ui::Refusal;
 const ENTRIES: usize = 200;
 /// The most objects that an entry lists.
 const OBJECTS: usize = 100;
-/// The most changes in force that an entry lists.
+/// The most changes of effective policies that an entry lists.
 const CHANGES: usize = 200;
-/// With more objects than that, what is in force is not compared: it is most likely another directory.
+/// If more objects changed, effective policies are not compared: it is most likely another
+/// directory.
 const COMPARED: usize = 500;
 
 /// The changes of a session, newest first.
@@ -47,7 +48,7 @@ struct Entry {
     in_force: Vec<Change>,
     /// How many more effective policies changed.
     more_in_force: usize,
-    /// Whether too many objects changed at once to compare what is in force.
+    /// Whether too many objects changed at once to compare the effective policies.
     not_compared: bool,
 }
 
@@ -62,7 +63,7 @@ struct ChangedObject {
 enum What {
     Created,
     Updated,
-    /// Only what controllers report changed.
+    /// Only the reports of controllers changed.
     Status,
     Deleted,
 }

@@ -38,7 +38,7 @@ impl Page for Session {
 // === impl World ===
 
 impl World {
-    /// What a reader may see.
+    /// The part of the state that a reader may see.
     fn of(state: Readable) -> Self {
         Self {
             view: View::listed(state.listed, &state.rules),

@@ -1,4 +1,5 @@
-//! What the page shows to one reader: the newest state, the answers about it, and what has changed since.
+//! The session of one reader of the page: the newest state, the answers about it, and the changes
+//! since it began.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -27,7 +28,7 @@ const WAITING: usize = 64;
 /// How long a question waits.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What one reader sees.
+/// The session of one reader.
 pub(super) struct Session {
     about: About,
     newest: ArcSwap<Numbered>,

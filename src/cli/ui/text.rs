@@ -11,7 +11,7 @@ pub(super) fn is_shown(key: &ObjectKey) -> bool {
     !key.gk.is_core("Secret")
 }
 
-/// An object as YAML, without what the API server notes about its writers.
+/// An object as YAML, without the notes of the API server about its writers.
 ///
 /// # Errors
 /// If it is not JSON.

@@ -14,13 +14,14 @@ use crate::engine::admission::severities::Severities;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::routing::Matching;
 
-/// A state, and what belongs to it.
+/// A state, with the guardrails and settings of the webhook for it.
 pub(super) struct World {
     /// The objects, with their specs.
     pub(super) view: View,
     /// The guardrails in use.
     pub(super) guardrails: Guardrails,
-    /// Those of the configuration, as far as they are known: an object of the same name takes the place of one.
+    /// The guardrails of the configuration, as far as they are known. An object of the same name
+    /// replaces one.
     pub(super) configured: Guardrails,
     /// The severities of findings.
     pub(super) severities: Severities,
@@ -32,7 +33,7 @@ pub(super) struct World {
     pub(super) texts: BTreeMap<ObjectKey, Box<RawValue>>,
     /// Whether the objects come from files.
     pub(super) is_of_files: bool,
-    /// What is wrong besides what the view says, one line each.
+    /// Problems besides those of the view, one line each.
     pub(super) problems: Vec<String>,
     pub(super) parts: Parts,
 }
@@ -45,7 +46,7 @@ pub(super) struct Numbered {
     pub(super) trouble: Option<String>,
 }
 
-/// What is computed when it is first asked for.
+/// Values that are computed when they are first needed.
 #[derive(Default)]
 pub(super) struct Parts {
     names: OnceLock<Names>,

@@ -217,7 +217,7 @@ impl Kept {
         }
     }
 
-    /// Logs what is in use now.
+    /// Logs the certificates in use.
     fn tell(&self, metrics: &Metrics) {
         let Self::Serving(certificates) = self else {
             tracing::info!("client CA loaded");

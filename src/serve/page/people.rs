@@ -1,4 +1,4 @@
-//! Whose token it is: `TokenReview`, with a short-lived cache of the answers.
+//! Finds the user of a token: `TokenReview`, with a short-lived cache of the answers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

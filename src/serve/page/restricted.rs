@@ -130,7 +130,8 @@ mod tests {
         })
     }
 
-    /// What a reader may list is there, and nothing else, in whatever way kinds and namespaces are allowed.
+    /// Exactly the objects that a reader may list are there, in whatever way kinds and namespaces
+    /// are allowed.
     #[test]
     fn only_what_may_be_listed_is_there() {
         let rules = Arc::<ProfileRules>::default();
@@ -158,7 +159,7 @@ mod tests {
         };
         assert_eq!(shown(&a), ["x/one", "x/two", "y/one", "y/two"]);
         assert_eq!(shown(&b), ["x/one", "x/two"]);
-        // Neither what is forbidden nor what nobody asked about.
+        // Neither forbidden kinds nor kinds about which the API server was not asked.
         assert!(shown(&c).is_empty() && shown(&d).is_empty());
         assert_eq!(listed.snapshot.all().count(), 6);
         for gk in [&b, &c, &d] {

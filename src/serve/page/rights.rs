@@ -1,4 +1,4 @@
-//! What a user may list, kind by kind: everywhere, in some namespaces, or nowhere.
+//! The rights of a user to list objects of each kind: everywhere, in some namespaces, or nowhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -36,7 +36,7 @@ pub(super) enum Where {
     Nowhere,
 }
 
-/// What a user may list.
+/// The kinds that a user may list, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Rights(pub(super) BTreeMap<GroupKind, Where>);
 
@@ -60,7 +60,7 @@ pub(super) struct Readers {
 // === impl Rights ===
 
 impl Rights {
-    /// Where the user may list a kind. What was not asked about is not theirs.
+    /// Where the user may list a kind: nowhere, if the API server was not asked about it.
     pub(super) fn rights_on(&self, gk: &GroupKind) -> &Where {
         self.0.get(gk).unwrap_or(&Where::Nowhere)
     }
@@ -76,12 +76,12 @@ impl Readers {
         }
     }
 
-    /// What a user may list, if that was asked a short time ago.
+    /// The rights of a user, if the API server was asked a short time ago.
     pub(super) fn remembered(&self, user: &Arc<Subject>) -> Option<Arc<Rights>> {
         self.known().get(user)
     }
 
-    /// What a user may list of these kinds.
+    /// Asks the API server for the rights of a user on these kinds.
     ///
     /// # Errors
     /// If the API server does not answer: then nothing is shown.

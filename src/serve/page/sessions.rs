@@ -27,7 +27,7 @@ use crate::ui::{Answers, Refusal};
 
 /// The most sessions: each holds a state and answers.
 const MOST: usize = 16;
-/// A session that nobody asked for this long ends.
+/// A session that was not used for this long ends.
 const IDLE: Duration = Duration::from_mins(5);
 /// The time between two looks at the state.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -58,7 +58,7 @@ struct Session {
     used: Instant,
 }
 
-/// What a session shows, to notice a change of what its readers may see.
+/// The state that a session shows, to notice a change that its readers may see.
 #[derive(Clone)]
 struct Shown {
     snapshot: Snapshot,
@@ -120,7 +120,7 @@ impl Sessions {
         }
         let snapshot = self.origin.snapshot.load_full();
         let known = snapshot.known_kinds().cloned();
-        // Kinds that attache may not list either: the page must not pass over them in silence.
+        // Kinds that attache may not list either: the page must mention them.
         let kinds: BTreeSet<GroupKind> = known.chain(self.origin.resources.kinds()).collect();
         let mut asked: Vec<AskedKind> = kinds
             .into_iter()
@@ -194,7 +194,7 @@ impl Sessions {
             let Some(session) = open.get_mut(&rights) else {
                 continue;
             };
-            // That something changed which the readers may not see is not theirs to know either.
+            // Readers must not learn that an object changed which they may not see.
             if session.shown.is(&shown) {
                 continue;
             }
@@ -229,7 +229,7 @@ impl Sessions {
         (shown, readable)
     }
 
-    /// Ends the sessions that nobody uses.
+    /// Ends the sessions that are not in use.
     fn end_idle(&self) {
         let now = Instant::now();
         let listens = |page: &Arc<dyn Page>| Arc::strong_count(page) > 1;

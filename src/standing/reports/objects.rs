@@ -1,4 +1,4 @@
-//! The report objects of an API server: which API it serves, and what is in it.
+//! The report objects of an API server, in the API that it serves.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const PAGE: u32 = 20;
 /// The namespace of a report; `None` for the one of objects without a namespace.
 pub(super) type Place = Option<Arc<str>>;
 
-/// What is known of a report in the cluster.
+/// A report in the cluster, as it was last read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stored {
     pub(super) version: String,

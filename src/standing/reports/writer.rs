@@ -219,7 +219,7 @@ impl Writer {
     }
 }
 
-/// What is left to do for a report.
+/// The next write of a report.
 enum Step {
     None,
     Apply(Value),
@@ -281,7 +281,7 @@ impl Known {
         }
     }
 
-    /// After a write that failed, because the report is not what it was, what is there is read again.
+    /// Reads a report again after a write that failed because the report had changed.
     async fn failed(&mut self, place: &Place, error: &kube::Error) -> Done<bool> {
         let is_other =
             matches!(error, kube::Error::Api(status) if [404, 409].contains(&status.code));

@@ -1,4 +1,4 @@
-//! What is written on which object.
+//! Tests of the writes that objects need.
 
 use serde_json::{Value, json};
 
@@ -110,7 +110,7 @@ fn nothing_is_written_before_the_controller_has_seen_the_route() {
     let wanted = marks(edge(), &[AUTH]);
     assert!(matches!(on_route(&[], &wanted), Write::Later(_)));
     assert!(matches!(on_route(&[theirs(1)], &wanted), Write::Later(_)));
-    // What was written stays meanwhile.
+    // Earlier conditions stay meanwhile.
     let both = [theirs(1), ours(&[AUTH], BEFORE)];
     assert!(matches!(
         on_route(&both, &marks(edge(), &[TRAFFIC])),

@@ -54,7 +54,7 @@ pub enum TracesError {
     Setting {
         /// The variable.
         variable: String,
-        /// What is wrong, without the value: it may hold credentials.
+        /// The mistake, without the value: it may hold credentials.
         why: String,
     },
     /// TLS cannot be set up.
@@ -195,7 +195,7 @@ fn is_header((name, value): &(String, String)) -> bool {
     HeaderName::from_bytes(name.as_bytes()).is_ok() && HeaderValue::from_str(value).is_ok()
 }
 
-/// Of two attributes with one name, the later one counts.
+/// The resource that traces come from. If two attributes have one name, the later one counts.
 fn resource(get: Get<'_>) -> Resource {
     let own = |key: &str, value: &str| (key.to_owned(), value.to_owned());
     let ours = [

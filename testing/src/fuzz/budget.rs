@@ -7,7 +7,7 @@ pub const MEMORY: u64 = 4 << 20;
 /// Allocations that an answer may take whatever its request.
 pub const WORK: u64 = 400_000;
 
-/// What a run took.
+/// The memory and allocations that a run took.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     /// The most bytes that were allocated at the same time.

@@ -151,7 +151,8 @@ impl Drop for Churn {
     }
 }
 
-/// Of 20 changes, 13 update a route, 4 a policy and 1 a Gateway; one creates or deletes a route, and one a policy.
+/// Makes one of 20 changes: 13 update a route, 4 a policy and 1 a Gateway; one creates or deletes a
+/// route, and one a policy.
 fn change(server: &Server, n: u64, routes: usize, policies: usize) {
     let round = n / 20;
     let i = usize::try_from(n * 7919).unwrap();

@@ -160,7 +160,8 @@ fn status_of(i: usize, routes: usize, namespace: &str) -> Value {
     }]})
 }
 
-/// Of ten policies, eight target a route each, one a Gateway, and one a Namespace if the kind allows it.
+/// A policy. Eight of ten target a route each, one a Gateway, and one a Namespace if the kind
+/// allows it.
 pub fn policy(i: usize, routes: usize) -> Value {
     let (group, kind, _, version) = KINDS[i % KINDS.len()];
     let (namespace, group_of, kind_of, name) = match i % 10 {

@@ -53,8 +53,8 @@ fn uid(n: usize) -> String {
     format!("00000000-0000-0000-0000-{n:012}")
 }
 
-/// Of 20 calls, 12 are of routes, 6 of policies and 2 of Gateways; 8 go to the mutating webhook. The policies with
-/// an unknown section need a live read; half of them are dry runs.
+/// A mix of reviews: 12 of 20 are of routes, 6 of policies and 2 of Gateways; 8 go to the mutating
+/// webhook. The policies with an unknown section need a live read; half of them are dry runs.
 pub fn mixed(routes: usize, policies: usize) -> Mix {
     let mut mix = Vec::new();
     for n in 0..EACH {

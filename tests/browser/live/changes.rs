@@ -1,4 +1,4 @@
-//! What happens when the state changes while the page is open, and when the server goes away.
+//! Tests of the page when the state changes while it is open, and when the server goes away.
 
 use serde_json::json;
 use testing::eventually::eventually;

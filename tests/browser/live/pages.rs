@@ -177,7 +177,7 @@ metadata: {name: public-jwt, namespace: infra}";
         let is_so = row.contains("public-routes-need-authentication") && row.contains("4 → 0");
         is_so.then_some(()).ok_or(row)
     });
-    // What was typed is there after a look at another page.
+    // The typed text is still there after a look at another page.
     page.open("#/policies");
     page.shows("27 policies");
     page.open("#/change");

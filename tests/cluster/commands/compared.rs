@@ -23,7 +23,7 @@ fn manifests(change: impl Fn(&str) -> String) -> tempfile::TempDir {
     folder
 }
 
-/// What the API server fills in, by the definition of `XBackendTrafficPolicy`.
+/// The text with the defaults that the API server fills in, by the CRD of `XBackendTrafficPolicy`.
 fn with_defaults(text: &str) -> String {
     let budget = "retryConstraint: {";
     assert!(

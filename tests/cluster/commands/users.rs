@@ -77,7 +77,7 @@ fn one_who_stands_for_another_sees_what_that_one_sees() {
     }
 }
 
-/// What kubectl offers for a line, by the program that it finds on the PATH.
+/// The completions of kubectl for a line, by the program that it finds on the PATH.
 fn offered(cluster: &Cluster, line: &str) -> Vec<String> {
     let words = ["__complete", "attache"].into_iter().chain(line.split(' '));
     let output = cluster.kubectl_with_plugin().run(words).ok();

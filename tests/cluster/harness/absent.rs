@@ -1,11 +1,12 @@
-//! What some versions of the Gateway API do not have. A test that needs it shows there what attache does without.
+//! Kinds that some versions of the Gateway API do not have. A test that needs one shows what
+//! attache does without it.
 
 use std::io::{Write, stderr};
 use std::thread;
 
 use super::Cluster;
 
-/// Definitions that a version of the Gateway API does not have in a channel.
+/// CRDs that a version of the Gateway API does not have in a channel.
 const ABSENT: [(&str, &str, &str); 1] = [(
     "backendtlspolicies.gateway.networking.k8s.io",
     "v1.3.",
@@ -13,8 +14,8 @@ const ABSENT: [(&str, &str, &str); 1] = [(
 )];
 
 impl Cluster {
-    /// Whether the installed Gateway API is one that does not have the definition. Prints WITHOUT if so, and fails the
-    /// test if the definition is missing from any other version.
+    /// Whether the installed Gateway API is one that does not have the CRD. Prints WITHOUT if so,
+    /// and fails the test if the CRD is missing from any other version.
     pub(crate) fn is_without(&self, definition: &str) -> bool {
         let kubectl = self.kubectl();
         let found = kubectl.run(["get", "crd", definition, "-o", "name"]);

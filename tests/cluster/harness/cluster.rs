@@ -44,7 +44,7 @@ static ASSETS: LazyLock<Result<Option<Assets>, String>> = LazyLock::new(Assets::
 static SHARED: LazyLock<Cluster> =
     LazyLock::new(|| Cluster::start("shared", assets().expect("asked for after a look"), |_| {}));
 
-/// What `cluster.sh` makes for the versions that the environment chooses.
+/// The files that `cluster.sh` makes for the versions that the environment chooses.
 struct Assets {
     /// The directory with etcd, kube-apiserver and kubectl.
     programs: PathBuf,
@@ -345,7 +345,7 @@ impl Assets {
     }
 }
 
-/// What `cluster.sh` made. Prints SKIPPED and returns `None` if it cannot.
+/// The files that `cluster.sh` made. Prints SKIPPED and returns `None` if it cannot make them.
 fn assets() -> Option<&'static Assets> {
     match &*ASSETS {
         Ok(Some(assets)) => Some(assets),

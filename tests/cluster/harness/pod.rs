@@ -1,4 +1,4 @@
-//! What a pod of the Deployment in the cluster would run.
+//! The program and arguments that a Pod of the Deployment in the cluster would run.
 
 use std::fs;
 
@@ -36,7 +36,7 @@ pub(crate) fn arguments(
             .replace("[::]:8443", "[::]:0")
             .replace("[::]:9090", "[::]:0")
     });
-    // What attache knows by itself in a pod.
+    // Inside a Pod, attache finds these by itself.
     let of_pod = [
         "--cert-secret=attache-system/attache-certs",
         "--cert-name=attache.attache-system.svc",

@@ -86,7 +86,8 @@ async fn in_the_cluster_each_reader_sees_what_they_may_list() {
     );
     assert_eq!(one["graph"], other["graph"]);
 
-    // What she may not read changes: she gets no event. What she may read changes: she gets one.
+    // A change of an object that she may not read gives no event; a change of one that she may read
+    // gives one.
     let (mut of_alice, mut of_bob) = (alice.events().await, bob.events().await);
     let (before, others) = (of_alice.next().await, of_bob.next().await);
     set(&kubectl, "infra", "hidden-retries", "\"retries\": 5");

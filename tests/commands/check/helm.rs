@@ -87,7 +87,8 @@ fn charts_are_rendered_and_findings_name_the_template() {
     assert!(text.contains("shop/templates/gateway.yaml"), "{text}");
 }
 
-/// What `describe`, `policies`, `graph`, `explain` and `kinds` look at, and what `impact` takes for a change.
+/// Charts are rendered for `describe`, `policies`, `graph`, `explain` and `kinds`, and for the
+/// change of `impact`.
 #[test]
 fn every_command_that_reads_files_renders_charts() {
     if !renders() {

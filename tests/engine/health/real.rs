@@ -11,7 +11,7 @@ use super::{Checks, Health};
 /// Status of a script that cannot build its program on this machine.
 const NOT_HERE: i32 = 3;
 
-/// What that code says of one object.
+/// The results of that code for one object.
 #[derive(Debug, Deserialize)]
 struct Answer {
     argocd: String,

@@ -14,7 +14,8 @@ use super::answers::keys;
 use super::random::{any_event, any_object};
 use super::world::{fold, object};
 
-/// What is accepted of a Gateway or a `ListenerSet` and joins it, and where the parentRefs of a route lead.
+/// The accepted listeners of a Gateway or `ListenerSet`, the sets that join it, and the results of
+/// the parentRefs of a route.
 #[derive(Debug, PartialEq)]
 struct Accepted {
     listeners: Option<Listeners>,

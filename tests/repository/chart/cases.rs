@@ -51,7 +51,7 @@ fn is_label(line: &str) -> bool {
     is_of_chart || name.is_some_and(|name| labels.contains(&name))
 }
 
-/// What changes from one text to the other, by the file of the chart. Line numbers are left out.
+/// The differences between two texts, by file of the chart. Line numbers are left out.
 fn changes(from: &str, to: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     let [from, to] = [("from", from), ("to", to)].map(|(name, text)| {

@@ -65,7 +65,7 @@ fn probe(args: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What the command says on failure.
+/// The message of the command on failure.
 fn complaint(args: &[&str]) -> String {
     let output = probe(args);
     assert_eq!(output.status.code(), Some(2), "{output:?}");

@@ -59,7 +59,7 @@ pub(super) fn helm(args: &[&str]) -> Output {
     output.expect("helm runs")
 }
 
-/// What a program printed; fails the test unless it succeeded.
+/// The output of a program; fails the test unless the program succeeded.
 #[track_caller]
 pub(super) fn printed(output: Output) -> String {
     let stderr = String::from_utf8_lossy(&output.stderr);

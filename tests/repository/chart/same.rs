@@ -1,6 +1,6 @@
 //! `helm template` and `kubectl kustomize` give the same objects, by default and with each component.
 //!
-//! What differs on purpose, and nothing else:
+//! The differences that are on purpose, and no others:
 //! - Helm labels every object with [`LABELS`];
 //! - Helm hashes the configuration into an annotation of the pods, kustomize into the name of its `ConfigMap`;
 //! - kustomize makes the Namespace, which Helm leaves to `--create-namespace`.

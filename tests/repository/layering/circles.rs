@@ -9,13 +9,14 @@ use super::sources;
 const NATURAL: [&[&str]; 2] = [
     // An expression has quantifiers, and these have expressions.
     &["engine::kinds::cel::eval", "engine::kinds::cel::quantifier"],
-    // A definition is an object, and what is kept of it are the facts that its schemas give about the kind.
+    // A CRD is an object, and what is kept of it are the facts that its schemas give about the
+    // kind.
     &["engine::model::object::crd", "engine::model::object::json"],
 ];
 
 type Module = Vec<String>;
 
-/// What a file imports, by the name that it has there.
+/// The imports of a file, by the names that they have there.
 type Imports = BTreeMap<String, Module>;
 
 /// The modules of the packages: the paths that each names, and its imports.

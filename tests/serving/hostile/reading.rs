@@ -10,7 +10,7 @@ use testing::reading::{bytes, cases};
 #[test]
 fn files_are_read_as_kubectl_reads_them_or_a_word_says_so() {
     let mut wrong = Vec::new();
-    // Whatever the file's extension.
+    // The extension of the file does not matter.
     for ending in ["yaml", "json"] {
         for case in cases() {
             let dir = tempfile::tempdir().unwrap();

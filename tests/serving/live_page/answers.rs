@@ -1,4 +1,5 @@
-//! What is answered: the same as the commands print, and never more than a refusal for anything else.
+//! Tests of answers: the same as the commands print, and never more than a refusal for anything
+//! else.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,7 +12,7 @@ use testing::serving::quickstart;
 
 use super::{copy, page};
 
-/// What a command prints with `-o json`.
+/// The output of a command with `-o json`.
 fn command(directory: &Path, args: &[&str]) -> Value {
     let mut command = Command::new(testing::program());
     command
@@ -103,7 +104,8 @@ async fn an_object_that_is_defined_twice_is_a_problem() {
     assert!(problems.contains("60-again.yaml"), "{problems}");
 }
 
-/// What a change does to the guardrails: one that is deleted judges nothing, and one that is applied says how many break it.
+/// The effect of a change on guardrails: a deleted one judges nothing, and an applied one reports
+/// how many targets break it.
 #[tokio::test]
 async fn a_change_of_guardrails_shows_what_they_are_afterwards() {
     let (_folder, state) = copy();

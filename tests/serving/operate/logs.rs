@@ -137,7 +137,7 @@ async fn at_debug_each_review_is_a_line_with_names_and_without_bodies() {
     }
 }
 
-/// Whatever the log level, also of libraries.
+/// This holds at every log level, also for libraries.
 #[tokio::test]
 async fn bodies_and_users_are_in_no_log() {
     let everything = "trace,hyper=trace,h2=trace,hyper_util=trace,rustls=trace,tower=trace,axum=trace,kube_client=trace";

@@ -218,8 +218,8 @@ async fn a_server_that_has_been_asked_has_what_is_documented_and_nothing_else() 
     let known: BTreeSet<String> = described.clone().map(|m| m.name.clone()).collect();
     let strangers: Vec<_> = there.difference(&known).collect();
     assert!(strangers.is_empty(), "not documented: {strangers:?}");
-    // Metrics of watched kinds and of managed configurations are tested with a cluster; those of the standing state are
-    // there when it has been judged.
+    // Metrics of watched kinds and of managed configurations are tested with a cluster; those of
+    // the current state exist once it has been judged.
     let is_later = |about: About| matches!(about, About::Cluster | About::Standing);
     let of_cluster = |m: &&Described| !is_later(m.about) || m.labels.is_empty();
     let missing: Vec<_> = described

@@ -10,7 +10,8 @@ use futures::future::join_all;
 
 use super::process::{Process, Setup, ask, review};
 
-/// What a limit of `50m` lets a process do in each tenth of a second: these rests are the starvation.
+/// The running time that a limit of `50m` leaves a process in each tenth of a second; the rests are
+/// the starvation.
 const RUNS: Duration = Duration::from_millis(5);
 const RESTS: Duration = Duration::from_millis(95);
 const CLIENTS: usize = 12;

@@ -24,7 +24,7 @@ pub(super) fn migrate(object: &mut Value, profile: &Profile, crd: Option<&Crd>) 
     let (Some(_), Some(plural)) = (field(SINGLE), field(PLURAL)) else {
         return;
     };
-    // Only the definition shows that one version has both.
+    // Only the CRD shows that one version has both.
     if !plural.many || !crd.is_some_and(|crd| crd.facts.mending.takes_plural) {
         return;
     }

@@ -32,7 +32,7 @@ pub(super) fn effects(before: &Snapshot, is: &mut Resolver<'_>, key: &ObjectKey)
     effects_if(before, is, key, std::slice::from_ref(key), |_| true)
 }
 
-/// The effect of a created object on what was in force elsewhere, by kind.
+/// The effect of a created object on effective policies elsewhere, by kind.
 pub(super) fn effects_of_created(
     before: &Snapshot,
     is: &mut Resolver<'_>,

@@ -63,9 +63,9 @@ pub fn findings_on_changes(
     findings
 }
 
-/// Changed effective policies. Each path is reported once: for a changed policy that it carries, otherwise for a
-/// changed object on it, otherwise for the first changed object. What a created policy changes is among the findings on
-/// that policy.
+/// The findings about changed effective policies. Each path is reported once: for a changed policy
+/// that it carries, otherwise for a changed object on it, otherwise for the first changed object.
+/// Changes by a created policy are among the findings on that policy.
 fn effects(
     before: &Snapshot,
     after: &Snapshot,
@@ -119,8 +119,9 @@ fn effects(
     findings
 }
 
-/// Whether other objects may get requests by other paths, or lose policies, as soon as an object exists: routes that name it as
-/// their parent, or to which it delegates; and those whose policies controllers reject because of another route.
+/// Whether the existence of an object may change the paths of other objects, or the policies on
+/// them: routes that name it as their parent or to which it delegates, and routes whose policies
+/// controllers reject because of another route.
 pub(super) fn changes_other_paths(snapshot: &Snapshot, object: &Object) -> bool {
     let gk = &object.key.gk;
     let is_above_others = || {

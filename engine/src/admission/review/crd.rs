@@ -1,4 +1,4 @@
-//! Findings on the definition of a policy kind: where it departs from the pattern (GEP-713).
+//! Findings on the CRD of a policy kind: where it departs from the pattern (GEP-713).
 //!
 //! Kinds with a built-in profile are skipped: their facts are known, and the people who install them cannot change
 //! them.
@@ -9,7 +9,7 @@ use crate::model::ids::ObjectKey;
 use crate::model::object::{Crd, POLICY_LABEL};
 use crate::state::snapshot::Snapshot;
 
-/// Findings on a definition; empty if it does not define a policy kind.
+/// Findings on a CRD; empty if it does not define a policy kind.
 pub(super) fn findings(snapshot: &Snapshot, key: &ObjectKey, crd: &Crd) -> Vec<Finding> {
     if !snapshot.is_new_policy_kind(crd) {
         return Vec::new();

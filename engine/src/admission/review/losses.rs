@@ -20,7 +20,7 @@ use crate::model::wording;
 use crate::policy::Policy;
 use crate::state::snapshot::{Change, Snapshot};
 
-/// Finds what a new or existing policy takes from others.
+/// Finds the settings and protections that a new or existing policy takes from others.
 ///
 /// `is` resolves the snapshot with the policy; the result is the difference to the snapshot without it.
 pub(super) fn losses_by(is: &mut Resolver<'_>, policy: &Policy) -> Losses {

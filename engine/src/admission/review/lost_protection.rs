@@ -41,9 +41,9 @@ pub(super) fn protections(
     findings.collect()
 }
 
-/// The protections that routes lose by the listeners that a change opens to them, of the kinds that act on listeners, and the
-/// client certificates that Gateways among these objects themselves ask for no longer, and what policies protect no longer on those
-/// that let every request pass.
+/// The protections that routes lose by listeners that a change opens to them, of kinds that act on
+/// listeners. Also the client certificates that Gateways among these objects no longer ask for, and
+/// the protections of targets that now let every request pass.
 pub(super) fn at_listeners(
     [before, after]: [&Snapshot; 2],
     key: &ObjectKey,
@@ -136,9 +136,9 @@ impl Remedy {
     }
 }
 
-/// The strategies under which the policy may lose less, if the more specific policy decides how it merges, and this one
-/// replaces the policies above it. Each is tried out: what is lost may not stand above the policy, or not be what the
-/// policy merges with.
+/// The strategies under which the policy may lose less, if the more specific policy decides how it
+/// merges, and this one replaces the policies above it. Each strategy is tried: a lost setting may
+/// come from a policy that is not above this one, or that this one does not merge with.
 fn remedies([before, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKind) -> Vec<Remedy> {
     let policy = after.policy(key);
     let Some(policy) = policy.filter(|policy| policy.key().gk == *kind) else {

@@ -307,7 +307,7 @@ fn rivals(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Option
     Some(finding)
 }
 
-/// The finding that its controllers reject it on a target, by their report or by what attache knows of them.
+/// The finding that its controllers reject it on a target, by their report or by facts about them.
 fn rejected(policy: &Policy, target: &TargetStatus) -> Option<Finding> {
     let place = &target.target;
     let message = match &target.accepted {

@@ -1,4 +1,5 @@
-//! Findings by the definition of a kind on an object as a whole: its version, unknown fields, violated rules.
+//! Findings by the CRD of a kind on an object as a whole: its version, unknown fields, violated
+//! rules.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Crd, gateway_versions};
 use crate::policy::{self, Policy};
 
-/// Findings by the definition on a policy, for manifests that no API server has checked.
+/// Findings by the CRD on a policy, for manifests that no API server has checked.
 pub fn of_policy(policy: &Policy) -> Vec<Finding> {
     let mut spec = policy::spec(&policy.object);
     let dropped = policy.as_stored(&mut spec);
@@ -21,8 +22,8 @@ pub fn of_policy(policy: &Policy) -> Vec<Finding> {
     findings
 }
 
-/// The finding if the version of a Gateway API object does not exist: the definition does not serve it or, without a
-/// definition, no release has it.
+/// The finding if the version of a Gateway API object does not exist: the CRD does not serve it or,
+/// without a CRD, no release has it.
 pub fn served(key: &ObjectKey, version: &str, definition: Option<&Crd>) -> Option<Finding> {
     let of_releases = gateway_versions(&key.gk);
     let known: Vec<&str> = match definition {
@@ -33,8 +34,8 @@ pub fn served(key: &ObjectKey, version: &str, definition: Option<&Crd>) -> Optio
     (!is_served).then(|| no_version(key, version, &known))
 }
 
-/// Findings by the definition on the spec of a Gateway API object in a served version. Removes the fields that the
-/// definition does not have.
+/// Findings by the CRD on the spec of a Gateway API object in a served version. Removes the fields
+/// that the CRD does not have.
 pub fn of_spec(key: &ObjectKey, version: &str, definition: &Crd, spec: &mut Value) -> Vec<Finding> {
     let schemas = &definition.facts.versions;
     let Some(schema) = schemas.iter().find(|schema| *schema.name == *version) else {
@@ -70,7 +71,7 @@ fn no_version(key: &ObjectKey, version: &str, known: &[&str]) -> Finding {
         .about(version.to_owned())
 }
 
-/// Findings on fields that the definition does not have: the API server drops them.
+/// Findings on fields that the CRD does not have: the API server drops them.
 pub(super) fn unknown(policy: &Policy, fields: &[Unknown]) -> Vec<Finding> {
     unknown_to(policy.key(), &written_in(policy), fields)
 }
@@ -92,7 +93,7 @@ fn unknown_to(key: &ObjectKey, kind_and_version: &str, fields: &[Unknown]) -> Ve
     findings.collect()
 }
 
-/// Findings on constraints and rules of the definition that the spec certainly violates.
+/// Findings on constraints and rules of the CRD that the spec certainly violates.
 pub(super) fn broken(policy: &Policy, spec: &Value) -> Vec<Finding> {
     match policy.schema().filter(|_| policy.is_unseen()) {
         Some(schema) => broken_by(policy.key(), &written_in(policy), schema, spec),
@@ -120,8 +121,8 @@ fn broken_by(
     findings.collect()
 }
 
-/// The finding on a missing field without which the policy is rejected. A definition may have a rule that says the
-/// same.
+/// The finding on a missing field without which the policy is rejected. A CRD may have a rule that
+/// says the same.
 pub(super) fn unmet(policy: &Policy, spec: &Value) -> Option<Finding> {
     let needs = policy.profile.unmet(spec)?;
     if !broken(policy, spec).is_empty() {

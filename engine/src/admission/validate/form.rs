@@ -85,8 +85,8 @@ fn text(policy: &Policy, path: String, name: &str, value: &Value, most: usize) -
     Some(finding(policy, path, message, name).only_if(sure))
 }
 
-/// The finding on a member that references do not have. Without the definition at hand, the members that a kind
-/// allows are not known with certainty.
+/// The finding on a member that references do not have. Without the CRD at hand, the members that a
+/// kind allows are not known with certainty.
 fn unknown(
     policy: &Policy,
     field: &RefField,

@@ -77,7 +77,7 @@ fn both_forms(policy: &Policy, entries: &[Entry<'_>]) -> Option<Finding> {
 }
 
 /// Whether an entry names the same target as another one. Entries that differ in a member of unknown meaning do not,
-/// unless the definition says so.
+/// unless the CRD says so.
 fn is_same(one: &Entry<'_>, other: &Entry<'_>, target: &TargetRef) -> bool {
     let Ok(named) = &one.target else {
         return false;

@@ -22,7 +22,7 @@ pub(super) fn out_of_reach(
         AttachmentPermission::Allowed
         | AttachmentPermission::Consumer
         | AttachmentPermission::OwnPods
-        // What is written is a finding of its own.
+        // Other checks report these two.
         | AttachmentPermission::CoreGroup
         | AttachmentPermission::TargetKindNotSupported => return None,
         AttachmentPermission::Forbidden => (

@@ -59,8 +59,9 @@ pub(super) fn findings(
     findings
 }
 
-/// The finding on a kind in a different case than it is served in, or on `core` for the empty group. If it is known which
-/// kinds can be targets, it is refused: controllers compare exactly. Otherwise attache accepts what was meant.
+/// The finding on a kind in a different case than it is served in, or on `core` for the empty
+/// group. If it is known which kinds can be targets, the request is refused: controllers compare
+/// exactly. Otherwise attache accepts the kind that was probably meant.
 fn spelling(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
     let spelling = entry.spelling.as_ref()?;
     let (field, written, right) = (spelling.field, &spelling.written, &spelling.right);
@@ -109,7 +110,7 @@ fn spelling(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Option<F
     )
 }
 
-/// The kind of a target that can be read.
+/// The kind of a target, for messages; `its kind` if the target cannot be read.
 fn kind<'a>(entry: &'a Entry<'_>) -> &'a str {
     entry
         .target
@@ -117,7 +118,9 @@ fn kind<'a>(entry: &'a Entry<'_>) -> &'a str {
         .map_or("its kind", |target| &target.gk.kind)
 }
 
-/// What the core API lacks, if a target is of no kind of it: `has no kind HTTPRoute; did you mean group "…"?`.
+/// A text for a target of the core group that the core API has no such kind:
+/// `has no kind HTTPRoute; did you mean group "…"?`. `None` for other targets, and if the kind is
+/// known.
 fn lacking(snapshot: &Snapshot, entry: &Entry<'_>) -> Option<String> {
     let gk = &entry.target.as_ref().ok()?.gk;
     let is_known = is_core_kind(&gk.kind) || snapshot.known_kinds().any(|known| known == gk);
@@ -252,7 +255,8 @@ fn unsupported(
         .only_if(sure)
 }
 
-/// Only for kinds that are known and listed: a kind that the API server does not serve is legal.
+/// The finding on a target that does not exist. Only for kinds that are known and listed: a kind
+/// that the API server does not serve is legal.
 fn not_found(
     snapshot: &Snapshot,
     policy: &Policy,

@@ -1,4 +1,4 @@
-//! Why controllers reject a policy, and what becomes of it.
+//! Rejections of policies by controllers: the reason, and the effect on the policy.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 use crate::kinds::profile::WhenRejected;
 use crate::model::ids::{ObjectKey, Place};
 
-/// Why controllers reject a policy.
+/// The rejection of a policy by its controllers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rejection {
     /// The reason of the condition.
     pub reason: &'static str,
     /// One line that names the other object.
     pub message: String,
-    /// What becomes of the policy at its target.
+    /// The effect on the policy at its target.
     pub effect: RejectionEffect,
     /// Whether requests that the policy is for get an error.
     pub requests_fail: bool,
@@ -21,7 +21,7 @@ pub struct Rejection {
     pub reported: Option<String>,
 }
 
-/// What becomes of a rejected policy at its target.
+/// The effect of a rejection on a policy at its target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RejectionEffect {
     /// It is not attached.
@@ -61,7 +61,8 @@ impl Rejection {
         )
     }
 
-    /// The sections of the target on which alone the policy is rejected; none if it is rejected as a whole.
+    /// The sections of the target on which the policy is rejected; none if it is rejected as a
+    /// whole.
     pub fn sections(&self) -> &[Arc<str>] {
         match &self.effect {
             RejectionEffect::WithoutSections { sections, .. } => sections,

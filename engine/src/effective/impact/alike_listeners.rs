@@ -14,7 +14,7 @@ pub(super) type EndpointOf<'a> = &'a dyn Fn(&AncestorPath) -> Option<ListenerEnd
 /// An ancestor path that is only on one side, with its effective policy.
 pub(super) type OneSided<'a> = (&'a Rc<AncestorPath>, &'a Shared<Effective>);
 
-/// What two listeners have in common that receive the same requests.
+/// The properties that two listeners have in common if they receive the same requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Alike {
     /// Owner, port and hostname.
@@ -28,7 +28,7 @@ pub(super) enum Alike {
 // === impl Alike ===
 
 impl Alike {
-    /// What is compared of the last place of an ancestor path.
+    /// The compared properties of the last place of an ancestor path.
     fn compared_part(self, endpoint: EndpointOf<'_>, path: &AncestorPath) -> Option<ListenerPart> {
         let endpoint = endpoint(path).filter(|_| self != Self::Owner);
         match (self, endpoint) {

@@ -1,4 +1,4 @@
-//! What a `ReferenceGrant` may change.
+//! Objects around which a `ReferenceGrant` may change effective policies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ pub(super) fn granted(
         let there = policies.filter(|policy| policy.key().namespace == entry.namespace);
         let touched = kinds.entry(entry.gk.clone()).or_default();
         for policy in there {
-            // What its settings name concerns all of its targets.
+            // A grant for an object that its settings name concerns all of its targets.
             let is_named = policy.names(|named| named.namespace == grant.namespace);
             let around = targets(resolver, policy).into_iter();
             let around = around.filter(|key| is_named || key.namespace == grant.namespace);

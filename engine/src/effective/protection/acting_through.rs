@@ -1,4 +1,5 @@
-//! Protections of kinds whose policies act through a policy of another kind: where others take the place of that one, they do nothing.
+//! Protections of kinds whose policies act through a policy of another kind. If other policies
+//! replace that one, they protect nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,8 +32,8 @@ pub fn carries_others(snapshot: &Snapshot, kind: &GroupKind) -> bool {
     acting_through(snapshot, kind).next().is_some()
 }
 
-/// What policies of other kinds protect no longer because those of the changed kind, through which they act, have others in their
-/// place.
+/// The protections that policies of other kinds lose because the policies of the changed kind
+/// through which they act are replaced by others.
 pub(super) fn displaced<'a, P: Ord>(
     [before, after]: [&Snapshot; 2],
     kind: &GroupKind,
@@ -70,7 +71,8 @@ pub(super) fn displaced<'a, P: Ord>(
     losses.into_values().collect()
 }
 
-/// What is in force of a kind at an object, on paths with the same effective targets as those of a change.
+/// The effective policies of a kind at an object, on paths with the same effective targets as those
+/// of a change.
 fn in_force(
     resolver: &mut Resolver<'_>,
     kind: &GroupKind,
@@ -86,7 +88,7 @@ fn in_force(
     there.map(|group| group.effective).collect()
 }
 
-/// Whether policies are in force there, and the setting comes from none of those through which others act.
+/// Whether policies are in force there, and none of them is one through which others act.
 fn is_displaced(effective: &Effective, through: &ActsThrough) -> bool {
     let leaves = effective.leaves();
     let mut own = leaves.iter().filter(|(path, setting)| {

@@ -1,5 +1,5 @@
-//! Protections of which a policy that merges something in leaves a part: its entry in a map of alternatives lets requests pass
-//! that the entries of others do not.
+//! Protections that a merged policy weakens: it adds an entry to a map of alternatives, and this
+//! entry lets further requests pass.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use crate::model::wording;
 type Entries = BTreeMap<SettingPath, BTreeSet<ObjectKey>>;
 
 impl Lost {
-    /// What a protection loses by entries of other policies beside those that provided it before.
+    /// The loss by new entries of other policies, beside the entries that stay: requests that meet
+    /// a new entry pass, too.
     pub(super) fn by_entries(
         profile: &Profile,
         protection: &Protection,

@@ -1,5 +1,5 @@
-//! What provides a protection, one by one: settings that all count together, each with a filter or a rule of its own. If one of several
-//! goes and nothing comes in its place, a part of the protection is gone.
+//! The settings that provide a protection, each with a filter or a rule of its own. All of them
+//! count: if one is removed and nothing replaces it, a part of the protection is lost.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,16 @@ use super::Source;
 use crate::kinds::profile::Protection;
 use crate::model::setting_path::{SettingPath, is_under};
 
-/// The settings that provide a protection; at each of them what policies say, with its sources. Alternatives are one contribution: with
-/// one of them fewer, fewer requests pass.
+/// The settings that provide a protection, each with its values and their sources. The settings of
+/// alternatives count as one contribution, whatever their values: with one alternative fewer, fewer
+/// requests pass.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contributions(BTreeMap<SettingPath, BTreeMap<String, Vec<Source>>>);
 
 // === impl Contributions ===
 
 impl Contributions {
-    /// The contributions of these sources, which are all of one part.
+    /// The contributions of these sources, all of one policy or of policies that merged.
     pub(super) fn of(protection: &Protection, sources: &[Source], is_alternative: bool) -> Self {
         let mut by_setting: BTreeMap<SettingPath, Vec<Source>> = BTreeMap::new();
         for source in sources {
@@ -39,7 +40,7 @@ impl Contributions {
         Self(each.collect())
     }
 
-    /// Adds those of another part.
+    /// Adds the contributions of policies that are in force beside these.
     pub(super) fn add(&mut self, others: Self) {
         for (setting, all) in others.0 {
             let known = self.0.entry(setting).or_default();
@@ -49,7 +50,8 @@ impl Contributions {
         }
     }
 
-    /// The sources of those that are on all paths before and not after, if nothing comes in their place and others stay.
+    /// The sources of contributions that all paths had before and that are missing after, if those
+    /// that stay are unchanged: a new contribution may replace a missing one.
     pub(super) fn lost(before: &[&Self], after: &[&Self]) -> Vec<Source> {
         let mut lost = Vec::new();
         for later in after {
@@ -82,7 +84,8 @@ impl Contributions {
         })
     }
 
-    /// Whether it has what `other` says at a setting. Where each of the two says one thing, it may be another.
+    /// Whether it has this contribution of `other` at a setting. If each of the two has only one
+    /// there, the values may differ.
     fn has(&self, setting: &SettingPath, says: &String, other: &Self) -> bool {
         let is_sole = |all: &Self| all.0.get(setting).is_some_and(|all| all.len() == 1);
         let known = self.0.get(setting);
@@ -90,7 +93,7 @@ impl Contributions {
     }
 }
 
-/// What settings say.
+/// The settings of these sources and their values, one per line, for comparison.
 fn text(sources: &[Source]) -> String {
     let mut text = String::new();
     for (path, value) in sources.iter().filter_map(|(_, known)| known.as_ref()) {

@@ -1,4 +1,5 @@
-//! What provides a protection in an effective policy, and for how many requests.
+//! The settings and policies that provide a protection in an effective policy, and for which
+//! requests.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ pub enum Extent {
     All,
 }
 
-/// What provides a protection.
+/// The sources of a protection, and the requests for which it holds.
 pub(super) struct Given {
     /// For which requests.
     pub(super) extent: Extent,
@@ -34,13 +35,13 @@ pub(super) struct Given {
     pub(super) sources: Vec<Source>,
     /// Why it does not hold for all requests, as sentences for users.
     pub(super) weaknesses: BTreeSet<Arc<str>>,
-    /// The settings that count together, one by one.
+    /// The contributions, to find out which of them a change removes.
     pub(super) contributions: Contributions,
     /// Whether a policy that is an alternative to others lets every request pass.
     pub(super) lets_all_pass: bool,
 }
 
-/// What one of several policies that stand side by side provides.
+/// The protection by one of several policies that are in force side by side.
 struct OfOne {
     given: Given,
     /// Whether its settings let every request pass.
@@ -49,7 +50,7 @@ struct OfOne {
     is_alternative: bool,
 }
 
-/// Looks at settings for one protection.
+/// Finds out how settings provide one protection.
 #[derive(Clone, Copy)]
 struct Look<'a> {
     snapshot: &'a Snapshot,
@@ -70,7 +71,7 @@ impl Given {
         }
     }
 
-    /// What provides a protection in a result.
+    /// The protection that an effective policy provides.
     pub(super) fn by(
         snapshot: &Snapshot,
         profile: &Profile,
@@ -100,12 +101,13 @@ impl Given {
         look.together(apart.iter().map(InForce::of))
     }
 
-    /// Whether policies say what becomes of requests: they protect some, or let them pass.
+    /// Whether policies decide about requests: they protect some, or let some pass.
     pub(super) fn says_something(&self) -> bool {
         self.extent > Extent::None || !self.weaknesses.is_empty()
     }
 
-    /// What the Gateway itself provides, if no policy says what becomes of requests.
+    /// This protection, or that of the Gateway itself if no policy protects requests or lets them
+    /// pass.
     pub(super) fn or_own(self, own: Option<&OwnTls>) -> Self {
         match own {
             Some(own) if !self.says_something() => own.given(),
@@ -113,7 +115,8 @@ impl Given {
         }
     }
 
-    /// The most that any of them provides, for which those that provide less are no reason.
+    /// The protection by all of these: the largest extent. Weaknesses of those with less do not
+    /// count.
     fn sum(each: Vec<Self>) -> Self {
         let extent = each.iter().map(|given| given.extent).max();
         let mut sum = Self {
@@ -134,8 +137,8 @@ impl Given {
 // === impl Look ===
 
 impl<'a> Look<'a> {
-    /// What policies provide together. If any of them may let a request pass, and one lets all pass, these protect
-    /// nothing.
+    /// The protection by policies together. If one of several alternatives lets every request pass,
+    /// the other alternatives protect nothing.
     fn together<'b>(self, parts: impl Iterator<Item = InForce<'b>>) -> Given {
         let parts: Vec<OfOne> = parts.map(|part| self.of_one(part)).collect();
         let mut alternatives = parts.iter().filter(|part| part.is_alternative);

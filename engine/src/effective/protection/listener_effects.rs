@@ -49,7 +49,8 @@ impl<'r, 's> ListenerEffects<'r, 's> {
         effective
     }
 
-    /// A result at a listener, with what the Gateway itself does there.
+    /// The effective policy at a listener, and the client certificates that the Gateway itself asks
+    /// for there.
     pub(super) fn with_own(
         &self,
         effective: Shared<Effective>,

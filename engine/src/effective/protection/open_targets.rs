@@ -6,7 +6,8 @@ use crate::attachment::opened_by_target;
 use crate::effective::Resolver;
 use crate::model::ids::{GroupKind, ObjectKey};
 
-/// What policies protect no longer because their targets themselves let every request pass after a change of these objects.
+/// The protections that are lost because the targets of policies themselves let every request pass
+/// after a change of these objects.
 pub fn lost_by_targets(
     [was, is]: [&mut Resolver<'_>; 2],
     objects: &[ObjectKey],

@@ -1,5 +1,5 @@
-//! Protections of several kinds whose policies are alternatives to each other: a policy of one kind that lets every request pass
-//! takes away what those of the others protect.
+//! Protections of several kinds whose policies are alternatives to each other: a policy of one kind
+//! that lets every request pass removes the protection by the others.
 
 use super::Lost;
 use super::given::Given;
@@ -11,7 +11,8 @@ use crate::merge::Effective;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::state::snapshot::Snapshot;
 
-/// What policies of other kinds say of a protection, before a change and after it.
+/// The policies of other kinds that are alternatives to the changed kind for a protection, before
+/// and after a change.
 pub(super) struct OtherKinds<'a> {
     profile: &'a Profile,
     protection: &'a Protection,
@@ -46,7 +47,8 @@ impl<'a> OtherKinds<'a> {
         }
     }
 
-    /// What objects lose of the other kinds because the changed kind lets every request pass, as it did not before.
+    /// The objects that lose the protection of the other kinds because the changed kind newly lets
+    /// every request pass.
     pub(super) fn opened(&mut self, shifted: &EffectiveChange) -> Vec<(ObjectKey, Lost)> {
         if self.kinds().is_empty() {
             return Vec::new();
@@ -78,8 +80,9 @@ impl<'a> OtherKinds<'a> {
         opened
     }
 
-    /// Whether the object itself or the other kinds decide there what becomes of requests, so that it loses nothing of the changed
-    /// kind: they let every request pass already, or the other kinds protect as much after the change as the changed kind before.
+    /// Whether the object loses nothing by the changed kind, because the object itself or the other
+    /// kinds already let every request pass, or because the other kinds protect as much after the
+    /// change as the changed kind before.
     pub(super) fn decide(&mut self, shifted: &EffectiveChange, object: &ObjectKey) -> bool {
         if opened_by_target(self.before.snapshot, self.profile, object).is_some() {
             return true;
@@ -104,7 +107,7 @@ impl<'a> OtherKinds<'a> {
         alternatives.map_or(&[], |alternatives| &alternatives.with)
     }
 
-    /// What the changed kind provides.
+    /// The protection by the changed kind.
     fn own(&self, snapshot: &Snapshot, effective: &Effective) -> Given {
         Given::by(snapshot, self.profile, self.protection, effective)
     }
@@ -113,7 +116,7 @@ impl<'a> OtherKinds<'a> {
 // === impl Side ===
 
 impl Side<'_> {
-    /// What the policies of each of the other kinds provide at an object.
+    /// The protection by the policies of each of the other kinds at an object.
     fn given(
         &mut self,
         changed: &Profile,

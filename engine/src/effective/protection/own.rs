@@ -1,5 +1,5 @@
-//! Client certificates that a Gateway itself asks for, in `spec.tls.frontend`, where no policy does. A policy that says what becomes of
-//! client certificates at a listener takes the place of what the Gateway says.
+//! Client certificates that a Gateway itself asks for, in `spec.tls.frontend`, where no policy
+//! does. A policy about client certificates at a listener replaces the setting of the Gateway.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,13 +22,14 @@ use crate::topology::{OwnTls, frontend_tls, with_sets};
 const NOT_REQUIRED: &str =
     "mode AllowInsecureFallback of spec.tls.frontend lets clients without a valid certificate pass";
 
-/// What the Gateways themselves do, before a change and after it.
+/// The handling of client certificates by a Gateway itself, before a change and after it.
 pub(super) type Owns = [Option<OwnTls>; 2];
 
 // === impl OwnTls ===
 
 impl OwnTls {
-    /// What the Gateways do at the effective targets of a change, if the protection is that by client certificates: each pair once.
+    /// The handling of client certificates at the effective targets of a change, each pair once.
+    /// Two times `None` if the protection is not that by client certificates.
     pub(super) fn of_change(
         [before, after]: [&Snapshot; 2],
         protection: &Protection,
@@ -43,7 +44,7 @@ impl OwnTls {
         owns.collect()
     }
 
-    /// What it provides.
+    /// The protection that this handling provides.
     pub(super) fn given(&self) -> Given {
         let mode = [self.field, "validation", "mode"].join(".");
         let path = mode.split('.').map(Into::into).collect();
@@ -77,14 +78,16 @@ impl OwnTls {
     }
 }
 
-/// What a Gateway itself does with client certificates at a listener, as a sentence for users, unless a policy decides there.
+/// A sentence for users about client certificates that the Gateway itself asks for at a listener.
+/// `None` if it asks for none, or if a policy decides there.
 pub fn own_client_certificates(resolver: &mut Resolver<'_>, listener: &Place) -> Option<String> {
     let own = frontend_tls(resolver.snapshot(), listener)?;
     let decided = ListenerEffects::new(resolver).is_decided(listener);
     (!decided).then(|| own.text())
 }
 
-/// The client certificates that Gateways themselves ask for no longer, or without refusing anybody. One loss for each Gateway.
+/// The client certificates that Gateways themselves no longer ask for, or no longer require. One
+/// loss for each Gateway.
 pub fn lost_by_gateways(
     [was, is]: [&mut Resolver<'_>; 2],
     objects: &[ObjectKey],
@@ -167,7 +170,7 @@ pub(super) fn lost_at_new_listeners(
 // === impl ListenerEffects ===
 
 impl ListenerEffects<'_, '_> {
-    /// Whether a policy says what becomes of client certificates at a listener.
+    /// Whether a policy decides about client certificates at a listener.
     fn is_decided(&mut self, listener: &Place) -> bool {
         let snapshot = self.resolver.snapshot();
         snapshot.used_kinds().any(|kind| {
@@ -190,7 +193,8 @@ impl ListenerEffects<'_, '_> {
 // === impl Lost ===
 
 impl Lost {
-    /// What is lost if a Gateway itself does something else. `None` if it protects as much as before.
+    /// The loss if a Gateway itself handles client certificates otherwise than before. `None` if it
+    /// protects as much as before.
     fn of_own(had: &OwnTls, has: Option<&OwnTls>) -> Option<Self> {
         let had = had.given();
         let has = has.map(OwnTls::given);

@@ -4,8 +4,8 @@
 /// not worth the time of a review.
 const STEPS: usize = 100_000;
 
-/// The maximum number of steps of all rules of one definition, for parsing (one for each byte) and evaluation. The
-/// largest real definitions take a tenth of it.
+/// The maximum number of steps of all rules of one CRD, for parsing (one for each byte) and
+/// evaluation. The largest real CRDs take a tenth of it.
 const ALL_STEPS: usize = 200_000;
 
 /// Bytes of a string that are compared or searched in one step.
@@ -14,7 +14,7 @@ const BYTES: usize = 64;
 /// The maximum depth of values that are compared.
 const DEEPEST: u32 = 100;
 
-/// The remaining budget for the rules of one definition. Once it is used up, every answer is unknown.
+/// The remaining budget for the rules of one CRD. Once it is used up, every answer is unknown.
 #[derive(Debug)]
 pub struct CelBudget {
     steps: usize,
@@ -29,7 +29,7 @@ pub(super) struct Budget {
 // === impl CelBudget ===
 
 impl CelBudget {
-    /// The budget of one definition.
+    /// The budget of one CRD.
     pub fn new() -> Self {
         Self { steps: ALL_STEPS }
     }

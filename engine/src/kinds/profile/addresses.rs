@@ -1,6 +1,6 @@
 //! Ranges of IP addresses.
 
-// Of `core`, which has no I/O.
+// `core` has no I/O, unlike `std::net`.
 use core::net::Ipv4Addr;
 
 /// Whether ranges such as `10.0.0.0/8` have every IPv4 address together. Those that cannot be read have none.

@@ -37,8 +37,8 @@ const VERSIONS: &str = include_str!("builtin/versions.yaml");
 /// Short names of kinds.
 const NAMES: &str = include_str!("builtin/names.yaml");
 
-/// What is built in about policy kinds and controllers. Reading it takes milliseconds: who needs it reads it once, and
-/// passes it on.
+/// The built-in facts about policy kinds and controllers. Reading them takes milliseconds: callers
+/// read them once and pass them on.
 #[derive(Clone, Debug)]
 pub struct Builtin {
     /// The profiles of policy kinds, with versions and short names.

@@ -94,7 +94,8 @@ pub struct Caveat {
     pub objects: Vec<Arc<str>>,
     /// Applies only if two Gateways of one class have plain HTTP listeners on one port.
     pub shared_ports: bool,
-    /// Applies only to policies that name a Gateway of which another one of its class has the name.
+    /// Applies only to policies that name a Gateway which shares its name and its class with
+    /// another one.
     pub shared_names: bool,
     /// Applies if a policy of one of these kinds of Gateway API names a section of an object that the policy names as a whole; always
     /// if empty.

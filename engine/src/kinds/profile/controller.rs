@@ -53,6 +53,8 @@ pub struct ControllerFile {
     /// Listeners that it does not serve at all, although others serve what they can of them.
     #[serde(default)]
     pub rejected_listeners: Vec<RejectedListeners>,
+    /// The kinds of `ListenerSets` whose listeners it serves: `ListenerSet`, `XListenerSet`; both if absent.
+    pub listener_sets: Option<Vec<String>>,
     /// Services to which it sends no requests of routes, although others do.
     #[serde(default)]
     pub rejected_services: Vec<RejectedServices>,

@@ -331,7 +331,7 @@ fn weakness(weakness: &Weakness) -> Value {
     json!({"settings": settings, "result": weakness.result, "text": weakness.text})
 }
 
-/// `true`, or what else lets requests pass: policies of other kinds, and targets.
+/// `true`, or the kinds of policies and targets that also let requests pass.
 fn alternatives(alternatives: &Alternatives) -> Value {
     let (kinds, targets) = (&alternatives.with, &alternatives.open_targets);
     if kinds.is_empty() && targets.is_empty() {

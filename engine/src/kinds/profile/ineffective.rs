@@ -28,7 +28,8 @@ pub struct Requests {
     pub protocols: Vec<Arc<str>>,
     /// The kinds of the routes; all if there is none.
     pub routes: Vec<GroupKind>,
-    /// Whether it is not about those for which the policy of a route merges the settings in by a strategy that it names.
+    /// Whether requests are excluded for which the policy of a route merges the settings in by a
+    /// strategy that it names.
     pub unless_merged: bool,
 }
 

@@ -96,7 +96,7 @@ impl OnListeners {
     }
 }
 
-/// Removes what is at a path, and objects that are empty then.
+/// Removes the value at a path, and objects that are empty then.
 fn remove(fields: &mut Map<String, Value>, path: &[String]) {
     let Some((name, below)) = path.split_first() else {
         return;
@@ -115,7 +115,7 @@ fn remove(fields: &mut Map<String, Value>, path: &[String]) {
     }
 }
 
-/// Keeps only what is at or below these paths.
+/// Keeps only the values at or below these paths.
 fn keep_only(fields: &mut Map<String, Value>, paths: &[&[String]]) {
     fields.retain(|name, value| {
         let below = paths.iter().filter_map(|path| match path.split_first() {

@@ -1,11 +1,11 @@
-//! Built-in lists of all kinds: their versions, for use without a definition, and their short names.
+//! Built-in lists of all kinds: their versions, for use without a CRD, and their short names.
 
 use serde::Deserialize;
 
 use super::file::Names;
 use super::kind_match::Match;
 
-/// The versions of kinds, for use without their definitions.
+/// The versions of kinds, for use without their CRDs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct VersionsFile {

@@ -1,11 +1,12 @@
-//! Narrows a built-in profile by the definition at hand, which decides what can be written. The
+//! Narrows a built-in profile by the CRD at hand, which decides what can be written. The
 //! configuration takes precedence over both.
 
 use super::derive::Derived;
 use super::{Allowed, Fact, Parent, RefField, Shape, Source, Strategies};
 use crate::model::ids::GroupKind;
 
-/// The fields that hold references, without those that the definition does not have, and with its limits and members.
+/// The fields that hold references, without those that the CRD does not have, and with its limits
+/// and members.
 pub(super) fn refs(known_fields: Fact<Vec<RefField>>, crd: &Derived) -> Fact<Vec<RefField>> {
     if known_fields.from != Source::Builtin {
         return known_fields;
@@ -39,7 +40,7 @@ pub(super) fn refs(known_fields: Fact<Vec<RefField>>, crd: &Derived) -> Fact<Vec
     Fact { value, from }
 }
 
-/// Combines the facts of a profile and of a definition about one field.
+/// Combines the facts of a profile and of a CRD about one field.
 fn field_of(profile: &RefField, crd: &RefField) -> RefField {
     let narrower = |stated: Option<bool>, crd: Option<bool>| {
         if crd == Some(false) {
@@ -64,7 +65,7 @@ fn field_of(profile: &RefField, crd: &RefField) -> RefField {
     }
 }
 
-/// The allowed target kinds: those that the definition allows, with their meaning from the profile.
+/// The allowed target kinds: those that the CRD allows, with their meaning from the profile.
 pub(super) fn allow(
     stated: Option<Fact<Vec<Allowed>>>,
     crd: &Derived,
@@ -113,8 +114,8 @@ pub(super) fn allow(
     Some(Fact { value, from })
 }
 
-/// The parents whose routes controllers follow: a release whose definition takes no `ListenerSet` as a target, where the
-/// profile does, follows none.
+/// The parents whose routes controllers follow: a release whose CRD takes no `ListenerSet` as a
+/// target, where the profile does, follows none.
 pub(super) fn parents(
     stated: Fact<Vec<Parent>>,
     allow: Option<&Fact<Vec<Allowed>>>,
@@ -142,8 +143,8 @@ fn overlap(one: &GroupKind, other: &GroupKind) -> bool {
     same(&one.group, &other.group) && same(&one.kind, &other.kind)
 }
 
-/// Replaces the field that names a strategy, and its names, by those of the definition. Returns whether this changes
-/// anything.
+/// Replaces the field that names a strategy, and its names, by those of the CRD. Returns whether
+/// this changes anything.
 pub(super) fn strategy(strategies: &mut Strategies, crd: &Derived) -> bool {
     let of_crd = &crd.strategies;
     let Some(path) = &strategies.path else {
@@ -169,7 +170,8 @@ pub(super) fn strategy(strategies: &mut Strategies, crd: &Derived) -> bool {
     narrowed
 }
 
-/// Whether the definition has a field of `spec` in some version. If it does not list its fields, it may have any.
+/// Whether the CRD has a field of `spec` in some version. If it does not list its fields, it may
+/// have any.
 pub(super) fn has(crd: &Derived, path: &str) -> bool {
     let all = crd.versions.last().map(|version| &*version.spec);
     all.is_none_or(|spec: &Shape| spec.at(path).is_some())

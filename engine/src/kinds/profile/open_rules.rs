@@ -70,16 +70,17 @@ pub(super) enum Passing {
     NotDenied,
 }
 
-/// Which requests a value matches.
+/// The requests that a value matches.
 enum Extent<'a> {
     Every,
-    /// Those with these values in one respect: of the same condition, further values may make up for the others.
+    /// Requests with these values at one condition. Further values at the same condition may
+    /// complete them.
     Part(&'a Open, Vec<&'a str>),
-    /// Not known to be all.
+    /// Possibly not all requests.
     Other,
 }
 
-/// Paths that are as unlike as paths can be.
+/// Very different paths: an expression that matches all of them counts as one for every path.
 const PATHS: [&str; 4] = [
     "/",
     "/a",
@@ -117,7 +118,8 @@ impl OpenRules {
         }
     }
 
-    /// Which requests the rules in these settings let pass, if these are nearly all. The first rule that matches decides.
+    /// The requests that the rules in these settings let pass, if these are all or nearly all. The
+    /// first rule that matches decides.
     pub(super) fn passing(&self, settings: &Value) -> Option<Passing> {
         let mut rules = Vec::new();
         collect(settings, &self.path, &mut rules);
@@ -204,7 +206,7 @@ impl Extent<'_> {
     }
 }
 
-/// What matches all of these conditions.
+/// The requests that match all of these conditions.
 fn all<'a>(conditions: impl Iterator<Item = Extent<'a>>) -> Extent<'a> {
     let mut all = Extent::Every;
     for extent in conditions {
@@ -221,7 +223,8 @@ fn all<'a>(conditions: impl Iterator<Item = Extent<'a>>) -> Extent<'a> {
     all
 }
 
-/// What matches one of these alternatives, of which those that only differ in one respect become one.
+/// The requests that match one of these alternatives. Alternatives that differ in one field only
+/// become one.
 fn together<'a>(alternatives: &mut Vec<Extent<'a>>) -> Extent<'a> {
     let mut parts: Vec<(&'a Open, Vec<&'a str>)> = Vec::new();
     for extent in &mut *alternatives {

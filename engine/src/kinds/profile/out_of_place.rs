@@ -1,11 +1,11 @@
-//! Kinds of targets on which nothing of a policy kind can ever be in force.
+//! Kinds of targets on which no policy of a kind can ever be in force.
 
 use super::Profile;
 use crate::model::hint::listed;
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 
-/// Why nothing of a policy kind can be in force on a kind of targets, and what to name instead.
+/// Why no policy of a kind can be in force on a kind of targets, and the kinds to name instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutOfPlace {
     /// `SecurityPolicy acts on routes, not on Service`.
@@ -28,7 +28,8 @@ pub enum ActsOn {
 // === impl Profile ===
 
 impl Profile {
-    /// Why nothing of the kind can be in force on a kind of targets. `None` if something can, or if that is not known.
+    /// Why no policy of the kind can be in force on a kind of targets. `None` if one can, or if
+    /// that is unknown.
     pub fn out_of_place(&self, target: &GroupKind) -> Option<OutOfPlace> {
         let (policy, target_kind) = (&self.gk.kind, &target.kind);
         if !self.inherits() {

@@ -112,13 +112,13 @@ pub struct RefField {
     pub takes_precedence_over: Vec<String>,
     /// `kind` and `name`, unless entries must have them.
     pub may_lack: Vec<&'static str>,
-    /// All members that entries may have, if a definition states them.
+    /// All members that entries may have, if a CRD states them.
     pub members: Option<Vec<String>>,
     /// Whether entries must have a `group`.
     pub needs_group: bool,
-    /// Whether a definition treats entries as equal that differ only in members of unknown meaning.
+    /// Whether a CRD treats entries as equal that differ only in members of unknown meaning.
     pub keyed: bool,
-    /// The kinds that a definition allows in this field, if it lists all of them.
+    /// The kinds that a CRD allows in this field, if it lists all of them.
     pub kinds: Option<Vec<GroupKind>>,
     /// The kind of which all objects in the policy's own Namespace are targets, too, if that Namespace is one.
     pub in_namespace: Option<GroupKind>,
@@ -213,8 +213,8 @@ pub struct Merging {
     pub lists_by_policy: Fact<Vec<[String; 2]>>,
     /// Whether empty lists are left out before policies merge.
     pub drops_empty_lists: Fact<bool>,
-    /// What a setting of a policy that merges is if the policy has the object around it and not the setting itself, as a path within
-    /// the settings.
+    /// The values that unset settings count as when policies merge, by paths within the settings.
+    /// They count only where the policy has the object around the setting.
     pub unset_is: Fact<Vec<(Vec<String>, String)>>,
     /// Names of lists that add up on one target.
     pub append_lists: Fact<Vec<String>>,
@@ -294,7 +294,8 @@ impl RefField {
         self.section_field.as_deref().unwrap_or("sectionName")
     }
 
-    /// Whether entries may have a name. Those of `targetSelectors` may not, unless a definition says otherwise.
+    /// Whether entries may have a name. Those of `targetSelectors` may not, unless a CRD says
+    /// otherwise.
     pub fn takes_name(&self) -> bool {
         let member = |members: &Vec<String>| members.iter().any(|member| member == "name");
         self.members

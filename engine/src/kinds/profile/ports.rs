@@ -51,8 +51,8 @@ impl PortSettings {
         entries.filter_map(|entry| self.port_of(entry)).collect()
     }
 
-    /// Removes what does not act on a port from a spec: the settings for other ports, and those that its settings for
-    /// this port replace.
+    /// Removes the settings that do not act on a port from a spec: those for other ports, and those
+    /// that its settings for this port replace.
     pub fn keep(&self, spec: &mut Value, port: u16) {
         if self.ports(spec).contains(&port) {
             for path in &self.replaces {

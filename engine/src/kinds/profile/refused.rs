@@ -1,4 +1,4 @@
-//! Kinds that are no targets of a policy kind, where not all of its targets are known.
+//! Kinds that cannot be targets of a policy kind, for policy kinds whose targets are not all known.
 
 use std::sync::Arc;
 

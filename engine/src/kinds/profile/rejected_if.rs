@@ -1,4 +1,4 @@
-//! Settings for which controllers reject a policy, beyond what its definition says.
+//! Settings for which controllers reject a policy, beyond what its CRD says.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,9 +8,11 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::condition::{Condition, ValuesFile};
+use super::paths::texts;
 use super::references::WhenRejected;
 use super::{Fact, Profile};
 use crate::model::ids::GroupKind;
+use crate::model::object::Meta;
 
 /// Settings for which controllers reject a policy.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -29,6 +31,12 @@ pub struct RejectedIfFile {
     /// `spec.jwt.providers.*.extractFrom.headers.*.name`.
     #[serde(default)]
     pub alike: BTreeMap<String, String>,
+    /// Only if each of these annotations of the policy has one of these values.
+    #[serde(default)]
+    pub annotated: BTreeMap<String, Vec<String>>,
+    /// Only if these controllers alone send requests to the target: a Service that routes of other Gateways name, too, has the policy.
+    #[serde(default)]
+    pub controllers: Vec<String>,
     /// How the rejected policy counts.
     pub then: WhenRejected,
     /// Whether requests that the policy is for get an error then.
@@ -43,6 +51,8 @@ pub struct RejectedIfFile {
 pub struct RejectedIf {
     targets: Vec<String>,
     condition: Condition,
+    /// The controllers that reject it; all if empty.
+    pub controllers: Vec<Arc<str>>,
     /// How the rejected policy counts.
     pub then: WhenRejected,
     /// Whether requests that the policy is for get an error then.
@@ -57,7 +67,10 @@ impl RejectedIf {
     pub(super) fn read(file: &RejectedIfFile) -> Self {
         Self {
             targets: file.targets.clone(),
-            condition: Condition::read(&file.when, &file.unless).with_alike(&file.alike),
+            condition: Condition::read(&file.when, &file.unless)
+                .with_alike(&file.alike)
+                .with_annotations(&file.annotated),
+            controllers: texts(&file.controllers),
             then: file.then,
             requests_fail: file.requests_fail,
             text: file.text.as_str().into(),
@@ -80,10 +93,12 @@ impl Profile {
             || (self.reported_invalid.iter()).any(|reported| reported.requests_fail)
     }
 
-    /// The indexes of the conditions for rejection that hold for a spec.
-    pub(crate) fn rejected_by(&self, spec: &Value) -> Box<[usize]> {
+    /// The indexes of the conditions for rejection that hold for a policy with a spec.
+    pub(crate) fn rejected_by(&self, spec: &Value, meta: &Meta) -> Box<[usize]> {
         let all = self.rejected_if.iter().enumerate();
-        let holds = all.filter(|(_, rejected)| rejected.condition.holds_in(spec));
+        let holds = all.filter(|(_, rejected)| {
+            rejected.condition.holds_for(Some(meta)) && rejected.condition.holds_in(spec)
+        });
         holds.map(|(index, _)| index).collect()
     }
 }

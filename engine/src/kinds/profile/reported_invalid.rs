@@ -1,4 +1,4 @@
-//! How policies count that their controllers report to be invalid.
+//! The effect of policies that their controllers report to be invalid.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -58,7 +58,7 @@ impl ReportedInvalid {
         self.targets.is_empty() || self.targets.iter().any(|name| name == kind)
     }
 
-    /// Whether a policy counts as absent with this message.
+    /// Whether a policy counts as absent if its controllers report this message.
     pub fn is_absent_with(&self, message: &str) -> bool {
         let mut beginnings = self.absent_with.iter();
         beginnings.any(|beginning| message.starts_with(beginning.as_str()))

@@ -1,4 +1,5 @@
-//! What a policy of a kind must have, or else it is rejected by its definition or by the admission of its controllers.
+//! Fields and kinds of targets without which a policy of a kind is rejected, by its CRD or by the
+//! admission of its controllers.
 
 use std::collections::BTreeMap;
 

@@ -18,6 +18,10 @@ pub(super) fn retained<'a>(profiles: impl Iterator<Item = &'a ProfileFile>) -> R
             .extend(inheritance.map(|by| by.annotation.clone()));
         let caveats = profile.caveats.iter().flatten();
         keeps.annotations.extend(caveats.flat_map(CaveatFile::keys));
+        let rejected = profile.rejected_if.iter().flatten();
+        keeps
+            .annotations
+            .extend(rejected.flat_map(|rejected| rejected.annotated.keys().cloned()));
         let weaknesses = profile.weakened_by.iter().flatten();
         keeps
             .annotations

@@ -1,4 +1,4 @@
-//! A compact form of a definition's schema of the spec: the names of the fields, and the validation rules.
+//! A compact form of a CRD's schema of the spec: the names of the fields, and the validation rules.
 //!
 //! A field keeps only its name, its default, and whether it is a plain string, a whole number or a boolean. That
 //! suffices to find the fields that the API server drops or fills in, and to evaluate the rules on an object.
@@ -27,7 +27,7 @@ pub struct VersionSchema {
     pub spec: Arc<Shape>,
     /// The rules on its `spec` and on values in it.
     pub rules: Arc<[SpecRule]>,
-    /// What else its `spec` and the values in it have to fulfil.
+    /// The constraints that its `spec` and the values in it have to fulfil besides.
     pub constraints: Arc<Constraints>,
 }
 
@@ -98,24 +98,24 @@ pub struct Field {
     pub name: Arc<str>,
     /// Whether its value may be `null`.
     pub nullable: bool,
-    /// What the API server fills in if it is absent.
+    /// The value that the API server fills in if it is absent.
     pub default: FieldDefault,
     /// The type of its value.
     pub shape: Arc<Shape>,
 }
 
-/// What the API server fills in for a field that is absent.
+/// The value that the API server fills in for a field that is absent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FieldDefault {
     /// Nothing.
     None,
     /// This JSON, also in the place of a `null`.
     Json(Arc<str>),
-    /// Something that is not kept: versions differ in it, a `null` stays, or the definition has too many defaults.
+    /// Not kept: versions differ in it, a `null` stays, or the CRD has too many defaults.
     Unknown,
 }
 
-/// A field that the definition does not have.
+/// A field that the CRD does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// Its path from the root of the object: `spec.retry.tries`.

@@ -1,4 +1,4 @@
-//! What the API server stores of a spec, by the definition of its kind.
+//! Specs as the API server stores them, by the CRD of their kind.
 
 use serde_json::Value;
 
@@ -22,8 +22,9 @@ impl Profile {
         }
     }
 
-    /// Makes of a spec what the API server stores: removes the fields that a version does not have, and each `null` that
-    /// cannot be stored, and fills in the defaults. Returns the first of the removed fields. Target fields remain unchanged.
+    /// Changes a spec to the one that the API server stores: removes the fields that a version does
+    /// not have, and each `null` that cannot be stored, and fills in the defaults. Returns the
+    /// first of the removed fields. Target fields remain unchanged.
     pub fn as_stored(&self, version: Option<&str>, spec: &mut Value) -> Vec<Unknown> {
         if !self.is_stored_differently(version, spec) {
             return Vec::new();
@@ -40,7 +41,8 @@ impl Profile {
         unknown
     }
 
-    /// Whether the API server takes a spec in a version, as far as its definition is known. `spec` is what it stores.
+    /// Whether the API server takes a spec in a version, as far as its CRD is known. `spec` is what
+    /// it stores.
     pub fn is_valid(&self, version: Option<&str>, spec: &Value) -> bool {
         let schema = self.schema(version);
         schema.is_none_or(|schema| schema.violations(spec).is_empty())

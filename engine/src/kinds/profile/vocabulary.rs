@@ -175,7 +175,8 @@ impl Clash {
         matches!(self, Self::RoutesSharePath | Self::BackendsOfOneRule)
     }
 
-    /// Whether a policy that is rejected for this still has a part in what is in force.
+    /// Whether a policy that is rejected for this is still in force in part, or still replaces
+    /// others.
     pub fn leaves_attached(self) -> bool {
         matches!(self, Self::PlainListenersSharePort | Self::NamesTargetTwice)
     }
@@ -237,7 +238,7 @@ pub enum Parent {
 // === impl Parent ===
 
 impl Parent {
-    /// What an object of a kind is as a parent.
+    /// The type of parent that objects of a kind are.
     pub fn of_kind(gk: &GroupKind) -> Self {
         match gk {
             gk if gk.is_gateway_api("Gateway") => Self::Gateway,

@@ -12,7 +12,7 @@ pub(super) const MOST: usize = 256;
 /// The beginning of the error message for a longer list.
 pub(super) const LONG_LIST: &str = "a list of more than";
 
-/// The maximum number of hostnames of a route: what a `TLSRoute` allows (Gateway API since v1.6).
+/// The maximum number of hostnames of a route, as for a `TLSRoute` (Gateway API since v1.6).
 pub(super) const MOST_HOSTNAMES: usize = 1024;
 
 /// A list of at most `N` items; deserializing a longer one fails.

@@ -100,7 +100,7 @@ struct RootProperties {
     status: Value,
 }
 
-/// Reads the `spec` of a definition, with or without its schemas.
+/// Reads the `spec` of a CRD, with or without its schemas.
 pub(super) fn read(spec: &str, labels: &Labels, with_schemas: bool) -> Result<Crd, Unreadable> {
     let spec: CrdSpec<'_> = parse("spec", spec)?;
     let mut versions = spec.versions;
@@ -143,7 +143,7 @@ pub(super) fn read(spec: &str, labels: &Labels, with_schemas: bool) -> Result<Cr
     })
 }
 
-/// Whether a definition may define a policy kind, judged by its label and by field names in its schemas.
+/// Whether a CRD may define a policy kind, judged by its label and by field names in its schemas.
 pub(super) fn may_be_of_a_policy(spec: &str, labels: &Labels) -> bool {
     let named = |field: &str| spec.contains(&format!("\"{field}\""));
     labels.contains_key(POLICY_LABEL) || REF_FIELDS.iter().any(|field| named(field))

@@ -12,7 +12,7 @@ pub struct FrontendTls {
     ports: Box<[(u32, Option<ClientCertificates>)]>,
 }
 
-/// What a Gateway does with client certificates.
+/// The way in which a Gateway handles client certificates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ClientCertificates {
     /// Only clients with a valid certificate may connect.
@@ -56,7 +56,7 @@ struct ValidationJson {
 // === impl FrontendTls ===
 
 impl FrontendTls {
-    /// What it does at HTTPS listeners with this port, and the field below `spec` that says so.
+    /// The handling at HTTPS listeners with this port, and the field below `spec` that decides it.
     pub fn at_port(&self, port: u16) -> Option<(ClientCertificates, &'static str)> {
         let mut ports = self.ports.iter();
         match ports.find(|(other, _)| *other == u32::from(port)) {

@@ -119,7 +119,7 @@ pub(super) struct AllowedJson<'a> {
 #[derive(Deserialize)]
 struct FromJson<'a> {
     from: Option<String>,
-    /// Parsed separately: the definition allows more than can be parsed.
+    /// Parsed separately: the CRD allows more than can be parsed.
     #[serde(borrow)]
     selector: Option<&'a RawValue>,
 }
@@ -305,8 +305,8 @@ pub(super) fn node(
     Ok(node)
 }
 
-/// Like [`node`], for an object that contains too much: a definition that is not of a policy kind only needs its
-/// names, and some are larger than any definition of a policy kind.
+/// Like [`node`], for an object that contains too much: a CRD that is not of a policy kind only
+/// needs its names, and some are larger than any CRD of a policy kind.
 pub(super) fn node_of_large(gk: &GroupKind, meta: &Meta, spec: &RawValue) -> Option<Node> {
     if *gk != GroupKind::CRD || crd::may_be_of_a_policy(spec.get(), &meta.labels) {
         return None;

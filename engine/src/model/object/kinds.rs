@@ -1,4 +1,5 @@
-//! The kinds of objects that attache knows without a definition: those of Kubernetes and of the Gateway API.
+//! The kinds of objects that attache knows without a CRD: those of Kubernetes and of the Gateway
+//! API.
 
 use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, MULTICLUSTER};
 

@@ -19,7 +19,7 @@ use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, MULTICLUSTER};
 
 impl Object {
     /// The known parts of an object that cannot be read as a whole: its existence, the names of its sections, its
-    /// references. `None` for a definition.
+    /// references. `None` for a CRD.
     pub fn outline(
         gk: &GroupKind,
         header: &Header,

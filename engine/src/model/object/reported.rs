@@ -258,7 +258,7 @@ impl Reader<'_> {
                 });
             }
         }
-        // What is in force is accepted, also where the controller does not write so.
+        // An enforced policy is accepted, even if the controller does not report so.
         if acceptance == Acceptance::Unsaid && is_enforced {
             acceptance = Acceptance::Accepted;
         }

@@ -85,7 +85,7 @@ pub fn field<'a, T: Deserialize<'a>>(
     }
 }
 
-/// Adds what to do about a value that YAML does not read as text, such as `off` or `12`.
+/// Adds a hint to the error for a value that YAML does not read as text, such as `off` or `12`.
 fn with_hint(why: String) -> String {
     let mistyped = why.strip_prefix("invalid type: ");
     let mistyped = mistyped.filter(|types| types.ends_with(", expected a string"));
@@ -133,7 +133,7 @@ mod tests {
         let why = read("HTTPRoute", labelled);
         assert!(why.to_string().starts_with("metadata.labels"), "{why}");
         assert_eq!(why.part(), "metadata cannot be read");
-        // What `name: off` is in JSON.
+        // The YAML `name: off`, as JSON.
         let unquoted = r#"{"metadata": {"name": false}}"#;
         assert_eq!(
             read("HTTPRoute", unquoted).to_string(),

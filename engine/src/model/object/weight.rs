@@ -14,7 +14,7 @@ use crate::model::ids::GroupKind;
 
 /// The maximum number of values and keys of an object.
 const MOST: usize = 10_000;
-/// The maximum for a definition; the largest known definition of any project has about twenty thousand.
+/// The maximum for a CRD; the largest known CRD of any project has about twenty thousand.
 const MOST_OF_DEFINITION: usize = 60_000;
 /// The maximum for a Service: media servers have thousands of ports, with several values each.
 const MOST_OF_SERVICE: usize = 100_000;
@@ -50,7 +50,7 @@ pub fn is_bearable(text: &str) -> bool {
     weigh_all("it", text).is_ok()
 }
 
-/// Like [`weigh`], for the `spec` of a definition without its schemas.
+/// Like [`weigh`], for the `spec` of a CRD without its schemas.
 pub(super) fn weigh_names(spec: &str) -> Result<(), Unreadable> {
     count("spec", spec, MOST, |key| key == "schema")
 }

@@ -1,4 +1,4 @@
-//! Settings taken unchanged from the level above, and settings that are taken away.
+//! Settings that are copied unchanged from the less specific level, and settings that are removed.
 
 use super::{Fields, Tree};
 
@@ -16,7 +16,7 @@ impl Tree {
         }
     }
 
-    /// Replaces the subtree at a path with another tree. A leaf above the path makes way for it.
+    /// Replaces the subtree at a path with another tree, and also a leaf above the path.
     pub(crate) fn copy_from(&mut self, other: &Self, path: &[String]) {
         match (self, path) {
             (Self::Instead(tree), path) => tree.copy_from(other, path),

@@ -1,4 +1,4 @@
-//! Settings that a policy does not write and its controller gives a value.
+//! Settings that a policy does not set, with the value that its controller assumes.
 
 use super::{Fields, Setting, Tree};
 

@@ -13,11 +13,13 @@ use crate::policy::targets::value_at;
 pub(crate) struct Lists<'a> {
     /// Lists with entries identified by a key: the name of the field that holds the list, and the key.
     pub(crate) keys: &'a BTreeMap<String, String>,
-    /// The same for lists whose entries are always combined. An entry without the key has no name.
+    /// The same for lists whose entries are always combined. Entries without the key share one
+    /// name.
     pub(crate) combined: &'a BTreeMap<String, String>,
     /// Lists with entries identified by their index and their policy: names of fields.
     pub(crate) adding_up: &'a [String],
-    /// Such lists that add up between levels only: the names of the field above them and of their own.
+    /// Lists with such entries that add up only between levels: the names of the field above each
+    /// list and of its own field.
     pub(crate) by_policy: &'a [[String; 2]],
     /// The policy.
     pub(crate) policy: &'a ObjectKey,
@@ -33,9 +35,9 @@ pub(super) struct FieldPlace<'a> {
 /// The lists that are merged entry by entry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ByEntry<'a> {
-    /// All whose entries have an identity.
+    /// All lists whose entries have an identity.
     All,
-    /// Those that always are: the names of the fields.
+    /// Only the lists whose entries are always combined, by the names of their fields.
     Combined(&'a BTreeMap<String, String>),
 }
 
@@ -85,7 +87,7 @@ impl<'a> FieldPlace<'a> {
 // === impl ByEntry ===
 
 impl ByEntry<'_> {
-    /// Whether the list in the last field of a path is.
+    /// Whether the list in the last field of a path is merged entry by entry.
     pub(super) fn applies_to(self, path: &[&str]) -> bool {
         match self {
             Self::All => true,

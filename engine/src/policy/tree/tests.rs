@@ -138,7 +138,7 @@ fn a_setting_is_taken_over_whatever_stands_at_its_path() {
         tree.copy_from(&lasting(), &path);
         assert_eq!(tree, of_above);
     }
-    // What is beside it stays.
+    // The fields beside it stay.
     let mut tree = read(json!({"auth": {"jwt": 1}, "cors": 1}), "below");
     tree.copy_from(&lasting(), &path);
     assert_eq!(tree.at(&path), Some(&lasting()));

@@ -71,7 +71,7 @@ fn decides(first: &Rank, second: &Rank, by: Reason) {
     assert_eq!(second.compare(first).map(|(by, _)| by), Some(by));
 }
 
-/// The order in the definition of `HTTPRoute`: each entry wins against all later ones.
+/// The order in the CRD of `HTTPRoute`: each entry wins against all later ones.
 #[test]
 fn http_matches_in_the_order_of_the_specification() {
     let header = |n: usize| -> Vec<_> {
@@ -128,7 +128,7 @@ fn http_matches_in_the_order_of_the_specification() {
     }
 }
 
-/// The order in the definition of `GRPCRoute`.
+/// The order in the CRD of `GRPCRoute`.
 #[test]
 fn grpc_matches_in_the_order_of_the_specification() {
     let order = [

@@ -7,7 +7,7 @@ use super::Snapshot;
 use crate::model::acceptance::Acceptance;
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
 
-/// By Gateway. Snapshots between which no object changes that acceptance depends on share it.
+/// The acceptance by Gateway. Snapshots share it as long as no object changes that it depends on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acceptances(
     Arc<Mutex<HashMap<ObjectKey, Arc<Acceptance>, PrehashedBuildHasher>>>,
@@ -31,7 +31,7 @@ impl Acceptances {
         gateway: &ObjectKey,
         find: impl FnOnce() -> Acceptance,
     ) -> Arc<Acceptance> {
-        // What is inserted is complete, so a panic elsewhere leaves no harm.
+        // Entries are complete when they are inserted, so a poisoned lock does no harm.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(gateway) {
             return known.clone();

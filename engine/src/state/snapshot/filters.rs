@@ -49,7 +49,7 @@ impl Snapshot {
         missing.collect()
     }
 
-    /// Those of one rule, in the order of its filters.
+    /// The missing objects of the filters of one rule, in the order of the filters.
     pub fn missing_filters_of<'a>(
         &'a self,
         route: &'a Object,

@@ -82,7 +82,7 @@ impl Snapshot {
     #[must_use]
     pub fn with_object(&self, object: Arc<Object>) -> Self {
         if edges::filter_refs(&object).next().is_some() {
-            // Policies that its filters name stand on it.
+            // Policies that its filters name are attached to it.
             return self.with_change(Change::Applied(object));
         }
         let mut next = self.clone();

@@ -1,4 +1,5 @@
-//! Policies on a listener whose requests take the policies of others, because the controller goes by hostname.
+//! Policies on a listener whose requests get the policies of other listeners, because the
+//! controller selects policies by hostname.
 
 use std::collections::BTreeSet;
 

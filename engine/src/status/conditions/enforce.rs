@@ -140,20 +140,32 @@ pub(super) fn enforce(
             }
             _ => state,
         };
-        let is_idle = matches!(state, State::NoEffect(_));
-        let kind = &status.target.object.gk;
-        let elsewhere = || policy.may_act_elsewhere(snapshot, kind);
-        let elsewhere = is_idle.then(elsewhere).flatten();
-        let unknown = elsewhere
-            .map(ToOwned::to_owned)
-            .or_else(|| if_it_delegates(snapshot, &status.target))
-            .or_else(|| if_it_is_refused(snapshot, &status.target))
-            .or(unordered);
-        unknown.map_or(state, State::Unknown)
+        unless_unknown(snapshot, policy, &status.target, state, unordered)
     });
     if is_route(&status.target.object.gk) {
         status.note_passed_by(without_policy(policy, groups));
     }
+}
+
+/// A state, unless nobody knows it.
+fn unless_unknown(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    target: &Place,
+    state: State,
+    unordered: Option<String>,
+) -> State {
+    let is_idle = matches!(state, State::NoEffect(_));
+    let elsewhere = || {
+        let elsewhere = policy.may_act_elsewhere(snapshot, &target.object.gk);
+        elsewhere.map(ToOwned::to_owned)
+    };
+    let elsewhere = is_idle.then(elsewhere).flatten();
+    let unknown = elsewhere
+        .or_else(|| if_it_delegates(snapshot, target))
+        .or_else(|| if_it_is_refused(snapshot, target))
+        .or(unordered);
+    unknown.map_or(state, State::Unknown)
 }
 
 /// The reason if another policy of its target sets the same, and nothing orders the two.

@@ -44,7 +44,7 @@ pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Con
             }
         }
     };
-    // Conditions say what holds. Of an unknown state nothing does.
+    // An unknown state has no conditions: they state facts.
     if let Some(state) = state.filter(|state| !matches!(state, State::Unknown(_))) {
         let enforced = enforced(status, &state);
         let mut programmed = programmed(&state, &enforced);

@@ -11,7 +11,7 @@ pub enum State {
     Overridden,
     /// It reaches no effective target, for this reason.
     NoEffect(NoEffect),
-    /// Whether it reaches one is not known, for this reason.
+    /// It is unknown whether it reaches an effective target, for this reason.
     Unknown(String),
 }
 

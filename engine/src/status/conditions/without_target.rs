@@ -18,7 +18,8 @@ pub(super) fn unattached(snapshot: &Snapshot, policy: &Policy) -> Accepted {
     }
 }
 
-/// Whether a policy selects objects of a kind that is not watched, so that nobody knows which ones.
+/// Whether a policy selects objects of a kind that is not watched, so that the selected objects are
+/// unknown.
 pub fn selects_unwatched(snapshot: &Snapshot, policy: &Policy) -> bool {
     let mut targets = policy.targets.iter();
     targets.any(|target| matches!(target.select, Select::Labels(_)) && !snapshot.knows(&target.gk))

@@ -1,4 +1,4 @@
-//! What is found about the policies on the path of a request.
+//! Facts about the policies on the path of a request.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::engine::model::wording;
 use crate::engine::policy::Policy;
 use crate::engine::state::snapshot::Snapshot;
 
-/// What is found about each policy.
+/// The facts about each policy.
 pub(super) type Standings = BTreeMap<ObjectKey, Found>;
 
-/// Everything found about one policy.
+/// The facts about one policy on the path of a request.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) at: BTreeSet<Place>,

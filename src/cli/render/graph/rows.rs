@@ -49,7 +49,7 @@ pub(crate) enum Content<'a> {
     Policy(Chip<'a>),
     /// A problem, in lines.
     Problem(Vec<String>),
-    /// A namespace with the counts of what it contains.
+    /// A namespace with the counts of its objects.
     Space(SpaceRow),
     Fact(String),
     /// A heading for the rows below, or a note on omitted ones.
@@ -328,7 +328,7 @@ impl<'a, 'p> Writer<'a, 'p> {
     }
 }
 
-/// The name of a namespace; of objects without one, what they are.
+/// The name of a namespace; for objects without one, a description of them.
 pub(crate) fn title_of(space: &Space) -> &str {
     if space.name.is_empty() {
         "cluster-scoped"

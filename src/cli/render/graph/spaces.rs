@@ -1,4 +1,4 @@
-//! Namespaces with the counts of what they contain, for a picture that does not draw each of their objects.
+//! Namespaces with the counts of their objects, for a picture that does not draw each of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -126,7 +126,7 @@ impl<'a> Spaces<'a> {
             }
             let space = spaces.entry(home(node)).or_default();
             space.add(node);
-            // What is drawn at a Gateway does not need to be found in a namespace.
+            // A policy that is drawn at a Gateway need not be found in its namespace, too.
             let is_shown = node.role == Role::Policy && shown.contains(&number);
             if troubled.contains(&number) && !is_shown {
                 hidden.insert(home(node));
@@ -240,8 +240,8 @@ fn parents<'a>(
     parents
 }
 
-/// The nodes with problems: what does not exist or is not accepted, references that are rejected, and policies that are
-/// rejected or not attached.
+/// The nodes with problems: objects that do not exist or are not accepted, references that are
+/// rejected, and policies that are rejected or not attached.
 fn troubled(picture: &Picture<'_>) -> BTreeSet<usize> {
     let mut troubled = BTreeSet::new();
     for (number, node) in picture.nodes() {

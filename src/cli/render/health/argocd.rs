@@ -7,7 +7,7 @@ use super::{LeftOut, head, indented};
 use crate::answer::health::{Conditions, HealthRule};
 use crate::engine::model::ids::GroupKind;
 
-/// What all scripts share; the facts of the kind come before it.
+/// The part that all scripts share; the facts of the kind come before it.
 const SCRIPT: &str = include_str!("policy.lua");
 /// The kinds for which Argo CD has a check of its own, as `group/Kind`; `*` for all kinds of a group.
 const BUNDLED: &str = include_str!("argocd-bundled.txt");
@@ -94,7 +94,7 @@ fn key(gk: &GroupKind, indent: usize) -> String {
     )
 }
 
-/// The script for one kind: its facts, then what all kinds share.
+/// The script for one kind: its facts, then the part that all kinds share.
 fn script(rule: &HealthRule) -> String {
     let entries = match rule.place {
         Conditions::Entries(list) => quoted(list),

@@ -99,7 +99,8 @@ fn is_current() -> &'static str {
     "(!has(c.observedGeneration) || int(c.observedGeneration) >= metadata.generation)"
 }
 
-/// That the reason of the condition is one of these, or its reason and message those of a policy that is idle.
+/// An expression that the reason of the condition is one of these, or that its reason and message
+/// are those of an idle policy.
 fn has_reason(rule: &HealthRule, reasons: &[&str]) -> String {
     let mut text = format!("has(c.reason) && (c.reason in {}", json!(reasons));
     for idle in &rule.idle {

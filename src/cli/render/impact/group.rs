@@ -30,7 +30,7 @@ impl Group<'_> {
     }
 }
 
-/// Groups equal changes; sorted by what happens to the target and by kind.
+/// Groups equal changes, sorted by their effect on the target and by kind.
 pub(in crate::cli::render) fn groups(changes: &[Change]) -> Vec<Group<'_>> {
     let mut index: BTreeMap<String, usize> = BTreeMap::new();
     let mut groups: Vec<Group<'_>> = Vec::new();

@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use crate::kinds::profile::{Constraints, JsonType, Limit, Number, Part, Pattern};
 
-/// The maximum number of different parts that are kept of one definition. The largest real definitions have some
+/// The maximum number of different parts that are kept of one CRD. The largest real CRDs have some
 /// hundred.
 const MOST_PARTS: usize = 20_000;
-/// The maximum number of different patterns that are kept of one definition.
+/// The maximum number of different patterns that are kept of one CRD.
 const MOST_PATTERNS: usize = 500;
-/// The maximum size of the names and values that are kept of one definition, in bytes.
+/// The maximum size of the names and values that are kept of one CRD, in bytes.
 const MOST_TEXT: usize = 1 << 18;
 
 /// The identity of constraints; inner ones are identified by their addresses.
@@ -95,7 +95,7 @@ impl KnownConstraints {
         limits
     }
 
-    /// What the items of a list differ in.
+    /// The limit that no two items of a list are equal, as a whole or in their keys.
     fn unique(&mut self, schema: &Value) -> Option<Limit> {
         match schema.get("x-kubernetes-list-type")?.as_str()? {
             "set" => Some(Limit::Unique(Box::default())),
@@ -166,7 +166,7 @@ impl KnownConstraints {
         Limit::Pattern(pattern)
     }
 
-    /// A shared text; `None` once a definition has too many.
+    /// A shared text; `None` once a CRD has too many.
     fn text(&mut self, text: &str) -> Option<Arc<str>> {
         if let Some(known) = self.texts.get(text) {
             return Some(known.clone());

@@ -154,7 +154,7 @@ impl Field {
         }
     }
 
-    /// Combines the facts of two versions: what one of them allows is allowed.
+    /// Combines the facts of two versions: targets that one of them allows are allowed.
     fn join(&mut self, other: Self) {
         let (one, two) = (&mut self.reference, other.reference);
         one.many |= two.many;

@@ -1,4 +1,4 @@
-//! Whatever a definition allows is never refused.
+//! Tests that no object that a CRD allows is refused.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn object(json: &Value) -> Object {
     Object::from_json(&gk, &to_raw_value(json).unwrap()).unwrap()
 }
 
-/// A definition with these schemas of `spec`, the stored one first.
+/// A CRD with these schemas of `spec`, the stored one first.
 fn crd(specs: &[Value]) -> Object {
     let versions = specs.iter().enumerate().map(|(i, spec)| {
         json!({"name": format!("v{i}"), "served": true, "storage": i == 0,

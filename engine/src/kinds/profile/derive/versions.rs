@@ -9,12 +9,13 @@ use super::Schemas;
 use super::constraints::KnownConstraints;
 use crate::kinds::profile::{Field, FieldDefault, Shape, SpecRule, Step, VersionSchema};
 
-/// The maximum number of different parts that are kept of one definition. The largest real definitions have some
+/// The maximum number of different parts that are kept of one CRD. The largest real CRDs have some
 /// hundred.
 const MOST_SHAPES: usize = 20_000;
-/// The maximum size of the rules of one version in bytes; those of the largest real definitions have about 30,000.
+/// The maximum size of the rules of one version in bytes; those of the largest real CRDs have about
+/// 30,000.
 const MOST_RULES: usize = 65_536;
-/// The maximum size of all defaults of one definition in bytes.
+/// The maximum size of all defaults of one CRD in bytes.
 const MOST_DEFAULTS: usize = 65_536;
 /// The number of characters that are shown of a rule without a message.
 const SHOWN: usize = 200;
@@ -230,7 +231,7 @@ impl Known {
         self.keep(Key { sort, fields }, shape(inner))
     }
 
-    /// The interned shape. Once a definition has too many, the others are unknown.
+    /// The interned shape. Once a CRD has too many, the others are unknown.
     fn keep(&mut self, key: Key, shape: Shape) -> Arc<Shape> {
         if let Some(known) = self.shapes.get(&key) {
             return known.clone();

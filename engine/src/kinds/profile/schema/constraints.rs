@@ -1,5 +1,6 @@
-//! What the API server asks of a value by the schema of its kind: types, enums, bounds, lengths, patterns, required
-//! fields. Formats other than those of integers are not checked.
+//! Constraints on values by the schema of their kind, as the API server enforces them: types,
+//! enums, bounds, lengths, patterns, required fields. Formats other than those of integers are not
+//! checked.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -30,7 +31,7 @@ pub struct Constraints {
     pub parts: Box<[(Part, Arc<Constraints>)]>,
 }
 
-/// What constraints inside others apply to.
+/// The part of a value that nested constraints apply to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// A field of an object.
@@ -58,7 +59,7 @@ struct Walk<'a> {
     /// How many violations are looked for.
     most: usize,
     violations: Vec<Violation>,
-    /// Whether something could not be decided.
+    /// Whether some part could not be decided.
     is_unsure: bool,
 }
 
@@ -94,7 +95,7 @@ impl Constraints {
                 walk.violated(path, || wanted.refuses(value));
             }
         }
-        // What a value of another type has to fulfil is not known.
+        // The other limits are unknown for a value of another type.
         if !has_type {
             return;
         }
@@ -224,7 +225,8 @@ impl Constraints {
         }
     }
 
-    /// What a value may not be, in words.
+    /// A description of the values that a forbidding schema (`not`) excludes, for a value that it
+    /// matches.
     fn forbidden(&self, value: &Value) -> String {
         match self.required_alone().as_deref() {
             Some([name]) => format!("it may not have {name:?}"),
@@ -237,7 +239,7 @@ impl Constraints {
 // === impl Walk ===
 
 impl Walk<'_> {
-    /// Counts values. Whether they may be looked at; if not, nothing about them is certain.
+    /// Counts values. Returns whether they may be checked; if not, nothing about them is certain.
     fn count(&mut self, values: usize) -> bool {
         if let Some(left) = self.left.checked_sub(values) {
             *self.left = left;

@@ -1,4 +1,4 @@
-//! What is read of the status of objects.
+//! Tests of reading the status of objects.
 
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};

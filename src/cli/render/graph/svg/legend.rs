@@ -46,7 +46,7 @@ impl Entry {
 // === impl Legend ===
 
 impl Legend {
-    /// The legend for what a picture contains.
+    /// The legend for the shapes and colours that a picture contains.
     pub(super) fn new(drawing: &Drawing<'_>) -> Self {
         let picture = drawing.picture;
         let nodes = || picture.nodes().map(|(_, node)| node);

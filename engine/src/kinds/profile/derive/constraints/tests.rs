@@ -1,4 +1,4 @@
-//! Tests of constraints: what they say of values, and that they judge as a JSON Schema validator does.
+//! Tests of constraints: their messages, and their agreement with a JSON Schema validator.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -8,7 +8,7 @@ use crate::kinds::profile::VersionSchema;
 use crate::kinds::profile::derive::Schemas;
 use crate::kinds::profile::derive::versions::versions;
 
-/// What is said of a spec: `path: message`.
+/// The violations of a spec, each as `path: message`.
 fn violations_of(schema: &Value, spec: &Value) -> Vec<String> {
     let violations = version(schema).violations(spec);
     violations
@@ -31,7 +31,7 @@ fn field(schema: &Value) -> Value {
     json!({"type": "object", "properties": {"of": schema}})
 }
 
-/// What is said of a value, without its path.
+/// The message of the only violation of a value.
 fn of_value(schema: &Value, value: &Value) -> String {
     let violations = violations_of(&field(schema), &json!({"of": value}));
     let [violation] = &*violations else {
@@ -283,7 +283,7 @@ fn nested_alternatives_and_large_values_end() {
     assert!(violations_of(&field(&schema), &json!({"of": "x"})).is_empty());
     let list = vec!["x"; 100_000];
     let items = json!({"type": "array", "items": schema});
-    // Too much to look at: nothing is certain of it.
+    // There are too many values to check, so no violation is certain.
     assert!(violations_of(&field(&items), &json!({"of": list})).is_empty());
     let mut wide = Map::new();
     for n in 0..20_000 {
@@ -293,7 +293,7 @@ fn nested_alternatives_and_large_values_end() {
     assert!(violations_of(&schema, &json!({"f19999": 1})).is_empty());
 }
 
-/// A schema that is valid both for a definition and as JSON Schema (draft 4).
+/// A schema that is valid both for a CRD and as JSON Schema (draft 4).
 fn schemas() -> impl Strategy<Value = Value> {
     let numbers = || -3_i64..4;
     let sizes = || 0_u64..3;

@@ -51,7 +51,7 @@ pub enum Limit {
     Required(Arc<str>),
     /// Items of a list differ in these fields; as a whole if there are none.
     Unique(Box<[Arc<str>]>),
-    /// Something that is not kept: whether the value is valid is not known.
+    /// A constraint that is not kept, so that it is unknown whether a value is valid.
     Unknown,
 }
 

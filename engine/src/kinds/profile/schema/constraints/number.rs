@@ -7,7 +7,7 @@ pub struct Number(u64);
 // === impl Number ===
 
 impl Number {
-    /// A number; `None` if it is none that has an order.
+    /// A number; `None` if it is infinite or not a number.
     pub fn new(number: f64) -> Option<Self> {
         number.is_finite().then(|| Self(number.to_bits()))
     }

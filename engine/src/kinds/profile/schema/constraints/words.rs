@@ -29,8 +29,8 @@ pub(super) fn counted(has: u64, noun: &str, bound: &str, limit: u64) -> String {
     format!("it has {has} {noun}{plural}; it must have {bound} {limit}")
 }
 
-/// The first item that repeats an earlier one in the values of these fields, or as a whole: the earlier one and its own
-/// place.
+/// The first item that repeats an earlier one in the values of these fields, or as a whole: the
+/// index of the earlier one, and its own.
 pub(super) fn repeated(items: &[Value], keys: &[Arc<str>]) -> Option<(usize, usize)> {
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     for (place, item) in items.iter().enumerate() {
