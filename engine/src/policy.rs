@@ -164,8 +164,7 @@ impl Policy {
         Self::of_variant(object, spec, profile, Variant::default())
     }
 
-    /// A policy from its object and the parsed spec, without the settings that do not act on some
-    /// listeners.
+    /// A policy from its object and the parsed spec, without the settings that do not act on some listeners.
     fn of_variant(
         object: Arc<Object>,
         spec: &Value,

@@ -72,12 +72,12 @@ impl Policy {
     pub fn requests_fail(&self, snapshot: &Snapshot) -> bool {
         let rejected = || {
             let mut targets = self.targets.iter();
-            targets.find_map(|target| match target.object(&self.key().namespace) {
-                Some(object) => rejected_at(snapshot, self, &object),
-                None => {
-                    let mut all = self.rejected_on(&target.gk);
-                    all.find(|rejected| rejected.controllers.is_empty())
+            targets.find_map(|target| {
+                if let Some(object) = target.object(&self.key().namespace) {
+                    return rejected_at(snapshot, self, &object);
                 }
+                let mut all = self.rejected_on(&target.gk);
+                all.find(|rejected| rejected.controllers.is_empty())
             })
         };
         // A rejection for the settings as written precedes the reports of controllers.

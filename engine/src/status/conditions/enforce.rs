@@ -124,9 +124,8 @@ pub(super) fn enforce(
             by_gateway.entry(gateway).or_default().add(tally_of_list);
         }
     }
-    let by_gateway = by_gateway.into_iter();
-    let by_gateway = by_gateway.filter_map(|(key, tally)| Some((key, tally.state()?)));
-    status.through = by_gateway.collect();
+    let with_state = |(key, tally): (ObjectKey, Tally)| Some((key, tally.state()?));
+    status.through = by_gateway.into_iter().filter_map(with_state).collect();
     status.state = Some(if policy.adds_nothing() {
         let why = policy.why_not_applied().map(ToString::to_string);
         let why = why.unwrap_or_else(|| "it sets nothing".to_owned());
