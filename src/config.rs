@@ -18,8 +18,13 @@ use crate::engine::kinds::profile::ControllerFile;
 use crate::engine::kinds::profile::file::ProfileFile;
 use crate::engine::kinds::profile::{Builtin, ProfileRules};
 use crate::engine::kinds::schema::by_name;
-use crate::engine::model::hint::nearest;
 use crate::reading::{self, Pipes};
+
+mod renamed;
+
+pub use renamed::RENAMED;
+use renamed::meant;
+pub(crate) use renamed::offered;
 
 /// The configuration file of a directory, used with `--from`.
 pub(crate) const IN_DIRECTORY: &str = "attache.yaml";
@@ -275,60 +280,6 @@ fn in_directory(directory: Option<&Path>) -> Option<PathBuf> {
     reading::within(directory?, IN_DIRECTORY)
 }
 
-/// Keys and values of profiles under their names before the first release, with the names they have now.
-pub const RENAMED: [(&str, &str); 20] = [
-    ("without", "onMissing"),
-    ("withoutExcept", "onMissingExcept"),
-    ("root", "rootNamespace"),
-    ("spelled", "nameComparison"),
-    ("exactly", "exact"),
-    ("core-too", "core-alias"),
-    ("loosely", "ignore-case"),
-    ("meets", "scope"),
-    ("same-section", "section"),
-    ("whole-too", "section-and-target"),
-    ("any-section", "target"),
-    ("unset", "default"),
-    ("with", "mergeWith"),
-    ("inside", "nestedStrategies"),
-    ("units", "atomicFields"),
-    ("addUp", "appendLists"),
-    ("emptyCounts", "emptySpec"),
-    ("true", "counts"),
-    ("false", "ignored"),
-    ("idle", "ineffective"),
-];
-
-/// The name that an error of serde does not accept, and those that it accepts. `None` if it is about something else.
-pub(crate) fn offered(error: &str) -> Option<(&str, Vec<&str>)> {
-    let (wrong, known) = error.split_once(", expected ")?;
-    let wrong = wrong.split('`').nth(1)?;
-    let known = known.strip_prefix("one of ").unwrap_or(known);
-    let known = known.split(", ").flat_map(|names| names.split(" or "));
-    let known: Vec<&str> = known
-        .map(|name| name.split('`').nth(1).unwrap_or(name))
-        .collect();
-    (!known.is_empty()).then_some((wrong, known))
-}
-
-/// Adds the current name of a renamed key, or else the name that was most likely meant, to an error.
-fn meant(why: &str) -> String {
-    let first = why.lines().next().unwrap_or_default();
-    let Some((wrong, known)) = offered(first) else {
-        return why.to_owned();
-    };
-    let mut renamed = RENAMED.iter();
-    let renamed = renamed.find(|(old, new)| *old == wrong && known.contains(new));
-    let hint = match renamed {
-        Some((_, new)) => Some(format!("it is called {new:?} now")),
-        None => nearest(wrong, &known).map(|near| format!("did you mean {near:?}?")),
-    };
-    match hint {
-        Some(hint) => why.replacen(first, &format!("{first}; {hint}"), 1),
-        None => why.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::Configuration;
@@ -360,47 +311,6 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
         Configuration::read(file.path()).map_err(|e| e.to_string())
-    }
-
-    #[test]
-    fn an_old_key_is_an_error_that_names_the_new_one() {
-        let profile = |keys: &str| {
-            let why = read(&format!(
-                "profiles: [{{match: {{group: g, kind: K}}, {keys}}}]"
-            ))
-            .unwrap_err();
-            why.lines().next().unwrap_or_default().to_owned()
-        };
-        for (keys, hint) in [
-            (
-                "merge: {unset: {direction: defaults, op: patch}}",
-                "it is called \"default\" now",
-            ),
-            (
-                "merge: {with: nearest-parent}",
-                "it is called \"mergeWith\" now",
-            ),
-            (
-                "targets: {without: namespace}",
-                "it is called \"onMissing\" now",
-            ),
-            (
-                "targets: {nameComparison: core-too}",
-                "it is called \"core-alias\" now",
-            ),
-            (
-                "conflict: {meets: any-section}",
-                "it is called \"scope\" now",
-            ),
-            (
-                "conflict: {scope: any-section}",
-                "it is called \"target\" now",
-            ),
-            ("merge: {listKey: {}}", "did you mean \"listKeys\"?"),
-        ] {
-            let why = profile(keys);
-            assert!(why.ends_with(hint), "{why}");
-        }
     }
 
     #[test]

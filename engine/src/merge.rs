@@ -19,7 +19,6 @@ use crate::model::setting_path::SettingPath;
 use crate::policy::tree::{ByEntry, MergeUnit, Tree};
 use crate::policy::{InForce, Policy, Setting, StanzaRef};
 
-mod apart;
 mod atomic;
 mod cost;
 mod each;
@@ -29,12 +28,12 @@ mod kept;
 mod level;
 mod outcome;
 mod overriding_values;
+mod partition;
 mod ports;
 mod replaced;
 mod stages;
 mod target_fields;
 
-pub(crate) use apart::act_together;
 pub use atomic::{AtomicLevel, winner};
 pub(crate) use cost::{fold_cost, policies_read};
 pub use each::ComparedBy;
@@ -42,6 +41,7 @@ pub(crate) use level::contenders;
 use level::{by_age, level_stanzas, with_appended_lists};
 pub use outcome::{PolicyOutcome, field_conflicts, policy_outcome};
 pub use overriding_values::{OverridingValues, ValuesInForce};
+pub(crate) use partition::act_together;
 pub use replaced::replaced;
 pub use target_fields::{TargetFields, is_unset};
 
@@ -323,8 +323,8 @@ pub fn fold_levels<'a>(
     } else {
         &*joined
     };
-    if let Some(apart) = apart::folded(profile, levels) {
-        return apart;
+    if let Some(parts) = partition::folded(profile, levels) {
+        return parts;
     }
     if *merging.stage_per_policy || !merging.stages.is_empty() {
         return stages::merged(profile, levels, own);

@@ -22,9 +22,9 @@ mod fields;
 pub(crate) mod fuel;
 mod in_force;
 mod listeners;
-mod needs;
 mod pod_selector;
 mod references;
+mod requirements;
 mod settings;
 mod stanza;
 mod targets;
@@ -164,8 +164,7 @@ impl Policy {
         Self::of_variant(object, spec, profile, Variant::default())
     }
 
-    /// A policy from its object and the parsed spec, without the settings that do not act on some
-    /// listeners.
+    /// A policy from its object and the parsed spec, without the settings that do not act on some listeners.
     fn of_variant(
         object: Arc<Object>,
         spec: &Value,

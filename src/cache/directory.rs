@@ -16,7 +16,7 @@ use crate::engine::state::snapshot::{Change, Snapshot};
 
 mod counts;
 mod doubles;
-mod made_routes;
+mod generated_routes;
 mod scopes;
 mod surroundings;
 
@@ -54,8 +54,8 @@ pub struct Loaded {
     pub origins: BTreeMap<ObjectKey, Origin>,
     /// Objects without a creation time in any file. The times they have here only express their order.
     pub undated: BTreeSet<ObjectKey>,
-    /// Objects that are in no file: controllers make them of others.
-    pub made: BTreeSet<ObjectKey>,
+    /// Objects that are in no file: controllers generate them from others.
+    pub generated: BTreeSet<ObjectKey>,
 
     /// Objects that are written again, in the order of appearance.
     pub doubles: Vec<Double>,
@@ -168,7 +168,7 @@ impl Loaded {
         rules: &Arc<ProfileRules>,
         namespace: &str,
     ) -> Self {
-        let made = made_routes::add(&mut manifests, rules, namespace);
+        let generated = generated_routes::add(&mut manifests, rules, namespace);
         let mut problems = manifests.problems;
         let mut interner = Interner::default();
         let mut parsed = each(manifests.objects, |interner, manifest| {
@@ -201,7 +201,7 @@ impl Loaded {
         let cluster_scoped = cluster_scoped(base, &crds);
         let definitions = Definitions::new(base, crds);
         let mut loaded = Self {
-            made,
+            generated,
             ..Self::default()
         };
         let count = i64::try_from(parsed.len()).unwrap_or(i64::MAX);

@@ -194,7 +194,7 @@ mod tests {
         assert_eq!((metrics.config_current.get(), loads("failed")), (1, 0));
         let loaded = loads("loaded");
         write(
-            "profiles: [{match: {group: example.com, kind: Widget}}]\ndisclosure: [{match: {group: example.com, kind: Widget}, level: which}]\n",
+            "profiles: [{match: {group: example.com, kind: Widget}}]\ndisclosure: [{match: {group: example.com, kind: Widget}, level: name}]\n",
         );
         eventually("the level counts", levels).await;
 

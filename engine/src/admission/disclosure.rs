@@ -14,14 +14,14 @@ use crate::model::ids::{GroupKind, ObjectKey};
 /// How much a user may learn about a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub enum Disclosed {
     /// That it exists.
-    That,
-    /// Its name.
-    Which,
-    /// Its settings.
+    Existence,
+    /// Its name, too.
+    Name,
+    /// Its settings, too.
     #[default]
-    What,
+    Settings,
 }
 
 /// The disclosure level for the policies of a kind.
@@ -32,12 +32,12 @@ pub struct Disclosure {
     #[serde(rename = "match")]
     pub matches: Match,
     /// The most that any user learns about these policies.
-    pub level: Level,
+    pub level: Disclosed,
 }
 
 /// The highest disclosure level by policy kind; other kinds are unrestricted.
 #[derive(Clone, Debug, Default)]
-pub struct Levels(BTreeMap<GroupKind, Level>);
+pub struct Levels(BTreeMap<GroupKind, Disclosed>);
 
 /// The user of a request, with all attributes that an authorizer may use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -79,10 +79,12 @@ impl Levels {
 
     /// Whether no user may learn the settings of the policies of a kind.
     pub fn restricts(&self, gk: &GroupKind) -> bool {
-        self.0.get(gk).is_some_and(|level| *level < Level::What)
+        self.0
+            .get(gk)
+            .is_some_and(|level| *level < Disclosed::Settings)
     }
 
-    fn level_of(&self, policy: &ObjectKey) -> Level {
+    fn level_of(&self, policy: &ObjectKey) -> Disclosed {
         self.0.get(&policy.gk).copied().unwrap_or_default()
     }
 }
@@ -102,9 +104,9 @@ pub fn conceal(
     let own = |p: &ObjectKey| !p.namespace.is_empty() && *p.namespace == *namespace;
     let level = |policy: &ObjectKey| {
         let may = match (hidden.contains(policy), own(policy)) {
-            (false, _) => Level::What,
-            (true, true) => Level::Which,
-            (true, false) => Level::That,
+            (false, _) => Disclosed::Settings,
+            (true, true) => Disclosed::Name,
+            (true, false) => Disclosed::Existence,
         };
         may.min(levels.level_of(policy))
     };
@@ -112,16 +114,17 @@ pub fn conceal(
     let mut shown = Vec::new();
     for mut finding in std::mem::take(&mut verdict.findings) {
         match finding.mentions.iter().map(level).min().unwrap_or_default() {
-            Level::That => {
+            Disclosed::Existence => {
                 generic.insert((finding.code, finding.severity, finding.object));
                 continue;
             }
-            Level::Which => finding.settings = Settings::default(),
-            Level::What => {}
+            Disclosed::Name => finding.settings = Settings::default(),
+            Disclosed::Settings => {}
         }
         let hint = finding.hint.as_ref();
-        let is_hidden =
-            |object: &ObjectKey| hidden.contains(object) || levels.level_of(object) != Level::What;
+        let is_hidden = |object: &ObjectKey| {
+            hidden.contains(object) || levels.level_of(object) != Disclosed::Settings
+        };
         if hint.is_some_and(|hint| hint.tells_of.iter().any(is_hidden)) {
             finding.leave_out_hint();
         }
@@ -149,7 +152,7 @@ fn generic_line(code: Code) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Disclosure, Level, Levels, conceal, policies_named};
+    use super::{Disclosed, Disclosure, Levels, conceal, policies_named};
     use crate::admission::evidence::Evidence;
     use crate::admission::finding::{Code, Finding, Hint};
     use crate::admission::verdict::Verdict;
@@ -250,12 +253,12 @@ mod tests {
             "affected-by: Color.p.example.com shop/b",
             "affected-by: Color.p.example.com x/a",
         ];
-        assert_eq!(at("which"), names);
+        assert_eq!(at("name"), names);
         assert_eq!(
-            at("that"),
+            at("existence"),
             ["affected-by: a policy that you may not read applies to this object"]
         );
-        assert_eq!(at("what"), full.warnings());
-        assert!(Level::That < Level::Which && Level::Which < Level::What);
+        assert_eq!(at("settings"), full.warnings());
+        assert!(Disclosed::Existence < Disclosed::Name && Disclosed::Name < Disclosed::Settings);
     }
 }

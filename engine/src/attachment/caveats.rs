@@ -39,10 +39,10 @@ impl Policy {
     }
 
     /// Why it may have an effect on a target of this kind, although none is known.
-    pub fn acts_elsewhere(&self, snapshot: &Snapshot, target: &GroupKind) -> Option<&str> {
+    pub fn may_act_elsewhere(&self, snapshot: &Snapshot, target: &GroupKind) -> Option<&str> {
         let mut caveats = self.profile.caveats.iter();
         let caveat = caveats.find(|caveat| {
-            caveat.acts_elsewhere
+            caveat.may_act_elsewhere
                 && caveat.targets.iter().any(|kind| **kind == *target.kind)
                 && self.has_caveat(caveat, snapshot)
         });

@@ -122,7 +122,7 @@ impl ObjectAttachments {
         let kinds = attachments.chunk_by(|a, b| a.policy.key().gk == b.policy.key().gk);
         let mut from = 0;
         for kind in kinds {
-            let rejected = SectionConflicts::all(kind).or_else(|| one_untargeted(kind));
+            let rejected = SectionConflicts::all(kind).or_else(|| one_with_no_target(kind));
             if let Some(rejected) = rejected {
                 rejected_by.resize(attachments.len(), None);
                 let there = rejected_by.iter_mut().skip(from);
@@ -136,8 +136,8 @@ impl ObjectAttachments {
 
 /// For each attachment of one kind, the older policy for which it is rejected because neither has a target; `None` if
 /// the kind takes several of these.
-fn one_untargeted(attachments: &[Attachment]) -> Option<Vec<Option<ObjectKey>>> {
-    if !*attachments.first()?.policy.profile.one_untargeted {
+fn one_with_no_target(attachments: &[Attachment]) -> Option<Vec<Option<ObjectKey>>> {
+    if !*attachments.first()?.policy.profile.one_with_no_target {
         return None;
     }
     let is_without = |at: &Attachment| at.policy.is_without_target();

@@ -71,7 +71,7 @@ pub(crate) fn gateway_before<'a>(
         |key: &ObjectKey| named(by_label, &snapshot.get(key)?.meta, &called.namespace);
     let (name, namespace) =
         gateway_named_by(called).or_else(|| gateway_named_by(&namespace_key(&called.namespace)))?;
-    if *name == by_label.nobody {
+    if *name == by_label.opt_out_value {
         return None;
     }
     let key = ObjectKey::new(GroupKind::gateway_api("Gateway"), &**namespace, &**name);

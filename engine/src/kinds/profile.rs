@@ -20,13 +20,12 @@ mod delegation;
 mod derive;
 mod facts;
 pub mod file;
+mod generated_policy;
 mod ineffective;
 mod kind_match;
 mod listeners;
 mod lists;
-mod made_policy;
 mod narrow;
-mod needs;
 mod open_rules;
 mod out_of_place;
 mod parts;
@@ -38,6 +37,7 @@ mod references;
 mod refused;
 mod rejected_if;
 mod reported_invalid;
+mod requirements;
 mod resolve;
 mod retained;
 mod routes;
@@ -53,18 +53,17 @@ pub use caveats::Caveat;
 pub use condition::Condition;
 
 pub use controller::{
-    AttachedKindFile, ControllerFile, ExpressionPaths, GrpcMethodAlone, ListenerIsolation,
-    MadeRouteFile, RefusedListeners, RefusedServices, RuleLists, RuleOrder,
+    AttachedKindFile, ControllerFile, ExpressionPaths, GeneratedRouteFile, GrpcMethodAlone,
+    ListenerIsolation, RejectedListeners, RejectedServices, RuleLists, RuleOrder,
 };
 pub use delegation::{DelegationFile, Inheritance, InheritanceFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
 pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
-pub use file::{Apart, IdleCondition};
+pub use file::{IdleCondition, PartitionBy};
+pub use generated_policy::GeneratedPolicyFile;
 pub use ineffective::{Ineffective, OnPath};
 pub use listeners::{OnListeners, OnListenersFile};
-pub use made_policy::MadePolicyFile;
-pub use needs::{Need, NeedFile};
 pub use out_of_place::{ActsOn, OutOfPlace};
 pub use parts::{
     Allowed, Annotation, Classes, Control, GatewayByLabel, GatewayPods, Merging, Protection,
@@ -76,6 +75,7 @@ pub use references::{Reference, WhenRejected};
 pub use refused::{Refused, RefusedFile};
 pub use rejected_if::RejectedIf;
 pub use reported_invalid::ReportedInvalid;
+pub use requirements::{Requirement, RequirementFile};
 pub use routes::OnRoutes;
 pub use schema::{
     Constraints, Field, FieldDefault, JsonType, Limit, Number, Part, Pattern, Shape, SpecRule,
@@ -170,7 +170,7 @@ pub struct Profile {
     /// Which policies of one object conflict.
     pub conflict_scope: Fact<ConflictScope>,
     /// Whether only the oldest of the policies without a target in one namespace counts.
-    pub one_untargeted: Fact<bool>,
+    pub one_with_no_target: Fact<bool>,
     /// Conditions on other objects under which controllers reject a policy.
     pub clashes: Fact<Vec<Clash>>,
     /// The fields of the settings in which policies of one target conflict; all if empty.
@@ -217,8 +217,8 @@ pub struct Profile {
     pub versions: Fact<Vec<Arc<str>>>,
     /// The schema of each version; empty without a CRD.
     pub schemas: Arc<[VersionSchema]>,
-    /// Fields without which a policy is rejected.
-    pub needs: Fact<Vec<Need>>,
+    /// Fields and kinds of targets without which a policy is rejected.
+    pub requirements: Fact<Vec<Requirement>>,
     /// The protections that its settings provide.
     pub protects: Fact<Vec<Protection>>,
     /// Fields in which policies name objects without which controllers reject them.
@@ -315,7 +315,7 @@ impl Profile {
         matches!(
             self.default_strategy.value,
             Strategy::Merge(_, Op::Additive)
-        ) || self.merging.apart.is_some()
+        ) || self.merging.partition_by.is_some()
     }
 
     /// Whether some targets may themselves let every request pass.

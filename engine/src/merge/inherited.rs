@@ -32,9 +32,10 @@ fn by(profile: &Profile, inheritance: &Inheritance, layers: &[Layer<'_>], below:
     let Some(above) = upward(profile, layers, None) else {
         return below;
     };
-    let together = inheritance.together();
-    let is_together = |path: &&Vec<String>| together.iter().any(|t| path.starts_with(t));
-    let lasting: Vec<&Vec<String>> = profile.merging.lasting.iter().filter(is_together).collect();
-    let kept = (&*together, &*lasting);
+    let accumulated = inheritance.accumulated();
+    let is_below_one = |path: &&Vec<String>| accumulated.iter().any(|one| path.starts_with(one));
+    let kept_from_above = profile.merging.kept_from_above.iter();
+    let kept_from_above: Vec<&Vec<String>> = kept_from_above.filter(is_below_one).collect();
+    let kept = (&*accumulated, &*kept_from_above);
     fold_over(profile, inheritance.strategy(), above, below, kept)
 }

@@ -33,12 +33,17 @@ pub(super) fn fold_over(
 
 /// Adds the settings of the less specific result that stay in force: those that accumulate if both
 /// set them, and those that nothing below undoes.
-fn lay_over((together, lasting): Kept<'_>, result: &mut Tree, above: &Tree, below: &Tree) {
+fn lay_over(
+    (accumulated, kept_from_above): Kept<'_>,
+    result: &mut Tree,
+    above: &Tree,
+    below: &Tree,
+) {
     let is_off = |tree: &Tree, setting: &[String]| {
-        let mut lasting = lasting.iter();
-        lasting.any(|path| path.starts_with(setting) && tree.at(path).is_some())
+        let mut paths = kept_from_above.iter();
+        paths.any(|path| path.starts_with(setting) && tree.at(path).is_some())
     };
-    for setting in together {
+    for setting in accumulated {
         if let (Some(tree_above), Some(tree_below)) = (above.at(setting), below.at(setting))
             && !is_off(below, setting)
         {
@@ -48,7 +53,7 @@ fn lay_over((together, lasting): Kept<'_>, result: &mut Tree, above: &Tree, belo
             );
         }
     }
-    for path in lasting {
+    for path in kept_from_above {
         let setting = path.split_last().map_or(&[][..], |(_, setting)| setting);
         if let (Some(_), Some(ancestor_path)) = (above.at(path), above.at(setting)) {
             result.copy_from(ancestor_path, setting);

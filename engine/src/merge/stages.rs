@@ -38,14 +38,14 @@ pub(super) fn merged(
         Some(own) => fold(profile, *profile.default_strategy, || last, || own),
         None => last,
     };
-    let lasting: Vec<&Vec<String>> = merging.lasting.iter().collect();
-    let together: &[Vec<String>] = &merging.together;
+    let kept_from_above: Vec<&Vec<String>> = merging.kept_from_above.iter().collect();
+    let accumulated: &[Vec<String>] = &merging.accumulate_per_stage;
     let stages = stages.into_iter().rev();
     let result = stages.fold(last, |below, (by, above)| {
         // Overrides keep out the settings below them, so nothing accumulates.
         let is_override = matches!(by, Strategy::Merge(Direction::Overrides, _));
-        let together = if is_override { &[] } else { together };
-        fold_over(profile, by, above, below, (together, &*lasting))
+        let accumulated = if is_override { &[] } else { accumulated };
+        fold_over(profile, by, above, below, (accumulated, &*kept_from_above))
     });
     Effective {
         result: Some(result),

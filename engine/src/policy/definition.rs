@@ -36,7 +36,7 @@ impl Policy {
 
     /// The missing fields for which it is rejected: `needs rules where action is DENY`.
     pub fn unmet(&self) -> Option<String> {
-        let asks = self.strategies.is_none() && !self.profile.needs.is_empty();
+        let asks = self.strategies.is_none() && !self.profile.requirements.is_empty();
         asks.then(|| self.profile.unmet(&self.spec())).flatten()
     }
 

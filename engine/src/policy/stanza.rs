@@ -42,9 +42,9 @@ pub(crate) fn read_stanzas(
     let pieces = stanzas.iter().map(|stanza| {
         let settings = || settings_of(spec, stanza.place, profile);
         let merging = &profile.merging;
-        let essential =
-            |name: &String| merging.essential.is_empty() || merging.essential.contains(name);
-        let is_empty = !settings().any(|(name, _)| essential(name));
+        let fields = &*merging.non_empty_if;
+        let counts = |name: &String| fields.is_empty() || fields.contains(name);
+        let is_empty = !settings().any(|(name, _)| counts(name));
         let counts_empty = merging.counts_empty(stanza.strategy);
         let leaves = if is_empty && stanza.strategy.is_whole() && !counts_empty {
             0

@@ -121,7 +121,10 @@ fn is_without(value: &Value, field: &RefField, profile: &Profile) -> bool {
 pub fn hidden<'a>(spec: &Value, profile: &'a Profile) -> Vec<(&'a str, &'a str)> {
     let set = |path: &str| value_at(spec, path).is_some_and(|value| !value.is_null());
     let hiding = profile.refs.iter().filter(|field| set(&field.path));
-    let pairs = hiding.flat_map(|field| field.hides.iter().map(|path| (&**path, &*field.path)));
+    let pairs = hiding.flat_map(|field| {
+        let hidden = field.takes_precedence_over.iter();
+        hidden.map(|path| (&**path, &*field.path))
+    });
     pairs.filter(|(path, _)| set(path)).collect()
 }
 

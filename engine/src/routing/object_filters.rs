@@ -52,7 +52,7 @@ pub(super) fn direct(
     }
     let facts = controller_facts(snapshot, &entry.gateway)?;
     named(route, rule).iter().find_map(|named| {
-        let mut known = facts.answering_filters.iter();
+        let mut known = facts.direct_response_filters.iter();
         let filter = known.find(|filter| filter.is_of(&named.gk))?;
         let spec = snapshot.get(named)?.spec.as_ref()?;
         let spec: Value = serde_json::from_str(spec).ok()?;

@@ -7,7 +7,7 @@ use super::accept::{allows_listener_set, fits_protocol};
 use super::conflicts::{conflicts, conflicts_with_first};
 use super::isolation::{OwnListeners, narrower};
 use super::{controller_facts, gateway_of, missing_class, sets_of};
-use crate::kinds::profile::{ControllerFile, RefusedListeners};
+use crate::kinds::profile::{ControllerFile, RejectedListeners};
 use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{ClientCertificates, Listener, Node, Object};
@@ -170,8 +170,8 @@ fn not_served(
     if is_standard && !served.is_empty() && !served.iter().any(|served| *served == *protocol) {
         return Some(Conflict::ProtocolNotServed);
     }
-    let refuses = |what| facts.refuses_listeners.contains(&what);
-    if refuses(RefusedListeners::WithoutTls)
+    let rejects = |what| facts.rejected_listeners.contains(&what);
+    if rejects(RejectedListeners::WithoutTls)
         && listener.is_without_tls
         && ["HTTPS", "TLS"].contains(&protocol)
     {
@@ -181,7 +181,7 @@ fn not_served(
     let is_other = |kind: &GroupKind| {
         !kind.is_gateway_api(&kind.kind) || !fits_protocol(snapshot, owner, listener, kind)
     };
-    (refuses(RefusedListeners::OtherKinds) && kinds.any(is_other)).then_some(Conflict::OtherKinds)
+    (rejects(RejectedListeners::OtherKinds) && kinds.any(is_other)).then_some(Conflict::OtherKinds)
 }
 
 /// Whether a controller is known not to serve `ListenerSets` of a kind, and did not report that it accepts this one: a later

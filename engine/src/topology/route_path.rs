@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::controller_facts;
-use crate::kinds::profile::RefusedServices;
+use crate::kinds::profile::RejectedServices;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::{Level, Step};
 use crate::model::object::{BackendRef, Node, Object, ParentRef, PortProtocol};
@@ -181,14 +181,14 @@ pub fn refused(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> O
     else {
         return None;
     };
-    let refuses = |what| {
-        let refuses = |parent: &ParentRef| {
+    let rejects = |what| {
+        let rejects = |parent: &ParentRef| {
             let facts = controller_facts(snapshot, &parent.object);
-            facts.is_some_and(|facts| facts.refuses_services.contains(&what))
+            facts.is_some_and(|facts| facts.rejected_services.contains(&what))
         };
-        !route.parents().is_empty() && route.parents().iter().all(refuses)
+        !route.parents().is_empty() && route.parents().iter().all(rejects)
     };
-    if *is_external_name && refuses(RefusedServices::ExternalName) {
+    if *is_external_name && rejects(RejectedServices::ExternalName) {
         return Some(Unreached::ExternalName);
     }
     let number = reference.port?;
@@ -198,8 +198,8 @@ pub fn refused(snapshot: &Snapshot, route: &Object, reference: &BackendRef) -> O
     };
     let mut there = ports.iter().filter(|port| port.number == number).peekable();
     let is_other = there.peek().is_some() && there.all(|port| port.protocol != protocol);
-    let is_refused = is_other && refuses(RefusedServices::OtherProtocol);
-    is_refused.then_some(Unreached::OtherProtocol(number))
+    let is_rejected = is_other && rejects(RejectedServices::OtherProtocol);
+    is_rejected.then_some(Unreached::OtherProtocol(number))
 }
 
 /// The port of a reference to a Service that has other ports only.

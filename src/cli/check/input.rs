@@ -47,8 +47,8 @@ pub(super) struct Input {
     pub(super) rerouted: Vec<Finding>,
     /// Objects from files without a creation time.
     pub(super) undated: BTreeSet<ObjectKey>,
-    /// Objects that are in no file: controllers make them of others.
-    pub(super) made: BTreeSet<ObjectKey>,
+    /// Objects that are in no file: controllers generate them from others.
+    pub(super) generated: BTreeSet<ObjectKey>,
     /// Objects that are defined twice.
     pub(super) doubles: Vec<Double>,
     /// Files, or parts of them, that could not be used.
@@ -183,7 +183,7 @@ impl Input {
             origins: loaded.origins,
             departures: loaded.departures.into_values().flatten().collect(),
             undated: loaded.undated,
-            made: loaded.made,
+            generated: loaded.generated,
             doubles: loaded.doubles,
             problems: loaded.problems,
             ..self.clone()

@@ -97,7 +97,7 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     });
     let policies = keys.iter().filter(|key| input.after.policy(key).is_some());
     let policies: BTreeSet<ObjectKey> = policies.map(|key| (*key).clone()).collect();
-    let is_written = |key: &ObjectKey| !input.made.contains(key);
+    let is_written = |key: &ObjectKey| !input.generated.contains(key);
     let written = keys.iter().filter(|key| is_written(key)).count();
     let written_policies = policies.iter().filter(|key| is_written(key)).count();
     let report = Report {

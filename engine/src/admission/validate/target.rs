@@ -280,8 +280,8 @@ fn unsupported_kind(policy: &Policy, entry: &Entry<'_>, target: &TargetRef) -> O
     let profile = &policy.profile;
     let refused = &profile.refused;
     let message = if refused.kinds.contains(&target.gk) {
-        let (kind, wrong, instead) = (&profile.gk.kind, &target.gk, &refused.instead);
-        format!("{kind} cannot target {wrong}; name {instead}")
+        let (kind, wrong, suggestion) = (&profile.gk.kind, &target.gk, &refused.suggestion);
+        format!("{kind} cannot target {wrong}; name {suggestion}")
     } else if profile.takes(entry.field, &target.gk, target.selects()) {
         return None;
     } else {

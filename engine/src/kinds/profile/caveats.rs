@@ -59,7 +59,7 @@ pub struct CaveatFile {
     pub filters_of_backends: bool,
     /// Whether a policy without a known effect on a target of these kinds may act there all the same, so that its effect is not known.
     #[serde(default)]
-    pub acts_elsewhere: bool,
+    pub may_act_elsewhere: bool,
     /// It applies if each of these fields has one of these values: `spec.mergeType: [StrategicMerge]`. Paths and values
     /// are those of `weakenedBy`.
     #[serde(default)]
@@ -103,7 +103,7 @@ pub struct Caveat {
     /// Applies only if a filter of a backend of a route names a policy of the kind.
     pub filters_of_backends: bool,
     /// Whether a policy without a known effect on a target of these kinds may act there all the same.
-    pub acts_elsewhere: bool,
+    pub may_act_elsewhere: bool,
     /// Applies to policies whose spec and annotations fulfil this.
     pub condition: Condition,
 }
@@ -136,7 +136,7 @@ impl Caveat {
             shared_names: file.shared_names,
             policies_on_sections: texts(&file.policies_on_sections),
             filters_of_backends: file.filters_of_backends,
-            acts_elsewhere: file.acts_elsewhere,
+            may_act_elsewhere: file.may_act_elsewhere,
             condition: Condition::read(&file.when, &file.unless).with_annotations(&file.annotated),
         }
     }

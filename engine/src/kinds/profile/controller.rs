@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::DelegationFile;
+use super::generated_policy::GeneratedPolicyFile;
 use super::kind_match::Match;
-use super::made_policy::MadePolicyFile;
 use super::paths::setting_path;
 use super::vocabulary::EqualAge;
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -52,31 +52,32 @@ pub struct ControllerFile {
     pub default_route_kinds: BTreeMap<String, Vec<String>>,
     /// Listeners that it does not serve at all, although others serve what they can of them.
     #[serde(default)]
-    pub refuses_listeners: Vec<RefusedListeners>,
+    pub rejected_listeners: Vec<RejectedListeners>,
     /// The kinds of `ListenerSets` whose listeners it serves: `ListenerSet`, `XListenerSet`; both if absent.
     pub listener_sets: Option<Vec<String>>,
     /// Services to which it sends no requests of routes, although others do.
     #[serde(default)]
-    pub refuses_services: Vec<RefusedServices>,
+    pub rejected_services: Vec<RejectedServices>,
     /// Whether listeners that leave TLS to their backends take `TCPRoutes`, too.
     #[serde(default)]
     pub tcp_routes_with_passthrough: bool,
     /// Whether of conflicting listeners of one Gateway it accepts the first. Otherwise it accepts none of them.
     #[serde(default)]
     pub first_listener_wins: bool,
-    /// Routes that it, or a project on top of it, makes of other objects. Manifests come without them.
+    /// Routes that it, or a project on top of it, generates from other objects. Manifests come without them.
     #[serde(default)]
-    pub makes_routes: Vec<MadeRouteFile>,
+    pub generated_routes: Vec<GeneratedRouteFile>,
     /// Kinds of its own that attach to Gateways and `ListenerSets` by `spec.parentRefs`, beside routes. attache does not follow
     /// requests to them.
     #[serde(default)]
     pub attached_kinds: Vec<AttachedKindFile>,
     /// Kinds of its own whose objects answer the requests of rules of `HTTPRoutes` that name them in a filter.
     #[serde(default)]
-    pub answering_filters: Vec<AnsweringFilterFile>,
-    /// Those of its `GatewayClasses` whose Gateways serve the Services that name them by label, with routes or without: waypoints.
+    pub direct_response_filters: Vec<DirectResponseFilterFile>,
+    /// Those of its `GatewayClasses` whose Gateways are waypoints: they serve the Services that name them by label, with routes or
+    /// without.
     #[serde(default)]
-    pub serves_without_routes: BTreeSet<String>,
+    pub waypoint_classes: BTreeSet<String>,
     /// The `GatewayClasses` that it creates itself, each with the `controllerName` in it. Manifests come without them, so
     /// they are never reported as missing.
     #[serde(default)]
@@ -89,10 +90,10 @@ pub struct ControllerFile {
     pub rule_order: RuleOrder,
 }
 
-/// A kind of which a controller makes routes, each with the parents, hostnames and matches of its object.
+/// A kind from which a controller generates routes, each with the parents, hostnames and matches of its object.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MadeRouteFile {
+pub struct GeneratedRouteFile {
     /// The kind.
     pub from: Match,
     /// The kind of the routes, of the group `gateway.networking.k8s.io`.
@@ -102,15 +103,15 @@ pub struct MadeRouteFile {
     pub prefix: String,
     /// The kind of the backends that its rules name without a kind, if they name backends.
     pub backends: Option<Match>,
-    /// Policies that it makes on the route.
+    /// Policies that it generates on the route.
     #[serde(default)]
-    pub policies: Vec<MadePolicyFile>,
+    pub policies: Vec<GeneratedPolicyFile>,
 }
 
 /// A kind whose objects answer requests if a filter names them.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AnsweringFilterFile {
+pub struct DirectResponseFilterFile {
     /// The API group.
     pub group: String,
     /// Kind.
@@ -136,13 +137,13 @@ pub struct AttachedKindFile {
     pub kind: String,
     /// The name of a backend of the kind that stands for all objects of the kind whose parent is the rule, if routes may have
     /// one: `*`. No object has it.
-    pub backend_for_all: Option<String>,
+    pub wildcard_backend: Option<String>,
 }
 
 /// Listeners that a controller does not serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum RefusedListeners {
+pub enum RejectedListeners {
     /// With the protocol HTTPS or TLS and without `tls`.
     WithoutTls,
     /// With a kind in `allowedRoutes.kinds` that the protocol does not take. Otherwise the other kinds count.
@@ -152,7 +153,7 @@ pub enum RefusedListeners {
 /// Services to which a controller sends no requests of routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum RefusedServices {
+pub enum RejectedServices {
     /// Of the type `ExternalName`.
     ExternalName,
     /// Whose port with the number has another protocol than UDP for `UDPRoutes`, TCP for other routes.
@@ -246,13 +247,13 @@ impl AttachedKindFile {
     pub(super) fn stands_for_all(&self, backend: &ObjectKey) -> bool {
         let gk = &backend.gk;
         let is_of_kind = (&*gk.group, &*gk.kind) == (&*self.group, &*self.kind);
-        is_of_kind && self.backend_for_all.as_deref() == Some(&*backend.name)
+        is_of_kind && self.wildcard_backend.as_deref() == Some(&*backend.name)
     }
 }
 
-// === impl AnsweringFilterFile ===
+// === impl DirectResponseFilterFile ===
 
-impl AnsweringFilterFile {
+impl DirectResponseFilterFile {
     /// Whether the objects of a kind may answer.
     pub fn is_of(&self, gk: &GroupKind) -> bool {
         (&*gk.group, &*gk.kind) == (&*self.group, &*self.kind)

@@ -66,7 +66,7 @@ pub struct Inheritance {
     pub direction: Direction,
     /// Settings that are in force for both: `spec.extAuth`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub together: Vec<String>,
+    pub accumulate: Vec<String>,
 }
 
 // === impl DelegationFile ===
@@ -107,7 +107,7 @@ impl Inheritance {
     }
 
     /// The settings that are in force for both, as paths within the settings.
-    pub fn together(&self) -> Vec<Vec<String>> {
-        setting_paths(&self.together)
+    pub fn accumulated(&self) -> Vec<Vec<String>> {
+        setting_paths(&self.accumulate)
     }
 }

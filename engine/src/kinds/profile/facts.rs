@@ -99,7 +99,9 @@ impl Profile {
             fact("hierarchy", &self.hierarchy, |v| json!(v)),
             fact("conflict.sameTarget", &self.same_target, |v| json!(v)),
             fact("conflict.scope", &self.conflict_scope, |v| json!(v)),
-            fact("conflict.oneUntargeted", &self.one_untargeted, |v| json!(v)),
+            fact("conflict.oneWithNoTarget", &self.one_with_no_target, |v| {
+                json!(v)
+            }),
             fact("conflict.clashes", &self.clashes, |v| json!(v)),
             fact("conflict.weight", &self.weight, |v| json!(v)),
             fact("conflict.equalAge", &self.equal_age, |v| json!(v)),
@@ -143,7 +145,7 @@ impl Profile {
             }),
             fact("merge.appendLists", &merging.append_lists, |v| json!(v)),
             fact("merge.emptySpec", &merging.empty_spec, |v| json!(v)),
-            fact("merge.essential", &merging.essential, |v| {
+            fact("merge.nonEmptyIf", &merging.non_empty_if, |v| {
                 list(v, |field| json!(format!("spec.{field}")))
             }),
             fact("merge.exclude", &self.exclude, |v| json!(v)),
@@ -158,13 +160,15 @@ impl Profile {
             fact("merge.stagePerPolicy", &merging.stage_per_policy, |v| {
                 json!(v)
             }),
-            fact("merge.final", &merging.lasting, |v| {
+            fact("merge.keptFromAbove", &merging.kept_from_above, |v| {
                 list(v, |path: &Vec<String>| json!(spec_path(path)))
             }),
-            fact("merge.apart", &merging.apart, |v| json!(v)),
-            fact("merge.together", &merging.together, |v| {
-                list(v, |path: &Vec<String>| json!(spec_path(path)))
-            }),
+            fact("merge.partitionBy", &merging.partition_by, |v| json!(v)),
+            fact(
+                "merge.accumulatePerStage",
+                &merging.accumulate_per_stage,
+                |v| list(v, |path: &Vec<String>| json!(spec_path(path))),
+            ),
             fact("merge.inheritance", &merging.inheritance, |v| {
                 json!(v.as_deref())
             }),
@@ -209,8 +213,8 @@ impl Profile {
             fact("caveats", &self.caveats, |v| {
                 list(v, |caveat| json!(caveat.text))
             }),
-            fact("needs", &self.needs, |_| {
-                json!(super::needs::shown(&self.needs))
+            fact("requirements", &self.requirements, |_| {
+                json!(super::requirements::shown(&self.requirements))
             }),
             fact("references", &self.references, |v| {
                 list(v, super::Reference::json)
@@ -311,8 +315,10 @@ fn reference(field: &RefField) -> Value {
         ("needsSection", json!(field.needs_section.then_some(true))),
         ("unique", json!(field.unique.then_some(true))),
         (
-            "hides",
-            json!((!field.hides.is_empty()).then_some(&field.hides)),
+            "takesPrecedenceOver",
+            json!(
+                (!field.takes_precedence_over.is_empty()).then_some(&field.takes_precedence_over)
+            ),
         ),
         ("inNamespace", json!(field.in_namespace.as_ref().map(kind))),
     ];
@@ -353,7 +359,7 @@ fn on_listeners(on: &OnListeners) -> Value {
         paths.collect()
     };
     json!({"protocols": on.protocols, "settings": on.settings.as_deref().map(paths),
-           "without": paths(&on.without), "stages": on.stages})
+           "exceptSettings": paths(&on.except_settings), "stages": on.stages})
 }
 
 fn port_settings(ports: Option<&PortSettings>) -> Value {

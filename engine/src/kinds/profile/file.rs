@@ -14,7 +14,7 @@ use super::reported_invalid::ReportedInvalidFile;
 use super::weakness::{AlternativesFile, WeaknessFile};
 use super::{
     ActsThroughFile, Clash, Class, ConflictScope, CrossNamespace, EqualAge, NameComparison,
-    NeedFile, OnMissing, Only, Parent, RefusedFile, SameTarget, SectionNaming, ServiceAs,
+    OnMissing, Only, Parent, RefusedFile, RequirementFile, SameTarget, SectionNaming, ServiceAs,
     StatusShape,
 };
 use crate::model::level::Level;
@@ -23,7 +23,8 @@ use crate::model::section::PortsBy;
 mod merge;
 
 pub use merge::{
-    Apart, Dialect, IdleFile, Merge, Number, OnRoutesFile, StanzasFile, StrategyFile, StrategyValue,
+    Dialect, IdleFile, Merge, Number, OnRoutesFile, PartitionBy, StanzasFile, StrategyFile,
+    StrategyValue,
 };
 
 /// A file of profiles.
@@ -82,8 +83,9 @@ pub struct ProfileFile {
     /// it. A path that loses the last of these settings is reported as a finding of its own. `spec` alone means any
     /// policy of the kind.
     pub protects: Option<BTreeMap<String, Vec<String>>>,
-    /// Fields without which a policy is rejected, by its definition or by the admission of its controllers.
-    pub needs: Option<Vec<NeedFile>>,
+    /// Fields and kinds of targets that a policy must have, or else its definition or the admission of its controllers
+    /// rejects it.
+    pub requirements: Option<Vec<RequirementFile>>,
     /// Settings that switch such a protection off: `spec.extAuth.disable`.
     pub switched_off_by: Option<Vec<String>>,
     /// Values with which settings protect only some requests, or none.
@@ -129,8 +131,8 @@ pub struct ProfileFile {
 pub struct Conflict {
     /// Which policy wins on one target and section.
     pub same_target: Option<SameTarget>,
-    /// Whether only the oldest of the policies without a target in one namespace counts.
-    pub one_untargeted: Option<bool>,
+    /// Whether only one of the policies without a target in one namespace counts: the oldest.
+    pub one_with_no_target: Option<bool>,
     /// Which policies of one object conflict at all.
     pub scope: Option<ConflictScope>,
     /// Conditions on other objects under which controllers reject a policy.
@@ -248,8 +250,8 @@ pub struct GatewayByLabelFile {
     pub label: String,
     /// The label with the namespace of the Gateway, next to the other one; the namespace of the object if absent.
     pub namespace_label: String,
-    /// The name by which the object declares that it has no Gateway, regardless of its Namespace.
-    pub nobody: String,
+    /// The value of `label` by which the object declares that it has no Gateway, regardless of its Namespace.
+    pub opt_out_value: String,
     /// The protocol of the listener that decides from which namespaces objects may name the Gateway; only from its
     /// own if there is no such listener.
     pub protocol: String,
@@ -333,7 +335,7 @@ pub struct RefFile {
     pub unique: bool,
     /// Fields that are ignored if this one is set: `spec.targetRefs`.
     #[serde(default)]
-    pub hides: Vec<String>,
+    pub takes_precedence_over: Vec<String>,
     /// The kind of which all objects in the policy's own Namespace are targets, too, if that Namespace is one.
     pub in_namespace: Option<Match>,
 }

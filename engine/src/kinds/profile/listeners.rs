@@ -13,7 +13,7 @@ use crate::model::object::Listener;
 
 /// Listeners on which only some settings act, or policies merge in other stages.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OnListenersFile {
     /// Their protocols: `TCP`.
     pub protocols: Vec<String>,
@@ -24,7 +24,7 @@ pub struct OnListenersFile {
     pub settings: Option<Vec<String>>,
     /// Those of `settings` that do not act there.
     #[serde(default)]
-    pub without: Vec<String>,
+    pub except_settings: Vec<String>,
     /// The stages there, if they are not those of `merge.stages`.
     pub stages: Option<Vec<Vec<Level>>>,
 }
@@ -38,7 +38,7 @@ pub struct OnListeners {
     /// The settings that act there, as paths within the settings; all if there is no list.
     pub settings: Option<Vec<Vec<String>>>,
     /// The settings that do not act there.
-    pub without: Vec<Vec<String>>,
+    pub except_settings: Vec<Vec<String>>,
     /// The stages there, if they are others.
     pub stages: Option<Vec<Vec<Level>>>,
     /// The facts that apply there, if policies merge in other stages.
@@ -53,7 +53,7 @@ impl OnListeners {
             protocols: texts(&file.protocols),
             passthrough: file.passthrough,
             settings: file.settings.as_deref().map(setting_paths),
-            without: setting_paths(&file.without),
+            except_settings: setting_paths(&file.except_settings),
             stages: file.stages.clone(),
             profile: None,
         }
@@ -80,7 +80,7 @@ impl OnListeners {
         let Value::Object(fields) = spec else {
             return;
         };
-        for path in &self.without {
+        for path in &self.except_settings {
             remove(fields, path);
         }
         let Some(settings) = &self.settings else {

@@ -44,7 +44,7 @@ pub enum Open {
     /// One of these values. `null` and objects are read as in `when`.
     OneOf(#[schemars(with = "Vec<Value>")] Vec<Literal>),
     /// A list with all of these values.
-    Together(Vec<String>),
+    ContainsAll(Vec<String>),
     /// A range of addresses, or a list of ranges, with every IPv4 address.
     Addresses,
     /// An expression in CEL that is true whatever the request is.
@@ -178,7 +178,7 @@ impl Open {
                     .min_by_key(|extent| !matches!(extent, Extent::Every))
                     .unwrap_or(Extent::Other)
             }
-            (Self::Together(_) | Self::Addresses, Value::Array(items)) => {
+            (Self::ContainsAll(_) | Self::Addresses, Value::Array(items)) => {
                 Extent::Part(self, items.iter().filter_map(Value::as_str).collect())
             }
             (Self::Addresses, Value::String(range)) => Extent::Part(self, vec![range]),
@@ -191,7 +191,7 @@ impl Open {
     /// Whether these values are all that there are.
     fn is_complete(&self, values: &[&str]) -> bool {
         match self {
-            Self::Together(all) => all.iter().all(|value| values.contains(&&**value)),
+            Self::ContainsAll(all) => all.iter().all(|value| values.contains(&&**value)),
             Self::Addresses => addresses::are_all(values),
             _ => false,
         }
@@ -275,7 +275,7 @@ mod tests {
             "deny": {"action": "Deny"},
             "open": {"fields": {
                 "action": "any",
-                "methods": {"together": ["GET", "POST"]},
+                "methods": {"containsAll": ["GET", "POST"]},
                 "cidrs": "addresses",
                 "path": {"either": [
                     {"oneOf": [{"type": "Prefix", "value": "/"}]},

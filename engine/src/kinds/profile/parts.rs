@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::delegation::InheritanceFile;
-use super::file::Apart;
+use super::file::PartitionBy;
 use super::{
     DictatedBy, Direction, EmptySpec, Fact, MergeWith, OnListeners, Only, Op, PortSettings,
     Strategy,
@@ -29,8 +29,8 @@ pub struct GatewayByLabel {
     pub label: Arc<str>,
     /// The label with the namespace of the Gateway.
     pub namespace_label: Arc<str>,
-    /// The name that means no Gateway.
-    pub nobody: Arc<str>,
+    /// The value of that label that means no Gateway.
+    pub opt_out_value: Arc<str>,
     /// The protocol of the listener that decides from which namespaces the Gateway may be named.
     pub protocol: Arc<str>,
     /// The label of the Gateway, or of its class, with the purpose of the Gateway.
@@ -109,7 +109,7 @@ pub struct RefField {
     /// Whether some source forbids duplicate targets.
     pub unique: bool,
     /// Fields that are ignored if this one is set.
-    pub hides: Vec<String>,
+    pub takes_precedence_over: Vec<String>,
     /// `kind` and `name`, unless entries must have them.
     pub may_lack: Vec<&'static str>,
     /// All members that entries may have, if a CRD states them.
@@ -220,9 +220,8 @@ pub struct Merging {
     pub append_lists: Fact<Vec<String>>,
     /// The effect of a policy without settings, if any source states it.
     pub empty_spec: Fact<Option<EmptySpec>>,
-    /// Fields of the settings of which a policy must have one, or it counts as empty; any field suffices if there are
-    /// none.
-    pub essential: Fact<Vec<String>>,
+    /// Fields of the settings: a policy without any of them counts as empty; any field suffices if there are none.
+    pub non_empty_if: Fact<Vec<String>>,
     /// Listeners on which only some settings act.
     pub on_listeners: Fact<Vec<OnListeners>>,
     /// The settings for single ports.
@@ -234,11 +233,11 @@ pub struct Merging {
     /// Whether each policy is a stage of its own.
     pub stage_per_policy: Fact<bool>,
     /// Settings of one stage that more specific stages do not undo, as paths within the settings.
-    pub lasting: Fact<Vec<Vec<String>>>,
-    /// Settings that are in force once per stage, as paths within the settings.
-    pub together: Fact<Vec<Vec<String>>>,
-    /// The field that keeps policies apart, if there is one.
-    pub apart: Fact<Option<Apart>>,
+    pub kept_from_above: Fact<Vec<Vec<String>>>,
+    /// Settings that are in force once per stage, in addition to those of other stages, as paths within the settings.
+    pub accumulate_per_stage: Fact<Vec<Vec<String>>>,
+    /// The field by whose value policies are partitioned, if there is one.
+    pub partition_by: Fact<Option<PartitionBy>>,
     /// How policies of a route that delegates merge with those of the routes that it delegates to, if it may say so.
     pub inheritance: Fact<Option<Arc<InheritanceFile>>>,
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::controller::{AttachedKindFile, ControllerFile, MadeRouteFile};
+use super::controller::{AttachedKindFile, ControllerFile, GeneratedRouteFile};
 use super::delegation::DelegationFile;
 use super::{Profile, Source, file, resolve, retained};
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -91,9 +91,9 @@ impl ProfileRules {
     }
 
     /// The kinds of which controllers make routes.
-    pub fn made_routes(&self) -> impl Iterator<Item = &MadeRouteFile> {
+    pub fn generated_routes(&self) -> impl Iterator<Item = &GeneratedRouteFile> {
         let controllers = self.controllers.values();
-        controllers.flat_map(|facts| &facts.makes_routes)
+        controllers.flat_map(|facts| &facts.generated_routes)
     }
 
     /// Kinds of controllers that attach to Gateways like routes.

@@ -32,7 +32,11 @@ fn field(file: &RefFile) -> RefField {
         namespace: file.namespace,
         max: file.max,
         unique: file.unique,
-        hides: file.hides.iter().map(|path| within_spec(path)).collect(),
+        takes_precedence_over: file
+            .takes_precedence_over
+            .iter()
+            .map(|path| within_spec(path))
+            .collect(),
         may_lack: Vec::new(),
         members: None,
         needs_group: file.needs_group,
@@ -112,7 +116,7 @@ pub(super) fn gateway_by_label(file: &GatewayByLabelFile) -> GatewayByLabel {
     GatewayByLabel {
         label: file.label.as_str().into(),
         namespace_label: file.namespace_label.as_str().into(),
-        nobody: file.nobody.as_str().into(),
+        opt_out_value: file.opt_out_value.as_str().into(),
         protocol: file.protocol.as_str().into(),
         purpose_label: file.purpose_label.as_str().into(),
         purposes: texts(&file.purposes),

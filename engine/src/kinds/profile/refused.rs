@@ -14,8 +14,8 @@ use crate::model::ids::GroupKind;
 pub struct RefusedFile {
     /// The kinds.
     pub kinds: Vec<Match>,
-    /// The kinds to name instead: `a backend, such as a Service`.
-    pub instead: String,
+    /// What a policy should name instead: `a backend, such as a Service`.
+    pub suggestion: String,
 }
 
 /// Kinds that no controller takes as targets.
@@ -23,8 +23,8 @@ pub struct RefusedFile {
 pub struct Refused {
     /// The kinds.
     pub kinds: Vec<GroupKind>,
-    /// The kinds to name instead.
-    pub instead: Arc<str>,
+    /// What a policy should name instead.
+    pub suggestion: Arc<str>,
 }
 
 // === impl Refused ===
@@ -33,7 +33,7 @@ impl Refused {
     pub(super) fn read(file: &RefusedFile) -> Self {
         Self {
             kinds: file.kinds.iter().map(Match::gk).collect(),
-            instead: file.instead.as_str().into(),
+            suggestion: file.suggestion.as_str().into(),
         }
     }
 }

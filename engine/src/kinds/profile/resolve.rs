@@ -12,8 +12,9 @@ use super::paths;
 use super::read;
 use super::{
     ActsThrough, Allowed, Caveat, Class, CrossNamespace, DictatedBy, Direction, Fact, Ineffective,
-    Merging, Need, OnListeners, OnRoutes, Op, PortSettings, Profile, RefField, Reference, Refused,
-    RejectedIf, ReportedInvalid, SameTarget, Source, StanzaNames, Strategies, Strategy, Weakness,
+    Merging, OnListeners, OnRoutes, Op, PortSettings, Profile, RefField, Reference, Refused,
+    RejectedIf, ReportedInvalid, Requirement, SameTarget, Source, StanzaNames, Strategies,
+    Strategy, Weakness,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -70,7 +71,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         needs_route: first(explicit, |p| p.needs_route).unwrap_or_else(|| default(true)),
         parents,
         conflict_scope: stated(explicit, |p| p.conflict.scope),
-        one_untargeted: stated(explicit, |p| p.conflict.one_untargeted),
+        one_with_no_target: stated(explicit, |p| p.conflict.one_with_no_target),
         clashes: stated(explicit, |p| p.conflict.clashes.clone()),
         hierarchy: stated(explicit, |p| p.hierarchy.clone()),
         service_as: stated(explicit, |p| p.targets.service_as),
@@ -122,8 +123,9 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         caveats: stated(explicit, |p| {
             Some(p.caveats.as_ref()?.iter().map(Caveat::read).collect())
         }),
-        needs: stated(explicit, |p| {
-            Some(p.needs.as_ref()?.iter().map(Need::read).collect())
+        requirements: stated(explicit, |p| {
+            let requirements = p.requirements.as_ref()?.iter();
+            Some(requirements.map(Requirement::read).collect())
         }),
         protects: stated(explicit, read::protections),
         switched_off_by: stated(explicit, |p| {
@@ -401,18 +403,18 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         levels_by_age: stated(explicit, |p| p.merge.levels_by_age.clone()),
         stages: stated(explicit, |p| p.merge.stages.clone()),
         stage_per_policy: stated(explicit, |p| p.merge.stage_per_policy),
-        lasting: stated(explicit, |p| {
-            Some(paths::setting_paths(p.merge.lasting.as_ref()?))
+        kept_from_above: stated(explicit, |p| {
+            Some(paths::setting_paths(p.merge.kept_from_above.as_ref()?))
         }),
-        apart: stated(explicit, |p| p.merge.apart.clone().map(Some)),
-        together: stated(explicit, |p| {
-            Some(paths::setting_paths(p.merge.together.as_ref()?))
+        partition_by: stated(explicit, |p| p.merge.partition_by.clone().map(Some)),
+        accumulate_per_stage: stated(explicit, |p| {
+            Some(paths::setting_paths(p.merge.accumulate_per_stage.as_ref()?))
         }),
         inheritance: stated(explicit, |p| {
             Some(Some(Arc::new(p.merge.inheritance.clone()?)))
         }),
-        essential: stated(explicit, |p| {
-            let fields = p.merge.essential.as_ref()?;
+        non_empty_if: stated(explicit, |p| {
+            let fields = p.merge.non_empty_if.as_ref()?;
             Some(
                 fields
                     .iter()

@@ -123,9 +123,8 @@ pub(super) fn enforce(
             by_gateway.entry(gateway).or_default().add(tally_of_list);
         }
     }
-    let by_gateway = by_gateway.into_iter();
-    let by_gateway = by_gateway.filter_map(|(key, tally)| Some((key, tally.state()?)));
-    status.through = by_gateway.collect();
+    let with_state = |(key, tally): (ObjectKey, Tally)| Some((key, tally.state()?));
+    status.through = by_gateway.into_iter().filter_map(with_state).collect();
     status.state = Some(if policy.adds_nothing() {
         let why = policy.why_not_applied().map(ToString::to_string);
         let why = why.unwrap_or_else(|| "it sets nothing".to_owned());
@@ -156,7 +155,7 @@ fn unless_unknown(
 ) -> State {
     let is_idle = matches!(state, State::NoEffect(_));
     let elsewhere = || {
-        let elsewhere = policy.acts_elsewhere(snapshot, &target.object.gk);
+        let elsewhere = policy.may_act_elsewhere(snapshot, &target.object.gk);
         elsewhere.map(ToOwned::to_owned)
     };
     let elsewhere = is_idle.then(elsewhere).flatten();
@@ -179,9 +178,9 @@ fn unsettled(policy: &Policy, group: &PathGroup, target: &Place) -> Option<Strin
     let rivals = level.policies.iter();
     let mut rivals =
         rivals.filter(|rival| rival.key() != policy.key() && act_together(policy, rival));
-    let together = &policy.profile.merging.together;
+    let accumulated = &policy.profile.merging.accumulate_per_stage;
     let mut leaves = group.effective.leaves();
-    leaves.retain(|(path, _)| !together.iter().any(|setting| is_under(path, setting)));
+    leaves.retain(|(path, _)| !accumulated.iter().any(|setting| is_under(path, setting)));
     rivals.find_map(|rival| {
         let (path, _) = leaves.iter().find(|(path, setting)| {
             let loser = if setting.policy == *policy.key() {

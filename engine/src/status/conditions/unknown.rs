@@ -83,7 +83,7 @@ fn by_services(snapshot: &Snapshot, target: &Place) -> Option<String> {
         return None;
     };
     let facts = controller_facts(snapshot, &target.object)?;
-    facts.serves_without_routes.contains(&**class).then(|| {
+    facts.waypoint_classes.contains(&**class).then(|| {
         format!(
             "{target} serves Services that name it by label, and attache does not look for them"
         )

@@ -52,8 +52,8 @@ pub struct Merge {
     /// The effect of a policy without settings. By default it replaces others if policies of the kind replace each
     /// other as a whole, and does nothing if they merge.
     pub empty_spec: Option<EmptySpec>,
-    /// Fields of which a policy must have one, or it counts as empty: `spec.rules`.
-    pub essential: Option<Vec<String>>,
+    /// Fields of which a policy must have at least one, or it counts as empty: `spec.rules`.
+    pub non_empty_if: Option<Vec<String>>,
     /// Fields of `spec` that are not settings, in addition to targets and strategy.
     pub exclude: Option<Vec<String>>,
     /// Routes on which only some settings act; a setting that a more specific policy does not have is filled in from
@@ -75,20 +75,20 @@ pub struct Merge {
     pub stage_per_policy: Option<bool>,
     /// Settings of a less specific stage that a more specific one does not undo: `spec.extAuth.disable` keeps
     /// `extAuth` as it is.
-    #[serde(rename = "final")]
-    pub lasting: Option<Vec<String>>,
+    pub kept_from_above: Option<Vec<String>>,
     /// Settings that are in force once per stage, in addition to those of other stages: `spec.extAuth`.
-    pub together: Option<Vec<String>>,
-    /// The field that keeps policies apart: those with one value do not merge with those with another one.
-    pub apart: Option<Apart>,
+    pub accumulate_per_stage: Option<Vec<String>>,
+    /// The field by whose value policies are partitioned: those with one value do not merge with those with another one.
+    pub partition_by: Option<PartitionBy>,
     /// How policies of a route that delegates merge with those of the routes that it delegates to.
     pub inheritance: Option<InheritanceFile>,
 }
 
-/// A field that keeps policies apart: those with one value do not merge with those with another one, and both are in force.
+/// A field by whose value policies are partitioned: those with one value do not merge with those with another one, and both
+/// are in force.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Apart {
+pub struct PartitionBy {
     /// The field, as a path within the settings.
     pub field: Vec<String>,
     /// The value of a policy without one.

@@ -1,35 +1,41 @@
-//! Whether a policy has the fields without which it is rejected.
+//! Whether a policy has the fields and targets without which it is rejected.
 
 use serde_json::Value;
 
 use super::{Entry, entries};
-use crate::kinds::profile::{ANY_VALUE, Need, Profile};
+use crate::kinds::profile::{ANY_VALUE, Profile, Requirement};
 
 // === impl Profile ===
 
 impl Profile {
     /// The missing fields for which a policy with this spec is rejected: `needs rules where action is DENY`.
     pub fn unmet(&self, spec: &Value) -> Option<String> {
-        let need = self.needs.iter().find(|need| !is_met(need, spec, self));
-        need.map(Need::words)
+        let mut requirements = self.requirements.iter();
+        let unmet = requirements.find(|requirement| !is_met(requirement, spec, self));
+        unmet.map(Requirement::words)
     }
 }
 
-fn is_met(need: &Need, spec: &Value, profile: &Profile) -> bool {
-    let asked = need.when.iter().all(|(path, texts)| {
+fn is_met(requirement: &Requirement, spec: &Value, profile: &Profile) -> bool {
+    let Requirement {
+        any_of,
+        targets,
+        when,
+    } = requirement;
+    let asked = when.iter().all(|(path, texts)| {
         let value = value_at(spec, path);
         let is = |text: &String| value.and_then(Value::as_str) == Some(text);
         texts
             .iter()
             .any(|text| is(text) || (text == ANY_VALUE && is_set(value)))
     });
-    let any_of = || need.any_of.iter().any(|path| is_set(value_at(spec, path)));
+    let has_field = || any_of.iter().any(|path| is_set(value_at(spec, path)));
     let is_target = |entry: &Entry<'_>| {
         let target = entry.target.as_ref().ok();
-        target.is_none_or(|target| need.targets.iter().any(|kind| **kind == *target.gk.kind))
+        target.is_none_or(|target| targets.iter().any(|kind| **kind == *target.gk.kind))
     };
-    let targets = || need.targets.is_empty() || entries(spec, profile).iter().all(is_target);
-    !asked || ((need.any_of.is_empty() || any_of()) && targets())
+    let has_targets = || targets.is_empty() || entries(spec, profile).iter().all(is_target);
+    !asked || ((any_of.is_empty() || has_field()) && has_targets())
 }
 
 fn value_at<'a>(spec: &'a Value, path: &[String]) -> Option<&'a Value> {

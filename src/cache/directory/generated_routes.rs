@@ -1,5 +1,5 @@
-//! Routes that controllers make of other objects, and policies on them, which manifests therefore lack: the `HTTPRoute` of an
-//! `AIGatewayRoute`.
+//! Routes that controllers generate from other objects, and policies on them, which manifests therefore lack: the `HTTPRoute` of
+//! an `AIGatewayRoute`.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::super::manifest::{Manifest, Manifests};
-use crate::engine::kinds::profile::{MadePolicyFile, MadeRouteFile, ProfileRules};
+use crate::engine::kinds::profile::{GeneratedPolicyFile, GeneratedRouteFile, ProfileRules};
 use crate::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::engine::model::literal::Literal;
 
 /// The fields of a rule that the rule of the route has too.
 const TAKEN_OVER: [&str; 2] = ["name", "matches"];
 
-/// The fields of an object that its route is made from.
+/// The fields of an object that its route is generated from.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Source {
@@ -33,23 +33,25 @@ struct Metadata {
 /// A kind, namespace and name.
 type Name = (GroupKind, Option<String>, String);
 
-/// Adds the routes that controllers make of objects among the manifests, and the policies on them, without those that the manifests
-/// have, and returns their keys.
+/// Adds the routes that controllers generate from objects among the manifests, and the policies on them, without those that the
+/// manifests have, and returns their keys.
 pub(super) fn add(
     manifests: &mut Manifests,
     rules: &ProfileRules,
     namespace: &str,
 ) -> BTreeSet<ObjectKey> {
-    let made: Vec<(&MadeRouteFile, GroupKind)> = rules
-        .made_routes()
-        .map(|made| (made, made.from.gk()))
+    let generated: Vec<(&GeneratedRouteFile, GroupKind)> = rules
+        .generated_routes()
+        .map(|generated| (generated, generated.from.gk()))
         .collect();
     let all = manifests.objects.iter();
     let sources = all.flat_map(|manifest| {
-        let of_kind = made.iter().filter(|(_, from)| *from == manifest.gk);
-        of_kind.flat_map(|(made, _)| {
+        let of_kind = generated.iter().filter(|(_, from)| *from == manifest.gk);
+        of_kind.flat_map(|(generated, _)| {
             let source = read(&manifest.json);
-            source.map_or_else(Vec::new, |source| made_of(manifest, &source, made))
+            source.map_or_else(Vec::new, |source| {
+                generated_from(manifest, &source, generated)
+            })
         })
     });
     let mut added: Vec<(Name, Manifest)> = sources.collect();
@@ -83,10 +85,10 @@ fn name(manifest: &Manifest) -> Option<Name> {
 
 /// The backends of a rule: those that it names in its namespace. Without any, the object itself
 /// stands for the backends that the controller sends requests to.
-fn backends(rule: &Value, made: &MadeRouteFile, name: &str) -> Value {
-    let own = json!([{"group": made.from.group, "kind": made.from.kind, "name": name}]);
+fn backends(rule: &Value, generated: &GeneratedRouteFile, name: &str) -> Value {
+    let own = json!([{"group": generated.from.group, "kind": generated.from.kind, "name": name}]);
     let named = rule.get("backendRefs").and_then(Value::as_array);
-    let (Some(named), Some(kind)) = (named, &made.backends) else {
+    let (Some(named), Some(kind)) = (named, &generated.backends) else {
         return own;
     };
     let backend = |backend: &Value| {
@@ -110,10 +112,14 @@ fn backends(rule: &Value, made: &MadeRouteFile, name: &str) -> Value {
 }
 
 /// The route of an object, and the policies on it, with their names.
-fn made_of(manifest: &Manifest, source: &Source, made: &MadeRouteFile) -> Vec<(Name, Manifest)> {
-    let policies = made.policies.iter();
-    let policies = policies.filter_map(|policy| self::policy(manifest, source, made, policy));
-    route(manifest, source, made)
+fn generated_from(
+    manifest: &Manifest,
+    source: &Source,
+    generated: &GeneratedRouteFile,
+) -> Vec<(Name, Manifest)> {
+    let policies = generated.policies.iter();
+    let policies = policies.filter_map(|policy| self::policy(manifest, source, generated, policy));
+    route(manifest, source, generated)
         .into_iter()
         .chain(policies)
         .collect()
@@ -123,16 +129,16 @@ fn made_of(manifest: &Manifest, source: &Source, made: &MadeRouteFile) -> Vec<(N
 fn policy(
     manifest: &Manifest,
     source: &Source,
-    made: &MadeRouteFile,
-    policy: &MadePolicyFile,
+    generated: &GeneratedRouteFile,
+    policy: &GeneratedPolicyFile,
 ) -> Option<(Name, Manifest)> {
     let Source {
         metadata,
         spec: Literal(spec),
     } = source;
     let mut settings = policy.settings(spec)?;
-    let route = format!("{}{}", made.prefix, metadata.name);
-    let target = json!([{"group": GATEWAY_API, "kind": made.kind, "name": route}]);
+    let route = format!("{}{}", generated.prefix, metadata.name);
+    let target = json!([{"group": GATEWAY_API, "kind": generated.kind, "name": route}]);
     settings.insert("targetRefs".to_owned(), target);
     let (gk, version) = (policy.kind.gk(), &policy.version);
     let name = format!("{}{}{}", policy.prefix, metadata.name, policy.suffix);
@@ -152,33 +158,37 @@ fn policy(
 }
 
 /// The route of an object, with its name.
-fn route(manifest: &Manifest, source: &Source, made: &MadeRouteFile) -> Option<(Name, Manifest)> {
+fn route(
+    manifest: &Manifest,
+    source: &Source,
+    generated: &GeneratedRouteFile,
+) -> Option<(Name, Manifest)> {
     let Source {
         metadata,
         spec: Literal(spec),
     } = source;
-    let gk = GroupKind::gateway_api(&made.kind);
-    let name = format!("{}{}", made.prefix, metadata.name);
+    let gk = GroupKind::gateway_api(&generated.kind);
+    let name = format!("{}{}", generated.prefix, metadata.name);
     let rules = spec.get("rules").and_then(Value::as_array);
-    let made_rule = |rule: &Value| {
+    let generated_rule = |rule: &Value| {
         let mut fields = Map::new();
         for name in TAKEN_OVER {
             fields.extend(rule.get(name).map(|value| (name.to_owned(), value.clone())));
         }
-        let backends = backends(rule, made, &metadata.name);
+        let backends = backends(rule, generated, &metadata.name);
         fields.insert("backendRefs".to_owned(), backends);
         Value::Object(fields)
     };
-    let rules = rules.map(|rules| rules.iter().map(made_rule).collect::<Vec<_>>());
+    let rules = rules.map(|rules| rules.iter().map(generated_rule).collect::<Vec<_>>());
     let api_version = format!("{GATEWAY_API}/v1");
     let json = json!({
         "apiVersion": api_version,
-        "kind": made.kind,
+        "kind": generated.kind,
         "metadata": {"name": name, "namespace": metadata.namespace},
         "spec": {
             "parentRefs": spec.get("parentRefs"),
             "hostnames": spec.get("hostnames"),
-            "rules": rules.unwrap_or_else(|| vec![made_rule(&Value::Null)]),
+            "rules": rules.unwrap_or_else(|| vec![generated_rule(&Value::Null)]),
         },
     });
     let route = Manifest {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Effective, MergeLevel, Merged, fold_levels};
-use crate::kinds::profile::{Apart, Profile};
+use crate::kinds::profile::{PartitionBy, Profile};
 use crate::policy::Policy;
 use crate::policy::StanzaRef;
 use crate::policy::tree::Tree;
@@ -12,16 +12,16 @@ use crate::policy::tree::Tree;
 /// Folds the policies with each value of the field on their own; each result is in force as a whole. `None` if all of them
 /// have one value.
 pub(super) fn folded(profile: &Profile, levels: &[MergeLevel<'_>]) -> Option<Effective> {
-    let apart = profile.merging.apart.as_ref()?;
+    let by = profile.merging.partition_by.as_ref()?;
     let policies = levels.iter().flat_map(|level| level.policies);
-    let values: BTreeSet<String> = policies.map(|policy| value(apart, policy)).collect();
+    let values: BTreeSet<String> = policies.map(|policy| value(by, policy)).collect();
     if values.len() < 2 {
         return None;
     }
     let results = values.iter().filter_map(|wanted| {
         let matching = levels.iter().map(|level| {
             let policies = level.policies.iter();
-            let policies = policies.filter(|policy| value(apart, policy) == *wanted);
+            let policies = policies.filter(|policy| value(by, policy) == *wanted);
             (level, policies.cloned().collect::<Vec<Arc<Policy>>>())
         });
         let matching: Vec<_> = matching
@@ -39,16 +39,16 @@ pub(super) fn folded(profile: &Profile, levels: &[MergeLevel<'_>]) -> Option<Eff
 
 /// Whether two policies of a kind act at the same moment of a request.
 pub(crate) fn act_together(one: &Policy, other: &Policy) -> bool {
-    let apart = one.profile.merging.apart.as_ref();
-    apart.is_none_or(|apart| value(apart, one) == value(apart, other))
+    let by = one.profile.merging.partition_by.as_ref();
+    by.is_none_or(|by| value(by, one) == value(by, other))
 }
 
 /// The value of the field in a policy, or the one that is meant if it is not set.
-fn value(apart: &Apart, policy: &Policy) -> String {
+fn value(by: &PartitionBy, policy: &Policy) -> String {
     let mut parts = policy.parts().map(StanzaRef::tree);
-    let set = parts.find_map(|tree| match tree.at(&apart.field)? {
+    let set = parts.find_map(|tree| match tree.at(&by.field)? {
         Tree::Leaf(setting) => setting.value.value().as_str().map(str::to_owned),
         _ => None,
     });
-    set.unwrap_or_else(|| apart.default.clone())
+    set.unwrap_or_else(|| by.default.clone())
 }

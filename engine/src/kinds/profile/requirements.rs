@@ -1,5 +1,5 @@
-//! Fields without which a policy of a kind is rejected, by its CRD or by the admission of its
-//! controllers.
+//! Fields and kinds of targets without which a policy of a kind is rejected, by its CRD or by the
+//! admission of its controllers.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::paths::setting_path;
 /// Fields of which a policy needs at least one, or the kinds of its targets.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NeedFile {
+pub struct RequirementFile {
     /// The fields, as paths from the root of the object: `spec.rules`.
     #[serde(default)]
     pub any_of: Vec<String>,
@@ -27,16 +27,16 @@ pub struct NeedFile {
 
 /// Fields of which a policy needs at least one, or the kinds of its targets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Need {
+pub struct Requirement {
     pub(crate) any_of: Vec<Vec<String>>,
     pub(crate) targets: Vec<String>,
     pub(crate) when: Vec<(Vec<String>, Vec<String>)>,
 }
 
-// === impl Need ===
+// === impl Requirement ===
 
-impl Need {
-    pub(super) fn read(file: &NeedFile) -> Self {
+impl Requirement {
+    pub(super) fn read(file: &RequirementFile) -> Self {
         let when = file.when.iter();
         Self {
             any_of: file.any_of.iter().map(|path| setting_path(path)).collect(),
@@ -71,7 +71,7 @@ impl Need {
 }
 
 /// The form that users see.
-pub(super) fn shown(needs: &Fact<Vec<Need>>) -> Option<Vec<String>> {
-    let words = needs.iter().map(Need::words);
-    (!needs.is_empty()).then(|| words.collect())
+pub(super) fn shown(requirements: &Fact<Vec<Requirement>>) -> Option<Vec<String>> {
+    let words = requirements.iter().map(Requirement::words);
+    (!requirements.is_empty()).then(|| words.collect())
 }

@@ -1,4 +1,4 @@
-//! Policies that a controller makes on the routes that it makes.
+//! Policies that a controller generates on the routes that it generates.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,11 @@ use super::kind_match::Match;
 use super::paths::{path, setting_path};
 use crate::model::literal;
 
-/// A policy that a controller makes of an object, on the route that it makes of the same object. It comes without a strategy.
+/// A policy that a controller generates from an object, on the route that it generates from the same object. It comes without
+/// a strategy.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MadePolicyFile {
+pub struct GeneratedPolicyFile {
     /// The kind of the policy.
     pub kind: Match,
     /// Its version.
@@ -24,15 +25,15 @@ pub struct MadePolicyFile {
     /// The suffix of the name of the policy, after the name of the object.
     #[serde(default)]
     pub suffix: String,
-    /// Its settings. If two write one field, the second one counts. The policy exists if the object has at least one of the fields of which
-    /// they are made.
-    pub settings: Vec<MadeSettingFile>,
+    /// Its settings. If two write one field, the second one counts. The policy exists if the object has at least one of the
+    /// fields from which they come.
+    pub settings: Vec<GeneratedSettingFile>,
 }
 
-/// A setting that is made of a field.
+/// A setting that comes from a field.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MadeSettingFile {
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GeneratedSettingFile {
     /// The field of the object: `spec.securityPolicy.extAuth`.
     pub from: String,
     /// The setting: `spec.extAuth`.
@@ -42,12 +43,12 @@ pub struct MadeSettingFile {
     pub value: Option<Value>,
     /// Fields of the object whose values are added to each item of the value, by their place there.
     #[serde(default)]
-    pub with: BTreeMap<String, String>,
+    pub item_fields: BTreeMap<String, String>,
 }
 
-// === impl MadePolicyFile ===
+// === impl GeneratedPolicyFile ===
 
-impl MadePolicyFile {
+impl GeneratedPolicyFile {
     /// The settings of the policy of an object with this spec; `None` if it has no policy.
     pub fn settings(&self, spec: &Value) -> Option<Map<String, Value>> {
         let mut all = Map::new();
@@ -60,9 +61,9 @@ impl MadePolicyFile {
     }
 }
 
-// === impl MadeSettingFile ===
+// === impl GeneratedSettingFile ===
 
-impl MadeSettingFile {
+impl GeneratedSettingFile {
     fn value(&self, spec: &Value) -> Option<Value> {
         let own = field(spec, &self.from)?;
         let mut value = self.value.clone().unwrap_or_else(|| own.clone());
@@ -70,7 +71,7 @@ impl MadeSettingFile {
             let Some(item) = item.as_object_mut() else {
                 continue;
             };
-            for (name, from) in &self.with {
+            for (name, from) in &self.item_fields {
                 if let Some(value) = field(spec, from) {
                     put(item, &path(name), value.clone());
                 }
