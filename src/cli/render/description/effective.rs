@@ -140,6 +140,10 @@ impl<'a> Part<'a> {
             let line = format!("nothing: {} does not apply there", kind_of(first).0.kind);
             return title + &paragraph(style, Tone::Warning, "  ", &line, "    ");
         }
+        if first.effective.spec.is_some() && first.effective.sources.is_empty() {
+            let line = format!("nothing: no {} applies there", kind_of(first).0.kind);
+            return title + &paragraph(style, Tone::Warning, "  ", &line, "    ");
+        }
         title + &settings(self.about, &first.effective, style)
     }
 
