@@ -14,6 +14,7 @@ use attache_engine::effective::section_renames::renamed_sections;
 use attache_engine::model::ids::{GroupKind, ObjectKey};
 use attache_engine::model::level::Level;
 use attache_engine::model::wording;
+use attache_engine::state::deleted_with::deleted_with;
 use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
 
@@ -330,9 +331,10 @@ fn touched(
         kinds.extend(served_kinds(change.after).cloned());
     }
     let kinds: Vec<GroupKind> = kinds.into_iter().collect();
+    let changed = changed_objects(change);
     let mut touched_by_kind: BTreeMap<Option<GroupKind>, BTreeSet<ObjectKey>> = BTreeMap::new();
     for resolver in sides {
-        for (kind, objects) in touched_by(resolver, std::slice::from_ref(change.object), &kinds) {
+        for (kind, objects) in touched_by(resolver, &changed, &kinds) {
             if about_all {
                 touched_by_kind
                     .entry(None)
@@ -365,6 +367,18 @@ fn touched(
         }
     }
     touched_by_kind
+}
+
+/// The object, and those that are deleted with it: those in a Namespace, those of the kind of a CRD.
+fn changed_objects(change: &GuardedChange<'_>) -> Vec<ObjectKey> {
+    let mut changed = vec![change.object.clone()];
+    if change.after.get(change.object).is_none() {
+        let deleted = BTreeSet::from([change.object.clone()]);
+        let with_it = deleted_with(change.before, &deleted).into_iter();
+        // Of too many, a review leaves them in the state.
+        changed.extend(with_it.filter(|key| change.after.get(key).is_none()));
+    }
+    changed
 }
 
 /// The policy kinds that the API server serves, or that have policies among manifests.

@@ -117,7 +117,7 @@ impl<'g> Judge<'g> {
         else {
             return false;
         };
-        let policies = values::policies(rule_path.snapshot, earlier);
+        let policies = values::policies(rule_path.earlier_snapshot, earlier);
         let policies = ("policies".to_owned(), policies);
         let protections = self.protections_on(rule_path.earlier_snapshot, earlier);
         let protections = ("protections".to_owned(), values::names(&protections));
