@@ -24,8 +24,8 @@ use crate::engine::admission::validate;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::routing::Matching;
-use crate::engine::state::deleted_with::deleted_with;
-use crate::engine::state::snapshot::{Change, Snapshot};
+use crate::engine::state::deleted_with::{deleted_with, without};
+use crate::engine::state::snapshot::Snapshot;
 use crate::today::today;
 
 /// The path of standard input.
@@ -204,12 +204,6 @@ pub(super) fn deleted(
     let has = Matching::new(&after, &view.objects);
     let impact = impact_on_requests([&had, &has], &doing);
     Ok((impact, after))
-}
-
-fn without<'a>(state: Snapshot, gone: impl Iterator<Item = &'a ObjectKey>) -> Snapshot {
-    gone.fold(state, |state, key| {
-        state.with_change(Change::Deleted(key.clone()))
-    })
 }
 
 /// Checks that all manifests could be read. The error names the problem and the given consequence.

@@ -1,6 +1,5 @@
 //! The entry point of the engine: `review(&Snapshot, &Request, &Evidence) -> Verdict`.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::admission::evidence::Evidence;
@@ -12,8 +11,7 @@ use crate::attachment::may_open;
 use crate::effective::Resolver;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Incoming, Node, Object};
-use crate::policy::fuel::MOST_DELETED;
-use crate::state::deleted_with::deleted_with;
+use crate::state::deleted_with::without;
 use crate::state::snapshot::{Change, Snapshot};
 
 mod change;
@@ -77,25 +75,13 @@ pub fn states(snapshot: &Snapshot, request: &Request<'_>) -> Option<States> {
         return None;
     }
     let after = match new {
-        None => without(&before, &key),
+        None => {
+            let gone = deletion::gone(&before, &key).unwrap_or_else(|| vec![key.clone()]);
+            without(before.clone(), &gone)
+        }
         new => with(new),
     };
     Some(States { key, before, after })
-}
-
-/// A state without an object, and without those that the API server deletes with it unless there are too many.
-fn without(before: &Snapshot, key: &ObjectKey) -> Snapshot {
-    let deleted = Change::Deleted(key.clone());
-    let with_it = deleted_with(before, &BTreeSet::from([key.clone()]));
-    let with_it = with_it.into_iter().take(MOST_DELETED + 1);
-    let with_it: Vec<ObjectKey> = with_it.collect();
-    let after = before.with_change(deleted);
-    if with_it.len() > MOST_DELETED {
-        return after;
-    }
-    with_it
-        .into_iter()
-        .fold(after, |state, key| state.with_change(Change::Deleted(key)))
 }
 
 /// Judges a request against a snapshot. Never fails: input that cannot be understood is a finding.

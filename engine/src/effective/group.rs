@@ -55,6 +55,11 @@ impl PathGroup {
         self.paths.ancestors.len() * self.paths.routes.len().max(1)
     }
 
+    /// The target at the end of the first path, for paths that reach below the listener.
+    pub fn target(&self) -> Option<&Place> {
+        self.paths.routes.first().and_then(|path| path.target())
+    }
+
     /// The places of the first path.
     pub fn path(&self) -> Vec<&Place> {
         let ancestor_path = self.paths.ancestors.first();

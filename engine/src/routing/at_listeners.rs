@@ -147,15 +147,11 @@ impl<'a, 'm> AtListeners<'a, 'm> {
             (Stage::Route, why, Vec::new())
         } else if choice.says_nothing() {
             // The server name, where the listener reads no host.
-            let host = first.host.clone().unwrap_or_default();
-            let why = match &first.host {
-                Some(host) => format!("no route of the listener has the hostname {host}"),
-                None => format!(
-                    "no route of the listener has the hostname {}",
-                    self.request.host_words()
-                ),
-            };
-            let near = messages::hostnames(choice.elsewhere.iter().copied(), &host);
+            let host = first.host.as_deref();
+            let words = host.map_or_else(|| self.request.host_words(), ToOwned::to_owned);
+            let why = format!("no route of the listener has the hostname {words}");
+            let elsewhere = choice.elsewhere.iter().copied();
+            let near = messages::hostnames(elsewhere, host.unwrap_or_default());
             (Stage::RouteHostname, why, near)
         } else {
             let why = "no rule of the listener's routes takes the request".to_owned();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::Node;
-use crate::state::snapshot::Snapshot;
+use crate::state::snapshot::{Change, Snapshot};
 
 /// The objects that are deleted with these: those in a deleted Namespace, and those of a kind whose
 /// CRD is deleted.
@@ -28,4 +28,11 @@ pub fn deleted_with(snapshot: &Snapshot, deleted: &BTreeSet<ObjectKey>) -> BTree
         (held || kinds.contains(&key.gk)) && !deleted.contains(*key)
     };
     all.filter(goes).cloned().collect()
+}
+
+/// A state without these objects.
+pub fn without<'a>(state: Snapshot, gone: impl IntoIterator<Item = &'a ObjectKey>) -> Snapshot {
+    gone.into_iter().fold(state, |state, key| {
+        state.with_change(Change::Deleted(key.clone()))
+    })
 }

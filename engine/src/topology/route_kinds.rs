@@ -6,17 +6,16 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::DelegatedPaths;
 use super::accept::{OwnListener, refusal};
 use super::acceptance::{listeners, listeners_of};
 use super::hostnames::{above, intersect};
 use super::isolation::ListenerHostname;
+use super::{DelegatedPaths, controller_facts};
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
 use crate::model::maps;
 use crate::model::object::{Listener, Node, Object};
 use crate::policy::Precedence;
 use crate::state::snapshot::Snapshot;
-use crate::topology::reports::controller;
 
 /// Routes that a listener keeps out, each with the older route of the other kind.
 pub type KeptOut = HashMap<ObjectKey, Arc<Object>, PrehashedBuildHasher>;
@@ -63,9 +62,7 @@ fn has_other_kind(snapshot: &Snapshot, owner: &Object, kind: &GroupKind) -> bool
 
 /// Whether the controller of a Gateway or `ListenerSet` serves both kinds on one hostname, if that is known.
 fn serves_both(snapshot: &Snapshot, owner: &Object) -> Option<bool> {
-    let controller = controller(snapshot, &owner.key)?;
-    let facts = snapshot.controller_facts(controller)?;
-    facts.http_and_grpc_on_one_hostname
+    controller_facts(snapshot, &owner.key)?.http_and_grpc_on_one_hostname
 }
 
 /// The routes of the other kind that may keep a route out, or that it may keep out.
@@ -135,8 +132,7 @@ fn younger_of_other_kind(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut 
             parents.any(|parent| refusal(snapshot, own, route, parent).is_none())
         })
         .collect();
-    let controller = controller(snapshot, &own.owner.key);
-    let facts = controller.and_then(|name| snapshot.controller_facts(name));
+    let facts = controller_facts(snapshot, &own.owner.key);
     routes.sort_by_cached_key(|route| Precedence::for_controller(route, facts));
     one_kind(own.listener, &routes)
 }

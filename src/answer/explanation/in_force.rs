@@ -183,21 +183,14 @@ impl Path {
             let sections = self.steps().filter(|s| s.place.object == *object);
             let sections: Vec<&Place> = sections.map(|s| &s.place).collect();
             let groups = resolver.paths_through(object, &profile.gk);
-            let last = |group: &PathGroup| {
-                let route_path = group
-                    .paths
-                    .routes
-                    .first()
-                    .and_then(|route_path| route_path.target());
-                route_path.cloned()
-            };
             // A section of the path has its own path group if policies are attached to it.
             let on_way = |group: &&PathGroup| {
-                let place = last(group);
-                place.is_some_and(|place| place.section.is_some() && sections.contains(&&place))
+                group
+                    .target()
+                    .is_some_and(|place| place.section.is_some() && sections.contains(&place))
             };
             let is_on_whole =
-                |group: &&PathGroup| last(group).is_some_and(|place| place.section.is_none());
+                |group: &&PathGroup| group.target().is_some_and(|place| place.section.is_none());
             let of_sections: Vec<&PathGroup> = groups.iter().filter(on_way).collect();
             let chosen = if of_sections.is_empty() {
                 groups.iter().filter(is_on_whole).collect()

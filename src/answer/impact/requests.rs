@@ -385,6 +385,7 @@ fn losses(
             paths.any(|path| provided(later, profile, path).any(|kept| kept == name))
         };
         losses.extend(lost.into_iter().map(|(protection, lost)| {
+            let is_divided = keeps(&protection);
             Loss {
                 protection: protection.to_string(),
                 kind: kind.clone(),
@@ -393,8 +394,8 @@ fn losses(
                     .keys()
                     .map(|path| wording::field(path))
                     .collect(),
-                is_partial: lost.remains > Extent::None || keeps(&protection),
-                is_divided: keeps(&protection),
+                is_partial: is_divided || lost.remains > Extent::None,
+                is_divided,
                 by: lost.by,
             }
         }));

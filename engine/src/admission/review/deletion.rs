@@ -12,7 +12,7 @@ use crate::effective::Resolver;
 use crate::model::ids::ObjectKey;
 use crate::model::object::Object;
 use crate::policy::fuel::{MOST_DELETED, MOST_REFERENCES, MOST_ROUTES};
-use crate::state::deleted_with::deleted_with;
+use crate::state::deleted_with::{deleted_with, without};
 use crate::state::snapshot::{Change, Snapshot};
 
 /// Findings on the deletion of an object.
@@ -21,14 +21,10 @@ pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>)
         Some(old) => snapshot.with_change(Change::Applied(Arc::new(old))),
         None => snapshot.clone(),
     };
-    let with_it = deleted_with(&before, &BTreeSet::from([key.clone()]));
-    if with_it.len() > MOST_DELETED {
+    let Some(gone) = gone(&before, key) else {
         return vec![too_much(key, "the effect of this deletion")];
-    }
-    let gone: Vec<ObjectKey> = [key.clone()].into_iter().chain(with_it).collect();
-    let after = gone.iter().fold(before.clone(), |state, key| {
-        state.with_change(Change::Deleted(key.clone()))
-    });
+    };
+    let after = without(before.clone(), &gone);
     let mut is = Resolver::bounded(&after);
     let mut findings = effects_if(&before, &mut is, key, &gone, |_| true);
     if snapshot.profile(&key.gk).is_none() {
@@ -39,6 +35,12 @@ pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>)
     findings.extend(rerouted(&before, &after, key, &gone, MOST_ROUTES));
     findings.extend(grant(&before, &after, key, MOST_REFERENCES));
     findings
+}
+
+/// A deleted object, and those that the API server deletes with it; `None` if these are too many.
+pub(super) fn gone(before: &Snapshot, key: &ObjectKey) -> Option<Vec<ObjectKey>> {
+    let with_it = deleted_with(before, &BTreeSet::from([key.clone()]));
+    (with_it.len() <= MOST_DELETED).then(|| [key.clone()].into_iter().chain(with_it).collect())
 }
 
 /// Policies that stay and name a deleted object, reported on another one.

@@ -12,7 +12,7 @@ pub struct FrontendTls {
     ports: Box<[(u32, Option<ClientCertificates>)]>,
 }
 
-/// The way in which a Gateway handles client certificates.
+/// How a Gateway verifies client certificates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ClientCertificates {
     /// Only clients with a valid certificate may connect.

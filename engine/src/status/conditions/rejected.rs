@@ -60,16 +60,14 @@ pub fn partly_rejected(
     // Paths of direct policies on backends begin at the backend.
     let begins_here =
         *policy.profile.class == Class::Direct && Level::is_of_backend(&target.object.gk);
-    let is_on = |report: &Report| {
+    let is_above = |ancestor: &Place| {
         if begins_here {
-            let ancestor = report.ancestor.as_ref();
-            return ancestor.is_some_and(|ancestor| sends_to(snapshot, ancestor, &target.object));
+            return sends_to(snapshot, ancestor, &target.object);
         }
         let mut groups = paths.iter().filter(|group| has(group, target));
-        let ancestor = report.ancestor.as_ref();
-        ancestor.is_some_and(|ancestor| groups.any(|group| has(group, ancestor)))
+        groups.any(|group| has(group, ancestor))
     };
-    rejections.retain(is_on);
+    rejections.retain(|report| report.ancestor.as_ref().is_some_and(is_above));
     status.reject_in_part(rejections);
 }
 

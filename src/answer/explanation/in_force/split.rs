@@ -29,8 +29,7 @@ pub(super) fn leaves_backends_out(
 fn has_policies(resolver: &mut Resolver<'_>, kind: &GroupKind, to: &Backend) -> bool {
     let groups = resolver.paths_through(&to.object, kind);
     groups.iter().any(|group| {
-        let target = group.paths.routes.first().and_then(|path| path.target());
-        let is_its = target.is_some_and(|place| {
+        let is_its = group.target().is_some_and(|place| {
             let section = place.section.as_ref();
             section.is_none_or(|port| Some(port) == to.label.as_ref())
         });

@@ -136,15 +136,15 @@ impl<'a> Part<'a> {
             return String::new();
         };
         let title = self.title(group, "the whole", style);
-        if is_passed_by(first) {
-            let line = format!("nothing: {} does not apply there", kind_of(first).0.kind);
-            return title + &paragraph(style, Tone::Warning, "  ", &line, "    ");
-        }
-        if first.effective.spec.is_some() && first.effective.sources.is_empty() {
-            let line = format!("nothing: no {} applies there", kind_of(first).0.kind);
-            return title + &paragraph(style, Tone::Warning, "  ", &line, "    ");
-        }
-        title + &settings(self.about, &first.effective, style)
+        let kind = &kind_of(first).0.kind;
+        let line = if is_passed_by(first) {
+            format!("nothing: {kind} does not apply there")
+        } else if first.effective.spec.is_some() && first.effective.sources.is_empty() {
+            format!("nothing: no {kind} applies there")
+        } else {
+            return title + &settings(self.about, &first.effective, style);
+        };
+        title + &paragraph(style, Tone::Warning, "  ", &line, "    ")
     }
 
     /// The title of a block; `object_words` is the word for the described object itself.
