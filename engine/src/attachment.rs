@@ -222,7 +222,7 @@ fn attachment(
 ) -> Option<Attachment> {
     let (attached, left_out) = match rejection {
         None | Some(RejectionEffect::InForce) => (policy.clone(), Arc::default()),
-        Some(RejectionEffect::NotAttached) => return None,
+        Some(RejectionEffect::NotAttached | RejectionEffect::NotApplied) => return None,
         Some(RejectionEffect::WithoutSettings) => {
             (Arc::new(policy.without_settings()), Arc::default())
         }

@@ -40,7 +40,7 @@ pub(crate) use ancestor_paths::SharedAncestorPaths;
 pub use attached_kinds::attached_of_own_kind;
 pub use attachment::{
     Entrance, ParentAttachment, attachment, attachment_cost, delegated, kept_out_by, not_there,
-    takes_none_of, unusable, why_not_joined, why_unaccepted,
+    one_rule, takes_none_of, unusable, why_not_joined, why_unaccepted,
 };
 pub use conflicts::Carries;
 pub use delegated_paths::{DelegatedPaths, OwnPaths};

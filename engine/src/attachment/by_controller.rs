@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::kinds::profile::{Profile, RejectedIf};
 use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::literal;
 use crate::model::object::{Node, Object};
 use crate::model::section::{PortsBy, SectionNames};
 use crate::policy::{Policy, TargetRef};
@@ -60,8 +61,28 @@ pub(super) fn rejected_at<'p>(
     let mut all = policy.rejected_on(&target.gk);
     all.find(|rejected| {
         let only = &rejected.controllers;
-        only.is_empty() || all_before_are(snapshot, target, only)
+        (only.is_empty() || all_before_are(snapshot, target, only))
+            && has_fields(snapshot, rejected, target)
+            && is_only_behind(snapshot, rejected, target)
     })
+}
+
+/// Whether the fields of the target itself are those for which the policy is rejected. `false` if they are not known.
+fn has_fields(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> bool {
+    let Some((_, condition)) = &rejected.of_target else {
+        return true;
+    };
+    let spec = snapshot.get(target).and_then(|object| object.spec.clone());
+    let spec = spec.and_then(|spec| literal::from_str(&spec).ok());
+    spec.is_some_and(|spec| condition.holds_in(&spec))
+}
+
+/// Whether routes send requests to the target, and all that do are of the kinds for which the policy is rejected.
+fn is_only_behind(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> bool {
+    let kinds = &rejected.only_behind;
+    let is_one = |route: &Arc<Object>| kinds.iter().any(|kind| **kind == *route.key.gk.kind);
+    let mut routes = snapshot.using(target).peekable();
+    kinds.is_empty() || routes.peek().is_some() && routes.all(is_one)
 }
 
 /// Whether some controller sends requests to a backend, and all that do are among these.

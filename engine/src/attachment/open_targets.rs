@@ -21,11 +21,21 @@ pub fn opened_by_target<'p>(
     open.condition.holds_in(&spec).then_some(&open.text)
 }
 
-/// Whether targets of a kind may themselves let every request pass, whatever policies in use say.
+/// Whether fields of targets of a kind may let every request pass, whatever policies in use say, or decide whether these
+/// act.
 pub fn may_open(snapshot: &Snapshot, gk: &GroupKind) -> bool {
     snapshot.used_kinds().any(|kind| {
         let profile = snapshot.profile(kind);
         let alternatives = profile.and_then(|profile| profile.alternatives.as_ref());
+        let mut rejected = profile
+            .iter()
+            .flat_map(|profile| profile.rejected_if.iter());
         alternatives.is_some_and(|which| which.open_targets.iter().any(|open| open.gk == *gk))
+            || rejected.any(|rejected| {
+                rejected
+                    .of_target
+                    .as_ref()
+                    .is_some_and(|(kind, _)| kind == gk)
+            })
     })
 }

@@ -10,7 +10,7 @@ use crate::attachment::lost_elsewhere::{self, LostTargets, connected, lost};
 use crate::attachment::plain_listeners::PlainListeners;
 use crate::attachment::reports::{ControllerStatus, Opinion};
 use crate::attachment::targets_of;
-use crate::kinds::profile::Clash;
+use crate::kinds::profile::{Clash, Profile};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
 use crate::model::object::{Node, Object, Rule, is_route};
@@ -91,14 +91,23 @@ impl RejectionFinder {
             && policy.profile.references.is_empty()
             && !policy.may_be_reported_invalid()
             && policy.rejected_on(&target.object.gk).next().is_none();
-        if is_free || is_reported_accepted(snapshot, policy) {
+        if is_free {
             return None;
+        }
+        if is_reported_accepted(snapshot, policy) {
+            let applied = |rejection: &Rejection| rejection.effect == RejectionEffect::NotApplied;
+            return by_its_settings(snapshot, policy, target)
+                .filter(|rejection| applied(rejection) && !only_attached);
         }
         let invalid = by_its_settings(snapshot, policy, target)
             .or_else(|| unresolved(snapshot, policy))
             .or_else(|| reported_invalid(snapshot, policy));
         let counts = |rejection: &Rejection| {
-            !only_attached || rejection.effect != RejectionEffect::NotAttached
+            let is_left_out = matches!(
+                rejection.effect,
+                RejectionEffect::NotAttached | RejectionEffect::NotApplied
+            );
+            !only_attached || !is_left_out
         };
         let invalid = invalid.filter(counts);
         if invalid.is_some() {
@@ -376,6 +385,13 @@ pub fn affected_objects(
             let targets = policy.targets.iter();
             affected.extend(targets.flat_map(|target| targets_of(snapshot, own, target)));
         }
+    }
+    let depends_on_routes = |profile: &Arc<Profile>| {
+        let mut rejected = profile.rejected_if.iter();
+        rejected.any(|one| !(one.only_behind.is_empty() && one.controllers.is_empty()))
+    };
+    if is_route(&object.key.gk) && profile.is_some_and(depends_on_routes) {
+        affected.extend(object.backends().map(|backend| backend.object.clone()));
     }
     for clash in clashes.into_iter().flatten() {
         match (clash, &object.node) {

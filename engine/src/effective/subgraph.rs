@@ -74,6 +74,7 @@ struct AcceptanceKey {
     parents: Vec<(ObjectKey, Option<Arc<str>>, Option<u16>)>,
     /// Whether the status of the route reports that each parent rejects it; empty if nothing is reported.
     rejected: Vec<bool>,
+    has_one_rule: bool,
     /// Policies on a mesh route add ancestor paths, one for each namespace that requests come from.
     consumers: Vec<Arc<str>>,
 }
@@ -363,6 +364,7 @@ impl<'a> Subgraphs<'a> {
                 .map(|p| (p.object.clone(), p.section.clone(), p.port))
                 .collect(),
             rejected,
+            has_one_rule: route.has_one_rule(),
             consumers: consumers.unwrap_or_default(),
         };
         if let Some(known) = self.candidates.get(&alike) {
@@ -464,5 +466,6 @@ fn are_alike(one: &Object, other: &Object) -> bool {
         && parents == others
         && one.reported == other.reported
         && one.key.gk == other.key.gk
+        && one.has_one_rule() == other.has_one_rule()
         && !parents.iter().any(|p| p.object.gk.is_core("Service"))
 }

@@ -242,6 +242,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
                     | Refusal::Hostname
                     | Refusal::Namespace
                     | Refusal::Unread
+                    | Refusal::Rules
                     | Refusal::Conflict(_)
                     | Refusal::Reported => true,
                 };

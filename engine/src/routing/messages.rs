@@ -13,7 +13,7 @@ use super::text_match::Text;
 use crate::kinds::profile::RuleOrder;
 use crate::model::object::{Object, ParentRef};
 use crate::state::snapshot::Snapshot;
-use crate::topology::{Conflict, Refusal, takes_none_of};
+use crate::topology::{Conflict, Refusal, one_rule, takes_none_of};
 
 /// The most alternatives to list.
 const SHOWN: usize = 5;
@@ -157,6 +157,7 @@ pub(super) fn refused(
             "the namespace selector of listener {listener} cannot be read, so attache does not know from which namespaces it takes routes"
         ),
         Refusal::Conflict(why) => format!("listener {listener} is not accepted: {why}"),
+        Refusal::Rules => one_rule(&route.key.gk),
         Refusal::Reported => "its status says that it is not accepted".to_owned(),
     }
 }

@@ -257,8 +257,8 @@ pub struct TargetAttachment<'a> {
     pub accepted: Accepted,
     /// Why its controllers leave it out on some sections of the target.
     pub left_out: Option<Box<Rejection>>,
-    /// Why it is unknown whether it acts there, if so.
-    pub unknown: Option<String>,
+    /// Its state there, if it is known without the paths: unknown, or without effect.
+    pub known: Option<State>,
 }
 
 /// Where a policy of the resolver's snapshot is attached and where it is not, in the order of the spec; a selector
@@ -277,8 +277,12 @@ pub fn attachments<'a>(
                 let is_unknown = policy.profile.gateway_pods.is_some()
                     && permission(resolver.snapshot(), policy, entry, &target.object)
                         == AttachmentPermission::OwnPods;
+                let unknown = is_unknown.then(|| State::Unknown(own_pods(policy, &target.object)));
+                let not_applied = || not_applied(resolver, policy, &target);
+                let known =
+                    unknown.or_else(|| not_applied().filter(|_| accepted == Accepted::Accepted));
                 attachments.push(TargetAttachment {
-                    unknown: is_unknown.then(|| own_pods(policy, &target.object)),
+                    known,
                     entry,
                     target,
                     accepted,
@@ -355,8 +359,8 @@ fn on_target(
     at: TargetAttachment<'_>,
 ) -> TargetStatus {
     let mut status = TargetStatus::new(at.target, at.accepted);
-    if let Some(why) = at.unknown {
-        status.state = Some(State::Unknown(why));
+    if at.known.is_some() {
+        status.state = at.known;
     } else if status.accepted == Accepted::Accepted {
         let (object, kind) = (&status.target.object, &policy.key().gk);
         let scope = resolver.scope(object, kind);
@@ -426,9 +430,19 @@ fn accepted(
     match (report.flatten(), clash.map(Box::new)) {
         (Some(report), _) => (Accepted::Rejected(Box::new(report)), None),
         (None, Some(clash)) if is_partial => (Accepted::Accepted, Some(clash)),
+        (None, Some(clash)) if clash.effect == RejectionEffect::NotApplied => {
+            (Accepted::Accepted, None)
+        }
         (None, Some(clash)) => (Accepted::Clashing(clash), None),
         (None, None) => (Accepted::Accepted, None),
     }
+}
+
+/// The state of a policy that its controllers accept on a target and do not apply there.
+fn not_applied(resolver: &Resolver<'_>, policy: &Policy, place: &Place) -> Option<State> {
+    let clash = resolver.clash(policy, place)?;
+    let is_it = clash.effect == RejectionEffect::NotApplied;
+    is_it.then(|| State::NoEffect(NoEffect::lasting(clash.message)))
 }
 
 /// Why a policy is not attached to a target, whatever its controllers say.

@@ -33,6 +33,8 @@ pub enum Refusal {
     Unread,
     /// The listener itself is not accepted.
     Conflict(Conflict),
+    /// The controller takes only routes of this kind that have exactly one rule.
+    Rules,
     /// The status of the route says that the parent does not accept it.
     Reported,
 }
@@ -85,6 +87,7 @@ pub fn may_accept(
             &owner.key.namespace,
             &route.key.namespace,
         )
+        && !has_too_many_rules(snapshot, owner, route)
         && of_route(snapshot, route, parent).is_none()
 }
 
@@ -120,7 +123,20 @@ pub fn refusal(
         return Some(Refusal::Namespace);
     }
     let reported = || of_route(snapshot, route, parent).map(|_| Refusal::Reported);
-    own.conflict.map(Refusal::Conflict).or_else(reported)
+    let has_too_many = has_too_many_rules(snapshot, owner, route);
+    let rules = has_too_many.then_some(Refusal::Rules);
+    let conflict = own.conflict.map(Refusal::Conflict);
+    conflict.or(rules).or_else(reported)
+}
+
+/// Whether the controller of a listener serves routes of this kind only with exactly one rule, and the route has not.
+fn has_too_many_rules(snapshot: &Snapshot, owner: &Object, route: &Object) -> bool {
+    if route.has_one_rule() {
+        return false;
+    }
+    let facts = controller_facts(snapshot, &owner.key);
+    let of_one = facts.map_or(&[][..], |facts| &facts.one_rule_routes);
+    of_one.iter().any(|kind| **kind == *route.key.gk.kind)
 }
 
 fn unfit(

@@ -194,6 +194,49 @@ fn is_kind_not_served(facts: Option<&ControllerFile>, set: &Object) -> bool {
     })
 }
 
+/// The conflicts of the listeners of owners, the Gateway first. Those that are apart conflict with none.
+fn conflicts_among(
+    owners: &[&Object],
+    first_wins: bool,
+    is_apart: impl Fn(&Object, &Listener) -> bool,
+) -> Vec<Box<[Option<Conflict>]>> {
+    let apart = owners.iter().map(|owner| {
+        let own = listeners_of(owner).iter();
+        own.map(|listener| is_apart(owner, listener)).collect()
+    });
+    let apart: Vec<Vec<bool>> = apart.collect();
+    if !apart.iter().flatten().any(|is_apart| *is_apart) {
+        let owners = owners.iter().map(|owner| listeners_of(owner));
+        return if first_wins {
+            conflicts_with_first(owners)
+        } else {
+            conflicts(owners)
+        };
+    }
+    let others = owners.iter().zip(&apart).map(|(owner, apart)| {
+        let own = listeners_of(owner).iter().zip(apart);
+        own.filter(|(_, is_apart)| !**is_apart)
+            .map(|(listener, _)| listener.clone())
+            .collect()
+    });
+    let others: Vec<Vec<Listener>> = others.collect();
+    let others = others.iter().map(|own| &**own);
+    let found = if first_wins {
+        conflicts_with_first(others)
+    } else {
+        conflicts(others)
+    };
+    let each = apart.iter().zip(found).map(|(apart, found)| {
+        let mut found = found.into_iter();
+        let conflict = |is_apart: &bool| {
+            let next = (!is_apart).then(|| found.next());
+            next.flatten().flatten()
+        };
+        apart.iter().map(conflict).collect()
+    });
+    each.collect()
+}
+
 fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
     let mut sets: Vec<&Arc<Object>> = sets_of(snapshot, &gateway.key).collect();
     let facts = controller_facts(snapshot, &gateway.key);
@@ -209,26 +252,33 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
             joined.push(set);
         }
     }
-    let owners = joined.iter().map(|owner| listeners_of(owner));
-    let conflicts = if facts.is_some_and(|facts| facts.first_listener_wins) {
-        conflicts_with_first(owners)
-    } else {
-        conflicts(owners)
+    let invalid = |owner: &Object, listener: &Listener| {
+        let unknown = is_unknown_protocol(snapshot, &listener.protocol);
+        let not_served = || not_served(snapshot, facts?, owner, listener);
+        let unknown = unknown.then_some(Conflict::UnknownProtocol);
+        unknown.or_else(not_served)
     };
+    let lacks_grants = |owner: &Object, listener: &Listener| {
+        lacks_grants(snapshot, owner, listener).then_some(Conflict::CertificatesNotGranted)
+    };
+    let first_wins = facts.is_some_and(|facts| facts.first_listener_wins);
+    let among_valid = facts.is_some_and(|facts| facts.invalid_listeners_do_not_conflict);
+    let is_apart = |owner: &Object, listener: &Listener| {
+        among_valid
+            && invalid(owner, listener)
+                .or_else(|| lacks_grants(owner, listener))
+                .is_some()
+    };
+    let conflicts = conflicts_among(&joined, first_wins, is_apart);
     let missing = missing_class(snapshot, gateway).map(|_| Conflict::NoClass);
     let of_class = of_class(snapshot, gateway).map(|_| Conflict::Class);
     let with_reported = |(owner, mut conflicts): (&Object, Box<[Option<Conflict>]>)| {
         for (listener, conflict) in listeners_of(owner).iter().zip(&mut conflicts) {
             let reported = || of_listener(owner, &listener.name).map(|_| Conflict::Reported);
-            let unknown = is_unknown_protocol(snapshot, &listener.protocol);
-            let unknown = unknown.then_some(Conflict::UnknownProtocol);
-            let certificates = || {
-                let lacks_grants = lacks_grants(snapshot, owner, listener);
-                lacks_grants.then_some(Conflict::CertificatesNotGranted)
-            };
-            let not_served = || not_served(snapshot, facts?, owner, listener);
-            let conflicting = of_class.or(unknown).or_else(not_served).or(*conflict);
-            *conflict = conflicting
+            let certificates = || lacks_grants(owner, listener);
+            let invalid = of_class.or_else(|| invalid(owner, listener));
+            *conflict = invalid
+                .or(*conflict)
                 .or(missing)
                 .or_else(certificates)
                 .or_else(reported);
@@ -239,7 +289,7 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
     let conflicts: Vec<Box<[Option<Conflict>]>> = conflicts.collect();
     let each = joined.iter().zip(&conflicts);
     let each: Vec<OwnListeners<'_>> = each.map(|(owner, c)| (listeners_of(owner), &**c)).collect();
-    let narrower = narrower(&each);
+    let narrower = narrower(&each, among_valid);
     let mut acceptance = Acceptance::default();
     for ((owner, conflicts), narrower) in joined.into_iter().zip(conflicts).zip(narrower) {
         acceptance.add(&owner.key, Listeners::new(conflicts, narrower));

@@ -412,12 +412,21 @@ fn refused(
             let why = conflict(snapshot, why, owner_object, name);
             format!("listener {name} is not accepted: {why}")
         }
+        (Refusal::Rules, ..) => one_rule(&route.key.gk),
         (Refusal::Reported, ..) => {
             let report = of_route(snapshot, route, parent);
             let report = report.map_or_else(String::new, ToString::to_string);
             format!("the controller of {owner} reports {report}")
         }
     }
+}
+
+/// The message that a controller serves only routes of a kind that have one rule.
+pub fn one_rule(kind: &GroupKind) -> String {
+    format!(
+        "its controller serves {}s with exactly one rule alone",
+        kind.kind
+    )
 }
 
 /// The message that a listener takes no routes of a namespace. Without the Namespace it is not known which labels it has.

@@ -28,12 +28,20 @@ pub struct ListenerHostname {
     pub is_isolated: bool,
 }
 
-/// For each listener, owner by owner, the narrower hostnames of other accepted listeners on its port.
-pub(super) fn narrower(owners: &[OwnListeners<'_>]) -> Vec<Box<[Option<Arc<NarrowerHostnames>>]>> {
+/// For each listener, owner by owner, the narrower hostnames of other listeners on its port: of those that are accepted, or of all
+/// but those of which the conflict is that another one has their hostname.
+pub(super) fn narrower(
+    owners: &[OwnListeners<'_>],
+    of_invalid: bool,
+) -> Vec<Box<[Option<Arc<NarrowerHostnames>>]>> {
+    let takes = |conflict: &Option<Conflict>| match conflict {
+        None => true,
+        Some(conflict) => of_invalid && *conflict != Conflict::Same,
+    };
     let each = owners.iter().enumerate().flat_map(|(i, (own, conflicts))| {
         let accepted = own.iter().zip(*conflicts).enumerate();
         let accepted = accepted.filter(|(_, (listener, conflict))| {
-            conflict.is_none() && Carries::of(listener).has_hostname()
+            takes(conflict) && Carries::of(listener).has_hostname()
         });
         accepted.map(move |(j, (listener, _))| ((i, j), listener))
     });

@@ -223,11 +223,11 @@ fn refused(resolver: &mut Resolver<'_>, place: &Place, policies_over: &mut Found
         let on_object = all.filter(|attachment| attachment.target.object == place.object);
         let accepted = |at: TargetAttachment<'_>| {
             let left_out = at.left_out.map(Accepted::Clashing);
-            (at.target, left_out.unwrap_or(at.accepted), at.unknown)
+            (at.target, left_out.unwrap_or(at.accepted), at.known)
         };
-        let accepted_by_place: Vec<(Place, Accepted, Option<String>)> =
+        let accepted_by_place: Vec<(Place, Accepted, Option<State>)> =
             on_object.map(accepted).collect();
-        for (attached_to, accepted, unknown) in accepted_by_place {
+        for (attached_to, accepted, known) in accepted_by_place {
             let id = (policy.key().clone(), attached_to.clone());
             let elsewhere =
                 place.section.is_some() && attached_to.section.is_some() && attached_to != *place;
@@ -235,8 +235,8 @@ fn refused(resolver: &mut Resolver<'_>, place: &Place, policies_over: &mut Found
                 continue;
             }
             let mut status = status_on_paths(snapshot, &policy, &attached_to, &[]);
-            if let Some(why) = unknown {
-                status.state = Some(State::Unknown(why));
+            if known.is_some() {
+                status.state = known;
             } else if accepted == Accepted::Accepted {
                 status.reject_in_part(rejections_on(snapshot, &policy, &attached_to));
             } else {

@@ -24,10 +24,12 @@ struct Source {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, rename_all = "camelCase")]
 struct Metadata {
     name: String,
     namespace: Option<String>,
+    /// The controller generates its objects as soon as it sees this one, so they are as old.
+    creation_timestamp: Option<String>,
 }
 
 /// A kind, namespace and name.
@@ -79,7 +81,9 @@ fn read(json: &RawValue) -> Option<Source> {
 }
 
 fn name(manifest: &Manifest) -> Option<Name> {
-    let Metadata { name, namespace } = read(&manifest.json)?.metadata;
+    let Metadata {
+        name, namespace, ..
+    } = read(&manifest.json)?.metadata;
     Some((manifest.gk.clone(), namespace, name))
 }
 
@@ -145,7 +149,7 @@ fn policy(
     let json = json!({
         "apiVersion": format!("{}/{version}", gk.group),
         "kind": &*gk.kind,
-        "metadata": {"name": name, "namespace": metadata.namespace},
+        "metadata": {"name": name, "namespace": metadata.namespace, "creationTimestamp": metadata.creation_timestamp},
         "spec": settings,
     });
     let policy = Manifest {
@@ -184,7 +188,7 @@ fn route(
     let json = json!({
         "apiVersion": api_version,
         "kind": generated.kind,
-        "metadata": {"name": name, "namespace": metadata.namespace},
+        "metadata": {"name": name, "namespace": metadata.namespace, "creationTimestamp": metadata.creation_timestamp},
         "spec": {
             "parentRefs": spec.get("parentRefs"),
             "hostnames": spec.get("hostnames"),

@@ -7,7 +7,7 @@ use attache::config::Configuration;
 use attache::engine::effective::{PathSet, Resolver};
 use attache::engine::merge::Effective;
 use attache::engine::model::ids::{GroupKind, ObjectKey, Place};
-use attache::engine::model::object::Object;
+use attache::engine::model::object::{Node, Object, Port};
 use attache::engine::state::snapshot::{Change, Snapshot};
 use attache::engine::status::conditions::{Accepted, State, status};
 use serde_json::Value;
@@ -140,7 +140,21 @@ fn places(on: On, ends: &PathSet, object: &Object) -> BTreeSet<String> {
             .flat_map(|listener| rules.iter().map(move |rule| format!("{listener} {rule}")))
             .collect(),
         On::Services | On::Called => BTreeSet::from([text(&object.key.whole())]),
+        On::Ports => ports(ends, object),
     }
+}
+
+/// The ports, by number, of a Service on which the policies of paths act: those of its sections come after those of the whole.
+fn ports(ends: &PathSet, object: &Object) -> BTreeSet<String> {
+    let Node::Service { ports, .. } = &object.node else {
+        return BTreeSet::new();
+    };
+    let target = ends.routes.first().and_then(|route| route.target());
+    let section = target.and_then(|target| target.section.as_ref());
+    let is_it = |port: &&Port| section.is_none_or(|name| port.name.as_ref() == Some(name));
+    let numbers = ports.iter().filter(is_it).map(|port| port.number);
+    let name = text(&object.key.whole());
+    numbers.map(|number| format!("{name}#{number}")).collect()
 }
 
 fn state<'a>(listed: Option<GroupKind>, objects: impl Iterator<Item = &'a Value>) -> Snapshot {
@@ -149,8 +163,8 @@ fn state<'a>(listed: Option<GroupKind>, objects: impl Iterator<Item = &'a Value>
     let mut changes: Vec<Change> = listed.into_iter().collect();
     for written in objects {
         let kind = written["kind"].as_str().unwrap();
-        // Secrets do not concern attache.
-        if kind != "Secret" {
+        // Secrets and ConfigMaps do not concern attache.
+        if kind != "Secret" && kind != "ConfigMap" {
             changes.push(Change::Applied(Arc::new(object(written))));
         }
     }

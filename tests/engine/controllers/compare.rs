@@ -51,6 +51,23 @@ impl About {
     }
 }
 
+/// How a controller reports on the policies of a kind.
+#[derive(Clone, Copy)]
+struct Reports<'a> {
+    status: &'a Status,
+    /// Only on backends that routes use, for the parents of these routes, and only whether it is accepted.
+    of_used: bool,
+}
+
+// === impl Reports ===
+
+impl Reports<'_> {
+    /// Whether only what it reports is compared.
+    fn of_some(self) -> bool {
+        self.status.of_some || self.of_used
+    }
+}
+
 pub(crate) fn compare(
     scenario: &Scenario,
     said: &Answers,
@@ -64,15 +81,13 @@ pub(crate) fn compare(
         let recorded = scenario.policies.as_ref().and_then(|all| all.get(policy));
         let recorded = recorded.unwrap_or(&empty);
         let before = found.len();
-        compare_policy(
-            scenario,
-            &settings.status,
-            policy,
-            targets,
-            recorded,
-            &mut found,
-        );
-        if settings.status.of_some && recorded.is_empty() {
+        let kind = policy.split('/').next().unwrap_or_default();
+        let reports = Reports {
+            status: &settings.status,
+            of_used: settings.kinds[kind].of_used,
+        };
+        compare_policy(scenario, reports, policy, targets, recorded, &mut found);
+        if reports.of_some() && recorded.is_empty() {
             continue;
         }
         counts.policies += 1;
@@ -86,9 +101,9 @@ pub(crate) fn compare(
 }
 
 /// The ancestors for which the controller reports on a target.
-fn ancestors(scenario: &Scenario, status: &Status, target: &str) -> BTreeSet<String> {
-    let mut found = parents(scenario, status, target);
-    if status.on_sets_of_gateways && !target.contains('#') {
+fn ancestors(scenario: &Scenario, reports: Reports<'_>, target: &str) -> BTreeSet<String> {
+    let mut found = parents(scenario, reports, target);
+    if reports.status.on_sets_of_gateways && !target.contains('#') {
         let sets = scenario.state.iter();
         let sets = sets.filter(|o| object_name(&o["spec"]["parentRef"], o) == target);
         found.extend(sets.map(|set| {
@@ -100,18 +115,40 @@ fn ancestors(scenario: &Scenario, status: &Status, target: &str) -> BTreeSet<Str
 }
 
 /// The target itself, or the parents of its route. A child route counts for the parents of its parent route.
-fn parents(scenario: &Scenario, status: &Status, target: &str) -> BTreeSet<String> {
+fn parents(scenario: &Scenario, reports: Reports<'_>, target: &str) -> BTreeSet<String> {
     let object = target.split('#').next().unwrap_or_default();
+    if reports.of_used && object.starts_with("Service/") {
+        let routes = routes_to(scenario, object);
+        return routes
+            .flat_map(|route| parents(scenario, reports, &route))
+            .collect();
+    }
     match scenario.routes.as_ref().and_then(|all| all.get(object)) {
         Some(of_route) => {
             let above = of_route.keys();
             above
-                .flat_map(|parent| parents(scenario, status, parent))
+                .flat_map(|parent| parents(scenario, reports, parent))
                 .collect()
         }
-        None if status.of_objects => BTreeSet::from([object.to_owned()]),
+        None if reports.status.of_objects => BTreeSet::from([object.to_owned()]),
         None => BTreeSet::from([target.to_owned()]),
     }
+}
+
+/// The routes that send requests to a Service.
+fn routes_to(scenario: &Scenario, service: &str) -> impl Iterator<Item = String> {
+    let uses = move |object: &&Value| {
+        let rules = object["spec"]["rules"].as_array().into_iter().flatten();
+        let mut backends = rules
+            .flat_map(|rule| rule["backendRefs"].as_array())
+            .flatten();
+        backends.any(|backend| format!("Service/{}", path(backend, object)) == service)
+    };
+    let routes = scenario.state.iter().filter(uses);
+    routes.map(|route| {
+        let kind = route["kind"].as_str().unwrap_or_default();
+        format!("{kind}/{}", path(&route["metadata"], route))
+    })
 }
 
 /// `Kind/namespace/name` of a reference in an object.
@@ -136,15 +173,16 @@ fn is_met(wanted: Option<&Condition>, all: &str) -> bool {
 
 fn compare_policy(
     scenario: &Scenario,
-    conditions_of: &Status,
+    reports: Reports<'_>,
     policy: &str,
     targets: &[OnTarget],
     recorded: &BTreeMap<String, String>,
     found: &mut Vec<Disagreement>,
 ) {
+    let conditions_of = reports.status;
     let mut expected: BTreeMap<String, Vec<&OnTarget>> = BTreeMap::new();
     for on in targets {
-        for ancestor in ancestors(scenario, conditions_of, &on.target) {
+        for ancestor in ancestors(scenario, reports, &on.target) {
             expected.entry(ancestor).or_default().push(on);
         }
     }
@@ -157,9 +195,12 @@ fn compare_policy(
     };
     let names: BTreeSet<&String> = recorded.keys().chain(expected.keys()).collect();
     for ancestor in names {
-        let on = expected.get(ancestor).map_or(&[][..], Vec::as_slice);
+        // A policy in conflict is reported for the parents of the other one.
+        let all: Vec<&OnTarget> = targets.iter().collect();
+        let otherwise = if reports.of_used { &all[..] } else { &[] };
+        let on = expected.get(ancestor).map_or(otherwise, Vec::as_slice);
         let Some(conditions) = recorded.get(ancestor) else {
-            if conditions_of.of_some {
+            if reports.of_some() {
                 continue;
             }
             // The controller ignores missing targets and those of other controllers.
@@ -198,14 +239,14 @@ fn compare_policy(
             );
             continue;
         }
-        if controller != "Accepted" {
+        if controller != "Accepted" || reports.of_used {
             continue;
         }
         // attache reports merges per target, the controller per listener of the target's parents.
         let of_targets = |name: &str| {
             let mut own = on
                 .iter()
-                .flat_map(|on| ancestors(scenario, conditions_of, &on.target));
+                .flat_map(|on| ancestors(scenario, reports, &on.target));
             own.any(|own| name == own || name.starts_with(&format!("{own}#")))
         };
         let of_them = recorded.iter().filter(|(name, _)| of_targets(name));
@@ -259,6 +300,9 @@ fn in_force(
             };
             let attache = said.in_force.get(&(kind.clone(), place.clone()));
             let controller = recorded.get(place);
+            if controller.is_none() && of_kind.of_used {
+                continue;
+            }
             if controller.is_none() && !(of_kind.on != On::Rules) {
                 // The controller has no such rule on a listener that it serves, so other rules take its requests: a
                 // protection claimed there is none.

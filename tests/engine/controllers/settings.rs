@@ -108,13 +108,17 @@ pub(crate) struct Condition {
 
 /// The recorded settings of a kind.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct OfKind {
     /// Its group, if it differs from the project's.
     group: Option<String>,
     /// The places at which they are recorded.
     #[serde(default)]
     pub(crate) on: On,
+    /// The controller reports only whether a policy is accepted, and only on the backends that routes use: only what it reports
+    /// is compared.
+    #[serde(default)]
+    pub(crate) of_used: bool,
     pub(crate) settings: BTreeMap<String, Setting>,
 }
 
@@ -129,6 +133,8 @@ pub(crate) enum On {
     Listeners,
     /// `Service/namespace/name`.
     Services,
+    /// `Service/namespace/name#port`, the port by its number.
+    Ports,
     /// The Gateway itself, and the Service or `ServiceEntry` that clients of a mesh call.
     Called,
 }
@@ -182,7 +188,8 @@ impl On {
     pub(crate) fn takes(self, place: &str) -> bool {
         match self {
             Self::Rules => place.contains(' '),
-            Self::Services => place.starts_with("Service/"),
+            Self::Services => place.starts_with("Service/") && !place.contains('#'),
+            Self::Ports => place.starts_with("Service/") && place.contains('#'),
             Self::Listeners => !place.contains(' ') && !place.starts_with("Service/"),
             Self::Called => !place.contains([' ', '#']),
         }
@@ -195,7 +202,7 @@ impl On {
         match self {
             Self::Rules => matches!(node, Node::Route { .. }),
             Self::Listeners => matches!(node, Node::Gateway { .. } | Node::ListenerSet { .. }),
-            Self::Services => matches!(node, Node::Service { .. }),
+            Self::Services | Self::Ports => matches!(node, Node::Service { .. }),
             Self::Called => is_entry || matches!(node, Node::Gateway { .. } | Node::Service { .. }),
         }
     }

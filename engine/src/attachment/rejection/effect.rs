@@ -39,6 +39,8 @@ pub enum RejectionEffect {
     },
     /// It is in force all the same.
     InForce,
+    /// Its controllers accept it and do not apply it.
+    NotApplied,
 }
 
 impl Rejection {
@@ -49,6 +51,7 @@ impl Rejection {
                 format!("its controller reports {condition}, and its requests get an error")
             }
             Some(condition) => format!("its controller reports {condition}"),
+            None if self.effect == RejectionEffect::NotApplied => self.message.clone(),
             None => format!("attache expects its controller to reject it ({self})"),
         }
     }
@@ -69,7 +72,8 @@ impl Rejection {
             RejectionEffect::NotAttached
             | RejectionEffect::WithoutSettings
             | RejectionEffect::WithoutEffect
-            | RejectionEffect::InForce => &[],
+            | RejectionEffect::InForce
+            | RejectionEffect::NotApplied => &[],
         }
     }
 
@@ -86,6 +90,7 @@ impl From<WhenRejected> for RejectionEffect {
             WhenRejected::NotAttached => Self::NotAttached,
             WhenRejected::KeepsPlace => Self::WithoutSettings,
             WhenRejected::StillConflicts => Self::WithoutEffect,
+            WhenRejected::NotApplied => Self::NotApplied,
         }
     }
 }

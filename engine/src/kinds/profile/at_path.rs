@@ -39,10 +39,18 @@ pub(crate) fn collect<'a>(value: &'a Value, path: &[String], values: &mut Vec<&'
     }
 }
 
+/// The prefix that a text must not have: `<other than https://*>`.
+fn other_than(wanted: &str) -> Option<&str> {
+    wanted.strip_prefix("<other than ")?.strip_suffix("*>")
+}
+
 /// Whether a value is as wanted.
 pub(super) fn matches(wanted: &Value, value: &Value) -> bool {
     match (wanted, value) {
         (Value::String(any), value) if any == ANY_VALUE => !value.is_null(),
+        (Value::String(wanted), Value::String(value)) if let Some(prefix) = other_than(wanted) => {
+            !value.starts_with(prefix)
+        }
         (Value::Object(wanted), Value::Object(value)) if !wanted.is_empty() => {
             let nothing = Value::Null;
             let mut fields = wanted.iter();

@@ -15,7 +15,7 @@ use crate::model::object::Meta;
 ///
 /// `*` in a path stands for any item of a list, or for any field of a map, and a number for one item of a list: 0 for
 /// the first. Among the values, `null` means that the field
-/// is absent, and `<any>` that it is not. `{}` and `[]` are the empty ones; any other object stands for all objects with
+/// is absent, `<any>` that it is not, and `<other than https://*>` that it is a text with another beginning. `{}` and `[]` are the empty ones; any other object stands for all objects with
 /// such fields.
 pub(super) type ValuesFile = BTreeMap<String, Vec<Value>>;
 

@@ -61,9 +61,16 @@ pub struct ControllerFile {
     /// Whether listeners that leave TLS to their backends take `TCPRoutes`, too.
     #[serde(default)]
     pub tcp_routes_with_passthrough: bool,
+    /// The kinds of routes that it serves only if they have exactly one rule: `TCPRoute`.
+    #[serde(default)]
+    pub one_rule_routes: Vec<String>,
     /// Whether of conflicting listeners of one Gateway it accepts the first. Otherwise it accepts none of them.
     #[serde(default)]
     pub first_listener_wins: bool,
+    /// Whether listeners that it does not serve, for `rejectedListeners` or because of their protocol or certificates, conflict
+    /// with none, but keep their hostnames from routes of other listeners.
+    #[serde(default)]
+    pub invalid_listeners_do_not_conflict: bool,
     /// Routes that it, or a project on top of it, generates from other objects. Manifests come without them.
     #[serde(default)]
     pub generated_routes: Vec<GeneratedRouteFile>,

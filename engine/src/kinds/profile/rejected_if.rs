@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::condition::{Condition, ValuesFile};
+use super::file::Match;
 use super::paths::texts;
 use super::references::WhenRejected;
 use super::{Fact, Profile};
@@ -38,6 +39,12 @@ pub struct RejectedIfFile {
     /// Only if these controllers alone send requests to the target: a Service that routes of other Gateways name, too, has the policy.
     #[serde(default)]
     pub controllers: Vec<String>,
+    /// Only on targets of this kind whose own fields have these values: a Server of Linkerd with `spec.proxyProtocol: gRPC`.
+    #[serde(default)]
+    pub of_target: Option<TargetFieldsFile>,
+    /// Only on backends to which routes of these kinds alone send requests: `TCPRoute`.
+    #[serde(default)]
+    pub only_behind: Vec<String>,
     /// How the rejected policy counts.
     pub then: WhenRejected,
     /// Whether requests that the policy is for get an error then.
@@ -47,6 +54,16 @@ pub struct RejectedIfFile {
     pub text: String,
 }
 
+/// A kind of targets, and values of their own fields.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TargetFieldsFile {
+    /// The kind.
+    pub kind: Match,
+    /// Each of these fields has one of these values. The values are those of `weakenedBy`.
+    pub when: ValuesFile,
+}
+
 /// Settings for which controllers reject a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejectedIf {
@@ -54,6 +71,10 @@ pub struct RejectedIf {
     condition: Condition,
     /// The controllers that reject it; all if empty.
     pub controllers: Vec<Arc<str>>,
+    /// The kind of the target, and what its own fields must say.
+    pub of_target: Option<(GroupKind, Condition)>,
+    /// The kinds of the only routes that send requests to the target; any if empty.
+    pub only_behind: Vec<Arc<str>>,
     /// How the rejected policy counts.
     pub then: WhenRejected,
     /// Whether requests that the policy is for get an error then.
@@ -72,6 +93,11 @@ impl RejectedIf {
                 .with_alike(&file.alike)
                 .with_annotations(&file.annotated),
             controllers: texts(&file.controllers),
+            of_target: file.of_target.as_ref().map(|target| {
+                let condition = Condition::read(&target.when, &ValuesFile::new());
+                (target.kind.gk(), condition)
+            }),
+            only_behind: texts(&file.only_behind),
             then: file.then,
             requests_fail: file.requests_fail,
             text: file.text.as_str().into(),
@@ -80,7 +106,10 @@ impl RejectedIf {
 
     /// Whether it concerns targets of a kind.
     pub fn is_about(&self, target: &GroupKind) -> bool {
-        self.targets.is_empty() || self.targets.iter().any(|kind| **kind == *target.kind)
+        let is_of_kind = |(kind, _): &(GroupKind, _)| kind == target;
+        let is_named = |kind: &String| **kind == *target.kind;
+        self.of_target.as_ref().is_none_or(is_of_kind)
+            && (self.targets.is_empty() || self.targets.iter().any(is_named))
     }
 }
 

@@ -15,6 +15,11 @@ impl Rule {
 // === impl Object ===
 
 impl Object {
+    /// Whether it is a route with exactly one rule.
+    pub fn has_one_rule(&self) -> bool {
+        matches!(&self.node, Node::Route { rules, .. } if rules.len() == 1)
+    }
+
     /// Whether it is a route with rules, all of which delegate.
     pub fn delegates(&self) -> bool {
         match &self.node {

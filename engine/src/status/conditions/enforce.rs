@@ -206,13 +206,25 @@ fn unsettled(policy: &Policy, group: &PathGroup, target: &Place) -> Option<Strin
     })
 }
 
+/// Whether a policy sets a field to another value, or other fields of a setting that is taken as a whole with it.
 fn sets_otherwise(policy: &Policy, path: &[Arc<str>], value: &JsonText) -> bool {
     let path: Vec<String> = path.iter().map(ToString::to_string).collect();
+    let whole = whole_setting(&policy.profile.merging.atomic_fields, &path);
     policy.parts().any(|part| match part.tree().at(&path) {
         Some(Tree::Leaf(own)) => own.value != *value,
         Some(_) => true,
-        None => false,
+        None => whole.is_some_and(|whole| part.tree().at(whole).is_some()),
     })
+}
+
+/// The setting that is taken as a whole with a field: that of the longest of these paths, in which `*` is any key.
+fn whole_setting<'p>(wholes: &[Vec<String>], path: &'p [String]) -> Option<&'p [String]> {
+    let covers = |whole: &&Vec<String>| {
+        let mut keys = whole.iter().zip(path);
+        whole.len() <= path.len() && keys.all(|(whole, key)| whole == "*" || whole == key)
+    };
+    let lengths = wholes.iter().filter(covers).map(Vec::len);
+    path.get(..lengths.max()?)
 }
 
 /// The Gateways through which requests reach a route of the groups, and on which the policy does not act.

@@ -10,6 +10,7 @@ func themes() []theme {
 		clients("client-traffic", 10),
 		edges("edges"),
 		sharedPorts("ports"),
+		backendTLS("backend-tls", 20),
 	}
 }
 

@@ -94,6 +94,10 @@ func add(resources *resource.Resources, data []byte) error {
 		return more(full, &resources.Services)
 	case "Secret":
 		return more(full, &resources.Secrets)
+	case "ConfigMap":
+		return more(full, &resources.ConfigMaps)
+	case "BackendTLSPolicy":
+		return more(full, &resources.BackendTLSPolicies)
 	case "SecurityPolicy":
 		return more(full, &resources.SecurityPolicies)
 	case "BackendTrafficPolicy":

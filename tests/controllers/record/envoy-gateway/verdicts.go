@@ -22,6 +22,9 @@ func read(result *gatewayapi.TranslateResult) (*verdicts, error) {
 	for _, p := range result.EnvoyExtensionPolicies {
 		said.policy("EnvoyExtensionPolicy", p, p.Status.Ancestors)
 	}
+	for _, p := range result.BackendTLSPolicies {
+		said.policy("BackendTLSPolicy", p, p.Status.Ancestors)
+	}
 	for _, r := range result.HTTPRoutes {
 		said.route("HTTPRoute", r, r.Status.Parents)
 	}
@@ -77,6 +80,9 @@ func (v *verdicts) force(xds *ir.Xds) error {
 			if err := v.in(where, settings); err != nil {
 				return err
 			}
+			if err := v.backends(r.Destination); err != nil {
+				return err
+			}
 		}
 	}
 	for _, l := range xds.TCP {
@@ -95,6 +101,9 @@ func (v *verdicts) force(xds *ir.Xds) error {
 			if err := v.in(where, settings); err != nil {
 				return err
 			}
+			if err := v.backends(r.Destination); err != nil {
+				return err
+			}
 		}
 	}
 	for _, l := range xds.UDP {
@@ -105,6 +114,9 @@ func (v *verdicts) force(xds *ir.Xds) error {
 		settings := object{}
 		loadBalancer(settings, l.Route.LoadBalancer)
 		if err := v.in(where, settings); err != nil {
+			return err
+		}
+		if err := v.backends(l.Route.Destination); err != nil {
 			return err
 		}
 	}
