@@ -19,6 +19,7 @@ use jiff::Zoned;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use crate::background::BackgroundJudge;
 use crate::cache::directory::Links;
 use crate::config::{Configuration, Text};
 use crate::engine::admission::settings::ReviewSettings;
@@ -30,7 +31,6 @@ use crate::http::router;
 use crate::http::server::{Bound, Options, Server};
 use crate::http::tls::{Callers, Certificates, Files, Reload, server_config, server_config_for};
 use crate::metrics::Metrics;
-use crate::standing::Standing;
 use crate::telemetry::panics::message;
 use crate::telemetry::traces::{Settings as TraceSettings, Traces};
 
@@ -138,8 +138,8 @@ fn standing(
     state: &mut State,
     settings: &Arc<ArcSwap<ReviewSettings>>,
     metrics: &Arc<Metrics>,
-) -> Standing {
-    Standing {
+) -> BackgroundJudge {
+    BackgroundJudge {
         snapshot: state.snapshot.clone(),
         settings: settings.clone(),
         guardrails: state.guardrails.clone(),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use attache_guardrails::{
-    Exception, Fault, Guardrail, Guardrails, Standing, each_target, targets, unknown_kind,
+    Exception, Fault, Fulfilment, Guardrail, Guardrails, each_target, targets, unknown_kind,
 };
 use jiff::civil::Date;
 use schemars::JsonSchema;
@@ -61,7 +61,7 @@ pub struct Guarded {
     pub faults: Vec<BrokenTarget>,
     /// The exceptions.
     pub exceptions: Vec<ListedException>,
-    /// What may be wrong with it: names that do not exist, or no target at all.
+    /// Possible mistakes in it: names that do not exist, or no target at all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Whether it judges nothing, and a name that says what it judges is misspelt.
@@ -129,12 +129,12 @@ pub fn guardrails(
         all,
         today,
         |key| within.is_none_or(|namespace| *key.namespace == *namespace),
-        |guardrail, target, standing| {
+        |guardrail, target, fulfilment| {
             if let Some(guarded) = by_guardrail.get_mut(&*guardrail.name) {
                 let ended = guardrail.ended(snapshot, target, today);
                 let ended = ended.map(|one| ListedException::of(&one, today));
                 guarded.exceptions.extend(ended);
-                guarded.note(target, standing, today);
+                guarded.note(target, fulfilment, today);
             }
         },
     );
@@ -252,20 +252,20 @@ impl Guarded {
         }
     }
 
-    fn note(&mut self, target: &ObjectKey, standing: Standing, today: Date) {
-        let faults = match standing {
-            Standing::Fulfilled => {
+    fn note(&mut self, target: &ObjectKey, fulfilment: Fulfilment, today: Date) {
+        let faults = match fulfilment {
+            Fulfilment::Fulfilled => {
                 self.fulfilled += 1;
                 return;
             }
-            Standing::Excepted(exception) => {
+            Fulfilment::Excepted(exception) => {
                 self.excepted += 1;
                 if exception.is_annotated {
                     self.exceptions.push(ListedException::of(&exception, today));
                 }
                 return;
             }
-            Standing::Broken(faults) => faults,
+            Fulfilment::Broken(faults) => faults,
         };
         if faults.iter().any(|fault| !fault.is_error) {
             self.broken += 1;

@@ -43,7 +43,7 @@ pub struct Impact {
     pub deleted: Vec<Named>,
     /// The number of further objects that are deleted with these: the objects in a Namespace, the objects of a CRD.
     pub deleted_with: usize,
-    /// What the API server would refuse or drop in the applied objects: versions and fields that their CRDs do not
+    /// The parts of the applied objects that the API server would refuse or drop: versions and fields that their CRDs do not
     /// define, and validation rules that they violate.
     pub findings: Vec<ReportedFinding>,
     /// The guardrails that the change breaks, and of those in the change how many targets break them.
@@ -71,7 +71,7 @@ pub struct Change {
     /// The effective target.
     pub object: Named,
     /// Whether the target remains, or is added or removed by the change.
-    pub change: What,
+    pub change: TargetChange,
     /// Whether the change deletes the target.
     #[serde(skip)]
     pub is_gone: bool,
@@ -98,7 +98,7 @@ pub struct Change {
 /// Whether a target remains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum What {
+pub enum TargetChange {
     /// The target remains and its effective policy changes.
     Changed,
     /// The target or a path to it is new.

@@ -32,7 +32,7 @@ const ATTEMPTS: usize = 3;
 
 /// The configurations to keep up to date.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct ManagedWebhooks {
     /// The name of both configurations.
     pub name: String,
     /// The file with the CA in PEM, read again each time; without it `caBundle` is left alone.
@@ -48,7 +48,7 @@ pub struct WebhookState(ArcSwap<BTreeMap<&'static str, Option<String>>>);
 /// The task that updates the configurations.
 pub struct Webhooks {
     configurations: WebhookConfigurations,
-    kept: Kept,
+    managed: ManagedWebhooks,
     watched: watch::Receiver<Watched>,
     state: Arc<WebhookState>,
     metrics: Arc<Metrics>,
@@ -99,20 +99,20 @@ impl Webhooks {
     /// Creates the task; nothing happens before [`Webhooks::run`].
     pub fn new(
         client: Client,
-        kept: Kept,
+        managed: ManagedWebhooks,
         watched: watch::Receiver<Watched>,
         metrics: Arc<Metrics>,
     ) -> Self {
         let state = Arc::new(WebhookState::default());
-        for endpoint in &kept.endpoints {
+        for endpoint in &managed.endpoints {
             state.note(
                 endpoint.word(),
                 Some("waits for the first list of definitions"),
             );
         }
         Self {
-            configurations: WebhookConfigurations::new(client, kept.name.clone()),
-            kept,
+            configurations: WebhookConfigurations::new(client, managed.name.clone()),
+            managed,
             watched,
             state,
             metrics,
@@ -146,14 +146,14 @@ impl Webhooks {
             return;
         };
         self.read_ca().await;
-        for endpoint in self.kept.endpoints.clone() {
-            let kept = self.keep(endpoint, &policies).await;
-            self.tell(endpoint, kept);
+        for endpoint in self.managed.endpoints.clone() {
+            let result = self.keep(endpoint, &policies).await;
+            self.tell(endpoint, result);
         }
     }
 
     async fn read_ca(&mut self) {
-        let Some(file) = &self.kept.ca else {
+        let Some(file) = &self.managed.ca else {
             return;
         };
         let path = file.clone();
@@ -189,7 +189,7 @@ impl Webhooks {
 
     async fn attempt(&self, endpoint: Endpoint, policies: &Policies) -> Result<Left, String> {
         let Some(current) = self.configurations.get(endpoint).await? else {
-            let name = &self.kept.name;
+            let name = &self.managed.name;
             return match endpoint {
                 // The mutating webhook is optional.
                 Endpoint::Mutate => Ok(Left::AsItWas),
@@ -213,7 +213,7 @@ impl Webhooks {
             Ok(Left::Applied) => {
                 tracing::info!(
                     webhooks = word,
-                    name = self.kept.name,
+                    name = self.managed.name,
                     "configuration applied"
                 );
                 (Some("applied"), None)

@@ -12,8 +12,8 @@ use super::Failure;
 use super::names::Names;
 use super::time::timeout;
 use crate::cache::api_error::ApiError;
-use crate::cache::crds::Found;
-use crate::cache::lists::{Listed, Reader, Wants};
+use crate::cache::crds::Crds;
+use crate::cache::lists::{Listed, ReadScope, Reader};
 use crate::cache::raw::RawObject;
 use crate::cache::served::Served;
 use crate::cache::{connect, kubeconfig, tuned};
@@ -109,7 +109,7 @@ impl Cluster {
     ///
     /// # Errors
     /// If they cannot be listed.
-    pub(super) fn definitions(&self) -> Result<Arc<Found>, ApiError> {
+    pub(super) fn definitions(&self) -> Result<Arc<Crds>, ApiError> {
         self.runtime.block_on(self.reader.definitions())
     }
 
@@ -148,7 +148,7 @@ impl Cluster {
         self.runtime.block_on(self.reader.guardrails())
     }
 
-    /// Who asks, if the API server says so.
+    /// The user who asks, if the API server names it.
     pub(super) fn user(&self) -> Option<String> {
         self.runtime.block_on(self.reader.user())
     }
@@ -164,8 +164,8 @@ impl Cluster {
     }
 
     /// Lists the wanted objects.
-    pub(super) fn read(&self, rules: &Arc<ProfileRules>, wants: &Wants) -> Listed {
-        self.runtime.block_on(self.reader.read(rules, wants))
+    pub(super) fn read(&self, rules: &Arc<ProfileRules>, read_scope: &ReadScope) -> Listed {
+        self.runtime.block_on(self.reader.read(rules, read_scope))
     }
 }
 

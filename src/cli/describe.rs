@@ -13,7 +13,7 @@ use super::{Failure, complete, find, labels};
 use crate::answer::description::{Description, Descriptions, kind, policy, target};
 use crate::answer::document;
 use crate::answer::workload::{is_workload, workload};
-use crate::cache::lists::Wants;
+use crate::cache::lists::ReadScope;
 use crate::engine::admission::verdict::escape;
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
@@ -80,12 +80,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         .map(|(kind, name)| asked(&opened, kind, name, args.scope.all_namespaces))
         .collect::<Result<_, Failure>>()?;
     let around: Option<Vec<ObjectKey>> = asked.iter().map(Asked::object).collect();
-    let wants = around.map_or(Wants::Everything, Wants::Around);
+    let read_scope = around.map_or(ReadScope::Everything, ReadScope::Around);
     let answer = |view: &View, now| answer(args, &asked, within.as_deref(), view, now);
     if args.watching.watch {
-        return opened.watch(&wants, answer);
+        return opened.watch(&read_scope, answer);
     }
-    let view = opened.view(&wants);
+    let view = opened.view(&read_scope);
     view.say_what_is_missing();
     view.say_what_is_undefined();
     super::print(&answer(&view, Timestamp::now())?)

@@ -18,7 +18,7 @@ use crate::answer::impact::{Effect, Impact, broken, impact_on_requests};
 use crate::answer::named::Named;
 use crate::answer::report::{ReportedFinding, Spot};
 use crate::cache::directory;
-use crate::cache::lists::Wants;
+use crate::cache::lists::ReadScope;
 use crate::cache::manifest::Manifests;
 use crate::engine::admission::validate;
 use crate::engine::admission::verdict::escape;
@@ -82,7 +82,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let in_use = usable_guardrails(&config.guardrails, stored.iter().map(AsRef::as_ref));
     let namespace = opened.namespace.clone();
     let gone = args.named(&opened)?;
-    let view = opened.view(&Wants::Everything);
+    let view = opened.view(&ReadScope::Everything);
     view.say_what_is_missing();
     for key in &gone {
         find::there(&view.snapshot, key)?;

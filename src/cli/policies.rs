@@ -18,7 +18,7 @@ use super::{Failure, complete, find, labels, print};
 use crate::answer;
 use crate::answer::policies::{Asked, policies};
 use crate::answer::state::PolicyState;
-use crate::cache::lists::Wants;
+use crate::cache::lists::ReadScope;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::hint::nearest;
 use crate::engine::model::ids::{GroupKind, Place};
@@ -98,9 +98,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     };
     if args.watching.watch {
         let answer = |view: &View, now| Ok(answer(args, &about, view, now)?.0);
-        return opened.watch(&Wants::Everything, answer);
+        return opened.watch(&ReadScope::Everything, answer);
     }
-    let view = opened.view(&Wants::Everything);
+    let view = opened.view(&ReadScope::Everything);
     view.say_what_is_missing();
     view.say_what_is_undefined();
     let (text, none) = answer(args, &about, &view, Timestamp::now())?;

@@ -30,11 +30,11 @@ mod request;
 mod run;
 mod subject;
 mod taken;
-mod world;
+mod test_state;
 
 pub(super) use file::TestFile;
 use run::Suite;
-use world::Reading;
+use test_state::Reading;
 
 /// Arguments of `attache test`.
 #[derive(Debug, clap::Args)]
@@ -73,7 +73,7 @@ enum Output {
 }
 
 impl Seen for TestReport {
-    fn unseen(&self) -> Vec<String> {
+    fn missing_lines(&self) -> Vec<String> {
         Vec::new()
     }
 }

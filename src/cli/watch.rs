@@ -42,7 +42,7 @@ pub(super) trait Query<T> {
 /// A state as it was read, with the parts that could not be read.
 pub(super) trait Seen {
     /// Everything that could not be read, one line each.
-    fn unseen(&self) -> Vec<String>;
+    fn missing_lines(&self) -> Vec<String>;
 }
 
 /// Prints answers.
@@ -119,12 +119,12 @@ pub(super) fn follow<T: Seen>(
                     }
                     shown = Some(text);
                 }
-                let unseen = view.unseen();
-                if last_lines.as_ref() != Some(&unseen) {
-                    for line in &unseen {
+                let lines = view.missing_lines();
+                if last_lines.as_ref() != Some(&lines) {
+                    for line in &lines {
                         eprintln!("attache: {}", escape(line));
                     }
-                    last_lines = Some(unseen);
+                    last_lines = Some(lines);
                 }
             }
         }

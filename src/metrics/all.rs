@@ -154,7 +154,7 @@ impl Metrics {
                 "Patches that were sent, by each mutation in them.",
                 "after you enable a mutation: how many objects it changes. mutations.md lists the names",
             )?,
-            standing_findings: m.on(About::Standing).gauges(
+            current_findings: m.on(About::CurrentState).gauges(
                 "standing_findings",
                 &[
                     Label::code(),

@@ -24,7 +24,7 @@ use crate::engine::admission::settings::ReviewSettings;
 use crate::engine::admission::verdict::escape;
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::ObjectKey;
-use crate::ui::signed_in::{Door, below_ui};
+use crate::ui::signed_in::{Authenticator, below_ui};
 use crate::ui::{Answers, Question, Refusal, Reply};
 
 use people::People;
@@ -114,8 +114,8 @@ impl Entrance {
     }
 }
 
-impl Door for Entrance {
-    fn enter(&self, token: String) -> BoxFuture<'_, Result<Arc<dyn Answers>, Refusal>> {
+impl Authenticator for Entrance {
+    fn authenticate(&self, token: String) -> BoxFuture<'_, Result<Arc<dyn Answers>, Refusal>> {
         Box::pin(async move {
             let user = self.people.whose(&token).await?;
             let rights = match self.readers.remembered(&user) {

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::{Args, Failure, say};
+use crate::background::reports::{self, ReportSender};
 use crate::cache::access::Access;
 use crate::cache::confirm::Confirm as LiveRead;
 use crate::cache::directory::{Links, written_twice};
@@ -17,10 +18,10 @@ use crate::cache::guardrail_status::GuardrailStatus;
 use crate::cache::guardrails::GuardrailsInUse;
 use crate::cache::kinds::Resources;
 use crate::cache::kubeconfig;
-use crate::cache::own_certificates::{Kept as OwnKept, OwnCertificates, OwnState, Serve};
+use crate::cache::own_certificates::{ManagedCertificates, OwnCertificates, OwnState, Serve};
 use crate::cache::reload::{self, Directory};
 use crate::cache::sync::SyncState;
-use crate::cache::webhooks::{Kept, WebhookState, Webhooks};
+use crate::cache::webhooks::{ManagedWebhooks, WebhookState, Webhooks};
 use crate::cache::{Cluster, Published, Settings, tuned};
 use crate::certificates::Rotation;
 use crate::config::Configuration;
@@ -31,7 +32,6 @@ use crate::http::tls::Certificates;
 use crate::lease::{Held, hold};
 use crate::metrics::Metrics;
 use crate::registration::Endpoint;
-use crate::standing::reports::{self, Desk};
 use crate::status_writer::StatusWriter;
 use crate::telemetry::traces::Traces;
 
@@ -55,7 +55,7 @@ pub(super) struct State {
     pub(super) reach: Option<Reach>,
     pub(super) sources: Sources,
     /// Where to hand in findings for reports, if they are written.
-    pub(super) reports: Option<Desk>,
+    pub(super) reports: Option<ReportSender>,
     pub(super) tasks: JoinSet<String>,
 }
 
@@ -143,7 +143,7 @@ pub(super) async fn from_cluster(
     let reached = kubeconfig::config(args.kubeconfig.as_deref(), args.context.as_deref()).await?;
     let namespace = reached.default_namespace.clone();
     let client = kube::Client::try_from(tuned(reached))?;
-    let kept = (!args.manage_webhooks.is_empty()).then(|| Kept {
+    let managed = (!args.manage_webhooks.is_empty()).then(|| ManagedWebhooks {
         name: args.webhook_name.clone(),
         ca: args.ca_cert.clone(),
         endpoints: Endpoint::ALL
@@ -155,7 +155,7 @@ pub(super) async fn from_cluster(
             })
             .collect(),
     });
-    let mut state = followed(client.clone(), kept, rules, config, metrics);
+    let mut state = followed(client.clone(), managed, rules, config, metrics);
     if args.write_status {
         let (namespace, name) = named(&args.status_lease, &namespace);
         let (client, lease) = (client.clone(), (&*namespace, &*name));
@@ -170,12 +170,12 @@ pub(super) async fn from_cluster(
         };
         let (client, metrics) = (client.clone(), metrics.clone());
         let ending = draining(phases);
-        let desk = reports::start(client, settings, metrics, ending, &mut state.tasks);
-        state.reports = Some(desk);
+        let report_sender = reports::start(client, settings, metrics, ending, &mut state.tasks);
+        state.reports = Some(report_sender);
     }
     if args.manage_certs {
-        let kept = own_kept(args, &namespace);
-        let own = OwnCertificates::new(client, kept, into_service(certificates, metrics));
+        let managed = managed_certificates(args, &namespace);
+        let own = OwnCertificates::new(client, managed, into_service(certificates, metrics));
         state.sources.own_certificates = Some(own.state());
         state.tasks.spawn(own.run());
     }
@@ -213,13 +213,13 @@ fn named(text: &str, own: &str) -> (String, String) {
     }
 }
 
-fn own_kept(args: &Args, own: &str) -> OwnKept {
+fn managed_certificates(args: &Args, own: &str) -> ManagedCertificates {
     let (namespace, secret) = named(&args.cert_secret, own);
     let mut names = args.cert_names.clone();
     if names.is_empty() {
         names.push(format!("attache.{namespace}.svc"));
     }
-    OwnKept {
+    ManagedCertificates {
         secret,
         webhooks: args.webhook_name.clone(),
         rotation: Rotation {
@@ -247,7 +247,7 @@ fn into_service(certificates: &Arc<Certificates>, metrics: &Arc<Metrics>) -> Ser
 /// Watches a cluster as configured, and keeps webhook configurations up to date if asked to.
 fn followed(
     client: kube::Client,
-    kept: Option<Kept>,
+    managed: Option<ManagedWebhooks>,
     rules: watch::Receiver<Arc<ProfileRules>>,
     config: &Configuration,
     metrics: &Arc<Metrics>,
@@ -276,8 +276,8 @@ fn followed(
         resources: cluster.resources,
         confirm: Arc::clone(&cluster.confirm),
     };
-    let webhooks = kept.map(|kept| {
-        let webhooks = Webhooks::new(client, kept, cluster.watched, metrics.clone());
+    let webhooks = managed.map(|managed| {
+        let webhooks = Webhooks::new(client, managed, cluster.watched, metrics.clone());
         let state = webhooks.state();
         cluster.tasks.spawn(webhooks.run());
         state

@@ -108,9 +108,9 @@ pub fn acting_on_or_attached(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Ve
                 .iter()
                 .flat_map(|path_policies| path_policies.group.stack.iter());
             let levels_at_object = levels.filter(|level| level.step.place.object == *key);
-            let standing = levels_at_object.flat_map(|level| level.policies.iter());
-            let standing = standing.map(|policy| policy.key().clone());
-            Some(acting.chain(standing).collect::<Keys>())
+            let attached = levels_at_object.flat_map(|level| level.policies.iter());
+            let attached = attached.map(|policy| policy.key().clone());
+            Some(acting.chain(attached).collect::<Keys>())
         },
     )
 }

@@ -81,9 +81,8 @@ impl<'a, 'm> AtListeners<'a, 'm> {
         let mut winner: Option<(&Point<'a>, &Hit<'a>)> = None;
         for (point, choice) in &choices {
             let hit = choice.hits.first();
-            let wins = |hit: &&Hit<'a>| {
-                winner.is_none_or(|(_, best)| hit.standing.is_before(&best.standing))
-            };
+            let wins =
+                |hit: &&Hit<'a>| winner.is_none_or(|(_, best)| hit.rank.is_before(&best.rank));
             if let Some(hit) = hit.filter(wins) {
                 winner = Some((point, hit));
             }

@@ -15,7 +15,7 @@ use crate::model::object::Object;
 #[derive(Clone, Debug)]
 pub(super) struct Hit<'a> {
     pub(super) route: &'a Arc<Object>,
-    pub(super) standing: RankedRule,
+    pub(super) rank: RankedRule,
     pub(super) label: Arc<str>,
     pub(super) hostname: HostMatch<'a>,
     pub(super) wants: MatchSpec,

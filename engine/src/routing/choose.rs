@@ -180,9 +180,9 @@ impl<'a> Matching<'a> {
                 unread(route, at, why)
             }));
             match (judged.best, judged.nearest) {
-                (Some((standing, wants)), _) => choice.hits.push(Hit {
+                (Some((rank, wants)), _) => choice.hits.push(Hit {
                     route,
-                    standing,
+                    rank,
                     label,
                     hostname: hostname.clone(),
                     wants,
@@ -327,8 +327,8 @@ impl Choice<'_> {
 
     fn sort(&mut self) {
         self.hits.sort_by(|a, b| {
-            a.standing
-                .compare(&b.standing)
+            a.rank
+                .compare(&b.rank)
                 .1
                 .then_with(|| a.route.key.cmp(&b.route.key))
         });
@@ -353,14 +353,14 @@ impl Choice<'_> {
             return self.unknown.clone();
         };
         let behind = hits.map(|hit| {
-            let (by, _) = first.standing.compare(&hit.standing);
+            let (by, _) = first.rank.compare(&hit.rank);
             let why = messages::behind(by, first, hit, self.order);
             hit.lost(by.criterion(), why)
         });
         // A match of the winner that cannot be evaluated makes no difference.
         let wins = |lost: &&NotTaken| {
             let rule = lost.rule.as_ref().map(|(index, _)| *index);
-            lost.route == first.route.key && rule == Some(first.standing.rule)
+            lost.route == first.route.key && rule == Some(first.rank.rule)
         };
         let unknown = self.unknown.iter().filter(|lost| !wins(lost));
         unknown.cloned().chain(behind).collect()
@@ -372,14 +372,14 @@ impl Choice<'_> {
 impl Hit<'_> {
     /// The route, and the index of the rule.
     pub(super) fn id(&self) -> (ObjectKey, usize) {
-        (self.route.key.clone(), self.standing.rule)
+        (self.route.key.clone(), self.rank.rule)
     }
 
     /// Reports this rule as losing.
     pub(super) fn lost(&self, by: Criterion, why: String) -> NotTaken {
         NotTaken {
             route: self.route.key.clone(),
-            rule: Some((self.standing.rule, self.label.clone())),
+            rule: Some((self.rank.rule, self.label.clone())),
             by,
             why,
         }

@@ -205,7 +205,7 @@ impl<'a> Matching<'a> {
         context: &RedirectContext<'_>,
         in_mesh: bool,
     ) -> RequestMatch {
-        let (route, index) = (hit.route, hit.standing.rule);
+        let (route, index) = (hit.route, hit.rank.rule);
         let mut backends = if hit.is_dead_end {
             Vec::new()
         } else {

@@ -273,7 +273,7 @@ pub(super) fn order_notes(choice: &Choice<'_>) -> Vec<String> {
     let Some((first, others)) = choice.hits.split_first() else {
         return Vec::new();
     };
-    let by = |other: &Hit<'_>| first.standing.compare(&other.standing).0;
+    let by = |other: &Hit<'_>| first.rank.compare(&other.rank).0;
     let decided = |reason: Reason| others.iter().filter(move |other| by(other) == reason);
     let mut notes = Vec::new();
     let is_unknown = choice.order.hostnames_of_routes.is_none();

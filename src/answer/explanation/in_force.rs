@@ -23,10 +23,10 @@ use crate::engine::topology::{
     through_service, to_backends,
 };
 
-mod found;
+mod policy_on_path;
 mod split;
 
-use found::{Standings, note};
+use policy_on_path::{PoliciesOnPath, note};
 use split::{is_rejected_on, leaves_backends_out};
 
 /// The path of a request through the topology.
@@ -108,27 +108,27 @@ impl Path {
     /// The effective policies and the attached policies of this path, by kind.
     pub(super) fn settings(&self, resolver: &mut Resolver<'_>) -> Settings {
         let snapshot = resolver.snapshot();
-        let (mut effective, mut standings) = (Vec::new(), Standings::new());
+        let (mut effective, mut policies_on_path) = (Vec::new(), PoliciesOnPath::new());
         for kind in snapshot.used_kinds() {
             let Some(profile) = snapshot.profile(kind) else {
                 continue;
             };
             if profile.class.value == Class::Direct {
-                self.direct(resolver, profile, &mut effective, &mut standings);
+                self.direct(resolver, profile, &mut effective, &mut policies_on_path);
             } else {
-                self.inherited(resolver, kind, &mut effective, &mut standings);
+                self.inherited(resolver, kind, &mut effective, &mut policies_on_path);
             }
         }
-        self.rejected(resolver, &mut standings);
-        self.unknown(resolver, &mut standings);
-        let mut failing = standings.iter().filter(|(_, found)| {
-            let rejected = found.rejection.as_ref();
+        self.rejected(resolver, &mut policies_on_path);
+        self.unknown(resolver, &mut policies_on_path);
+        let mut failing = policies_on_path.iter().filter(|(_, on_path)| {
+            let rejected = on_path.rejection.as_ref();
             rejected.is_some_and(|rejected| rejected.requests_fail)
         });
         let failing = failing.next().map(|(key, _)| key.clone());
-        let standings = standings.into_iter();
-        let policies =
-            standings.map(|(key, standing)| standing.policy_on_request(&key, resolver.snapshot()));
+        let policies_on_path = policies_on_path.into_iter();
+        let policies = policies_on_path
+            .map(|(key, on_path)| on_path.policy_on_request(&key, resolver.snapshot()));
         Settings {
             policies: policies.collect(),
             effective,
@@ -212,7 +212,7 @@ impl Path {
         resolver: &mut Resolver<'_>,
         profile: &Profile,
         effective: &mut Vec<Effective>,
-        standings: &mut Standings,
+        policies_on_path: &mut PoliciesOnPath,
     ) {
         for group in self.acting(resolver, profile) {
             effective.push(Effective::along(
@@ -220,7 +220,7 @@ impl Path {
                 &group.path(),
                 &group.effective,
             ));
-            note(&group, standings);
+            note(&group, policies_on_path);
         }
     }
 
@@ -238,7 +238,7 @@ impl Path {
         resolver: &mut Resolver<'_>,
         kind: &GroupKind,
         effective: &mut Vec<Effective>,
-        standings: &mut Standings,
+        policies_on_path: &mut PoliciesOnPath,
     ) {
         let groups = self.groups(resolver, kind);
         let mut paths_told: Vec<Vec<Place>> = Vec::new();
@@ -253,7 +253,7 @@ impl Path {
             }
             effective.push(Effective::along(kind, &path, &group.effective));
             paths_told.push(names);
-            note(group, standings);
+            note(group, policies_on_path);
         }
     }
 
@@ -310,7 +310,7 @@ impl Path {
     }
 
     /// Adds the policies on this path that lose a conflict, and those that controllers reject.
-    fn rejected(&self, resolver: &mut Resolver<'_>, standings: &mut Standings) {
+    fn rejected(&self, resolver: &mut Resolver<'_>, policies_on_path: &mut PoliciesOnPath) {
         for step in self.steps() {
             for (attachment, rival) in resolver.attached_and_conflicts(&step.place.object) {
                 let is_on_step = attachment.section == step.place.section;
@@ -320,25 +320,25 @@ impl Path {
                 if !plays(step.level, &attachment.policy.profile) {
                     continue;
                 }
-                let standing = standings
+                let on_path = policies_on_path
                     .entry(attachment.policy.key().clone())
                     .or_default();
-                standing.at.insert(step.place.clone());
-                standing.conflicted = true;
-                standing.by.insert(rival);
+                on_path.at.insert(step.place.clone());
+                on_path.conflicted = true;
+                on_path.by.insert(rival);
             }
-            self.clashing(resolver, step, standings);
-            self.rejected_by_controllers(resolver.snapshot(), step, standings);
+            self.clashing(resolver, step, policies_on_path);
+            self.rejected_by_controllers(resolver.snapshot(), step, policies_on_path);
         }
     }
 
     /// Adds the policies that target a place of this path and of which it is not known whether they act there.
-    fn unknown(&self, resolver: &mut Resolver<'_>, standings: &mut Standings) {
+    fn unknown(&self, resolver: &mut Resolver<'_>, policies_on_path: &mut PoliciesOnPath) {
         let snapshot = resolver.snapshot();
         for step in self.steps() {
             let policies = snapshot.policies_naming(&step.place.object);
             let policies: Vec<&Arc<Policy>> = policies
-                .filter(|policy| !standings.contains_key(policy.key()))
+                .filter(|policy| !policies_on_path.contains_key(policy.key()))
                 .filter(|policy| plays(step.level, &policy.profile))
                 .collect();
             for policy in policies {
@@ -346,30 +346,35 @@ impl Path {
                 let mut targets = status.targets.into_iter();
                 let here = targets.find(|target| target.target == step.place);
                 if let Some(State::Unknown(why)) = here.and_then(|target| target.state) {
-                    let standing = standings.entry(policy.key().clone()).or_default();
-                    standing.at.insert(step.place.clone());
-                    standing.unknown = Some(why);
+                    let on_path = policies_on_path.entry(policy.key().clone()).or_default();
+                    on_path.at.insert(step.place.clone());
+                    on_path.unknown = Some(why);
                 }
             }
         }
     }
 
     /// Adds the policies that target a place of this path and that clash with other objects, as far as attache knows.
-    fn clashing(&self, resolver: &Resolver<'_>, step: &Step, standings: &mut Standings) {
+    fn clashing(
+        &self,
+        resolver: &Resolver<'_>,
+        step: &Step,
+        policies_on_path: &mut PoliciesOnPath,
+    ) {
         let snapshot = resolver.snapshot();
         for policy in policies_at(snapshot, step) {
             let Some(clash) = resolver.clash(policy, &step.place) else {
                 continue;
             };
             if clash.sections().is_empty() || self.passes_left_out(step, &clash) {
-                let standing = standings.entry(policy.key().clone()).or_default();
-                standing.at.insert(step.place.clone());
+                let on_path = policies_on_path.entry(policy.key().clone()).or_default();
+                on_path.at.insert(step.place.clone());
                 let keeps_place = clash.effect == RejectionEffect::WithoutSettings;
-                let earlier = standing.rejection.take();
-                standing.rejection = Some(found::Rejected {
+                let earlier = on_path.rejection.take();
+                on_path.rejection = Some(policy_on_path::Rejected {
                     why: clash.sentence(),
                     requests_fail: earlier.is_some_and(|one| one.requests_fail)
-                        || clash.requests_fail && (standing.keeps_place || !keeps_place),
+                        || clash.requests_fail && (on_path.keeps_place || !keeps_place),
                 });
             }
         }
@@ -381,7 +386,12 @@ impl Path {
     }
 
     /// Adds the policies that target a place of this path and that their controllers reject.
-    fn rejected_by_controllers(&self, snapshot: &Snapshot, step: &Step, standings: &mut Standings) {
+    fn rejected_by_controllers(
+        &self,
+        snapshot: &Snapshot,
+        step: &Step,
+        policies_on_path: &mut PoliciesOnPath,
+    ) {
         let object = &step.place.object;
         let policies = policies_at(snapshot, step);
         for policy in policies.filter(|policy| policy.object.reported.is_some()) {
@@ -403,10 +413,10 @@ impl Path {
                 continue;
             }
             if let Some(report) = rejection(snapshot, policy) {
-                let standing = standings.entry(policy.key().clone()).or_default();
-                standing.at.insert(step.place.clone());
-                let earlier = standing.rejection.take();
-                standing.rejection = Some(found::Rejected {
+                let on_path = policies_on_path.entry(policy.key().clone()).or_default();
+                on_path.at.insert(step.place.clone());
+                let earlier = on_path.rejection.take();
+                on_path.rejection = Some(policy_on_path::Rejected {
                     why: format!("its controller reports {report}"),
                     requests_fail: earlier.is_some_and(|one| one.requests_fail),
                 });

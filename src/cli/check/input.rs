@@ -12,7 +12,7 @@ use super::super::written_guardrails::{self, Applied};
 use super::{Args, requests};
 use crate::cache::directory::{Double, Links, Loaded};
 use crate::cache::files;
-use crate::cache::lists::{Missing, Wants};
+use crate::cache::lists::{Missing, ReadScope};
 use crate::cache::manifest::{Manifests, Origin, Problem};
 use crate::cache::repository::{self, Repository};
 use crate::cache::skipped::Skipped;
@@ -130,7 +130,7 @@ impl Input {
         let namespace = opened.namespace.clone();
         let stored = opened.guardrails();
         let common = common.with_guardrails(stored.iter().map(AsRef::as_ref));
-        let mut view = opened.view(&Wants::Everything);
+        let mut view = opened.view(&ReadScope::Everything);
         if args.has_no_manifests() {
             return Ok(vec![
                 common.of_cluster(view, args.scope.namespace.as_deref()),

@@ -10,7 +10,7 @@ use super::{left_out, subject};
 use crate::answer::API_VERSION;
 use crate::answer::description::paths_at;
 use crate::answer::effective::OnPaths;
-use crate::cache::lists::Wants;
+use crate::cache::lists::ReadScope;
 use crate::cli::Failure;
 use crate::cli::find;
 use crate::cli::names::each;
@@ -65,7 +65,7 @@ pub(super) fn record(targets: &[String], state: &State, scope: &Scope) -> Result
         let name = name.ok_or_else(|| format!("--record {kind:?}: write KIND/NAME"))?;
         places.push(place(&opened, kind, name)?);
     }
-    let view = opened.view(&Wants::Everything);
+    let view = opened.view(&ReadScope::Everything);
     view.say_what_is_missing();
     view.say_what_is_undefined();
     let mut resolver = Resolver::new(&view.snapshot);

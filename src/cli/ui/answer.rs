@@ -13,9 +13,9 @@ use super::super::render::graph::states::{Look, looks};
 use super::about::About;
 use super::change::change;
 use super::json::{document, value, written};
+use super::page_state::{Numbered, PageState};
 use super::teams::with_teams;
 use super::text;
-use super::world::{Numbered, World};
 use crate::answer::graph::{Graph, details};
 use crate::answer::guardrails::guardrails;
 use crate::answer::kinds::kinds;
@@ -53,12 +53,12 @@ pub(super) fn answer(
     question: &Question,
     text: Option<Result<String, String>>,
 ) -> Result<String, Refusal> {
-    let world = &*newest.world;
-    let snapshot = &world.view.snapshot;
+    let page_state = &*newest.page_state;
+    let snapshot = &page_state.view.snapshot;
     match question {
         Question::State { user } => written(&StateAnswer::of(about, newest, user.as_deref())),
-        Question::Graph => written(&shown(world.graph(), &about.arguments)),
-        Question::Details(id) => written(&about_node(world, id)?),
+        Question::Graph => written(&shown(page_state.graph(), &about.arguments)),
+        Question::Details(id) => written(&about_node(page_state, id)?),
         Question::Policies => {
             let asked = AskedPolicies {
                 kind: None,
@@ -67,30 +67,30 @@ pub(super) fn answer(
                 acting_on: None,
                 states: BTreeSet::new(),
                 sort: Sort::Name,
-                undated: &world.view.undated,
+                undated: &page_state.view.undated,
             };
             document(&policies(snapshot, &asked))
         }
-        Question::Object(name) => written(&object(world, name, text)?),
-        Question::Explain(asked) => explain(world, asked),
-        Question::Change { text, delete } => written(&change(world, text, *delete)?),
+        Question::Object(name) => written(&object(page_state, name, text)?),
+        Question::Explain(asked) => explain(page_state, asked),
+        Question::Change { text, delete } => written(&change(page_state, text, *delete)?),
         Question::Guardrails => {
-            let report = guardrails(snapshot, &world.guardrails, None, today());
+            let report = guardrails(snapshot, &page_state.guardrails, None, today());
             written(&with_teams(snapshot, &report)?)
         }
         Question::Kinds => {
             let crds: Vec<Arc<Crd>> = snapshot.definitions().cloned().collect();
             let used: Vec<GroupKind> = snapshot.used_kinds().cloned().collect();
-            document(&kinds(&world.view.rules, &crds, &used, false))
+            document(&kinds(&page_state.view.rules, &crds, &used, false))
         }
         Question::History => Err(Refusal::fault("the history is not part of a state")),
     }
 }
 
 /// The details of a node.
-fn about_node(world: &World, id: &str) -> Result<impl Serialize + use<>, Refusal> {
-    let view = &world.view;
-    let mut nodes = world.graph().nodes.iter();
+fn about_node(page_state: &PageState, id: &str) -> Result<impl Serialize + use<>, Refusal> {
+    let view = &page_state.view;
+    let mut nodes = page_state.graph().nodes.iter();
     let node = nodes.find(|node| *node.id == *id);
     let node = node.ok_or_else(|| Refusal::absent(format!("the graph has no {id}")))?;
     let alone = Graph {
@@ -103,13 +103,13 @@ fn about_node(world: &World, id: &str) -> Result<impl Serialize + use<>, Refusal
 
 /// One object, with its text.
 fn object(
-    world: &World,
+    page_state: &PageState,
     name: &str,
     text: Option<Result<String, String>>,
 ) -> Result<Value, Refusal> {
-    let place = world.place(name).map_err(Refusal::absent)?;
-    let mut resolver = Resolver::new(&world.view.snapshot);
-    let description = describe(&mut resolver, &world.view, &place);
+    let place = page_state.place(name).map_err(Refusal::absent)?;
+    let mut resolver = Resolver::new(&page_state.view.snapshot);
+    let description = describe(&mut resolver, &page_state.view, &place);
     let description = description.map_err(|why| Refusal::absent(why.to_string()))?;
     let mut value = value(&description)?;
     let (yaml, trouble) = match text {
@@ -126,13 +126,13 @@ fn object(
     Ok(value)
 }
 
-fn explain(world: &World, asked: &Asked) -> Result<String, Refusal> {
+fn explain(page_state: &PageState, asked: &Asked) -> Result<String, Refusal> {
     let (method, headers) = (asked.method.clone(), asked.headers.clone());
     let described = Described::of_url(asked.url.clone(), method, headers);
     let wrong = |why: super::Failure| Refusal::wrong(why.to_string());
     let request = described.read().map_err(wrong)?;
-    let matching = Matching::new(&world.view.snapshot, &world.view.objects);
-    let explanation = described.explain(&matching, &request, &world.namespace, None);
+    let matching = Matching::new(&page_state.view.snapshot, &page_state.view.objects);
+    let explanation = described.explain(&matching, &request, &page_state.namespace, None);
     document(&explanation.map_err(wrong)?)
 }
 
@@ -140,7 +140,7 @@ fn explain(world: &World, asked: &Asked) -> Result<String, Refusal> {
 
 impl<'a> StateAnswer<'a> {
     fn of(about: &'a About, newest: &Numbered, user: Option<&'a str>) -> Self {
-        let mut problems = newest.world.unseen();
+        let mut problems = newest.page_state.missing_lines();
         problems.extend(newest.trouble.clone());
         Self {
             mode: about.mode,

@@ -7,8 +7,8 @@ use attache_guardrails::Guardrails;
 
 use super::super::state::View;
 use super::about::About;
+use super::page_state::{PageState, Parts};
 use super::session::{Session, Work};
-use super::world::{Parts, World};
 use crate::serve::{Begin, Page, Readable};
 
 /// The namespace of objects of a change that do not name one.
@@ -24,20 +24,25 @@ pub(in super::super) fn in_cluster() -> Begin {
             user: None,
             arguments: Vec::new(),
         };
-        let world = Arc::new(World::of(state));
-        Arc::new(Session::new(about, world, Some(texts), Arc::clone(&work)))
+        let page_state = Arc::new(PageState::of(state));
+        Arc::new(Session::new(
+            about,
+            page_state,
+            Some(texts),
+            Arc::clone(&work),
+        ))
     })
 }
 
 impl Page for Session {
     fn show(&self, state: Readable) {
-        Session::show(self, &Arc::new(World::of(state)));
+        Session::show(self, &Arc::new(PageState::of(state)));
     }
 }
 
-// === impl World ===
+// === impl PageState ===
 
-impl World {
+impl PageState {
     /// The part of the state that a reader may see.
     fn of(state: Readable) -> Self {
         Self {

@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 
 use super::restricted::restricted;
-use super::rights::{AskedKind, Rights, Where};
+use super::rights::{AllowedNamespaces, AskedKind, Rights};
 use super::{Begin, Page, ReadText, Readable};
 use crate::cache::Published;
 use crate::cache::guardrails::GuardrailsInUse;
@@ -34,7 +34,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Computing sessions takes at most one part in this many of the time.
 const REST: u32 = 10;
 
-/// Where the states come from.
+/// The source of the states.
 pub(in super::super) struct Origin {
     pub(in super::super) snapshot: Published,
     pub(in super::super) sync: Arc<SyncState>,
@@ -209,7 +209,7 @@ impl Sessions {
         let rules = self.origin.rules.borrow().clone();
         let levels = &full_state.settings.levels;
         let mut listed = restricted(&full_state.snapshot, &rules, rights, levels);
-        let guardrails = (*rights.rights_on(&guardrail_kind()) == Where::Everywhere)
+        let guardrails = (*rights.rights_on(&guardrail_kind()) == AllowedNamespaces::Everywhere)
             .then(|| Arc::clone(&full_state.guardrails));
         listed.missing.sort();
         let shown = Shown {

@@ -303,7 +303,7 @@ fn ties_go_to_the_older_route_then_the_name_then_the_first_rule() {
         let gk = GroupKind::gateway_api("HTTPRoute");
         Object::from_json(&gk, &to_raw_value(&json).unwrap()).unwrap()
     };
-    let standing = |route: &Object, rule| {
+    let rank = |route: &Object, rule| {
         let kind = kind_of(route);
         let context = RankContext {
             kind,
@@ -319,29 +319,29 @@ fn ties_go_to_the_older_route_then_the_name_then_the_first_rule() {
     let (old, young) = (Some("2024-01-01T00:00:00Z"), Some("2024-01-01T00:00:01Z"));
     for (first, second, by) in [
         (
-            standing(&route("z", "z", old), 7),
-            standing(&route("a", "a", young), 0),
+            rank(&route("z", "z", old), 7),
+            rank(&route("a", "a", young), 0),
             Reason::Age,
         ),
         (
-            standing(&route("z", "z", old), 7),
-            standing(&route("a", "a", None), 0),
+            rank(&route("z", "z", old), 7),
+            rank(&route("a", "a", None), 0),
             Reason::Age,
         ),
         (
-            standing(&route("a", "x", old), 7),
-            standing(&route("b", "x", old), 0),
+            rank(&route("a", "x", old), 7),
+            rank(&route("b", "x", old), 0),
             Reason::Name,
         ),
         // Namespace and name are compared as one string: `-` sorts before `/`.
         (
-            standing(&route("x", "a-b", old), 7),
-            standing(&route("x", "a", old), 0),
+            rank(&route("x", "a-b", old), 7),
+            rank(&route("x", "a", old), 0),
             Reason::Name,
         ),
         (
-            standing(&route("a", "x", old), 1),
-            standing(&route("a", "x", old), 2),
+            rank(&route("a", "x", old), 1),
+            rank(&route("a", "x", old), 2),
             Reason::RuleOrder,
         ),
     ] {

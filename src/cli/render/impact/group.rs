@@ -10,7 +10,7 @@ use super::super::style::{Style, Tone};
 use super::super::table::{Cell, Table};
 use super::super::values::{Shown, shown};
 use super::{few, line};
-use crate::answer::impact::{Change, Field, What};
+use crate::answer::impact::{Change, Field, TargetChange};
 use crate::answer::named::Named;
 use crate::engine::model::ids::{ObjectKey, Place};
 use crate::engine::model::wording;
@@ -66,9 +66,9 @@ pub(in crate::cli::render) fn groups(changes: &[Change]) -> Vec<Group<'_>> {
 pub(in crate::cli::render) fn group_text(group: &Group<'_>, kinds: &Kinds, style: Style) -> String {
     let kind = kinds.name(&group.like.policy_kind.0);
     let how = match group.like.change {
-        What::Changed => "on",
-        What::Added => "now applies to",
-        What::Removed => "no longer applies to",
+        TargetChange::Changed => "on",
+        TargetChange::Added => "now applies to",
+        TargetChange::Removed => "no longer applies to",
     };
     let targets = group.all.iter().map(|change| &change.object.0.object);
     let objects: BTreeSet<ObjectKey> = targets.cloned().collect();

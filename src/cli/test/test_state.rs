@@ -37,7 +37,7 @@ pub(super) struct Reading {
 }
 
 /// A state, and the settings of the webhook.
-pub(super) struct World {
+pub(super) struct TestState {
     pub(super) snapshot: Snapshot,
     /// The objects with their whole specs.
     pub(super) objects: Vec<Object>,
@@ -57,9 +57,9 @@ pub(super) struct World {
     standing: OnceCell<GuardrailReport>,
 }
 
-// === impl World ===
+// === impl TestState ===
 
-impl World {
+impl TestState {
     /// Reads the manifests at these paths.
     ///
     /// # Errors

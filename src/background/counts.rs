@@ -79,15 +79,15 @@ impl Counts {
         pace: &mut Pace,
         mut report: impl FnMut(Finding),
     ) {
-        let standing = report::Standing {
+        let current_findings = report::CurrentFindings {
             snapshot: &moment.snapshot,
             severities: &moment.settings.severities,
             guardrails: &moment.guardrails,
-            unseen: false,
+            unvalidated: false,
             refusals: moment.settings.suppressors.is_anybody(),
             today: moment.today,
         };
-        standing.each(
+        current_findings.each(
             || pace.pause(),
             |finding| {
                 self.add(&finding);
