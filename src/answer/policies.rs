@@ -59,7 +59,7 @@ pub struct Listed {
     pub acts_on: usize,
     /// When it was created (RFC 3339); null if a file does not contain it.
     pub created: Option<String>,
-    /// What its status reports.
+    /// The state and the conditions that its status reports.
     #[serde(flatten)]
     pub status: FromStatus,
     /// Its targets, in the order of the spec; for a selector, the objects that it selects.

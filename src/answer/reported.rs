@@ -7,11 +7,11 @@ use super::named::Named;
 use crate::engine::attachment::reports::{ControllerStatus, Opinion, Overridden, Report};
 use crate::engine::status::conditions::Disagreement;
 
-/// What the status of a policy reports; empty without a status.
+/// The state and the conditions that the status of a policy reports; empty without a status.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FromStatus {
-    /// What its controllers report for the policy as a whole.
+    /// The state that its controllers report for the policy as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_state: Option<ReportedState>,
     /// The conditions in its status, except those that are current and report success.
@@ -22,7 +22,7 @@ pub struct FromStatus {
     pub disagreement: Option<Differs>,
 }
 
-/// What controllers report for a policy.
+/// The state that controllers report for a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum ReportedState {
     /// They accept it.

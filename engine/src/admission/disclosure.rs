@@ -15,7 +15,7 @@ use crate::model::ids::{GroupKind, ObjectKey};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Disclosed {
-    /// That it exists.
+    /// Only its existence.
     Existence,
     /// Its name, too.
     Name,

@@ -54,7 +54,7 @@ pub struct ListenerAbout {
     /// Its hostname; absent for any hostname.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hostname: Option<String>,
-    /// What its Gateway itself does with client certificates (`spec.tls.frontend`): `required`, or `asked for` if clients without a
+    /// The client certificates that its Gateway itself asks for (`spec.tls.frontend`): `required`, or `asked for` if clients without a
     /// valid one may connect, too. Absent if it does not ask for any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_certificates: Option<&'static str>,
