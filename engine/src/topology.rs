@@ -42,13 +42,13 @@ pub use attachment::{
     Entrance, ParentAttachment, attachment, attachment_cost, delegated, kept_out_by, not_there,
     takes_none_of, unusable, why_not_joined, why_unaccepted,
 };
-pub use conflicts::Carries;
+pub use conflicts::TrafficType;
 pub use delegated_paths::{DelegatedPaths, OwnPaths};
 pub(crate) use hostnames::{all_in_common, in_common, intersect};
 pub use isolation::{ListenerHostname, may_keep_apart};
 pub use policies_by_hostname::PoliciesByHostname;
 pub use route_kinds::{
-    KeptOut, KeptOutCache, kept_out, may_keep_out, perhaps_kept_out, perhaps_refused_for,
+    KeptOut, RouteKindConflicts, kept_out, may_keep_out, perhaps_kept_out, perhaps_refused_for,
     routes_of_other_kind,
 };
 pub use route_path::{

@@ -90,9 +90,9 @@ struct Targets {
     objects: BTreeSet<ObjectKey>,
     policies: BTreeSet<ObjectKey>,
     /// The policies that the message may reveal.
-    tells_of: BTreeSet<ObjectKey>,
+    revealed_policies: BTreeSet<ObjectKey>,
     through: BTreeSet<String>,
-    tells: bool,
+    reveals_settings: bool,
     /// Whether different policies are in force on the paths.
     differ: bool,
 }
@@ -142,14 +142,14 @@ impl Guardrails {
         if asked.is_empty() {
             return Vec::new();
         }
-        let mut was = if change.is_bounded {
+        let mut resolver_before = if change.is_bounded {
             Resolver::bounded(change.before)
         } else {
             Resolver::new(change.before)
         };
-        let mut is = was.for_snapshot(change.after);
+        let mut resolver_after = resolver_before.for_snapshot(change.after);
         let key = change.object;
-        let targets = touched([&mut was, &mut is], change, &asked);
+        let targets = touched([&mut resolver_before, &mut resolver_after], change, &asked);
         let request = values::request(Some((key, change.operation)), change.subject);
         let groups = change.subject.map_or(0, |subject| subject.groups.len());
         let mut judges = [request.clone(), request].map(|request| {
@@ -179,8 +179,8 @@ impl Guardrails {
             let targets: Vec<&ObjectKey> = targets.iter().filter(is_asked).collect();
             let scope = scope(change, kind);
             let mut sides = [
-                Side::new(&mut was, scope, &targets),
-                Side::new(&mut is, scope, &targets),
+                Side::new(&mut resolver_before, scope, &targets),
+                Side::new(&mut resolver_after, scope, &targets),
             ];
             for target in targets {
                 judge_target(
@@ -191,9 +191,9 @@ impl Guardrails {
                     (change.today, &renames),
                     &mut broken,
                 );
-                let [was, is] = &sides;
-                let (was, is) = (&was.resolver, &is.resolver);
-                if was.is_spent() || is.is_spent() || judges.iter().any(Judge::is_spent) {
+                let [before, after] = &sides;
+                let (before, after) = (&before.resolver, &after.resolver);
+                if before.is_spent() || after.is_spent() || judges.iter().any(Judge::is_spent) {
                     is_cut = true;
                     break;
                 }
@@ -230,7 +230,7 @@ fn scope<'k>(change: &GuardedChange<'_>, kind: Option<&'k GroupKind>) -> Scope<'
 }
 
 fn judge_target<'g>(
-    [was, is]: &mut [Side<'_, '_>; 2],
+    [side_before, side_after]: &mut [Side<'_, '_>; 2],
     [earlier, now]: &mut [Judge<'g>; 2],
     guardrails: &[&'g Guardrail],
     target: &ObjectKey,
@@ -239,37 +239,49 @@ fn judge_target<'g>(
 ) {
     let applies: Vec<&&'g Guardrail> = guardrails
         .iter()
-        .filter(|guardrail| guardrail.matcher.has(is.resolver.snapshot(), target))
         .filter(|guardrail| {
             guardrail
-                .exception(is.resolver.snapshot(), target, today)
+                .matcher
+                .has(side_after.resolver.snapshot(), target)
+        })
+        .filter(|guardrail| {
+            guardrail
+                .exception(side_after.resolver.snapshot(), target, today)
                 .is_none()
         })
         .collect();
     if applies.is_empty() {
         return;
     }
-    let (old, new) = (was.paths(target), is.paths(target));
-    let gateways = [was.gateways(target), is.gateways(target)];
-    let (was, is) = (&*was.resolver, &*is.resolver);
-    let (old, new) = (old.paths(was.snapshot()), new.paths(is.snapshot()));
+    let (old, new) = (side_before.paths(target), side_after.paths(target));
+    let gateways_before = side_before.gateways(target);
+    let gateways_after = side_after.gateways(target);
+    let (resolver_before, resolver_after) = (&*side_before.resolver, &*side_after.resolver);
+    let old = old.paths(resolver_before.snapshot());
+    let new = new.paths(resolver_after.snapshot());
     let before = by_later_id(&old, renames);
-    let mut new = SharedPaths::new(&new, Before::Paths(&before, was.snapshot()));
+    let mut new = SharedPaths::new(&new, Before::Paths(&before, resolver_before.snapshot()));
     // The state before is judged as if nothing changed it.
     let mut old = SharedPaths::new(&old, Before::Same);
     for guardrail in applies {
-        let [had, has] = &gateways;
-        let result = now.judge(is, guardrail, &mut new, has);
+        let result = now.judge(resolver_after, guardrail, &mut new, &gateways_after);
         if result.faults.is_empty() {
             continue;
         }
-        let earlier = earlier_faults(earlier, was, guardrail, target, &mut old, had);
-        let earlier = earlier.into_iter();
-        let earlier: HashSet<(usize, bool, PathId)> = earlier
+        let faults_before = earlier_faults(
+            earlier,
+            resolver_before,
+            guardrail,
+            target,
+            &mut old,
+            &gateways_before,
+        );
+        let faults_before: HashSet<(usize, bool, PathId)> = faults_before
+            .into_iter()
             .map(|old| (old.rule, old.is_error, old.id.later(renames)))
             .collect();
         for fault in result.faults {
-            let is_old = earlier.contains(&(fault.rule, fault.is_error, fault.id.clone()));
+            let is_old = faults_before.contains(&(fault.rule, fault.is_error, fault.id.clone()));
             note(broken, guardrail, target, fault, is_old);
         }
     }
@@ -277,16 +289,16 @@ fn judge_target<'g>(
 
 fn earlier_faults<'g>(
     judge: &mut Judge<'g>,
-    was: &Resolver<'_>,
+    resolver_before: &Resolver<'_>,
     guardrail: &'g Guardrail,
     target: &ObjectKey,
     paths: &mut SharedPaths<'_, 'g>,
     gateways: &BTreeSet<ObjectKey>,
 ) -> Vec<Fault> {
-    if !guardrail.matcher.has(was.snapshot(), target) {
+    if !guardrail.matcher.has(resolver_before.snapshot(), target) {
         return Vec::new();
     }
-    let result = judge.judge(was, guardrail, paths, gateways);
+    let result = judge.judge(resolver_before, guardrail, paths, gateways);
     result.faults
 }
 
@@ -308,9 +320,9 @@ fn note<'g>(
     targets.differ |= !targets.objects.is_empty() && targets.policies != fault.policies;
     targets.objects.insert(target.clone());
     targets.policies.extend(fault.policies);
-    targets.tells_of.extend(fault.tells_of);
+    targets.revealed_policies.extend(fault.revealed_policies);
     targets.through.extend(fault.through);
-    targets.tells |= fault.tells;
+    targets.reveals_settings |= fault.reveals_settings;
 }
 
 /// The objects around which the effective policies of the kinds may change, and those that may become targets; `None` is
@@ -417,9 +429,9 @@ fn finding(
     let message = format!(": {}", together.message);
     let mut hint = Hint {
         text: String::new(),
-        tells_of: targets.tells_of.clone(),
+        mentioned: targets.revealed_policies.clone(),
     };
-    let text = if targets.tells {
+    let text = if targets.reveals_settings {
         &mut hint.text
     } else {
         &mut finding.message

@@ -82,9 +82,9 @@ fn finding(target: &ObjectKey, guardrail: &Guardrail, first: &Fault, paths: usiz
     let mut finding = Finding::new(Code::Guardrail, target, format!("{name:?} {verb}{through}"));
     let mut hint = Hint {
         text: String::new(),
-        tells_of: first.tells_of.clone(),
+        mentioned: first.revealed_policies.clone(),
     };
-    let text = if first.tells {
+    let text = if first.reveals_settings {
         &mut hint.text
     } else {
         &mut finding.message

@@ -16,7 +16,7 @@ use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::object::Node;
 use crate::engine::routing::Matching;
 use crate::engine::state::snapshot::Snapshot;
-use crate::engine::topology::{KeptOutCache, ParentAttachment, attachment};
+use crate::engine::topology::{ParentAttachment, RouteKindConflicts, attachment};
 
 mod broken;
 pub(super) mod changes;
@@ -236,7 +236,7 @@ fn differing(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Vec<ObjectK
 
 /// Counts the deleted routes that were attached to a parent.
 fn attached_routes(before: &Snapshot, doing: &Effect) -> usize {
-    let mut one_kind = KeptOutCache::new(before);
+    let mut route_kind_conflicts = RouteKindConflicts::new(before);
     let gone = doing.deleted.iter().chain(&doing.with_them);
     let gone = gone.filter_map(|key| before.get(key));
     gone.filter(|route| {
@@ -246,7 +246,7 @@ fn attached_routes(before: &Snapshot, doing: &Effect) -> usize {
         let mut parents = parents.iter();
         parents.any(|parent| {
             matches!(
-                attachment(&mut one_kind, route, parent),
+                attachment(&mut route_kind_conflicts, route, parent),
                 ParentAttachment::Attached(_)
             )
         })

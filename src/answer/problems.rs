@@ -14,7 +14,8 @@ use crate::engine::model::section;
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::reports::{of_whole, unresolved};
 use crate::engine::topology::{
-    KeptOutCache, ParentAttachment, attachment, listeners_of, not_usable, unusable, why_unaccepted,
+    ParentAttachment, RouteKindConflicts, attachment, listeners_of, not_usable, unusable,
+    why_unaccepted,
 };
 
 /// A parent, backend, listener or route that gets no requests or passes none on.
@@ -52,14 +53,14 @@ pub enum ProblemSubject {
 
 /// The problems of an object or section.
 pub(super) fn problems(resolver: &mut Resolver<'_>, place: &Place) -> Vec<Problem> {
-    let mut one_kind = KeptOutCache::new(resolver.snapshot());
-    of_object(resolver, &mut one_kind, place)
+    let mut route_kind_conflicts = RouteKindConflicts::new(resolver.snapshot());
+    of_object(resolver, &mut route_kind_conflicts, place)
 }
 
-/// [`problems`] for callers that ask about many objects and share `one_kind`.
+/// [`problems`] for callers that ask about many objects and share `route_kind_conflicts`.
 pub(super) fn of_object(
     resolver: &mut Resolver<'_>,
-    one_kind: &mut KeptOutCache<'_>,
+    route_kind_conflicts: &mut RouteKindConflicts<'_>,
     place: &Place,
 ) -> Vec<Problem> {
     let snapshot = resolver.snapshot();
@@ -95,7 +96,8 @@ pub(super) fn of_object(
                 problems.insert(problem(ProblemSubject::Route, route.whole(), by.why()));
             }
             for parent in parents {
-                if let ParentAttachment::Refused { why, .. } = attachment(one_kind, object, parent)
+                if let ParentAttachment::Refused { why, .. } =
+                    attachment(route_kind_conflicts, object, parent)
                 {
                     let parent = Place {
                         object: parent.object.clone(),

@@ -123,8 +123,8 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let pairs = pair::pairs(&args.map, [&a, &b])?;
     let renames = pair::renames(&pairs, [&a, &b])?;
     let matching = [&a, &b].map(Read::matching);
-    let [had, has] = &matching;
-    let [a, b] = [(&a, had), (&b, has)].map(|(read, matching)| Side {
+    let [matching_a, matching_b] = &matching;
+    let [a, b] = [(&a, matching_a), (&b, matching_b)].map(|(read, matching)| Side {
         name: &read.name,
         matching,
     });

@@ -150,11 +150,11 @@ pub(super) fn changed(
     );
     let stays = view.objects.iter();
     let stays = stays.filter(|object| !doing.applied.contains(&object.key));
-    let had = Matching::new(before, &view.objects);
-    let has = Matching::new(&after, stays.chain(&loaded.objects));
+    let matching_before = Matching::new(before, &view.objects);
+    let matching_after = Matching::new(&after, stays.chain(&loaded.objects));
     let impact = Impact {
         findings,
-        ..impact_on_requests([&had, &has], &doing)
+        ..impact_on_requests([&matching_before, &matching_after], &doing)
     };
     Ok((impact, after))
 }
@@ -200,9 +200,9 @@ pub(super) fn deleted(
     };
     let gone = doing.deleted.iter().chain(&doing.with_them);
     let after = without(before.clone(), gone);
-    let had = Matching::new(before, &view.objects);
-    let has = Matching::new(&after, &view.objects);
-    let impact = impact_on_requests([&had, &has], &doing);
+    let matching_before = Matching::new(before, &view.objects);
+    let matching_after = Matching::new(&after, &view.objects);
+    let impact = impact_on_requests([&matching_before, &matching_after], &doing);
     Ok((impact, after))
 }
 

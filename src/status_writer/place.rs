@@ -45,7 +45,7 @@ impl Place {
             return None;
         }
         let crd = snapshot.definition(gk)?;
-        Some(if crd.facts.mending.conditions_by_type {
+        Some(if crd.facts.permitted_mutations.conditions_by_type {
             Self::Conditions
         } else {
             Self::Annotation

@@ -35,7 +35,7 @@ pub enum Rejected {
 
 /// The common opinion of the controllers of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opinion {
+pub enum CombinedAcceptance {
     /// They report nothing.
     Unsaid,
     /// They report on an older generation.
@@ -52,7 +52,7 @@ pub enum Opinion {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControllerStatus {
     /// A summary.
-    pub opinion: Opinion,
+    pub opinion: CombinedAcceptance,
     /// The conditions that are not good, in the order of the status.
     pub reports: Vec<Report>,
     /// The report that an accepted policy is not in force.
@@ -214,11 +214,11 @@ impl ControllerStatus {
             has(Acceptance::Accepted),
             has(Acceptance::Outdated),
         ) {
-            (true, false, false) => Opinion::Rejected,
-            (true, ..) => Opinion::Divided,
-            (false, _, true) => Opinion::Outdated,
-            (false, true, false) => Opinion::Accepted,
-            (false, false, false) => Opinion::Unsaid,
+            (true, false, false) => CombinedAcceptance::Rejected,
+            (true, ..) => CombinedAcceptance::Divided,
+            (false, _, true) => CombinedAcceptance::Outdated,
+            (false, true, false) => CombinedAcceptance::Accepted,
+            (false, false, false) => CombinedAcceptance::Unsaid,
         };
         let mut reports = Vec::new();
         for entry in entries.clone() {

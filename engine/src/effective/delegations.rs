@@ -89,9 +89,9 @@ impl Resolver<'_> {
 }
 
 /// The routes that delegate to others on the paths of a subgraph.
-pub(super) fn delegating(region: &Subgraph) -> HashSet<ObjectKey> {
+pub(super) fn delegating(subgraph: &Subgraph) -> HashSet<ObjectKey> {
     let mut lists: HashSet<&AncestorPaths> = HashSet::default();
-    let lists_of_routes = region
+    let lists_of_routes = subgraph
         .routes
         .iter()
         .map(|(_, ancestor_paths)| ancestor_paths);

@@ -78,7 +78,7 @@ impl<'a> SectionConflicts<'a> {
 
     /// The cost of [`SectionConflicts::rejected`], in units of fuel. Policies on the whole object conflict with all others,
     /// and all others with them.
-    pub(super) fn work(&self) -> usize {
+    pub(super) fn cost(&self) -> usize {
         let cost_of_whole = comparison_cost(self.policies(self.on_whole_object()));
         let each = self.sections.iter().map(|(section, own)| match section {
             None => comparison_cost(self.attachments.iter().map(|attachment| &attachment.policy)),

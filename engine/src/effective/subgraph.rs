@@ -17,8 +17,8 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::delegated_to;
 use crate::topology::reports::of_route;
 use crate::topology::{
-    AncestorPath, AncestorPaths, DelegatedPaths, KeptOutCache, ListenerHostname,
-    PoliciesByHostname, SharedAncestorPaths, Through, fits_service, gateway_of, listeners,
+    AncestorPath, AncestorPaths, DelegatedPaths, ListenerHostname, PoliciesByHostname,
+    RouteKindConflicts, SharedAncestorPaths, Through, fits_service, gateway_of, listeners,
     listeners_of, may_accept, may_keep_out, through_hidden, through_listeners, through_service,
 };
 
@@ -48,7 +48,7 @@ pub(super) struct Subgraphs<'a> {
     pub(super) taken: HashMap<ObjectKey, AncestorPaths, PrehashedBuildHasher>,
     /// The namespaces that requests come from, by the object that they go to.
     consumers: HashMap<ObjectKey, Rc<[Arc<str>]>, PrehashedBuildHasher>,
-    kept_out: KeptOutCache<'a>,
+    kept_out: RouteKindConflicts<'a>,
     rejections: Rc<RejectionFinder>,
     pub(super) fuel: Fuel,
 }
@@ -123,7 +123,7 @@ impl<'a> Subgraphs<'a> {
     pub(super) fn new(
         snapshot: &'a Snapshot,
         clashes: Rc<RejectionFinder>,
-        work: Fuel,
+        fuel: Fuel,
         lists: SharedAncestorPaths,
     ) -> Self {
         Self {
@@ -135,9 +135,9 @@ impl<'a> Subgraphs<'a> {
             ancestors: HashMap::default(),
             taken: HashMap::default(),
             consumers: HashMap::default(),
-            kept_out: KeptOutCache::new(snapshot),
+            kept_out: RouteKindConflicts::new(snapshot),
             rejections: clashes,
-            fuel: work,
+            fuel,
         }
     }
 
@@ -145,7 +145,7 @@ impl<'a> Subgraphs<'a> {
     pub(super) fn subgraph_of(&mut self, key: &ObjectKey) -> Subgraph {
         let mut routes: Vec<Arc<Object>> = Vec::new();
         let mut met: HashSet<ObjectKey, PrehashedBuildHasher> = HashSet::default();
-        let mut region = Subgraph::default();
+        let mut subgraph = Subgraph::default();
         let snapshot = self.snapshot;
         let mut add = |object: &Arc<Object>| {
             if is_route(&object.key.gk) && met.insert(object.key.clone()) {
@@ -163,7 +163,7 @@ impl<'a> Subgraphs<'a> {
                         let mut routes = snapshot.using(&object.key).peekable();
                         let is_service = matches!(node, Node::Service { .. });
                         if is_service || routes.peek().is_some() {
-                            region.backends.insert(object.key.clone());
+                            subgraph.backends.insert(object.key.clone());
                         }
                         routes.for_each(&mut add);
                         // Mesh routes attach to the Service from any namespace.
@@ -190,7 +190,7 @@ impl<'a> Subgraphs<'a> {
             snapshot.below(key).for_each(&mut add);
         }
         if Level::is_of_backend(&key.gk) {
-            region.backends.insert(key.clone());
+            subgraph.backends.insert(key.clone());
             snapshot.using(key).for_each(&mut add);
             snapshot.below(key).for_each(&mut add);
         }
@@ -205,7 +205,7 @@ impl<'a> Subgraphs<'a> {
             }
             let parent = self.parent(&parent.key);
             let ancestor_paths = parent.iter().flat_map(|parent| &parent.ancestor_paths);
-            region
+            subgraph
                 .ancestor_paths
                 .extend(ancestor_paths.map(|(_, path)| path.clone()));
         }
@@ -214,9 +214,9 @@ impl<'a> Subgraphs<'a> {
             let below = below.into_iter();
             routes.extend(below.filter(|route| met.insert(route.key.clone())));
         }
-        region.ancestor_paths.sort();
-        region.routes = self.with_ancestor_paths(routes.into_iter());
-        region
+        subgraph.ancestor_paths.sort();
+        subgraph.routes = self.with_ancestor_paths(routes.into_iter());
+        subgraph
     }
 
     /// The subgraph of these routes alone.

@@ -71,26 +71,31 @@ impl<'a> NewListeners<'a> {
     pub(super) fn take(
         &self,
         route: &Object,
-        [had, has]: [&BTreeMap<ListenerEndpoint, Place>; 2],
+        [endpoints_before, endpoints_after]: [&BTreeMap<ListenerEndpoint, Place>; 2],
         taken: &mut BTreeMap<Place, Taken>,
     ) {
         let Node::Route { hostnames, .. } = &route.node else {
             return;
         };
-        let attached: BTreeSet<&Place> = has.values().collect();
+        let attached: BTreeSet<&Place> = endpoints_after.values().collect();
         let others = self.listeners.iter();
         for (listener, port, name) in others.filter(|(place, ..)| !attached.contains(place)) {
-            let kept = had.iter().filter(|(endpoint, _)| endpoint.1 == *port);
-            let kept = kept.filter_map(|(endpoint, was)| Some((was, has.get(endpoint)?)));
+            let kept = endpoints_before
+                .iter()
+                .filter(|(endpoint, _)| endpoint.1 == *port);
+            let kept = kept.filter_map(|(endpoint, place_before)| {
+                Some((place_before, endpoints_after.get(endpoint)?))
+            });
             let hosts: BTreeSet<&Arc<str>> = if hostnames.is_empty() {
                 iter::once(name).collect()
             } else {
                 let shared = hostnames.iter().filter_map(|ours| in_common(name, ours));
                 shared.collect()
             };
-            for (was, is) in kept {
+            for (place_before, place_after) in kept {
                 let lost = hosts.iter().filter(|host| {
-                    comes_by(self.before, was, host) && !comes_by(self.after, is, host)
+                    comes_by(self.before, place_before, host)
+                        && !comes_by(self.after, place_after, host)
                 });
                 let lost: Vec<Arc<str>> = lost.map(|host| Arc::clone(host)).collect();
                 if !lost.is_empty() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::attached::Attached;
-use super::choice::{Choice, Hit, Miss};
+use super::choice::{Choice, MatchingRule, Miss};
 use super::criterion::Criterion;
 use super::delegated::DelegatedRoute;
 use super::holds::{self, Holds, Mismatch};
@@ -180,7 +180,7 @@ impl<'a> Matching<'a> {
                 unread(route, at, why)
             }));
             match (judged.best, judged.nearest) {
-                (Some((rank, wants)), _) => choice.hits.push(Hit {
+                (Some((rank, wants)), _) => choice.matching_rules.push(MatchingRule {
                     route,
                     rank,
                     label,
@@ -310,7 +310,7 @@ impl Choice<'_> {
     pub(super) fn of_all(choices: impl IntoIterator<Item = Self>) -> Self {
         let mut all = Self::default();
         for choice in choices {
-            all.hits.extend(choice.hits);
+            all.matching_rules.extend(choice.matching_rules);
             all.unknown.extend(choice.unknown);
             all.misses.extend(choice.misses);
             all.elsewhere.extend(choice.elsewhere);
@@ -318,7 +318,8 @@ impl Choice<'_> {
         }
         all.sort();
         let mut seen = BTreeSet::new();
-        all.hits.retain(|hit| seen.insert(hit.id()));
+        all.matching_rules
+            .retain(|matching_rule| seen.insert(matching_rule.id()));
         all.unknown.dedup();
         all.misses
             .dedup_by(|a, b| (&a.route.key, &a.label) == (&b.route.key, &b.label));
@@ -326,7 +327,7 @@ impl Choice<'_> {
     }
 
     fn sort(&mut self) {
-        self.hits.sort_by(|a, b| {
+        self.matching_rules.sort_by(|a, b| {
             a.rank
                 .compare(&b.rank)
                 .1
@@ -348,14 +349,14 @@ impl Choice<'_> {
 
     /// The matching rules after the winner, and the rules that cannot be evaluated.
     pub(super) fn others(&self) -> Vec<NotTaken> {
-        let mut hits = self.hits.iter();
-        let Some(first) = hits.next() else {
+        let mut matching_rules = self.matching_rules.iter();
+        let Some(first) = matching_rules.next() else {
             return self.unknown.clone();
         };
-        let behind = hits.map(|hit| {
-            let (by, _) = first.rank.compare(&hit.rank);
-            let why = messages::behind(by, first, hit, self.order);
-            hit.lost(by.criterion(), why)
+        let behind = matching_rules.map(|matching_rule| {
+            let (by, _) = first.rank.compare(&matching_rule.rank);
+            let why = messages::behind(by, first, matching_rule, self.order);
+            matching_rule.lost(by.criterion(), why)
         });
         // A match of the winner that cannot be evaluated makes no difference.
         let wins = |lost: &&NotTaken| {
@@ -367,9 +368,9 @@ impl Choice<'_> {
     }
 }
 
-// === impl Hit ===
+// === impl MatchingRule ===
 
-impl Hit<'_> {
+impl MatchingRule<'_> {
     /// The route, and the index of the rule.
     pub(super) fn id(&self) -> (ObjectKey, usize) {
         (self.route.key.clone(), self.rank.rule)

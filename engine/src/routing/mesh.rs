@@ -149,7 +149,10 @@ impl<'a> Matching<'a> {
         (by, why): (Criterion, String),
     ) -> Option<NotTaken> {
         let choice = self.choose(request, Hosts::Ignored, [route]);
-        choice.hits.first().map(|hit| hit.lost(by, why))
+        choice
+            .matching_rules
+            .first()
+            .map(|matching_rule| matching_rule.lost(by, why))
     }
 
     fn outcome(
@@ -165,7 +168,7 @@ impl<'a> Matching<'a> {
             port: at.label(),
             consumer,
         };
-        let Some(hit) = choice.hits.first() else {
+        let Some(matching_rule) = choice.matching_rules.first() else {
             if in_force.is_empty() {
                 return at.straight(front);
             }
@@ -186,10 +189,10 @@ impl<'a> Matching<'a> {
             port: port.unwrap_or(80),
             path: &request.path,
             query: &query,
-            wanted: hit.wants.path.as_ref(),
+            wanted: matching_rule.wants.path.as_ref(),
             preflight_of: origin.as_deref(),
         };
-        self.by_rule(front, hit, &context, true)
+        self.by_rule(front, matching_rule, &context, true)
     }
 }
 

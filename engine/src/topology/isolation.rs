@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::conflicts::Carries;
+use super::conflicts::TrafficType;
 use super::controller_facts;
 use super::hostnames::{above, in_common};
 use crate::kinds::profile::ListenerIsolation;
@@ -33,7 +33,7 @@ pub(super) fn narrower(owners: &[OwnListeners<'_>]) -> Vec<Box<[Option<Arc<Narro
     let each = owners.iter().enumerate().flat_map(|(i, (own, conflicts))| {
         let accepted = own.iter().zip(*conflicts).enumerate();
         let accepted = accepted.filter(|(_, (listener, conflict))| {
-            conflict.is_none() && Carries::of(listener).has_hostname()
+            conflict.is_none() && TrafficType::of(listener).has_hostname()
         });
         accepted.map(move |(j, (listener, _))| ((i, j), listener))
     });
@@ -84,7 +84,7 @@ fn isolation(
     let facts = controller_facts(snapshot, &owner.key);
     match facts?.listener_isolation? {
         // With TLS, the server name leads to one listener.
-        ListenerIsolation::None if Carries::of(listener) == Carries::Tls => {
+        ListenerIsolation::None if TrafficType::of(listener) == TrafficType::Tls => {
             Some(ListenerIsolation::Full)
         }
         known => Some(known),

@@ -15,7 +15,7 @@ use crate::engine::model::object::{ClientCertificates, Node, Object, is_route};
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::delegation::delegated_to;
 use crate::engine::topology::{
-    KeptOutCache, ParentAttachment, attachment, delegated, frontend_tls, listeners_of,
+    ParentAttachment, RouteKindConflicts, attachment, delegated, frontend_tls, listeners_of,
 };
 
 /// Listeners and routes of a `GatewayClass`, Gateway, `ListenerSet` or Namespace.
@@ -82,7 +82,7 @@ pub(super) fn overview(resolver: &mut Resolver<'_>, place: &Place) -> Option<Ove
     if !is_upper || place.section.is_some() {
         return None;
     }
-    let mut one_kind = KeptOutCache::new(snapshot);
+    let mut route_kind_conflicts = RouteKindConflicts::new(snapshot);
     let mut overview = Overview::default();
     let mut by_listener: BTreeMap<Place, usize> = BTreeMap::new();
     let owners = owners(snapshot, object);
@@ -92,11 +92,13 @@ pub(super) fn overview(resolver: &mut Resolver<'_>, place: &Place) -> Option<Ove
         };
         let mut entrances: BTreeSet<Place> = BTreeSet::new();
         for parent in parents {
-            if let ParentAttachment::Attached(places) = attachment(&mut one_kind, &route, parent) {
+            if let ParentAttachment::Attached(places) =
+                attachment(&mut route_kind_conflicts, &route, parent)
+            {
                 entrances.extend(places);
             }
         }
-        let delegated = delegated(&mut one_kind, &route).into_iter();
+        let delegated = delegated(&mut route_kind_conflicts, &route).into_iter();
         entrances.extend(delegated.map(|entrance| entrance.listener));
         if !owners.is_empty() {
             entrances.retain(|entrance| owners.contains(&entrance.object));
@@ -107,7 +109,7 @@ pub(super) fn overview(resolver: &mut Resolver<'_>, place: &Place) -> Option<Ove
         for entrance in entrances {
             *by_listener.entry(entrance).or_default() += 1;
         }
-        let problems = of_object(resolver, &mut one_kind, &route.key.whole());
+        let problems = of_object(resolver, &mut route_kind_conflicts, &route.key.whole());
         if !problems.is_empty() {
             let route = Named::from(&route.key);
             overview.broken_routes.push(BrokenRoute { route, problems });

@@ -40,8 +40,8 @@ pub struct Case<'a> {
 /// Checks objects one after the other. Keeps its resolvers, so that each place is resolved once.
 pub struct Judge<'a> {
     case: Case<'a>,
-    is: Resolver<'a>,
-    was: Option<Resolver<'a>>,
+    resolver_after: Resolver<'a>,
+    resolver_before: Option<Resolver<'a>>,
     guards: [attache_guardrails::Judge<'a>; 2],
 }
 
@@ -61,8 +61,8 @@ impl<'a> Case<'a> {
     pub fn judge(self) -> Judge<'a> {
         Judge {
             case: self,
-            is: Resolver::new(self.after),
-            was: self.before.map(Resolver::new),
+            resolver_after: Resolver::new(self.after),
+            resolver_before: self.before.map(Resolver::new),
             guards: [(); 2]
                 .map(|()| attache_guardrails::Judge::of_current_state(self.guardrails.functions())),
         }
@@ -206,8 +206,8 @@ impl<'a> Judge<'a> {
             );
             findings
         };
-        let mut findings = all(&mut self.is, key, case.unvalidated);
-        findings.extend(guarded(now, &mut self.is));
+        let mut findings = all(&mut self.resolver_after, key, case.unvalidated);
+        findings.extend(guarded(now, &mut self.resolver_after));
         let is_policy = case.after.policy(key).is_some();
         let is_old = case.before.is_some_and(|before| before.get(key).is_some());
         findings.retain(|finding| match finding.code {
@@ -222,14 +222,14 @@ impl<'a> Judge<'a> {
         });
         let mut findings = case.judged(key, findings);
         let refuses = |finding: &Finding| finding.severity == Severity::Deny;
-        if let Some(was) = self.was.as_mut().filter(|_| is_old)
+        if let Some(resolver_before) = self.resolver_before.as_mut().filter(|_| is_old)
             && findings.iter().any(refuses)
         {
-            let mut had = all(was, key, case.unvalidated);
-            had.extend(guarded(earlier, was));
+            let mut findings_before = all(resolver_before, key, case.unvalidated);
+            findings_before.extend(guarded(earlier, resolver_before));
             for finding in findings.iter_mut().filter(|finding| refuses(finding)) {
                 let known = |f: &Finding| f.code == finding.code && f.subject == finding.subject;
-                if had.iter().any(known) {
+                if findings_before.iter().any(known) {
                     finding.warn();
                 }
             }

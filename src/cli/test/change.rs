@@ -109,9 +109,9 @@ impl Applied<'_> {
             object: Some(object),
             old,
         };
-        let mended = self.ask(&asked, Endpoint::Mutate)?;
+        let mutated = self.ask(&asked, Endpoint::Mutate)?;
         if let Some(object) = &mut asked.object {
-            patch(object, &mended.patch).map_err(|why| why.to_string())?;
+            patch(object, &mutated.patch).map_err(|why| why.to_string())?;
             let text = serde_json::to_string(object).map_err(|why| why.to_string())?;
             manifest.json = RawValue::from_string(text).map_err(|why| why.to_string())?;
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use attache::config::Configuration;
-use attache::engine::attachment::reports::{ControllerStatus, Opinion};
+use attache::engine::attachment::reports::{CombinedAcceptance, ControllerStatus};
 use attache::engine::model::ids::GroupKind;
 use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::{Value, json};
@@ -100,7 +100,10 @@ fn is_rejected(object: &Value) -> bool {
     let gk: &GroupKind = &key.gk;
     let policy = snapshot.policies(gk).next().unwrap();
     let status = ControllerStatus::of(&snapshot, policy);
-    matches!(status.opinion, Opinion::Rejected | Opinion::Divided) || status.not_enforced.is_some()
+    matches!(
+        status.opinion,
+        CombinedAcceptance::Rejected | CombinedAcceptance::Divided
+    ) || status.not_enforced.is_some()
 }
 
 /// The name of the controller of the first class.

@@ -57,7 +57,7 @@ impl Contributions {
         for later in after {
             let is_new = |setting: &SettingPath, says: &String| {
                 let mut before = before.iter();
-                !before.any(|had| had.has(setting, says, later))
+                !before.any(|earlier| earlier.has(setting, says, later))
             };
             if later.0.is_empty() || later.each().any(|(setting, says, _)| is_new(setting, says)) {
                 continue;
