@@ -96,7 +96,9 @@ fn empty(policy: &Policy) -> Option<Finding> {
     if policy.why_not_applied().is_some() {
         return None;
     }
-    let message = if policy.adds_nothing() {
+    let message = if policy.adds_nothing() && policy.may_pass_over() {
+        "it has no settings, but on a rule it takes the place of a policy of the route"
+    } else if policy.adds_nothing() {
         "it has no settings, so it has no effect"
     } else if policy.replaces_by_nothing() {
         "it has no settings, so it removes the settings of the policies of its kind above its target"

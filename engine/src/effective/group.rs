@@ -1,9 +1,10 @@
 //! The facts, the policy settings and the merged policies that apply to the paths of a group.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::stack_level::{Stack, StackLevel, folded_levels};
+use super::stack_level::{Stack, StackLevel, folded_levels, passed_over};
 use super::{Outcome, PathGroup, PathSet};
 use crate::kinds::profile::Profile;
 use crate::merge::{self, Effective, PolicyOutcome, fold_levels};
@@ -125,9 +126,28 @@ impl PathGroup {
     pub fn outcome_of(&self, policy: &Policy) -> PolicyOutcome {
         let policy = self.with_settings_here(policy);
         let profile = &policy.profile;
-        merge::policy_outcome(policy, &self.effective, || {
+        let mut outcome = merge::policy_outcome(policy, &self.effective, || {
+            if let Some(by) = self.passed_over_by(policy) {
+                return Some(BTreeSet::from([by.clone()]));
+            }
             let levels = folded_levels(profile, &self.stack).map(|level| &*level.policies);
             merge::replaced(profile, &levels.collect::<Vec<_>>(), policy)
-        })
+        });
+        outcome.survives |= self.only_passes_over(policy);
+        outcome
+    }
+
+    /// The more specific policy that takes the place of this one, because it merges only with policies above the routes.
+    pub fn passed_over_by(&self, policy: &Policy) -> Option<&ObjectKey> {
+        let (by, passed) = passed_over(&policy.profile, &self.stack)?;
+        let mut passed = passed.into_iter();
+        let is_passed = passed.any(|level| level.policies.has(policy.key()));
+        is_passed.then(|| by.key())
+    }
+
+    /// Whether a policy without settings takes the place of others of the same route.
+    pub fn only_passes_over(&self, policy: &Policy) -> bool {
+        let passed = || passed_over(&policy.profile, &self.stack);
+        policy.is_empty() && passed().is_some_and(|(by, _)| by.key() == policy.key())
     }
 }

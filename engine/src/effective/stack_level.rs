@@ -6,6 +6,7 @@ use super::policy_list::PolicyList;
 use crate::kinds::profile::{Inheritance, MergeWith, Profile};
 use crate::merge::MergeLevel;
 use crate::model::level::Step;
+use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 
 /// Policies of one kind at one place, the established first.
@@ -97,6 +98,24 @@ pub(super) fn inheritance(
     let by = profile.merging.inheritance.value.as_ref()?;
     by.inheritance_of(snapshot.get(&step.place.object)?)
         .cloned()
+}
+
+/// The policy that takes the place of others of the same route, because it is more specific and merges only with policies
+/// above the routes, and the levels of these others.
+pub(super) fn passed_over<'a>(
+    profile: &Profile,
+    stack: &'a Stack,
+) -> Option<(&'a Policy, Vec<&'a StackLevel>)> {
+    if *profile.merging.merge_with != MergeWith::NearestAboveRoutes {
+        return None;
+    }
+    let counts = |level: &&StackLevel| {
+        level.refused_merge().is_none() && !level.step.level.is_upper()
+    };
+    let mut levels: Vec<&StackLevel> = stack.iter().filter(counts).collect();
+    let last = levels.pop()?;
+    let policy = last.policies.first()?;
+    (!levels.is_empty()).then_some((policy, levels))
 }
 
 /// The levels that are folded. If the more specific policy decides and merges only with policies above the routes,

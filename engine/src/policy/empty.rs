@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::{Policy, Stanza};
 use super::{PolicyStanza, StanzaRef};
-use crate::kinds::profile::{Op, Profile, Strategy, WeaknessResult};
+use crate::kinds::profile::{MergeWith, Op, Profile, Strategy, WeaknessResult};
+use crate::model::object::is_route;
 use crate::model::object::Object;
 
 impl Policy {
@@ -66,6 +67,16 @@ impl Policy {
         };
         let mut stanzas = self.strategies.iter().flat_map(|stanzas| stanzas.iter());
         self.has_no_effect() || (self.is_empty() && stanzas.all(merges))
+    }
+
+    /// Whether it may take the place of policies of its route even if it has no settings: it acts on a rule, and merges only
+    /// with policies above the routes.
+    pub fn may_pass_over(&self) -> bool {
+        let mut targets = self.targets.iter();
+        let by_nearest = *self.profile.merging.merge_with == MergeWith::NearestAboveRoutes;
+        by_nearest
+            && !self.has_no_effect()
+            && targets.any(|target| target.section.is_some() && is_route(&target.gk))
     }
 
     /// Whether it has no settings and replaces others as a whole.

@@ -19,6 +19,9 @@ use crate::model::object::Meta;
 /// such fields.
 pub(super) type ValuesFile = BTreeMap<String, Vec<Value>>;
 
+/// Among the values of an annotation in a profile: anything but a whole number of 32 bits.
+const NOT_AN_INTEGER: &str = "<not an integer>";
+
 /// Conditions on a policy: all of them must hold. Without any it always holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
@@ -106,7 +109,7 @@ impl Condition {
     pub fn holds_for(&self, meta: Option<&Meta>) -> bool {
         self.annotated.iter().all(|(key, values)| {
             let value = meta.and_then(|meta| meta.annotations.get(key));
-            value.is_some_and(|value| values.contains(value))
+            value.is_some_and(|value| values.iter().any(|wanted| fits(wanted, value)))
         })
     }
 
@@ -127,6 +130,14 @@ impl Condition {
             && self.open.as_ref().is_none_or(is_open)
             && !self.not_open.as_ref().is_some_and(lets_all_pass)
             && self.alike.iter().all(|pair| are_alike(settings, pair))
+    }
+}
+
+/// Whether the value of an annotation is one that a profile names.
+fn fits(wanted: &str, value: &str) -> bool {
+    match wanted {
+        NOT_AN_INTEGER => value.parse::<i32>().is_err(),
+        text => text == value,
     }
 }
 

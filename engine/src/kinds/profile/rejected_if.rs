@@ -31,7 +31,8 @@ pub struct RejectedIfFile {
     /// `spec.jwt.providers.*.extractFrom.headers.*.name`.
     #[serde(default)]
     pub alike: BTreeMap<String, String>,
-    /// Only if each of these annotations of the policy has one of these values.
+    /// Only if each of these annotations of the policy has one of these values; `<not an integer>` stands for all that are no
+    /// whole numbers of 32 bits.
     #[serde(default)]
     pub annotated: BTreeMap<String, Vec<String>>,
     /// Only if these controllers alone send requests to the target: a Service that routes of other Gateways name, too, has the policy.

@@ -69,7 +69,7 @@ pub(super) fn enforce(
     // By list of ancestor paths, which many groups share.
     let mut through: maps::HashMap<&AncestorPaths, Tally> = maps::HashMap::default();
     let mut paths: Option<Arc<[SettingPath]>> = None;
-    let (mut unordered, mut refused) = (None, None);
+    let (mut unordered, mut refused, mut passes_over) = (None, None, false);
     for group in groups.iter().filter(counts) {
         let in_force = *known.entry(group.outcome()).or_insert_with(|| {
             if is_idle_here(policy, group) {
@@ -88,7 +88,13 @@ pub(super) fn enforce(
                 let others = others.filter(|other| *other != policy.key());
                 status.merged_with.extend(others.cloned());
             }
+            if group.only_passes_over(policy) {
+                passes_over = true;
+                status.meets_others = true;
+                return Some(InForce::Whole);
+            }
             let sole = group.effective.sole();
+            let sole = sole.map(|sole| group.passed_over_by(policy).unwrap_or(sole));
             if let Some(other) = sole.filter(|sole| *sole != policy.key()) {
                 let acting = group.with_settings_here(policy);
                 if acting.variant() == policy.variant() {
@@ -125,7 +131,7 @@ pub(super) fn enforce(
     }
     let with_state = |(key, tally): (ObjectKey, Tally)| Some((key, tally.state()?));
     status.through = by_gateway.into_iter().filter_map(with_state).collect();
-    status.state = Some(if policy.adds_nothing() {
+    status.state = Some(if policy.adds_nothing() && !passes_over {
         let why = policy.why_not_applied().map(ToString::to_string);
         let why = why.unwrap_or_else(|| "it sets nothing".to_owned());
         State::NoEffect(NoEffect::lasting(why))
