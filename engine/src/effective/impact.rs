@@ -29,6 +29,7 @@ mod grants;
 mod paths;
 
 use extent::extents;
+pub use paths::SettingsComparison;
 use paths::{Comparison, Paths};
 
 /// Paths on which the effective policy of a kind changes in the same way. Each ancestor path is combined with each

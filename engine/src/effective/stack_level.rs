@@ -109,9 +109,8 @@ pub(super) fn passed_over<'a>(
     if *profile.merging.merge_with != MergeWith::NearestAboveRoutes {
         return None;
     }
-    let counts = |level: &&StackLevel| {
-        level.refused_merge().is_none() && !level.step.level.is_upper()
-    };
+    let counts =
+        |level: &&StackLevel| level.refused_merge().is_none() && !level.step.level.is_upper();
     let mut levels: Vec<&StackLevel> = stack.iter().filter(counts).collect();
     let last = levels.pop()?;
     let policy = last.policies.first()?;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{Policy, Stanza};
 use super::{PolicyStanza, StanzaRef};
 use crate::kinds::profile::{MergeWith, Op, Profile, Strategy, WeaknessResult};
-use crate::model::object::is_route;
 use crate::model::object::Object;
+use crate::model::object::is_route;
 
 impl Policy {
     /// The policy as its controllers treat it when they reject it and it still replaces policies above it: it has no

@@ -8,7 +8,7 @@ use super::fuel::too_much;
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::rejection::RejectionFinder;
 use crate::attachment::{attached_to, permission, targets_of};
-use crate::effective::impact::{EffectiveChange, Same, diff};
+use crate::effective::impact::{EffectiveChange, SettingsComparison, diff};
 use crate::effective::traffic::{Traffic, traffic};
 use crate::effective::{PathGroup, Resolver};
 use crate::merge::{ComparedBy, Effective};
@@ -242,7 +242,7 @@ pub(super) fn effect(
         .iter()
         .min_by_key(|shifted| (&shifted.ends.routes, &*shifted.ends.ancestors));
     if let Some(first) = least {
-        let mut same = Same::default();
+        let mut same = SettingsComparison::default();
         let mut alike = |c: &EffectiveChange| {
             same.settings(&c.before, &first.before) && same.settings(&c.after, &first.after)
         };

@@ -17,7 +17,7 @@ use crate::topology::{AncestorPath, AncestorPaths, RoutePath, RoutePaths};
 
 /// Compares effective policies, each pair once: many paths share few results.
 #[derive(Debug, Default)]
-struct SettingsComparison {
+pub struct SettingsComparison {
     known: HashMap<(Shared<Effective>, Shared<Effective>), bool>,
 }
 
@@ -80,7 +80,7 @@ struct Disjoint(HashMap<Vec<AncestorPaths>, bool>);
 
 impl SettingsComparison {
     /// Whether the settings are equal, regardless of their source.
-    fn settings(&mut self, one: &Shared<Effective>, other: &Shared<Effective>) -> bool {
+    pub fn settings(&mut self, one: &Shared<Effective>, other: &Shared<Effective>) -> bool {
         if one == other {
             return true;
         }
