@@ -87,7 +87,7 @@ impl BackgroundJudge {
             if last.is(&moment) {
                 continue;
             }
-            last = Last::of(&moment);
+            last = Last::from_moment(&moment);
             let policy_names = self
                 .reports
                 .as_ref()
@@ -136,7 +136,7 @@ fn judge(
     let (snapshot, levels) = (&moment.snapshot, &moment.settings.levels);
     let mut reports =
         policy_names.map(|policy_names| Reports::new(snapshot, policy_names, levels.clone()));
-    let counts = Counts::of(moment, pace, |finding| {
+    let counts = Counts::judge(moment, pace, |finding| {
         if let Some(reports) = &mut reports {
             reports.add(snapshot, finding);
         }
@@ -147,7 +147,7 @@ fn judge(
 // === impl Last ===
 
 impl Last {
-    fn of(moment: &Moment) -> Self {
+    fn from_moment(moment: &Moment) -> Self {
         Self {
             snapshot: Arc::downgrade(&moment.snapshot),
             settings: Arc::downgrade(&moment.settings),

@@ -164,7 +164,7 @@ impl Configuration {
     ///
     /// # Errors
     /// Fails if it is not a valid configuration.
-    pub fn of(text: Option<&Text>) -> Result<Self, ConfigError> {
+    pub fn from_text(text: Option<&Text>) -> Result<Self, ConfigError> {
         text.map_or_else(|| Ok(Self::default()), Text::parse)
     }
 

@@ -144,7 +144,7 @@ impl Claim {
     async fn ask(&mut self) -> Result<bool, String> {
         let started = Instant::now();
         let held = match timeout(REQUEST, self.attempt()).await {
-            Ok(held) => held.map_err(|error| ApiError::of(&error).to_string())?,
+            Ok(held) => held.map_err(|error| ApiError::classify(&error).to_string())?,
             Err(_) => return Err("the API server does not answer in time".to_owned()),
         };
         let was = self.held.left().is_some();

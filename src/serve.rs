@@ -61,7 +61,7 @@ pub async fn serve(args: Args, begin: Begin) -> Result<(), Failure> {
     let (phase, phases) = watch::channel(Phase::Running);
     let signals = drain::on_signals(phase)?;
     let text = Text::find(args.config.as_deref(), args.from.as_deref())?;
-    let config = Configuration::of(text.as_ref())?;
+    let config = Configuration::from_text(text.as_ref())?;
     let (sender, known) = watch::channel(rules(&config, args.ui)?);
     let metrics = Arc::new(Metrics::new()?);
     let listen = bind("--listen", args.listen).await?;

@@ -123,7 +123,7 @@ impl StatusWriter {
         retry_queue: &mut RetryQueue,
     ) -> Known {
         let kinds = snapshot.known_kinds();
-        let kinds = kinds.filter_map(|gk| Some((gk.clone(), Place::of(snapshot, gk)?)));
+        let kinds = kinds.filter_map(|gk| Some((gk.clone(), Place::for_kind(snapshot, gk)?)));
         let kinds: Vec<(GroupKind, Place)> = kinds.collect();
         let mut written = BTreeMap::new();
         for (gk, place) in kinds {
@@ -181,7 +181,7 @@ impl StatusWriter {
             if wanted == written || !retry_queue.is_due(key, now) {
                 return None;
             }
-            let place = Place::of(&snapshot, &key.gk)?;
+            let place = Place::for_kind(&snapshot, &key.gk)?;
             Some((key.clone(), place, wanted.clone()))
         });
         let due: Vec<(ObjectKey, Place, OwnConditions)> = due.collect();

@@ -165,7 +165,7 @@ impl Effective {
     /// The settings that are in force as a whole: one result, or one for each policy. None if the result is opaque.
     pub fn in_force(&self) -> impl Iterator<Item = InForce<'_>> {
         let trees = self.result.iter().flat_map(Merged::trees);
-        trees.map(InForce::of)
+        trees.map(InForce::from_tree)
     }
 
     /// The leaves, in the order of their paths; a leaf that removes something has the value `null`.

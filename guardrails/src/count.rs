@@ -38,7 +38,7 @@ impl Count {
         self.fulfilled + self.broken + self.errors + self.excepted == 0
     }
 
-    fn of(snapshot: &Snapshot, guardrail: &Guardrail, today: Date) -> Self {
+    fn new(snapshot: &Snapshot, guardrail: &Guardrail, today: Date) -> Self {
         let mut count = Self {
             unusable: unknown_kind(snapshot, guardrail),
             ..Self::default()
@@ -106,7 +106,7 @@ pub fn each_target<'g>(
 /// Counts for all guardrails, by name.
 pub fn count(snapshot: &Snapshot, all: &Guardrails, today: Date) -> BTreeMap<String, Count> {
     let name_and_count = |guardrail: &Guardrail| {
-        let count = Count::of(snapshot, guardrail, today);
+        let count = Count::new(snapshot, guardrail, today);
         (guardrail.name.clone(), count)
     };
     let mut counts: BTreeMap<String, Count> = all.iter().map(name_and_count).collect();

@@ -239,7 +239,7 @@ impl<'a> Names<'a> {
                 self.visit(&inner.iter_range);
                 self.visit(&inner.accu_init);
                 let outside = self.types.bound.len();
-                let element = self.types.of(&inner.iter_range).element();
+                let element = self.types.type_of(&inner.iter_range).element();
                 let texts = mistake::texts(&inner.iter_range, &self.types);
                 let bound = |name, value_type, texts| Bound {
                     name,

@@ -32,7 +32,7 @@ pub struct BrokenRule {
 
 impl BrokenRule {
     /// `None` for other findings: those on guardrails themselves, and on exceptions.
-    pub fn of(finding: &Finding) -> Option<Self> {
+    pub fn from_finding(finding: &Finding) -> Option<Self> {
         if finding.code != Code::Guardrail || finding.field.is_some() {
             return None;
         }

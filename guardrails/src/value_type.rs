@@ -185,7 +185,7 @@ const OF_LIST: &[&str] = &["split", "findAll", "distinct", "flatten"];
 
 impl<'a> Types<'a> {
     /// The type of an expression.
-    pub(crate) fn of(&self, expression: &IdedExpr) -> ValueType {
+    pub(crate) fn type_of(&self, expression: &IdedExpr) -> ValueType {
         match &expression.expr {
             Expr::Ident(name) => self
                 .bound(name)
@@ -193,7 +193,7 @@ impl<'a> Types<'a> {
             Expr::Select(select) if select.test => Bool,
             Expr::Select(select) if self.are_as_of_kind(&select.operand, &select.field) => Any,
             Expr::Select(select) => {
-                let outer = self.of(&select.operand);
+                let outer = self.type_of(&select.operand);
                 outer.field(&select.field).unwrap_or(Any)
             }
             Expr::Literal(literal) => match literal {
@@ -206,14 +206,14 @@ impl<'a> Types<'a> {
             Expr::Call(call) => {
                 let arguments = call.args.as_slice();
                 match (call.func_name.as_str(), arguments) {
-                    (operators::INDEX, [of, _]) => self.of(of).value(),
+                    (operators::INDEX, [of, _]) => self.type_of(of).value(),
                     (operators::ADD, parts) => {
-                        let mut parts = parts.iter().map(|part| self.of(part));
+                        let mut parts = parts.iter().map(|part| self.type_of(part));
                         let is_text = parts.any(ValueType::is_text);
                         if is_text { Text } else { Any }
                     }
                     (operators::CONDITIONAL, [_, one, other]) => {
-                        let (one, other) = (self.of(one), self.of(other));
+                        let (one, other) = (self.type_of(one), self.type_of(other));
                         if one.words() == other.words() {
                             one
                         } else {

@@ -60,7 +60,7 @@ pub(crate) fn on_rule(
         Ok(guardrail) => guardrail,
         Err(error) => return vec![refused(&error.field, error.why)],
     };
-    let Ok(one) = Guardrails::of(vec![guardrail]) else {
+    let Ok(one) = Guardrails::new(vec![guardrail]) else {
         return Vec::new();
     };
     let mut findings = one.own_findings(snapshot, today);

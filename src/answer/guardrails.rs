@@ -122,7 +122,7 @@ pub fn guardrails(
 ) -> GuardrailReport {
     let mut by_guardrail: BTreeMap<&str, Guarded> = all
         .iter()
-        .map(|guardrail| (&*guardrail.name, Guarded::of(snapshot, guardrail, today)))
+        .map(|guardrail| (&*guardrail.name, Guarded::new(snapshot, guardrail, today)))
         .collect();
     each_target(
         snapshot,
@@ -132,7 +132,7 @@ pub fn guardrails(
         |guardrail, target, fulfilment| {
             if let Some(guarded) = by_guardrail.get_mut(&*guardrail.name) {
                 let ended = guardrail.ended(snapshot, target, today);
-                let ended = ended.map(|one| ListedException::of(&one, today));
+                let ended = ended.map(|one| ListedException::new(&one, today));
                 guarded.exceptions.extend(ended);
                 guarded.note(target, fulfilment, today);
             }
@@ -206,7 +206,7 @@ impl GuardrailReport {
 // === impl ListedException ===
 
 impl ListedException {
-    fn of(exception: &Exception, today: Date) -> Self {
+    fn new(exception: &Exception, today: Date) -> Self {
         Self {
             namespace: exception.namespace.clone(),
             name: exception.name.clone(),
@@ -221,9 +221,9 @@ impl ListedException {
 // === impl Guarded ===
 
 impl Guarded {
-    fn of(snapshot: &Snapshot, guardrail: &Guardrail, today: Date) -> Self {
+    fn new(snapshot: &Snapshot, guardrail: &Guardrail, today: Date) -> Self {
         let exceptions = guardrail.exceptions.iter();
-        let exceptions = exceptions.map(|exception| ListedException::of(exception, today));
+        let exceptions = exceptions.map(|exception| ListedException::new(exception, today));
         Self {
             name: guardrail.name.clone(),
             action: guardrail.action.as_str(),
@@ -261,7 +261,8 @@ impl Guarded {
             Fulfilment::Excepted(exception) => {
                 self.excepted += 1;
                 if exception.is_annotated {
-                    self.exceptions.push(ListedException::of(&exception, today));
+                    self.exceptions
+                        .push(ListedException::new(&exception, today));
                 }
                 return;
             }

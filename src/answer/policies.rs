@@ -146,16 +146,16 @@ pub fn policies(snapshot: &Snapshot, asked: &Asked<'_>) -> Policies {
     if asked.sort == Sort::ActsOn {
         policies.sort_by_key(|listed| std::cmp::Reverse(listed.acts_on));
     }
-    Policies::of(policies)
+    Policies::new(policies)
 }
 
 // === impl Policies ===
 
 impl Policies {
     /// Counts policies and wraps them with the counts.
-    pub fn of(policies: Vec<Listed>) -> Self {
+    pub fn new(policies: Vec<Listed>) -> Self {
         Self {
-            summary: Summary::of(&policies),
+            summary: Summary::from_policies(&policies),
             policies,
         }
     }

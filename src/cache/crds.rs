@@ -30,7 +30,10 @@ pub async fn read(client: Client) -> Result<Crds, ApiError> {
     let mut params = ListParams::default();
     let mut found = Crds::default();
     loop {
-        let page = api.list(&params).await.map_err(|e| ApiError::of(&e))?;
+        let page = api
+            .list(&params)
+            .await
+            .map_err(|e| ApiError::classify(&e))?;
         for raw in &page.items {
             match raw.to_object(&GroupKind::CRD) {
                 Ok(object) => {

@@ -339,7 +339,7 @@ impl Kinds {
     fn follow(&mut self, gk: &GroupKind, resource: &ApiResource) -> AbortHandle {
         let (source, resource) = (self.source.clone(), resource.clone());
         if let Some(events) = self.guardrails.clone().filter(|_| is_guardrail(gk)) {
-            let read = |raw: &mut RawObject, _: &GroupKind| Ok(StoredGuardrail::of(raw));
+            let read = |raw: &mut RawObject, _: &GroupKind| Ok(StoredGuardrail::read(raw));
             let watch = follow(source, gk.clone(), resource, events, read, |event| event);
             return self.tasks.spawn(watch);
         }

@@ -99,7 +99,9 @@ impl Reader {
             // A user who may not use discovery may still be allowed to list CRDs.
             Err(_) => {
                 if let Ok(definitions_read) = definitions.clone().await {
-                    served.add_missing(Served::of(definitions_read.crds.iter().map(AsRef::as_ref)));
+                    served.add_missing(Served::from_crds(
+                        definitions_read.crds.iter().map(AsRef::as_ref),
+                    ));
                 }
             }
         }

@@ -66,7 +66,7 @@ impl Rotation {
         let mut after = current.clone();
         let mut why = "what has expired is removed";
         after.ca = merged(&[&current.ca], |ca| {
-            Validity::of(ca).is_none_or(|validity| validity.until > now)
+            Validity::from_der(ca).is_none_or(|validity| validity.until > now)
         });
         after.previous = current.previous.clone().filter(|past| past.until > now);
         after.next = current
@@ -109,7 +109,7 @@ impl Rotation {
         let mut before: Vec<&str> = published.iter().map(String::as_str).collect();
         before.extend(stored.map(|stored| stored.ca.as_str()));
         let ca = merged(&before, |ca| {
-            Validity::of(ca).is_none_or(|validity| validity.until > now)
+            Validity::from_der(ca).is_none_or(|validity| validity.until > now)
         });
         let until = now.checked_add(UPGRADE).unwrap_or(now);
         Ok(Stored {

@@ -96,12 +96,14 @@ impl Cluster {
     pub(super) fn names(&self, rules: &Arc<ProfileRules>) -> Names {
         let (runtime, reader) = (Arc::clone(&self.runtime), self.reader.clone());
         let later = Arc::clone(rules);
-        Names::of(self.reader.served(), [], rules).or_later(move || {
+        Names::from_served(self.reader.served(), [], rules).or_later(move || {
             let mut served = reader.served().clone();
             if let Ok(definitions) = runtime.block_on(reader.definitions()) {
-                served.add_missing(Served::of(definitions.crds.iter().map(AsRef::as_ref)));
+                served.add_missing(Served::from_crds(
+                    definitions.crds.iter().map(AsRef::as_ref),
+                ));
             }
-            Names::of(&served, [], &later)
+            Names::from_served(&served, [], &later)
         })
     }
 
@@ -135,7 +137,7 @@ impl Cluster {
     pub(super) fn lasting<T>(&mut self, start: impl FnOnce(Client) -> T) -> Result<T, Failure> {
         let _guard = self.runtime.enter();
         let client = Client::try_from(self.config.clone());
-        let client = client.map_err(|error| ApiError::of(&error).to_string())?;
+        let client = client.map_err(|error| ApiError::classify(&error).to_string())?;
         self.reader.connect(client.clone());
         Ok(start(client))
     }

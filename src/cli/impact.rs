@@ -77,7 +77,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let below = args.at.below();
     let config = below.configuration()?;
     let opened = below.open_as(&config, &args.scope)?;
-    let applied = Applied::of(&config.guardrails, &manifests);
+    let applied = Applied::from_manifests(&config.guardrails, &manifests);
     let stored = opened.guardrails();
     let in_use = usable_guardrails(&config.guardrails, stored.iter().map(AsRef::as_ref));
     let namespace = opened.namespace.clone();

@@ -206,7 +206,7 @@ impl State {
 
     /// The state of the files that `--watch` follows, without reading them.
     pub(super) fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&self.watched(), self.links())
+        Fingerprint::from_paths(&self.watched(), self.links())
     }
 
     /// Which symbolic links in directories are followed.

@@ -165,7 +165,7 @@ impl Args {
                     .cloned()
                     .chain(known.borrow().clone())
                     .collect();
-                Fingerprint::of(&all, links)
+                Fingerprint::from_paths(&all, links)
             },
             read: move || {
                 let suite = Suite::read(&self.paths(), &how)?;

@@ -316,7 +316,7 @@ mod tests {
     }
 
     impl NewConnections {
-        fn of(limit: usize) -> Self {
+        fn new(limit: usize) -> Self {
             Self {
                 connections: Arc::new(Connections::new(TIME_TO_ASK)),
                 limit,
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn the_longest_idle_makes_room_and_the_busy_stay() {
-        let mut arriving = NewConnections::of(2);
+        let mut arriving = NewConnections::new(2);
         let first = arriving.enter(1).unwrap();
         let second = arriving.enter(1).unwrap();
         drop(first.begin());
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn a_new_connection_has_a_grace_period() {
-        let mut arriving = NewConnections::of(2);
+        let mut arriving = NewConnections::new(2);
         let first = arriving.enter(1).unwrap();
         let second = arriving.at_once(1).unwrap();
         assert_eq!(
@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn idle_connections_are_closed_for_new_ones() {
-        let mut arriving = NewConnections::of(4);
+        let mut arriving = NewConnections::new(4);
         let asked = [1, 1, 1].map(|last| arriving.enter(last).unwrap());
         for place in &asked {
             place.begin().answered(true);
@@ -398,7 +398,7 @@ mod tests {
 
     #[test]
     fn connections_without_a_request_are_evicted_first_then_the_busiest_address() {
-        let mut arriving = NewConnections::of(4);
+        let mut arriving = NewConnections::new(4);
         let known = arriving.enter(1).unwrap();
         known.begin().answered(true);
         let refused = arriving.enter(1).unwrap();
@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn a_poisoned_lock_still_works() {
-        let mut arriving = NewConnections::of(1);
+        let mut arriving = NewConnections::new(1);
         let first = arriving.enter(1).unwrap();
         let connections = arriving.connections.clone();
         let panics = std::thread::spawn(move || {
@@ -435,7 +435,7 @@ mod tests {
 
     #[test]
     fn bytes_without_a_request_are_bounded_and_each_answer_renews_the_allowance() {
-        let place = NewConnections::of(1).enter(1).unwrap();
+        let place = NewConnections::new(1).enter(1).unwrap();
         assert!(place.received(UNASKED_BYTES));
         assert!(!place.received(1));
         let request = place.begin();

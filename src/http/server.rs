@@ -164,7 +164,7 @@ impl Server {
 // === impl ConnectionLimit ===
 
 impl ConnectionLimit {
-    fn of(most: usize) -> Self {
+    fn new(most: usize) -> Self {
         Self { most, less: None }
     }
 
@@ -183,7 +183,7 @@ impl ConnectionLimit {
 /// Accepts connections until it is dropped.
 async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSet<()>) {
     let connections = Arc::new(Connections::new(shared.options.time_to_ask));
-    let mut room = ConnectionLimit::of(shared.options.max_connections);
+    let mut room = ConnectionLimit::new(shared.options.max_connections);
     loop {
         // Evicted connections hold their file descriptors until their tasks end, which is soon.
         while tasks.len() > room.at(Instant::now()) {
@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_minute_after_descriptors_were_short_all_places_are_there_again() {
-        let (mut room, begin) = (ConnectionLimit::of(1024), Instant::now());
+        let (mut room, begin) = (ConnectionLimit::new(1024), Instant::now());
         let at = |seconds| begin + Duration::from_secs(seconds);
         assert_eq!(room.at(begin), 1024);
         room.shorten(8, begin);

@@ -159,7 +159,7 @@ impl Metrics {
                 &[
                     Label::code(),
                     one_of("severity", &["warn", "deny"]),
-                    Label::of(
+                    Label::new(
                         "namespace",
                         "the 100 namespaces with the most findings; `(others)` for all other namespaces, and \
                          `(cluster)` for objects without a namespace",
@@ -189,7 +189,7 @@ impl Metrics {
             guardrail_targets: m.gauges(
                 "guardrail_targets",
                 &[
-                    Label::of("guardrail", "names of guardrails"),
+                    Label::new("guardrail", "names of guardrails"),
                     is(&["fulfilled", "broken", "error", "excepted"]),
                 ],
                 "Targets of each guardrail: those that fulfil it, that break it, for which a rule cannot be evaluated, \
@@ -353,7 +353,7 @@ impl Metrics {
                 "watch_errors_total",
                 &[
                     Label::watched(),
-                    Label::of("code", "status codes of the API server; `none` if it did not answer"),
+                    Label::new("code", "status codes of the API server; `none` if it did not answer"),
                 ],
                 "Failed lists and watches. 410 is normal.",
                 "when the cache is old: 403 is a missing permission, 404 a kind that is not served, `none` the network",
@@ -423,7 +423,7 @@ impl Metrics {
         m.on(About::Process)
             .gauges(
                 "build_info",
-                &[Label::of("version", "the running version")],
+                &[Label::new("version", "the running version")],
                 "1, with the version as a label.",
                 "during an update: which versions run",
             )?

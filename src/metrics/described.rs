@@ -90,7 +90,7 @@ impl Label {
         }
     }
 
-    pub(super) fn of(name: &'static str, of: &'static str) -> Self {
+    pub(super) fn new(name: &'static str, of: &'static str) -> Self {
         Self {
             name,
             values: Vec::new(),
@@ -129,14 +129,14 @@ impl Label {
     }
 
     pub(super) fn requested() -> Self {
-        Self::of(
+        Self::new(
             "kind",
             "kinds that attache reviews; `other` for all others, because the sender chooses them",
         )
     }
 
     pub(super) fn watched() -> Self {
-        Self::of("kind", "kinds that attache watches")
+        Self::new("kind", "kinds that attache watches")
     }
 }
 

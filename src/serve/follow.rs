@@ -80,7 +80,7 @@ impl Follow {
     }
 
     fn take(&self, text: Option<&Text>) -> Result<(), ConfigError> {
-        let config = Configuration::of(text)?;
+        let config = Configuration::from_text(text)?;
         let rules = rules(&config, self.retains_specs)?;
         self.settings
             .store(Arc::new(settings(&config, &self.guardrails)));
@@ -164,7 +164,7 @@ mod tests {
         let write = |text: &str| std::fs::write(&file, format!("{HEAD}{text}")).unwrap();
         write("");
         let text = Text::find(Some(&file), None).unwrap();
-        let config = Configuration::of(text.as_ref()).unwrap();
+        let config = Configuration::from_text(text.as_ref()).unwrap();
         let (rules, given) = watch::channel(config.rules(crate::config::builtin().unwrap()));
         let conduct = Arc::new(ArcSwap::from_pointee(config.conduct()));
         let health = Health::default();

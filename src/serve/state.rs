@@ -377,7 +377,7 @@ mod tests {
                 path: "attache.yaml".into(),
                 text: format!("apiVersion: attache.dev/v1\nkind: Configuration\n{limits}\n"),
             };
-            let config = Configuration::of(Some(&text)).unwrap();
+            let config = Configuration::from_text(Some(&text)).unwrap();
             let (_rules, known) = watch::channel(config.rules(crate::config::builtin().unwrap()));
             let metrics = Arc::new(Metrics::new().unwrap());
             let is_gone = Arc::<AtomicBool>::default();

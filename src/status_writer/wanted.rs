@@ -22,7 +22,7 @@ const NAMED: usize = 10;
 pub(super) fn wanted(snapshot: &Snapshot) -> BTreeMap<ObjectKey, OwnConditions> {
     let mut objects: Vec<(&Arc<Object>, Place)> = snapshot
         .all()
-        .filter_map(|object| Some((object, Place::of(snapshot, &object.key.gk)?)))
+        .filter_map(|object| Some((object, Place::for_kind(snapshot, &object.key.gk)?)))
         .collect();
     objects.sort_by(|(one, _), (other, _)| one.key.cmp(&other.key));
     let mut by_object = BTreeMap::new();

@@ -354,7 +354,7 @@ fn named_twice(policy: &Policy, target: &Place) -> Option<Rejection> {
 
 pub(crate) fn is_reported_accepted(snapshot: &Snapshot, policy: &Policy) -> bool {
     policy.object.reported.is_some()
-        && ControllerStatus::of(snapshot, policy).opinion == CombinedAcceptance::Accepted
+        && ControllerStatus::collect(snapshot, policy).opinion == CombinedAcceptance::Accepted
 }
 
 /// The objects whose policies of a kind may be rejected, or accepted again, when an object changes.

@@ -223,7 +223,7 @@ fn note(
         let each = above.policies.iter().zip(rejected(&above.policies));
         for (policy, _) in each.filter(|(policy, by)| by.is_none() && is_picked(policy)) {
             let acting = acting_by_policy.entry(policy.key().clone());
-            let acting = acting.or_insert_with(|| Acting::of(policy));
+            let acting = acting.or_insert_with(|| Acting::new(policy));
             acting.attachments.insert(above.step.place.clone());
             acting.on_served_path |= group.attached;
             if path_policies.in_force.contains(policy.key()) {
@@ -246,7 +246,7 @@ fn note(
 }
 
 impl Acting {
-    fn of(policy: &Arc<Policy>) -> Self {
+    fn new(policy: &Arc<Policy>) -> Self {
         Self {
             policy: policy.clone(),
             attachments: BTreeSet::new(),

@@ -56,7 +56,7 @@ impl ObjectAttachments {
     /// Takes the attachments, and the number of targets that were compared with the object to find them.
     pub(super) fn new(attachments: Vec<Attachment>, asked: usize) -> Self {
         let kinds = attachments.chunk_by(|a, b| a.policy.key().gk == b.policy.key().gk);
-        let meeting = kinds.clone().filter_map(SectionConflicts::of);
+        let meeting = kinds.clone().filter_map(SectionConflicts::among);
         let cost: usize = meeting.map(|meeting| meeting.cost()).sum();
         let kinds = kinds.filter_map(|of_kind| of_kind.first());
         let sorted = attachments.len() * attachments.len().max(1).ilog2() as usize;

@@ -284,7 +284,7 @@ impl<'a> Stacks<'a> {
         }
         let stacked = || {
             let level = |(step, unknown, policies): (&Step, _, _)| StackLevel {
-                rare_facts: RareFacts::of(unknown, inheritance(self.snapshot, profile, step)),
+                rare_facts: RareFacts::new(unknown, inheritance(self.snapshot, profile, step)),
                 step: step.clone(),
                 policies,
             };

@@ -34,7 +34,7 @@ pub(super) struct RareFacts {
 // === impl RareFacts ===
 
 impl RareFacts {
-    pub(super) fn of(
+    pub(super) fn new(
         unknown: Option<Arc<str>>,
         inheritance: Option<Arc<Inheritance>>,
     ) -> Option<Box<Self>> {

@@ -103,7 +103,7 @@ impl Parent {
         };
         let hostnames = listeners(snapshot, object).map_or_else(Vec::new, |all| {
             let indexes = 0..listeners_of(object).len();
-            let hostname = |i| ListenerHostname::of(snapshot, object, &all, i);
+            let hostname = |i| ListenerHostname::for_listener(snapshot, object, &all, i);
             indexes.map(hostname).collect()
         });
         let by_hostname =

@@ -36,7 +36,11 @@ pub(super) struct NewListeners<'a> {
 
 impl<'a> NewListeners<'a> {
     /// The new listeners of the Gateways of these objects.
-    pub(super) fn of(before: &'a Snapshot, after: &'a Snapshot, objects: &[ObjectKey]) -> Self {
+    pub(super) fn between(
+        before: &'a Snapshot,
+        after: &'a Snapshot,
+        objects: &[ObjectKey],
+    ) -> Self {
         let with_listeners = objects.iter().filter(|key| key.gk.has_listeners());
         let gateways: BTreeSet<&ObjectKey> =
             with_listeners.map(|key| gateway_of(after, key)).collect();

@@ -100,7 +100,7 @@ pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most:
         RouteKindConflicts::new(before),
         RouteKindConflicts::new(after),
     );
-    let new_listeners = NewListeners::of(before, after, objects);
+    let new_listeners = NewListeners::between(before, after, objects);
     for key in routes.into_iter().take(most) {
         let (Some(old), Some(new)) = (before.get(key), after.get(key)) else {
             continue;

@@ -167,7 +167,7 @@ impl<'a> Matching<'a> {
                 matches.map(MatchSpec::of_request).collect::<Vec<_>>()
             });
             let ranked = |wants: &MatchSpec| RankedRule {
-                rank: Rank::of(wants, context),
+                rank: Rank::for_match(wants, context),
                 precedence: precedence.clone(),
                 own: own.clone(),
                 rule: index,

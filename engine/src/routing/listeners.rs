@@ -74,13 +74,14 @@ impl<'a> Entry<'a> {
     }
 
     fn traffic_type(&self) -> TrafficType {
-        TrafficType::of(self.listener)
+        TrafficType::from_listener(self.listener)
     }
 
     /// The listener in the form that attachment needs.
     pub(super) fn own(&self, snapshot: &Snapshot) -> OwnListener<'a> {
         let all = listeners(snapshot, self.owner);
-        let hostname = all.map(|all| ListenerHostname::of(snapshot, self.owner, &all, self.index));
+        let hostname =
+            all.map(|all| ListenerHostname::for_listener(snapshot, self.owner, &all, self.index));
         OwnListener {
             owner: self.owner,
             listener: self.listener,

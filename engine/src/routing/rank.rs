@@ -59,7 +59,7 @@ pub(super) fn kind_of(route: &Object) -> usize {
 
 impl Rank {
     /// The rank of a match.
-    pub(super) fn of(wants: &MatchSpec, context: RankContext) -> Self {
+    pub(super) fn for_match(wants: &MatchSpec, context: RankContext) -> Self {
         let order = context.order;
         let mut all = vec![(
             Reason::Hostname,

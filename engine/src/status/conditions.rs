@@ -300,7 +300,7 @@ pub fn status(resolver: &mut Resolver<'_>, policy: &Policy) -> PolicyStatus {
         accepted: accepted.unwrap_or_else(|| unattached(resolver.snapshot(), policy)),
         state: combined(&targets).or_else(|| unnamed(policy).filter(|_| targets.is_empty())),
         targets,
-        controllers: ControllerStatus::of(resolver.snapshot(), policy),
+        controllers: ControllerStatus::collect(resolver.snapshot(), policy),
     }
 }
 

@@ -52,7 +52,7 @@ struct OrderedPort<'a> {
 
 impl TrafficType {
     /// The traffic of a listener.
-    pub fn of(listener: &Listener) -> Self {
+    pub fn from_listener(listener: &Listener) -> Self {
         match &*listener.protocol {
             "HTTP" => Self::Http,
             "HTTPS" | "TLS" => Self::Tls,
@@ -131,7 +131,7 @@ fn of_owner(
     let mut wanted: BTreeMap<(u16, Identity), usize> = BTreeMap::new();
     let mut carried: BTreeMap<u16, BTreeSet<TrafficType>> = BTreeMap::new();
     for listener in own {
-        let identity = Identity::of(listener);
+        let identity = Identity::from_listener(listener);
         if identity.traffic_type.is_alone() {
             let carried = carried.entry(listener.port).or_default();
             carried.insert(identity.traffic_type);
@@ -139,7 +139,7 @@ fn of_owner(
         *wanted.entry((listener.port, identity)).or_default() += 1;
     }
     let conflict = |listener: &Listener| {
-        let identity = Identity::of(listener);
+        let identity = Identity::from_listener(listener);
         let port = ports.get(&listener.port);
         if identity.traffic_type.is_alone() {
             let kinds_of_traffic = carried.get(&listener.port).map_or(0, BTreeSet::len);
@@ -161,7 +161,7 @@ fn of_owner(
         // A listener that loses for its protocol does not block others.
         if *conflict != Some(Conflict::Protocol) {
             let port = ports.entry(listener.port).or_default();
-            port.taken.insert(Identity::of(listener));
+            port.taken.insert(Identity::from_listener(listener));
         }
     }
     for (number, carried) in carried {
@@ -178,8 +178,8 @@ fn of_owner(
 // === impl Identity ===
 
 impl Identity {
-    fn of(listener: &Listener) -> Self {
-        let traffic_type = TrafficType::of(listener);
+    fn from_listener(listener: &Listener) -> Self {
+        let traffic_type = TrafficType::from_listener(listener);
         let hostname = listener
             .hostname
             .as_deref()

@@ -33,7 +33,7 @@ pub(super) fn narrower(owners: &[OwnListeners<'_>]) -> Vec<Box<[Option<Arc<Narro
     let each = owners.iter().enumerate().flat_map(|(i, (own, conflicts))| {
         let accepted = own.iter().zip(*conflicts).enumerate();
         let accepted = accepted.filter(|(_, (listener, conflict))| {
-            conflict.is_none() && TrafficType::of(listener).has_hostname()
+            conflict.is_none() && TrafficType::from_listener(listener).has_hostname()
         });
         accepted.map(move |(j, (listener, _))| ((i, j), listener))
     });
@@ -84,7 +84,7 @@ fn isolation(
     let facts = controller_facts(snapshot, &owner.key);
     match facts?.listener_isolation? {
         // With TLS, the server name leads to one listener.
-        ListenerIsolation::None if TrafficType::of(listener) == TrafficType::Tls => {
+        ListenerIsolation::None if TrafficType::from_listener(listener) == TrafficType::Tls => {
             Some(ListenerIsolation::Full)
         }
         known => Some(known),
@@ -120,7 +120,12 @@ fn own_hostnames(
 impl ListenerHostname {
     /// The hostname of the listener at an index of the spec of its owner. Where it is not known whether listeners are kept apart, no
     /// hostname is left to others: the listener may serve it.
-    pub fn of(snapshot: &Snapshot, owner: &Object, all: &Listeners, index: usize) -> Self {
+    pub fn for_listener(
+        snapshot: &Snapshot,
+        owner: &Object,
+        all: &Listeners,
+        index: usize,
+    ) -> Self {
         Self::with(owner, all, index, |listener| {
             isolation(snapshot, owner, listener).unwrap_or(ListenerIsolation::NoneWithTls)
         })

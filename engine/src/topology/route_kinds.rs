@@ -171,7 +171,8 @@ impl<'a> RouteKindConflicts<'a> {
         }
         let kept_out_routes = listeners_of(owner).get(index).map(|listener| {
             let all = listeners(self.snapshot, owner);
-            let hostname = all.map(|all| ListenerHostname::of(self.snapshot, owner, &all, index));
+            let hostname =
+                all.map(|all| ListenerHostname::for_listener(self.snapshot, owner, &all, index));
             let own = OwnListener {
                 owner,
                 listener,

@@ -264,7 +264,7 @@ fn on_object(snapshot: &Snapshot, object: &ObjectKey, over: &PolicyAtOrAbove) ->
     if let Accepted::Conflicted(with) = &status.accepted {
         by.push(Named::from(with));
     }
-    let reported = ControllerStatus::of(snapshot, policy);
+    let reported = ControllerStatus::collect(snapshot, policy);
     let differs = disagreement(&status.accepted, status.state.as_ref(), &reported);
     let mut reasons: Vec<String> = of_strategy(policy)
         .or_else(|| of_target(snapshot, policy, status))
@@ -280,7 +280,7 @@ fn on_object(snapshot: &Snapshot, object: &ObjectKey, over: &PolicyAtOrAbove) ->
         target: Named::from(&status.target),
         strategy: strategy(policy),
         written_strategy: as_written(policy),
-        state: PolicyState::of(&status.accepted, status.state.as_ref())
+        state: PolicyState::from_acceptance(&status.accepted, status.state.as_ref())
             .unwrap_or(PolicyState::NoEffect),
         reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
         by,

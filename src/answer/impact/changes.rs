@@ -52,7 +52,7 @@ pub(in crate::answer) fn changes(
             let shifted = &changed.shifted;
             let difference = known
                 .entry([shifted.before.clone(), shifted.after.clone()])
-                .or_insert_with(|| Rc::new(Difference::of(shifted)))
+                .or_insert_with(|| Rc::new(Difference::from_change(shifted)))
                 .clone();
             let is_gone = states.is_gone(&changed.target.object);
             let what = if is_gone {
@@ -106,11 +106,11 @@ fn what(shifted: &EffectiveChange, difference: &Difference) -> TargetChange {
 // === impl Difference ===
 
 impl Difference {
-    fn of(shifted: &EffectiveChange) -> Self {
+    fn from_change(shifted: &EffectiveChange) -> Self {
         let (fields, moved) = fields(&shifted.before, &shifted.after);
         Self {
-            before: Side::of(&shifted.before),
-            after: Side::of(&shifted.after),
+            before: Side::from_effective(&shifted.before),
+            after: Side::from_effective(&shifted.after),
             fields,
             moved,
         }
@@ -142,7 +142,7 @@ impl Difference {
 // === impl Side ===
 
 impl Side {
-    fn of(effective: &Effective) -> Self {
+    fn from_effective(effective: &Effective) -> Self {
         let from = named(&effective.policies());
         let spec = effective.spec().map(|(spec, _)| spec);
         Self {

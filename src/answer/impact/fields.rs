@@ -44,7 +44,7 @@ pub(super) fn fields(before: &Effective, after: &Effective) -> (Vec<Field>, BTre
         return (Vec::new(), all);
     }
     let mut moved = BTreeSet::new();
-    let by = ComparedBy::of(before, after);
+    let by = ComparedBy::for_results(before, after);
     let (was, is) = (leaves(before, &by), leaves(after, &by));
     let all: BTreeSet<&SettingIdentity> = was.keys().chain(is.keys()).collect();
     let differing = all.into_iter().filter_map(|identity| {

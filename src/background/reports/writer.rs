@@ -154,10 +154,10 @@ impl Writer {
 
     /// Reads all reports. Those in the other API, which was served alone before, are removed.
     async fn read(&self, api: Api) -> Done<Known> {
-        let objects = Objects::of(self.client.clone(), api);
+        let objects = Objects::new(self.client.clone(), api);
         let stored = objects.all().await.map_err(|error| error_text(&error))?;
         for other in Api::ALL.into_iter().filter(|other| *other != api) {
-            let other = Objects::of(self.client.clone(), other);
+            let other = Objects::new(self.client.clone(), other);
             // If it cannot be listed, it is not served.
             for (place, version) in other.versions().await.unwrap_or_default() {
                 self.held.during(other.delete(&place, &version)).await;
@@ -342,5 +342,5 @@ async fn owners(client: &Client, name: Option<&str>) -> Done<Option<Value>> {
 }
 
 fn error_text(error: &kube::Error) -> String {
-    ApiError::of(error).to_string()
+    ApiError::classify(error).to_string()
 }

@@ -140,7 +140,7 @@ impl Input {
         view.say_what_is_missing();
         Ok(each(&|mut manifests| {
             let skipped = std::mem::take(&mut manifests.skipped);
-            let applied = Applied::of(&common.guardrails, &manifests);
+            let applied = Applied::from_manifests(&common.guardrails, &manifests);
             let guarded = common.guarded(&manifests);
             let loaded = view.with(manifests, &namespace);
             Self {

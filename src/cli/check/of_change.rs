@@ -79,7 +79,7 @@ impl Input {
             } => {
                 let skipped = std::mem::take(&mut manifests.skipped);
                 let guarded = common.guarded(&manifests);
-                let applied = Applied::of(guardrails, &manifests);
+                let applied = Applied::from_manifests(guardrails, &manifests);
                 Self {
                     skipped,
                     on_applied_guardrails: applied.findings(stored, &loaded.snapshot),

@@ -47,7 +47,7 @@ struct StateToCompare {
 /// If a state does not exist, has no objects, or cannot be read as a whole.
 pub(super) fn read(sources: [Source; 2], args: &Args) -> Result<[Read; 2], Failure> {
     let [one, other] = sources;
-    let (one, other) = (StateToCompare::of(one)?, StateToCompare::of(other)?);
+    let (one, other) = (StateToCompare::find(one)?, StateToCompare::find(other)?);
     let (file, other_file) = (one.configuration(args), other.configuration(args));
     // Facts about policy kinds hold for both states, unless each has its own.
     let config = |own: &Option<PathBuf>, others: &Option<PathBuf>| {
@@ -108,7 +108,7 @@ pub(super) fn say_what_is_missing(states: [&Read; 2]) {
 // === impl StateToCompare ===
 
 impl StateToCompare {
-    fn of(source: Source) -> Result<Self, Failure> {
+    fn find(source: Source) -> Result<Self, Failure> {
         let name = source.name();
         let (path, checkout) = match &source {
             Source::Stdin | Source::Cluster(_) => (None, None),

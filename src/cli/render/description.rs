@@ -56,7 +56,7 @@ fn kind(about: &OfKind, style: Style, now: Timestamp) -> String {
         wide: false,
         headings: true,
     };
-    let listed = Policies::of(about.policies.clone());
+    let listed = Policies::new(about.policies.clone());
     if listed.policies.is_empty() {
         text.push_str("\nThere are no policies of this kind.\n");
     } else {

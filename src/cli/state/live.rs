@@ -85,7 +85,7 @@ impl Query<View> for Live {
                 .as_ref()
                 .is_some_and(|seen| Arc::ptr_eq(seen, &snapshot));
             self.seen = Some(Arc::clone(&snapshot));
-            return Ok((!same).then(|| View::of(Snapshot::clone(&snapshot), &self.rules)));
+            return Ok((!same).then(|| View::complete(Snapshot::clone(&snapshot), &self.rules)));
         }
         self.seen = None;
         let listed = self.cluster.read(&self.rules, &self.read_scope);

@@ -39,7 +39,7 @@ pub(in super::super) struct View {
 
 impl View {
     /// A complete state.
-    pub(in super::super) fn of(snapshot: Snapshot, rules: &Arc<ProfileRules>) -> Self {
+    pub(in super::super) fn complete(snapshot: Snapshot, rules: &Arc<ProfileRules>) -> Self {
         let listed = Listed {
             snapshot,
             ..Listed::default()

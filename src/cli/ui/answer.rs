@@ -56,7 +56,7 @@ pub(super) fn answer(
     let page_state = &*newest.page_state;
     let snapshot = &page_state.view.snapshot;
     match question {
-        Question::State { user } => written(&StateAnswer::of(about, newest, user.as_deref())),
+        Question::State { user } => written(&StateAnswer::new(about, newest, user.as_deref())),
         Question::Graph => written(&shown(page_state.graph(), &about.arguments)),
         Question::Details(id) => written(&about_node(page_state, id)?),
         Question::Policies => {
@@ -139,7 +139,7 @@ fn explain(page_state: &PageState, asked: &Asked) -> Result<String, Refusal> {
 // === impl StateAnswer ===
 
 impl<'a> StateAnswer<'a> {
-    fn of(about: &'a About, newest: &Numbered, user: Option<&'a str>) -> Self {
+    fn new(about: &'a About, newest: &Numbered, user: Option<&'a str>) -> Self {
         let mut problems = newest.page_state.missing_lines();
         problems.extend(newest.trouble.clone());
         Self {

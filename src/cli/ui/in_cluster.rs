@@ -24,7 +24,7 @@ pub(in super::super) fn in_cluster() -> Begin {
             user: None,
             arguments: Vec::new(),
         };
-        let page_state = Arc::new(PageState::of(state));
+        let page_state = Arc::new(PageState::from_readable(state));
         Arc::new(Session::new(
             about,
             page_state,
@@ -36,7 +36,7 @@ pub(in super::super) fn in_cluster() -> Begin {
 
 impl Page for Session {
     fn show(&self, state: Readable) {
-        Session::show(self, &Arc::new(PageState::of(state)));
+        Session::show(self, &Arc::new(PageState::from_readable(state)));
     }
 }
 
@@ -44,7 +44,7 @@ impl Page for Session {
 
 impl PageState {
     /// The part of the state that a reader may see.
-    fn of(state: Readable) -> Self {
+    fn from_readable(state: Readable) -> Self {
         Self {
             view: View::listed(state.listed, &state.rules),
             guardrails: state.guardrails,

@@ -53,15 +53,15 @@ impl Reload {
     /// Reloads the serving pair. Nothing is read before [`Reload::poll`].
     pub fn new(files: Files, certificates: Arc<Certificates>, metrics: Arc<Metrics>) -> Self {
         let files = vec![files.cert, files.key];
-        Self::of(files, Purpose::Serving(certificates), metrics)
+        Self::with_purpose(files, Purpose::Serving(certificates), metrics)
     }
 
     /// Reloads the client CA.
     pub fn client_ca(file: PathBuf, callers: Arc<Callers>, metrics: Arc<Metrics>) -> Self {
-        Self::of(vec![file], Purpose::Callers(callers), metrics)
+        Self::with_purpose(vec![file], Purpose::Callers(callers), metrics)
     }
 
-    fn of(files: Vec<PathBuf>, purpose: Purpose, metrics: Arc<Metrics>) -> Self {
+    fn with_purpose(files: Vec<PathBuf>, purpose: Purpose, metrics: Arc<Metrics>) -> Self {
         Self {
             files,
             purpose,

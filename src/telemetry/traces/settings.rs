@@ -73,14 +73,14 @@ impl Settings {
     /// # Errors
     /// Fails if a variable is invalid.
     pub fn from_environment() -> Result<Option<Self>, TracesError> {
-        Self::of(&|name| std::env::var(name).ok())
+        Self::from_variables(&|name| std::env::var(name).ok())
     }
 
     /// Reads the given variables. None if they name no collector.
     ///
     /// # Errors
     /// Fails if a variable is invalid.
-    pub fn of(variable: Get<'_>) -> Result<Option<Self>, TracesError> {
+    pub fn from_variables(variable: Get<'_>) -> Result<Option<Self>, TracesError> {
         let get = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
         let is = |name, value| get(name).is_some_and(|v| v.eq_ignore_ascii_case(value));
         if is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
@@ -241,7 +241,7 @@ mod tests {
             let set = variables.iter().find(|(variable, _)| *variable == name);
             set.map(|(_, value)| (*value).to_owned())
         };
-        Settings::of(&get).map_err(|error| error.to_string())
+        Settings::from_variables(&get).map_err(|error| error.to_string())
     }
 
     fn with(variables: &[(&str, &str)]) -> Settings {

@@ -270,7 +270,7 @@ pub(super) fn effect(
 /// `field: 3 -> 5` for each field that differs: first removed fields, then changed fields, then new fields.
 fn differences(before: &Effective, after: &Effective) -> Vec<String> {
     // Policies that are each in force as a whole replace no fields of each other, so the comparison is per policy.
-    let by = ComparedBy::of(before, after);
+    let by = ComparedBy::for_results(before, after);
     let fields = |effective: &Effective| -> BTreeMap<(Option<ObjectKey>, SettingPath), JsonText> {
         let leaves = effective
             .leaves()

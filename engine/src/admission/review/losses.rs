@@ -154,7 +154,7 @@ fn takes_away(shifted: &EffectiveChange, policy: &ObjectKey) -> bool {
             .iter()
             .any(|other| other != policy);
     }
-    let by = ComparedBy::of(&shifted.before, &shifted.after);
+    let by = ComparedBy::for_results(&shifted.before, &shifted.after);
     let after = shifted.after.leaves();
     let after: HashMap<(&SettingPath, Option<ObjectKey>), &JsonText> = after
         .iter()

@@ -17,7 +17,11 @@ pub(super) struct Contributions(BTreeMap<SettingPath, BTreeMap<String, Vec<Sourc
 
 impl Contributions {
     /// The contributions of these sources, all of one policy or of policies that merged.
-    pub(super) fn of(protection: &Protection, sources: &[Source], is_alternative: bool) -> Self {
+    pub(super) fn from_sources(
+        protection: &Protection,
+        sources: &[Source],
+        is_alternative: bool,
+    ) -> Self {
         let mut by_setting: BTreeMap<SettingPath, Vec<Source>> = BTreeMap::new();
         for source in sources {
             let (_, Some((path, _))) = source else {

@@ -101,7 +101,7 @@ impl Provided {
             return provided;
         }
         let apart = effective.apart();
-        reader.together(apart.iter().map(InForce::of))
+        reader.together(apart.iter().map(InForce::from_tree))
     }
 
     /// Whether policies decide about requests: they protect some, or let some pass.
@@ -156,7 +156,8 @@ impl<'a> ProtectionReader<'a> {
                 part.provided.weaknesses.clear();
             }
             let sources = &part.provided.sources;
-            let contributions = Contributions::of(self.protection, sources, part.is_alternative);
+            let contributions =
+                Contributions::from_sources(self.protection, sources, part.is_alternative);
             part.provided.contributions = contributions;
             each.push(part.provided);
         }

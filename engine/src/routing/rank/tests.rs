@@ -27,7 +27,7 @@ fn by(dialect: Dialect, order: RuleOrder, json: &serde_json::Value) -> Rank {
         order,
         ..RankContext::default()
     };
-    Rank::of(&wants(dialect, json), context)
+    Rank::for_match(&wants(dialect, json), context)
 }
 
 fn http_by(order: RuleOrder, json: &serde_json::Value) -> Rank {
@@ -245,7 +245,7 @@ fn istio_has_a_list_for_each_kind_and_hostname() {
             order,
             ..RankContext::default()
         };
-        Rank::of(&wants(Dialect::Http, &json!({"path": path})), context)
+        Rank::for_match(&wants(Dialect::Http, &json!({"path": path})), context)
     };
     let (exact, prefix) = (
         json!({"type": "Exact", "value": "/a"}),
@@ -285,7 +285,7 @@ fn the_hostname_goes_before_everything_in_a_match() {
             hostname,
             ..RankContext::default()
         };
-        Rank::of(&wants(Dialect::Http, &json), context)
+        Rank::for_match(&wants(Dialect::Http, &json), context)
     };
     let exact = json!({"path": {"type": "Exact", "value": "/"}, "method": "GET"});
     let hostnames = patterns.map(Some).into_iter().chain([None]);
@@ -310,7 +310,7 @@ fn ties_go_to_the_older_route_then_the_name_then_the_first_rule() {
             ..RankContext::default()
         };
         RankedRule {
-            rank: Rank::of(&MatchSpec::default(), context),
+            rank: Rank::for_match(&MatchSpec::default(), context),
             precedence: Precedence::of(route),
             own: Precedence::of(route),
             rule,

@@ -106,7 +106,7 @@ pub(super) fn enforce(
                 return Some(InForce::Not);
             }
             let outcome = group.outcome_of(policy);
-            let in_force = InForce::of(&outcome);
+            let in_force = InForce::from_outcome(&outcome);
             status.meets_others |= outcome.survives && has_others(&group.stack, policy);
             record_outcome(policy, group, outcome, status);
             Some(in_force)
@@ -290,7 +290,7 @@ enum InForce {
 // === impl InForce ===
 
 impl InForce {
-    fn of(outcome: &PolicyOutcome) -> Self {
+    fn from_outcome(outcome: &PolicyOutcome) -> Self {
         match (outcome.survives, outcome.lost.is_empty()) {
             (true, true) => Self::Whole,
             (true, false) => Self::Partly,
@@ -362,7 +362,7 @@ fn note(group: &PathGroup, outcome: &PolicyOutcome, by: &mut BTreeMap<ObjectKey,
             }
         }
     }
-    let lost = PathTrie::of(outcome.lost.keys());
+    let lost = PathTrie::from_paths(outcome.lost.keys());
     group.effective.visit(&mut |path, setting| {
         if let Some(winner) = winners.get_mut(&setting.policy) {
             winner.sides.add(&lost, path, setting);

@@ -320,7 +320,7 @@ fn paths_at<'a>(snapshot: &'a Snapshot, policy: &'a Policy, target: &Place) -> V
     });
     let routes: BTreeSet<&GroupKind> = routes.map(|route| &route.key.gk).collect();
     let paths = listeners.flat_map(|listener| {
-        let listener = ListenerFacts::of(profile, listener).protocols(profile);
+        let listener = ListenerFacts::from_listener(profile, listener).protocols(profile);
         routes.iter().map(move |route| OnPath {
             listener,
             route: Some(route),
