@@ -25,7 +25,7 @@ use crate::cache::kinds::Resources;
 use crate::cache::sync::SyncState;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::state::snapshot::Snapshot;
-use crate::lease::Held;
+use crate::lease::HeldUntil;
 use crate::metrics::Metrics;
 
 use self::own_conditions::OwnConditions;
@@ -57,7 +57,7 @@ pub struct StatusWriter {
     /// The API resources of the kinds.
     pub resources: Arc<Resources>,
     /// Whether this replica is the one that writes.
-    pub leads: Held,
+    pub leads: HeldUntil,
     /// Counts what is written.
     pub metrics: Arc<Metrics>,
     /// The least time between two passes.

@@ -44,7 +44,7 @@ use ValueType::{Any, Bool, ByKind, List, Map, Name, Null, Number, Object, OneOf,
 
 /// A variable of a macro, with its type, and with the texts that it stands for if they are known.
 #[derive(Debug)]
-pub(crate) struct Bound<'a> {
+pub(crate) struct BoundVariable<'a> {
     pub(crate) name: &'a str,
     pub(crate) value_type: ValueType,
     pub(crate) texts: Vec<&'a str>,
@@ -56,7 +56,7 @@ pub(crate) struct Types<'a> {
     /// Whether the guardrail names a policy kind.
     pub(crate) is_of_kind: bool,
     /// The variables of the macros around.
-    pub(crate) bound: Vec<Bound<'a>>,
+    pub(crate) bound: Vec<BoundVariable<'a>>,
 }
 
 const IDENTITY: Fields = (Text, &["group", "kind", "namespace", "name"]);
@@ -246,7 +246,7 @@ impl<'a> Types<'a> {
     }
 
     /// The variable of a macro around.
-    pub(crate) fn bound(&self, name: &str) -> Option<&Bound<'a>> {
+    pub(crate) fn bound(&self, name: &str) -> Option<&BoundVariable<'a>> {
         self.bound.iter().rev().find(|bound| bound.name == name)
     }
 

@@ -91,7 +91,7 @@ impl Answer for Policies {
 
 /// A query: which policies, and in which order.
 #[derive(Clone, Debug)]
-pub struct Asked<'a> {
+pub struct PolicyQuery<'a> {
     /// Policies of this kind. `None`: of all kinds.
     pub kind: Option<GroupKind>,
     /// Policies in this namespace. `None`: in all namespaces, and cluster-scoped policies.
@@ -121,7 +121,7 @@ pub enum Sort {
 }
 
 /// The policies that a query selects.
-pub fn policies(snapshot: &Snapshot, asked: &Asked<'_>) -> Policies {
+pub fn policies(snapshot: &Snapshot, asked: &PolicyQuery<'_>) -> Policies {
     let mut resolver = Resolver::new(snapshot);
     let mut asked_policies: Vec<&Arc<Policy>> = match &asked.acting_on {
         Some(place) => {
@@ -161,9 +161,9 @@ impl Policies {
     }
 }
 
-// === impl Asked ===
+// === impl PolicyQuery ===
 
-impl Asked<'_> {
+impl PolicyQuery<'_> {
     fn takes(&self, policy: &Policy) -> bool {
         let key = policy.key();
         let is_in =

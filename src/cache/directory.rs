@@ -15,14 +15,14 @@ use crate::engine::model::selector::Labels;
 use crate::engine::state::snapshot::{Change, Snapshot};
 
 mod counts;
-mod doubles;
+mod duplicates;
 mod generated_routes;
 mod scopes;
 mod surroundings;
 
 pub use counts::Counts;
-use doubles::differ;
-pub use doubles::{Double, written_twice};
+use duplicates::differ;
+pub use duplicates::{Duplicate, written_twice};
 use scopes::cluster_scoped;
 use surroundings::{surroundings, without_absent};
 
@@ -58,7 +58,7 @@ pub struct Loaded {
     pub generated: BTreeSet<ObjectKey>,
 
     /// Objects that are written again, in the order of appearance.
-    pub doubles: Vec<Double>,
+    pub duplicates: Vec<Duplicate>,
     /// Objects per kind.
     pub counts: Counts,
     /// Parts that could not be used, with the reason.
@@ -317,7 +317,7 @@ impl Loaded {
             .or_insert(self.objects.len());
         if let Some(first) = self.origins.insert(object.key.clone(), origin.clone()) {
             let before = self.objects.get(place);
-            self.doubles.push(Double {
+            self.duplicates.push(Duplicate {
                 key: object.key.clone(),
                 first,
                 again: origin,

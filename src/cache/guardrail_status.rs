@@ -42,7 +42,7 @@ pub struct GuardrailStatus {
 
 /// The inputs and the result of the last count.
 #[derive(Default)]
-struct Last {
+struct LastCount {
     /// Weak, so as not to keep them in memory.
     snapshot: Weak<Snapshot>,
     guardrails: Weak<Guardrails>,
@@ -58,7 +58,7 @@ struct Last {
 impl GuardrailStatus {
     /// Counts again when something has changed. Does not return unless counting panics.
     pub async fn run(self) -> String {
-        let mut last = Last::default();
+        let mut last = LastCount::default();
         let mut pause = self.every;
         loop {
             sleep(pause).await;
@@ -132,7 +132,7 @@ impl GuardrailStatus {
         stored: &[StoredGuardrail],
         counts: &BTreeMap<String, Count>,
         now: &str,
-        last: &mut Last,
+        last: &mut LastCount,
     ) {
         let Some(client) = &self.client else {
             return;

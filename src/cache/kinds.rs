@@ -20,7 +20,7 @@ use crate::registration::Resource;
 
 use super::guardrails::StoredGuardrail;
 use super::raw::RawObject;
-use super::watch::{Event, Partly, Source, follow};
+use super::watch::{Event, PartialRead, Source, follow};
 use super::webhooks::Watched;
 use super::{Published, Settings};
 
@@ -395,7 +395,7 @@ fn once(
     known: &Published,
     keeps: &RetainedFields,
     interner: &mut Interner,
-) -> Result<Arc<Object>, Partly<Arc<Object>>> {
+) -> Result<Arc<Object>, PartialRead<Arc<Object>>> {
     let kept = |mut object: Object| {
         object.trim(keeps);
         match known.load().get(&object.key) {
@@ -405,7 +405,7 @@ fn once(
     };
     raw.to_interned(gk, interner).map(kept).map_err(|why| {
         let left = raw.outline(gk, raw.header(), &why).map(kept);
-        Partly { why, left }
+        PartialRead { why, left }
     })
 }
 

@@ -142,7 +142,7 @@ impl Reader {
         }
     }
 
-    /// Who asks, if the API server says so.
+    /// The user who asks, if the API server names it.
     pub async fn user(&self) -> Option<String> {
         let api: Api<SelfSubjectReview> = Api::all(self.fetch.client.clone());
         let asked = SelfSubjectReview::default();

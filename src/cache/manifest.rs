@@ -18,7 +18,7 @@ mod transcode;
 
 pub(super) use documents::{Document, documents};
 use documents::{Form, blank_lines, is_crowd};
-use parse::{Head, Inside, Yaml, each_item, json, yaml};
+use parse::{ContainingList, Head, Yaml, each_item, json, yaml};
 use read_budget::{ReadBudget, crowd};
 use transcode::TOO_LONG;
 
@@ -287,12 +287,18 @@ impl Manifests {
 
     fn add_object(&mut self, file: &str, line: u64, text: String) {
         match RawValue::from_string(text) {
-            Ok(json) => self.add_value(file, line, Cow::Owned(json), &Inside::default()),
+            Ok(json) => self.add_value(file, line, Cow::Owned(json), &ContainingList::default()),
             Err(error) => self.problem(file, (line, 0), &error.to_string()),
         }
     }
 
-    fn add_value(&mut self, file: &str, line: u64, json: Cow<'_, RawValue>, inside: &Inside<'_>) {
+    fn add_value(
+        &mut self,
+        file: &str,
+        line: u64,
+        json: Cow<'_, RawValue>,
+        inside: &ContainingList<'_>,
+    ) {
         let head: Head<'_> = serde_json::from_str(json.get()).unwrap_or_default();
         let (api_version, kind) = match (Head::text(head.api_version), Head::text(head.kind)) {
             // In a typed list, items may leave out apiVersion and kind.
@@ -329,7 +335,7 @@ impl Manifests {
             return each_item(items, |i, item| {
                 // The rest exceeds the budget, which is reported later.
                 if !is_crowd(i, bytes) {
-                    let inside = Inside {
+                    let inside = ContainingList {
                         items: vec![i],
                         version_and_kind,
                     };

@@ -68,10 +68,10 @@ pub struct OwnCertificates {
 }
 
 /// The result of one attempt.
-enum Left {
+enum Attempt {
     Done,
     /// Another replica wrote between our read and our write.
-    Overtaken,
+    Conflict,
 }
 
 // === impl OwnState ===
@@ -143,14 +143,14 @@ impl OwnCertificates {
     async fn round(&mut self) -> Result<(), String> {
         for _ in 0..ATTEMPTS {
             match self.attempt().await? {
-                Left::Overtaken => {}
-                Left::Done => return Ok(()),
+                Attempt::Conflict => {}
+                Attempt::Done => return Ok(()),
             }
         }
         Err("others write the Secret or the webhook configurations all the time".to_owned())
     }
 
-    async fn attempt(&mut self) -> Result<Left, String> {
+    async fn attempt(&mut self) -> Result<Attempt, String> {
         let mut configurations = Vec::new();
         for endpoint in Endpoint::ALL {
             if let Some(configuration) = self.configuration(endpoint).await? {
@@ -177,7 +177,7 @@ impl OwnCertificates {
         let current = match (step, stored) {
             (Step::Write(new, why), _) => {
                 if !self.write(known, &new).await? {
-                    return Ok(Left::Overtaken);
+                    return Ok(Attempt::Conflict);
                 }
                 tracing::info!(
                     secret = self.managed.secret,
@@ -188,7 +188,7 @@ impl OwnCertificates {
             }
             (Step::Keep, Some(stored)) => stored,
             // There is something to keep only if it could be read.
-            (Step::Keep, None) => return Ok(Left::Overtaken),
+            (Step::Keep, None) => return Ok(Attempt::Conflict),
         };
         if self.served.as_ref().map(|served| &served.pair) != Some(&current.pair) {
             (self.serve)(&current.pair)?;
@@ -197,10 +197,10 @@ impl OwnCertificates {
         self.served = Some(current);
         for (endpoint, configuration) in &configurations {
             if !self.publish(*endpoint, configuration, &bundle).await? {
-                return Ok(Left::Overtaken);
+                return Ok(Attempt::Conflict);
             }
         }
-        Ok(Left::Done)
+        Ok(Attempt::Done)
     }
 
     async fn secret(&self) -> Result<Option<Secret>, String> {

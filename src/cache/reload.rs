@@ -145,7 +145,7 @@ pub fn log(loaded: &Loaded, from: &str) {
         problem.log();
     }
     tracing::info!("{}", loaded.counts.summary(from));
-    if let Some(line) = directory::written_twice(&loaded.doubles) {
+    if let Some(line) = directory::written_twice(&loaded.duplicates) {
         tracing::warn!("{line}");
     }
 }

@@ -57,11 +57,11 @@ pub struct Webhooks {
 }
 
 /// The result for one configuration.
-enum Left {
-    AsItWas,
+enum UpdateResult {
+    Unchanged,
     Applied,
     /// Somebody wrote between our read and our write, as other replicas do.
-    Overtaken,
+    Conflict,
 }
 
 // === impl WebhookState ===
@@ -177,40 +177,44 @@ impl Webhooks {
         }
     }
 
-    async fn keep(&self, endpoint: Endpoint, policies: &Policies) -> Result<Left, String> {
+    async fn keep(&self, endpoint: Endpoint, policies: &Policies) -> Result<UpdateResult, String> {
         for _ in 0..ATTEMPTS {
             match self.attempt(endpoint, policies).await? {
-                Left::Overtaken => {}
+                UpdateResult::Conflict => {}
                 left => return Ok(left),
             }
         }
         Err("others write it all the time".to_owned())
     }
 
-    async fn attempt(&self, endpoint: Endpoint, policies: &Policies) -> Result<Left, String> {
+    async fn attempt(
+        &self,
+        endpoint: Endpoint,
+        policies: &Policies,
+    ) -> Result<UpdateResult, String> {
         let Some(current) = self.configurations.get(endpoint).await? else {
             let name = &self.managed.name;
             return match endpoint {
                 // The mutating webhook is optional.
-                Endpoint::Mutate => Ok(Left::AsItWas),
+                Endpoint::Mutate => Ok(UpdateResult::Unchanged),
                 Endpoint::Validate => Err(format!("there is no {} {name}", endpoint.kind())),
             };
         };
         let Some(wanted) = amendment(endpoint, &current, policies, self.ca.as_deref())? else {
-            return Ok(Left::AsItWas);
+            return Ok(UpdateResult::Unchanged);
         };
         let applied = self.configurations.apply(endpoint, FIELD_MANAGER, &wanted);
         Ok(if applied.await? {
-            Left::Applied
+            UpdateResult::Applied
         } else {
-            Left::Overtaken
+            UpdateResult::Conflict
         })
     }
 
-    fn tell(&self, endpoint: Endpoint, kept: Result<Left, String>) {
+    fn tell(&self, endpoint: Endpoint, kept: Result<UpdateResult, String>) {
         let word = endpoint.word();
         let (result, trouble) = match kept {
-            Ok(Left::Applied) => {
+            Ok(UpdateResult::Applied) => {
                 tracing::info!(
                     webhooks = word,
                     name = self.managed.name,
@@ -218,7 +222,7 @@ impl Webhooks {
                 );
                 (Some("applied"), None)
             }
-            Ok(Left::AsItWas | Left::Overtaken) => (None, None),
+            Ok(UpdateResult::Unchanged | UpdateResult::Conflict) => (None, None),
             Err(why) => (Some("failed"), Some(why)),
         };
         let current = self.metrics.webhook_current.with_label_values(&[word]);

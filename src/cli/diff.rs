@@ -157,8 +157,8 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
 /// Names one of them.
 fn defined_once(states: [&Read; 2]) -> Result<(), Failure> {
     for read in states {
-        let mut doubles = read.view.doubles.iter();
-        if let Some(double) = doubles.find(|double| double.differs) {
+        let mut duplicates = read.view.duplicates.iter();
+        if let Some(double) = duplicates.find(|double| double.differs) {
             return Err(format!(
                 "--exit-code: {} defines {} more than once, with different content: name a directory that defines each object once",
                 escape(&read.name),

@@ -92,7 +92,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         eprintln!("attache: {}", escape(&wrong.message));
     }
     let loaded = view.with(manifests, &namespace);
-    if let Some(line) = directory::written_twice(&loaded.doubles) {
+    if let Some(line) = directory::written_twice(&loaded.duplicates) {
         eprintln!("attache: the change: {line}");
     }
     let (answer, after) = if args.deletes_files() {

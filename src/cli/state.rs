@@ -292,9 +292,9 @@ impl State {
         let (crds, used) = match opened.source {
             StateSource::Files(loaded) => {
                 say(&loaded.problems);
-                let mut doubles = loaded.doubles;
-                doubles.retain(|double| double.key.gk == GroupKind::CRD);
-                say_missing_parts(directory::written_twice(&doubles).as_slice());
+                let mut duplicates = loaded.duplicates;
+                duplicates.retain(|double| double.key.gk == GroupKind::CRD);
+                say_missing_parts(directory::written_twice(&duplicates).as_slice());
                 let used = loaded.counts.policy_kinds.into_iter().collect();
                 (loaded.crds, used)
             }

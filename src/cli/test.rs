@@ -9,7 +9,7 @@ use clap_complete::engine::ArgValueCompleter;
 use super::render::style::Style;
 use super::render::tested::{junit, junit_of_error, text};
 use super::state::{Scope, State};
-use super::watch::{self, Files, Query, Seen, Watching};
+use super::watch::{self, Files, Query, WatchedState, Watching};
 use super::{Failure, Outcome, complete, print};
 use crate::answer;
 use crate::answer::tested::TestReport;
@@ -34,7 +34,7 @@ mod test_state;
 
 pub(super) use file::TestFile;
 use run::Suite;
-use test_state::Reading;
+use test_state::ReadOptions;
 
 /// Arguments of `attache test`.
 #[derive(Debug, clap::Args)]
@@ -72,7 +72,7 @@ enum Output {
     Junit,
 }
 
-impl Seen for TestReport {
+impl WatchedState for TestReport {
     fn missing_lines(&self) -> Vec<String> {
         Vec::new()
     }
@@ -142,8 +142,8 @@ impl Args {
         }
     }
 
-    fn reading(&self) -> Reading {
-        Reading {
+    fn reading(&self) -> ReadOptions {
+        ReadOptions {
             config: self.state.config.clone(),
             links: self.state.links(),
             namespace: self.scope.of_files().to_owned(),

@@ -24,7 +24,7 @@ mod teams;
 mod text;
 
 use about::About;
-use follow::{Followed, Look, PAUSE};
+use follow::{Followed, PAUSE, PollResult};
 pub(super) use in_cluster::in_cluster;
 use session::{Session, Work};
 
@@ -91,19 +91,19 @@ fn follow(followed: &mut Followed, session: &Session) {
     loop {
         thread::sleep(pause);
         let began = Instant::now();
-        let looked = followed.look();
+        let looked = followed.poll();
         // Looking at very many files takes a while. It must not use the machine all the time.
         pause = PAUSE.max(began.elapsed() * REST);
         match looked {
-            Ok(Look::New(page_state)) => {
+            Ok(PollResult::New(page_state)) => {
                 trouble = None;
                 session.show(&page_state);
             }
-            Ok(Look::Same) => {
+            Ok(PollResult::Same) => {
                 trouble = None;
                 session.recover();
             }
-            Ok(Look::Unread) => {}
+            Ok(PollResult::Unread) => {}
             Err(why) => {
                 let why = escaped(&why.to_string());
                 if trouble.as_ref() != Some(&why) {

@@ -27,7 +27,7 @@ pub use super::bounds::Options;
 use super::connections::{ConnectionSlot, Connections, Rejected};
 use super::drain::{Phase, reached};
 use super::paced_stream::Wire;
-use super::router::Unread;
+use super::router::IncompletelyRead;
 use super::tls::{Callers, Peer};
 use crate::metrics::Metrics;
 
@@ -42,7 +42,7 @@ const SHORTENED: Duration = Duration::from_mins(1);
 
 /// A listener that is bound but not served.
 #[derive(Debug)]
-pub struct Bound {
+pub struct BoundListener {
     listener: TcpListener,
     /// Its address, with the actual port.
     pub addr: SocketAddr,
@@ -80,9 +80,9 @@ struct Shared {
     closing: watch::Receiver<bool>,
 }
 
-// === impl Bound ===
+// === impl BoundListener ===
 
-impl Bound {
+impl BoundListener {
     /// Binds an address; port 0 takes a free port. `[::]` means all addresses; on a machine without IPv6, all IPv4
     /// addresses.
     ///
@@ -123,7 +123,7 @@ fn without_ipv6(addr: SocketAddr, why: io::ErrorKind) -> Option<SocketAddr> {
 impl Server {
     /// Serves until drained. On [`Phase::Draining`] it goes on accepting for `drain_delay` while asking clients to
     /// close, then gives requests in progress `drain_timeout` to finish. [`Phase::Aborted`] stops it at once.
-    pub async fn serve(self, bound: Bound) {
+    pub async fn serve(self, bound: BoundListener) {
         let (close, closing) = watch::channel(false);
         let (mut draining, mut aborted) = (self.phase.clone(), self.phase.clone());
         let shared = Arc::new(Shared {
@@ -318,7 +318,7 @@ async fn http<I>(
                 let headers = response.headers_mut();
                 headers.insert(CONNECTION, HeaderValue::from_static("close"));
             }
-            if response.extensions().get::<Unread>().is_none() {
+            if response.extensions().get::<IncompletelyRead>().is_none() {
                 begun.answered(response.status().is_success());
             }
             Ok::<_, std::convert::Infallible>(response)

@@ -1,6 +1,6 @@
 //! The list of all metrics, with their meaning and when to look at them.
 
-use super::described::{About, Label, Maker};
+use super::described::{About, Label, MetricRegistry};
 use super::process::Process;
 use super::{LOST_LOG_LINES, Metrics};
 
@@ -67,7 +67,7 @@ impl Metrics {
     /// Fails if two metrics have the same name; a test ensures that they do not.
     #[allow(clippy::too_many_lines)] // A list.
     pub fn new() -> prometheus::Result<Self> {
-        let mut m = Maker::new();
+        let mut m = MetricRegistry::new();
         let (is, one_of) = (Label::result, Label::one_of);
         let made = Self {
             requests: m.on(About::Reviews).counters(

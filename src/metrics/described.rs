@@ -68,7 +68,7 @@ pub struct Described {
 }
 
 /// Creates and registers metrics and collects their descriptions. This is the only code that knows the prefix.
-pub(super) struct Maker {
+pub(super) struct MetricRegistry {
     pub(super) registry: Registry,
     pub(super) described: Vec<Described>,
     about: About,
@@ -140,9 +140,9 @@ impl Label {
     }
 }
 
-// === impl Maker ===
+// === impl MetricRegistry ===
 
-impl Maker {
+impl MetricRegistry {
     pub(super) fn new() -> Self {
         Self {
             registry: Registry::new(),

@@ -16,7 +16,7 @@ use crate::http::admin::Check;
 use crate::metrics::Metrics;
 
 /// A configuration in use and its source.
-pub(super) struct Follow {
+pub(super) struct FollowedConfiguration {
     /// The file that the user named.
     pub(super) file: Option<PathBuf>,
     /// The directory that may contain one.
@@ -55,9 +55,9 @@ impl Health {
     }
 }
 
-// === impl Follow ===
+// === impl FollowedConfiguration ===
 
-impl Follow {
+impl FollowedConfiguration {
     /// Polls at the interval `every`; does not return.
     pub(super) async fn run(mut self, every: Duration) -> String {
         self.metrics.config_current.set(1);
@@ -139,7 +139,7 @@ mod tests {
     use arc_swap::ArcSwap;
     use tokio::sync::watch;
 
-    use super::{Follow, Health};
+    use super::{FollowedConfiguration, Health};
     use crate::config::{Configuration, Text};
     use crate::engine::model::ids::GroupKind;
     use crate::metrics::Metrics;
@@ -169,7 +169,7 @@ mod tests {
         let conduct = Arc::new(ArcSwap::from_pointee(config.conduct()));
         let health = Health::default();
         let metrics = Arc::new(Metrics::new().unwrap());
-        let follow = Follow {
+        let follow = FollowedConfiguration {
             file: Some(file.clone()),
             directory: None,
             seen: text,

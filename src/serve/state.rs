@@ -29,7 +29,7 @@ use crate::engine::kinds::profile::ProfileRules;
 use crate::http::dependencies::{Dependencies, Note};
 use crate::http::drain::{self, Phase};
 use crate::http::tls::Certificates;
-use crate::lease::{Held, hold};
+use crate::lease::{HeldUntil, hold};
 use crate::metrics::Metrics;
 use crate::registration::Endpoint;
 use crate::status_writer::StatusWriter;
@@ -52,15 +52,15 @@ pub(super) struct State {
     pub(super) guardrails: Arc<GuardrailsInUse>,
     pub(super) outside: Dependencies,
     /// The way to the cluster, for the page.
-    pub(super) reach: Option<Reach>,
-    pub(super) sources: Sources,
+    pub(super) reach: Option<ClusterAccess>,
+    pub(super) sources: TaskStates,
     /// Where to hand in findings for reports, if they are written.
     pub(super) reports: Option<ReportSender>,
     pub(super) tasks: JoinSet<String>,
 }
 
 /// A cluster, to ask about users and single objects.
-pub(super) struct Reach {
+pub(super) struct ClusterAccess {
     pub(super) client: kube::Client,
     pub(super) resources: Arc<Resources>,
     pub(super) confirm: Arc<LiveRead>,
@@ -68,7 +68,7 @@ pub(super) struct Reach {
 
 /// The states of the background tasks, for `/readyz`.
 #[derive(Clone, Default)]
-pub(super) struct Sources {
+pub(super) struct TaskStates {
     pub(super) sync: Option<Arc<SyncState>>,
     pub(super) webhooks: Option<Arc<WebhookState>>,
     pub(super) own_certificates: Option<Arc<OwnState>>,
@@ -96,7 +96,7 @@ pub(super) async fn from_directory(
         problem.log();
     }
     say(&loaded.counts.summary(&path.display().to_string()));
-    if let Some(line) = written_twice(&loaded.doubles) {
+    if let Some(line) = written_twice(&loaded.duplicates) {
         say(&line);
     }
     let snapshot: Published = Arc::new(ArcSwap::from_pointee(loaded.snapshot));
@@ -126,7 +126,7 @@ pub(super) async fn from_directory(
         guardrails,
         outside: Dependencies::default(),
         reach: None,
-        sources: Sources::default(),
+        sources: TaskStates::default(),
         reports: None,
         tasks,
     })
@@ -188,7 +188,7 @@ async fn draining(mut phases: watch::Receiver<Phase>) {
 }
 
 /// Starts the tasks that write the status of objects.
-fn write_status(state: &mut State, leads: Held, metrics: &Arc<Metrics>) {
+fn write_status(state: &mut State, leads: HeldUntil, metrics: &Arc<Metrics>) {
     let Some((sync, reach)) = state.sources.sync.clone().zip(state.reach.as_ref()) else {
         return;
     };
@@ -271,7 +271,7 @@ fn followed(
         every: GUARDRAIL_STATUS,
     };
     cluster.tasks.spawn(status.run());
-    let reach = Reach {
+    let reach = ClusterAccess {
         client: client.clone(),
         resources: cluster.resources,
         confirm: Arc::clone(&cluster.confirm),
@@ -292,7 +292,7 @@ fn followed(
         guardrails: cluster.guardrails,
         outside,
         reach: Some(reach),
-        sources: Sources {
+        sources: TaskStates {
             sync: Some(cluster.sync),
             webhooks,
             own_certificates: None,

@@ -15,7 +15,7 @@ use crate::topology::{
 
 /// The hostnames that new listeners take from routes that are not attached to them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct HostnamesTaken {
     /// The hostnames.
     pub hostnames: BTreeSet<Arc<str>>,
     /// The routes that had them.
@@ -76,7 +76,7 @@ impl<'a> NewListeners<'a> {
         &self,
         route: &Object,
         [endpoints_before, endpoints_after]: [&BTreeMap<ListenerEndpoint, Place>; 2],
-        taken: &mut BTreeMap<Place, Taken>,
+        taken: &mut BTreeMap<Place, HostnamesTaken>,
     ) {
         let Node::Route { hostnames, .. } = &route.node else {
             return;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::effective::renames::Renames;
-use crate::effective::taken_hostnames::{NewListeners, Taken};
+use crate::effective::taken_hostnames::{HostnamesTaken, NewListeners};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Node, Object, is_route};
 use crate::state::grants::routes_into;
@@ -26,7 +26,7 @@ pub struct Traffic {
     /// Listeners that accept the same routes at another port or hostname, with these routes.
     pub moved: BTreeMap<Moved, BTreeSet<ObjectKey>>,
     /// New listeners that take hostnames from unchanged routes of other listeners.
-    pub taken: BTreeMap<Place, Taken>,
+    pub taken: BTreeMap<Place, HostnamesTaken>,
     /// Unchanged routes that additional listeners accept, with these listeners.
     pub gained: BTreeMap<ObjectKey, BTreeSet<Place>>,
     /// Routes that additional listeners accept, changed or not, beside those that accepted them before.

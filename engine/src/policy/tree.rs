@@ -58,7 +58,7 @@ pub(crate) struct Counterpart<'a, K = ()> {
 }
 
 /// The children of a container, by key.
-enum Below<'a> {
+enum Children<'a> {
     Nothing,
     Map(&'a Fields),
     /// For entries with the same name, the first one.
@@ -278,7 +278,7 @@ impl Tree {
             let other = self.counterpart(each).unwrap_or(other);
             return self.visit_in(other, path, visit_leaf);
         }
-        let there = Below::from_tree(other);
+        let there = Children::from_tree(other);
         let this_counterpart = Counterpart {
             tree: other,
             known: OnceCell::new(),
@@ -378,9 +378,9 @@ impl Tree {
     }
 }
 
-// === impl Below ===
+// === impl Children ===
 
-impl<'a> Below<'a> {
+impl<'a> Children<'a> {
     fn from_tree(tree: &'a Tree) -> Self {
         match tree {
             Tree::Leaf(_) | Tree::Each(_) => Self::Nothing,

@@ -224,14 +224,14 @@ impl<'a, 'm> AtListeners<'a, 'm> {
         let best = choice
             .matching_rules
             .first()
-            .map(|matching_rule| matching_rule.hostname.fit);
+            .map(|matching_rule| matching_rule.hostname.specificity);
         let might = |other: &Point<'a>| {
             let there = self.choose_alone(other);
-            let fit = there
+            let specificity = there
                 .matching_rules
                 .first()
-                .map(|matching_rule| matching_rule.hostname.fit);
-            fit.is_some_and(|fit| best.is_none_or(|best| fit >= best))
+                .map(|matching_rule| matching_rule.hostname.specificity);
+            specificity.is_some_and(|specificity| best.is_none_or(|best| specificity >= best))
         };
         self.rules.isolation.is_none() && self.others.iter().any(might)
     }

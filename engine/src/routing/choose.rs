@@ -7,7 +7,7 @@ use super::attached::Attached;
 use super::choice::{Choice, MatchingRule, Miss};
 use super::criterion::Criterion;
 use super::delegated::DelegatedRoute;
-use super::holds::{self, Holds, Mismatch};
+use super::holds::{self, Evaluation, Mismatch};
 use super::hostname::{self, HostMatch, ListenerHosts};
 use super::messages;
 use super::rank::{Rank, RankContext, RankedRule, kind_of};
@@ -150,7 +150,7 @@ impl<'a> Matching<'a> {
         let of = |route: &Object| Precedence::by(route, choice.order);
         let (precedence, own) = (of(candidate.root), of(route));
         let context = RankContext {
-            hostname: hostname.fit,
+            hostname: hostname.specificity,
             hostname_of_route: hostname.fit_of_route,
             kind: kind_of(route),
             list,
@@ -272,12 +272,14 @@ fn holds(
     let holds = match dialect {
         Dialect::Http => holds::http(wants, request),
         Dialect::Grpc => holds::grpc(wants, request),
-        Dialect::None => Holds::Yes,
+        Dialect::None => Evaluation::Yes,
     };
     match holds {
-        Holds::Yes => Ok(None),
-        Holds::No(against) => Ok(Some(against)),
-        Holds::Unknown(what) => Err(format!("{what} is an expression that cannot be read here")),
+        Evaluation::Yes => Ok(None),
+        Evaluation::No(against) => Ok(Some(against)),
+        Evaluation::Unknown(what) => {
+            Err(format!("{what} is an expression that cannot be read here"))
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use super::at_listeners::{AtListeners, ControllerRules};
 use super::backends::{Answer, answer, backends, mirrors, of_backend, uncovered};
 use super::choice::MatchingRule;
 use super::filters::RedirectContext;
-use super::hostname::Fit;
+use super::hostname::Specificity;
 use super::listeners::{Entry, Socket, of_gateway};
 use super::messages;
 use super::object_filters;
@@ -95,13 +95,13 @@ impl<'a> Matching<'a> {
     ) -> Vec<RequestMatch> {
         let host = request.hostname();
         let fitting = entries.iter().filter_map(|entry| {
-            let fit = entry.fit(request)?;
-            Some((fit, *entry))
+            let specificity = entry.specificity(request)?;
+            Some((specificity, *entry))
         });
-        let (conflicted, fitting): (Vec<_>, Vec<(Fit, Entry<'a>)>) =
+        let (conflicted, fitting): (Vec<_>, Vec<(Specificity, Entry<'a>)>) =
             fitting.partition(|(_, entry)| entry.conflict.is_some());
         let conflicted: Vec<Entry<'a>> = conflicted.into_iter().map(|(_, entry)| entry).collect();
-        let Some(best) = fitting.iter().map(|(fit, _)| *fit).max() else {
+        let Some(best) = fitting.iter().map(|(specificity, _)| *specificity).max() else {
             let front = EntryPoint::Gateway {
                 gateway: gateway.key.clone(),
                 port: entries.first().map(|entry| entry.listener.port),
@@ -124,10 +124,11 @@ impl<'a> Matching<'a> {
             )];
         };
         let rules = self.controller_rules(gateway);
-        let (first, others): (Vec<_>, Vec<_>) =
-            fitting.into_iter().partition(|(fit, _)| *fit == best);
+        let (first, others): (Vec<_>, Vec<_>) = fitting
+            .into_iter()
+            .partition(|(specificity, _)| *specificity == best);
         let first: Vec<Entry<'a>> = first.into_iter().map(|(_, entry)| entry).collect();
-        let mut others: Vec<(Fit, Entry<'a>)> = others;
+        let mut others: Vec<(Specificity, Entry<'a>)> = others;
         others.sort_by(|(one, _), (other, _)| other.cmp(one));
         let others: Vec<Entry<'a>> = others.into_iter().map(|(_, entry)| entry).collect();
         let at = |taking: &[Entry<'a>], others: &[Entry<'a>]| {
@@ -299,10 +300,10 @@ fn misdirected(request: &Request, entry: &Entry<'_>, all: &[Entry<'_>]) -> Optio
     }
     let host = request.hostname();
     let accepted = all.iter().filter(|other| other.conflict.is_none());
-    let fit = |other: &Entry<'_>| other.fit_name(host.as_deref());
-    let best = accepted.filter_map(|other| Some((fit(other)?, other)));
-    let best = best.max_by_key(|(fit, _)| *fit)?;
-    let own = fit(entry);
+    let specificity = |other: &Entry<'_>| other.fit_name(host.as_deref());
+    let best = accepted.filter_map(|other| Some((specificity(other)?, other)));
+    let best = best.max_by_key(|(specificity, _)| *specificity)?;
+    let own = specificity(entry);
     (own != Some(best.0)).then(|| {
         format!(
             "the connection is to {} (server name {sni}), and the host {} is that of {}: 421 Misdirected Request",

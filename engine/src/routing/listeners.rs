@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::hostname::{self, Fit};
+use super::hostname::{self, Specificity};
 use super::request::{Request, Scheme};
 use super::{EntryPoint, ListenerEntry};
 use crate::model::object::{Listener, Object};
@@ -117,7 +117,7 @@ impl<'a> Entry<'a> {
     }
 
     /// How specific its hostname is for a request; `None` if it does not match. TLS uses the server name.
-    pub(super) fn fit(&self, request: &Request) -> Option<Fit> {
+    pub(super) fn specificity(&self, request: &Request) -> Option<Specificity> {
         let name = if self.traffic_type() == TrafficType::Tls {
             request.server_name()
         } else {
@@ -127,10 +127,10 @@ impl<'a> Entry<'a> {
     }
 
     /// How specific its hostname is for a name; `None` if it does not match.
-    pub(super) fn fit_name(&self, name: Option<&str>) -> Option<Fit> {
+    pub(super) fn fit_name(&self, name: Option<&str>) -> Option<Specificity> {
         match self.hostname() {
-            None => Some(Fit::default()),
-            Some(pattern) => hostname::fit(pattern, name?),
+            None => Some(Specificity::default()),
+            Some(pattern) => hostname::specificity(pattern, name?),
         }
     }
 
@@ -145,7 +145,7 @@ impl<'a> Entry<'a> {
 
     /// Whether port, protocol and hostname match a request.
     pub(super) fn would_take(&self, request: &Request) -> bool {
-        self.fits(request) && self.fit(request).is_some()
+        self.fits(request) && self.specificity(request).is_some()
     }
 
     pub(super) fn front(&self) -> EntryPoint {

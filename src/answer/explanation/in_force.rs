@@ -52,7 +52,7 @@ pub(super) struct Settings {
 }
 
 /// A path as a policy kind sees it, and the path group that holds it.
-type Held<'g> = (&'g PathGroup, Rc<AncestorPath>, Option<Rc<RoutePath>>);
+type GroupedPath<'g> = (&'g PathGroup, Rc<AncestorPath>, Option<Rc<RoutePath>>);
 
 // === impl Path ===
 
@@ -278,7 +278,11 @@ impl Path {
 
     /// The path group that holds this path to one of its ends, and the path as the kind sees it. A path for clients of
     /// the request's namespace goes before the path for all clients.
-    fn one_of<'g>(&self, groups: &'g [PathGroup], end: Option<&RoutePath>) -> Option<Held<'g>> {
+    fn one_of<'g>(
+        &self,
+        groups: &'g [PathGroup],
+        end: Option<&RoutePath>,
+    ) -> Option<GroupedPath<'g>> {
         // Nothing of a kind is in force on a path that is incomplete or not attached.
         let acting = groups
             .iter()
@@ -299,7 +303,7 @@ impl Path {
                 Some((group, ancestor_path.clone(), Some(route_path.clone())))
             })
         });
-        let candidates: Vec<Held<'g>> = candidates.collect();
+        let candidates: Vec<GroupedPath<'g>> = candidates.collect();
         let from_namespace = |from: Option<&Arc<str>>| {
             let mut each = candidates.iter();
             each.find(|(_, ancestor_path, _)| ancestor_path.consumer.as_ref() == from)

@@ -71,7 +71,7 @@ const METHODS: [&str; 5] = ["POST", "DELETE", "PUT", "PATCH", "GET"];
 
 /// The listener and the rule that take a request, and the backends that may get it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Taker {
+struct ServingRule {
     listener: Place,
     rule: Place,
     backends: Vec<BackendPort>,
@@ -98,10 +98,10 @@ pub(in crate::answer) fn requests(
     let mut not_taken: BTreeMap<Place, BTreeSet<String>> = BTreeMap::new();
     let mut lost: BTreeMap<LostKey, BTreeMap<Place, BTreeSet<String>>> = BTreeMap::new();
     for sample in samples {
-        let Some((old, taken_before)) = side_before.taker(&sample) else {
+        let Some((old, taken_before)) = side_before.serving_rule(&sample) else {
             continue;
         };
-        let Some((new, taken_after)) = side_after.taker(&sample) else {
+        let Some((new, taken_after)) = side_after.serving_rule(&sample) else {
             if after.snapshot().get(&old.rule.object).is_some() {
                 let requests = not_taken.entry(old.rule).or_default();
                 requests.insert(sample.words_with_port());
@@ -286,7 +286,7 @@ fn is_renamed([before, after]: [&Matching<'_>; 2], old: &Place, new: &Place) -> 
 /// forwards as before.
 fn is_moved(
     [before, after]: [&Matching<'_>; 2],
-    [(old, taken_before), (new, taken_after)]: [(&Taker, &RequestMatch); 2],
+    [(old, taken_before), (new, taken_after)]: [(&ServingRule, &RequestMatch); 2],
 ) -> bool {
     let served = |one: &RequestMatch| match &one.outcome {
         Outcome::Taken(served) => served.rule.clone(),
@@ -333,7 +333,7 @@ impl<'m, 'a> Side<'m, 'a> {
     }
 
     /// The rule that takes a request at its Gateway; `None` if no rule does.
-    fn taker(&self, sample: &SampleRequest) -> Option<(Taker, RequestMatch)> {
+    fn serving_rule(&self, sample: &SampleRequest) -> Option<(ServingRule, RequestMatch)> {
         let is_it = |gateway: &ObjectKey| *gateway == sample.gateway;
         let all = self.matching.at_gateways(&sample.request, is_it);
         all.into_iter().find_map(|mut one| {
@@ -348,12 +348,12 @@ impl<'m, 'a> Side<'m, 'a> {
             let rule = served.rule.as_ref()?;
             let backends = served.backends.iter();
             let backends = backends.map(|to| (to.object.clone(), to.port, to.label.clone()));
-            let taker = Taker {
+            let serving_rule = ServingRule {
                 listener: listener.place.clone(),
                 rule: rule.route.section(rule.label.clone()),
                 backends: backends.collect(),
             };
-            Some((taker, one))
+            Some((serving_rule, one))
         })
     }
 

@@ -147,7 +147,7 @@ impl<'a> Case<'a> {
     /// The guardrails that the change of one object from a state breaks elsewhere.
     fn broken_by(&self, from: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
         self.guardrails.changed(&GuardedChange {
-            elsewhere_than: Some(self.objects),
+            excluded_targets: Some(self.objects),
             ..GuardedChange::offline([from, self.after], key, self.today)
         })
     }

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 use super::objects::{Objects, Place, Stored, content, served};
 use crate::answer::openreports::{Api, Reports};
 use crate::cache::api_error::ApiError;
-use crate::lease::Held;
+use crate::lease::HeldUntil;
 use crate::metrics::Metrics;
 
 /// How often to look whether something is left to do.
@@ -29,7 +29,7 @@ const NONE_SERVED: Duration = Duration::from_secs(10);
 pub(super) struct Writer {
     client: Client,
     owner: Option<String>,
-    held: Held,
+    held: HeldUntil,
     metrics: Arc<Metrics>,
     known: Option<Known>,
     /// When each report was written last.
@@ -56,7 +56,7 @@ impl Writer {
     pub(super) fn new(
         client: Client,
         owner: Option<String>,
-        held: Held,
+        held: HeldUntil,
         metrics: Arc<Metrics>,
     ) -> Self {
         Self {
@@ -254,7 +254,7 @@ impl Known {
     }
 
     /// Returns whether it was written; not if the Lease is lost.
-    async fn apply(&mut self, held: &Held, place: &Place, object: &Value) -> Done<bool> {
+    async fn apply(&mut self, held: &HeldUntil, place: &Place, object: &Value) -> Done<bool> {
         let over = self.stored.get(place).map(|stored| stored.version.clone());
         let write = self.objects.apply(place, object, over.as_deref());
         let Some(written) = held.during(write).await else {
@@ -270,7 +270,7 @@ impl Known {
         }
     }
 
-    async fn delete(&mut self, held: &Held, place: &Place, version: &str) -> Done<bool> {
+    async fn delete(&mut self, held: &HeldUntil, place: &Place, version: &str) -> Done<bool> {
         match held.during(self.objects.delete(place, version)).await {
             None => Ok(false),
             Some(Ok(())) => {

@@ -10,7 +10,7 @@ use super::super::Failure;
 use super::super::state::View;
 use super::super::written_guardrails::{self, Applied};
 use super::{Args, requests};
-use crate::cache::directory::{Double, Links, Loaded};
+use crate::cache::directory::{Duplicate, Links, Loaded};
 use crate::cache::files;
 use crate::cache::lists::{Missing, ReadScope};
 use crate::cache::manifest::{Manifests, Origin, Problem};
@@ -50,7 +50,7 @@ pub(super) struct Input {
     /// Objects that are in no file: controllers generate them from others.
     pub(super) generated: BTreeSet<ObjectKey>,
     /// Objects that are defined twice.
-    pub(super) doubles: Vec<Double>,
+    pub(super) duplicates: Vec<Duplicate>,
     /// Files, or parts of them, that could not be used.
     pub(super) problems: Vec<Problem>,
     /// Files and documents that are not manifests.
@@ -184,7 +184,7 @@ impl Input {
             departures: loaded.departures.into_values().flatten().collect(),
             undated: loaded.undated,
             generated: loaded.generated,
-            doubles: loaded.doubles,
+            duplicates: loaded.duplicates,
             problems: loaded.problems,
             ..self.clone()
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::super::missing_parts;
 use super::super::progress::Progress;
 use super::input::Input;
-use super::places::{Asked, Places, shown, spot};
+use super::places::{Places, PositionQuery, shown, spot};
 use crate::answer::named::KindName;
 use crate::answer::report::{
     Case, Report, ReportedFinding, Spot, Suppressing, annotation_faults, of_file,
@@ -174,7 +174,7 @@ fn files(input: &Input, case: &Case<'_>) -> Vec<LocatedFinding> {
         };
         (unreadable(problem, input), Some(spot))
     });
-    let doubles = input.doubles.iter().map(|double| {
+    let duplicates = input.duplicates.iter().map(|double| {
         let spot = spot(&double.first);
         let message = format!(
             "also defined at {}:{}; the last definition wins",
@@ -195,7 +195,7 @@ fn files(input: &Input, case: &Case<'_>) -> Vec<LocatedFinding> {
         let finding = of_file(Code::Unverified, line.clone()).about(line);
         (finding, None)
     });
-    let findings = problems.chain(doubles).chain(missing);
+    let findings = problems.chain(duplicates).chain(missing);
     let weighed = findings.filter_map(|(finding, spot)| Some((case.weighed(finding)?, spot)));
     let judged = weighed.map(|(finding, spot)| LocatedFinding {
         finding,
@@ -235,7 +235,7 @@ fn place(judged: &mut [LocatedFinding], input: &Input) {
     let open = judged.iter().enumerate().filter(|(_, f)| f.spot.is_none());
     for (i, LocatedFinding { finding, .. }) in open {
         if let Some(origin) = input.origins.get(&finding.object) {
-            places.ask(Asked {
+            places.ask(PositionQuery {
                 index: i,
                 origin,
                 field: finding.field.as_ref().map(|field| &*field.0),

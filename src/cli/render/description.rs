@@ -10,7 +10,7 @@ use super::policies::{Form, lines};
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
 use super::text::{paragraph, side_by_side};
-use super::values::{Shown, shown};
+use super::values::{FormattedValue, shown};
 use crate::answer::Named;
 use crate::answer::description::{Description, OfKind, OfTarget, OfWorkload, PolicyOnObject};
 use crate::answer::effective::Effective;
@@ -306,7 +306,7 @@ pub(crate) fn settings(about: &OfTarget, effective: &Effective, style: Style) ->
             cell,
             Cell::toned(from, Tone::Faint),
         ]);
-        table.below(value.into_iter().flat_map(Shown::below));
+        table.below(value.into_iter().flat_map(FormattedValue::below));
     }
     table.show(style, "  ")
 }

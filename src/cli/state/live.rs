@@ -77,7 +77,7 @@ impl Live {
 }
 
 impl Query<View> for Live {
-    fn look(&mut self) -> Result<Option<View>, Failure> {
+    fn poll(&mut self) -> Result<Option<View>, Failure> {
         let snapshot = self.watched.snapshot.load_full();
         if self.knows(&snapshot) {
             let same = self

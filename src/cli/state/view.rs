@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::super::missing_parts;
 use super::say_missing_parts;
-use crate::cache::directory::{self, Double};
+use crate::cache::directory::{self, Duplicate};
 use crate::cache::lists::{Listed, Missing};
 use crate::cache::manifest::{Manifests, Origin, Problem};
-use crate::cli::watch::Seen;
+use crate::cli::watch::WatchedState;
 use crate::engine::admission::verdict::escape;
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
@@ -28,7 +28,7 @@ pub(in super::super) struct View {
     /// Kinds and objects of a cluster that could not be read.
     pub(in super::super) missing: Vec<Missing>,
     /// Objects that the files define more than once.
-    pub(in super::super) doubles: Vec<Double>,
+    pub(in super::super) duplicates: Vec<Duplicate>,
     /// Files, or parts of them, that could not be used.
     pub(in super::super) problems: Vec<Problem>,
     /// The profile rules for policy kinds, without CRDs.
@@ -56,7 +56,7 @@ impl View {
             objects: loaded.objects,
             undated: loaded.undated,
             origins: loaded.origins,
-            doubles: loaded.doubles,
+            duplicates: loaded.duplicates,
             missing: Vec::new(),
             rules,
         }
@@ -70,7 +70,7 @@ impl View {
             undated: BTreeSet::new(),
             origins: BTreeMap::new(),
             missing: listed.missing,
-            doubles: Vec::new(),
+            duplicates: Vec::new(),
             problems: Vec::new(),
             rules: Arc::clone(rules),
         }
@@ -111,7 +111,7 @@ impl View {
             .iter()
             .map(|problem| escape(&problem.to_string()));
         problems
-            .chain(directory::written_twice(&self.doubles))
+            .chain(directory::written_twice(&self.duplicates))
             .chain(missing_parts::lines(&self.missing, &policies))
             .collect()
     }
@@ -126,7 +126,7 @@ impl View {
     }
 }
 
-impl Seen for View {
+impl WatchedState for View {
     fn missing_lines(&self) -> Vec<String> {
         Self::missing_lines(self)
     }

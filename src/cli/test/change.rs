@@ -39,7 +39,7 @@ struct Applied<'a> {
 }
 
 /// A request to the API server.
-struct Asked<'a> {
+struct ApiRequest<'a> {
     key: &'a ObjectKey,
     api_version: &'a str,
     operation: &'static str,
@@ -102,7 +102,7 @@ impl Applied<'_> {
         let mut object = literal::from_str(manifest.json.get()).map_err(|why| why.to_string())?;
         let old = self.stored(&key)?;
         placed(&mut object, &key, self.created(&key));
-        let mut asked = Asked {
+        let mut asked = ApiRequest {
             key: &key,
             api_version: &manifest.api_version,
             operation: if old.is_some() { "UPDATE" } else { "CREATE" },
@@ -167,7 +167,7 @@ impl Applied<'_> {
             .and_then(Value::as_str)
             .unwrap_or_default()
             .to_owned();
-        let asked = Asked {
+        let asked = ApiRequest {
             key,
             api_version: &api_version,
             operation: "DELETE",
@@ -221,7 +221,7 @@ impl Applied<'_> {
         object.meta.created.map(|created| created.to_string())
     }
 
-    fn ask(&self, asked: &Asked<'_>, endpoint: Endpoint) -> Result<Verdict, TestFailure> {
+    fn ask(&self, asked: &ApiRequest<'_>, endpoint: Endpoint) -> Result<Verdict, TestFailure> {
         let (group, version) = match asked.api_version.split_once('/') {
             Some((group, version)) => (group, version),
             None => ("", asked.api_version),

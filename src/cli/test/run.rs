@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::file::{OneOrMore, TestCase};
 use super::outcome::{Outcome, tested};
 use super::read::{self, Read};
-use super::test_state::{Reading, TestState, relative_to};
+use super::test_state::{ReadOptions, TestState, relative_to};
 use super::{change, effective, guardrail, request};
 use crate::answer::tested::{TestReport, TestedFile};
 use crate::cache::files;
@@ -26,7 +26,7 @@ impl Suite {
     ///
     /// # Errors
     /// If a path does not exist, a file cannot be read, or there are no tests.
-    pub(super) fn read(paths: &[PathBuf], how: &Reading) -> Result<Self, Failure> {
+    pub(super) fn read(paths: &[PathBuf], how: &ReadOptions) -> Result<Self, Failure> {
         if let Some(missing) = paths.iter().find(|path| !path.exists()) {
             let missing = escape(&missing.display().to_string());
             return Err(format!("there is no {missing}").into());
@@ -87,7 +87,7 @@ impl Suite {
     ///
     /// # Errors
     /// If manifests or a configuration cannot be read, or no test has such a name.
-    pub(super) fn run(&self, how: &Reading, filters: &[String]) -> Result<TestReport, Failure> {
+    pub(super) fn run(&self, how: &ReadOptions, filters: &[String]) -> Result<TestReport, Failure> {
         let mut test_states: BTreeMap<Vec<PathBuf>, Rc<TestState>> = BTreeMap::new();
         let mut files = Vec::new();
         let mut filtered_out = 0;
@@ -150,7 +150,7 @@ impl TestCase {
         }
     }
 
-    fn run(&self, test_state: &TestState, file: &Path, how: &Reading) -> Outcome {
+    fn run(&self, test_state: &TestState, file: &Path, how: &ReadOptions) -> Outcome {
         match self {
             Self::Effective(test) => effective::run(test_state, test),
             Self::Request(test) => request::run(test_state, test),

@@ -27,7 +27,7 @@ use crate::today::today;
 
 /// The arguments of the command that apply to all states.
 #[derive(Clone, Debug)]
-pub(super) struct Reading {
+pub(super) struct ReadOptions {
     /// The configuration file, if one is named.
     pub(super) config: Option<PathBuf>,
     /// Which links in directories are followed.
@@ -64,7 +64,7 @@ impl TestState {
     ///
     /// # Errors
     /// If a path does not exist, something in it cannot be read, or the configuration or a guardrail is wrong.
-    pub(super) fn read(from: &[PathBuf], how: &Reading) -> Result<Self, Failure> {
+    pub(super) fn read(from: &[PathBuf], how: &ReadOptions) -> Result<Self, Failure> {
         if let Some(missing) = from.iter().find(|path| !path.exists()) {
             let missing = escape(&missing.display().to_string());
             return Err(format!("from: there is no {missing}").into());
@@ -85,7 +85,7 @@ impl TestState {
         let loaded = Loaded::new(manifests, &rules, &how.namespace);
         let refused: Vec<Problem> = loaded.refused().collect();
         usable(loaded.problems.iter().chain(&refused))?;
-        if let Some(line) = directory::written_twice(&loaded.doubles) {
+        if let Some(line) = directory::written_twice(&loaded.duplicates) {
             eprintln!("attache: {line}");
         }
         let names = Names::of_files(&loaded);

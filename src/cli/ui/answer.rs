@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::describe::describe;
 use super::super::explain::Described;
 use super::super::render::graph::html::shown;
-use super::super::render::graph::states::{Look, looks};
+use super::super::render::graph::states::{StateAppearance, looks};
 use super::about::About;
 use super::change::change;
 use super::json::{document, value, written};
@@ -19,14 +19,14 @@ use super::text;
 use crate::answer::graph::{Graph, details};
 use crate::answer::guardrails::guardrails;
 use crate::answer::kinds::kinds;
-use crate::answer::policies::{Asked as AskedPolicies, Sort, policies};
+use crate::answer::policies::{PolicyQuery, Sort, policies};
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::GroupKind;
 use crate::engine::model::object::Crd;
 use crate::engine::model::selector::Selector;
 use crate::engine::routing::Matching;
 use crate::today::today;
-use crate::ui::{Asked, Question, Refusal};
+use crate::ui::{ExplainQuery, Question, Refusal};
 
 /// The answer to `state`.
 #[derive(Serialize)]
@@ -40,7 +40,7 @@ struct StateAnswer<'a> {
     problems: Vec<String>,
     command_arguments: &'a [String],
     /// How states are drawn.
-    looks: Vec<Look>,
+    looks: Vec<StateAppearance>,
 }
 
 /// The answer as JSON text. `text` is that of the object in question.
@@ -60,7 +60,7 @@ pub(super) fn answer(
         Question::Graph => written(&shown(page_state.graph(), &about.arguments)),
         Question::Details(id) => written(&about_node(page_state, id)?),
         Question::Policies => {
-            let asked = AskedPolicies {
+            let asked = PolicyQuery {
                 kind: None,
                 namespace: None,
                 selector: Selector::default(),
@@ -126,7 +126,7 @@ fn object(
     Ok(value)
 }
 
-fn explain(page_state: &PageState, asked: &Asked) -> Result<String, Refusal> {
+fn explain(page_state: &PageState, asked: &ExplainQuery) -> Result<String, Refusal> {
     let (method, headers) = (asked.method.clone(), asked.headers.clone());
     let described = Described::of_url(asked.url.clone(), method, headers);
     let wrong = |why: super::Failure| Refusal::wrong(why.to_string());

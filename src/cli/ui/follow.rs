@@ -57,7 +57,7 @@ enum Source {
 }
 
 /// The result of looking at the source of a state.
-pub(super) enum Look {
+pub(super) enum PollResult {
     /// Another state.
     New(Arc<PageState>),
     /// The state was read, and is the same.
@@ -111,10 +111,10 @@ impl Followed {
     ///
     /// # Errors
     /// If it cannot be read now.
-    pub(super) fn look(&mut self) -> Result<Look, Failure> {
+    pub(super) fn poll(&mut self) -> Result<PollResult, Failure> {
         match self {
-            Self::Files(files) => files.look(),
-            Self::Cluster(cluster) => cluster.look(),
+            Self::Files(files) => files.poll(),
+            Self::Cluster(cluster) => cluster.poll(),
         }
     }
 
@@ -124,7 +124,7 @@ impl Followed {
     /// If it cannot be read.
     pub(super) fn first(&mut self) -> Result<Arc<PageState>, Failure> {
         loop {
-            if let Look::New(page_state) = self.look()? {
+            if let PollResult::New(page_state) = self.poll()? {
                 return Ok(page_state);
             }
             std::thread::sleep(PAUSE);
@@ -147,7 +147,7 @@ impl Followed {
         })
     }
 
-    /// Who reads the cluster, if the API server says so.
+    /// The user who reads the cluster, if the API server names it.
     pub(super) fn user(&self) -> Option<String> {
         match self {
             Self::Cluster(cluster) => cluster.live.cluster().user(),
@@ -201,9 +201,9 @@ fn wrong(manifests: &FromManifests) -> Vec<String> {
 
 impl FollowedFiles {
     /// The state of the files. A file that had objects and cannot be read now may have them still: the last state stays.
-    fn look(&mut self) -> Result<Look, Failure> {
-        let Some(page_state) = self.files.look()? else {
-            return Ok(Look::Unread);
+    fn poll(&mut self) -> Result<PollResult, Failure> {
+        let Some(page_state) = self.files.poll()? else {
+            return Ok(PollResult::Unread);
         };
         let unread = self
             .seen
@@ -214,7 +214,7 @@ impl FollowedFiles {
         }
         let page_state = Arc::new(page_state);
         self.seen = Some(Arc::clone(&page_state));
-        Ok(Look::New(page_state))
+        Ok(PollResult::New(page_state))
     }
 }
 
@@ -230,13 +230,13 @@ fn unread<'v>(before: &View, now: &'v View) -> Option<&'v Problem> {
 // === impl FollowedCluster ===
 
 impl FollowedCluster {
-    fn look(&mut self) -> Result<Look, Failure> {
+    fn poll(&mut self) -> Result<PollResult, Failure> {
         let is_watched = self.live.is_in_sync();
         if !is_watched && Instant::now() < self.rested {
-            return Ok(Look::Unread);
+            return Ok(PollResult::Unread);
         }
         let began = Instant::now();
-        let looked = self.live.look();
+        let looked = self.live.poll();
         let (guardrails, source, problems) = self.guardrails(is_watched);
         if !is_watched {
             self.rested = Instant::now() + PAUSE.max(began.elapsed() * REST);
@@ -246,11 +246,11 @@ impl FollowedCluster {
         let view = match (looked?, &self.seen) {
             (Some(view), _) => with_all(view),
             (None, Some((seen, _))) if !is_known(&source) => seen.view.clone(),
-            (None, _) => return Ok(Look::Same),
+            (None, _) => return Ok(PollResult::Same),
         };
         let seen = self.seen.as_ref().map(|(seen, _)| &seen.view);
         if is_known(&source) && seen.is_some_and(|seen| is_same(seen, &view)) {
-            return Ok(Look::Same);
+            return Ok(PollResult::Same);
         }
         let page_state = Arc::new(PageState {
             view,
@@ -265,7 +265,7 @@ impl FollowedCluster {
             parts: Parts::default(),
         });
         self.seen = Some((Arc::clone(&page_state), source));
-        Ok(Look::New(page_state))
+        Ok(PollResult::New(page_state))
     }
 
     /// The guardrails, their source, and the mistakes in some of them.

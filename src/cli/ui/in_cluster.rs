@@ -9,13 +9,13 @@ use super::super::state::View;
 use super::about::About;
 use super::page_state::{PageState, Parts};
 use super::session::{Session, Work};
-use crate::serve::{Begin, Page, Readable};
+use crate::serve::{Page, Readable, StartSession};
 
 /// The namespace of objects of a change that do not name one.
 const NAMESPACE: &str = "default";
 
 /// Makes sessions; together they compute no more than one does.
-pub(in super::super) fn in_cluster() -> Begin {
+pub(in super::super) fn in_cluster() -> StartSession {
     let work = Arc::new(Work::default());
     Arc::new(move |state, texts| {
         let about = About {

@@ -15,7 +15,7 @@ use attache::http::dependencies::{Age, Confirm, Dependencies, MayGet};
 use attache::http::drain::Phase;
 use attache::http::limits::Limits;
 use attache::http::router::{guarded_by, router};
-use attache::http::server::{Bound, Options, Server};
+use attache::http::server::{BoundListener, Options, Server};
 use attache::http::tls::{Callers, Certificates, server_config, server_config_for};
 use attache::metrics::Metrics;
 use attache::telemetry::traces::Traces;
@@ -158,7 +158,9 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
         metrics: metrics.clone(),
         phase: phases,
     };
-    let bound = Bound::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+    let bound = BoundListener::bind(([127, 0, 0, 1], 0).into())
+        .await
+        .unwrap();
     Running {
         addr: bound.addr,
         made,

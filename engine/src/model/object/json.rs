@@ -34,7 +34,7 @@ struct Envelope<'a> {
 }
 
 #[derive(Deserialize)]
-struct Large<'a> {
+struct LargeObjectJson<'a> {
     #[serde(borrow)]
     metadata: &'a RawValue,
     #[serde(borrow)]
@@ -200,7 +200,7 @@ pub(super) struct GrantToJson {
 /// Splits an object into metadata, spec and status.
 pub(super) fn parts(text: &RawValue) -> Result<Incoming<'_>, Unreadable> {
     let (json, spec, status): (MetaJson<'_>, _, _) = if weight::is_large(text.get()) {
-        let large: Large<'_> = parse("the object", text.get())?;
+        let large: LargeObjectJson<'_> = parse("the object", text.get())?;
         let metadata = large.metadata.get();
         weight::weigh_metadata(metadata)?;
         (parse("metadata", metadata)?, large.spec, large.status)

@@ -10,7 +10,7 @@ use crate::kinds::profile::Builtin;
 use crate::model::ids::GroupKind;
 use crate::model::object::Object;
 use crate::policy::Precedence;
-use crate::routing::hostname::fit;
+use crate::routing::hostname::specificity;
 use crate::routing::spec::{Dialect, MatchSpec, rules};
 
 fn wants(dialect: Dialect, wants: &serde_json::Value) -> MatchSpec {
@@ -279,7 +279,7 @@ fn the_hostname_goes_before_everything_in_a_match() {
     let host = "a.shop.example.com";
     let patterns = ["a.shop.example.com", "*.shop.example.com", "*.example.com"];
     let with = |pattern: Option<&str>, json: serde_json::Value| {
-        let hostname = pattern.map(|pattern| fit(pattern, host).unwrap());
+        let hostname = pattern.map(|pattern| specificity(pattern, host).unwrap());
         let hostname = hostname.unwrap_or_default();
         let context = RankContext {
             hostname,

@@ -64,10 +64,10 @@ pub(super) fn enforce(
     status: &mut TargetStatus,
 ) {
     let counts = |group: &&&PathGroup| group.complete && group.attached;
-    let mut tally = Tally::default();
+    let mut tally = PathCounts::default();
     let mut known: maps::HashMap<Outcome, Option<InForce>> = maps::HashMap::default();
     // By list of ancestor paths, which many groups share.
-    let mut through: maps::HashMap<&AncestorPaths, Tally> = maps::HashMap::default();
+    let mut through: maps::HashMap<&AncestorPaths, PathCounts> = maps::HashMap::default();
     let mut paths: Option<Arc<[SettingPath]>> = None;
     let (mut unordered, mut refused, mut passes_over) = (None, None, false);
     for group in groups.iter().filter(counts) {
@@ -123,13 +123,13 @@ pub(super) fn enforce(
         }
         status.below.add(group, &status.target, survives);
     }
-    let mut by_gateway: HashMap<ObjectKey, Tally, PrehashedBuildHasher> = HashMap::default();
+    let mut by_gateway: HashMap<ObjectKey, PathCounts, PrehashedBuildHasher> = HashMap::default();
     for (ancestors, tally_of_list) in through {
         for gateway in tops_of(ancestors) {
             by_gateway.entry(gateway).or_default().add(tally_of_list);
         }
     }
-    let with_state = |(key, tally): (ObjectKey, Tally)| Some((key, tally.state()?));
+    let with_state = |(key, tally): (ObjectKey, PathCounts)| Some((key, tally.state()?));
     status.through = by_gateway.into_iter().filter_map(with_state).collect();
     status.state = Some(if policy.adds_nothing() && !passes_over {
         let why = policy.why_not_applied().map(ToString::to_string);
@@ -301,15 +301,15 @@ impl InForce {
 
 /// The number of paths by effect of a policy.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+struct PathCounts {
     whole: usize,
     partly: usize,
     not: usize,
 }
 
-// === impl Tally ===
+// === impl PathCounts ===
 
-impl Tally {
+impl PathCounts {
     fn count(&mut self, in_force: InForce) {
         match in_force {
             InForce::Whole => self.whole += 1,

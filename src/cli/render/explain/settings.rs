@@ -8,7 +8,7 @@ use super::super::kind_names::Kinds;
 use super::super::phrases as render_words;
 use super::super::style::{Style, Tone};
 use super::super::table::{Cell, Table};
-use super::super::values::{Shown, shown};
+use super::super::values::{FormattedValue, shown};
 use crate::answer::explanation::{PolicyOnRequest, PolicyOutcome, Step};
 use crate::answer::{Effective, Named};
 use crate::engine::model::ids::Place;
@@ -44,11 +44,11 @@ pub(super) fn text(step: &Step, style: Style) -> String {
     text
 }
 
-type Apart<'a> = Vec<(&'a Place, Vec<&'a Effective>)>;
+type ByBackend<'a> = Vec<(&'a Place, Vec<&'a Effective>)>;
 
 /// The effective policies for all backends, and those for a single backend.
-fn by_backend(step: &Step) -> (Vec<&Effective>, Apart<'_>) {
-    let (mut everywhere, mut apart): (Vec<&Effective>, Apart<'_>) = (Vec::new(), Vec::new());
+fn by_backend(step: &Step) -> (Vec<&Effective>, ByBackend<'_>) {
+    let (mut everywhere, mut apart): (Vec<&Effective>, ByBackend<'_>) = (Vec::new(), Vec::new());
     for effective in &step.effective {
         let Some(end) = end(effective) else {
             everywhere.push(effective);
@@ -150,7 +150,7 @@ fn rows(table: &mut Table, step: &Step, effective: &Effective, style: Style) {
             policy.into(),
             from(step, effective, source).into(),
         ]);
-        table.below(value.into_iter().flat_map(Shown::below));
+        table.below(value.into_iter().flat_map(FormattedValue::below));
     }
 }
 
