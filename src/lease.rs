@@ -147,10 +147,10 @@ impl LeaseTask {
             Ok(held) => held.map_err(|error| ApiError::classify(&error).to_string())?,
             Err(_) => return Err("the API server does not answer in time".to_owned()),
         };
-        let was = self.held.left().is_some();
+        let was_held = self.held.left().is_some();
         let until = held.then(|| started + DURATION - MARGIN);
         self.held.set(until);
-        if was != held {
+        if was_held != held {
             tracing::info!(
                 lease = self.name,
                 held,

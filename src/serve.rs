@@ -79,7 +79,7 @@ pub async fn serve(args: Args, begin: StartSession) -> Result<(), Failure> {
     state.outside.traces = traces.clone();
     let conduct = Arc::new(ArcSwap::from_pointee(settings(&config, &state.guardrails)));
     let health = Health::default();
-    background.spawn(standing(&mut state, &conduct, &metrics).run());
+    background.spawn(background_judge(&mut state, &conduct, &metrics).run());
     let follow = FollowedConfiguration {
         file: args.config.clone(),
         directory: args.from.clone(),
@@ -134,7 +134,7 @@ pub async fn serve(args: Args, begin: StartSession) -> Result<(), Failure> {
 }
 
 /// Judges the state with the settings of reviews.
-fn standing(
+fn background_judge(
     state: &mut State,
     settings: &Arc<ArcSwap<ReviewSettings>>,
     metrics: &Arc<Metrics>,

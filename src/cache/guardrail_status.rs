@@ -182,13 +182,13 @@ async fn write(
     status: Status,
 ) -> Result<Status, kube::Error> {
     let object = api.get(name).await?;
-    let has = object.data.get("status").cloned();
-    let has: Option<Status> = has.and_then(|has| serde_json::from_value(has).ok());
-    let status = match &has {
-        Some(has) => status.since(has),
+    let stored = object.data.get("status").cloned();
+    let stored: Option<Status> = stored.and_then(|stored| serde_json::from_value(stored).ok());
+    let status = match &stored {
+        Some(stored) => status.since(stored),
         None => status,
     };
-    if has.as_ref() == Some(&status) {
+    if stored.as_ref() == Some(&status) {
         return Ok(status);
     }
     let patch = json!({

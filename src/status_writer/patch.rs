@@ -145,8 +145,8 @@ fn conditions(key: &ObjectKey, live: &Live<'_>, wanted: &OwnConditions, now: &st
 
 /// Kinds without conditions.
 fn annotations(live: &Live<'_>, key: &ObjectKey, wanted: &OwnConditions) -> Write {
-    let has = live.own_conditions(key, Place::Annotation);
-    if has.parts == wanted.parts {
+    let existing = live.own_conditions(key, Place::Annotation);
+    if existing.parts == wanted.parts {
         return Write::Nothing;
     }
     let names = wanted.parts.values().flat_map(BTreeMap::keys);

@@ -46,7 +46,7 @@ impl Subgraphs<'_> {
 
 impl Resolver<'_> {
     /// The listeners and mesh Services at which requests to an object arrive; sorted.
-    pub fn entrances_of(&mut self, key: &ObjectKey) -> BTreeSet<Place> {
+    pub fn listeners_reaching(&mut self, key: &ObjectKey) -> BTreeSet<Place> {
         let subgraph = self.subgraph(key);
         let taken = &self.subgraphs.taken;
         let routes = subgraph.routes.iter();

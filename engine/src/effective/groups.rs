@@ -157,7 +157,7 @@ impl Resolver<'_> {
             if self.is_spent() {
                 return;
             }
-            let had = groups.len();
+            let groups_before = groups.len();
             let stacked = || {
                 let is_delegated = ancestor_paths.iter().any(|path| path.is_delegated());
                 (
@@ -215,7 +215,7 @@ impl Resolver<'_> {
                     });
                 }
             }
-            self.spend(groups.len() / fuel::GROUPS - had / fuel::GROUPS);
+            self.spend(groups.len() / fuel::GROUPS - groups_before / fuel::GROUPS);
         }
     }
 

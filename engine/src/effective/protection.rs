@@ -20,7 +20,7 @@ use crate::model::shared::Shared;
 use crate::policy::Policy;
 use crate::policy::StanzaRef;
 use crate::state::snapshot::Snapshot;
-use crate::topology::OwnTls;
+use crate::topology::GatewayClientCertificates;
 use crate::topology::RouteKindConflicts;
 
 mod acting_through;
@@ -38,7 +38,7 @@ pub use at_listeners::lost_at_listeners;
 use contributions::Contributions;
 pub use open_targets::lost_by_targets;
 use other_kinds::OtherKinds;
-use own::Owns;
+use own::BeforeAndAfter;
 pub use own::{lost_by_gateways, own_client_certificates};
 pub use provided::Extent;
 use provided::Provided;
@@ -135,7 +135,7 @@ fn losses<'a, P: Ord>(
                 loss.objects.insert(object);
                 loss.lost.add(&lost);
             }
-            for owns in OwnTls::of_change(states, protection, shifted) {
+            for owns in GatewayClientCertificates::of_change(states, protection, shifted) {
                 let id = (id.clone(), owns);
                 let Some(taken) = losing.lost(states, &id) else {
                     continue;
@@ -269,12 +269,12 @@ type Compared = (
         Shared<Effective>,
         Shared<Effective>,
     ),
-    Owns,
+    BeforeAndAfter,
 );
 
 /// The effective policy of a path, and the client certificates that the Gateway itself asks for
 /// there.
-type AtPath = (Shared<Effective>, Option<OwnTls>);
+type AtPath = (Shared<Effective>, Option<GatewayClientCertificates>);
 
 // === impl LossFinder ===
 

@@ -236,18 +236,18 @@ impl<'a> Subgraphs<'a> {
         let expected = routes.size_hint().0;
         let mut routes_with_paths: Vec<(Arc<Object>, AncestorPaths)> = Vec::with_capacity(expected);
         self.ancestors.reserve(expected);
-        let mut entrances: Rc<CandidateListeners> = Rc::default();
+        let mut candidate_listeners: Rc<CandidateListeners> = Rc::default();
         for route in routes {
             if self.fuel.is_spent() {
                 break;
             }
             let last = routes_with_paths.last();
             if !last.is_some_and(|(last, _)| are_alike(last, &route)) {
-                entrances = self.entrances(&route);
+                candidate_listeners = self.candidate_listeners(&route);
             }
             let ancestor_paths = self.taken(
                 &route,
-                &entrances,
+                &candidate_listeners,
                 last.map(|(_, ancestor_paths)| ancestor_paths),
             );
             routes_with_paths.push((route, ancestor_paths));
@@ -260,7 +260,7 @@ impl<'a> Subgraphs<'a> {
     fn taken(
         &mut self,
         route: &Arc<Object>,
-        entrances: &CandidateListeners,
+        candidate_listeners: &CandidateListeners,
         last: Option<&AncestorPaths>,
     ) -> AncestorPaths {
         let Node::Route { hostnames, .. } = &route.node else {
@@ -272,21 +272,21 @@ impl<'a> Subgraphs<'a> {
         let closed = self.closed(route);
         let delegated = self.delegated_paths(route);
         let taken = if !(closed.is_empty() && delegated.is_empty()) {
-            let fitting = entrances.fitting(hostnames);
+            let fitting = candidate_listeners.fitting(hostnames);
             let paths: Vec<&Rc<AncestorPath>> = fitting
                 .filter(|path| !closed.contains(*path))
                 .chain(&delegated)
                 .collect();
             self.list(&paths)
-        } else if let Some(all) = entrances.all(hostnames, |paths| self.list(paths)) {
+        } else if let Some(all) = candidate_listeners.all(hostnames, |paths| self.list(paths)) {
             all.clone()
         } else {
             // One route is cheap, whatever its hostnames: only further routes are charged.
             if last.is_some() {
-                let compared = entrances.hostnames() * hostnames.len();
+                let compared = candidate_listeners.hostnames() * hostnames.len();
                 self.fuel.spend(compared / fuel::HOSTNAMES);
             }
-            let paths: Vec<&Rc<AncestorPath>> = entrances.fitting(hostnames).collect();
+            let paths: Vec<&Rc<AncestorPath>> = candidate_listeners.fitting(hostnames).collect();
             let same = |last: &&AncestorPaths| paths.iter().copied().eq(last.iter());
             last.filter(same)
                 .cloned()
@@ -344,7 +344,7 @@ impl<'a> Subgraphs<'a> {
     }
 
     /// The candidate listeners of routes like this one, sorted.
-    pub(super) fn entrances(&mut self, route: &Object) -> Rc<CandidateListeners> {
+    pub(super) fn candidate_listeners(&mut self, route: &Object) -> Rc<CandidateListeners> {
         let Node::Route { parents, .. } = &route.node else {
             return Rc::default();
         };
@@ -370,14 +370,18 @@ impl<'a> Subgraphs<'a> {
         }
         let mut candidates: Vec<CandidateListener> = Vec::new();
         for parent in parents {
-            candidates.extend(self.entrances_by(route, parent));
+            candidates.extend(self.candidate_listeners_by(route, parent));
         }
         let candidates = Rc::new(CandidateListeners::new(candidates));
         self.candidates.insert(alike, candidates.clone());
         candidates
     }
 
-    fn entrances_by(&mut self, route: &Object, reference: &ParentRef) -> Vec<CandidateListener> {
+    fn candidate_listeners_by(
+        &mut self,
+        route: &Object,
+        reference: &ParentRef,
+    ) -> Vec<CandidateListener> {
         let free = |path| CandidateListener {
             ancestor_path: path,
             hostnames: vec![ListenerHostname::default()],
@@ -409,14 +413,14 @@ impl<'a> Subgraphs<'a> {
         let open = accepted.filter(|(_, listener, _)| {
             may_accept(self.snapshot, &parent.object, listener, route, reference)
         });
-        let entrances = open.filter_map(|(index, _, path)| {
+        let candidate_listeners = open.filter_map(|(index, _, path)| {
             let hostname = parent.hostnames.get(index)?.clone();
             Some(CandidateListener {
                 ancestor_path: path.clone(),
                 hostnames: vec![hostname],
             })
         });
-        entrances.collect()
+        candidate_listeners.collect()
     }
 
     /// The namespaces whose policies at an object act only on requests from the same namespace.

@@ -408,8 +408,8 @@ fn endpoints(
             by_endpoint.insert(endpoint.unwrap_or_else(nameless), place);
         }
     }
-    for entrance in delegated(route_kind_conflicts, route) {
-        let place = entrance.listener;
+    for delegated_entry in delegated(route_kind_conflicts, route) {
+        let place = delegated_entry.listener;
         if let Some(endpoint) = listener_endpoint(route_kind_conflicts.snapshot(), &place) {
             by_endpoint.entry(endpoint).or_insert(place);
         }

@@ -26,7 +26,7 @@ pub enum ParentAttachment {
     /// The listeners, or the mesh Service, that accept the route.
     Attached(Vec<Place>),
     /// Another route delegates to the route.
-    Delegated(Vec<Entrance>),
+    Delegated(Vec<DelegatedEntry>),
     /// The parent may exist, but nothing is known of it.
     Unknown(String),
     /// Nothing accepts the route.
@@ -40,7 +40,7 @@ pub enum ParentAttachment {
 
 /// How requests reach a route that another one delegates to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entrance {
+pub struct DelegatedEntry {
     /// The rule that delegates.
     pub rule: Place,
     /// The listener at which the requests arrive.
@@ -118,22 +118,22 @@ pub fn attachment_cost(snapshot: &Snapshot, route: &Object) -> usize {
     owners.map(of_one).sum()
 }
 
-/// The entrances of a route to which others delegate, sorted.
+/// The delegated_entries of a route to which others delegate, sorted.
 pub fn delegated(
     route_kind_conflicts: &mut RouteKindConflicts<'_>,
     route: &Arc<Object>,
-) -> Vec<Entrance> {
+) -> Vec<DelegatedEntry> {
     let mut search = std::mem::take(&mut route_kind_conflicts.delegated);
     let paths = search.paths_to(route_kind_conflicts, route);
     route_kind_conflicts.delegated = search;
-    let entrances = paths.iter().filter_map(|path| {
-        Some(Entrance {
+    let delegated_entries = paths.iter().filter_map(|path| {
+        Some(DelegatedEntry {
             rule: path.steps.last()?.place.clone(),
             listener: path.last()?.clone(),
         })
     });
-    let entrances: BTreeSet<Entrance> = entrances.collect();
-    entrances.into_iter().collect()
+    let delegated_entries: BTreeSet<DelegatedEntry> = delegated_entries.collect();
+    delegated_entries.into_iter().collect()
 }
 
 impl OwnPaths for RouteKindConflicts<'_> {
@@ -171,10 +171,10 @@ fn below_route(
         at: above.whole(),
         why,
     };
-    let mut entrances = delegated(route_kind_conflicts, route);
-    entrances.retain(|entrance| entrance.rule.object == *above);
-    if !entrances.is_empty() {
-        return ParentAttachment::Delegated(entrances);
+    let mut delegated_entries = delegated(route_kind_conflicts, route);
+    delegated_entries.retain(|delegated_entry| delegated_entry.rule.object == *above);
+    if !delegated_entries.is_empty() {
+        return ParentAttachment::Delegated(delegated_entries);
     }
     match delegation::unfollowed(snapshot, parent) {
         Some(Unfollowed::NoDelegation) => refused(no_parent(above)),

@@ -110,8 +110,8 @@ pub(super) fn conflicts_with_first<'a>(
         if port.protocols.len() > 1 && listener.protocol != port.first.protocol {
             return Some(Conflict::Protocol);
         }
-        let has = port.hostnames.get(&lowercase_hostname(listener))?;
-        (!std::ptr::eq(*has, listener)).then_some(Conflict::Same)
+        let first = port.hostnames.get(&lowercase_hostname(listener))?;
+        (!std::ptr::eq(*first, listener)).then_some(Conflict::Same)
     };
     owners
         .map(|own| own.iter().map(conflict).collect())

@@ -90,24 +90,24 @@ pub(super) fn overview(resolver: &mut Resolver<'_>, place: &Place) -> Option<Ove
         let Node::Route { parents, .. } = &route.node else {
             continue;
         };
-        let mut entrances: BTreeSet<Place> = BTreeSet::new();
+        let mut listeners: BTreeSet<Place> = BTreeSet::new();
         for parent in parents {
             if let ParentAttachment::Attached(places) =
                 attachment(&mut route_kind_conflicts, &route, parent)
             {
-                entrances.extend(places);
+                listeners.extend(places);
             }
         }
         let delegated = delegated(&mut route_kind_conflicts, &route).into_iter();
-        entrances.extend(delegated.map(|entrance| entrance.listener));
+        listeners.extend(delegated.map(|entry| entry.listener));
         if !owners.is_empty() {
-            entrances.retain(|entrance| owners.contains(&entrance.object));
+            listeners.retain(|listener| owners.contains(&listener.object));
         }
-        if !entrances.is_empty() {
+        if !listeners.is_empty() {
             overview.routes.push(Named::from(&route.key));
         }
-        for entrance in entrances {
-            *by_listener.entry(entrance).or_default() += 1;
+        for listener in listeners {
+            *by_listener.entry(listener).or_default() += 1;
         }
         let problems = of_object(resolver, &mut route_kind_conflicts, &route.key.whole());
         if !problems.is_empty() {
@@ -161,7 +161,7 @@ fn routes(snapshot: &Snapshot, object: &Object, owners: &BTreeSet<ObjectKey>) ->
 }
 
 fn client_certificates(snapshot: &Snapshot, listener: &Place) -> Option<&'static str> {
-    Some(match frontend_tls(snapshot, listener)?.does {
+    Some(match frontend_tls(snapshot, listener)?.mode {
         ClientCertificates::Required => "required",
         ClientCertificates::Asked => "asked for",
     })

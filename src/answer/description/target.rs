@@ -95,7 +95,7 @@ pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) 
         Some(Node::Route { hostnames, .. }) => hostnames.iter().map(ToString::to_string).collect(),
         _ => Vec::new(),
     };
-    let listeners = entrances(resolver, key);
+    let listeners = listeners_reaching(resolver, key);
     OfTarget {
         object: Named::from(place),
         not_looked_up: object.is_none() && !resolver.snapshot().lacks(key),
@@ -133,7 +133,7 @@ fn backends(resolver: &mut Resolver<'_>, place: &Place, route: &Object) -> Vec<O
     let mut backends = Vec::new();
     for object in objects {
         let mut policies = on_backend(resolver, object, place);
-        policies.retain(|standing| standing.relation == Relation::Attached);
+        policies.retain(|policy| policy.relation == Relation::Attached);
         if !policies.is_empty() {
             let object = Named::from(object);
             backends.push(OnBackend { object, policies });
@@ -315,11 +315,11 @@ fn sorted(
 
 /// The listeners and mesh Services through which requests reach an object, without the object itself. Empty for objects
 /// above the routes.
-fn entrances(resolver: &mut Resolver<'_>, key: &ObjectKey) -> BTreeSet<Place> {
+fn listeners_reaching(resolver: &mut Resolver<'_>, key: &ObjectKey) -> BTreeSet<Place> {
     if Level::end_for(&key.gk).is_upper() {
         return BTreeSet::new();
     }
-    let mut listeners = resolver.entrances_of(key);
+    let mut listeners = resolver.listeners_reaching(key);
     listeners.retain(|listener| listener.object != *key);
     listeners
 }

@@ -31,10 +31,10 @@ pub(super) fn draw(sketch: &mut Sketch<'_>) {
                     for parent in parents {
                         attach(sketch, &mut route_kind_conflicts, object, node, parent);
                     }
-                    let mut entrances = delegated(&mut route_kind_conflicts, object);
-                    entrances.dedup_by(|one, other| one.rule == other.rule);
-                    for entrance in entrances {
-                        let above = sketch.place(&entrance.rule, false);
+                    let mut delegated_entries = delegated(&mut route_kind_conflicts, object);
+                    delegated_entries.dedup_by(|one, other| one.rule == other.rule);
+                    for delegated_entry in delegated_entries {
+                        let above = sketch.place(&delegated_entry.rule, false);
                         sketch.line(above, node, Link::Parent, None);
                     }
                     for (i, rule) in rules.iter().enumerate() {

@@ -45,21 +45,21 @@ pub(super) fn fields(before: &Effective, after: &Effective) -> (Vec<Field>, BTre
     }
     let mut moved = BTreeSet::new();
     let by = ComparedBy::for_results(before, after);
-    let (was, is) = (leaves(before, &by), leaves(after, &by));
-    let all: BTreeSet<&SettingIdentity> = was.keys().chain(is.keys()).collect();
+    let (leaves_before, leaves_after) = (leaves(before, &by), leaves(after, &by));
+    let all: BTreeSet<&SettingIdentity> = leaves_before.keys().chain(leaves_after.keys()).collect();
     let differing = all.into_iter().filter_map(|identity| {
-        let (was, is) = (was.get(identity), is.get(identity));
+        let (old, new) = (leaves_before.get(identity), leaves_after.get(identity));
         let value = |leaf: Option<&&Setting>| {
             let value = leaf.map(|leaf| &leaf.value)?;
             (!value.is_null()).then(|| value.value())
         };
-        let (before, after) = (value(was), value(is));
-        let source = is.or(was)?;
+        let (before, after) = (value(old), value(new));
+        let source = new.or(old)?;
         if before == after {
             return None;
         }
         moved.extend(
-            [was, is]
+            [old, new]
                 .into_iter()
                 .flatten()
                 .map(|leaf| leaf.policy.clone()),
@@ -67,7 +67,7 @@ pub(super) fn fields(before: &Effective, after: &Effective) -> (Vec<Field>, BTre
         Some(Field {
             field: wording::field(&identity.0),
             before,
-            removed: is.is_some_and(|leaf| leaf.value.is_null()),
+            removed: new.is_some_and(|leaf| leaf.value.is_null()),
             after,
             source: Named::from(&source.policy),
         })

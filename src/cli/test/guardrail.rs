@@ -18,7 +18,7 @@ use crate::engine::model::ids::Place;
 /// Runs the test.
 pub(super) fn run(test_state: &TestState, test: &GuardrailTest) -> Outcome {
     let name = &test.guardrail;
-    let all = &test_state.standing().guardrails;
+    let all = &test_state.guardrail_report().guardrails;
     let Some(guarded) = all.iter().find(|guarded| guarded.name == *name) else {
         let all: Vec<String> = all.iter().map(|guarded| guarded.name.clone()).collect();
         return Err(format!(

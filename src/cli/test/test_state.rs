@@ -54,7 +54,7 @@ pub(super) struct TestState {
     /// The namespace of manifests without one.
     pub(super) namespace: String,
     pub(super) today: Date,
-    standing: OnceCell<GuardrailReport>,
+    guardrail_report: OnceCell<GuardrailReport>,
 }
 
 // === impl TestState ===
@@ -106,7 +106,7 @@ impl TestState {
             settings,
             namespace: how.namespace.clone(),
             today: today(),
-            standing: OnceCell::new(),
+            guardrail_report: OnceCell::new(),
         })
     }
 
@@ -120,8 +120,8 @@ impl TestState {
     }
 
     /// Which targets fulfil the guardrails.
-    pub(super) fn standing(&self) -> &GuardrailReport {
-        self.standing
+    pub(super) fn guardrail_report(&self) -> &GuardrailReport {
+        self.guardrail_report
             .get_or_init(|| guardrails(&self.snapshot, &self.guardrails, None, self.today))
     }
 }

@@ -16,25 +16,25 @@ use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::json_text::JsonText;
 use crate::model::object::ClientCertificates;
 use crate::state::snapshot::Snapshot;
-use crate::topology::{OwnTls, frontend_tls, with_sets};
+use crate::topology::{GatewayClientCertificates, frontend_tls, with_sets};
 
 /// Why client certificates that are only asked for protect nothing.
 const NOT_REQUIRED: &str =
     "mode AllowInsecureFallback of spec.tls.frontend lets clients without a valid certificate pass";
 
 /// The handling of client certificates by a Gateway itself, before a change and after it.
-pub(super) type Owns = [Option<OwnTls>; 2];
+pub(super) type BeforeAndAfter = [Option<GatewayClientCertificates>; 2];
 
-// === impl OwnTls ===
+// === impl GatewayClientCertificates ===
 
-impl OwnTls {
+impl GatewayClientCertificates {
     /// The handling of client certificates at the effective targets of a change, each pair once.
     /// Two times `None` if the protection is not that by client certificates.
     pub(super) fn of_change(
         [before, after]: [&Snapshot; 2],
         protection: &Protection,
         shifted: &EffectiveChange,
-    ) -> BTreeSet<Owns> {
+    ) -> BTreeSet<BeforeAndAfter> {
         if *protection.name != *CLIENT_CERTIFICATES {
             return BTreeSet::from([[None, None]]);
         }
@@ -49,7 +49,7 @@ impl OwnTls {
         let mode = [self.field, "validation", "mode"].join(".");
         let path = mode.split('.').map(Into::into).collect();
         let value = JsonText::from(&json!("AllowValidOnly"));
-        match self.does {
+        match self.mode {
             ClientCertificates::Required => Provided {
                 extent: Extent::All,
                 sources: vec![(self.gateway.clone(), Some((path, value)))],
@@ -65,7 +65,7 @@ impl OwnTls {
     /// A sentence for users.
     fn text(&self) -> String {
         let gateway = self.gateway.text();
-        match self.does {
+        match self.mode {
             ClientCertificates::Required => format!(
                 "{gateway} asks for client certificates (spec.{}): clients without a valid one cannot connect",
                 self.field
@@ -113,7 +113,7 @@ pub fn lost_by_gateways(
                     continue;
                 };
                 let now = frontend_tls(after, &place);
-                if now.as_ref().map(|now| now.does) == Some(own.does)
+                if now.as_ref().map(|now| now.mode) == Some(own.mode)
                     || effects_before.is_decided(&place)
                     || effects_after.is_decided(&place)
                 {
@@ -150,7 +150,8 @@ pub(super) fn lost_at_new_listeners(
             .before
             .iter()
             .map(|listener| frontend_tls(before, listener));
-        let Some(own_before) = own_before.collect::<Option<Vec<OwnTls>>>() else {
+        let Some(own_before) = own_before.collect::<Option<Vec<GatewayClientCertificates>>>()
+        else {
             continue;
         };
         for listener in &opened.new {
@@ -207,9 +208,12 @@ impl ListenerEffects<'_, '_> {
 impl Lost {
     /// The loss if a Gateway itself handles client certificates otherwise than before. `None` if it
     /// protects as much as before.
-    fn of_own(own_before: &OwnTls, own_after: Option<&OwnTls>) -> Option<Self> {
+    fn of_own(
+        own_before: &GatewayClientCertificates,
+        own_after: Option<&GatewayClientCertificates>,
+    ) -> Option<Self> {
         let own_before = own_before.provided();
-        let own_after = own_after.map(OwnTls::provided);
+        let own_after = own_after.map(GatewayClientCertificates::provided);
         let remains = own_after
             .as_ref()
             .map_or(Extent::None, |own_after| own_after.extent);

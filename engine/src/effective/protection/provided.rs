@@ -14,7 +14,7 @@ use crate::model::json_text::JsonText;
 use crate::model::setting_path::{SettingPath, is_under};
 use crate::policy::{InForce, Setting, StanzaRef};
 use crate::state::snapshot::Snapshot;
-use crate::topology::OwnTls;
+use crate::topology::GatewayClientCertificates;
 
 /// The requests for which a protection holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,7 +111,7 @@ impl Provided {
 
     /// This protection, or that of the Gateway itself if no policy protects requests or lets them
     /// pass.
-    pub(super) fn or_gateway(self, own: Option<&OwnTls>) -> Self {
+    pub(super) fn or_gateway(self, own: Option<&GatewayClientCertificates>) -> Self {
         match own {
             Some(own) if !self.is_decided_by_policies() => own.provided(),
             _ => self,

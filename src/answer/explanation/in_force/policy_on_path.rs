@@ -33,10 +33,10 @@ pub(super) struct PolicyOnPath {
 }
 
 /// Adds the policies of a path group, with their outcome there.
-pub(super) fn note(group: &PathGroup, policies_on_path: &mut PoliciesOnPath) {
+pub(super) fn note(group: &PathGroup, outcomes: &mut PoliciesOnPath) {
     for level in group.stack.iter() {
         for policy in level.policies.iter() {
-            let on_path = policies_on_path.entry(policy.key().clone()).or_default();
+            let on_path = outcomes.entry(policy.key().clone()).or_default();
             on_path.at.insert(level.step.place.clone());
             on_path.note(policy, &level.policies, group);
         }
