@@ -103,7 +103,7 @@ fn answer(
     for asked in asked {
         match asked {
             DescribedSubject::One(place) => {
-                descriptions.push(describe(&mut resolver, view, place)?)
+                descriptions.push(describe(&mut resolver, view, place)?);
             }
             DescribedSubject::All(gk) => {
                 let selector = args.selector.clone().unwrap_or_default();

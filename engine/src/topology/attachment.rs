@@ -118,7 +118,7 @@ pub fn attachment_cost(snapshot: &Snapshot, route: &Object) -> usize {
     owners.map(of_one).sum()
 }
 
-/// The delegated_entries of a route to which others delegate, sorted.
+/// The entries by which requests reach a route to which others delegate, sorted.
 pub fn delegated(
     route_kind_conflicts: &mut RouteKindConflicts<'_>,
     route: &Arc<Object>,

@@ -94,7 +94,7 @@ impl Losses {
                 findings.push(too_much(key, "the protections that this policy removes"));
             }
             Self::These(_, all) => {
-                findings.extend(change::effect(resolver_after, key, &key.gk, &all))
+                findings.extend(change::effect(resolver_after, key, &key.gk, &all));
             }
         }
         findings

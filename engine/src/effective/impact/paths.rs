@@ -369,13 +369,9 @@ impl<'a> Comparison<'a> {
             }
         }
         let moved = std::cmp::min(lost.len(), won.len());
-        for ((path_before, a), (path_after, b)) in lost.by_ref().take(moved).zip(won.by_ref()) {
+        for ((old, a), (new, b)) in lost.by_ref().take(moved).zip(won.by_ref()) {
             // The former ancestor path says more than an empty one.
-            let ancestor_path = if path_after.steps.is_empty() {
-                path_before
-            } else {
-                path_after
-            };
+            let ancestor_path = if new.steps.is_empty() { old } else { new };
             note(ancestor_path, a, Some(b), on_both);
         }
         for (ancestor_path, a) in lost {

@@ -82,12 +82,7 @@ pub(super) fn enforce(
             if unordered.is_none() {
                 unordered = unsettled(policy, group, &status.target);
             }
-            let merged = group.merged_policies();
-            if merged.iter().any(|with| with.key() == policy.key()) {
-                let others = merged.iter().map(|with| with.key());
-                let others = others.filter(|other| *other != policy.key());
-                status.merged_with.extend(others.cloned());
-            }
+            record_merged(policy, group, status);
             if group.only_passes_over(policy) {
                 passes_over = true;
                 status.meets_others = true;
@@ -261,6 +256,16 @@ fn record_override(
     }
     winner.settings.add_whole(&group.effective, lost);
     status.lost.add_all(lost, by);
+}
+
+/// Records the policies that the settings of a policy merge with on some paths.
+fn record_merged(policy: &Policy, group: &PathGroup, status: &mut TargetStatus) {
+    let merged = group.merged_policies();
+    if merged.iter().any(|with| with.key() == policy.key()) {
+        let others = merged.iter().map(|with| with.key());
+        let others = others.filter(|other| *other != policy.key());
+        status.merged_with.extend(others.cloned());
+    }
 }
 
 /// Records which policies override which settings on the paths of a group, and which are in force together with the
