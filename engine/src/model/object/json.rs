@@ -33,8 +33,9 @@ struct Envelope<'a> {
     status: Option<&'a RawValue>,
 }
 
+/// A large object: its metadata is weighed before it is read. The name stands in messages.
 #[derive(Deserialize)]
-struct LargeObjectJson<'a> {
+struct Large<'a> {
     #[serde(borrow)]
     metadata: &'a RawValue,
     #[serde(borrow)]
@@ -200,7 +201,7 @@ pub(super) struct GrantToJson {
 /// Splits an object into metadata, spec and status.
 pub(super) fn parts(text: &RawValue) -> Result<Incoming<'_>, Unreadable> {
     let (json, spec, status): (MetaJson<'_>, _, _) = if weight::is_large(text.get()) {
-        let large: LargeObjectJson<'_> = parse("the object", text.get())?;
+        let large: Large<'_> = parse("the object", text.get())?;
         let metadata = large.metadata.get();
         weight::weigh_metadata(metadata)?;
         (parse("metadata", metadata)?, large.spec, large.status)
