@@ -36,7 +36,7 @@ use attache::http::dependencies::Dependencies;
 use attache::http::drain::Phase;
 use attache::http::limits::Limits;
 use attache::http::router::router;
-use attache::http::server::{Bound, Options, Server};
+use attache::http::server::{BoundListener, Options, Server};
 use attache::http::tls::{Certificates, server_config};
 use attache::metrics::Metrics;
 use bytes::Bytes;
@@ -145,7 +145,9 @@ async fn serve(setup: &Setup, mode: &str) {
         Limits::default(),
     );
     let certificates = Certificates::self_signed(jiff::civil::date(2026, 1, 1)).unwrap();
-    let bound = Bound::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let bound = BoundListener::bind("127.0.0.1:0".parse().unwrap())
+        .await
+        .unwrap();
     println!("{}", bound.addr);
     let (_running, phase) = tokio::sync::watch::channel(Phase::Running);
     let server = Server {

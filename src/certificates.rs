@@ -9,6 +9,6 @@ mod rotation;
 mod stored;
 
 pub use certificate::{Validity, names};
-pub use generate::{Lives, Made, make, make_ca_and_pair};
+pub use generate::{CaAndPair, Lifetimes, make, make_ca_and_pair};
 pub use rotation::{Rotation, Step};
 pub use stored::{Next, Pair, Previous, Stored, contains};

@@ -53,7 +53,7 @@ pub struct Configuration {
     /// Other actions for some requests. The first override that matches the request and names the code applies.
     #[serde(default)]
     pub overrides: Vec<Override>,
-    /// Who may suppress findings with the annotation `attache.dev/ignore`.
+    /// The users who may suppress findings with the annotation `attache.dev/ignore`.
     #[serde(default)]
     pub suppressions: SuppressionsFile,
     /// The most that any user learns about the policies of a kind.
@@ -76,7 +76,7 @@ pub struct Configuration {
     pub limits: LimitsFile,
 }
 
-/// Who may suppress findings. Everyone who may write an object may suppress its warnings.
+/// The users who may suppress findings. Everyone who may write an object may suppress its warnings.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SuppressionsFile {
@@ -164,7 +164,7 @@ impl Configuration {
     ///
     /// # Errors
     /// Fails if it is not a valid configuration.
-    pub fn of(text: Option<&Text>) -> Result<Self, ConfigError> {
+    pub fn from_text(text: Option<&Text>) -> Result<Self, ConfigError> {
         text.map_or_else(|| Ok(Self::default()), Text::parse)
     }
 

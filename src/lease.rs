@@ -33,7 +33,7 @@ const REQUEST: Duration = Duration::from_secs(4);
 
 /// Until when this replica holds the Lease.
 #[derive(Clone, Debug, Default)]
-pub struct Held {
+pub struct HeldUntil {
     until: Arc<Mutex<Option<Instant>>>,
     /// Taken for each write, so that the Lease is not given up during one.
     turn: Arc<Turn<()>>,
@@ -41,17 +41,17 @@ pub struct Held {
 
 /// The task that holds the Lease, or waits for it.
 #[derive(Debug)]
-struct Claim {
+struct LeaseTask {
     api: Api<Lease>,
     name: String,
     identity: String,
-    held: Held,
-    seen: Option<Seen>,
+    held: HeldUntil,
+    seen: Option<ObservedLease>,
 }
 
 /// The Lease of another holder as it was last seen, and since when it has not changed.
 #[derive(Debug)]
-struct Seen {
+struct ObservedLease {
     version: Option<String>,
     since: Instant,
 }
@@ -62,9 +62,9 @@ pub fn hold(
     (namespace, name): (&str, &str),
     ending: impl Future<Output = ()> + Send + 'static,
     tasks: &mut JoinSet<String>,
-) -> Held {
-    let held = Held::default();
-    let claim = Claim {
+) -> HeldUntil {
+    let held = HeldUntil::default();
+    let claim = LeaseTask {
         api: Api::namespaced(client, namespace),
         name: name.to_owned(),
         identity: identity(),
@@ -75,9 +75,9 @@ pub fn hold(
     held
 }
 
-// === impl Held ===
+// === impl HeldUntil ===
 
-impl Held {
+impl HeldUntil {
     /// The time that is left; `None` if this replica does not hold the Lease.
     pub fn left(&self) -> Option<Duration> {
         let until = *self.until.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,9 +103,9 @@ impl Held {
     }
 }
 
-// === impl Claim ===
+// === impl LeaseTask ===
 
-impl Claim {
+impl LeaseTask {
     /// Holds the Lease, or waits for it, until `ending` is done; then gives it up. Does not return.
     async fn run(mut self, ending: impl Future<Output = ()>) -> String {
         let mut trouble = None;
@@ -144,13 +144,13 @@ impl Claim {
     async fn ask(&mut self) -> Result<bool, String> {
         let started = Instant::now();
         let held = match timeout(REQUEST, self.attempt()).await {
-            Ok(held) => held.map_err(|error| ApiError::of(&error).to_string())?,
+            Ok(held) => held.map_err(|error| ApiError::classify(&error).to_string())?,
             Err(_) => return Err("the API server does not answer in time".to_owned()),
         };
-        let was = self.held.left().is_some();
+        let was_held = self.held.left().is_some();
         let until = held.then(|| started + DURATION - MARGIN);
         self.held.set(until);
-        if was != held {
+        if was_held != held {
             tracing::info!(
                 lease = self.name,
                 held,
@@ -196,7 +196,7 @@ impl Claim {
         }
         let version = lease.metadata.resource_version.clone();
         let seen = self.seen.take().filter(|seen| seen.version == version);
-        let seen = self.seen.insert(seen.unwrap_or_else(|| Seen {
+        let seen = self.seen.insert(seen.unwrap_or_else(|| ObservedLease {
             version,
             since: Instant::now(),
         }));

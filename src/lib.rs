@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! main -> cli -> serve -> { cache, http } -> metrics -> engine
-//!         serve -> { standing, status_writer } -> lease -> cache
-//!         cli, serve, standing -> answer -> engine
+//!         serve -> { background, status_writer } -> lease -> cache
+//!         cli, serve, background -> answer -> engine
 //!         cli, serve -> config, ui -> engine
 //!         cli, serve, http -> telemetry -> metrics
 //!         cli, serve, cache -> registration -> engine
@@ -23,7 +23,7 @@
 //! - [`cache`] turns a cluster or a directory into published snapshots.
 //! - [`http`] turns bytes into requests and verdicts into bytes.
 //! - [`ui`] serves the live page: its files and its data, and checks who may see them.
-//! - [`standing`] judges the current state in the background, for metrics and reports.
+//! - [`background`] judges the current state in the background, for metrics and reports.
 //! - [`lease`] chooses one of several replicas.
 //! - [`status_writer`] writes conditions into the status of the objects that policies act on.
 //! - [`today`] returns the current date.
@@ -32,6 +32,7 @@
 pub use attache_engine as engine;
 
 pub mod answer;
+pub mod background;
 pub mod cache;
 pub mod certificates;
 pub mod cli;
@@ -42,7 +43,6 @@ pub mod metrics;
 pub mod reading;
 pub mod registration;
 pub mod serve;
-pub mod standing;
 pub mod status_writer;
 pub mod telemetry;
 pub mod today;

@@ -103,7 +103,7 @@ pub struct Metrics {
     /// Objects that could not be read and are not in the cache, by `kind`.
     pub skipped_objects: IntGaugeVec,
     /// Findings that stand, by `code`, `severity` and `namespace`.
-    pub standing_findings: IntGaugeVec,
+    pub current_findings: IntGaugeVec,
     /// Policies by `kind` and `state`.
     pub policies: IntGaugeVec,
     /// 1 if this replica writes reports, by the `api` that is served.

@@ -10,7 +10,7 @@ mod role;
 mod rules;
 
 pub use ca::ca_bundle;
-pub use configuration::{CallBy, FailurePolicy, Terms, configuration};
+pub use configuration::{CallBy, FailurePolicy, WebhookOptions, configuration};
 pub use keep::{
     CA_FIELD_MANAGER, FIELD_MANAGER, amendment, ca_amendment, injected_by_cert_manager, published,
 };

@@ -8,7 +8,7 @@ mod page;
 mod state;
 
 pub use args::Args;
-pub use page::{Begin, Page, ReadText, Readable};
+pub use page::{Page, ReadText, Readable, StartSession};
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use jiff::Zoned;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use crate::background::BackgroundJudge;
 use crate::cache::directory::Links;
 use crate::config::{Configuration, Text};
 use crate::engine::admission::settings::ReviewSettings;
@@ -27,15 +28,14 @@ use crate::http::admission::App;
 use crate::http::drain::{self, Phase};
 use crate::http::limits::Limits;
 use crate::http::router;
-use crate::http::server::{Bound, Options, Server};
+use crate::http::server::{BoundListener, Options, Server};
 use crate::http::tls::{Callers, Certificates, Files, Reload, server_config, server_config_for};
 use crate::metrics::Metrics;
-use crate::standing::Standing;
 use crate::telemetry::panics::message;
 use crate::telemetry::traces::{Settings as TraceSettings, Traces};
 
-use self::follow::{Follow, Health, rules, settings};
-use self::state::{Sources, State, from_cluster, from_directory};
+use self::follow::{FollowedConfiguration, Health, rules, settings};
+use self::state::{State, TaskStates, from_cluster, from_directory};
 
 /// Why the server stopped, for the person at the terminal.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -57,11 +57,11 @@ const STANDING: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// Fails if an address is in use, the configuration is invalid, or a task stops unexpectedly.
-pub async fn serve(args: Args, begin: Begin) -> Result<(), Failure> {
+pub async fn serve(args: Args, begin: StartSession) -> Result<(), Failure> {
     let (phase, phases) = watch::channel(Phase::Running);
     let signals = drain::on_signals(phase)?;
     let text = Text::find(args.config.as_deref(), args.from.as_deref())?;
-    let config = Configuration::of(text.as_ref())?;
+    let config = Configuration::from_text(text.as_ref())?;
     let (sender, known) = watch::channel(rules(&config, args.ui)?);
     let metrics = Arc::new(Metrics::new()?);
     let listen = bind("--listen", args.listen).await?;
@@ -79,8 +79,8 @@ pub async fn serve(args: Args, begin: Begin) -> Result<(), Failure> {
     state.outside.traces = traces.clone();
     let conduct = Arc::new(ArcSwap::from_pointee(settings(&config, &state.guardrails)));
     let health = Health::default();
-    background.spawn(standing(&mut state, &conduct, &metrics).run());
-    let follow = Follow {
+    background.spawn(background_judge(&mut state, &conduct, &metrics).run());
+    let follow = FollowedConfiguration {
         file: args.config.clone(),
         directory: args.from.clone(),
         seen: text,
@@ -134,12 +134,12 @@ pub async fn serve(args: Args, begin: Begin) -> Result<(), Failure> {
 }
 
 /// Judges the state with the settings of reviews.
-fn standing(
+fn background_judge(
     state: &mut State,
     settings: &Arc<ArcSwap<ReviewSettings>>,
     metrics: &Arc<Metrics>,
-) -> Standing {
-    Standing {
+) -> BackgroundJudge {
+    BackgroundJudge {
         snapshot: state.snapshot.clone(),
         settings: settings.clone(),
         guardrails: state.guardrails.clone(),
@@ -259,8 +259,8 @@ fn traces(metrics: &Arc<Metrics>) -> Result<Traces, Failure> {
     Ok(Traces::to(settings, metrics.clone())?)
 }
 
-async fn bind(flag: &str, addr: std::net::SocketAddr) -> Result<Bound, Failure> {
-    let bound = Bound::bind(addr).await;
+async fn bind(flag: &str, addr: std::net::SocketAddr) -> Result<BoundListener, Failure> {
+    let bound = BoundListener::bind(addr).await;
     bound.map_err(|e| format!("failed to listen on {addr}: {e}; choose another with {flag}").into())
 }
 
@@ -317,9 +317,9 @@ fn checks(
     certificates: Arc<Certificates>,
     callers: Option<Arc<Callers>>,
     configuration: Health,
-    sources: &Sources,
+    sources: &TaskStates,
 ) -> Checks {
-    let Sources {
+    let TaskStates {
         sync,
         webhooks,
         own_certificates,
@@ -376,7 +376,7 @@ fn files(name: &str, is_loaded: bool, trouble: Option<String>) -> Check {
     }
 }
 
-fn announce(args: &Args, listen: &Bound, admin: &Bound) {
+fn announce(args: &Args, listen: &BoundListener, admin: &BoundListener) {
     let note = if args.from.is_some() && args.tls_cert.is_none() {
         "  (self-signed for this run)"
     } else {

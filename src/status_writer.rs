@@ -5,11 +5,11 @@
 //! are: it writes after the controller has seen the object, never takes over a condition that somebody else writes, and
 //! gives up on an object from which its entries are removed.
 
-mod again;
 mod live;
-mod marks;
+mod own_conditions;
 mod patch;
 mod place;
+mod retry_queue;
 mod wanted;
 mod write;
 
@@ -25,12 +25,12 @@ use crate::cache::kinds::Resources;
 use crate::cache::sync::SyncState;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::state::snapshot::Snapshot;
-use crate::lease::Held;
+use crate::lease::HeldUntil;
 use crate::metrics::Metrics;
 
-use self::again::Again;
-use self::marks::Marks;
+use self::own_conditions::OwnConditions;
 use self::place::Place;
+use self::retry_queue::RetryQueue;
 use self::wanted::wanted;
 use self::write::{Done, Writer};
 
@@ -57,7 +57,7 @@ pub struct StatusWriter {
     /// The API resources of the kinds.
     pub resources: Arc<Resources>,
     /// Whether this replica is the one that writes.
-    pub leads: Held,
+    pub leads: HeldUntil,
     /// Counts what is written.
     pub metrics: Arc<Metrics>,
     /// The least time between two passes.
@@ -67,13 +67,13 @@ pub struct StatusWriter {
 /// The results of a pass that the next one starts from.
 struct Known {
     /// The conditions of attache on each object.
-    written: BTreeMap<ObjectKey, Marks>,
+    written: BTreeMap<ObjectKey, OwnConditions>,
     /// When these were listed.
     listed: Instant,
     /// The state that was computed last. Weak, so as not to keep it in memory.
     snapshot: Weak<Snapshot>,
     /// The conditions that each object should have.
-    wanted: BTreeMap<ObjectKey, Marks>,
+    wanted: BTreeMap<ObjectKey, OwnConditions>,
 }
 
 // === impl StatusWriter ===
@@ -82,7 +82,7 @@ impl StatusWriter {
     /// Writes while this replica leads. Does not return unless computing panics.
     pub async fn run(self) -> String {
         let writer = Writer::new(self.client.clone(), self.resources.clone());
-        let mut again = Again::default();
+        let mut retry_queue = RetryQueue::default();
         let mut known: Option<Known> = None;
         let mut pause = self.every;
         loop {
@@ -100,14 +100,17 @@ impl StatusWriter {
             let snapshot = self.snapshot.load_full();
             let now = match known.take() {
                 Some(known) if known.listed.elapsed() < LIST_AGAIN => known,
-                before => self.list(&writer, &snapshot, before, &mut again).await,
+                before => {
+                    self.list(&writer, &snapshot, before, &mut retry_queue)
+                        .await
+                }
             };
             let started = Instant::now();
             let Some(now) = self.compute(now, snapshot).await else {
                 return "computing which policies act on which objects panicked".to_owned();
             };
             pause = self.every.max(started.elapsed() * SHARE);
-            known = Some(self.write(&writer, now, &mut again).await);
+            known = Some(self.write(&writer, now, &mut retry_queue).await);
         }
     }
 
@@ -117,15 +120,15 @@ impl StatusWriter {
         writer: &Writer,
         snapshot: &Snapshot,
         before: Option<Known>,
-        again: &mut Again,
+        retry_queue: &mut RetryQueue,
     ) -> Known {
         let kinds = snapshot.known_kinds();
-        let kinds = kinds.filter_map(|gk| Some((gk.clone(), Place::of(snapshot, gk)?)));
+        let kinds = kinds.filter_map(|gk| Some((gk.clone(), Place::for_kind(snapshot, gk)?)));
         let kinds: Vec<(GroupKind, Place)> = kinds.collect();
         let mut written = BTreeMap::new();
         for (gk, place) in kinds {
             match writer.list(&gk, place).await {
-                Ok(marks) => written.extend(marks),
+                Ok(own_conditions) => written.extend(own_conditions),
                 Err(why) => {
                     tracing::warn!(kind = %gk, %why, "the status of objects of a kind is not listed: no conditions are written there");
                 }
@@ -134,7 +137,7 @@ impl StatusWriter {
         let before = before.map(|known| (known.written, known.snapshot, known.wanted));
         let (old, snapshot, wanted) = before.unwrap_or_default();
         for key in old.keys().filter(|key| !written.contains_key(*key)) {
-            if again.lost(key, Instant::now()) {
+            if retry_queue.lost(key, Instant::now()) {
                 tracing::warn!(object = %key, "the conditions of attache are removed again and again: it does not write them any more");
             }
         }
@@ -161,22 +164,27 @@ impl StatusWriter {
     }
 
     /// Writes the differences, within the limits of the client.
-    async fn write(&self, writer: &Writer, mut known: Known, again: &mut Again) -> Known {
+    async fn write(
+        &self,
+        writer: &Writer,
+        mut known: Known,
+        retry_queue: &mut RetryQueue,
+    ) -> Known {
         let now = Instant::now();
-        let none = Marks::default();
+        let none = OwnConditions::default();
         let objects = known.wanted.keys().chain(known.written.keys());
         let objects: BTreeSet<&ObjectKey> = objects.collect();
         let snapshot = self.snapshot.load_full();
         let due = objects.into_iter().filter_map(|key| {
             let wanted = known.wanted.get(key).unwrap_or(&none);
             let written = known.written.get(key).unwrap_or(&none);
-            if wanted == written || !again.is_due(key, now) {
+            if wanted == written || !retry_queue.is_due(key, now) {
                 return None;
             }
-            let place = Place::of(&snapshot, &key.gk)?;
+            let place = Place::for_kind(&snapshot, &key.gk)?;
             Some((key.clone(), place, wanted.clone()))
         });
-        let due: Vec<(ObjectKey, Place, Marks)> = due.collect();
+        let due: Vec<(ObjectKey, Place, OwnConditions)> = due.collect();
         let pace = Duration::from_secs(1) / WRITES_PER_SECOND;
         let mut ticks = interval(pace);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -185,28 +193,35 @@ impl StatusWriter {
             ticks.tick().await;
             Some((next, (due, ticks)))
         });
-        let writing = paced.map(|(key, place, marks)| async move {
+        let writing = paced.map(|(key, place, own_conditions)| async move {
             let done = if self.leads.lasts() {
-                writer.write(&key, place, &marks).await
+                writer.write(&key, place, &own_conditions).await
             } else {
                 Done::Waiting("another replica holds the Lease")
             };
-            (key, marks, done)
+            (key, own_conditions, done)
         });
         let mut done = std::pin::pin!(writing.buffer_unordered(AT_A_TIME));
-        while let Some((key, marks, done)) = done.next().await {
-            self.note(key, marks, done, &mut known, again);
+        while let Some((key, own_conditions, done)) = done.next().await {
+            self.note(key, own_conditions, done, &mut known, retry_queue);
         }
         known
     }
 
-    fn note(&self, key: ObjectKey, marks: Marks, done: Done, known: &mut Known, again: &mut Again) {
+    fn note(
+        &self,
+        key: ObjectKey,
+        own_conditions: OwnConditions,
+        done: Done,
+        known: &mut Known,
+        retry_queue: &mut RetryQueue,
+    ) {
         let count = |result: &str| {
             let counter = &self.metrics.status_writes;
             counter.with_label_values(&[result]).inc();
         };
         match done {
-            Done::Written => count(if marks.is_empty() {
+            Done::Written => count(if own_conditions.is_empty() {
                 "removed"
             } else {
                 "written"
@@ -215,22 +230,22 @@ impl StatusWriter {
             Done::Waiting(why) => {
                 tracing::debug!(object = %key, why, "the conditions of attache are not written yet");
                 count("waiting");
-                again.later(&key, Instant::now());
+                retry_queue.later(&key, Instant::now());
                 return;
             }
             Done::Failed(why) => {
                 tracing::warn!(kind = %key.gk, "conditions of attache cannot be written; at `debug` the log says why");
                 tracing::debug!(object = %key, %why, "the conditions of attache cannot be written");
                 count("failed");
-                again.later(&key, Instant::now());
+                retry_queue.later(&key, Instant::now());
                 return;
             }
         }
-        again.done(&key);
-        if marks.is_empty() {
+        retry_queue.done(&key);
+        if own_conditions.is_empty() {
             known.written.remove(&key);
         } else {
-            known.written.insert(key, marks);
+            known.written.insert(key, own_conditions);
         }
     }
 }

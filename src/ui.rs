@@ -22,7 +22,7 @@ mod refusal;
 pub mod signed_in;
 mod token;
 
-pub use question::{Asked, Question};
+pub use question::{ExplainQuery, Question};
 pub use refusal::Refusal;
 
 /// The most bytes of a change that is pasted: the most that the API server takes of one object.

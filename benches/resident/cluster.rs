@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attache::certificates::Made;
+use attache::certificates::CaAndPair;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rustls::pki_types::pem::PemObject as _;
@@ -90,7 +90,7 @@ fn named(name: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
 }
 
-fn acceptor(made: &Made) -> TlsAcceptor {
+fn acceptor(made: &CaAndPair) -> TlsAcceptor {
     let chain = CertificateDer::pem_slice_iter(made.cert_pem.as_bytes());
     let chain = chain.collect::<Result<Vec<_>, _>>().unwrap();
     let key = PrivateKeyDer::from_pem_slice(made.key_pem.as_bytes()).unwrap();

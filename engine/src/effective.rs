@@ -43,13 +43,13 @@ mod scope;
 mod section_conflicts;
 pub mod section_renames;
 mod settings_here;
-mod shadows;
 mod stack;
 mod stack_level;
 mod subgraph;
 mod taken_hostnames;
 mod target_fields;
 pub mod traffic;
+mod unreachable_rules;
 
 use arena::Arena;
 pub(crate) use gateway_by_label::{gateway_before, names_same_gateway};
@@ -59,12 +59,12 @@ pub use policy_list::PolicyList;
 use route_path_cache::RoutePathCache;
 pub use routes::Routes;
 pub use scope::PathScope;
-use shadows::Shadows;
-pub use shadows::TakenBy;
 use stack::Stacks;
 pub use stack_level::{Stack, StackLevel};
 use subgraph::{Subgraph, Subgraphs};
 use target_fields::TargetFieldsCache;
+pub use unreachable_rules::TakenBy;
+use unreachable_rules::UnreachableRules;
 
 /// Paths that carry the same policies of one kind.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ pub struct Resolver<'a> {
     stacks: Stacks<'a>,
     route_path_cache: RoutePathCache,
     target_fields: TargetFieldsCache,
-    shadows: Shadows<'a>,
+    unreachable_rules: UnreachableRules<'a>,
     /// Shared with the resolvers of other snapshots.
     arena: Arena,
     /// The remaining fuel, shared with its parts.
@@ -115,22 +115,22 @@ impl<'a> Resolver<'a> {
         Self::with(snapshot, &Fuel::default(), Arena::default())
     }
 
-    fn with(snapshot: &'a Snapshot, work: &Fuel, arena: Arena) -> Self {
-        let rejections = Rc::new(RejectionFinder::new(work.is_limited()));
+    fn with(snapshot: &'a Snapshot, fuel: &Fuel, arena: Arena) -> Self {
+        let rejections = Rc::new(RejectionFinder::new(fuel.is_limited()));
         Self {
             snapshot,
             subgraphs: Subgraphs::new(
                 snapshot,
                 rejections.clone(),
-                work.clone(),
+                fuel.clone(),
                 arena.ancestors.clone(),
             ),
             subgraph_cache: HashMap::default(),
-            stacks: Stacks::new(snapshot, rejections, work.clone(), arena.ids.clone()),
-            fuel: work.clone(),
+            stacks: Stacks::new(snapshot, rejections, fuel.clone(), arena.ids.clone()),
+            fuel: fuel.clone(),
             route_path_cache: RoutePathCache::default(),
             target_fields: TargetFieldsCache::default(),
-            shadows: Shadows::new(snapshot),
+            unreachable_rules: UnreachableRules::new(snapshot),
             arena,
             last: None,
             no_kind: None,
@@ -146,12 +146,12 @@ impl<'a> Resolver<'a> {
     /// A resolver for another snapshot, whose answers can be compared with those of this one. It is limited if this one
     /// is, with fuel of its own.
     pub fn for_snapshot<'b>(&self, snapshot: &'b Snapshot) -> Resolver<'b> {
-        let work = if self.is_limited() {
+        let fuel = if self.is_limited() {
             Fuel::of_a_request()
         } else {
             Fuel::default()
         };
-        Resolver::with(snapshot, &work, self.arena.clone())
+        Resolver::with(snapshot, &fuel, self.arena.clone())
     }
 
     /// Whether the fuel is limited.
@@ -238,13 +238,13 @@ impl<'a> Resolver<'a> {
         if key.gk.is_core("Namespace") {
             return kinds;
         }
-        let region = self.region(key);
+        let subgraph = self.subgraph(key);
         let is_backend = Level::is_of_backend(&key.gk);
         if is_backend {
             self.add_kinds(&namespace_key(&key.namespace), &mut seen, &mut kinds);
         }
         let mut lists: maps::HashSet<&AncestorPaths> = maps::HashSet::default();
-        for (route, ancestor_paths) in &region.routes {
+        for (route, ancestor_paths) in &subgraph.routes {
             // A route that this one delegates to is not above it; the ancestors of that route are.
             if is_backend || route.key == *key {
                 self.add_kinds(&route.key, &mut seen, &mut kinds);
@@ -257,7 +257,7 @@ impl<'a> Resolver<'a> {
                 self.add_kinds(&step.place.object, &mut seen, &mut kinds);
             }
         }
-        for step in region
+        for step in subgraph
             .ancestor_paths
             .iter()
             .flat_map(|ancestor_path| &ancestor_path.steps)
@@ -287,16 +287,16 @@ impl<'a> Resolver<'a> {
 
     /// The objects of these levels through which requests reach an object; sorted.
     pub(crate) fn objects_at(&mut self, key: &ObjectKey, levels: &[Level]) -> BTreeSet<ObjectKey> {
-        let region = self.region(key);
-        let steps = region.above().flat_map(|path| &path.steps);
+        let subgraph = self.subgraph(key);
+        let steps = subgraph.above().flat_map(|path| &path.steps);
         let there = steps.filter(|step| levels.contains(&step.level));
         there.map(|step| step.place.object.clone()).collect()
     }
 
     /// The listeners and mesh Services whose policies act on requests to an object; sorted.
     pub fn listeners_of(&mut self, key: &ObjectKey) -> BTreeSet<Place> {
-        let region = self.region(key);
-        let last = region.above().filter_map(|path| path.last());
+        let subgraph = self.subgraph(key);
+        let last = subgraph.above().filter_map(|path| path.last());
         last.cloned().collect()
     }
 
@@ -356,7 +356,7 @@ impl<'a> Resolver<'a> {
         kind: &GroupKind,
         shape: &PathScope,
     ) -> Rc<[PathGroup]> {
-        let region = self.region(key);
+        let subgraph = self.subgraph(key);
         let profile = self.snapshot.profile(kind).cloned();
         // Paths that continue to backends, or begin there, may not lead through a route at all.
         let ends = |profile: &Arc<Profile>| {
@@ -365,7 +365,7 @@ impl<'a> Resolver<'a> {
                 && shape
                     .end
                     .is_some_and(|end| !end.is_upper() && end < Level::Backend)
-                && region
+                && subgraph
                     .routes
                     .iter()
                     .all(|(route, _)| routes.contains(&route.key))
@@ -373,7 +373,7 @@ impl<'a> Resolver<'a> {
         match (profile.filter(ends), shape.end) {
             (Some(profile), Some(end)) => {
                 let mut groups = Vec::new();
-                self.without_routes(Some(key), &profile, &region, end, &mut groups);
+                self.without_routes(Some(key), &profile, &subgraph, end, &mut groups);
                 groups.into()
             }
             _ => self.paths_with_scope(key, kind, shape),
@@ -407,8 +407,8 @@ impl<'a> Resolver<'a> {
     pub fn route_paths_without_policies(&mut self, routes: &Routes, end: Level) -> Vec<PathGroup> {
         let profile = self.no_kind();
         let mut groups = Vec::new();
-        let region = self.subgraphs.of_routes(routes);
-        self.through_routes(None, &profile, &region, end, &mut groups);
+        let subgraph = self.subgraphs.of_routes(routes);
+        self.through_routes(None, &profile, &subgraph, end, &mut groups);
         groups
     }
 
@@ -418,24 +418,24 @@ impl<'a> Resolver<'a> {
     }
 
     fn paths_to(&mut self, key: &ObjectKey, profile: &Profile, end: Level) -> Vec<PathGroup> {
-        let region = self.region(key);
+        let subgraph = self.subgraph(key);
         let mut groups = Vec::new();
         if end.is_upper() {
-            self.ending_above(key, profile, &region, &mut groups);
+            self.groups_above_routes(key, profile, &subgraph, &mut groups);
         } else {
-            self.through_routes(Some(key), profile, &region, end, &mut groups);
-            self.without_routes(Some(key), profile, &region, end, &mut groups);
+            self.through_routes(Some(key), profile, &subgraph, end, &mut groups);
+            self.without_routes(Some(key), profile, &subgraph, end, &mut groups);
         }
         groups
     }
 
-    fn region(&mut self, key: &ObjectKey) -> Rc<Subgraph> {
+    fn subgraph(&mut self, key: &ObjectKey) -> Rc<Subgraph> {
         if let Some(known) = self.subgraph_cache.get(key) {
             return known.clone();
         }
-        let region = Rc::new(self.subgraphs.subgraph_of(key));
-        self.subgraph_cache.insert(key.clone(), region.clone());
-        region
+        let subgraph = Rc::new(self.subgraphs.subgraph_of(key));
+        self.subgraph_cache.insert(key.clone(), subgraph.clone());
+        subgraph
     }
 
     /// The effective policies on all paths of a kind through these routes.
@@ -450,16 +450,16 @@ impl<'a> Resolver<'a> {
         };
         let mut groups = Vec::new();
         if profile.class.value == Class::Inherited && !end.is_upper() {
-            let region = self.subgraphs.of_routes(routes);
-            self.through_routes(None, &profile, &region, end, &mut groups);
+            let subgraph = self.subgraphs.of_routes(routes);
+            self.through_routes(None, &profile, &subgraph, end, &mut groups);
         }
         groups
     }
 
     /// The routes whose paths may contain an object; sorted.
     pub fn routes_of(&mut self, key: &ObjectKey) -> Vec<ObjectKey> {
-        let region = self.region(key);
-        region
+        let subgraph = self.subgraph(key);
+        subgraph
             .routes
             .iter()
             .map(|(route, _)| route.key.clone())

@@ -24,7 +24,7 @@ mod cost;
 mod each;
 mod filled;
 mod inherited;
-mod kept;
+mod lasting;
 mod level;
 mod outcome;
 mod overriding_values;
@@ -74,9 +74,9 @@ pub struct Effective {
 
 /// An operand of the fold: settings under one strategy.
 enum Layer<'a> {
-    Of(StanzaRef<'a>),
+    Stanza(StanzaRef<'a>),
     /// The stanzas of one level, combined.
-    AddedUp(Strategy, Arc<Tree>),
+    CombinedStanzas(Strategy, Arc<Tree>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,7 +165,7 @@ impl Effective {
     /// The settings that are in force as a whole: one result, or one for each policy. None if the result is opaque.
     pub fn in_force(&self) -> impl Iterator<Item = InForce<'_>> {
         let trees = self.result.iter().flat_map(Merged::trees);
-        trees.map(InForce::of)
+        trees.map(InForce::from_tree)
     }
 
     /// The leaves, in the order of their paths; a leaf that removes something has the value `null`.
@@ -351,11 +351,11 @@ fn layers<'a>(profile: &Profile, levels: &[MergeLevel<'a>]) -> Vec<Layer<'a>> {
     for level in levels {
         let stanzas = level_stanzas(profile, level.policies);
         if profile.merging.append_lists.is_empty() {
-            layers.extend(stanzas.into_iter().map(Layer::Of));
+            layers.extend(stanzas.into_iter().map(Layer::Stanza));
         } else {
             layers.extend(
                 with_appended_lists(&stanzas)
-                    .map(|(strategy, tree)| Layer::AddedUp(strategy, tree)),
+                    .map(|(strategy, tree)| Layer::CombinedStanzas(strategy, tree)),
             );
         }
     }
@@ -443,15 +443,15 @@ impl<'a> From<(Level, &'a [Arc<Policy>])> for MergeLevel<'a> {
 impl Layer<'_> {
     fn strategy(&self) -> Strategy {
         match self {
-            Self::Of(part) => part.strategy(),
-            Self::AddedUp(strategy, _) => *strategy,
+            Self::Stanza(part) => part.strategy(),
+            Self::CombinedStanzas(strategy, _) => *strategy,
         }
     }
 
     fn settings(&self) -> Merged {
         Merged::Settings(match self {
-            Self::Of(part) => part.tree().clone(),
-            Self::AddedUp(_, tree) => tree.clone(),
+            Self::Stanza(part) => part.tree().clone(),
+            Self::CombinedStanzas(_, tree) => tree.clone(),
         })
     }
 }

@@ -156,16 +156,16 @@ impl Policy {
     /// Reads a policy from its object.
     pub fn read(object: Arc<Object>, profile: Arc<Profile>) -> Self {
         let spec = spec(&object);
-        Self::of(object, &spec, profile)
+        Self::new(object, &spec, profile)
     }
 
     /// A policy from its object and the parsed spec.
-    pub(crate) fn of(object: Arc<Object>, spec: &Value, profile: Arc<Profile>) -> Self {
-        Self::of_variant(object, spec, profile, Variant::default())
+    pub(crate) fn new(object: Arc<Object>, spec: &Value, profile: Arc<Profile>) -> Self {
+        Self::new_variant(object, spec, profile, Variant::default())
     }
 
     /// A policy from its object and the parsed spec, without the settings that do not act on some listeners.
-    fn of_variant(
+    fn new_variant(
         object: Arc<Object>,
         spec: &Value,
         profile: Arc<Profile>,

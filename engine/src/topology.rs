@@ -32,23 +32,23 @@ mod route_paths;
 pub use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
 pub use accept::{OwnListener, Refusal, allows_namespace, fits_service, may_accept, refusal};
 pub use acceptance::{
-    ListenerEndpoint, OwnTls, Unaccepted, frontend_tls, listener_at, listener_endpoint, listeners,
-    listeners_of, of_gateway as acceptance_of, unaccepted,
+    GatewayClientCertificates, ListenerEndpoint, Unaccepted, frontend_tls, listener_at,
+    listener_endpoint, listeners, listeners_of, of_gateway as acceptance_of, unaccepted,
 };
 pub use ancestor_paths::AncestorPaths;
 pub(crate) use ancestor_paths::SharedAncestorPaths;
 pub use attached_kinds::attached_of_own_kind;
 pub use attachment::{
-    Entrance, ParentAttachment, attachment, attachment_cost, delegated, kept_out_by, not_there,
-    one_rule, takes_none_of, unusable, why_not_joined, why_unaccepted,
+    DelegatedEntry, ParentAttachment, attachment, attachment_cost, delegated, kept_out_by,
+    not_there, one_rule, takes_none_of, unusable, why_not_joined, why_unaccepted,
 };
-pub use conflicts::Carries;
+pub use conflicts::TrafficType;
 pub use delegated_paths::{DelegatedPaths, OwnPaths};
 pub(crate) use hostnames::{all_in_common, in_common, intersect};
 pub use isolation::{ListenerHostname, may_keep_apart};
 pub use policies_by_hostname::PoliciesByHostname;
 pub use route_kinds::{
-    KeptOut, KeptOutCache, kept_out, may_keep_out, perhaps_kept_out, perhaps_refused_for,
+    KeptOut, RouteKindConflicts, kept_out, may_keep_out, perhaps_kept_out, perhaps_refused_for,
     routes_of_other_kind,
 };
 pub use route_path::{

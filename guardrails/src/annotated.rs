@@ -20,7 +20,7 @@ pub(crate) struct Annotated<'a> {
 
 impl<'a> Annotated<'a> {
     /// The lines of the annotation, each with an error if it is wrong.
-    pub(crate) fn of(
+    pub(crate) fn read_all(
         annotations: &'a Annotations,
     ) -> impl Iterator<Item = Result<Self, (&'a str, String)>> {
         lines(annotations).map(|line| Self::read(line).map_err(|why| (line, why)))

@@ -169,7 +169,7 @@ fn annotations_in(snapshot: &Snapshot, key: &ObjectKey) -> Annotations {
     object.map_or_else(Annotations::new, |object| object.meta.annotations.clone())
 }
 
-/// That an exception has ended or ends soon; `None` if it does not.
+/// The message that an exception has ended or ends soon; `None` if it does not.
 fn ended(guardrail: &Guardrail, exception: &Exception, today: Date) -> Option<String> {
     let end = exception.end(today)?;
     Some(format!("the exception from {:?} {end}", guardrail.name))

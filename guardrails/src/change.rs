@@ -23,8 +23,8 @@ use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
 use crate::judge::{Before, Fault, Judge, SharedPaths, in_force_there};
 use crate::path::PathId;
-use crate::side::{Scope, Side};
 use crate::target_paths::{by_later_id, deepest};
+use crate::target_paths_in_state::{Scope, TargetPathsInState};
 use crate::{values, written};
 
 /// A change to judge.
@@ -37,7 +37,7 @@ pub struct GuardedChange<'a> {
     /// The object that changes. Findings are reported on it.
     pub object: &'a ObjectKey,
     /// Targets that are left out, because another call judges them.
-    pub elsewhere_than: Option<&'a BTreeSet<ObjectKey>>,
+    pub excluded_targets: Option<&'a BTreeSet<ObjectKey>>,
     /// Whether rules that were broken before are left out.
     pub only_new: bool,
     /// Whether the work is bounded by the fuel of a request.
@@ -60,7 +60,7 @@ impl<'a> GuardedChange<'a> {
             before,
             after,
             object,
-            elsewhere_than: None,
+            excluded_targets: None,
             only_new: false,
             is_bounded: false,
             operation: match (before.get(object), after.get(object)) {
@@ -76,7 +76,7 @@ impl<'a> GuardedChange<'a> {
 
 /// Faults that are reported together: those of one rule with one message.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Together<'g> {
+struct FaultGroup<'g> {
     guardrail: &'g str,
     rule: usize,
     is_error: bool,
@@ -90,9 +90,9 @@ struct Targets {
     objects: BTreeSet<ObjectKey>,
     policies: BTreeSet<ObjectKey>,
     /// The policies that the message may reveal.
-    tells_of: BTreeSet<ObjectKey>,
+    revealed_policies: BTreeSet<ObjectKey>,
     through: BTreeSet<String>,
-    tells: bool,
+    reveals_settings: bool,
     /// Whether different policies are in force on the paths.
     differ: bool,
 }
@@ -111,7 +111,7 @@ impl Guard for Guardrails {
             before: &states.before,
             after: &states.after,
             object: &states.key,
-            elsewhere_than: None,
+            excluded_targets: None,
             is_bounded: true,
             only_new: false,
             operation,
@@ -142,14 +142,14 @@ impl Guardrails {
         if asked.is_empty() {
             return Vec::new();
         }
-        let mut was = if change.is_bounded {
+        let mut resolver_before = if change.is_bounded {
             Resolver::bounded(change.before)
         } else {
             Resolver::new(change.before)
         };
-        let mut is = was.for_snapshot(change.after);
+        let mut resolver_after = resolver_before.for_snapshot(change.after);
         let key = change.object;
-        let targets = touched([&mut was, &mut is], change, &asked);
+        let targets = touched([&mut resolver_before, &mut resolver_after], change, &asked);
         let request = values::request(Some((key, change.operation)), change.subject);
         let groups = change.subject.map_or(0, |subject| subject.groups.len());
         let mut judges = [request.clone(), request].map(|request| {
@@ -162,7 +162,7 @@ impl Guardrails {
         });
         let renames = renamed_sections([change.before, change.after], key);
         let mut is_cut = false;
-        let mut broken: BTreeMap<Together<'_>, Targets> = BTreeMap::new();
+        let mut broken: BTreeMap<FaultGroup<'_>, Targets> = BTreeMap::new();
         for (kind, targets) in &targets {
             let kind = kind.as_ref();
             let of_kind: Vec<&Guardrail> = asked
@@ -171,7 +171,7 @@ impl Guardrails {
                 .copied()
                 .collect();
             let is_asked = |target: &&ObjectKey| {
-                let own = change.elsewhere_than;
+                let own = change.excluded_targets;
                 let mut guardrails = of_kind.iter();
                 own.is_none_or(|own| !own.contains(*target))
                     && guardrails.any(|guardrail| guardrail.matcher.has(change.after, target))
@@ -179,8 +179,8 @@ impl Guardrails {
             let targets: Vec<&ObjectKey> = targets.iter().filter(is_asked).collect();
             let scope = scope(change, kind);
             let mut sides = [
-                Side::new(&mut was, scope, &targets),
-                Side::new(&mut is, scope, &targets),
+                TargetPathsInState::new(&mut resolver_before, scope, &targets),
+                TargetPathsInState::new(&mut resolver_after, scope, &targets),
             ];
             for target in targets {
                 judge_target(
@@ -191,9 +191,9 @@ impl Guardrails {
                     (change.today, &renames),
                     &mut broken,
                 );
-                let [was, is] = &sides;
-                let (was, is) = (&was.resolver, &is.resolver);
-                if was.is_spent() || is.is_spent() || judges.iter().any(Judge::is_spent) {
+                let [before, after] = &sides;
+                let (before, after) = (&before.resolver, &after.resolver);
+                if before.is_spent() || after.is_spent() || judges.iter().any(Judge::is_spent) {
                     is_cut = true;
                     break;
                 }
@@ -201,10 +201,10 @@ impl Guardrails {
         }
         let by_name: BTreeMap<&str, &Guardrail> =
             asked.iter().map(|one| (&*one.name, *one)).collect();
-        broken.retain(|together, _| !(change.only_new && together.is_old));
-        let findings = broken.into_iter().filter_map(|(together, targets)| {
-            let guardrail = by_name.get(together.guardrail)?;
-            let mut finding = finding(key, guardrail, &together, &targets);
+        broken.retain(|group, _| !(change.only_new && group.is_old));
+        let findings = broken.into_iter().filter_map(|(group, targets)| {
+            let guardrail = by_name.get(group.guardrail)?;
+            let mut finding = finding(key, guardrail, &group, &targets);
             if finding.refuses() {
                 // A policy that the cache does not have yet may fulfil it.
                 finding = match &guardrail.policy_kind {
@@ -230,46 +230,58 @@ fn scope<'k>(change: &GuardedChange<'_>, kind: Option<&'k GroupKind>) -> Scope<'
 }
 
 fn judge_target<'g>(
-    [was, is]: &mut [Side<'_, '_>; 2],
+    [paths_before, paths_after]: &mut [TargetPathsInState<'_, '_>; 2],
     [earlier, now]: &mut [Judge<'g>; 2],
     guardrails: &[&'g Guardrail],
     target: &ObjectKey,
     (today, renames): (Date, &Renames),
-    broken: &mut BTreeMap<Together<'g>, Targets>,
+    broken: &mut BTreeMap<FaultGroup<'g>, Targets>,
 ) {
     let applies: Vec<&&'g Guardrail> = guardrails
         .iter()
-        .filter(|guardrail| guardrail.matcher.has(is.resolver.snapshot(), target))
         .filter(|guardrail| {
             guardrail
-                .exception(is.resolver.snapshot(), target, today)
+                .matcher
+                .has(paths_after.resolver.snapshot(), target)
+        })
+        .filter(|guardrail| {
+            guardrail
+                .exception(paths_after.resolver.snapshot(), target, today)
                 .is_none()
         })
         .collect();
     if applies.is_empty() {
         return;
     }
-    let (old, new) = (was.paths(target), is.paths(target));
-    let gateways = [was.gateways(target), is.gateways(target)];
-    let (was, is) = (&*was.resolver, &*is.resolver);
-    let (old, new) = (old.paths(was.snapshot()), new.paths(is.snapshot()));
+    let (old, new) = (paths_before.paths(target), paths_after.paths(target));
+    let gateways_before = paths_before.gateways(target);
+    let gateways_after = paths_after.gateways(target);
+    let (resolver_before, resolver_after) = (&*paths_before.resolver, &*paths_after.resolver);
+    let old = old.paths(resolver_before.snapshot());
+    let new = new.paths(resolver_after.snapshot());
     let before = by_later_id(&old, renames);
-    let mut new = SharedPaths::new(&new, Before::Paths(&before, was.snapshot()));
+    let mut new = SharedPaths::new(&new, Before::Paths(&before, resolver_before.snapshot()));
     // The state before is judged as if nothing changed it.
     let mut old = SharedPaths::new(&old, Before::Same);
     for guardrail in applies {
-        let [had, has] = &gateways;
-        let result = now.judge(is, guardrail, &mut new, has);
+        let result = now.judge(resolver_after, guardrail, &mut new, &gateways_after);
         if result.faults.is_empty() {
             continue;
         }
-        let earlier = earlier_faults(earlier, was, guardrail, target, &mut old, had);
-        let earlier = earlier.into_iter();
-        let earlier: HashSet<(usize, bool, PathId)> = earlier
+        let faults_before = earlier_faults(
+            earlier,
+            resolver_before,
+            guardrail,
+            target,
+            &mut old,
+            &gateways_before,
+        );
+        let faults_before: HashSet<(usize, bool, PathId)> = faults_before
+            .into_iter()
             .map(|old| (old.rule, old.is_error, old.id.later(renames)))
             .collect();
         for fault in result.faults {
-            let is_old = earlier.contains(&(fault.rule, fault.is_error, fault.id.clone()));
+            let is_old = faults_before.contains(&(fault.rule, fault.is_error, fault.id.clone()));
             note(broken, guardrail, target, fault, is_old);
         }
     }
@@ -277,27 +289,27 @@ fn judge_target<'g>(
 
 fn earlier_faults<'g>(
     judge: &mut Judge<'g>,
-    was: &Resolver<'_>,
+    resolver_before: &Resolver<'_>,
     guardrail: &'g Guardrail,
     target: &ObjectKey,
     paths: &mut SharedPaths<'_, 'g>,
     gateways: &BTreeSet<ObjectKey>,
 ) -> Vec<Fault> {
-    if !guardrail.matcher.has(was.snapshot(), target) {
+    if !guardrail.matcher.has(resolver_before.snapshot(), target) {
         return Vec::new();
     }
-    let result = judge.judge(was, guardrail, paths, gateways);
+    let result = judge.judge(resolver_before, guardrail, paths, gateways);
     result.faults
 }
 
 fn note<'g>(
-    broken: &mut BTreeMap<Together<'g>, Targets>,
+    broken: &mut BTreeMap<FaultGroup<'g>, Targets>,
     guardrail: &'g Guardrail,
     target: &ObjectKey,
     fault: Fault,
     is_old: bool,
 ) {
-    let targets = broken.entry(Together {
+    let targets = broken.entry(FaultGroup {
         guardrail: &guardrail.name,
         rule: fault.rule,
         is_error: fault.is_error,
@@ -308,9 +320,9 @@ fn note<'g>(
     targets.differ |= !targets.objects.is_empty() && targets.policies != fault.policies;
     targets.objects.insert(target.clone());
     targets.policies.extend(fault.policies);
-    targets.tells_of.extend(fault.tells_of);
+    targets.revealed_policies.extend(fault.revealed_policies);
     targets.through.extend(fault.through);
-    targets.tells |= fault.tells;
+    targets.reveals_settings |= fault.reveals_settings;
 }
 
 /// The objects around which the effective policies of the kinds may change, and those that may become targets; `None` is
@@ -396,12 +408,12 @@ fn too_much(key: &ObjectKey) -> Finding {
 fn finding(
     key: &ObjectKey,
     guardrail: &Guardrail,
-    together: &Together<'_>,
+    group: &FaultGroup<'_>,
     targets: &Targets,
 ) -> Finding {
-    let Together {
+    let FaultGroup {
         is_error, is_old, ..
-    } = *together;
+    } = *group;
     let objects = wording::named(&targets.objects);
     let through = match (targets.through.len(), targets.through.first()) {
         (1, Some(through)) if targets.objects.len() == 1 => format!(" through {through}"),
@@ -414,12 +426,12 @@ fn finding(
     };
     let text = format!("{:?} {verb} {objects}{through}", guardrail.name);
     let mut finding = Finding::new(Code::Guardrail, key, text);
-    let message = format!(": {}", together.message);
+    let message = format!(": {}", group.message);
     let mut hint = Hint {
         text: String::new(),
-        tells_of: targets.tells_of.clone(),
+        mentioned: targets.revealed_policies.clone(),
     };
-    let text = if targets.tells {
+    let text = if targets.reveals_settings {
         &mut hint.text
     } else {
         &mut finding.message
@@ -429,7 +441,7 @@ fn finding(
     if !targets.differ {
         finding.source = in_force_there(&targets.policies, guardrail.policy_kind.as_ref());
     }
-    let subject = format!("{} {} {objects}", guardrail.name, together.rule);
+    let subject = format!("{} {} {objects}", guardrail.name, group.rule);
     finding = finding.about(subject);
     let denies = guardrail.action == Action::Deny
         && !is_old

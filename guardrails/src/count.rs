@@ -8,10 +8,10 @@ use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
 
 use crate::exception::Exception;
+use crate::fulfilment::{Fulfilment, targets, unknown_kind};
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
 use crate::judge::Judge;
-use crate::standing::{Standing, targets, unknown_kind};
 
 /// How many targets fulfil and break a guardrail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Count {
         self.fulfilled + self.broken + self.errors + self.excepted == 0
     }
 
-    fn of(snapshot: &Snapshot, guardrail: &Guardrail, today: Date) -> Self {
+    fn new(snapshot: &Snapshot, guardrail: &Guardrail, today: Date) -> Self {
         let mut count = Self {
             unusable: unknown_kind(snapshot, guardrail),
             ..Self::default()
@@ -61,20 +61,20 @@ impl Count {
         *counted += 1;
     }
 
-    fn add(&mut self, standing: &Standing, today: Date) {
-        match standing {
-            Standing::Fulfilled => self.fulfilled += 1,
-            Standing::Excepted(exception) => {
+    fn add(&mut self, fulfilment: &Fulfilment, today: Date) {
+        match fulfilment {
+            Fulfilment::Fulfilled => self.fulfilled += 1,
+            Fulfilment::Excepted(exception) => {
                 self.excepted += 1;
                 // Those of the guardrail itself are counted already.
                 if exception.is_annotated {
                     self.except(exception, today);
                 }
             }
-            Standing::Broken(faults) if faults.iter().any(|fault| !fault.is_error) => {
+            Fulfilment::Broken(faults) if faults.iter().any(|fault| !fault.is_error) => {
                 self.broken += 1;
             }
-            Standing::Broken(_) => self.errors += 1,
+            Fulfilment::Broken(_) => self.errors += 1,
         }
     }
 }
@@ -85,10 +85,10 @@ pub fn each_target<'g>(
     all: &'g Guardrails,
     today: Date,
     wanted: impl Fn(&ObjectKey) -> bool,
-    mut add: impl FnMut(&'g Guardrail, &ObjectKey, Standing),
+    mut add: impl FnMut(&'g Guardrail, &ObjectKey, Fulfilment),
 ) {
     let mut resolver = Resolver::new(snapshot);
-    let mut judge = Judge::standing(all.functions());
+    let mut judge = Judge::of_current_state(all.functions());
     let mut keys: Vec<ObjectKey> = all
         .iter()
         .flat_map(|guardrail| targets(snapshot, guardrail))
@@ -97,8 +97,8 @@ pub fn each_target<'g>(
     keys.sort();
     keys.dedup();
     for target in &keys {
-        for (guardrail, standing) in judge.of_target(&mut resolver, all, target, today) {
-            add(guardrail, target, standing);
+        for (guardrail, fulfilment) in judge.of_target(&mut resolver, all, target, today) {
+            add(guardrail, target, fulfilment);
         }
     }
 }
@@ -106,7 +106,7 @@ pub fn each_target<'g>(
 /// Counts for all guardrails, by name.
 pub fn count(snapshot: &Snapshot, all: &Guardrails, today: Date) -> BTreeMap<String, Count> {
     let name_and_count = |guardrail: &Guardrail| {
-        let count = Count::of(snapshot, guardrail, today);
+        let count = Count::new(snapshot, guardrail, today);
         (guardrail.name.clone(), count)
     };
     let mut counts: BTreeMap<String, Count> = all.iter().map(name_and_count).collect();
@@ -115,9 +115,9 @@ pub fn count(snapshot: &Snapshot, all: &Guardrails, today: Date) -> BTreeMap<Str
         all,
         today,
         |_| true,
-        |guardrail, target, standing| {
+        |guardrail, target, fulfilment| {
             if let Some(count) = counts.get_mut(&guardrail.name) {
-                count.add(&standing, today);
+                count.add(&fulfilment, today);
                 for ended in guardrail.ended(snapshot, target, today) {
                     count.except(&ended, today);
                 }

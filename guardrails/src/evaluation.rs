@@ -200,7 +200,7 @@ impl<'g> Judge<'g> {
             profile.is_some_and(|profile| profile.is_side_by_side())
         };
         known
-            .or_insert_with(|| Rc::new(Settings::of(effective, by_policy())))
+            .or_insert_with(|| Rc::new(Settings::from_effective(effective, by_policy())))
             .clone()
     }
 }

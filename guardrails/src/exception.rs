@@ -31,7 +31,7 @@ pub struct Exception {
 
 impl Exception {
     /// Reads an exception.
-    pub(crate) fn of(file: &ExceptionFile) -> Result<Self, (&'static str, String)> {
+    pub(crate) fn from_file(file: &ExceptionFile) -> Result<Self, (&'static str, String)> {
         let until = day_named(&file.until).ok_or_else(|| {
             let why = format!("{:?} is not a date; write it as 2027-03-31", file.until);
             ("until", why)

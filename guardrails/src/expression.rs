@@ -8,7 +8,7 @@ use kube_cel::cel::{Context, Program, Value};
 
 use crate::cost::{self, Sizes, Work};
 use crate::reason::reason;
-use crate::value_type::{Bound, NameOf, Types, ValueType, is_library};
+use crate::value_type::{BoundVariable, NameOf, Types, ValueType, is_library};
 use crate::{mistake, nesting};
 
 mod strict;
@@ -239,9 +239,9 @@ impl<'a> Names<'a> {
                 self.visit(&inner.iter_range);
                 self.visit(&inner.accu_init);
                 let outside = self.types.bound.len();
-                let element = self.types.of(&inner.iter_range).element();
+                let element = self.types.type_of(&inner.iter_range).element();
                 let texts = mistake::texts(&inner.iter_range, &self.types);
-                let bound = |name, value_type, texts| Bound {
+                let bound = |name, value_type, texts| BoundVariable {
                     name,
                     value_type,
                     texts,

@@ -71,9 +71,9 @@ pub struct Spec {
     /// absent: the annotation has no effect then.
     #[serde(default)]
     pub except_by: Suppressors,
-    /// What happens to a change that breaks a rule.
+    /// The reaction to a change that breaks a rule.
     pub action: Action,
-    /// What happens to a change after which a rule cannot be evaluated.
+    /// The reaction to a change after which a rule cannot be evaluated.
     #[serde(default)]
     pub on_error: OnError,
 }
@@ -145,7 +145,7 @@ pub struct ExceptionTarget {
     pub name: String,
 }
 
-/// What happens to a change that breaks a rule.
+/// The reaction to a change that breaks a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "GuardrailAction")]
@@ -158,7 +158,7 @@ pub enum Action {
     Audit,
 }
 
-/// What happens to a change after which a rule cannot be evaluated.
+/// The reaction to a change after which a rule cannot be evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnError {

@@ -89,7 +89,7 @@ impl Guardrail {
             return Err(error("metadata.name", NAME.to_owned()));
         }
         let spec = &file.spec;
-        let matcher = Matcher::of(&spec.matches)
+        let matcher = Matcher::from_file(&spec.matches)
             .map_err(|(field, why)| error(&format!("spec.match.{field}"), why))?;
         if spec.rules.is_empty() {
             return Err(error("spec.rules", "it needs at least one rule".to_owned()));
@@ -102,7 +102,7 @@ impl Guardrail {
         let kind = spec.policy_kind.as_ref();
         let mut exceptions = Vec::with_capacity(spec.except.len());
         for (i, file) in spec.except.iter().enumerate() {
-            let exception = Exception::of(file);
+            let exception = Exception::from_file(file);
             exceptions
                 .push(exception.map_err(|(f, why)| error(&format!("spec.except[{i}].{f}"), why))?);
         }
@@ -218,7 +218,7 @@ impl Guardrail {
         let object = object.filter(|_| self.except_by.is_anybody());
         let lines = object
             .into_iter()
-            .flat_map(|object| Annotated::of(&object.meta.annotations));
+            .flat_map(|object| Annotated::read_all(&object.meta.annotations));
         let of_this = lines
             .filter_map(Result::ok)
             .filter(|one| one.guardrail == self.name);

@@ -29,14 +29,14 @@ impl Guardrails {
     /// If one of them cannot be used, or two have the same name.
     pub fn compile(files: &[GuardrailFile]) -> Result<Self, GuardrailError> {
         let all = files.iter().map(Guardrail::compile);
-        Self::of(all.collect::<Result<_, _>>()?)
+        Self::new(all.collect::<Result<_, _>>()?)
     }
 
     /// These guardrails, in the order of their names.
     ///
     /// # Errors
     /// If two have the same name.
-    pub fn of(mut all: Vec<Guardrail>) -> Result<Self, GuardrailError> {
+    pub fn new(mut all: Vec<Guardrail>) -> Result<Self, GuardrailError> {
         let mut names = BTreeSet::new();
         if let Some(double) = all.iter().find(|one| !names.insert(&*one.name)) {
             return Err(GuardrailError {

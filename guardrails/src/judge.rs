@@ -67,14 +67,14 @@ pub struct Fault {
     /// The message to users.
     pub message: String,
     /// Whether the message may reveal settings of policies.
-    pub tells: bool,
+    pub reveals_settings: bool,
     /// Where the path begins: `Gateway infra/public listener https`; for a Gateway also the route that it leads to.
     pub through: Option<String>,
     /// The policies in force on the path.
     pub policies: BTreeSet<ObjectKey>,
     /// The policies that the message may reveal: also those that others override, and those of the
     /// state before.
-    pub tells_of: BTreeSet<ObjectKey>,
+    pub revealed_policies: BTreeSet<ObjectKey>,
     pub(crate) id: PathId,
 }
 
@@ -239,22 +239,26 @@ impl<'g> Judge<'g> {
                 Outcome::Error(why) => (true, why.clone()),
             };
             // An error can reveal values that the requirement reads.
-            let told = if is_error {
+            let shown = if is_error {
                 Some(&rule.require)
             } else {
                 rule.message.as_ref()
             };
             let policies = judged.policies();
-            let mut tells_of = policies.clone();
-            tells_of.extend(told.iter().flat_map(|told| told_of(told, rule_path)));
+            let mut revealed_policies = policies.clone();
+            revealed_policies.extend(
+                shown
+                    .iter()
+                    .flat_map(|expression| revealed(expression, rule_path)),
+            );
             result.faults.push(Fault {
                 rule: i,
                 is_error,
                 message,
-                tells: is_error || told.is_some_and(tells),
+                reveals_settings: is_error || shown.is_some_and(may_reveal),
                 through: rule_path.path.through(rule_path.target),
                 policies,
-                tells_of,
+                revealed_policies,
                 id: rule_path.path.id(),
             });
         }
@@ -338,24 +342,24 @@ impl<'p> SharedPaths<'p, '_> {
 }
 
 /// Whether the value of an expression may reveal settings or names of policies.
-fn tells(expression: &Expression) -> bool {
+fn may_reveal(expression: &Expression) -> bool {
     ["effective", "protections", "policies", "before"]
         .iter()
         .any(|variable| expression.uses(variable))
 }
 
 /// The policies that the value of an expression may reveal, beside those in force.
-fn told_of(expression: &Expression, rule_path: &RulePath<'_>) -> BTreeSet<ObjectKey> {
-    let mut told: BTreeSet<ObjectKey> = BTreeSet::new();
+fn revealed(expression: &Expression, rule_path: &RulePath<'_>) -> BTreeSet<ObjectKey> {
+    let mut policies: BTreeSet<ObjectKey> = BTreeSet::new();
     if expression.uses("policies") {
-        told.extend(attached(rule_path.in_force));
+        policies.extend(attached(rule_path.in_force));
     }
     if let Some(earlier) = rule_path.earlier.filter(|_| expression.uses("before")) {
-        told.extend(attached(earlier));
+        policies.extend(attached(earlier));
         let in_force = earlier.iter();
-        told.extend(in_force.flat_map(|(_, group)| group.effective.policies()));
+        policies.extend(in_force.flat_map(|(_, group)| group.effective.policies()));
     }
-    told
+    policies
 }
 
 /// The policies that are attached along a path.

@@ -22,7 +22,7 @@ pub(crate) struct Matcher {
 
 impl Matcher {
     /// Reads the targets; an error names the field.
-    pub(crate) fn of(file: &TargetMatch) -> Result<Self, (String, String)> {
+    pub(crate) fn from_file(file: &TargetMatch) -> Result<Self, (String, String)> {
         let mut kinds = Vec::new();
         match &file.kinds {
             None => kinds.extend(ROUTES.map(GroupKind::gateway_api)),

@@ -18,7 +18,7 @@ pub(crate) fn why_wrong(expression: &IdedExpr, types: &Types<'_>) -> Option<Stri
             Some(BY_KIND.to_owned())
         }
         Expr::Select(select) => {
-            let outer = types.of(&select.operand);
+            let outer = types.type_of(&select.operand);
             if outer.field(&select.field).is_some() {
                 return None;
             }
@@ -57,7 +57,7 @@ pub(crate) fn why_wrong(expression: &IdedExpr, types: &Types<'_>) -> Option<Stri
             (operators::LOGICAL_NOT, [part]) | (operators::CONDITIONAL, [part, ..]) => {
                 no_truth(part, types)
             }
-            (operators::IN, [_, among]) => match types.of(among) {
+            (operators::IN, [_, among]) => match types.type_of(among) {
                 ValueType::List(_)
                 | ValueType::Map(_)
                 | ValueType::ByKind
@@ -87,7 +87,7 @@ fn is_operator(name: &str) -> bool {
 
 /// Why two values cannot be added.
 fn not_added(one: &IdedExpr, other: &IdedExpr, types: &Types<'_>) -> Option<String> {
-    let number = match (types.of(one), types.of(other)) {
+    let number = match (types.type_of(one), types.type_of(other)) {
         (ValueType::Number, text) if text.is_text() => one,
         (text, ValueType::Number) if text.is_text() => other,
         _ => return None,
@@ -100,7 +100,7 @@ fn not_added(one: &IdedExpr, other: &IdedExpr, types: &Types<'_>) -> Option<Stri
 
 /// Why a value cannot equal another one.
 fn never_equal(one: &IdedExpr, other: &IdedExpr, types: &Types<'_>) -> Option<String> {
-    let (type_of_one, type_of_other) = (types.of(one), types.of(other));
+    let (type_of_one, type_of_other) = (types.type_of(one), types.type_of(other));
     if let (ValueType::OneOf(known), Expr::Literal(LiteralValue::String(text))) =
         (type_of_one, &other.expr)
     {
@@ -146,7 +146,7 @@ fn never_equal(one: &IdedExpr, other: &IdedExpr, types: &Types<'_>) -> Option<St
 
 /// Why an expression is no condition.
 fn no_truth(expression: &IdedExpr, types: &Types<'_>) -> Option<String> {
-    let of = types.of(expression);
+    let of = types.type_of(expression);
     if matches!(of, ValueType::Bool) {
         return None;
     }
@@ -156,7 +156,7 @@ fn no_truth(expression: &IdedExpr, types: &Types<'_>) -> Option<String> {
 
 /// Why an expression cannot be a message.
 pub(crate) fn why_no_text(expression: &IdedExpr, types: &Types<'_>) -> Option<String> {
-    let of = types.of(expression);
+    let of = types.type_of(expression);
     if of.is_text() {
         return None;
     }
@@ -166,7 +166,7 @@ pub(crate) fn why_no_text(expression: &IdedExpr, types: &Types<'_>) -> Option<St
 
 /// Why an expression cannot be a requirement.
 pub(crate) fn why_no_truth(expression: &IdedExpr, types: &Types<'_>) -> Option<String> {
-    let of = types.of(expression);
+    let of = types.type_of(expression);
     if matches!(of, ValueType::Bool) {
         return None;
     }
@@ -179,11 +179,11 @@ pub(crate) fn names<'a>(expression: &'a IdedExpr, types: &Types<'a>) -> Vec<(Nam
     let Expr::Call(call) = &expression.expr else {
         return Vec::new();
     };
-    let of_name = |one: &IdedExpr| match types.of(one) {
+    let of_name = |one: &IdedExpr| match types.type_of(one) {
         ValueType::Name(of) => Some(of),
         _ => None,
     };
-    let of_names = |one: &IdedExpr| match types.of(one) {
+    let of_names = |one: &IdedExpr| match types.type_of(one) {
         ValueType::List(ValueType::Name(of)) => Some(*of),
         ValueType::ByKind => Some(NameOf::KindAndGroup),
         _ => None,
@@ -194,7 +194,7 @@ pub(crate) fn names<'a>(expression: &'a IdedExpr, types: &Types<'a>) -> Vec<(Nam
             let in_names = of_names(among).map(|of| (of, what));
             in_names.or_else(|| of_name(what).map(|of| (of, among)))
         }
-        (operators::INDEX, [map, key]) => match types.of(map) {
+        (operators::INDEX, [map, key]) => match types.type_of(map) {
             ValueType::ByKind => Some((NameOf::KindAndGroup, key)),
             _ => None,
         },

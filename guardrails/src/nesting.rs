@@ -22,7 +22,7 @@ pub(crate) fn check(text: &str) -> Result<(), String> {
         rest: text.char_indices(),
         open: Vec::new(),
         level: Level::default(),
-        last: Last::Nothing,
+        last: PreviousToken::Nothing,
     };
     scan.all().map_err(|(at, why)| {
         let (before, _) = text.split_at_checked(at).unwrap_or((text, ""));
@@ -43,7 +43,7 @@ pub(crate) fn place(line: usize, column: usize) -> String {
 
 /// The token before the current one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Last {
+enum PreviousToken {
     Nothing,
     Operand,
     /// A sign before its operand: `!` or `-`.
@@ -59,7 +59,7 @@ struct Scan<'a> {
     /// The open brackets, with the index of each and the depth around it.
     open: Vec<(char, usize, Level)>,
     level: Level,
-    last: Last,
+    last: PreviousToken,
 }
 
 /// The depth so far of the part of an expression within a pair of brackets.
@@ -180,9 +180,9 @@ impl Scan<'_> {
         }
         if word == "in" {
             self.level.operator();
-            self.last = Last::Nothing;
+            self.last = PreviousToken::Nothing;
         } else {
-            self.last = Last::Operand;
+            self.last = PreviousToken::Operand;
         }
         Ok(())
     }
@@ -205,7 +205,7 @@ impl Scan<'_> {
                 Some(_) => {}
             }
         }
-        self.last = Last::Operand;
+        self.last = PreviousToken::Operand;
         Ok(())
     }
 
@@ -235,8 +235,8 @@ impl Scan<'_> {
     }
 
     fn sign(&mut self, at: usize, c: char) -> Result<(), Fault> {
-        let is_operand = self.last == Last::Operand;
-        let mut next = Last::Nothing;
+        let is_operand = self.last == PreviousToken::Operand;
+        let mut next = PreviousToken::Nothing;
         match c {
             '(' | '[' | '{' => {
                 self.level.links += 1;
@@ -245,7 +245,7 @@ impl Scan<'_> {
             }
             ')' | ']' | '}' => {
                 self.close(at, c)?;
-                next = Last::Operand;
+                next = PreviousToken::Operand;
             }
             '&' | '|' => {
                 self.take(c.encode_utf8(&mut [0; 4]));
@@ -267,11 +267,11 @@ impl Scan<'_> {
             '!' if self.take("=") => self.level.operator(),
             '!' | '-' if !is_operand => {
                 // The library reads an even number of signs as one.
-                if self.last == Last::Sign {
+                if self.last == PreviousToken::Sign {
                     return Err((at, "two signs in a row; write one or none".to_owned()));
                 }
                 self.level.links += 1;
-                next = Last::Sign;
+                next = PreviousToken::Sign;
             }
             '=' | '<' | '>' => {
                 self.take("=");

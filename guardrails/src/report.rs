@@ -6,18 +6,18 @@ use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
 
 use crate::file::{Action, OnError};
+use crate::fulfilment::{Fulfilment, unknown_kind};
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
 use crate::judge::{Fault, in_force_there};
 use crate::out_of_place::out_of_place;
-use crate::standing::{Standing, unknown_kind};
 use crate::unmatched::unmatched;
 use crate::written::unknown_names;
 
 /// The words of a message for a rule with an error.
 const CANNOT_BE_JUDGED: &str = "cannot be judged";
 
-/// The guardrail and the rule that a finding of [`standing_findings`] is about.
+/// The guardrail and the rule that a finding of [`current_findings`] is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenRule {
     /// The name of the guardrail.
@@ -32,7 +32,7 @@ pub struct BrokenRule {
 
 impl BrokenRule {
     /// `None` for other findings: those on guardrails themselves, and on exceptions.
-    pub fn of(finding: &Finding) -> Option<Self> {
+    pub fn from_finding(finding: &Finding) -> Option<Self> {
         if finding.code != Code::Guardrail || finding.field.is_some() {
             return None;
         }
@@ -49,12 +49,12 @@ impl BrokenRule {
 }
 
 /// The findings on a target: one for each rule that it breaks.
-pub fn standing_findings(target: &ObjectKey, results: &[(&Guardrail, Standing)]) -> Vec<Finding> {
+pub fn current_findings(target: &ObjectKey, results: &[(&Guardrail, Fulfilment)]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (guardrail, standing) in results {
-        let faults = match standing {
-            Standing::Fulfilled | Standing::Excepted(_) => continue,
-            Standing::Broken(faults) => faults,
+    for (guardrail, fulfilment) in results {
+        let faults = match fulfilment {
+            Fulfilment::Fulfilled | Fulfilment::Excepted(_) => continue,
+            Fulfilment::Broken(faults) => faults,
         };
         for i in 0..guardrail.rules.len() {
             let of_rule: Vec<&Fault> = faults.iter().filter(|fault| fault.rule == i).collect();
@@ -82,9 +82,9 @@ fn finding(target: &ObjectKey, guardrail: &Guardrail, first: &Fault, paths: usiz
     let mut finding = Finding::new(Code::Guardrail, target, format!("{name:?} {verb}{through}"));
     let mut hint = Hint {
         text: String::new(),
-        tells_of: first.tells_of.clone(),
+        mentioned: first.revealed_policies.clone(),
     };
-    let text = if first.tells {
+    let text = if first.reveals_settings {
         &mut hint.text
     } else {
         &mut finding.message

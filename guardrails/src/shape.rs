@@ -117,8 +117,8 @@ mod tests {
         for (name, value) in fields.as_object().unwrap() {
             spec[name] = value.clone();
         }
-        let told = Guardrail::read("x", &spec.to_string()).unwrap_err();
-        format!("{}: {}", told.field, told.why)
+        let result = Guardrail::read("x", &spec.to_string()).unwrap_err();
+        format!("{}: {}", result.field, result.why)
     }
 
     #[test]
@@ -196,8 +196,8 @@ mod tests {
         ] {
             assert_eq!(wrong(&fields), why);
         }
-        let told = Guardrail::read("x", "\"text\"").unwrap_err().to_string();
-        assert_eq!(told, "guardrail \"x\": spec: it is text; write a map");
+        let result = Guardrail::read("x", "\"text\"").unwrap_err().to_string();
+        assert_eq!(result, "guardrail \"x\": spec: it is text; write a map");
         assert!(Guardrail::read("x", r#"{"rules": [{"require": "true"}], "action": "deny", "policyKind": null, "match": {"gateways": null, "namespaceSelector": {"matchExpressions": [{"key": "a", "operator": "Exists"}]}}}"#).is_ok());
     }
 
@@ -214,11 +214,11 @@ mod tests {
             "a\u{1b}b",
             &"a".repeat(254),
         ] {
-            let told = Guardrail::read(
+            let result = Guardrail::read(
                 name,
                 r#"{"rules": [{"require": "true"}], "action": "deny"}"#,
             );
-            assert_eq!(told.unwrap_err().field, "metadata.name", "{name}");
+            assert_eq!(result.unwrap_err().field, "metadata.name", "{name}");
         }
     }
 }

@@ -145,7 +145,7 @@ impl TargetPaths {
         let of_kinds: Vec<(&GroupKind, bool, Parts<'a>)> = self
             .of_kinds
             .iter()
-            .map(|(kind, groups)| (kind, is_direct(snapshot, kind), Parts::of(groups)))
+            .map(|(kind, groups)| (kind, is_direct(snapshot, kind), Parts::from_groups(groups)))
             .collect();
         let paths = without_policies.iter().flat_map(paths_of);
         let judged = paths.map(|path| {
@@ -327,7 +327,7 @@ fn objects_on<'a>(paths: &'a [PathGroup], levels: &[Level]) -> BTreeSet<&'a Obje
 // === impl Parts ===
 
 impl<'a> Parts<'a> {
-    fn of(groups: &'a [PathGroup]) -> Self {
+    fn from_groups(groups: &'a [PathGroup]) -> Self {
         let mut group_at = HashMap::new();
         let mut ending_at = HashMap::new();
         let mut lists: BTreeSet<Vec<Level>> = BTreeSet::new();

@@ -44,7 +44,7 @@ use ValueType::{Any, Bool, ByKind, List, Map, Name, Null, Number, Object, OneOf,
 
 /// A variable of a macro, with its type, and with the texts that it stands for if they are known.
 #[derive(Debug)]
-pub(crate) struct Bound<'a> {
+pub(crate) struct BoundVariable<'a> {
     pub(crate) name: &'a str,
     pub(crate) value_type: ValueType,
     pub(crate) texts: Vec<&'a str>,
@@ -56,7 +56,7 @@ pub(crate) struct Types<'a> {
     /// Whether the guardrail names a policy kind.
     pub(crate) is_of_kind: bool,
     /// The variables of the macros around.
-    pub(crate) bound: Vec<Bound<'a>>,
+    pub(crate) bound: Vec<BoundVariable<'a>>,
 }
 
 const IDENTITY: Fields = (Text, &["group", "kind", "namespace", "name"]);
@@ -185,7 +185,7 @@ const OF_LIST: &[&str] = &["split", "findAll", "distinct", "flatten"];
 
 impl<'a> Types<'a> {
     /// The type of an expression.
-    pub(crate) fn of(&self, expression: &IdedExpr) -> ValueType {
+    pub(crate) fn type_of(&self, expression: &IdedExpr) -> ValueType {
         match &expression.expr {
             Expr::Ident(name) => self
                 .bound(name)
@@ -193,7 +193,7 @@ impl<'a> Types<'a> {
             Expr::Select(select) if select.test => Bool,
             Expr::Select(select) if self.are_as_of_kind(&select.operand, &select.field) => Any,
             Expr::Select(select) => {
-                let outer = self.of(&select.operand);
+                let outer = self.type_of(&select.operand);
                 outer.field(&select.field).unwrap_or(Any)
             }
             Expr::Literal(literal) => match literal {
@@ -206,14 +206,14 @@ impl<'a> Types<'a> {
             Expr::Call(call) => {
                 let arguments = call.args.as_slice();
                 match (call.func_name.as_str(), arguments) {
-                    (operators::INDEX, [of, _]) => self.of(of).value(),
+                    (operators::INDEX, [of, _]) => self.type_of(of).value(),
                     (operators::ADD, parts) => {
-                        let mut parts = parts.iter().map(|part| self.of(part));
+                        let mut parts = parts.iter().map(|part| self.type_of(part));
                         let is_text = parts.any(ValueType::is_text);
                         if is_text { Text } else { Any }
                     }
                     (operators::CONDITIONAL, [_, one, other]) => {
-                        let (one, other) = (self.of(one), self.of(other));
+                        let (one, other) = (self.type_of(one), self.type_of(other));
                         if one.words() == other.words() {
                             one
                         } else {
@@ -246,7 +246,7 @@ impl<'a> Types<'a> {
     }
 
     /// The variable of a macro around.
-    pub(crate) fn bound(&self, name: &str) -> Option<&Bound<'a>> {
+    pub(crate) fn bound(&self, name: &str) -> Option<&BoundVariable<'a>> {
         self.bound.iter().rev().find(|bound| bound.name == name)
     }
 

@@ -35,7 +35,7 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// `by_policy` is whether each policy is in force as a whole, under its name.
-    pub(crate) fn of(effective: &Effective, by_policy: bool) -> Self {
+    pub(crate) fn from_effective(effective: &Effective, by_policy: bool) -> Self {
         let spec = if by_policy {
             effective.spec_by_policy()
         } else {

@@ -15,11 +15,11 @@ use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::fulfilment::{Fulfilment, targets};
 use crate::guardrail::{Guardrail, is_guardrail};
 use crate::guardrails::Guardrails;
 use crate::judge::Judge;
 use crate::shape::hint;
-use crate::standing::{Standing, targets};
 use crate::value_type::NameOf;
 
 /// The part of a guardrail object that is compiled.
@@ -60,7 +60,7 @@ pub(crate) fn on_rule(
         Ok(guardrail) => guardrail,
         Err(error) => return vec![refused(&error.field, error.why)],
     };
-    let Ok(one) = Guardrails::of(vec![guardrail]) else {
+    let Ok(one) = Guardrails::new(vec![guardrail]) else {
         return Vec::new();
     };
     let mut findings = one.own_findings(snapshot, today);
@@ -240,14 +240,14 @@ fn now(snapshot: &Snapshot, one: &Guardrails, key: &ObjectKey, today: Date) -> V
         finding
     };
     let mut resolver = Resolver::bounded(snapshot);
-    let mut judge = Judge::standing(one.functions()).bounded();
+    let mut judge = Judge::of_current_state(one.functions()).bounded();
     let (mut broken, mut unknown) = (BTreeSet::new(), BTreeSet::new());
     let mut reason = None;
     let mut judged = 0_usize;
     for target in targets(snapshot, guardrail) {
-        for (_, standing) in judge.of_target(&mut resolver, one, &target, today) {
+        for (_, fulfilment) in judge.of_target(&mut resolver, one, &target, today) {
             judged += 1;
-            let Standing::Broken(faults) = standing else {
+            let Fulfilment::Broken(faults) = fulfilment else {
                 continue;
             };
             if faults.iter().any(|fault| !fault.is_error) {

@@ -38,13 +38,13 @@ pub use target::target;
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Description {
-    /// Of a target: the policies that apply to it.
+    /// A target, with the policies that apply to it.
     Target(OfTarget),
-    /// Of a policy: its targets and its effect.
+    /// A policy, with its targets and its effect.
     Policy(OfPolicy),
-    /// Of a workload: the policies that apply to the Services that select it.
+    /// A workload, with the policies that apply to the Services that select it.
     Workload(OfWorkload),
-    /// Of a policy kind: its facts and its policies.
+    /// A policy kind, with its facts and its policies.
     Kind(Box<OfKind>),
 }
 
@@ -64,7 +64,7 @@ pub struct OfTarget {
     /// Whether objects of its kind are not looked up. Policies may still target it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub not_looked_up: bool,
-    /// Of an object above routes: its listeners and the routes below it.
+    /// The listeners of an object above routes, and the routes below it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overview: Option<Overview>,
     /// Its hostnames.
@@ -133,7 +133,7 @@ pub struct PolicyOnObject {
     /// Settings that protect less than they seem to, and behavior of its controllers that attache does not model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
-    /// What its status reports.
+    /// The state and the conditions that its status reports.
     #[serde(flatten)]
     pub status: FromStatus,
 }
@@ -170,7 +170,7 @@ pub struct OfPolicy {
     /// Settings that protect less than they seem to, and behavior of its controllers that attache does not model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
-    /// What its status reports.
+    /// The state and the conditions that its status reports.
     #[serde(flatten)]
     pub status: FromStatus,
     /// The conditions that its status should have (GEP-713), combined for all ancestors.
@@ -181,7 +181,7 @@ pub struct OfPolicy {
     pub settings: BTreeMap<String, serde_json::Value>,
     /// The effect on each target.
     pub targets: Vec<OnTarget>,
-    /// What the policy changes; `before` is the result without it.
+    /// The changes that the policy makes; `before` is the result without it.
     pub changes: Vec<Change>,
 }
 

@@ -211,8 +211,8 @@ fn only<'a>(
     let (mut in_a, mut in_b) = (BTreeSet::new(), BTreeSet::new());
     for key in objects.iter().filter(shown) {
         let former = states.renames.former(key);
-        let was = former.is_some_and(|key| states.before.get(&key).is_some());
-        match (was, states.after.get(key).is_some()) {
+        let existed = former.is_some_and(|key| states.before.get(&key).is_some());
+        match (existed, states.after.get(key).is_some()) {
             (true, false) => in_a.insert(key),
             (false, true) => in_b.insert(key),
             _ => false,

@@ -94,7 +94,7 @@ impl Effective {
 
 impl From<(&GroupKind, &PathGroup)> for OnPaths {
     fn from((kind, group): (&GroupKind, &PathGroup)) -> Self {
-        let entrances: BTreeSet<&Place> = group
+        let listeners: BTreeSet<&Place> = group
             .paths
             .ancestors
             .iter()
@@ -112,7 +112,7 @@ impl From<(&GroupKind, &PathGroup)> for OnPaths {
         Self {
             effective: Effective::along(kind, &group.path(), &group.effective),
             paths: group.path_count(),
-            listeners: entrances.into_iter().map(Named::from).collect(),
+            listeners: listeners.into_iter().map(Named::from).collect(),
             targets: targets.into_iter().map(Named::from).collect(),
             requests_from: consumers.map(str::to_owned).collect(),
             not_attached: !group.attached,

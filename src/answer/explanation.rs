@@ -425,7 +425,7 @@ fn explained(
                 }
                 if is_preflight {
                     let policies = step.policies.iter_mut();
-                    policies.for_each(|standing| standing.note_cors(matching.snapshot()));
+                    policies.for_each(|policy| policy.note_cors(matching.snapshot()));
                 }
                 steps.push(step);
             }

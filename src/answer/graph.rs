@@ -51,10 +51,10 @@ pub struct Node {
     /// Whether the object is referenced and does not exist.
     #[serde(default, skip_serializing_if = "is_false")]
     pub missing: bool,
-    /// Of a policy without edges: why it is not attached.
+    /// The reason why a policy without edges is not attached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Of a policy: its state over all targets.
+    /// The state of a policy over all targets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<PolicyState>,
     /// Hostnames, ports, what a rule matches.
@@ -73,10 +73,10 @@ pub struct Edge {
     /// The meaning of the edge.
     #[serde(rename = "type")]
     pub link: Link,
-    /// Of `rejected` and `notAttached`: why the reference has no effect.
+    /// The reason why the reference has no effect, for `rejected` and `notAttached`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Of `attached` and `notAttached`: the state of the policy on this target.
+    /// The state of the policy on this target, for `attached` and `notAttached`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<PolicyState>,
     /// The ids of the policies that override it on this target, wholly or in part.
@@ -112,7 +112,7 @@ pub enum Role {
     Policy,
 }
 
-/// What an edge means.
+/// The meaning of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Link {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use attache_guardrails::{
-    Exception, Fault, Guardrail, Guardrails, Standing, each_target, targets, unknown_kind,
+    Exception, Fault, Fulfilment, Guardrail, Guardrails, each_target, targets, unknown_kind,
 };
 use jiff::civil::Date;
 use schemars::JsonSchema;
@@ -61,7 +61,7 @@ pub struct Guarded {
     pub faults: Vec<BrokenTarget>,
     /// The exceptions.
     pub exceptions: Vec<ListedException>,
-    /// What may be wrong with it: names that do not exist, or no target at all.
+    /// Possible mistakes in it: names that do not exist, or no target at all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Whether it judges nothing, and a name that says what it judges is misspelt.
@@ -122,19 +122,19 @@ pub fn guardrails(
 ) -> GuardrailReport {
     let mut by_guardrail: BTreeMap<&str, Guarded> = all
         .iter()
-        .map(|guardrail| (&*guardrail.name, Guarded::of(snapshot, guardrail, today)))
+        .map(|guardrail| (&*guardrail.name, Guarded::new(snapshot, guardrail, today)))
         .collect();
     each_target(
         snapshot,
         all,
         today,
         |key| within.is_none_or(|namespace| *key.namespace == *namespace),
-        |guardrail, target, standing| {
+        |guardrail, target, fulfilment| {
             if let Some(guarded) = by_guardrail.get_mut(&*guardrail.name) {
                 let ended = guardrail.ended(snapshot, target, today);
-                let ended = ended.map(|one| ListedException::of(&one, today));
+                let ended = ended.map(|one| ListedException::new(&one, today));
                 guarded.exceptions.extend(ended);
-                guarded.note(target, standing, today);
+                guarded.note(target, fulfilment, today);
             }
         },
     );
@@ -206,7 +206,7 @@ impl GuardrailReport {
 // === impl ListedException ===
 
 impl ListedException {
-    fn of(exception: &Exception, today: Date) -> Self {
+    fn new(exception: &Exception, today: Date) -> Self {
         Self {
             namespace: exception.namespace.clone(),
             name: exception.name.clone(),
@@ -221,9 +221,9 @@ impl ListedException {
 // === impl Guarded ===
 
 impl Guarded {
-    fn of(snapshot: &Snapshot, guardrail: &Guardrail, today: Date) -> Self {
+    fn new(snapshot: &Snapshot, guardrail: &Guardrail, today: Date) -> Self {
         let exceptions = guardrail.exceptions.iter();
-        let exceptions = exceptions.map(|exception| ListedException::of(exception, today));
+        let exceptions = exceptions.map(|exception| ListedException::new(exception, today));
         Self {
             name: guardrail.name.clone(),
             action: guardrail.action.as_str(),
@@ -252,20 +252,21 @@ impl Guarded {
         }
     }
 
-    fn note(&mut self, target: &ObjectKey, standing: Standing, today: Date) {
-        let faults = match standing {
-            Standing::Fulfilled => {
+    fn note(&mut self, target: &ObjectKey, fulfilment: Fulfilment, today: Date) {
+        let faults = match fulfilment {
+            Fulfilment::Fulfilled => {
                 self.fulfilled += 1;
                 return;
             }
-            Standing::Excepted(exception) => {
+            Fulfilment::Excepted(exception) => {
                 self.excepted += 1;
                 if exception.is_annotated {
-                    self.exceptions.push(ListedException::of(&exception, today));
+                    self.exceptions
+                        .push(ListedException::new(&exception, today));
                 }
                 return;
             }
-            Standing::Broken(faults) => faults,
+            Fulfilment::Broken(faults) => faults,
         };
         if faults.iter().any(|fault| !fault.is_error) {
             self.broken += 1;

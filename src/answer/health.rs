@@ -79,7 +79,7 @@ impl HealthRule {
     ///
     /// # Errors
     /// If the status of the kind has no conditions to judge by.
-    pub fn of(profile: &Profile) -> Result<Self, WithoutRule> {
+    pub fn from_profile(profile: &Profile) -> Result<Self, WithoutRule> {
         let place = match *profile.status {
             Some(StatusShape::Ancestors) => Conditions::Entries("ancestors"),
             Some(StatusShape::Controllers) => Conditions::Entries("controllers"),

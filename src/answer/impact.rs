@@ -16,7 +16,7 @@ use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::object::Node;
 use crate::engine::routing::Matching;
 use crate::engine::state::snapshot::Snapshot;
-use crate::engine::topology::{KeptOutCache, ParentAttachment, attachment};
+use crate::engine::topology::{ParentAttachment, RouteKindConflicts, attachment};
 
 mod broken;
 pub(super) mod changes;
@@ -43,7 +43,7 @@ pub struct Impact {
     pub deleted: Vec<Named>,
     /// The number of further objects that are deleted with these: the objects in a Namespace, the objects of a CRD.
     pub deleted_with: usize,
-    /// What the API server would refuse or drop in the applied objects: versions and fields that their CRDs do not
+    /// The parts of the applied objects that the API server would refuse or drop: versions and fields that their CRDs do not
     /// define, and validation rules that they violate.
     pub findings: Vec<ReportedFinding>,
     /// The guardrails that the change breaks, and of those in the change how many targets break them.
@@ -71,7 +71,7 @@ pub struct Change {
     /// The effective target.
     pub object: Named,
     /// Whether the target remains, or is added or removed by the change.
-    pub change: What,
+    pub change: TargetChange,
     /// Whether the change deletes the target.
     #[serde(skip)]
     pub is_gone: bool,
@@ -98,7 +98,7 @@ pub struct Change {
 /// Whether a target remains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum What {
+pub enum TargetChange {
     /// The target remains and its effective policy changes.
     Changed,
     /// The target or a path to it is new.
@@ -236,7 +236,7 @@ fn differing(before: &Snapshot, after: &Snapshot, doing: &Effect) -> Vec<ObjectK
 
 /// Counts the deleted routes that were attached to a parent.
 fn attached_routes(before: &Snapshot, doing: &Effect) -> usize {
-    let mut one_kind = KeptOutCache::new(before);
+    let mut route_kind_conflicts = RouteKindConflicts::new(before);
     let gone = doing.deleted.iter().chain(&doing.with_them);
     let gone = gone.filter_map(|key| before.get(key));
     gone.filter(|route| {
@@ -246,7 +246,7 @@ fn attached_routes(before: &Snapshot, doing: &Effect) -> usize {
         let mut parents = parents.iter();
         parents.any(|parent| {
             matches!(
-                attachment(&mut one_kind, route, parent),
+                attachment(&mut route_kind_conflicts, route, parent),
                 ParentAttachment::Attached(_)
             )
         })

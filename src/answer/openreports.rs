@@ -98,14 +98,14 @@ impl Reports {
         Self {
             policy_names,
             levels,
-            versions: Versions::of(snapshot),
+            versions: Versions::from_snapshot(snapshot),
             by_namespace: BTreeMap::new(),
         }
     }
 
     /// Adds a finding. Notices are left out, except for broken guardrails that only audit.
     pub fn add(&mut self, snapshot: &Snapshot, finding: Finding) {
-        let broken = BrokenRule::of(&finding);
+        let broken = BrokenRule::from_finding(&finding);
         let is_notice = finding.notice && finding.severity == Severity::Warn;
         if is_notice && broken.is_none() {
             return;
@@ -137,7 +137,7 @@ impl Reports {
             reported.fingerprint.clone(),
         );
         let subject = reported.object.is_some();
-        let subject = subject.then(|| Subject::of(snapshot, &self.versions, &key));
+        let subject = subject.then(|| Subject::new(snapshot, &self.versions, &key));
         let result = ReportResult {
             source: NAME,
             policy,

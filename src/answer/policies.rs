@@ -59,7 +59,7 @@ pub struct Listed {
     pub acts_on: usize,
     /// When it was created (RFC 3339); null if a file does not contain it.
     pub created: Option<String>,
-    /// What its status reports.
+    /// The state and the conditions that its status reports.
     #[serde(flatten)]
     pub status: FromStatus,
     /// Its targets, in the order of the spec; for a selector, the objects that it selects.
@@ -91,7 +91,7 @@ impl Answer for Policies {
 
 /// A query: which policies, and in which order.
 #[derive(Clone, Debug)]
-pub struct Asked<'a> {
+pub struct PolicyQuery<'a> {
     /// Policies of this kind. `None`: of all kinds.
     pub kind: Option<GroupKind>,
     /// Policies in this namespace. `None`: in all namespaces, and cluster-scoped policies.
@@ -121,7 +121,7 @@ pub enum Sort {
 }
 
 /// The policies that a query selects.
-pub fn policies(snapshot: &Snapshot, asked: &Asked<'_>) -> Policies {
+pub fn policies(snapshot: &Snapshot, asked: &PolicyQuery<'_>) -> Policies {
     let mut resolver = Resolver::new(snapshot);
     let mut asked_policies: Vec<&Arc<Policy>> = match &asked.acting_on {
         Some(place) => {
@@ -146,24 +146,24 @@ pub fn policies(snapshot: &Snapshot, asked: &Asked<'_>) -> Policies {
     if asked.sort == Sort::ActsOn {
         policies.sort_by_key(|listed| std::cmp::Reverse(listed.acts_on));
     }
-    Policies::of(policies)
+    Policies::new(policies)
 }
 
 // === impl Policies ===
 
 impl Policies {
     /// Counts policies and wraps them with the counts.
-    pub fn of(policies: Vec<Listed>) -> Self {
+    pub fn new(policies: Vec<Listed>) -> Self {
         Self {
-            summary: Summary::of(&policies),
+            summary: Summary::from_policies(&policies),
             policies,
         }
     }
 }
 
-// === impl Asked ===
+// === impl PolicyQuery ===
 
-impl Asked<'_> {
+impl PolicyQuery<'_> {
     fn takes(&self, policy: &Policy) -> bool {
         let key = policy.key();
         let is_in =

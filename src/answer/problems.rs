@@ -14,25 +14,26 @@ use crate::engine::model::section;
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::reports::{of_whole, unresolved};
 use crate::engine::topology::{
-    KeptOutCache, ParentAttachment, attachment, listeners_of, not_usable, unusable, why_unaccepted,
+    ParentAttachment, RouteKindConflicts, attachment, listeners_of, not_usable, unusable,
+    why_unaccepted,
 };
 
 /// A parent, backend, listener or route that gets no requests or passes none on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Problem {
-    /// What it is about.
-    pub what: What,
+    /// The subject of the problem.
+    pub what: ProblemSubject,
     /// The parent, the backend, the listener, the other route, or the rule of this one.
     pub object: Named,
     /// Why.
     pub reason: String,
 }
 
-/// What a problem is about.
+/// The subject of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ProblemWith")]
-pub enum What {
+pub enum ProblemSubject {
     /// A parent that does not accept the route.
     Parent,
     /// A backend that gets no requests from the route.
@@ -52,14 +53,14 @@ pub enum What {
 
 /// The problems of an object or section.
 pub(super) fn problems(resolver: &mut Resolver<'_>, place: &Place) -> Vec<Problem> {
-    let mut one_kind = KeptOutCache::new(resolver.snapshot());
-    of_object(resolver, &mut one_kind, place)
+    let mut route_kind_conflicts = RouteKindConflicts::new(resolver.snapshot());
+    of_object(resolver, &mut route_kind_conflicts, place)
 }
 
-/// [`problems`] for callers that ask about many objects and share `one_kind`.
+/// [`problems`] for callers that ask about many objects and share `route_kind_conflicts`.
 pub(super) fn of_object(
     resolver: &mut Resolver<'_>,
-    one_kind: &mut KeptOutCache<'_>,
+    route_kind_conflicts: &mut RouteKindConflicts<'_>,
     place: &Place,
 ) -> Vec<Problem> {
     let snapshot = resolver.snapshot();
@@ -84,7 +85,7 @@ pub(super) fn of_object(
             };
             for place in places {
                 if let Some(why) = why_unaccepted(snapshot, &place) {
-                    problems.insert(problem(What::Listener, place, why));
+                    problems.insert(problem(ProblemSubject::Listener, place, why));
                 }
             }
         }
@@ -92,16 +93,17 @@ pub(super) fn of_object(
             let taken = resolver.taken_by(&object.key.whole());
             if let Some(by) = &taken {
                 let route = by.routes.first().unwrap_or(&object.key);
-                problems.insert(problem(What::Route, route.whole(), by.why()));
+                problems.insert(problem(ProblemSubject::Route, route.whole(), by.why()));
             }
             for parent in parents {
-                if let ParentAttachment::Refused { why, .. } = attachment(one_kind, object, parent)
+                if let ParentAttachment::Refused { why, .. } =
+                    attachment(route_kind_conflicts, object, parent)
                 {
                     let parent = Place {
                         object: parent.object.clone(),
                         section: parent.section.clone(),
                     };
-                    problems.insert(problem(What::Parent, parent, why));
+                    problems.insert(problem(ProblemSubject::Parent, parent, why));
                 }
             }
             problems.extend(references(snapshot, object));
@@ -114,13 +116,13 @@ pub(super) fn of_object(
                 if taken.is_none()
                     && let Some(by) = resolver.taken_by(&rule_place)
                 {
-                    problems.insert(problem(What::Rule, rule_place, by.why()));
+                    problems.insert(problem(ProblemSubject::Rule, rule_place, by.why()));
                 }
                 for reference in &rule.backends {
                     let backend: &ObjectKey = &reference.object;
                     if let Some(why) = unusable(snapshot, object, reference) {
                         let why = not_usable(why, &object.key, backend);
-                        problems.insert(problem(What::Backend, backend.whole(), why));
+                        problems.insert(problem(ProblemSubject::Backend, backend.whole(), why));
                     }
                 }
             }
@@ -128,7 +130,7 @@ pub(super) fn of_object(
         Node::GatewayClass { .. } => {
             if let Some(report) = of_whole(object) {
                 let why = format!("its controller reports {report}");
-                problems.insert(problem(What::Class, object.key.whole(), why));
+                problems.insert(problem(ProblemSubject::Class, object.key.whole(), why));
             }
         }
         _ => {}
@@ -139,7 +141,7 @@ pub(super) fn of_object(
 /// References of a route that lead nowhere.
 fn references(snapshot: &Snapshot, route: &Object) -> Vec<Problem> {
     let problem = |object: Place, reason| Problem {
-        what: What::Reference,
+        what: ProblemSubject::Reference,
         object: Named::from(&object),
         reason,
     };

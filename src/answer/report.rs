@@ -10,18 +10,18 @@ use crate::engine::admission::verdict::{escape, sentence};
 use crate::engine::model::ids::ObjectKey;
 
 mod alike;
+mod current;
 mod fingerprint;
 mod judge;
 mod pages;
 mod rules;
-mod standing;
 mod suppressing;
 mod unknown;
 
+pub use current::{CurrentFindings, namespace_of};
 pub use judge::{Case, Judge, of_file};
 pub use pages::{address, address_in, page};
 pub use rules::{Rule, rule};
-pub use standing::{Standing, namespace_of};
 pub use suppressing::{Suppressing, annotation_faults};
 
 /// The result of a check: findings and their number.
@@ -70,7 +70,7 @@ pub struct ReportedFinding {
     /// The path of the field, as in errors of the API server: `spec.targetRefs[0].sectionName`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// What is wrong and what to do about it, in one line.
+    /// The fault and its remedy, in one line.
     pub message: String,
     /// The policies that the finding mentions, and the object that causes it.
     pub related: Vec<Named>,

@@ -4,14 +4,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::named::Named;
-use crate::engine::attachment::reports::{ControllerStatus, Opinion, Overridden, Report};
+use crate::engine::attachment::reports::{
+    CombinedAcceptance, ControllerStatus, Overridden, Report,
+};
 use crate::engine::status::conditions::Disagreement;
 
-/// What the status of a policy reports; empty without a status.
+/// The state and the conditions that the status of a policy reports; empty without a status.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FromStatus {
-    /// What its controllers report for the policy as a whole.
+    /// The state that its controllers report for the policy as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_state: Option<ReportedState>,
     /// The conditions in its status, except those that are current and report success.
@@ -22,7 +24,7 @@ pub struct FromStatus {
     pub disagreement: Option<Differs>,
 }
 
-/// What controllers report for a policy.
+/// The state that controllers report for a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum ReportedState {
     /// They accept it.
@@ -81,11 +83,11 @@ impl FromStatus {
     pub fn with(reported: &ControllerStatus, differs: Option<Disagreement>) -> Self {
         Self {
             reported_state: match reported.opinion {
-                Opinion::Unsaid => None,
-                Opinion::Outdated => Some(ReportedState::Outdated),
-                Opinion::Accepted => Some(ReportedState::Accepted),
-                Opinion::Divided => Some(ReportedState::PartlyRejected),
-                Opinion::Rejected => Some(ReportedState::Rejected),
+                CombinedAcceptance::Unsaid => None,
+                CombinedAcceptance::Outdated => Some(ReportedState::Outdated),
+                CombinedAcceptance::Accepted => Some(ReportedState::Accepted),
+                CombinedAcceptance::Divided => Some(ReportedState::PartlyRejected),
+                CombinedAcceptance::Rejected => Some(ReportedState::Rejected),
             },
             reported: reported.reports.iter().map(Reported::from).collect(),
             disagreement: differs.map(Differs::from),
@@ -97,7 +99,7 @@ impl FromStatus {
 pub fn in_words(reported: &ControllerStatus, differs: Option<Disagreement>) -> Option<String> {
     let rejection = reported.reports.iter().find(|report| report.is_rejection);
     match (differs, reported.opinion) {
-        (Some(Disagreement::Rejected), Opinion::Divided) => {
+        (Some(Disagreement::Rejected), CombinedAcceptance::Divided) => {
             let ancestor = rejection.and_then(|report| report.ancestor.as_ref());
             let report = rejection.map(ToString::to_string);
             let report = report.unwrap_or_default();
@@ -119,7 +121,7 @@ pub fn in_words(reported: &ControllerStatus, differs: Option<Disagreement>) -> O
             Some(format!("its controller reports {report}"))
         }
         (Some(Disagreement::Accepted), _) => Some("its controller accepts it".to_owned()),
-        (None, Opinion::Outdated) => {
+        (None, CombinedAcceptance::Outdated) => {
             Some("its controller has not seen this generation yet".to_owned())
         }
         (None, _) => None,

@@ -79,7 +79,7 @@ impl PolicyState {
 
     /// The state of a policy: from `state` if it is attached, from `accepted` if it is not. `None` if it is attached
     /// and its state is not known.
-    pub fn of(accepted: &Accepted, state: Option<&State>) -> Option<Self> {
+    pub fn from_acceptance(accepted: &Accepted, state: Option<&State>) -> Option<Self> {
         match accepted {
             Accepted::Accepted => state.map(Self::from),
             Accepted::Conflicted(_) => Some(Self::Conflicted),
@@ -94,7 +94,7 @@ impl PolicyState {
     pub fn over_targets(snapshot: &Snapshot, policy: &Policy, status: &PolicyStatus) -> Self {
         let mut targets = status.targets.iter();
         let is_whole = targets.all(|target| target.accepted == Accepted::Accepted);
-        match Self::of(&status.accepted, status.state.as_ref()) {
+        match Self::from_acceptance(&status.accepted, status.state.as_ref()) {
             Some(Self::Enforced) if !is_whole => Self::PartiallyEnforced,
             Some(known) => known,
             None if status.targets.is_empty() && selects_unwatched(snapshot, policy) => {

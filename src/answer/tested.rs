@@ -32,7 +32,7 @@ pub struct Tested {
     pub line: u64,
     /// Whether it passed.
     pub passed: bool,
-    /// What the result depends on beyond the model of attache, such as how a controller reads regular expressions.
+    /// Facts that the result depends on and that attache does not know, such as how a controller reads regular expressions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Why it failed.

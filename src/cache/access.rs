@@ -18,7 +18,7 @@ use crate::engine::model::ids::ObjectKey;
 use crate::metrics::Metrics;
 
 use super::kinds::Resources;
-use super::remembered::Remembered;
+use super::ttl_cache::TtlCache;
 use super::watch::unquoted;
 
 /// How long a positive answer is cached.
@@ -40,7 +40,7 @@ pub struct Access {
     /// How many more answers are needed until access reviews count as working again; 0 while they work. This keeps the
     /// log from getting a line for each failure.
     owed: AtomicU32,
-    known: Mutex<Remembered<Question, bool>>,
+    known: Mutex<TtlCache<Question, bool>>,
 }
 
 type Question = (Arc<Subject>, ObjectKey);
@@ -61,7 +61,7 @@ impl Access {
             metrics,
             budget,
             owed: AtomicU32::default(),
-            known: Mutex::new(Remembered::new(REMEMBERED)),
+            known: Mutex::new(TtlCache::new(REMEMBERED)),
         }
     }
 

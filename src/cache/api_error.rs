@@ -27,7 +27,7 @@ pub enum ApiError {
 
 impl ApiError {
     /// Classifies a failed request.
-    pub fn of(error: &kube::Error) -> Self {
+    pub fn classify(error: &kube::Error) -> Self {
         match error {
             kube::Error::Api(status) => {
                 let text = if status.message.is_empty() {
@@ -161,7 +161,7 @@ mod tests {
             message: message.to_owned(),
             ..Status::default()
         };
-        ApiError::of(&kube::Error::Api(Box::new(status)))
+        ApiError::classify(&kube::Error::Api(Box::new(status)))
     }
 
     #[test]

@@ -34,9 +34,9 @@ const SILENCE: Duration = Duration::from_secs(5);
 pub async fn once(config: Config) -> Result<Client, ApiError> {
     let namespace = config.default_namespace.clone();
     let Some(stream) = stream(&config).await? else {
-        return Client::try_from(config).map_err(|e| ApiError::of(&e));
+        return Client::try_from(config).map_err(|e| ApiError::classify(&e));
     };
-    let to_api_error = |error: kube::Error| ApiError::of(&error);
+    let to_api_error = |error: kube::Error| ApiError::classify(&error);
     let (base, auth) = (
         config.base_uri_layer(),
         config.auth_layer().map_err(to_api_error)?,
@@ -80,7 +80,7 @@ async fn stream(
     };
     let mut tls = config
         .rustls_client_config()
-        .map_err(|e| ApiError::of(&e))?;
+        .map_err(|e| ApiError::classify(&e))?;
     tls.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
     let name = config
         .tls_server_name

@@ -14,7 +14,7 @@ use super::raw::RawObject;
 
 /// The CRDs that a cluster has.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct Crds {
     /// Usable CRDs, sorted by name.
     pub crds: Vec<Arc<Crd>>,
     /// Names of unusable CRDs, each with the reason.
@@ -25,29 +25,30 @@ pub struct Found {
 ///
 /// # Errors
 /// Fails if the API server does not answer, or refuses.
-pub async fn read(client: Client) -> Result<Found, ApiError> {
+pub async fn read(client: Client) -> Result<Crds, ApiError> {
     let api: Api<RawObject> = Api::all_with(client, &crd_resource());
     let mut params = ListParams::default();
-    let mut definitions = Found::default();
+    let mut found = Crds::default();
     loop {
-        let page = api.list(&params).await.map_err(|e| ApiError::of(&e))?;
+        let page = api
+            .list(&params)
+            .await
+            .map_err(|e| ApiError::classify(&e))?;
         for raw in &page.items {
             match raw.to_object(&GroupKind::CRD) {
                 Ok(object) => {
                     if let Node::Crd(crd) = object.node {
-                        definitions.crds.push(crd);
+                        found.crds.push(crd);
                     }
                 }
                 Err(why) => {
-                    definitions
-                        .odd
-                        .push((raw.header().name.clone(), why.to_string()));
+                    found.odd.push((raw.header().name.clone(), why.to_string()));
                 }
             }
         }
         match page.metadata.continue_ {
             Some(token) if !token.is_empty() => params = params.continue_token(&token),
-            _ => return Ok(definitions),
+            _ => return Ok(found),
         }
     }
 }

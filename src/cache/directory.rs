@@ -15,14 +15,14 @@ use crate::engine::model::selector::Labels;
 use crate::engine::state::snapshot::{Change, Snapshot};
 
 mod counts;
-mod doubles;
+mod duplicates;
 mod generated_routes;
 mod scopes;
 mod surroundings;
 
 pub use counts::Counts;
-use doubles::differ;
-pub use doubles::{Double, written_twice};
+use duplicates::differ;
+pub use duplicates::{Duplicate, written_twice};
 use scopes::cluster_scoped;
 use surroundings::{surroundings, without_absent};
 
@@ -58,7 +58,7 @@ pub struct Loaded {
     pub generated: BTreeSet<ObjectKey>,
 
     /// Objects that are written again, in the order of appearance.
-    pub doubles: Vec<Double>,
+    pub duplicates: Vec<Duplicate>,
     /// Objects per kind.
     pub counts: Counts,
     /// Parts that could not be used, with the reason.
@@ -74,7 +74,7 @@ pub fn load(paths: &[PathBuf], rules: &Arc<ProfileRules>, namespace: &str) -> Lo
 }
 
 /// A manifest that is an object.
-struct Found {
+struct ObjectManifest {
     /// The version in its `apiVersion`.
     version: Arc<str>,
     gk: GroupKind,
@@ -85,7 +85,7 @@ struct Found {
 }
 
 /// An object that was read, or why it cannot be used.
-struct Taken {
+struct LoadedObject {
     origin: Origin,
     object: Result<Object, Unusable>,
     judged: Judged,
@@ -177,7 +177,7 @@ impl Loaded {
             interner.text(&mut version);
             let mut raw = RawObject::read(manifest.json.get());
             raw.intern(interner);
-            Found {
+            ObjectManifest {
                 version,
                 gk: manifest.gk,
                 origin: manifest.origin,
@@ -186,7 +186,7 @@ impl Loaded {
             }
         });
         parsed.retain_mut(
-            |Found {
+            |ObjectManifest {
                  gk, origin, raw, ..
              }| {
                 interner.kind(gk);
@@ -208,7 +208,7 @@ impl Loaded {
         let mut age = Timestamp::MAX
             .saturating_sub(SignedDuration::from_secs(count))
             .unwrap_or(Timestamp::MAX);
-        for Found {
+        for ObjectManifest {
             version,
             gk,
             raw,
@@ -245,12 +245,12 @@ impl Loaded {
     fn take(
         &mut self,
         base: Option<&Snapshot>,
-        parsed: Vec<Found>,
+        parsed: Vec<ObjectManifest>,
         definitions: &Definitions,
         problems: &mut Vec<Problem>,
     ) {
         let taken = each(parsed, |interner, manifest| {
-            let Found {
+            let ObjectManifest {
                 gk,
                 raw,
                 version,
@@ -270,14 +270,14 @@ impl Loaded {
                     .is_none()
                     .then(|| problem(&gk, &origin, &raw, &why.to_string())),
             });
-            Taken {
+            LoadedObject {
                 origin,
                 object,
                 judged,
             }
         });
         let mut places = HashMap::new();
-        for Taken {
+        for LoadedObject {
             origin,
             object,
             judged,
@@ -317,7 +317,7 @@ impl Loaded {
             .or_insert(self.objects.len());
         if let Some(first) = self.origins.insert(object.key.clone(), origin.clone()) {
             let before = self.objects.get(place);
-            self.doubles.push(Double {
+            self.duplicates.push(Duplicate {
                 key: object.key.clone(),
                 first,
                 again: origin,
@@ -449,13 +449,15 @@ fn placed(mut header: Header, gk: &GroupKind, is_global: bool, namespace: &str) 
 }
 
 /// The CRDs among the files.
-fn definitions(parsed: &[Found]) -> Vec<Arc<Crd>> {
+fn definitions(parsed: &[ObjectManifest]) -> Vec<Arc<Crd>> {
     let definitions = parsed
         .iter()
         .filter(|manifest| manifest.gk == GroupKind::CRD);
-    let read = definitions.filter_map(|Found { gk, raw, .. }| match raw.to_object(gk).ok()?.node {
-        Node::Crd(crd) => Some(crd),
-        _ => None,
+    let read = definitions.filter_map(|ObjectManifest { gk, raw, .. }| {
+        match raw.to_object(gk).ok()?.node {
+            Node::Crd(crd) => Some(crd),
+            _ => None,
+        }
     });
     read.collect()
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::ignored::Ignored;
 use super::manifest::Manifests;
 use super::parallel::parallel_map;
-use super::skipped::What;
+use super::skipped::SkippedFileType;
 use crate::reading::{self, Pipes};
 
 /// The largest file to read, in bytes.
@@ -22,7 +22,7 @@ const DEPTH: u32 = 32;
 pub const STDIN: &str = "standard input";
 
 /// A file to read, or why it is not read.
-pub(super) type Found = Result<PathBuf, (PathBuf, Refusal)>;
+pub(super) type FoundFile = Result<PathBuf, (PathBuf, Refusal)>;
 
 /// Why a file is not read.
 #[derive(Clone, Debug)]
@@ -46,8 +46,8 @@ pub enum Links {
 }
 
 /// Reads files that [`files`] found.
-pub(super) fn read_found(files_found: &[Found]) -> Manifests {
-    let length = |file: &Found| match file {
+pub(super) fn read_found(files_found: &[FoundFile]) -> Manifests {
+    let length = |file: &FoundFile| match file {
         Ok(path) => fs::metadata(path).map_or(0, |metadata| metadata.len()),
         Err(_) => 0,
     };
@@ -56,7 +56,7 @@ pub(super) fn read_found(files_found: &[Found]) -> Manifests {
     while !remaining.is_empty() {
         let small = remaining.iter().take_while(|file| length(file) < LARGE);
         let (small, others) = remaining.split_at(small.count());
-        let read = |(): &mut (), file: &Found| read_one(&manifests, file, Manifests::add);
+        let read = |(): &mut (), file: &FoundFile| read_one(&manifests, file, Manifests::add);
         for part in parallel_map(small, || (), read) {
             manifests.append(part);
         }
@@ -115,7 +115,7 @@ pub fn text(path: &Path) -> Result<String, String> {
 
 fn read_one(
     settings_of: &Manifests,
-    found_file: &Found,
+    found_file: &FoundFile,
     add: impl Fn(&mut Manifests, &str, &str),
 ) -> Manifests {
     let mut manifests = settings_of.empty_like();
@@ -124,7 +124,7 @@ fn read_one(
             let file = path.display().to_string();
             match text(path) {
                 Ok(text) => {
-                    if let Some(what) = What::of_place(path, &text) {
+                    if let Some(what) = SkippedFileType::of_place(path, &text) {
                         manifests.skip(&file, 0, what);
                         return manifests;
                     }
@@ -152,7 +152,7 @@ fn read_one(
 
 /// The files to read: those that are named, and in directories those with a known extension, sorted by name. Each
 /// directory is entered once, so that circular links do no harm.
-pub(super) fn files(paths: &[PathBuf], links: Links) -> Vec<Found> {
+pub(super) fn files(paths: &[PathBuf], links: Links) -> Vec<FoundFile> {
     let mut files = Vec::new();
     let mut entered = HashSet::new();
     for path in paths {
@@ -177,7 +177,7 @@ struct Walk<'a> {
     /// The real path, which links must not leave; `None` if all links are followed.
     root: Option<PathBuf>,
     entered: &'a mut HashSet<PathBuf>,
-    files: &'a mut Vec<Found>,
+    files: &'a mut Vec<FoundFile>,
 }
 
 // === impl Walk ===

@@ -42,7 +42,7 @@ pub struct GuardrailStatus {
 
 /// The inputs and the result of the last count.
 #[derive(Default)]
-struct Last {
+struct LastCount {
     /// Weak, so as not to keep them in memory.
     snapshot: Weak<Snapshot>,
     guardrails: Weak<Guardrails>,
@@ -58,7 +58,7 @@ struct Last {
 impl GuardrailStatus {
     /// Counts again when something has changed. Does not return unless counting panics.
     pub async fn run(self) -> String {
-        let mut last = Last::default();
+        let mut last = LastCount::default();
         let mut pause = self.every;
         loop {
             sleep(pause).await;
@@ -132,7 +132,7 @@ impl GuardrailStatus {
         stored: &[StoredGuardrail],
         counts: &BTreeMap<String, Count>,
         now: &str,
-        last: &mut Last,
+        last: &mut LastCount,
     ) {
         let Some(client) = &self.client else {
             return;
@@ -182,13 +182,13 @@ async fn write(
     status: Status,
 ) -> Result<Status, kube::Error> {
     let object = api.get(name).await?;
-    let has = object.data.get("status").cloned();
-    let has: Option<Status> = has.and_then(|has| serde_json::from_value(has).ok());
-    let status = match &has {
-        Some(has) => status.since(has),
+    let stored = object.data.get("status").cloned();
+    let stored: Option<Status> = stored.and_then(|stored| serde_json::from_value(stored).ok());
+    let status = match &stored {
+        Some(stored) => status.since(stored),
         None => status,
     };
-    if has.as_ref() == Some(&status) {
+    if stored.as_ref() == Some(&status) {
         return Ok(status);
     }
     let patch = json!({

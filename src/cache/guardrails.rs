@@ -50,7 +50,7 @@ struct Sources {
 
 impl StoredGuardrail {
     /// Reads an object.
-    pub(super) fn of(raw: &RawObject) -> Self {
+    pub(super) fn read(raw: &RawObject) -> Self {
         let name = raw.header().name.clone();
         let spec = raw.spec.as_ref().map_or("null", |spec| spec.get());
         let read = Guardrail::read(&name, spec);
@@ -73,7 +73,7 @@ impl StoredGuardrail {
 pub fn among(manifests: &Manifests) -> Vec<StoredGuardrail> {
     let objects = manifests.objects.iter();
     let guardrails = objects.filter(|one| is_guardrail(&one.gk));
-    let read = guardrails.map(|one| StoredGuardrail::of(&RawObject::read(one.json.get())));
+    let read = guardrails.map(|one| StoredGuardrail::read(&RawObject::read(one.json.get())));
     read.collect()
 }
 

@@ -20,7 +20,7 @@ use crate::registration::Resource;
 
 use super::guardrails::StoredGuardrail;
 use super::raw::RawObject;
-use super::watch::{Event, Partly, Source, follow};
+use super::watch::{Event, PartialRead, Source, follow};
 use super::webhooks::Watched;
 use super::{Published, Settings};
 
@@ -339,7 +339,7 @@ impl Kinds {
     fn follow(&mut self, gk: &GroupKind, resource: &ApiResource) -> AbortHandle {
         let (source, resource) = (self.source.clone(), resource.clone());
         if let Some(events) = self.guardrails.clone().filter(|_| is_guardrail(gk)) {
-            let read = |raw: &mut RawObject, _: &GroupKind| Ok(StoredGuardrail::of(raw));
+            let read = |raw: &mut RawObject, _: &GroupKind| Ok(StoredGuardrail::read(raw));
             let watch = follow(source, gk.clone(), resource, events, read, |event| event);
             return self.tasks.spawn(watch);
         }
@@ -395,7 +395,7 @@ fn once(
     known: &Published,
     keeps: &RetainedFields,
     interner: &mut Interner,
-) -> Result<Arc<Object>, Partly<Arc<Object>>> {
+) -> Result<Arc<Object>, PartialRead<Arc<Object>>> {
     let kept = |mut object: Object| {
         object.trim(keeps);
         match known.load().get(&object.key) {
@@ -405,7 +405,7 @@ fn once(
     };
     raw.to_interned(gk, interner).map(kept).map_err(|why| {
         let left = raw.outline(gk, raw.header(), &why).map(kept);
-        Partly { why, left }
+        PartialRead { why, left }
     })
 }
 

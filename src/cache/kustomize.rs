@@ -56,7 +56,7 @@ pub(super) struct Kustomizations {
 
 impl Kustomization {
     /// Reads the kustomization of a directory, if there is one.
-    fn of(dir: &Path) -> Option<Self> {
+    fn in_directory(dir: &Path) -> Option<Self> {
         let mut files = NAMES.iter().map(|name| dir.join(name));
         let file = files.find(|file| file.is_file())?;
         let read = text(&file).ok();
@@ -115,7 +115,7 @@ impl Kustomizations {
             } else {
                 dir
             };
-            Kustomization::of(dir)
+            Kustomization::in_directory(dir)
         });
         Self {
             by_dir: kustomizations
@@ -132,7 +132,7 @@ impl Kustomizations {
             if all.by_dir.contains_key(&next) {
                 continue;
             }
-            if let Some(kustomization) = Kustomization::of(&next) {
+            if let Some(kustomization) = Kustomization::in_directory(&next) {
                 open.extend(kustomization.dirs.iter().cloned());
                 all.by_dir.insert(next, kustomization);
             }

@@ -21,23 +21,23 @@ use crate::engine::model::object::{
 use crate::engine::state::snapshot::Snapshot;
 
 use super::api_error::ApiError;
-use super::crds::{self, Found};
+use super::crds::{self, Crds};
 use super::kinds::{core_kinds, resource};
 use super::raw::RawObject;
 use super::served::Served;
 
 mod around;
 mod fetch;
-mod gathered;
+mod list_results;
 
 use fetch::{Fetch, ListedKind};
 pub(super) use fetch::{is_name, pages, text};
-use gathered::Gathered;
-pub use gathered::{Missing, Unseen};
+use list_results::ListResults;
+pub use list_results::{Missing, MissingPart};
 
 /// How much of a cluster a command needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wants {
+pub enum ReadScope {
     /// All policies, and everything that they may act on.
     Everything,
     /// The objects needed to find the policies that act on these objects.
@@ -68,7 +68,7 @@ pub fn shown(snapshot: &Snapshot) -> Vec<Object> {
 const AT_ONCE: usize = 16;
 
 /// The CRDs, available once the request for them is finished.
-type Definitions = Shared<BoxFuture<'static, Result<Arc<Found>, ApiError>>>;
+type Definitions = Shared<BoxFuture<'static, Result<Arc<Crds>, ApiError>>>;
 
 /// Reads a cluster once. It requests the CRDs while discovery is still in progress.
 #[derive(Clone)]
@@ -99,7 +99,9 @@ impl Reader {
             // A user who may not use discovery may still be allowed to list CRDs.
             Err(_) => {
                 if let Ok(definitions_read) = definitions.clone().await {
-                    served.add_missing(Served::of(definitions_read.crds.iter().map(AsRef::as_ref)));
+                    served.add_missing(Served::from_crds(
+                        definitions_read.crds.iter().map(AsRef::as_ref),
+                    ));
                 }
             }
         }
@@ -125,7 +127,7 @@ impl Reader {
     ///
     /// # Errors
     /// Fails if they cannot be listed.
-    pub async fn definitions(&self) -> Result<Arc<Found>, ApiError> {
+    pub async fn definitions(&self) -> Result<Arc<Crds>, ApiError> {
         self.definitions.clone().await
     }
 
@@ -140,7 +142,7 @@ impl Reader {
         }
     }
 
-    /// Who asks, if the API server says so.
+    /// The user who asks, if the API server names it.
     pub async fn user(&self) -> Option<String> {
         let api: Api<SelfSubjectReview> = Api::all(self.fetch.client.clone());
         let asked = SelfSubjectReview::default();
@@ -160,7 +162,7 @@ impl Reader {
     }
 
     /// Reads the wanted objects. Those that cannot be read are in `missing`.
-    pub async fn read(&self, rules: &Arc<ProfileRules>, wants: &Wants) -> Listed {
+    pub async fn read(&self, rules: &Arc<ProfileRules>, read_scope: &ReadScope) -> Listed {
         // A CRD decides which version to list; kinds with a single version need not wait for theirs.
         let (listed, unlisted): (Vec<ListedKind>, Vec<GroupKind>) = self.policies(rules);
         let policies = self.lists(listed);
@@ -169,22 +171,25 @@ impl Reader {
             let others = self.others(rules, &unlisted, definitions.as_deref().ok());
             (self.lists(others).await, definitions)
         };
-        let targets = self.targets(wants);
+        let targets = self.targets(read_scope);
         let (policies, (others, definitions), targets) = tokio::join!(policies, others, targets);
-        let mut gathered = policies.and(others).and(targets);
+        let mut results = policies.and(others).and(targets);
         match &definitions {
             Ok(listed_definitions) => {
                 for (name, why) in &listed_definitions.odd {
                     let why = ApiError::Failed(why.clone());
-                    gathered.miss(Unseen::Definition(name.clone()), why);
+                    results.miss(MissingPart::Definition(name.clone()), why);
                 }
             }
-            Err(why) => gathered.miss(Unseen::Definitions(self.unexplained(rules)), why.clone()),
+            Err(why) => results.miss(
+                MissingPart::Definitions(self.unexplained(rules)),
+                why.clone(),
+            ),
         }
         if !self.served.kinds().any(|(gk, _)| is_gateway_kind(gk)) {
-            gathered.miss(Unseen::GatewayApi, ApiError::NotServed);
+            results.miss(MissingPart::GatewayApi, ApiError::NotServed);
         }
-        gathered.listed(rules, definitions.as_deref().ok())
+        results.listed(rules, definitions.as_deref().ok())
     }
 
     /// Kinds named like policy kinds for which there is no profile.
@@ -220,7 +225,7 @@ impl Reader {
         &self,
         rules: &ProfileRules,
         unlisted: &[GroupKind],
-        definitions: Option<&Found>,
+        definitions: Option<&Crds>,
     ) -> Vec<ListedKind> {
         let Some(known_definitions) = definitions else {
             return unlisted.iter().filter_map(|gk| self.reach(gk)).collect();
@@ -248,9 +253,9 @@ impl Reader {
         crds.filter_map(reach).collect()
     }
 
-    async fn targets(&self, wants: &Wants) -> Gathered {
-        let keys = match wants {
-            Wants::Around(keys) if around::is_little(keys) => {
+    async fn targets(&self, read_scope: &ReadScope) -> ListResults {
+        let keys = match read_scope {
+            ReadScope::Around(keys) if around::is_little(keys) => {
                 let kinds_needed = around::needed_whole(keys);
                 let all_of_kinds = self.lists(
                     kinds_needed
@@ -261,8 +266,8 @@ impl Reader {
                 let (listed, around) = tokio::join!(all_of_kinds, self.around(keys));
                 return listed.and(around);
             }
-            Wants::Around(keys) => keys.as_slice(),
-            Wants::Everything => &[],
+            ReadScope::Around(keys) => keys.as_slice(),
+            ReadScope::Everything => &[],
         };
         let kinds = watched_gateway_kinds().chain(core_kinds().map(|(gk, _)| gk));
         let kinds = kinds.filter_map(|gk| self.reach(&gk)).collect();
@@ -273,8 +278,8 @@ impl Reader {
     }
 
     /// Reads the objects needed to find the policies that act on routes.
-    async fn around(&self, keys: &[ObjectKey]) -> Gathered {
-        let mut gathered = Gathered::default();
+    async fn around(&self, keys: &[ObjectKey]) -> ListResults {
+        let mut results = ListResults::default();
         let mut asked = BTreeSet::new();
         let mut needed: Vec<ObjectKey> = keys.iter().flat_map(around::needed_for).collect();
         while !needed.is_empty() {
@@ -286,39 +291,39 @@ impl Reader {
                 .into_iter()
                 .filter(|key| !asked.contains(key))
                 .collect();
-            gathered = gathered.and(related);
+            results = results.and(related);
         }
         // If an object does not exist, list its kind, so that an error can suggest another name.
-        let absent = keys.iter().filter(|key| gathered.lacks(key));
+        let absent = keys.iter().filter(|key| results.lacks(key));
         let kinds: BTreeSet<&GroupKind> = absent.map(|key| &key.gk).collect();
         let kinds = kinds.into_iter().filter_map(|gk| self.reach(gk)).collect();
-        gathered.and(self.lists(kinds).await)
+        results.and(self.lists(kinds).await)
     }
 
-    async fn lists(&self, kinds: Vec<ListedKind>) -> Gathered {
+    async fn lists(&self, kinds: Vec<ListedKind>) -> ListResults {
         let lists = kinds.into_iter().map(|kind| async move {
             let list = self.fetch.list(&kind).await;
             (kind.gk, list)
         });
-        let mut gathered = Gathered::default();
+        let mut results = ListResults::default();
         for (gk, list) in join_all(lists).await {
-            gathered.list(gk, list);
+            results.list(gk, list);
         }
-        gathered
+        results
     }
 
-    async fn gets(&self, keys: impl Iterator<Item = &ObjectKey>) -> Gathered {
+    async fn gets(&self, keys: impl Iterator<Item = &ObjectKey>) -> ListResults {
         let kinds = keys.filter_map(|key| Some((key, self.reach(&key.gk)?)));
         let gets = kinds.map(|(key, kind)| async move {
             let result = self.fetch.get(&kind, key).await;
             (key.clone(), result)
         });
-        let mut gathered = Gathered::default();
+        let mut results = ListResults::default();
         let mut gets = stream::iter(gets).buffer_unordered(AT_ONCE);
         while let Some((key, result)) = gets.next().await {
-            gathered.object(key, result);
+            results.object(key, result);
         }
-        gathered
+        results
     }
 
     /// The API resource of a kind, if it is served.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::parallel::parallel_map;
-use super::skipped::{Skipped, What, is_templated, looks_like_manifest};
+use super::skipped::{Skipped, SkippedFileType, is_templated, looks_like_manifest};
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 
@@ -18,7 +18,7 @@ mod transcode;
 
 pub(super) use documents::{Document, documents};
 use documents::{Form, blank_lines, is_crowd};
-use parse::{Head, Inside, Yaml, each_item, json, yaml};
+use parse::{ContainingList, Head, Yaml, each_item, json, yaml};
 use read_budget::{ReadBudget, crowd};
 use transcode::TOO_LONG;
 
@@ -186,7 +186,7 @@ impl Manifests {
     }
 
     /// Records something that is not a manifest.
-    pub(super) fn skip(&mut self, file: &str, line: u64, what: What) {
+    pub(super) fn skip(&mut self, file: &str, line: u64, what: SkippedFileType) {
         let file = file.to_owned();
         self.skipped.push(Skipped { file, line, what });
     }
@@ -197,7 +197,7 @@ impl Manifests {
         if self.objects.is_empty() {
             return;
         }
-        let is_lost = |skipped: &Skipped| skipped.what == What::Other;
+        let is_lost = |skipped: &Skipped| skipped.what == SkippedFileType::Other;
         let (lost, kept) = std::mem::take(&mut self.skipped)
             .into_iter()
             .partition(is_lost);
@@ -279,7 +279,7 @@ impl Manifests {
 
     /// A document that cannot be parsed may not be meant for attache.
     fn unread(&mut self, file: &str, document: &Document<'_>, place: (u64, u64), why: &str) {
-        match What::of_broken(file, document.text) {
+        match SkippedFileType::of_broken(file, document.text) {
             Some(what) => self.skip(file, document.line, what),
             None => self.broken(file, document.text, place, why),
         }
@@ -287,12 +287,18 @@ impl Manifests {
 
     fn add_object(&mut self, file: &str, line: u64, text: String) {
         match RawValue::from_string(text) {
-            Ok(json) => self.add_value(file, line, Cow::Owned(json), &Inside::default()),
+            Ok(json) => self.add_value(file, line, Cow::Owned(json), &ContainingList::default()),
             Err(error) => self.problem(file, (line, 0), &error.to_string()),
         }
     }
 
-    fn add_value(&mut self, file: &str, line: u64, json: Cow<'_, RawValue>, inside: &Inside<'_>) {
+    fn add_value(
+        &mut self,
+        file: &str,
+        line: u64,
+        json: Cow<'_, RawValue>,
+        inside: &ContainingList<'_>,
+    ) {
         let head: Head<'_> = serde_json::from_str(json.get()).unwrap_or_default();
         let (api_version, kind) = match (Head::text(head.api_version), Head::text(head.kind)) {
             // In a typed list, items may leave out apiVersion and kind.
@@ -302,14 +308,14 @@ impl Manifests {
             }
             (Some(api_version), Some(kind)) => (api_version, kind),
             _ => {
-                return match What::of_value(file, &head.sketch()) {
+                return match SkippedFileType::of_value(file, &head.sketch()) {
                     Some(what) => self.skip(file, line, what),
                     None => self.foreign(file, line, NO_MANIFEST),
                 };
             }
         };
         if is_templated(&head.sketch()) {
-            return self.skip(file, line, What::Template);
+            return self.skip(file, line, SkippedFileType::Template);
         }
         if api_version.matches('/').count() > 1 {
             let why =
@@ -329,7 +335,7 @@ impl Manifests {
             return each_item(items, |i, item| {
                 // The rest exceeds the budget, which is reported later.
                 if !is_crowd(i, bytes) {
-                    let inside = Inside {
+                    let inside = ContainingList {
                         items: vec![i],
                         version_and_kind,
                     };

@@ -38,7 +38,7 @@ pub type Serve = Box<dyn Fn(&Pair) -> Result<(), String> + Send + Sync>;
 
 /// Where the certificates are kept.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct ManagedCertificates {
     /// The namespace of the Secret.
     pub namespace: String,
     /// The name of the Secret.
@@ -61,17 +61,17 @@ pub struct OwnState {
 pub struct OwnCertificates {
     client: Client,
     configurations: WebhookConfigurations,
-    kept: Kept,
+    managed: ManagedCertificates,
     serve: Serve,
     served: Option<Stored>,
     state: Arc<OwnState>,
 }
 
 /// The result of one attempt.
-enum Left {
+enum Attempt {
     Done,
     /// Another replica wrote between our read and our write.
-    Overtaken,
+    Conflict,
 }
 
 // === impl OwnState ===
@@ -104,12 +104,12 @@ impl OwnState {
 
 impl OwnCertificates {
     /// Creates the task; nothing happens before [`OwnCertificates::run`].
-    pub fn new(client: Client, kept: Kept, serve: Serve) -> Self {
+    pub fn new(client: Client, managed: ManagedCertificates, serve: Serve) -> Self {
         let waits = "waits for the first answer of the API server".to_owned();
         Self {
-            configurations: WebhookConfigurations::new(client.clone(), kept.webhooks.clone()),
+            configurations: WebhookConfigurations::new(client.clone(), managed.webhooks.clone()),
             client,
-            kept,
+            managed,
             serve,
             served: None,
             state: Arc::new(OwnState {
@@ -126,7 +126,7 @@ impl OwnCertificates {
 
     /// Runs for ever.
     pub async fn run(mut self) -> String {
-        let poll = POLL.min(self.kept.rotation.life / 60);
+        let poll = POLL.min(self.managed.rotation.life / 60);
         loop {
             let trouble = self.round().await.err();
             if self.state.note(trouble.clone()) {
@@ -143,14 +143,14 @@ impl OwnCertificates {
     async fn round(&mut self) -> Result<(), String> {
         for _ in 0..ATTEMPTS {
             match self.attempt().await? {
-                Left::Overtaken => {}
-                Left::Done => return Ok(()),
+                Attempt::Conflict => {}
+                Attempt::Done => return Ok(()),
             }
         }
         Err("others write the Secret or the webhook configurations all the time".to_owned())
     }
 
-    async fn attempt(&mut self) -> Result<Left, String> {
+    async fn attempt(&mut self) -> Result<Attempt, String> {
         let mut configurations = Vec::new();
         for endpoint in Endpoint::ALL {
             if let Some(configuration) = self.configuration(endpoint).await? {
@@ -158,7 +158,7 @@ impl OwnCertificates {
             }
         }
         if configurations.is_empty() {
-            let name = &self.kept.webhooks;
+            let name = &self.managed.webhooks;
             return Err(format!("there is no webhook configuration {name}"));
         }
         let bundles = configurations
@@ -167,7 +167,7 @@ impl OwnCertificates {
         let bundles: Vec<String> = bundles.collect();
         let known = self.secret().await?;
         let stored = known.as_ref().and_then(contents);
-        let step = self.kept.rotation.step(
+        let step = self.managed.rotation.step(
             stored.as_ref(),
             self.served.as_ref(),
             &bundles,
@@ -177,14 +177,18 @@ impl OwnCertificates {
         let current = match (step, stored) {
             (Step::Write(new, why), _) => {
                 if !self.write(known, &new).await? {
-                    return Ok(Left::Overtaken);
+                    return Ok(Attempt::Conflict);
                 }
-                tracing::info!(secret = self.kept.secret, why, "own certificates written");
+                tracing::info!(
+                    secret = self.managed.secret,
+                    why,
+                    "own certificates written"
+                );
                 new
             }
             (Step::Keep, Some(stored)) => stored,
             // There is something to keep only if it could be read.
-            (Step::Keep, None) => return Ok(Left::Overtaken),
+            (Step::Keep, None) => return Ok(Attempt::Conflict),
         };
         if self.served.as_ref().map(|served| &served.pair) != Some(&current.pair) {
             (self.serve)(&current.pair)?;
@@ -193,14 +197,14 @@ impl OwnCertificates {
         self.served = Some(current);
         for (endpoint, configuration) in &configurations {
             if !self.publish(*endpoint, configuration, &bundle).await? {
-                return Ok(Left::Overtaken);
+                return Ok(Attempt::Conflict);
             }
         }
-        Ok(Left::Done)
+        Ok(Attempt::Done)
     }
 
     async fn secret(&self) -> Result<Option<Secret>, String> {
-        let name = &self.kept.secret;
+        let name = &self.managed.secret;
         match answer(self.secrets().get(name)).await? {
             Ok(secret) => Ok(Some(secret)),
             Err(error) if has_code(&error, NOT_FOUND) => Ok(None),
@@ -212,7 +216,7 @@ impl OwnCertificates {
     async fn write(&self, known: Option<Secret>, new: &Stored) -> Result<bool, String> {
         let is_new = known.is_none();
         let mut secret = known.unwrap_or_default();
-        secret.metadata.name = Some(self.kept.secret.clone());
+        secret.metadata.name = Some(self.managed.secret.clone());
         let (label, value) = LABEL;
         secret
             .labels_mut()
@@ -223,7 +227,7 @@ impl OwnCertificates {
         let written = if is_new {
             answer(api.create(&params, &secret)).await?
         } else {
-            answer(api.replace(&self.kept.secret, &params, &secret)).await?
+            answer(api.replace(&self.managed.secret, &params, &secret)).await?
         };
         match written {
             Ok(_) => Ok(true),
@@ -233,9 +237,9 @@ impl OwnCertificates {
     }
 
     fn failed(&self, verb: &str, error: &kube::Error) -> String {
-        let Kept {
+        let ManagedCertificates {
             namespace, secret, ..
-        } = &self.kept;
+        } = &self.managed;
         format!(
             "failed to {verb} Secret {namespace}/{secret}: {}",
             short(error)
@@ -292,7 +296,7 @@ impl OwnCertificates {
     }
 
     fn secrets(&self) -> Api<Secret> {
-        Api::namespaced(self.client.clone(), &self.kept.namespace)
+        Api::namespaced(self.client.clone(), &self.managed.namespace)
     }
 }
 

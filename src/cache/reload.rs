@@ -54,7 +54,7 @@ impl Directory {
     /// Reads the directory once. The fingerprint is taken first, so that a file that changes during the read is read
     /// again.
     pub fn load(&self) -> Reading {
-        let fingerprint = Fingerprint::of(&self.paths, self.links);
+        let fingerprint = Fingerprint::from_paths(&self.paths, self.links);
         let manifests = unbuilt(&self.paths, self.links);
         Reading {
             guardrails: guardrails::among(&manifests),
@@ -73,7 +73,7 @@ impl Directory {
 
 impl Fingerprint {
     /// The state of these files and directories now.
-    pub fn of(paths: &[PathBuf], links: Links) -> Self {
+    pub fn from_paths(paths: &[PathBuf], links: Links) -> Self {
         let files = directory::files(paths, links).into_iter();
         let facts = files.map(|file| {
             let path = match file {
@@ -123,7 +123,7 @@ pub async fn watch_directory(
         let before = seen.clone();
         // Reading files blocks the thread.
         let looked = tokio::task::spawn_blocking(move || {
-            (changed || Fingerprint::of(&shared.paths, shared.links) != before)
+            (changed || Fingerprint::from_paths(&shared.paths, shared.links) != before)
                 .then(|| shared.load())
         });
         let reading = match looked.await {
@@ -145,7 +145,7 @@ pub fn log(loaded: &Loaded, from: &str) {
         problem.log();
     }
     tracing::info!("{}", loaded.counts.summary(from));
-    if let Some(line) = directory::written_twice(&loaded.doubles) {
+    if let Some(line) = directory::written_twice(&loaded.duplicates) {
         tracing::warn!("{line}");
     }
 }

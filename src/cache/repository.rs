@@ -7,11 +7,11 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 
 use super::exec::{self, ExecError};
-use super::files::{Found, Links, files, read_found};
+use super::files::{FoundFile, Links, files, read_found};
 pub use super::kustomize::normal;
 use super::kustomize::{Kustomization, Kustomizations};
 use super::manifest::{Manifest, Manifests, Origin, documents};
-use super::skipped::{Skipped, What};
+use super::skipped::{Skipped, SkippedFileType};
 use crate::engine::model::ids::GroupKind;
 use crate::engine::model::literal;
 
@@ -103,7 +103,7 @@ pub fn read(paths: &[PathBuf], links: Links) -> Repository {
 
 /// Reads the files that are not part of a build.
 fn not_built(
-    files_found: Vec<Found>,
+    files_found: Vec<FoundFile>,
     paths: &[PathBuf],
     all: &Kustomizations,
     built: &BTreeSet<PathBuf>,
@@ -122,7 +122,7 @@ fn not_built(
             Some(reader) => skipped.push(Skipped {
                 file: path.display().to_string(),
                 line: 0,
-                what: What::Patch(reader.file.display().to_string()),
+                what: SkippedFileType::Patch(reader.file.display().to_string()),
             }),
         }
     }
@@ -211,7 +211,7 @@ fn build(root: &Kustomization, text: &str, sources: &BTreeSet<PathBuf>) -> Build
     let dir = shown(&root.dir);
     let mut manifests = Manifests::default();
     manifests.add(&dir, text);
-    let written = read_found(&sources.iter().cloned().map(Ok).collect::<Vec<Found>>());
+    let written = read_found(&sources.iter().cloned().map(Ok).collect::<Vec<FoundFile>>());
     let mut places: BTreeMap<(GroupKind, String), Vec<Origin>> = BTreeMap::new();
     for object in written.objects {
         let (gk, _, name) = name(&object);

@@ -144,7 +144,7 @@ impl Served {
     }
 
     /// The kinds that CRDs define.
-    pub fn of<'a>(crds: impl IntoIterator<Item = &'a Crd>) -> Self {
+    pub fn from_crds<'a>(crds: impl IntoIterator<Item = &'a Crd>) -> Self {
         let served = crds.into_iter().filter(|crd| !crd.served.is_empty());
         Self(
             served
@@ -268,5 +268,8 @@ async fn get<T: DeserializeOwned>(client: &Client, path: &str) -> Result<T, ApiE
     let request = hyper::Request::get(path).header(hyper::header::ACCEPT, ACCEPT);
     let request = request.body(Vec::new());
     let request = request.map_err(|error| ApiError::Failed(error.to_string()))?;
-    client.request(request).await.map_err(|e| ApiError::of(&e))
+    client
+        .request(request)
+        .await
+        .map_err(|e| ApiError::classify(&e))
 }

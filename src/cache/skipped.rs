@@ -15,12 +15,12 @@ pub struct Skipped {
     /// The line on which the document begins, from 1; 0 for the file as a whole.
     pub line: u64,
     /// The kind of file that it is instead.
-    pub what: What,
+    pub what: SkippedFileType,
 }
 
 /// Kinds of files that are not manifests.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum What {
+pub enum SkippedFileType {
     /// A template for Helm or another program.
     Template,
     /// `Chart.yaml` or a similar file.
@@ -39,7 +39,7 @@ pub enum What {
     Other,
 }
 
-impl fmt::Display for What {
+impl fmt::Display for SkippedFileType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Template => f.write_str("a template; --helm DIR renders a Helm chart"),
@@ -54,9 +54,9 @@ impl fmt::Display for What {
     }
 }
 
-// === impl What ===
+// === impl SkippedFileType ===
 
-impl What {
+impl SkippedFileType {
     /// Recognizes a file without apiVersion and kind by its name.
     pub(super) fn of_name(file: &str) -> Option<Self> {
         let name = Path::new(file).file_name()?.to_str()?.to_lowercase();
@@ -162,43 +162,49 @@ pub(super) fn is_templated(value: &Value) -> bool {
 mod tests {
     use serde_json::json;
 
-    use super::{What, is_template};
+    use super::{SkippedFileType, is_template};
 
     #[test]
     fn files_are_known_by_their_names() {
         for (file, what) in [
-            ("apps/shop/values.yaml", What::Values),
-            ("apps/shop/values-prod.yaml", What::Values),
-            ("apps/shop/prod.values.yml", What::Values),
-            ("Chart.yaml", What::Chart),
-            ("overlays/prod/kustomization.yml", What::Kustomization),
-            ("docker-compose.override.yaml", What::Compose),
-            ("compose.yaml", What::Compose),
-            ("mkdocs.yml", What::Tool("MkDocs")),
-            ("renovate.json", What::Tool("Renovate")),
+            ("apps/shop/values.yaml", SkippedFileType::Values),
+            ("apps/shop/values-prod.yaml", SkippedFileType::Values),
+            ("apps/shop/prod.values.yml", SkippedFileType::Values),
+            ("Chart.yaml", SkippedFileType::Chart),
+            (
+                "overlays/prod/kustomization.yml",
+                SkippedFileType::Kustomization,
+            ),
+            ("docker-compose.override.yaml", SkippedFileType::Compose),
+            ("compose.yaml", SkippedFileType::Compose),
+            ("mkdocs.yml", SkippedFileType::Tool("MkDocs")),
+            ("renovate.json", SkippedFileType::Tool("Renovate")),
         ] {
-            assert_eq!(What::of_name(file), Some(what), "{file}");
+            assert_eq!(SkippedFileType::of_name(file), Some(what), "{file}");
         }
-        assert_eq!(What::of_name("compositions.yaml"), None);
-        assert_eq!(What::of_name("routes.yaml"), None);
+        assert_eq!(SkippedFileType::of_name("compositions.yaml"), None);
+        assert_eq!(SkippedFileType::of_name("routes.yaml"), None);
     }
 
     #[test]
     fn a_manifest_that_lacks_something_is_no_other_file() {
         let half = json!({"kind": "HTTPRoute", "metadata": {"name": "a"}});
-        assert_eq!(What::of_value("a.yaml", &half), None);
+        assert_eq!(SkippedFileType::of_value("a.yaml", &half), None);
         assert_eq!(
-            What::of_value("a.yaml", &json!({"a": 1})),
-            Some(What::Other)
+            SkippedFileType::of_value("a.yaml", &json!({"a": 1})),
+            Some(SkippedFileType::Other)
         );
-        assert_eq!(What::of_value("a.yaml", &json!("hello")), Some(What::Other));
+        assert_eq!(
+            SkippedFileType::of_value("a.yaml", &json!("hello")),
+            Some(SkippedFileType::Other)
+        );
         let broken = "apiVersion: v1\nkind: [";
-        assert_eq!(What::of_broken("a.yaml", broken), None);
+        assert_eq!(SkippedFileType::of_broken("a.yaml", broken), None);
         assert_eq!(
-            What::of_broken("mkdocs.yml", "a: [b"),
-            Some(What::Tool("MkDocs"))
+            SkippedFileType::of_broken("mkdocs.yml", "a: [b"),
+            Some(SkippedFileType::Tool("MkDocs"))
         );
-        assert_eq!(What::of_broken("mkdocs.yml", broken), None);
+        assert_eq!(SkippedFileType::of_broken("mkdocs.yml", broken), None);
         assert!(is_template("name: {{ .Release.Name }}"));
         assert!(is_template("{% if a %}"));
         assert!(!is_template("a: {b: {c: d}}"));

@@ -85,7 +85,7 @@ pub async fn follow<T, M>(
     gk: GroupKind,
     resource: ApiResource,
     events: mpsc::Sender<M>,
-    mut read: impl FnMut(&mut RawObject, &GroupKind) -> Result<T, Partly<T>> + Send,
+    mut read: impl FnMut(&mut RawObject, &GroupKind) -> Result<T, PartialRead<T>> + Send,
     wrap: impl Fn(Event<T>) -> M + Send,
 ) where
     T: Send,
@@ -295,12 +295,12 @@ impl Backoff {
 }
 
 /// Why an object cannot be read completely, with the part of it that could be read.
-pub struct Partly<T> {
+pub struct PartialRead<T> {
     pub(super) why: Unreadable,
     pub(super) left: Option<T>,
 }
 
-impl<T> From<Unreadable> for Partly<T> {
+impl<T> From<Unreadable> for PartialRead<T> {
     fn from(why: Unreadable) -> Self {
         Self { why, left: None }
     }
@@ -322,14 +322,14 @@ impl Skipped {
     fn filter<T>(
         &mut self,
         raw: &mut RawObject,
-        read: &mut impl FnMut(&mut RawObject, &GroupKind) -> Result<T, Partly<T>>,
+        read: &mut impl FnMut(&mut RawObject, &GroupKind) -> Result<T, PartialRead<T>>,
     ) -> Option<T> {
         match read(raw, &self.gk) {
             Ok(object) => {
                 self.forget(raw);
                 Some(object)
             }
-            Err(Partly { why, left }) => {
+            Err(PartialRead { why, left }) => {
                 let key = raw.key(&self.gk);
                 if self.names.insert(key.clone()) {
                     // The contents of an object do not belong in the log, and its name only at `debug`.

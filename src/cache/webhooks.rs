@@ -32,7 +32,7 @@ const ATTEMPTS: usize = 3;
 
 /// The configurations to keep up to date.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct ManagedWebhooks {
     /// The name of both configurations.
     pub name: String,
     /// The file with the CA in PEM, read again each time; without it `caBundle` is left alone.
@@ -48,7 +48,7 @@ pub struct WebhookState(ArcSwap<BTreeMap<&'static str, Option<String>>>);
 /// The task that updates the configurations.
 pub struct Webhooks {
     configurations: WebhookConfigurations,
-    kept: Kept,
+    managed: ManagedWebhooks,
     watched: watch::Receiver<Watched>,
     state: Arc<WebhookState>,
     metrics: Arc<Metrics>,
@@ -57,11 +57,11 @@ pub struct Webhooks {
 }
 
 /// The result for one configuration.
-enum Left {
-    AsItWas,
+enum UpdateResult {
+    Unchanged,
     Applied,
     /// Somebody wrote between our read and our write, as other replicas do.
-    Overtaken,
+    Conflict,
 }
 
 // === impl WebhookState ===
@@ -99,20 +99,20 @@ impl Webhooks {
     /// Creates the task; nothing happens before [`Webhooks::run`].
     pub fn new(
         client: Client,
-        kept: Kept,
+        managed: ManagedWebhooks,
         watched: watch::Receiver<Watched>,
         metrics: Arc<Metrics>,
     ) -> Self {
         let state = Arc::new(WebhookState::default());
-        for endpoint in &kept.endpoints {
+        for endpoint in &managed.endpoints {
             state.note(
                 endpoint.word(),
                 Some("waits for the first list of definitions"),
             );
         }
         Self {
-            configurations: WebhookConfigurations::new(client, kept.name.clone()),
-            kept,
+            configurations: WebhookConfigurations::new(client, managed.name.clone()),
+            managed,
             watched,
             state,
             metrics,
@@ -146,14 +146,14 @@ impl Webhooks {
             return;
         };
         self.read_ca().await;
-        for endpoint in self.kept.endpoints.clone() {
-            let kept = self.keep(endpoint, &policies).await;
-            self.tell(endpoint, kept);
+        for endpoint in self.managed.endpoints.clone() {
+            let result = self.keep(endpoint, &policies).await;
+            self.tell(endpoint, result);
         }
     }
 
     async fn read_ca(&mut self) {
-        let Some(file) = &self.kept.ca else {
+        let Some(file) = &self.managed.ca else {
             return;
         };
         let path = file.clone();
@@ -177,48 +177,52 @@ impl Webhooks {
         }
     }
 
-    async fn keep(&self, endpoint: Endpoint, policies: &Policies) -> Result<Left, String> {
+    async fn keep(&self, endpoint: Endpoint, policies: &Policies) -> Result<UpdateResult, String> {
         for _ in 0..ATTEMPTS {
             match self.attempt(endpoint, policies).await? {
-                Left::Overtaken => {}
+                UpdateResult::Conflict => {}
                 left => return Ok(left),
             }
         }
         Err("others write it all the time".to_owned())
     }
 
-    async fn attempt(&self, endpoint: Endpoint, policies: &Policies) -> Result<Left, String> {
+    async fn attempt(
+        &self,
+        endpoint: Endpoint,
+        policies: &Policies,
+    ) -> Result<UpdateResult, String> {
         let Some(current) = self.configurations.get(endpoint).await? else {
-            let name = &self.kept.name;
+            let name = &self.managed.name;
             return match endpoint {
                 // The mutating webhook is optional.
-                Endpoint::Mutate => Ok(Left::AsItWas),
+                Endpoint::Mutate => Ok(UpdateResult::Unchanged),
                 Endpoint::Validate => Err(format!("there is no {} {name}", endpoint.kind())),
             };
         };
         let Some(wanted) = amendment(endpoint, &current, policies, self.ca.as_deref())? else {
-            return Ok(Left::AsItWas);
+            return Ok(UpdateResult::Unchanged);
         };
         let applied = self.configurations.apply(endpoint, FIELD_MANAGER, &wanted);
         Ok(if applied.await? {
-            Left::Applied
+            UpdateResult::Applied
         } else {
-            Left::Overtaken
+            UpdateResult::Conflict
         })
     }
 
-    fn tell(&self, endpoint: Endpoint, kept: Result<Left, String>) {
+    fn tell(&self, endpoint: Endpoint, kept: Result<UpdateResult, String>) {
         let word = endpoint.word();
         let (result, trouble) = match kept {
-            Ok(Left::Applied) => {
+            Ok(UpdateResult::Applied) => {
                 tracing::info!(
                     webhooks = word,
-                    name = self.kept.name,
+                    name = self.managed.name,
                     "configuration applied"
                 );
                 (Some("applied"), None)
             }
-            Ok(Left::AsItWas | Left::Overtaken) => (None, None),
+            Ok(UpdateResult::Unchanged | UpdateResult::Conflict) => (None, None),
             Err(why) => (Some("failed"), Some(why)),
         };
         let current = self.metrics.webhook_current.with_label_values(&[word]);

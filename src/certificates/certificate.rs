@@ -26,7 +26,7 @@ pub struct Validity {
 
 impl Validity {
     /// The validity of a certificate; `None` if it cannot be parsed.
-    pub fn of(der: &[u8]) -> Option<Self> {
+    pub fn from_der(der: &[u8]) -> Option<Self> {
         let certificate = read(der)?;
         let at = |time: ASN1Time| Timestamp::from_second(time.timestamp()).ok();
         Some(Self {
@@ -107,7 +107,7 @@ mod tests {
     fn the_time_is_read_and_cut_certificates_are_not() {
         let at = |text: &str| text.parse::<Timestamp>().unwrap();
         let day = leaf(&["localhost"], jiff::civil::date(2031, 3, 14));
-        let validity = Validity::of(&day).unwrap();
+        let validity = Validity::from_der(&day).unwrap();
         assert_eq!(validity.from, at("2031-03-13T00:00:00Z"));
         assert_eq!(validity.until, at("2032-03-13T00:00:00Z"));
         assert_eq!(validity.trouble(at("2031-06-01T00:00:00Z")), None);
@@ -117,10 +117,10 @@ mod tests {
         assert_eq!(early, "it begins to count at 2031-03-13T00:00:00Z");
         // After 2049 the other time encoding is used.
         let later = leaf(&["localhost"], jiff::civil::date(2060, 3, 14));
-        let until = Validity::of(&later).unwrap().until;
+        let until = Validity::from_der(&later).unwrap().until;
         assert_eq!(until, at("2061-03-14T00:00:00Z"));
         for cut in 0..day.len() {
-            Validity::of(&day[..cut]);
+            Validity::from_der(&day[..cut]);
         }
     }
 
@@ -138,7 +138,7 @@ mod tests {
             let mut other = der.to_vec();
             other[at] ^= 0xff;
             names(&other);
-            Validity::of(&other);
+            Validity::from_der(&other);
         }
     }
 }

@@ -14,7 +14,7 @@ const DAY: Duration = Duration::from_hours(24);
 
 /// A CA and a serving pair signed by it. Not `Debug`, because it has a key. The CA's own key is dropped, so a new pair
 /// needs a new CA.
-pub struct Made {
+pub struct CaAndPair {
     /// The CA certificate, for `caBundle`.
     pub ca_pem: String,
     /// The serving certificate.
@@ -25,7 +25,7 @@ pub struct Made {
 
 /// How long certificates are valid.
 #[derive(Clone, Copy, Debug)]
-pub struct Lives {
+pub struct Lifetimes {
     /// The CA, from now on.
     pub ca: Duration,
     /// The serving certificate, from now on.
@@ -37,14 +37,14 @@ pub struct Lives {
 ///
 /// # Errors
 /// Fails if a name cannot be used in a certificate.
-pub fn make_ca_and_pair(sans: &[String], today: Date) -> Result<Made, rcgen::Error> {
+pub fn make_ca_and_pair(sans: &[String], today: Date) -> Result<CaAndPair, rcgen::Error> {
     let start = today.to_zoned(TimeZone::UTC);
     let start = start.map(|zoned| zoned.timestamp()).unwrap_or_default();
-    let lives = Lives {
+    let lifetimes = Lifetimes {
         ca: 3650 * DAY,
         leaf: 365 * DAY,
     };
-    make(sans, start, lives)
+    make(sans, start, lifetimes)
 }
 
 /// Generates a CA and a serving pair for these DNS names and IP addresses. Both are valid from the day before: clocks
@@ -52,8 +52,12 @@ pub fn make_ca_and_pair(sans: &[String], today: Date) -> Result<Made, rcgen::Err
 ///
 /// # Errors
 /// Fails if a name cannot be used in a certificate.
-pub fn make(sans: &[String], now: Timestamp, lives: Lives) -> Result<Made, rcgen::Error> {
-    let mut ca = params(&[], "attache webhook CA", now, lives.ca)?;
+pub fn make(
+    sans: &[String],
+    now: Timestamp,
+    lifetimes: Lifetimes,
+) -> Result<CaAndPair, rcgen::Error> {
+    let mut ca = params(&[], "attache webhook CA", now, lifetimes.ca)?;
     ca.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     ca.key_usages = vec![
         KeyUsagePurpose::KeyCertSign,
@@ -64,13 +68,13 @@ pub fn make(sans: &[String], now: Timestamp, lives: Lives) -> Result<Made, rcgen
     let name = sans.first().map_or("attache", String::as_str);
     // A common name has at most 64 characters; clients use the alternative names.
     let name: String = name.chars().take(64).collect();
-    let mut leaf = params(sans, &name, now, lives.leaf)?;
+    let mut leaf = params(sans, &name, now, lifetimes.leaf)?;
     leaf.use_authority_key_identifier_extension = true;
     leaf.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     leaf.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     let key = KeyPair::generate()?;
     let cert = leaf.signed_by(&key, &ca)?;
-    Ok(Made {
+    Ok(CaAndPair {
         ca_pem: ca.pem(),
         cert_pem: cert.pem(),
         key_pem: key.serialize_pem(),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use super::stored::{contains, merged};
-use super::{Lives, Next, Pair, Previous, Stored, Validity, make};
+use super::{Lifetimes, Next, Pair, Previous, Stored, Validity, make};
 
 /// How long CAs from before attache's own stay trusted: by then an upgrade is done.
 const UPGRADE: SignedDuration = SignedDuration::from_hours(1);
@@ -66,7 +66,7 @@ impl Rotation {
         let mut after = current.clone();
         let mut why = "what has expired is removed";
         after.ca = merged(&[&current.ca], |ca| {
-            Validity::of(ca).is_none_or(|validity| validity.until > now)
+            Validity::from_der(ca).is_none_or(|validity| validity.until > now)
         });
         after.previous = current.previous.clone().filter(|past| past.until > now);
         after.next = current
@@ -80,7 +80,7 @@ impl Rotation {
             after.pair = next.pair;
             why = "the next pair is served from now on";
         } else if after.next.is_none() && self.is_old(&current.pair, now) {
-            let made = make(&self.names, now, self.lives())?;
+            let made = make(&self.names, now, self.lifetimes())?;
             after.ca = merged(&[&after.ca, &made.ca_pem], |_| true);
             after.next = Some(Next {
                 pair: Pair {
@@ -105,11 +105,11 @@ impl Rotation {
         published: &[String],
         now: Timestamp,
     ) -> Result<Stored, rcgen::Error> {
-        let made = make(&self.names, now, self.lives())?;
+        let made = make(&self.names, now, self.lifetimes())?;
         let mut before: Vec<&str> = published.iter().map(String::as_str).collect();
         before.extend(stored.map(|stored| stored.ca.as_str()));
         let ca = merged(&before, |ca| {
-            Validity::of(ca).is_none_or(|validity| validity.until > now)
+            Validity::from_der(ca).is_none_or(|validity| validity.until > now)
         });
         let until = now.checked_add(UPGRADE).unwrap_or(now);
         Ok(Stored {
@@ -140,8 +140,8 @@ impl Rotation {
         (self.life / 20).min(SETTLE)
     }
 
-    fn lives(&self) -> Lives {
-        Lives {
+    fn lifetimes(&self) -> Lifetimes {
+        Lifetimes {
             ca: self.life,
             leaf: self.life,
         }

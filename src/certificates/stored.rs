@@ -150,7 +150,7 @@ impl Pair {
     /// When the certificate expires.
     pub fn until(&self) -> Option<Timestamp> {
         let chain = certificates(&self.cert)?;
-        Some(Validity::of(chain.first()?)?.until)
+        Some(Validity::from_der(chain.first()?)?.until)
     }
 }
 

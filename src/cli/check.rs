@@ -31,7 +31,7 @@ use codes::Codes;
 use input::Input;
 pub(super) use input::{configuration_among, in_directory};
 use judged::Checked;
-pub(super) use of_change::{OfChange, What};
+pub(super) use of_change::{ChangedObjects, OfChange};
 
 /// Arguments of `attache check`.
 #[derive(Debug, clap::Args)]
@@ -68,7 +68,7 @@ pub struct Args {
     allow_empty: bool,
 }
 
-/// What is shown only on request.
+/// The parts of the output that are shown only on request.
 #[derive(Clone, Copy, Debug, clap::Args)]
 struct More {
     /// Also show notices: findings that only inform; -o json always has them.

@@ -12,8 +12,8 @@ use super::Failure;
 use super::names::Names;
 use super::time::timeout;
 use crate::cache::api_error::ApiError;
-use crate::cache::crds::Found;
-use crate::cache::lists::{Listed, Reader, Wants};
+use crate::cache::crds::Crds;
+use crate::cache::lists::{Listed, ReadScope, Reader};
 use crate::cache::raw::RawObject;
 use crate::cache::served::Served;
 use crate::cache::{connect, kubeconfig, tuned};
@@ -96,12 +96,14 @@ impl Cluster {
     pub(super) fn names(&self, rules: &Arc<ProfileRules>) -> Names {
         let (runtime, reader) = (Arc::clone(&self.runtime), self.reader.clone());
         let later = Arc::clone(rules);
-        Names::of(self.reader.served(), [], rules).or_later(move || {
+        Names::from_served(self.reader.served(), [], rules).or_later(move || {
             let mut served = reader.served().clone();
             if let Ok(definitions) = runtime.block_on(reader.definitions()) {
-                served.add_missing(Served::of(definitions.crds.iter().map(AsRef::as_ref)));
+                served.add_missing(Served::from_crds(
+                    definitions.crds.iter().map(AsRef::as_ref),
+                ));
             }
-            Names::of(&served, [], &later)
+            Names::from_served(&served, [], &later)
         })
     }
 
@@ -109,7 +111,7 @@ impl Cluster {
     ///
     /// # Errors
     /// If they cannot be listed.
-    pub(super) fn definitions(&self) -> Result<Arc<Found>, ApiError> {
+    pub(super) fn definitions(&self) -> Result<Arc<Crds>, ApiError> {
         self.runtime.block_on(self.reader.definitions())
     }
 
@@ -135,7 +137,7 @@ impl Cluster {
     pub(super) fn lasting<T>(&mut self, start: impl FnOnce(Client) -> T) -> Result<T, Failure> {
         let _guard = self.runtime.enter();
         let client = Client::try_from(self.config.clone());
-        let client = client.map_err(|error| ApiError::of(&error).to_string())?;
+        let client = client.map_err(|error| ApiError::classify(&error).to_string())?;
         self.reader.connect(client.clone());
         Ok(start(client))
     }
@@ -148,7 +150,7 @@ impl Cluster {
         self.runtime.block_on(self.reader.guardrails())
     }
 
-    /// Who asks, if the API server says so.
+    /// The user who asks, if the API server names it.
     pub(super) fn user(&self) -> Option<String> {
         self.runtime.block_on(self.reader.user())
     }
@@ -164,8 +166,8 @@ impl Cluster {
     }
 
     /// Lists the wanted objects.
-    pub(super) fn read(&self, rules: &Arc<ProfileRules>, wants: &Wants) -> Listed {
-        self.runtime.block_on(self.reader.read(rules, wants))
+    pub(super) fn read(&self, rules: &Arc<ProfileRules>, read_scope: &ReadScope) -> Listed {
+        self.runtime.block_on(self.reader.read(rules, read_scope))
     }
 }
 

@@ -9,7 +9,7 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, complete};
 
 use super::state::{Opened, Scope, State};
 use super::{Failure, command};
-use crate::cache::lists::Wants;
+use crate::cache::lists::ReadScope;
 use crate::engine::model::ids::GroupKind;
 
 /// The program that kubectl runs to complete `kubectl attache`.
@@ -135,7 +135,7 @@ fn namespaces(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(opened) = Line::typed().and_then(|line| line.opened()) else {
         return Vec::new();
     };
-    let view = opened.view(&Wants::Everything);
+    let view = opened.view(&ReadScope::Everything);
     let kind = GroupKind::core("Namespace");
     let spaces = view.snapshot.objects(&kind);
     let mut names: BTreeSet<String> = spaces.map(|object| object.key.name.to_string()).collect();
@@ -179,7 +179,7 @@ fn of_kind(
         return Vec::new();
     };
     let within = opened.within();
-    let view = opened.view(&Wants::Everything);
+    let view = opened.view(&ReadScope::Everything);
     let all = view
         .objects
         .iter()

@@ -13,7 +13,7 @@ use super::{Failure, complete, find, labels};
 use crate::answer::description::{Description, Descriptions, kind, policy, target};
 use crate::answer::document;
 use crate::answer::workload::{is_workload, workload};
-use crate::cache::lists::Wants;
+use crate::cache::lists::ReadScope;
 use crate::engine::admission::verdict::escape;
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
@@ -50,15 +50,15 @@ pub struct Args {
 const KIND_OF_KINDS: [&str; 2] = ["kind", "kinds"];
 
 /// A subject of the command.
-enum Asked {
+enum DescribedSubject {
     One(Place),
     All(GroupKind),
     Kind(GroupKind),
 }
 
-// === impl Asked ===
+// === impl DescribedSubject ===
 
-impl Asked {
+impl DescribedSubject {
     /// The object, if the subject is a single object.
     fn object(&self) -> Option<ObjectKey> {
         match self {
@@ -75,17 +75,17 @@ impl Asked {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let opened = args.state.open_watching(&args.scope, args.watching)?;
     let within = opened.within();
-    let asked: Vec<Asked> = each(&args.what)?
+    let asked: Vec<DescribedSubject> = each(&args.what)?
         .into_iter()
         .map(|(kind, name)| asked(&opened, kind, name, args.scope.all_namespaces))
         .collect::<Result<_, Failure>>()?;
-    let around: Option<Vec<ObjectKey>> = asked.iter().map(Asked::object).collect();
-    let wants = around.map_or(Wants::Everything, Wants::Around);
+    let around: Option<Vec<ObjectKey>> = asked.iter().map(DescribedSubject::object).collect();
+    let read_scope = around.map_or(ReadScope::Everything, ReadScope::Around);
     let answer = |view: &View, now| answer(args, &asked, within.as_deref(), view, now);
     if args.watching.watch {
-        return opened.watch(&wants, answer);
+        return opened.watch(&read_scope, answer);
     }
-    let view = opened.view(&wants);
+    let view = opened.view(&read_scope);
     view.say_what_is_missing();
     view.say_what_is_undefined();
     super::print(&answer(&view, Timestamp::now())?)
@@ -93,7 +93,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 fn answer(
     args: &Args,
-    asked: &[Asked],
+    asked: &[DescribedSubject],
     within: Option<&str>,
     view: &View,
     now: Timestamp,
@@ -102,8 +102,10 @@ fn answer(
     let mut descriptions: Vec<Description> = Vec::new();
     for asked in asked {
         match asked {
-            Asked::One(place) => descriptions.push(describe(&mut resolver, view, place)?),
-            Asked::All(gk) => {
+            DescribedSubject::One(place) => {
+                descriptions.push(describe(&mut resolver, view, place)?);
+            }
+            DescribedSubject::All(gk) => {
                 let selector = args.selector.clone().unwrap_or_default();
                 let keys = all(view, gk, within, &selector);
                 if keys.is_empty() {
@@ -114,14 +116,17 @@ fn answer(
                     descriptions.push(describe(&mut resolver, view, &key.whole())?);
                 }
             }
-            Asked::Kind(gk) => {
+            DescribedSubject::Kind(gk) => {
                 let about = kind(&view.snapshot, &view.rules, gk, &view.undated);
                 let about = about.ok_or_else(|| format!("{gk} is not a policy kind"))?;
                 descriptions.push(Description::Kind(Box::new(about)));
             }
         }
     }
-    let is_one = matches!(asked, [Asked::One(_) | Asked::Kind(_)]);
+    let is_one = matches!(
+        asked,
+        [DescribedSubject::One(_) | DescribedSubject::Kind(_)]
+    );
     if let ([one], true) = (descriptions.as_slice(), is_one)
         && let Some(text) = args.output.program(&document(one))?
     {
@@ -145,14 +150,14 @@ fn asked(
     kind: &str,
     name: Option<&str>,
     all_namespaces: bool,
-) -> Result<Asked, Failure> {
+) -> Result<DescribedSubject, Failure> {
     match name {
         Some(name) if KIND_OF_KINDS.contains(&kind.to_lowercase().as_str()) => {
-            Ok(Asked::Kind(opened.names.kind(name)?))
+            Ok(DescribedSubject::Kind(opened.names.kind(name)?))
         }
         Some(_) if all_namespaces => Err("-A cannot be used with a name; use -n NAMESPACE".into()),
-        Some(name) => Ok(Asked::One(opened.place(kind, name)?)),
-        None => Ok(Asked::All(opened.names.kind(kind)?)),
+        Some(name) => Ok(DescribedSubject::One(opened.place(kind, name)?)),
+        None => Ok(DescribedSubject::All(opened.names.kind(kind)?)),
     }
 }
 

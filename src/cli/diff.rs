@@ -123,8 +123,8 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let pairs = pair::pairs(&args.map, [&a, &b])?;
     let renames = pair::renames(&pairs, [&a, &b])?;
     let matching = [&a, &b].map(Read::matching);
-    let [had, has] = &matching;
-    let [a, b] = [(&a, had), (&b, has)].map(|(read, matching)| Side {
+    let [matching_a, matching_b] = &matching;
+    let [a, b] = [(&a, matching_a), (&b, matching_b)].map(|(read, matching)| Side {
         name: &read.name,
         matching,
     });
@@ -157,8 +157,8 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
 /// Names one of them.
 fn defined_once(states: [&Read; 2]) -> Result<(), Failure> {
     for read in states {
-        let mut doubles = read.view.doubles.iter();
-        if let Some(double) = doubles.find(|double| double.differs) {
+        let mut duplicates = read.view.duplicates.iter();
+        if let Some(double) = duplicates.find(|double| double.differs) {
             return Err(format!(
                 "--exit-code: {} defines {} more than once, with different content: name a directory that defines each object once",
                 escape(&read.name),

@@ -7,7 +7,7 @@ use super::state::{Scope, State};
 use super::{Failure, Outcome, print};
 use crate::answer;
 use crate::answer::explanation::{Explanation, at_gateways, at_service};
-use crate::cache::lists::Wants;
+use crate::cache::lists::ReadScope;
 use crate::engine::model::hint::{nearest, quoted};
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::routing::{Matching, Request, Url, of_path, read_method, same_header};
@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let request = args.request.read()?;
     let opened = args.state.open(&args.scope)?;
     let namespace = opened.namespace.clone();
-    let view = opened.view(&Wants::Everything);
+    let view = opened.view(&ReadScope::Everything);
     view.say_what_is_missing();
     let matching = Matching::new(&view.snapshot, &view.objects);
     let within = args.scope.namespace.as_deref();

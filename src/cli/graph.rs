@@ -14,7 +14,7 @@ use super::state::{Opened, Scope, State};
 use super::{Failure, complete, names, print};
 use crate::answer;
 use crate::answer::graph::{Focus, Graph, details};
-use crate::cache::lists::Wants;
+use crate::cache::lists::ReadScope;
 use crate::engine::model::hint::{nearest, quoted};
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::printable::escape;
@@ -73,7 +73,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let opened = args.state.open(&args.scope)?;
     let focus = args.focus(&opened)?;
     // The graph shows targets that a policy is not attached to, so every object must be read.
-    let view = opened.view(&Wants::Everything);
+    let view = opened.view(&ReadScope::Everything);
     view.say_what_is_missing();
     let matching = Matching::new(&view.snapshot, &view.objects);
     let graph =

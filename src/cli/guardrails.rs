@@ -14,7 +14,7 @@ use super::{Failure, Outcome, print};
 use crate::answer;
 use crate::answer::guardrails::guardrails;
 use crate::cache::files;
-use crate::cache::lists::Wants;
+use crate::cache::lists::ReadScope;
 use crate::cache::manifest::Manifests;
 use crate::cache::repository::unbuilt;
 use crate::engine::admission::verdict::escape;
@@ -89,7 +89,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         );
     }
     let within = opened.within();
-    let view = opened.view(&Wants::Everything);
+    let view = opened.view(&ReadScope::Everything);
     view.say_what_is_missing();
     let report = guardrails(&view.snapshot, &written.usable, within.as_deref(), today());
     let text = match args.output.program(&answer::document(&report))? {

@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let (mut rules, mut left_out) = (Vec::new(), Vec::new());
     for kind in args.chosen()? {
         let gk = &kind.profile.gk;
-        match HealthRule::of(&kind.profile) {
+        match HealthRule::from_profile(&kind.profile) {
             Err(why) => left_out.push(LeftOut::without_rule(gk, why)),
             Ok(_) if args.leaves_to_tool(&kind) => left_out.push(LeftOut {
                 gk: gk.clone(),

@@ -18,7 +18,7 @@ use crate::answer::impact::{Effect, Impact, broken, impact_on_requests};
 use crate::answer::named::Named;
 use crate::answer::report::{ReportedFinding, Spot};
 use crate::cache::directory;
-use crate::cache::lists::Wants;
+use crate::cache::lists::ReadScope;
 use crate::cache::manifest::Manifests;
 use crate::engine::admission::validate;
 use crate::engine::admission::verdict::escape;
@@ -77,12 +77,12 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let below = args.at.below();
     let config = below.configuration()?;
     let opened = below.open_as(&config, &args.scope)?;
-    let applied = Applied::of(&config.guardrails, &manifests);
+    let applied = Applied::from_manifests(&config.guardrails, &manifests);
     let stored = opened.guardrails();
     let in_use = usable_guardrails(&config.guardrails, stored.iter().map(AsRef::as_ref));
     let namespace = opened.namespace.clone();
     let gone = args.named(&opened)?;
-    let view = opened.view(&Wants::Everything);
+    let view = opened.view(&ReadScope::Everything);
     view.say_what_is_missing();
     for key in &gone {
         find::there(&view.snapshot, key)?;
@@ -92,7 +92,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         eprintln!("attache: {}", escape(&wrong.message));
     }
     let loaded = view.with(manifests, &namespace);
-    if let Some(line) = directory::written_twice(&loaded.doubles) {
+    if let Some(line) = directory::written_twice(&loaded.duplicates) {
         eprintln!("attache: the change: {line}");
     }
     let (answer, after) = if args.deletes_files() {
@@ -150,11 +150,11 @@ pub(super) fn changed(
     );
     let stays = view.objects.iter();
     let stays = stays.filter(|object| !doing.applied.contains(&object.key));
-    let had = Matching::new(before, &view.objects);
-    let has = Matching::new(&after, stays.chain(&loaded.objects));
+    let matching_before = Matching::new(before, &view.objects);
+    let matching_after = Matching::new(&after, stays.chain(&loaded.objects));
     let impact = Impact {
         findings,
-        ..impact_on_requests([&had, &has], &doing)
+        ..impact_on_requests([&matching_before, &matching_after], &doing)
     };
     Ok((impact, after))
 }
@@ -200,9 +200,9 @@ pub(super) fn deleted(
     };
     let gone = doing.deleted.iter().chain(&doing.with_them);
     let after = without(before.clone(), gone);
-    let had = Matching::new(before, &view.objects);
-    let has = Matching::new(&after, &view.objects);
-    let impact = impact_on_requests([&had, &has], &doing);
+    let matching_before = Matching::new(before, &view.objects);
+    let matching_after = Matching::new(&after, &view.objects);
+    let impact = impact_on_requests([&matching_before, &matching_after], &doing);
     Ok((impact, after))
 }
 

@@ -26,7 +26,7 @@ pub struct Args {
     output: Output,
 }
 
-/// That a policy kind is not known, with the nearest name.
+/// The message that a policy kind is not known, with the nearest name.
 pub(super) fn unknown(wanted: &str, known: &[Kind]) -> String {
     let names: Vec<String> = known.iter().map(|kind| kind.kind.to_lowercase()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

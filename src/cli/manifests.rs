@@ -15,8 +15,8 @@ use crate::engine::model::ids::GroupKind;
 use crate::engine::model::printable::escape;
 use crate::reading::{self, Pipes};
 use crate::registration::{
-    CallBy, Endpoint, FailurePolicy, Policies, Terms, ca_bundle, configuration, is_nameable,
-    policies, role,
+    CallBy, Endpoint, FailurePolicy, Policies, WebhookOptions, ca_bundle, configuration,
+    is_nameable, policies, role,
 };
 
 /// The webhooks never cover this namespace: a failure there could stop the cluster.
@@ -42,7 +42,7 @@ pub struct Args {
     /// The CA that the API server trusts, a PEM file; without it, caBundle is omitted.
     #[arg(long, value_name = "FILE")]
     ca_bundle: Option<PathBuf>,
-    /// What the API server does if the webhook does not answer.
+    /// The reaction of the API server if the webhook does not answer.
     #[arg(long, value_name = "POLICY", default_value = "Ignore")]
     failure_policy: FailurePolicy,
     /// How long the API server waits for the webhook.
@@ -74,17 +74,17 @@ pub fn run(args: Args) -> Result<(), Failure> {
         // Without rules, the role that is applied over that of an earlier run would take its rights away.
         return Err(nothing_to_register(&args.state).into());
     }
-    let documents = documents(&args.terms()?, &policies);
+    let documents = documents(&args.options()?, &policies);
     let texts: Result<Vec<String>, _> = documents.iter().map(serde_saphyr::to_string).collect();
     std::io::stdout().write_all(texts?.join("---\n").as_bytes())?;
     Ok(())
 }
 
-fn documents(terms: &Terms, policies: &Policies) -> [Value; 3] {
+fn documents(options: &WebhookOptions, policies: &Policies) -> [Value; 3] {
     [
-        role(&terms.name, policies),
-        configuration(Endpoint::Validate, terms, policies),
-        configuration(Endpoint::Mutate, terms, policies),
+        role(&options.name, policies),
+        configuration(Endpoint::Validate, options, policies),
+        configuration(Endpoint::Mutate, options, policies),
     ]
 }
 
@@ -108,7 +108,7 @@ fn nothing_to_register(state: &State) -> String {
 // === impl Args ===
 
 impl Args {
-    fn terms(self) -> Result<Terms, Failure> {
+    fn options(self) -> Result<WebhookOptions, Failure> {
         let ca_bundle = self.ca_bundle.as_deref().map(read_ca).transpose()?;
         let mut excluded: BTreeSet<String> = self.excluded.into_iter().collect();
         excluded.extend([SYSTEM.to_owned(), self.namespace.clone()]);
@@ -116,7 +116,7 @@ impl Args {
             namespace: self.namespace,
             name: self.service,
         };
-        Ok(Terms {
+        Ok(WebhookOptions {
             name: self.name,
             call: self.url.map_or(service, CallBy::Url),
             ca_bundle,

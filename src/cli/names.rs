@@ -78,8 +78,8 @@ impl Names {
         rules: &ProfileRules,
     ) -> Self {
         let mut served = Served::own();
-        served.add_missing(Served::of(crds));
-        Self::of(&served, used, rules)
+        served.add_missing(Served::from_crds(crds));
+        Self::from_served(&served, used, rules)
     }
 
     /// The names of the kinds that files define or use.
@@ -91,7 +91,7 @@ impl Names {
     }
 
     /// The names of served kinds, of Gateway API, and of other kinds in use.
-    pub(super) fn of<'a>(
+    pub(super) fn from_served<'a>(
         served: &Served,
         used: impl IntoIterator<Item = &'a GroupKind>,
         rules: &ProfileRules,
@@ -271,7 +271,7 @@ impl std::fmt::Debug for Names {
 
 impl Aliases {
     fn new(gk: &GroupKind, names: Vec<String>, namespaced: bool) -> Self {
-        let rank = Rank::of(gk);
+        let rank = Rank::for_kind(gk);
         Self {
             names,
             namespaced,
@@ -310,7 +310,7 @@ fn is_offered(gk: &GroupKind, calling: &Aliases) -> bool {
 // === impl Rank ===
 
 impl Rank {
-    fn of(gk: &GroupKind) -> Self {
+    fn for_kind(gk: &GroupKind) -> Self {
         let group = &*gk.group;
         if group == GATEWAY_API || ["", "apps", "batch", APIEXTENSIONS].contains(&group) {
             return Self::Target;

@@ -16,9 +16,9 @@ use super::state::{Opened, Scope, State, View};
 use super::watch::Watching;
 use super::{Failure, complete, find, labels, print};
 use crate::answer;
-use crate::answer::policies::{Asked, policies};
+use crate::answer::policies::{PolicyQuery, policies};
 use crate::answer::state::PolicyState;
-use crate::cache::lists::Wants;
+use crate::cache::lists::ReadScope;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::hint::nearest;
 use crate::engine::model::ids::{GroupKind, Place};
@@ -98,9 +98,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     };
     if args.watching.watch {
         let answer = |view: &View, now| Ok(answer(args, &about, view, now)?.0);
-        return opened.watch(&Wants::Everything, answer);
+        return opened.watch(&ReadScope::Everything, answer);
     }
-    let view = opened.view(&Wants::Everything);
+    let view = opened.view(&ReadScope::Everything);
     view.say_what_is_missing();
     view.say_what_is_undefined();
     let (text, none) = answer(args, &about, &view, Timestamp::now())?;
@@ -133,7 +133,7 @@ fn answer(
     let within = about.within.as_deref();
     let within = within.filter(|_| acting_on.is_none() && !of_cluster);
     let everywhere = within.is_none();
-    let asked = Asked {
+    let asked = PolicyQuery {
         kind: about.kind.clone(),
         namespace: within.map(Into::into),
         selector: args.selector.clone().unwrap_or_default(),
@@ -168,7 +168,7 @@ fn answer(
 }
 
 /// The message for an empty list; it says where there are such policies.
-fn none(snapshot: &Snapshot, asked: &Asked<'_>) -> String {
+fn none(snapshot: &Snapshot, asked: &PolicyQuery<'_>) -> String {
     let kind_words = match &asked.kind {
         Some(kind) => format!("policies of kind {kind}"),
         None => "policies".to_owned(),
@@ -182,7 +182,7 @@ fn none(snapshot: &Snapshot, asked: &Asked<'_>) -> String {
     let Some(namespace) = &asked.namespace else {
         return format!("there are no {such}{kind_words}");
     };
-    let all = Asked {
+    let all = PolicyQuery {
         namespace: None,
         ..asked.clone()
     };

@@ -35,7 +35,7 @@ const UID: &str = "attache-probe";
 /// Arguments of `attache probe`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What to ask: a webhook (`https://HOST/validate`), which has to answer a review, or a check
+    /// The URLs to ask: a webhook (`https://HOST/validate`), which has to answer a review, or a check
     /// (`http://HOST:9090/readyz`), which has to pass.
     #[arg(value_name = "URL", required = true)]
     urls: Vec<Uri>,

@@ -23,12 +23,12 @@ use crate::engine::kinds::profile::file::File;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The file or output.
-    of: Of,
+    of: SchemaName,
 }
 
 /// Files and outputs that have a schema.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Of {
+enum SchemaName {
     /// The configuration file.
     Config,
     /// A file with profiles of policy kinds.
@@ -69,22 +69,22 @@ enum Of {
 /// If the output cannot be written.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let schema = match args.of {
-        Of::Config => schema_for!(Configuration).to_value(),
-        Of::Profiles => schema_for!(File).to_value(),
-        Of::Report => schema::<Report>(),
-        Of::Description => schema::<Description>(),
-        Of::Descriptions => schema::<Descriptions>(),
-        Of::Impact => schema::<Impact>(),
-        Of::Difference => schema::<Difference>(),
-        Of::Graph => schema::<Graph>(),
-        Of::Policies => schema::<Policies>(),
-        Of::Explanation => schema::<Explanation>(),
-        Of::Kinds => schema::<Kinds>(),
-        Of::Guardrail => schema_for!(attache_guardrails::GuardrailFile).to_value(),
-        Of::GuardrailCrd => attache_guardrails::definition(),
-        Of::Guardrails => schema::<GuardrailReport>(),
-        Of::Test => schema_for!(TestFile).to_value(),
-        Of::Tests => schema::<TestReport>(),
+        SchemaName::Config => schema_for!(Configuration).to_value(),
+        SchemaName::Profiles => schema_for!(File).to_value(),
+        SchemaName::Report => schema::<Report>(),
+        SchemaName::Description => schema::<Description>(),
+        SchemaName::Descriptions => schema::<Descriptions>(),
+        SchemaName::Impact => schema::<Impact>(),
+        SchemaName::Difference => schema::<Difference>(),
+        SchemaName::Graph => schema::<Graph>(),
+        SchemaName::Policies => schema::<Policies>(),
+        SchemaName::Explanation => schema::<Explanation>(),
+        SchemaName::Kinds => schema::<Kinds>(),
+        SchemaName::Guardrail => schema_for!(attache_guardrails::GuardrailFile).to_value(),
+        SchemaName::GuardrailCrd => attache_guardrails::definition(),
+        SchemaName::Guardrails => schema::<GuardrailReport>(),
+        SchemaName::Test => schema_for!(TestFile).to_value(),
+        SchemaName::Tests => schema::<TestReport>(),
     };
     super::print(&format!("{schema:#}\n"))
 }

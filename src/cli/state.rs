@@ -12,9 +12,9 @@ use super::names::Names;
 use super::rendered::Rendered;
 use super::watch::{Files, Query, Watching, to_stdout};
 use super::written_guardrails::{among, stored};
-use super::{Failure, unseen};
+use super::{Failure, missing_parts};
 use crate::cache::directory::{self, Links};
-use crate::cache::lists::{Missing, Unseen, Wants};
+use crate::cache::lists::{Missing, MissingPart, ReadScope};
 use crate::cache::manifest::{Manifest, Manifests, Origin, Problem};
 use crate::cache::reload::Fingerprint;
 use crate::cache::{kubeconfig, repository};
@@ -91,14 +91,14 @@ pub(super) struct Opened {
     /// The text of the objects of files, if it is kept.
     texts: BTreeMap<ObjectKey, Box<RawValue>>,
     rules: Arc<ProfileRules>,
-    source: Found,
+    source: StateSource,
     /// The arguments, to open it again.
     asked: (State, Scope),
     /// The fingerprint of the files before they were read, for `--watch`.
     seen: Option<Fingerprint>,
 }
 
-enum Found {
+enum StateSource {
     Files(Box<directory::Loaded>),
     Cluster(Box<Cluster>),
 }
@@ -206,7 +206,7 @@ impl State {
 
     /// The state of the files that `--watch` follows, without reading them.
     pub(super) fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&self.watched(), self.links())
+        Fingerprint::from_paths(&self.watched(), self.links())
     }
 
     /// Which symbolic links in directories are followed.
@@ -234,7 +234,7 @@ impl State {
                 guardrails: Vec::new(),
                 texts: BTreeMap::new(),
                 rules,
-                source: Found::Cluster(Box::new(cluster)),
+                source: StateSource::Cluster(Box::new(cluster)),
                 asked,
                 seen: None,
             });
@@ -250,7 +250,7 @@ impl State {
             namespace,
             guardrails,
             rules,
-            source: Found::Files(Box::new(loaded)),
+            source: StateSource::Files(Box::new(loaded)),
             asked,
             seen: None,
         })
@@ -290,22 +290,22 @@ impl State {
     pub(super) fn definitions(&self) -> Result<Definitions, Failure> {
         let opened = self.open(&Scope::default())?;
         let (crds, used) = match opened.source {
-            Found::Files(loaded) => {
+            StateSource::Files(loaded) => {
                 say(&loaded.problems);
-                let mut doubles = loaded.doubles;
-                doubles.retain(|double| double.key.gk == GroupKind::CRD);
-                say_unseen(directory::written_twice(&doubles).as_slice());
+                let mut duplicates = loaded.duplicates;
+                duplicates.retain(|double| double.key.gk == GroupKind::CRD);
+                say_missing_parts(directory::written_twice(&duplicates).as_slice());
                 let used = loaded.counts.policy_kinds.into_iter().collect();
                 (loaded.crds, used)
             }
-            Found::Cluster(cluster) => match cluster.definitions() {
+            StateSource::Cluster(cluster) => match cluster.definitions() {
                 Ok(definitions) => (definitions.crds.clone(), Vec::new()),
                 Err(why) => {
                     let missing = Missing {
-                        what: Unseen::Definitions(cluster.unexplained(&opened.rules)),
+                        what: MissingPart::Definitions(cluster.unexplained(&opened.rules)),
                         why,
                     };
-                    say_unseen(&unseen::lines(&[missing], &[]));
+                    say_missing_parts(&missing_parts::lines(&[missing], &[]));
                     (Vec::new(), cluster.policy_kinds(&opened.rules))
                 }
             },
@@ -322,16 +322,18 @@ impl State {
 
 impl Opened {
     /// Reads the wanted objects of a cluster, or all objects of files.
-    pub(super) fn view(self, wants: &Wants) -> View {
+    pub(super) fn view(self, read_scope: &ReadScope) -> View {
         match self.source {
-            Found::Files(loaded) => View::of_files(*loaded, self.rules),
-            Found::Cluster(cluster) => View::listed(cluster.read(&self.rules, wants), &self.rules),
+            StateSource::Files(loaded) => View::of_files(*loaded, self.rules),
+            StateSource::Cluster(cluster) => {
+                View::listed(cluster.read(&self.rules, read_scope), &self.rules)
+            }
         }
     }
 
     /// The guardrails among the manifests, or in the cluster. It says if they cannot be listed.
     pub(super) fn guardrails(&self) -> Vec<Box<RawValue>> {
-        let Found::Cluster(cluster) = &self.source else {
+        let StateSource::Cluster(cluster) = &self.source else {
             return self.guardrails.clone();
         };
         match cluster.guardrails() {
@@ -360,7 +362,7 @@ impl Opened {
     /// As for [`Names::place`].
     pub(super) fn place(&self, kind: &str, name: &str) -> Result<Place, String> {
         let mut place = self.names.place(kind, name, &self.namespace)?;
-        if let (Found::Files(loaded), None) = (&self.source, self.within()) {
+        if let (StateSource::Files(loaded), None) = (&self.source, self.within()) {
             let wanted = &place.object;
             let all = loaded.objects.iter().map(|object| &object.key);
             let mut named = all.filter(|key| key.gk == wanted.gk && key.name == wanted.name);
@@ -388,10 +390,10 @@ impl Opened {
     /// If the first look fails.
     pub(super) fn watch(
         self,
-        wants: &Wants,
+        read_scope: &ReadScope,
         answer: impl Fn(&View, Timestamp) -> Result<String, Failure>,
     ) -> Result<(), Failure> {
-        let mut looked = self.followed(wants)?;
+        let mut looked = self.followed(read_scope)?;
         to_stdout(&mut *looked, answer)
     }
 
@@ -399,10 +401,10 @@ impl Opened {
     ///
     /// # Errors
     /// If the state is one of files, or the credentials are gone.
-    pub(super) fn live(self, wants: &Wants) -> Result<Live, Failure> {
+    pub(super) fn live(self, read_scope: &ReadScope) -> Result<Live, Failure> {
         match self.source {
-            Found::Cluster(cluster) => Live::start(*cluster, self.rules, wants),
-            Found::Files(_) => Err("files are not watched by an API server".into()),
+            StateSource::Cluster(cluster) => Live::start(*cluster, self.rules, read_scope),
+            StateSource::Files(_) => Err("files are not watched by an API server".into()),
         }
     }
 
@@ -410,18 +412,18 @@ impl Opened {
     ///
     /// # Errors
     /// If the state can be read only once.
-    pub(super) fn followed(self, wants: &Wants) -> Result<Box<dyn Query<View>>, Failure> {
+    pub(super) fn followed(self, read_scope: &ReadScope) -> Result<Box<dyn Query<View>>, Failure> {
         let (state, scope) = self.asked;
         let loaded = match self.source {
-            Found::Cluster(cluster) => {
-                return Ok(Box::new(Live::start(*cluster, self.rules, wants)?));
+            StateSource::Cluster(cluster) => {
+                return Ok(Box::new(Live::start(*cluster, self.rules, read_scope)?));
             }
-            Found::Files(loaded) => loaded,
+            StateSource::Files(loaded) => loaded,
         };
         if state.from.as_deref() == Some(Path::new(STDIN)) {
             return Err("standard input cannot be watched: use a directory".into());
         }
-        let wants = wants.clone();
+        let read_scope = read_scope.clone();
         // The files that were just read need not be read and built again.
         let first = self
             .seen
@@ -430,7 +432,7 @@ impl Opened {
         let follows = state.clone();
         Ok(Box::new(Files {
             fingerprint: move || follows.fingerprint(),
-            read: move || Ok(state.open(&scope)?.view(&wants)),
+            read: move || Ok(state.open(&scope)?.view(&read_scope)),
             first,
             seen: self.seen,
         }))
@@ -447,7 +449,7 @@ fn texts(written: Vec<Manifest>, loaded: &directory::Loaded) -> BTreeMap<ObjectK
         .collect()
 }
 
-fn say_unseen(lines: &[String]) {
+fn say_missing_parts(lines: &[String]) {
     for line in lines {
         eprintln!("attache: {}", escape(line));
     }
@@ -463,6 +465,6 @@ fn say(problems: &[Problem]) {
 pub(super) fn read_repository(paths: &[PathBuf], links: Links) -> Manifests {
     let read = repository::read(paths, links).merged();
     let notes: Vec<String> = read.notes.iter().map(|note| escape(note)).collect();
-    say_unseen(&notes);
+    say_missing_parts(&notes);
     read.manifests
 }

@@ -9,7 +9,7 @@ use clap_complete::engine::ArgValueCompleter;
 use super::render::style::Style;
 use super::render::tested::{junit, junit_of_error, text};
 use super::state::{Scope, State};
-use super::watch::{self, Files, Query, Seen, Watching};
+use super::watch::{self, Files, Query, WatchedState, Watching};
 use super::{Failure, Outcome, complete, print};
 use crate::answer;
 use crate::answer::tested::TestReport;
@@ -30,11 +30,11 @@ mod request;
 mod run;
 mod subject;
 mod taken;
-mod world;
+mod test_state;
 
 pub(super) use file::TestFile;
 use run::Suite;
-use world::Reading;
+use test_state::ReadOptions;
 
 /// Arguments of `attache test`.
 #[derive(Debug, clap::Args)]
@@ -72,8 +72,8 @@ enum Output {
     Junit,
 }
 
-impl Seen for TestReport {
-    fn unseen(&self) -> Vec<String> {
+impl WatchedState for TestReport {
+    fn missing_lines(&self) -> Vec<String> {
         Vec::new()
     }
 }
@@ -142,8 +142,8 @@ impl Args {
         }
     }
 
-    fn reading(&self) -> Reading {
-        Reading {
+    fn reading(&self) -> ReadOptions {
+        ReadOptions {
             config: self.state.config.clone(),
             links: self.state.links(),
             namespace: self.scope.of_files().to_owned(),
@@ -165,7 +165,7 @@ impl Args {
                     .cloned()
                     .chain(known.borrow().clone())
                     .collect();
-                Fingerprint::of(&all, links)
+                Fingerprint::from_paths(&all, links)
             },
             read: move || {
                 let suite = Suite::read(&self.paths(), &how)?;

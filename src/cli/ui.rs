@@ -12,19 +12,19 @@ use crate::ui::loopback::Loopback;
 
 mod about;
 mod answer;
+mod answer_cache;
 mod change;
 mod follow;
 mod history;
 mod in_cluster;
 mod json;
-mod kept;
+mod page_state;
 mod session;
 mod teams;
 mod text;
-mod world;
 
 use about::About;
-use follow::{Followed, Look, PAUSE};
+use follow::{Followed, PAUSE, PollResult};
 pub(super) use in_cluster::in_cluster;
 use session::{Session, Work};
 
@@ -67,10 +67,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let mut followed = Followed::open(&args.at, &scope)?;
     let runtime = followed.runtime()?;
     let page = runtime.block_on(Loopback::bind(args.address))?;
-    let world = followed.first()?;
+    let page_state = followed.first()?;
     let session = Arc::new(Session::new(
         args.about(&followed),
-        world,
+        page_state,
         followed.texts(),
         Arc::new(Work::default()),
     ));
@@ -91,19 +91,19 @@ fn follow(followed: &mut Followed, session: &Session) {
     loop {
         thread::sleep(pause);
         let began = Instant::now();
-        let looked = followed.look();
+        let looked = followed.poll();
         // Looking at very many files takes a while. It must not use the machine all the time.
         pause = PAUSE.max(began.elapsed() * REST);
         match looked {
-            Ok(Look::New(world)) => {
+            Ok(PollResult::New(page_state)) => {
                 trouble = None;
-                session.show(&world);
+                session.show(&page_state);
             }
-            Ok(Look::Same) => {
+            Ok(PollResult::Same) => {
                 trouble = None;
                 session.recover();
             }
-            Ok(Look::Unread) => {}
+            Ok(PollResult::Unread) => {}
             Err(why) => {
                 let why = escaped(&why.to_string());
                 if trouble.as_ref() != Some(&why) {

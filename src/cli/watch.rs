@@ -36,13 +36,13 @@ pub(super) trait Query<T> {
     ///
     /// # Errors
     /// If the state cannot be read now.
-    fn look(&mut self) -> Result<Option<T>, Failure>;
+    fn poll(&mut self) -> Result<Option<T>, Failure>;
 }
 
 /// A state as it was read, with the parts that could not be read.
-pub(super) trait Seen {
+pub(super) trait WatchedState {
     /// Everything that could not be read, one line each.
-    fn unseen(&self) -> Vec<String>;
+    fn missing_lines(&self) -> Vec<String>;
 }
 
 /// Prints answers.
@@ -61,7 +61,7 @@ pub(super) struct Printer<'a> {
 ///
 /// # Errors
 /// If the first look fails.
-pub(super) fn to_stdout<T: Seen>(
+pub(super) fn to_stdout<T: WatchedState>(
     looked: &mut dyn Query<T>,
     answer: impl Fn(&T, Timestamp) -> Result<String, Failure>,
 ) -> Result<(), Failure> {
@@ -79,7 +79,7 @@ pub(super) fn to_stdout<T: Seen>(
 ///
 /// # Errors
 /// As for [`to_stdout`].
-pub(super) fn follow<T: Seen>(
+pub(super) fn follow<T: WatchedState>(
     looked: &mut dyn Query<T>,
     teller: &mut Printer<'_>,
     answer: impl Fn(&T, Timestamp) -> Result<String, Failure>,
@@ -90,7 +90,7 @@ pub(super) fn follow<T: Seen>(
     let mut last_lines: Option<Vec<String>> = None;
     let mut trouble = String::new();
     loop {
-        let answered = looked.look().and_then(|view| match view {
+        let answered = looked.poll().and_then(|view| match view {
             Some(view) => Ok(Some((answer(&view, start)?, view))),
             None => Ok(None),
         });
@@ -119,12 +119,12 @@ pub(super) fn follow<T: Seen>(
                     }
                     shown = Some(text);
                 }
-                let unseen = view.unseen();
-                if last_lines.as_ref() != Some(&unseen) {
-                    for line in &unseen {
+                let lines = view.missing_lines();
+                if last_lines.as_ref() != Some(&lines) {
+                    for line in &lines {
                         eprintln!("attache: {}", escape(line));
                     }
-                    last_lines = Some(unseen);
+                    last_lines = Some(lines);
                 }
             }
         }
@@ -168,7 +168,7 @@ where
     F: FnMut() -> Fingerprint,
     R: FnMut() -> Result<T, Failure>,
 {
-    fn look(&mut self) -> Result<Option<T>, Failure> {
+    fn poll(&mut self) -> Result<Option<T>, Failure> {
         if let Some(first) = self.first.take() {
             return Ok(Some(first));
         }

@@ -114,7 +114,7 @@ impl Written {
 
 impl Applied {
     /// Those among manifests.
-    pub(super) fn of(known: &Guardrails, manifests: &Manifests) -> Self {
+    pub(super) fn from_manifests(known: &Guardrails, manifests: &Manifests) -> Self {
         Self {
             known: known.clone(),
             written: among(manifests).map(ToOwned::to_owned).collect(),

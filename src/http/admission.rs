@@ -312,7 +312,7 @@ fn suppressions(envelope: &Envelope<'_>, endpoint: Endpoint) -> Option<Suppressi
         return None;
     }
     let incoming = Incoming::parse(text).ok()?;
-    Some(Suppressions::of(
+    Some(Suppressions::parse(
         &request.key(),
         &incoming.header.meta.annotations,
     ))

@@ -309,14 +309,14 @@ mod tests {
     const TIME_TO_ASK: Duration = Duration::from_millis(50);
 
     /// New connections arrive after the grace period of the earlier ones.
-    struct Newcomers {
+    struct NewConnections {
         connections: Arc<Connections>,
         limit: usize,
         now: Instant,
     }
 
-    impl Newcomers {
-        fn of(limit: usize) -> Self {
+    impl NewConnections {
+        fn new(limit: usize) -> Self {
             Self {
                 connections: Arc::new(Connections::new(TIME_TO_ASK)),
                 limit,
@@ -337,96 +337,105 @@ mod tests {
 
     #[test]
     fn the_longest_idle_makes_room_and_the_busy_stay() {
-        let mut door = Newcomers::of(2);
-        let first = door.enter(1).unwrap();
-        let second = door.enter(1).unwrap();
+        let mut arriving = NewConnections::new(2);
+        let first = arriving.enter(1).unwrap();
+        let second = arriving.enter(1).unwrap();
         drop(first.begin());
-        let third = door.enter(1).unwrap();
+        let third = arriving.enter(1).unwrap();
         assert!(is_evicted(&second), "idle longest");
         assert!(!is_evicted(&first));
         let _working = (first.work(), third.work());
-        assert_eq!(door.enter(1).unwrap_err(), Rejected::Busy);
+        assert_eq!(arriving.enter(1).unwrap_err(), Rejected::Busy);
         drop((second, third));
-        let held = door.enter(1);
+        let held = arriving.enter(1);
         assert!(held.is_err(), "the busy one holds its place");
     }
 
     #[test]
     fn a_new_connection_has_a_grace_period() {
-        let mut door = Newcomers::of(2);
-        let first = door.enter(1).unwrap();
-        let second = door.at_once(1).unwrap();
-        assert_eq!(door.at_once(1).unwrap_err(), Rejected::Young(TIME_TO_ASK));
-        door.now += TIME_TO_ASK / 2;
+        let mut arriving = NewConnections::new(2);
+        let first = arriving.enter(1).unwrap();
+        let second = arriving.at_once(1).unwrap();
         assert_eq!(
-            door.at_once(1).unwrap_err(),
+            arriving.at_once(1).unwrap_err(),
+            Rejected::Young(TIME_TO_ASK)
+        );
+        arriving.now += TIME_TO_ASK / 2;
+        assert_eq!(
+            arriving.at_once(1).unwrap_err(),
             Rejected::Young(TIME_TO_ASK / 2)
         );
         assert!(!is_evicted(&first));
-        door.now += TIME_TO_ASK / 2;
-        let third = door.at_once(1).unwrap();
+        arriving.now += TIME_TO_ASK / 2;
+        let third = arriving.at_once(1).unwrap();
         assert!(is_evicted(&first));
         for place in [&second, &third] {
             place.begin().answered(true);
         }
-        let fourth = door.at_once(1).unwrap();
+        let fourth = arriving.at_once(1).unwrap();
         assert!(is_evicted(&second), "it has asked");
-        assert_eq!(door.at_once(1).unwrap_err(), Rejected::Young(TIME_TO_ASK));
+        assert_eq!(
+            arriving.at_once(1).unwrap_err(),
+            Rejected::Young(TIME_TO_ASK)
+        );
         assert!(!is_evicted(&third) && !is_evicted(&fourth));
     }
 
     #[test]
     fn idle_connections_are_closed_for_new_ones() {
-        let mut door = Newcomers::of(4);
-        let asked = [1, 1, 1].map(|last| door.enter(last).unwrap());
+        let mut arriving = NewConnections::new(4);
+        let asked = [1, 1, 1].map(|last| arriving.enter(last).unwrap());
         for place in &asked {
             place.begin().answered(true);
         }
-        let [_fourth, _fifth] = [2, 2].map(|last| door.at_once(last).unwrap());
+        let [_fourth, _fifth] = [2, 2].map(|last| arriving.at_once(last).unwrap());
         assert!(is_evicted(&asked[0]), "one of four is new, and has time");
-        assert_eq!(door.at_once(2).unwrap_err(), Rejected::Young(TIME_TO_ASK));
+        assert_eq!(
+            arriving.at_once(2).unwrap_err(),
+            Rejected::Young(TIME_TO_ASK)
+        );
     }
 
     #[test]
     fn connections_without_a_request_are_evicted_first_then_the_busiest_address() {
-        let mut door = Newcomers::of(4);
-        let known = door.enter(1).unwrap();
+        let mut arriving = NewConnections::new(4);
+        let known = arriving.enter(1).unwrap();
         known.begin().answered(true);
-        let refused = door.enter(1).unwrap();
+        let refused = arriving.enter(1).unwrap();
         refused.begin().answered(false);
-        let greedy = [2, 2].map(|last| door.enter(last).unwrap());
-        let fifth = door.enter(2).unwrap();
+        let greedy = [2, 2].map(|last| arriving.enter(last).unwrap());
+        let fifth = arriving.enter(2).unwrap();
         // Both addresses have two connections: the connection that was idle longest without a review.
         assert!(is_evicted(&refused));
-        let sixth = door.enter(3).unwrap();
+        let sixth = arriving.enter(3).unwrap();
         assert!(is_evicted(&greedy[0]), "of three of one address");
         for place in [&greedy[1], &fifth] {
             place.begin().answered(true);
         }
-        let _seventh = door.enter(3).unwrap();
+        let _seventh = arriving.enter(3).unwrap();
         assert!(is_evicted(&sixth), "all others have asked");
         assert!(!is_evicted(&known));
     }
 
     #[test]
     fn a_poisoned_lock_still_works() {
-        let mut door = Newcomers::of(1);
-        let first = door.enter(1).unwrap();
-        let connections = door.connections.clone();
+        let mut arriving = NewConnections::new(1);
+        let first = arriving.enter(1).unwrap();
+        let connections = arriving.connections.clone();
         let panics = std::thread::spawn(move || {
             let _held = connections.open();
             panic!("on purpose");
         });
         assert!(panics.join().is_err());
-        let second = door.enter(2).unwrap();
+        let second = arriving.enter(2).unwrap();
         assert!(is_evicted(&first));
         drop((first, second));
-        assert!(door.connections.open().all.is_empty());
+        assert!(arriving.connections.open().all.is_empty());
     }
 
     #[test]
     fn bytes_without_a_request_are_bounded_and_each_answer_renews_the_allowance() {
-        let place = Newcomers::of(1).enter(1).unwrap();
+        let place = NewConnections::new(1).enter(1).unwrap();
         assert!(place.received(UNASKED_BYTES));
         assert!(!place.received(1));
         let request = place.begin();

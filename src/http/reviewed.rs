@@ -77,7 +77,7 @@ impl Reviewed<'_> {
             };
             metrics.unverified.with_label_values(&[reason]).inc();
         }
-        for mutation in &self.verdict.mended {
+        for mutation in &self.verdict.mutations {
             let mutations = &metrics.mutations;
             mutations.with_label_values(&[mutation.as_str()]).inc();
         }

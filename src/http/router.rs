@@ -38,7 +38,7 @@ const MARGIN: Duration = Duration::from_millis(200);
 
 /// Marks the answer to a request that was not read completely.
 #[derive(Clone, Copy)]
-pub(super) struct Unread;
+pub(super) struct IncompletelyRead;
 
 /// An answer that is not a review.
 struct Refused {
@@ -355,7 +355,7 @@ impl IntoResponse for Refused {
         let kind = [(CONTENT_TYPE, "application/json")];
         let mut response = (self.status, kind, body).into_response();
         if self.close {
-            response.extensions_mut().insert(Unread);
+            response.extensions_mut().insert(IncompletelyRead);
         }
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             // The API server retries within its own deadline.

@@ -27,7 +27,7 @@ pub use super::bounds::Options;
 use super::connections::{ConnectionSlot, Connections, Rejected};
 use super::drain::{Phase, reached};
 use super::paced_stream::Wire;
-use super::router::Unread;
+use super::router::IncompletelyRead;
 use super::tls::{Callers, Peer};
 use crate::metrics::Metrics;
 
@@ -42,7 +42,7 @@ const SHORTENED: Duration = Duration::from_mins(1);
 
 /// A listener that is bound but not served.
 #[derive(Debug)]
-pub struct Bound {
+pub struct BoundListener {
     listener: TcpListener,
     /// Its address, with the actual port.
     pub addr: SocketAddr,
@@ -80,9 +80,9 @@ struct Shared {
     closing: watch::Receiver<bool>,
 }
 
-// === impl Bound ===
+// === impl BoundListener ===
 
-impl Bound {
+impl BoundListener {
     /// Binds an address; port 0 takes a free port. `[::]` means all addresses; on a machine without IPv6, all IPv4
     /// addresses.
     ///
@@ -123,7 +123,7 @@ fn without_ipv6(addr: SocketAddr, why: io::ErrorKind) -> Option<SocketAddr> {
 impl Server {
     /// Serves until drained. On [`Phase::Draining`] it goes on accepting for `drain_delay` while asking clients to
     /// close, then gives requests in progress `drain_timeout` to finish. [`Phase::Aborted`] stops it at once.
-    pub async fn serve(self, bound: Bound) {
+    pub async fn serve(self, bound: BoundListener) {
         let (close, closing) = watch::channel(false);
         let (mut draining, mut aborted) = (self.phase.clone(), self.phase.clone());
         let shared = Arc::new(Shared {
@@ -164,7 +164,7 @@ impl Server {
 // === impl ConnectionLimit ===
 
 impl ConnectionLimit {
-    fn of(most: usize) -> Self {
+    fn new(most: usize) -> Self {
         Self { most, less: None }
     }
 
@@ -183,7 +183,7 @@ impl ConnectionLimit {
 /// Accepts connections until it is dropped.
 async fn accept(listener: &TcpListener, shared: &Arc<Shared>, tasks: &mut JoinSet<()>) {
     let connections = Arc::new(Connections::new(shared.options.time_to_ask));
-    let mut room = ConnectionLimit::of(shared.options.max_connections);
+    let mut room = ConnectionLimit::new(shared.options.max_connections);
     loop {
         // Evicted connections hold their file descriptors until their tasks end, which is soon.
         while tasks.len() > room.at(Instant::now()) {
@@ -318,7 +318,7 @@ async fn http<I>(
                 let headers = response.headers_mut();
                 headers.insert(CONNECTION, HeaderValue::from_static("close"));
             }
-            if response.extensions().get::<Unread>().is_none() {
+            if response.extensions().get::<IncompletelyRead>().is_none() {
                 begun.answered(response.status().is_success());
             }
             Ok::<_, std::convert::Infallible>(response)
@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_minute_after_descriptors_were_short_all_places_are_there_again() {
-        let (mut room, begin) = (ConnectionLimit::of(1024), Instant::now());
+        let (mut room, begin) = (ConnectionLimit::new(1024), Instant::now());
         let at = |seconds| begin + Duration::from_secs(seconds);
         assert_eq!(room.at(begin), 1024);
         room.shorten(8, begin);

@@ -116,7 +116,7 @@ impl Certificates {
     /// As [`Certificates::store`].
     pub fn replace(&self, cert_pem: &[u8], key_pem: &[u8], now: Timestamp) -> Result<(), TlsError> {
         let pair = pair(cert_pem, key_pem)?;
-        let validity = pair.cert.first().and_then(|leaf| Validity::of(leaf));
+        let validity = pair.cert.first().and_then(|leaf| Validity::from_der(leaf));
         let is_well = self.loaded() && self.time_trouble(now).is_none();
         if let Some(why) = validity.and_then(|v| v.trouble(now)).filter(|_| is_well) {
             return Err(TlsError::Time(why));
@@ -140,7 +140,7 @@ impl Certificates {
 
     /// The validity period of the current certificate.
     pub fn validity(&self) -> Option<Validity> {
-        Validity::of(self.current.load().as_ref()?.cert.first()?)
+        Validity::from_der(self.current.load().as_ref()?.cert.first()?)
     }
 
     /// The problem, if any: the newest files cannot be used, or the certificate in use is not valid now.

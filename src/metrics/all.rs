@@ -1,6 +1,6 @@
 //! The list of all metrics, with their meaning and when to look at them.
 
-use super::described::{About, Label, Maker};
+use super::described::{About, Label, MetricRegistry};
 use super::process::Process;
 use super::{LOST_LOG_LINES, Metrics};
 
@@ -67,7 +67,7 @@ impl Metrics {
     /// Fails if two metrics have the same name; a test ensures that they do not.
     #[allow(clippy::too_many_lines)] // A list.
     pub fn new() -> prometheus::Result<Self> {
-        let mut m = Maker::new();
+        let mut m = MetricRegistry::new();
         let (is, one_of) = (Label::result, Label::one_of);
         let made = Self {
             requests: m.on(About::Reviews).counters(
@@ -154,12 +154,12 @@ impl Metrics {
                 "Patches that were sent, by each mutation in them.",
                 "after you enable a mutation: how many objects it changes. mutations.md lists the names",
             )?,
-            standing_findings: m.on(About::Standing).gauges(
+            current_findings: m.on(About::CurrentState).gauges(
                 "standing_findings",
                 &[
                     Label::code(),
                     one_of("severity", &["warn", "deny"]),
-                    Label::of(
+                    Label::new(
                         "namespace",
                         "the 100 namespaces with the most findings; `(others)` for all other namespaces, and \
                          `(cluster)` for objects without a namespace",
@@ -189,7 +189,7 @@ impl Metrics {
             guardrail_targets: m.gauges(
                 "guardrail_targets",
                 &[
-                    Label::of("guardrail", "names of guardrails"),
+                    Label::new("guardrail", "names of guardrails"),
                     is(&["fulfilled", "broken", "error", "excepted"]),
                 ],
                 "Targets of each guardrail: those that fulfil it, that break it, for which a rule cannot be evaluated, \
@@ -353,7 +353,7 @@ impl Metrics {
                 "watch_errors_total",
                 &[
                     Label::watched(),
-                    Label::of("code", "status codes of the API server; `none` if it did not answer"),
+                    Label::new("code", "status codes of the API server; `none` if it did not answer"),
                 ],
                 "Failed lists and watches. 410 is normal.",
                 "when the cache is old: 403 is a missing permission, 404 a kind that is not served, `none` the network",
@@ -423,7 +423,7 @@ impl Metrics {
         m.on(About::Process)
             .gauges(
                 "build_info",
-                &[Label::of("version", "the running version")],
+                &[Label::new("version", "the running version")],
                 "1, with the version as a label.",
                 "during an update: which versions run",
             )?

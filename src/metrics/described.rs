@@ -17,7 +17,7 @@ pub enum About {
     /// Findings and mutations.
     Findings,
     /// The current state of the cluster or the directory, independent of requests.
-    Standing,
+    CurrentState,
     /// Connections, certificate, configuration, logs and traces.
     Server,
     /// The cache and requests to the API server. Only present with a cluster.
@@ -68,13 +68,13 @@ pub struct Described {
 }
 
 /// Creates and registers metrics and collects their descriptions. This is the only code that knows the prefix.
-pub(super) struct Maker {
+pub(super) struct MetricRegistry {
     pub(super) registry: Registry,
     pub(super) described: Vec<Described>,
     about: About,
 }
 
-type Made<T> = prometheus::Result<T>;
+type MetricResult<T> = prometheus::Result<T>;
 
 /// The most series to create before there are observations.
 const PREPARED: usize = 100;
@@ -90,7 +90,7 @@ impl Label {
         }
     }
 
-    pub(super) fn of(name: &'static str, of: &'static str) -> Self {
+    pub(super) fn new(name: &'static str, of: &'static str) -> Self {
         Self {
             name,
             values: Vec::new(),
@@ -129,20 +129,20 @@ impl Label {
     }
 
     pub(super) fn requested() -> Self {
-        Self::of(
+        Self::new(
             "kind",
             "kinds that attache reviews; `other` for all others, because the sender chooses them",
         )
     }
 
     pub(super) fn watched() -> Self {
-        Self::of("kind", "kinds that attache watches")
+        Self::new("kind", "kinds that attache watches")
     }
 }
 
-// === impl Maker ===
+// === impl MetricRegistry ===
 
-impl Maker {
+impl MetricRegistry {
     pub(super) fn new() -> Self {
         Self {
             registry: Registry::new(),
@@ -162,7 +162,7 @@ impl Maker {
         name: &str,
         help: &'static str,
         look: &'static str,
-    ) -> Made<IntCounter> {
+    ) -> MetricResult<IntCounter> {
         let opts = self.note(Type::Counter, name, &[], &[], help, look);
         self.add(IntCounter::with_opts(opts))
     }
@@ -175,7 +175,7 @@ impl Maker {
         labels: &[Label],
         help: &'static str,
         look: &'static str,
-    ) -> Made<IntCounterVec> {
+    ) -> MetricResult<IntCounterVec> {
         let opts = self.note(Type::Counter, name, labels, &[], help, look);
         let counters = self.add(IntCounterVec::new(opts, &names(labels)))?;
         for values in combinations(labels) {
@@ -189,7 +189,7 @@ impl Maker {
         name: &str,
         help: &'static str,
         look: &'static str,
-    ) -> Made<IntGauge> {
+    ) -> MetricResult<IntGauge> {
         let opts = self.note(Type::Gauge, name, &[], &[], help, look);
         self.add(IntGauge::with_opts(opts))
     }
@@ -200,7 +200,7 @@ impl Maker {
         labels: &[Label],
         help: &'static str,
         look: &'static str,
-    ) -> Made<IntGaugeVec> {
+    ) -> MetricResult<IntGaugeVec> {
         let opts = self.note(Type::Gauge, name, labels, &[], help, look);
         self.add(IntGaugeVec::new(opts, &names(labels)))
     }
@@ -211,7 +211,7 @@ impl Maker {
         name: &str,
         help: &'static str,
         look: &'static str,
-    ) -> Made<Gauge> {
+    ) -> MetricResult<Gauge> {
         let opts = self.note(Type::Gauge, name, &[], &[], help, look);
         self.add(Gauge::with_opts(opts))
     }
@@ -222,7 +222,7 @@ impl Maker {
         name: &str,
         help: &'static str,
         look: &'static str,
-    ) -> Made<Gauge> {
+    ) -> MetricResult<Gauge> {
         let opts = self.note(Type::Gauge, name, &[], &[], help, look);
         self.add(Gauge::with_opts(opts))
     }
@@ -233,7 +233,7 @@ impl Maker {
         labels: &[Label],
         help: &'static str,
         look: &'static str,
-    ) -> Made<GaugeVec> {
+    ) -> MetricResult<GaugeVec> {
         let opts = self.note(Type::Gauge, name, labels, &[], help, look);
         self.add(GaugeVec::new(opts, &names(labels)))
     }
@@ -244,7 +244,7 @@ impl Maker {
         buckets: &[f64],
         help: &'static str,
         look: &'static str,
-    ) -> Made<Histogram> {
+    ) -> MetricResult<Histogram> {
         let opts = self.note(Type::Histogram, name, &[], buckets, help, look);
         let opts = HistogramOpts::from(opts).buckets(buckets.to_vec());
         self.add(Histogram::with_opts(opts))
@@ -257,7 +257,7 @@ impl Maker {
         buckets: &[f64],
         help: &'static str,
         look: &'static str,
-    ) -> Made<HistogramVec> {
+    ) -> MetricResult<HistogramVec> {
         let opts = self.note(Type::Histogram, name, labels, buckets, help, look);
         let opts = HistogramOpts::from(opts).buckets(buckets.to_vec());
         self.add(HistogramVec::new(opts, &names(labels)))
@@ -270,7 +270,7 @@ impl Maker {
         name: &str,
         help: &'static str,
         look: &'static str,
-    ) -> Made<()> {
+    ) -> MetricResult<()> {
         self.note(Type::Counter, name, &[], &[], help, look);
         self.registry.register(Box::new(counter.clone()))
     }
@@ -281,7 +281,7 @@ impl Maker {
         name: &str,
         help: &'static str,
         look: &'static str,
-    ) -> Made<Gauge> {
+    ) -> MetricResult<Gauge> {
         self.note_named(Type::Gauge, name.to_owned(), &[], &[], help, look);
         Gauge::with_opts(Opts::new(name, help))
     }
@@ -292,7 +292,7 @@ impl Maker {
         name: &str,
         help: &'static str,
         look: &'static str,
-    ) -> Made<Counter> {
+    ) -> MetricResult<Counter> {
         self.note_named(Type::Counter, name.to_owned(), &[], &[], help, look);
         Counter::with_opts(Opts::new(name, help))
     }
@@ -331,7 +331,7 @@ impl Maker {
         });
     }
 
-    fn add<C: Collector + Clone + 'static>(&self, metric: Made<C>) -> Made<C> {
+    fn add<C: Collector + Clone + 'static>(&self, metric: MetricResult<C>) -> MetricResult<C> {
         let metric = metric?;
         self.registry.register(Box::new(metric.clone()))?;
         Ok(metric)

@@ -10,7 +10,7 @@ use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use prometheus::{Counter, Gauge};
 
-use super::described::Maker;
+use super::described::MetricRegistry;
 
 /// The metrics of the process.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(super) struct Process {
 // === impl Process ===
 
 impl Process {
-    pub(super) fn register(m: &mut Maker) -> prometheus::Result<()> {
+    pub(super) fn register(m: &mut MetricRegistry) -> prometheus::Result<()> {
         let process = Self {
             cpu: m.count_of_process(
                 "process_cpu_seconds_total",

@@ -11,7 +11,7 @@ use super::{Endpoint, GROUP, Policies, VERSION};
 
 /// The terms of a webhook configuration.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct WebhookOptions {
     /// The name of the configurations.
     pub name: String,
     /// How the API server reaches attache.
@@ -72,25 +72,25 @@ const CONDITIONS: [(&str, &str); 4] = [
 ];
 
 /// The configuration for an endpoint.
-pub fn configuration(endpoint: Endpoint, terms: &Terms, policies: &Policies) -> Value {
+pub fn configuration(endpoint: Endpoint, options: &WebhookOptions, policies: &Policies) -> Value {
     // CRDs are not refused by default, so a missing answer must not refuse them either: other systems could not be
     // installed while attache is down. Nor may it stop the change of a guardrail that refuses too much.
-    let apart = terms.failure_policy == FailurePolicy::Fail;
+    let apart = options.failure_policy == FailurePolicy::Fail;
     let webhooks = webhooks(endpoint, apart, policies).into_iter();
     let webhooks: Vec<Value> = webhooks
-        .map(|(name, rules)| terms.webhook(endpoint, name, &rules))
+        .map(|(name, rules)| options.webhook(endpoint, name, &rules))
         .collect();
     json!({
         "apiVersion": format!("{GROUP}/{VERSION}"),
         "kind": endpoint.kind(),
-        "metadata": {"name": terms.name},
+        "metadata": {"name": options.name},
         "webhooks": webhooks,
     })
 }
 
-// === impl Terms ===
+// === impl WebhookOptions ===
 
-impl Terms {
+impl WebhookOptions {
     fn webhook(&self, endpoint: Endpoint, name: &str, rules: &[Value]) -> Value {
         let failure_policy = if is_definitions(name) {
             FailurePolicy::Ignore
@@ -150,8 +150,8 @@ impl fmt::Display for FailurePolicy {
 mod tests {
     use super::*;
 
-    fn terms() -> Terms {
-        Terms {
+    fn options() -> WebhookOptions {
+        WebhookOptions {
             name: "attache".to_owned(),
             call: CallBy::Service {
                 namespace: "attache-system".to_owned(),
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn by_default_nobody_is_stopped() {
         for endpoint in Endpoint::ALL {
-            let made = configuration(endpoint, &terms(), &Policies::new());
+            let made = configuration(endpoint, &options(), &Policies::new());
             assert_eq!(made["webhooks"].as_array().unwrap().len(), 1);
             let webhook = &made["webhooks"][0];
             assert_eq!(webhook["failurePolicy"], "Ignore");
@@ -179,27 +179,27 @@ mod tests {
 
     #[test]
     fn definitions_pass_without_an_answer_even_with_fail() {
-        let terms = Terms {
+        let options = WebhookOptions {
             failure_policy: FailurePolicy::Fail,
-            ..terms()
+            ..options()
         };
-        let made = configuration(Endpoint::Validate, &terms, &Policies::new());
+        let made = configuration(Endpoint::Validate, &options, &Policies::new());
         let policies = ["Fail", "Ignore"].map(Value::from);
         let webhooks = made["webhooks"].as_array().unwrap().iter();
         let failure_policies: Vec<Value> = webhooks.map(|w| w["failurePolicy"].clone()).collect();
         assert_eq!(failure_policies, policies);
-        let made = configuration(Endpoint::Mutate, &terms, &Policies::new());
+        let made = configuration(Endpoint::Mutate, &options, &Policies::new());
         assert_eq!(made["webhooks"][0]["failurePolicy"], "Fail");
     }
 
     #[test]
     fn an_address_gets_the_path_of_the_endpoint() {
-        let terms = Terms {
+        let options = WebhookOptions {
             call: CallBy::Url("https://attache.example:8443/".to_owned()),
             ca_bundle: Some("QQ==".to_owned()),
-            ..terms()
+            ..options()
         };
-        let made = configuration(Endpoint::Mutate, &terms, &Policies::new());
+        let made = configuration(Endpoint::Mutate, &options, &Policies::new());
         let expected = json!({"url": "https://attache.example:8443/mutate", "caBundle": "QQ=="});
         assert_eq!(made["webhooks"][0]["clientConfig"], expected);
     }

@@ -127,7 +127,7 @@ fn has_applied_ca(configuration: &Value, webhook: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registration::{CallBy, FailurePolicy, Resource, Terms, configuration};
+    use crate::registration::{CallBy, FailurePolicy, Resource, WebhookOptions, configuration};
 
     fn policies(plurals: &[&str]) -> Policies {
         let resource = |plural: &&str| Resource {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     fn installed(endpoint: Endpoint, failure_policy: FailurePolicy, plurals: &[&str]) -> Value {
-        let terms = Terms {
+        let options = WebhookOptions {
             name: "attache".to_owned(),
             call: CallBy::Url("https://127.0.0.1".to_owned()),
             ca_bundle: Some("b2xk".to_owned()),
@@ -147,7 +147,7 @@ mod tests {
             timeout_seconds: 5,
             excluded: [].into(),
         };
-        let mut made = configuration(endpoint, &terms, &policies(plurals));
+        let mut made = configuration(endpoint, &options, &policies(plurals));
         made["metadata"]["resourceVersion"] = json!("7");
         made
     }

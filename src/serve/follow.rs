@@ -16,7 +16,7 @@ use crate::http::admin::Check;
 use crate::metrics::Metrics;
 
 /// A configuration in use and its source.
-pub(super) struct Follow {
+pub(super) struct FollowedConfiguration {
     /// The file that the user named.
     pub(super) file: Option<PathBuf>,
     /// The directory that may contain one.
@@ -55,9 +55,9 @@ impl Health {
     }
 }
 
-// === impl Follow ===
+// === impl FollowedConfiguration ===
 
-impl Follow {
+impl FollowedConfiguration {
     /// Polls at the interval `every`; does not return.
     pub(super) async fn run(mut self, every: Duration) -> String {
         self.metrics.config_current.set(1);
@@ -80,7 +80,7 @@ impl Follow {
     }
 
     fn take(&self, text: Option<&Text>) -> Result<(), ConfigError> {
-        let config = Configuration::of(text)?;
+        let config = Configuration::from_text(text)?;
         let rules = rules(&config, self.retains_specs)?;
         self.settings
             .store(Arc::new(settings(&config, &self.guardrails)));
@@ -139,7 +139,7 @@ mod tests {
     use arc_swap::ArcSwap;
     use tokio::sync::watch;
 
-    use super::{Follow, Health};
+    use super::{FollowedConfiguration, Health};
     use crate::config::{Configuration, Text};
     use crate::engine::model::ids::GroupKind;
     use crate::metrics::Metrics;
@@ -164,12 +164,12 @@ mod tests {
         let write = |text: &str| std::fs::write(&file, format!("{HEAD}{text}")).unwrap();
         write("");
         let text = Text::find(Some(&file), None).unwrap();
-        let config = Configuration::of(text.as_ref()).unwrap();
+        let config = Configuration::from_text(text.as_ref()).unwrap();
         let (rules, given) = watch::channel(config.rules(crate::config::builtin().unwrap()));
         let conduct = Arc::new(ArcSwap::from_pointee(config.conduct()));
         let health = Health::default();
         let metrics = Arc::new(Metrics::new().unwrap());
-        let follow = Follow {
+        let follow = FollowedConfiguration {
             file: Some(file.clone()),
             directory: None,
             seen: text,

@@ -24,7 +24,7 @@ use crate::engine::admission::settings::ReviewSettings;
 use crate::engine::admission::verdict::escape;
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::ObjectKey;
-use crate::ui::signed_in::{Door, below_ui};
+use crate::ui::signed_in::{Authenticator, below_ui};
 use crate::ui::{Answers, Question, Refusal, Reply};
 
 use people::People;
@@ -55,14 +55,14 @@ pub trait Page: Answers {
 }
 
 /// Begins with a state.
-pub type Begin = Arc<dyn Fn(Readable, ReadText) -> Arc<dyn Page> + Send + Sync>;
+pub type StartSession = Arc<dyn Fn(Readable, ReadText) -> Arc<dyn Page> + Send + Sync>;
 
 /// The routes of the page. `None` without a cluster, which knows the users.
 pub(super) fn router(
     state: &State,
     settings: &Arc<ArcSwap<ReviewSettings>>,
     rules: watch::Receiver<Arc<ProfileRules>>,
-    begin: Begin,
+    begin: StartSession,
     background: &mut JoinSet<String>,
 ) -> Option<axum::Router> {
     let (reach, sync) = (state.reach.as_ref()?, state.sources.sync.clone()?);
@@ -85,12 +85,12 @@ pub(super) fn router(
         begin,
     });
     background.spawn(follow(Arc::clone(&sessions)));
-    let entrance = Entrance::new(reach.client.clone(), sessions);
-    Some(below_ui(Arc::new(entrance)))
+    let authenticator = TokenAuthenticator::new(reach.client.clone(), sessions);
+    Some(below_ui(Arc::new(authenticator)))
 }
 
 /// Lets users with a token of the cluster in.
-struct Entrance {
+struct TokenAuthenticator {
     people: People,
     readers: Readers,
     sessions: Arc<Sessions>,
@@ -102,9 +102,9 @@ struct Named {
     user: Arc<Subject>,
 }
 
-// === impl Entrance ===
+// === impl TokenAuthenticator ===
 
-impl Entrance {
+impl TokenAuthenticator {
     fn new(client: kube::Client, sessions: Arc<Sessions>) -> Self {
         Self {
             people: People::new(client.clone()),
@@ -114,8 +114,8 @@ impl Entrance {
     }
 }
 
-impl Door for Entrance {
-    fn enter(&self, token: String) -> BoxFuture<'_, Result<Arc<dyn Answers>, Refusal>> {
+impl Authenticator for TokenAuthenticator {
+    fn authenticate(&self, token: String) -> BoxFuture<'_, Result<Arc<dyn Answers>, Refusal>> {
         Box::pin(async move {
             let user = self.people.whose(&token).await?;
             let rights = match self.readers.remembered(&user) {

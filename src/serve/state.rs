@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::{Args, Failure, say};
+use crate::background::reports::{self, ReportSender};
 use crate::cache::access::Access;
 use crate::cache::confirm::Confirm as LiveRead;
 use crate::cache::directory::{Links, written_twice};
@@ -17,10 +18,10 @@ use crate::cache::guardrail_status::GuardrailStatus;
 use crate::cache::guardrails::GuardrailsInUse;
 use crate::cache::kinds::Resources;
 use crate::cache::kubeconfig;
-use crate::cache::own_certificates::{Kept as OwnKept, OwnCertificates, OwnState, Serve};
+use crate::cache::own_certificates::{ManagedCertificates, OwnCertificates, OwnState, Serve};
 use crate::cache::reload::{self, Directory};
 use crate::cache::sync::SyncState;
-use crate::cache::webhooks::{Kept, WebhookState, Webhooks};
+use crate::cache::webhooks::{ManagedWebhooks, WebhookState, Webhooks};
 use crate::cache::{Cluster, Published, Settings, tuned};
 use crate::certificates::Rotation;
 use crate::config::Configuration;
@@ -28,10 +29,9 @@ use crate::engine::kinds::profile::ProfileRules;
 use crate::http::dependencies::{Dependencies, Note};
 use crate::http::drain::{self, Phase};
 use crate::http::tls::Certificates;
-use crate::lease::{Held, hold};
+use crate::lease::{HeldUntil, hold};
 use crate::metrics::Metrics;
 use crate::registration::Endpoint;
-use crate::standing::reports::{self, Desk};
 use crate::status_writer::StatusWriter;
 use crate::telemetry::traces::Traces;
 
@@ -52,15 +52,15 @@ pub(super) struct State {
     pub(super) guardrails: Arc<GuardrailsInUse>,
     pub(super) outside: Dependencies,
     /// The way to the cluster, for the page.
-    pub(super) reach: Option<Reach>,
-    pub(super) sources: Sources,
+    pub(super) reach: Option<ClusterAccess>,
+    pub(super) sources: TaskStates,
     /// Where to hand in findings for reports, if they are written.
-    pub(super) reports: Option<Desk>,
+    pub(super) reports: Option<ReportSender>,
     pub(super) tasks: JoinSet<String>,
 }
 
 /// A cluster, to ask about users and single objects.
-pub(super) struct Reach {
+pub(super) struct ClusterAccess {
     pub(super) client: kube::Client,
     pub(super) resources: Arc<Resources>,
     pub(super) confirm: Arc<LiveRead>,
@@ -68,7 +68,7 @@ pub(super) struct Reach {
 
 /// The states of the background tasks, for `/readyz`.
 #[derive(Clone, Default)]
-pub(super) struct Sources {
+pub(super) struct TaskStates {
     pub(super) sync: Option<Arc<SyncState>>,
     pub(super) webhooks: Option<Arc<WebhookState>>,
     pub(super) own_certificates: Option<Arc<OwnState>>,
@@ -96,7 +96,7 @@ pub(super) async fn from_directory(
         problem.log();
     }
     say(&loaded.counts.summary(&path.display().to_string()));
-    if let Some(line) = written_twice(&loaded.doubles) {
+    if let Some(line) = written_twice(&loaded.duplicates) {
         say(&line);
     }
     let snapshot: Published = Arc::new(ArcSwap::from_pointee(loaded.snapshot));
@@ -126,7 +126,7 @@ pub(super) async fn from_directory(
         guardrails,
         outside: Dependencies::default(),
         reach: None,
-        sources: Sources::default(),
+        sources: TaskStates::default(),
         reports: None,
         tasks,
     })
@@ -143,7 +143,7 @@ pub(super) async fn from_cluster(
     let reached = kubeconfig::config(args.kubeconfig.as_deref(), args.context.as_deref()).await?;
     let namespace = reached.default_namespace.clone();
     let client = kube::Client::try_from(tuned(reached))?;
-    let kept = (!args.manage_webhooks.is_empty()).then(|| Kept {
+    let managed = (!args.manage_webhooks.is_empty()).then(|| ManagedWebhooks {
         name: args.webhook_name.clone(),
         ca: args.ca_cert.clone(),
         endpoints: Endpoint::ALL
@@ -155,7 +155,7 @@ pub(super) async fn from_cluster(
             })
             .collect(),
     });
-    let mut state = followed(client.clone(), kept, rules, config, metrics);
+    let mut state = followed(client.clone(), managed, rules, config, metrics);
     if args.write_status {
         let (namespace, name) = named(&args.status_lease, &namespace);
         let (client, lease) = (client.clone(), (&*namespace, &*name));
@@ -170,12 +170,12 @@ pub(super) async fn from_cluster(
         };
         let (client, metrics) = (client.clone(), metrics.clone());
         let ending = draining(phases);
-        let desk = reports::start(client, settings, metrics, ending, &mut state.tasks);
-        state.reports = Some(desk);
+        let report_sender = reports::start(client, settings, metrics, ending, &mut state.tasks);
+        state.reports = Some(report_sender);
     }
     if args.manage_certs {
-        let kept = own_kept(args, &namespace);
-        let own = OwnCertificates::new(client, kept, into_service(certificates, metrics));
+        let managed = managed_certificates(args, &namespace);
+        let own = OwnCertificates::new(client, managed, into_service(certificates, metrics));
         state.sources.own_certificates = Some(own.state());
         state.tasks.spawn(own.run());
     }
@@ -188,7 +188,7 @@ async fn draining(mut phases: watch::Receiver<Phase>) {
 }
 
 /// Starts the tasks that write the status of objects.
-fn write_status(state: &mut State, leads: Held, metrics: &Arc<Metrics>) {
+fn write_status(state: &mut State, leads: HeldUntil, metrics: &Arc<Metrics>) {
     let Some((sync, reach)) = state.sources.sync.clone().zip(state.reach.as_ref()) else {
         return;
     };
@@ -213,13 +213,13 @@ fn named(text: &str, own: &str) -> (String, String) {
     }
 }
 
-fn own_kept(args: &Args, own: &str) -> OwnKept {
+fn managed_certificates(args: &Args, own: &str) -> ManagedCertificates {
     let (namespace, secret) = named(&args.cert_secret, own);
     let mut names = args.cert_names.clone();
     if names.is_empty() {
         names.push(format!("attache.{namespace}.svc"));
     }
-    OwnKept {
+    ManagedCertificates {
         secret,
         webhooks: args.webhook_name.clone(),
         rotation: Rotation {
@@ -247,7 +247,7 @@ fn into_service(certificates: &Arc<Certificates>, metrics: &Arc<Metrics>) -> Ser
 /// Watches a cluster as configured, and keeps webhook configurations up to date if asked to.
 fn followed(
     client: kube::Client,
-    kept: Option<Kept>,
+    managed: Option<ManagedWebhooks>,
     rules: watch::Receiver<Arc<ProfileRules>>,
     config: &Configuration,
     metrics: &Arc<Metrics>,
@@ -271,13 +271,13 @@ fn followed(
         every: GUARDRAIL_STATUS,
     };
     cluster.tasks.spawn(status.run());
-    let reach = Reach {
+    let reach = ClusterAccess {
         client: client.clone(),
         resources: cluster.resources,
         confirm: Arc::clone(&cluster.confirm),
     };
-    let webhooks = kept.map(|kept| {
-        let webhooks = Webhooks::new(client, kept, cluster.watched, metrics.clone());
+    let webhooks = managed.map(|managed| {
+        let webhooks = Webhooks::new(client, managed, cluster.watched, metrics.clone());
         let state = webhooks.state();
         cluster.tasks.spawn(webhooks.run());
         state
@@ -292,7 +292,7 @@ fn followed(
         guardrails: cluster.guardrails,
         outside,
         reach: Some(reach),
-        sources: Sources {
+        sources: TaskStates {
             sync: Some(cluster.sync),
             webhooks,
             own_certificates: None,
@@ -377,7 +377,7 @@ mod tests {
                 path: "attache.yaml".into(),
                 text: format!("apiVersion: attache.dev/v1\nkind: Configuration\n{limits}\n"),
             };
-            let config = Configuration::of(Some(&text)).unwrap();
+            let config = Configuration::from_text(Some(&text)).unwrap();
             let (_rules, known) = watch::channel(config.rules(crate::config::builtin().unwrap()));
             let metrics = Arc::new(Metrics::new().unwrap());
             let is_gone = Arc::<AtomicBool>::default();

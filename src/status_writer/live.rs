@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::CONTROLLER;
-use super::marks::{Marks, Part};
+use super::own_conditions::{OwnConditions, Part};
 use super::place::Place;
 use crate::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
 
@@ -16,14 +16,14 @@ pub(super) struct Live<'a>(pub(super) &'a Value);
 
 impl<'a> Live<'a> {
     /// The conditions of attache on it.
-    pub(super) fn marks(&self, key: &ObjectKey, place: Place) -> Marks {
-        let mut marks = Marks::default();
+    pub(super) fn own_conditions(&self, key: &ObjectKey, place: Place) -> OwnConditions {
+        let mut own_conditions = OwnConditions::default();
         match place {
             Place::Parents => {
                 for entry in self.parents().filter(|entry| is_own(entry)) {
                     let part = part(key, entry.get("parentRef").unwrap_or(&Value::Null));
                     for condition in list(entry.get("conditions")) {
-                        marks.add(part.clone(), condition);
+                        own_conditions.add(part.clone(), condition);
                     }
                 }
             }
@@ -31,7 +31,7 @@ impl<'a> Live<'a> {
                 let owned = self.owned(&["f:status", "f:conditions"], type_of_key);
                 for condition in list(self.status("conditions")) {
                     if text(condition, "type").is_some_and(|name| owned.contains(name)) {
-                        marks.add(Part::Whole, condition);
+                        own_conditions.add(Part::Whole, condition);
                     }
                 }
             }
@@ -41,11 +41,11 @@ impl<'a> Live<'a> {
                 });
                 if !owned.is_empty() {
                     let all = owned.into_iter().map(|name| (name, String::new()));
-                    marks.parts.insert(Part::Whole, all.collect());
+                    own_conditions.parts.insert(Part::Whole, all.collect());
                 }
             }
         }
-        marks
+        own_conditions
     }
 
     pub(super) fn generation(&self) -> Option<i64> {
@@ -118,9 +118,9 @@ pub(super) fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     value.and_then(Value::as_array).into_iter().flatten()
 }
 
-// === impl Marks ===
+// === impl OwnConditions ===
 
-impl Marks {
+impl OwnConditions {
     fn add(&mut self, part: Part, condition: &Value) {
         let (Some(name), Some(message)) = (text(condition, "type"), text(condition, "message"))
         else {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::CONTROLLER;
 use super::live::{Live, is_own, list, part, text};
-use super::marks::{Marks, Part};
+use super::own_conditions::{OwnConditions, Part};
 use super::place::Place;
 use crate::engine::model::ids::{GATEWAY_API, ObjectKey};
 
@@ -37,7 +37,7 @@ pub(super) fn write(
     key: &ObjectKey,
     place: Place,
     live: &Live<'_>,
-    wanted: &Marks,
+    wanted: &OwnConditions,
     now: &str,
 ) -> Write {
     match place {
@@ -50,7 +50,7 @@ pub(super) fn write(
 /// Routes: `status.parents` is one list for all controllers, so it is written as a whole, for the version that was read.
 /// The entries of others stay as they are. attache has an entry for a parent when the controller of the parent has one, and
 /// has seen the last change: tools that judge a route by its entries must not take it for accepted because of ours.
-fn parents(key: &ObjectKey, live: &Live<'_>, wanted: &Marks, now: &str) -> Write {
+fn parents(key: &ObjectKey, live: &Live<'_>, wanted: &OwnConditions, now: &str) -> Write {
     let (mut ours, others): (Vec<&Value>, Vec<&Value>) = live.parents().partition(|e| is_own(e));
     let mut entries: Vec<Value> = others.iter().copied().cloned().collect();
     let mut later = None;
@@ -108,7 +108,7 @@ fn parents(key: &ObjectKey, live: &Live<'_>, wanted: &Marks, now: &str) -> Write
 }
 
 /// Kinds whose conditions have an owner each.
-fn conditions(key: &ObjectKey, live: &Live<'_>, wanted: &Marks, now: &str) -> Write {
+fn conditions(key: &ObjectKey, live: &Live<'_>, wanted: &OwnConditions, now: &str) -> Write {
     let owned = live.owned_conditions();
     let is_owned = |condition: &&Value| text(condition, "type").is_some_and(|t| owned.contains(t));
     let all = live.status("conditions");
@@ -144,9 +144,9 @@ fn conditions(key: &ObjectKey, live: &Live<'_>, wanted: &Marks, now: &str) -> Wr
 }
 
 /// Kinds without conditions.
-fn annotations(live: &Live<'_>, key: &ObjectKey, wanted: &Marks) -> Write {
-    let has = live.marks(key, Place::Annotation);
-    if has.parts == wanted.parts {
+fn annotations(live: &Live<'_>, key: &ObjectKey, wanted: &OwnConditions) -> Write {
+    let existing = live.own_conditions(key, Place::Annotation);
+    if existing.parts == wanted.parts {
         return Write::Nothing;
     }
     let names = wanted.parts.values().flat_map(BTreeMap::keys);

@@ -24,7 +24,7 @@ pub(super) enum Place {
 
 impl Place {
     /// The place for a kind; `None` for policies and for kinds whose status is not known.
-    pub(super) fn of(snapshot: &Snapshot, gk: &GroupKind) -> Option<Self> {
+    pub(super) fn for_kind(snapshot: &Snapshot, gk: &GroupKind) -> Option<Self> {
         if is_route(gk) {
             return Some(Self::Parents);
         }
@@ -45,7 +45,7 @@ impl Place {
             return None;
         }
         let crd = snapshot.definition(gk)?;
-        Some(if crd.facts.mending.conditions_by_type {
+        Some(if crd.facts.permitted_mutations.conditions_by_type {
             Self::Conditions
         } else {
             Self::Annotation

@@ -9,7 +9,7 @@ use crate::engine::model::object::{Node, Object};
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::status::conditions::{Affected, affected, affected_through};
 
-use super::marks::{Marks, Part};
+use super::own_conditions::{OwnConditions, Part};
 use super::place::Place;
 
 /// After this many objects, the results that were cached for them are dropped: they would take more
@@ -19,26 +19,26 @@ const RUN: usize = 1_000;
 const NAMED: usize = 10;
 
 /// The objects on which policies act, with their conditions.
-pub(super) fn wanted(snapshot: &Snapshot) -> BTreeMap<ObjectKey, Marks> {
+pub(super) fn wanted(snapshot: &Snapshot) -> BTreeMap<ObjectKey, OwnConditions> {
     let mut objects: Vec<(&Arc<Object>, Place)> = snapshot
         .all()
-        .filter_map(|object| Some((object, Place::of(snapshot, &object.key.gk)?)))
+        .filter_map(|object| Some((object, Place::for_kind(snapshot, &object.key.gk)?)))
         .collect();
     objects.sort_by(|(one, _), (other, _)| one.key.cmp(&other.key));
     let mut by_object = BTreeMap::new();
     for some in objects.chunks(RUN) {
         let mut resolver = Resolver::new(snapshot);
         for (object, place) in some {
-            let marks = marks(&mut resolver, object, *place);
-            if !marks.is_empty() {
-                by_object.insert(object.key.clone(), marks);
+            let own_conditions = own_conditions(&mut resolver, object, *place);
+            if !own_conditions.is_empty() {
+                by_object.insert(object.key.clone(), own_conditions);
             }
         }
     }
     by_object
 }
 
-fn marks(resolver: &mut Resolver<'_>, object: &Object, place: Place) -> Marks {
+fn own_conditions(resolver: &mut Resolver<'_>, object: &Object, place: Place) -> OwnConditions {
     let key = &object.key;
     let parts: Vec<(Part, Vec<Affected>)> = match (&object.node, place) {
         (Node::Route { parents, .. }, Place::Parents) => parents
@@ -47,20 +47,24 @@ fn marks(resolver: &mut Resolver<'_>, object: &Object, place: Place) -> Marks {
             .collect(),
         _ => vec![(Part::Whole, affected(resolver, key))],
     };
-    let mut marks = Marks::default();
+    let mut own_conditions = OwnConditions::default();
     for (part, conditions) in parts {
-        let messages = messages(key, conditions, &mut marks.generation);
+        let messages = messages(key, conditions, &mut own_conditions.generation);
         if !messages.is_empty() {
-            marks.parts.insert(part, messages);
+            own_conditions.parts.insert(part, messages);
         }
     }
     if place == Place::Annotation {
-        marks.generation = None;
-        for message in marks.parts.values_mut().flat_map(BTreeMap::values_mut) {
+        own_conditions.generation = None;
+        for message in own_conditions
+            .parts
+            .values_mut()
+            .flat_map(BTreeMap::values_mut)
+        {
             message.clear();
         }
     }
-    marks
+    own_conditions
 }
 
 /// The messages by condition. Conditions of listeners are part of those of their object.

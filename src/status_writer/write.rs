@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::CONTROLLER;
 use super::live::Live;
-use super::marks::Marks;
+use super::own_conditions::OwnConditions;
 use super::patch::{Write, write};
 use super::place::Place;
 use crate::cache::kinds::Resources;
@@ -56,7 +56,7 @@ impl Writer {
         &self,
         gk: &GroupKind,
         place: Place,
-    ) -> Result<BTreeMap<ObjectKey, Marks>, kube::Error> {
+    ) -> Result<BTreeMap<ObjectKey, OwnConditions>, kube::Error> {
         let mut by_object = BTreeMap::new();
         let Some(resource) = self.resources.get(gk) else {
             return Ok(by_object);
@@ -71,9 +71,9 @@ impl Writer {
                 let name = metadata.name.clone().unwrap_or_default();
                 let key = ObjectKey::new(gk.clone(), namespace, name);
                 let value = serde_json::to_value(&object).unwrap_or_default();
-                let marks = Live(&value).marks(&key, place);
-                if !marks.is_empty() {
-                    by_object.insert(key, marks);
+                let own_conditions = Live(&value).own_conditions(&key, place);
+                if !own_conditions.is_empty() {
+                    by_object.insert(key, own_conditions);
                 }
             }
             match some.metadata.continue_ {
@@ -84,13 +84,18 @@ impl Writer {
     }
 
     /// Gives an object these conditions.
-    pub(super) async fn write(&self, key: &ObjectKey, place: Place, marks: &Marks) -> Done {
+    pub(super) async fn write(
+        &self,
+        key: &ObjectKey,
+        place: Place,
+        own_conditions: &OwnConditions,
+    ) -> Done {
         let Some(resource) = self.resources.get(&key.gk) else {
             return Done::Already;
         };
         let mut last = Done::Already;
         for _ in 0..CONFLICTS {
-            match self.attempt(&resource, key, place, marks).await {
+            match self.attempt(&resource, key, place, own_conditions).await {
                 Ok(done) => return done,
                 Err(kube::Error::Api(status)) if status.code == NOT_FOUND => return Done::Already,
                 Err(kube::Error::Api(status)) if status.code == CONFLICT => {
@@ -107,7 +112,7 @@ impl Writer {
         resource: &ApiResource,
         key: &ObjectKey,
         place: Place,
-        marks: &Marks,
+        own_conditions: &OwnConditions,
     ) -> Result<Done, kube::Error> {
         let api: Api<DynamicObject> = if key.namespace.is_empty() {
             Api::all_with(self.client.clone(), resource)
@@ -128,7 +133,7 @@ impl Writer {
             ..PatchParams::default()
         };
         let apply = PatchParams::apply(CONTROLLER);
-        match write(key, place, &Live(&value), marks, &now) {
+        match write(key, place, &Live(&value), own_conditions, &now) {
             Write::Nothing => return Ok(Done::Already),
             Write::Later(why) => return Ok(Done::Waiting(why)),
             Write::Merge(body) => {

@@ -13,7 +13,7 @@ use tower_http::compression::CompressionLayer;
 
 use super::events::Listeners;
 use super::question::Parameters;
-use super::{Answers, Asked, LARGEST_CHANGE, Question, Refusal, page};
+use super::{Answers, ExplainQuery, LARGEST_CHANGE, Question, Refusal, page};
 use crate::today::today;
 
 /// The header with the generation of an answer.
@@ -34,7 +34,7 @@ pub(super) fn router() -> Router {
         .layer(CompressionLayer::new())
 }
 
-/// Who the answers are for, in the extensions of a request.
+/// The reader of the answers, in the extensions of a request.
 #[derive(Clone)]
 pub(super) struct Reader(pub(super) Arc<dyn Answers>);
 
@@ -130,7 +130,7 @@ async fn question(what: &str, request: Request) -> Result<Question, Refusal> {
         "details" => Question::Details(given.needed("object", "HTTPRoute/shop/cart")?),
         "policies" => Question::Policies,
         "object" => Question::Object(given.needed("name", "httproute/shop/cart")?),
-        "explain" => Question::Explain(Asked {
+        "explain" => Question::Explain(ExplainQuery {
             url: given.needed("url", "https://shop.example.com/checkout")?,
             method: given.one("method")?.filter(|method| !method.is_empty()),
             headers: given.all("header"),

@@ -31,11 +31,11 @@ const UNKNOWN: &str = "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-
 pub struct Loopback {
     listener: TcpListener,
     address: SocketAddr,
-    gate: Arc<Gate>,
+    access: Arc<AccessCheck>,
 }
 
 #[derive(Debug)]
-struct Gate {
+struct AccessCheck {
     /// The permitted values of `Host`, in lower case.
     hosts: Vec<String>,
     cookie: String,
@@ -68,7 +68,7 @@ impl Loopback {
         if port == 80 {
             hosts.extend([address.ip().to_string(), "localhost".to_owned()]);
         }
-        let gate = Gate {
+        let access = AccessCheck {
             hosts,
             cookie: format!("attache_{port}"),
             token: Token::new()?,
@@ -77,18 +77,18 @@ impl Loopback {
         Ok(Self {
             listener,
             address,
-            gate: Arc::new(gate),
+            access: Arc::new(access),
         })
     }
 
     /// The URL to print.
     pub fn url(&self) -> String {
-        self.with(self.gate.token.as_str())
+        self.with(self.access.token.as_str())
     }
 
     /// A URL that can be opened once.
     pub fn url_to_open(&self) -> String {
-        let once = self.gate.once.lock();
+        let once = self.access.once.lock();
         let once = once.unwrap_or_else(PoisonError::into_inner);
         self.with(once.as_ref().map_or("", Token::as_str))
     }
@@ -102,7 +102,7 @@ impl Loopback {
     /// # Errors
     /// If the listener fails.
     pub async fn serve(self, answers: Arc<dyn Answers>) -> std::io::Result<()> {
-        let guarded = from_fn_with_state((self.gate, Reader(answers)), guard);
+        let guarded = from_fn_with_state((self.access, Reader(answers)), guard);
         let router: Router = router().layer(guarded).layer(from_fn(headers::add));
         serve(self.listener, router).await
     }
@@ -110,11 +110,11 @@ impl Loopback {
 
 /// Lets requests through that come from the page, of the user.
 async fn guard(
-    State((gate, reader)): State<(Arc<Gate>, Reader)>,
+    State((access, reader)): State<(Arc<AccessCheck>, Reader)>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    if let Err(refusal) = gate.is_own(request.headers()) {
+    if let Err(refusal) = access.is_own(request.headers()) {
         return refusal.into_response();
     }
     let given = (request.uri().path() == "/")
@@ -126,13 +126,13 @@ async fn guard(
         })
         .flatten();
     if let Some(given) = given {
-        return if gate.admits(&given) {
-            gate.welcome()
+        return if access.admits(&given) {
+            access.welcome()
         } else {
             unknown(&request)
         };
     }
-    if !gate.knows(request.headers()) {
+    if !access.knows(request.headers()) {
         return unknown(&request);
     }
     request.extensions_mut().insert(reader);
@@ -156,9 +156,9 @@ fn unknown(request: &Request) -> Response {
     response
 }
 
-// === impl Gate ===
+// === impl AccessCheck ===
 
-impl Gate {
+impl AccessCheck {
     /// Checks that a request is addressed to this page, and not sent by the page of another site.
     fn is_own(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let host = one(headers, &HOST).filter(|host| self.is_host(host));

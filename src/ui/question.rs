@@ -19,7 +19,7 @@ pub enum Question {
     /// One object or section: `KIND[.group]/[NAMESPACE/]NAME[#SECTION]`.
     Object(String),
     /// The rule, the backends and the policies that a request gets.
-    Explain(Asked),
+    Explain(ExplainQuery),
     /// The effect that a change would have.
     Change {
         /// The objects, as YAML or JSON.
@@ -37,7 +37,7 @@ pub enum Question {
 
 /// A request to a Gateway.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Asked {
+pub struct ExplainQuery {
     /// The URL, as `attache explain` takes it.
     pub url: String,
     /// The method.

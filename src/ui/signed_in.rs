@@ -23,14 +23,14 @@ const TOKEN: HeaderName = HeaderName::from_static("attache-token");
 const LONGEST: usize = 16 * 1024;
 
 /// Authenticates users, and returns the answers that each of them may see.
-pub trait Door: Send + Sync {
+pub trait Authenticator: Send + Sync {
     /// The answers for the user with this token.
-    fn enter(&self, token: String) -> BoxFuture<'_, Result<Arc<dyn Answers>, Refusal>>;
+    fn authenticate(&self, token: String) -> BoxFuture<'_, Result<Arc<dyn Answers>, Refusal>>;
 }
 
 /// Serves the page below `/ui/`.
-pub fn below_ui(door: Arc<dyn Door>) -> Router {
-    let page = router().layer(from_fn_with_state(door, guard));
+pub fn below_ui(authenticator: Arc<dyn Authenticator>) -> Router {
+    let page = router().layer(from_fn_with_state(authenticator, guard));
     Router::new()
         .nest_service("/ui/", page)
         .route("/ui", axum::routing::get(to_page))
@@ -45,15 +45,19 @@ async fn to_page() -> Response {
     response
 }
 
-async fn guard(State(door): State<Arc<dyn Door>>, mut request: Request, next: Next) -> Response {
+async fn guard(
+    State(authenticator): State<Arc<dyn Authenticator>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     if !is_data(request.uri().path()) {
         return next.run(request).await;
     }
-    let entered = match token(request.headers()) {
-        Ok(token) => door.enter(token).await,
+    let authenticated = match token(request.headers()) {
+        Ok(token) => authenticator.authenticate(token).await,
         Err(refusal) => Err(refusal),
     };
-    match entered {
+    match authenticated {
         Ok(answers) => {
             request.extensions_mut().insert(Reader(answers));
             next.run(request).await

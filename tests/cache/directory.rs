@@ -328,8 +328,8 @@ fn a_file_of_the_same_size_and_time_is_another_one() {
     let paths = [dir.path().to_owned()];
     let file = dir.path().join("a.yaml");
     let time = fs::metadata(&file).unwrap().modified().unwrap();
-    let seen = Fingerprint::of(&paths, Links::Within);
-    assert_eq!(seen, Fingerprint::of(&paths, Links::Within));
+    let seen = Fingerprint::from_paths(&paths, Links::Within);
+    assert_eq!(seen, Fingerprint::from_paths(&paths, Links::Within));
 
     let other = dir.path().join("b");
     fs::write(&other, gateway("two", "")).unwrap();
@@ -342,7 +342,7 @@ fn a_file_of_the_same_size_and_time_is_another_one() {
     fs::rename(&other, &file).unwrap();
     let now = fs::metadata(&file).unwrap();
     assert_eq!(now.modified().unwrap(), time);
-    assert_ne!(seen, Fingerprint::of(&paths, Links::Within));
+    assert_ne!(seen, Fingerprint::from_paths(&paths, Links::Within));
 }
 
 #[cfg(unix)]

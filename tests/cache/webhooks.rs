@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use attache::cache::sync::Check;
-use attache::cache::webhooks::{Kept, Watched, WebhookState, Webhooks};
+use attache::cache::webhooks::{ManagedWebhooks, Watched, WebhookState, Webhooks};
 use attache::metrics::Metrics;
 use attache::registration::{Endpoint, Policies, Resource, webhooks};
 use http_body_util::{BodyExt, Full};
@@ -162,12 +162,12 @@ impl Running {
     fn start(server: &Configurations, ca: Option<&std::path::Path>) -> Self {
         let metrics = Arc::new(Metrics::new().unwrap());
         let (watched, receiver) = watch::channel(None);
-        let kept = Kept {
+        let managed = ManagedWebhooks {
             endpoints: Endpoint::ALL.to_vec(),
             name: "attache".to_owned(),
             ca: ca.map(ToOwned::to_owned),
         };
-        let webhooks = Webhooks::new(server.client(), kept, receiver, Arc::clone(&metrics));
+        let webhooks = Webhooks::new(server.client(), managed, receiver, Arc::clone(&metrics));
         Self {
             server: server.clone(),
             watched,

@@ -79,7 +79,7 @@ fn said(guardrails: &Guardrails, snapshot: &Snapshot, about: &Value) -> String {
         assert_eq!(findings, again, "the same question, the same answer");
         let hidden = texts("hidden");
         let hints = findings.iter().filter_map(|finding| finding.hint.as_ref());
-        let hinted = hints.flat_map(|hint| hint.tells_of.iter());
+        let hinted = hints.flat_map(|hint| hint.mentioned.iter());
         let hidden: BTreeSet<ObjectKey> = hinted
             .filter(|policy| hidden.contains(&policy.path()))
             .cloned()

@@ -176,7 +176,7 @@ fn the_documented_configuration_is_read() {
                     path: page.to_str().unwrap().into(),
                     text: text.to_owned(),
                 };
-                Configuration::of(Some(&text)).unwrap_or_else(|why| panic!("{why:?}"));
+                Configuration::from_text(Some(&text)).unwrap_or_else(|why| panic!("{why:?}"));
                 count += 1;
             }
         }

@@ -15,7 +15,7 @@ use crate::model::ids::{GroupKind, ObjectKey};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Disclosed {
-    /// That it exists.
+    /// Only its existence.
     Existence,
     /// Its name, too.
     Name,
@@ -56,7 +56,7 @@ pub struct Subject {
 /// `get` each of them.
 pub fn policies_named(verdict: &Verdict) -> Vec<ObjectKey> {
     let named = verdict.findings.iter().flat_map(|finding| {
-        let hinted = finding.hint.iter().flat_map(|hint| &hint.tells_of);
+        let hinted = finding.hint.iter().flat_map(|hint| &hint.mentioned);
         finding.mentions.iter().chain(hinted)
     });
     let objects: BTreeSet<&ObjectKey> = named.collect();
@@ -125,7 +125,7 @@ pub fn conceal(
         let is_hidden = |object: &ObjectKey| {
             hidden.contains(object) || levels.level_of(object) != Disclosed::Settings
         };
-        if hint.is_some_and(|hint| hint.tells_of.iter().any(is_hidden)) {
+        if hint.is_some_and(|hint| hint.mentioned.iter().any(is_hidden)) {
             finding.leave_out_hint();
         }
         shown.push(finding);
@@ -214,7 +214,7 @@ mod tests {
         let elsewhere = gateway("infra");
         let hint = Hint {
             text: "; there is one in namespace \"infra\"".to_owned(),
-            tells_of: [elsewhere.clone()].into(),
+            mentioned: [elsewhere.clone()].into(),
         };
         let finding = Finding::new(
             Code::TargetNotFound,

@@ -81,7 +81,7 @@ pub struct Hint {
     /// The text, as it is in the message.
     pub text: String,
     /// The objects that it mentions.
-    pub tells_of: BTreeSet<ObjectKey>,
+    pub mentioned: BTreeSet<ObjectKey>,
 }
 
 // === impl Finding ===
@@ -140,7 +140,7 @@ impl Finding {
     #[must_use]
     pub fn hinting(mut self, hint: Hint) -> Self {
         self.message.push_str(&hint.text);
-        self.hint = (!hint.tells_of.is_empty()).then(|| Box::new(hint));
+        self.hint = (!hint.mentioned.is_empty()).then(|| Box::new(hint));
         self
     }
 

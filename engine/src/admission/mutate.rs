@@ -74,18 +74,18 @@ pub fn mutate(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>) -> Ver
     if object.meta.deleting {
         return Verdict::default();
     }
-    let mut mending = PendingMutation::new(before.clone());
+    let mut pending = PendingMutation::new(before.clone());
     // A write that leaves the spec unchanged is not about it, but about finalizers or labels.
     let old = request.old.and_then(|old| Incoming::parse(old).ok());
     let same_spec = |old: Incoming<'_>| old.same_spec(&parts) && request.read(old).is_ok();
     if !old.is_some_and(same_spec) {
-        mend_policy(snapshot, on, request, &mut mending);
+        mutate_policy(snapshot, on, request, &mut pending);
     }
-    let findings = mend_target(snapshot, on, &object, &mut mending);
+    let findings = mutate_target(snapshot, on, &object, &mut pending);
     let mut verdict = Verdict::new(findings, &Evidence::Authoritative);
-    verdict.patch = difference(&before, &mending.object);
+    verdict.patch = difference(&before, &pending.object);
     if !verdict.patch.is_empty() {
-        verdict.mended = mending.by;
+        verdict.mutations = pending.by;
     }
     verdict
 }
@@ -98,28 +98,28 @@ fn concerns(snapshot: &Snapshot, on: &Mutations, request: &Request<'_>) -> bool 
         || (on.has(Mutation::AffectedAnnotation) && annotation::is_for(snapshot, gk))
 }
 
-fn mend_policy(
+fn mutate_policy(
     snapshot: &Snapshot,
     on: &Mutations,
     request: &Request<'_>,
-    mending: &mut PendingMutation,
+    pending: &mut PendingMutation,
 ) {
     let Some(profile) = snapshot.profile(&request.gk) else {
         return;
     };
     if on.has(Mutation::NormalizeTargets) {
-        mending.by(Mutation::NormalizeTargets, |object| {
+        pending.by(Mutation::NormalizeTargets, |object| {
             targets::normalize(object, profile);
         });
     }
     if on.has(Mutation::MigrateTargetRef) {
         let definition = snapshot.definition(&request.gk);
-        mending.by(Mutation::MigrateTargetRef, |object| {
+        pending.by(Mutation::MigrateTargetRef, |object| {
             migrate::migrate(object, profile, definition);
         });
     }
     if on.has(Mutation::DefaultStrategy) {
-        mending.by(Mutation::DefaultStrategy, |object| {
+        pending.by(Mutation::DefaultStrategy, |object| {
             if let Some(spec @ Value::Object(_)) = object.get_mut("spec") {
                 strategy::fill_in(spec, profile);
             }
@@ -127,19 +127,19 @@ fn mend_policy(
     }
 }
 
-fn mend_target(
+fn mutate_target(
     snapshot: &Snapshot,
     on: &Mutations,
     object: &Object,
-    mending: &mut PendingMutation,
+    pending: &mut PendingMutation,
 ) -> Vec<Finding> {
     if on.has(Mutation::AffectedAnnotation) && annotation::is_for(snapshot, &object.key.gk) {
-        mending.by(Mutation::AffectedAnnotation, |value| {
+        pending.by(Mutation::AffectedAnnotation, |value| {
             annotation::mark(snapshot, object, value);
         });
     }
     if on.has(Mutation::ProjectFields) {
-        mending.by(Mutation::ProjectFields, |value| {
+        pending.by(Mutation::ProjectFields, |value| {
             project::project(snapshot, object, value)
         })
     } else {
@@ -159,8 +159,8 @@ impl PendingMutation {
     }
 
     /// Runs a mutation, and records it if it changed the object.
-    fn by<T>(&mut self, mutation: Mutation, mend: impl FnOnce(&mut Value) -> T) -> T {
-        let answer = mend(&mut self.object);
+    fn by<T>(&mut self, mutation: Mutation, mutate: impl FnOnce(&mut Value) -> T) -> T {
+        let answer = mutate(&mut self.object);
         let hash = hash(&self.object);
         if hash != self.hash {
             self.hash = hash;

@@ -81,7 +81,7 @@ impl Suppressors {
 
 impl Suppressions {
     /// Reads the annotation of an object.
-    pub fn of(object: &ObjectKey, annotations: &Annotations) -> Self {
+    pub fn parse(object: &ObjectKey, annotations: &Annotations) -> Self {
         let mut suppressions = Self::default();
         let text = annotations.get(IGNORE);
         if text.is_some_and(|text| **text == *UNREAD) {
@@ -190,15 +190,15 @@ mod tests {
         ObjectKey::new(GroupKind::new("p.example.com", "Color"), "shop", "c")
     }
 
-    fn of(text: &str) -> Suppressions {
+    fn parsed(text: &str) -> Suppressions {
         let mut annotations = Annotations::new();
         annotations.insert(IGNORE.into(), text.into());
-        Suppressions::of(&key(), &annotations)
+        Suppressions::parse(&key(), &annotations)
     }
 
     #[test]
     fn a_suppression_counts_through_its_last_day() {
-        let it = of("target-not-found until 2027-01-31: the route comes in January");
+        let it = parsed("target-not-found until 2027-01-31: the route comes in January");
         assert_eq!(it.faults, []);
         let finding = Finding::new(Code::TargetNotFound, &key(), "there is no a");
         let on = |day| it.judge(&finding, day, false);
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn what_refuses_is_left_out_only_for_those_who_may() {
-        let it = of("section-unknown, spec-empty: known");
+        let it = parsed("section-unknown, spec-empty: known");
         let finding = Finding::new(Code::SectionUnknown, &key(), "no rule");
         let day = date(2026, 1, 1);
         assert!(matches!(
@@ -248,7 +248,7 @@ mod tests {
             ),
             (UNREAD, "it is longer than 4096 bytes, so it is not read"),
         ] {
-            let it = of(text);
+            let it = parsed(text);
             assert_eq!(it.faults.len(), 1, "{text}");
             assert!(it.faults[0].message.contains(why), "{:?}", it.faults);
             assert!(it.entries.is_empty(), "{text}");

@@ -30,7 +30,7 @@ pub struct Verdict {
     /// The patch to apply to the object; empty unless the mutating endpoint was called.
     pub patch: Patch,
     /// The mutations that the patch consists of.
-    pub mended: BTreeSet<Mutation>,
+    pub mutations: BTreeSet<Mutation>,
     confirmed: bool,
     rests_on_state: bool,
 }
@@ -59,7 +59,7 @@ impl Verdict {
         Self {
             findings,
             patch: Patch::default(),
-            mended: BTreeSet::new(),
+            mutations: BTreeSet::new(),
             confirmed: !matches!(evidence, Evidence::Cached),
             rests_on_state: true,
         }

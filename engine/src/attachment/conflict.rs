@@ -119,7 +119,7 @@ fn first_unlike<T: PartialEq>(all: &[T]) -> Vec<Option<usize>> {
 /// The first field that both policies set, of the fields in which policies of the kind conflict.
 pub fn overlap(one: &Policy, other: &Policy) -> Option<SettingPath> {
     let counted = leaves(other);
-    let branches = PathTrie::of(&counted);
+    let branches = PathTrie::from_paths(&counted);
     let mut leaves = leaves(one).into_iter();
     leaves.find(|path| branches.first_overlap(path).is_some())
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::attachment::by_controller::rejected_at;
 use crate::attachment::lost_elsewhere::{self, LostTargets, connected, lost};
 use crate::attachment::plain_listeners::PlainListeners;
-use crate::attachment::reports::{ControllerStatus, Opinion};
+use crate::attachment::reports::{CombinedAcceptance, ControllerStatus};
 use crate::attachment::targets_of;
 use crate::kinds::profile::{Clash, Profile};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
@@ -18,7 +18,7 @@ use crate::policy::Policy;
 use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    KeptOutCache, ParentAttachment, all_in_common, attachment, attachment_cost, gateway_of,
+    ParentAttachment, RouteKindConflicts, all_in_common, attachment, attachment_cost, gateway_of,
     intersect, listener_at, sets_of,
 };
 
@@ -148,7 +148,7 @@ impl RejectionFinder {
     /// names.
     fn shared_path(&self, snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
         let named = routes_named(policy);
-        let mut one_kind = KeptOutCache::new(snapshot);
+        let mut route_kind_conflicts = RouteKindConflicts::new(snapshot);
         named.iter().find_map(|key| {
             let route = snapshot.get(key)?;
             let Node::Route {
@@ -158,7 +158,7 @@ impl RejectionFinder {
                 return None;
             };
             self.count(attachment_cost(snapshot, route));
-            let entries = entries(&mut one_kind, route);
+            let entries = entries(&mut route_kind_conflicts, route);
             let gateways: BTreeSet<&ObjectKey> =
                 entries.iter().map(|(gateway, ..)| gateway).collect();
             let others = gateways
@@ -185,7 +185,7 @@ impl RejectionFinder {
                     continue;
                 }
                 self.count(attachment_cost(snapshot, other));
-                if !entries.is_disjoint(&self::entries(&mut one_kind, other)) {
+                if !entries.is_disjoint(&self::entries(&mut route_kind_conflicts, other)) {
                     return Some(Rejection {
                         reason: "TargetConflict",
                         effect: RejectionEffect::NotAttached,
@@ -363,7 +363,7 @@ fn named_twice(policy: &Policy, target: &Place) -> Option<Rejection> {
 
 pub(crate) fn is_reported_accepted(snapshot: &Snapshot, policy: &Policy) -> bool {
     policy.object.reported.is_some()
-        && ControllerStatus::of(snapshot, policy).opinion == Opinion::Accepted
+        && ControllerStatus::collect(snapshot, policy).opinion == CombinedAcceptance::Accepted
 }
 
 /// The objects whose policies of a kind may be rejected, or accepted again, when an object changes.
@@ -451,7 +451,10 @@ pub(crate) fn routes_of<'a>(
 }
 
 /// The entries at which requests to a route arrive.
-pub(crate) fn entries(one_kind: &mut KeptOutCache<'_>, route: &Arc<Object>) -> BTreeSet<Entry> {
+pub(crate) fn entries(
+    route_kind_conflicts: &mut RouteKindConflicts<'_>,
+    route: &Arc<Object>,
+) -> BTreeSet<Entry> {
     let Node::Route {
         parents, hostnames, ..
     } = &route.node
@@ -460,10 +463,11 @@ pub(crate) fn entries(one_kind: &mut KeptOutCache<'_>, route: &Arc<Object>) -> B
     };
     let mut entries = BTreeSet::new();
     for parent in parents {
-        let ParentAttachment::Attached(places) = attachment(one_kind, route, parent) else {
+        let ParentAttachment::Attached(places) = attachment(route_kind_conflicts, route, parent)
+        else {
             continue;
         };
-        let snapshot = one_kind.snapshot();
+        let snapshot = route_kind_conflicts.snapshot();
         for place in places {
             let Some(listener) = listener_at(snapshot, &place) else {
                 continue;

@@ -35,7 +35,7 @@ pub enum Rejected {
 
 /// The common opinion of the controllers of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opinion {
+pub enum CombinedAcceptance {
     /// They report nothing.
     Unsaid,
     /// They report on an older generation.
@@ -52,7 +52,7 @@ pub enum Opinion {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControllerStatus {
     /// A summary.
-    pub opinion: Opinion,
+    pub opinion: CombinedAcceptance,
     /// The conditions that are not good, in the order of the status.
     pub reports: Vec<Report>,
     /// The report that an accepted policy is not in force.
@@ -148,9 +148,9 @@ fn is_of_supposed(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
 pub fn rejection(snapshot: &Snapshot, policy: &Policy) -> Option<Report> {
     let entries = entries(snapshot, policy);
     let mut rejecting = entries.clone();
-    let rejection = rejecting.find_map(|entry| Some(Report::of(entry, entry.rejection()?)));
+    let rejection = rejecting.find_map(|entry| Some(Report::new(entry, entry.rejection()?)));
     let mut all = entries;
-    let denial = |entry| Some(Report::of(entry, denial(&policy.profile, entry)?));
+    let denial = |entry| Some(Report::new(entry, denial(&policy.profile, entry)?));
     rejection.or_else(|| all.find_map(denial))
 }
 
@@ -164,7 +164,7 @@ pub fn rejections_by_ancestor(snapshot: &Snapshot, policy: &Policy) -> Vec<Repor
     let entries = entries(snapshot, policy);
     let reports = entries.filter(|entry| !is_of_supposed(snapshot, policy, entry));
     let reports =
-        reports.filter_map(|entry| Some(Report::of(entry, denial(&policy.profile, entry)?)));
+        reports.filter_map(|entry| Some(Report::new(entry, denial(&policy.profile, entry)?)));
     reports.filter(|report| report.ancestor.is_some()).collect()
 }
 
@@ -206,7 +206,7 @@ impl Rejected {
 
 impl ControllerStatus {
     /// Collects the reports about a policy.
-    pub fn of(snapshot: &Snapshot, policy: &Policy) -> Self {
+    pub fn collect(snapshot: &Snapshot, policy: &Policy) -> Self {
         let entries = entries(snapshot, policy);
         let has = |acceptance| entries.clone().any(|entry| entry.acceptance == acceptance);
         let opinion = match (
@@ -214,22 +214,22 @@ impl ControllerStatus {
             has(Acceptance::Accepted),
             has(Acceptance::Outdated),
         ) {
-            (true, false, false) => Opinion::Rejected,
-            (true, ..) => Opinion::Divided,
-            (false, _, true) => Opinion::Outdated,
-            (false, true, false) => Opinion::Accepted,
-            (false, false, false) => Opinion::Unsaid,
+            (true, false, false) => CombinedAcceptance::Rejected,
+            (true, ..) => CombinedAcceptance::Divided,
+            (false, _, true) => CombinedAcceptance::Outdated,
+            (false, true, false) => CombinedAcceptance::Accepted,
+            (false, false, false) => CombinedAcceptance::Unsaid,
         };
         let mut reports = Vec::new();
         for entry in entries.clone() {
             let conditions = entry.conditions.iter();
-            reports.extend(conditions.map(|condition| Report::of(entry, condition)));
+            reports.extend(conditions.map(|condition| Report::new(entry, condition)));
         }
-        let not_enforced = |entry: &Entry| Some(Report::of(entry, entry.not_enforced().next()?));
+        let not_enforced = |entry: &Entry| Some(Report::new(entry, entry.not_enforced().next()?));
         let find = |condition_is: fn(&Condition) -> bool| {
             entries.clone().find_map(|entry| {
                 let mut conditions = entry.conditions.iter();
-                Some(Report::of(entry, conditions.find(|c| condition_is(c))?))
+                Some(Report::new(entry, conditions.find(|c| condition_is(c))?))
             })
         };
         let everywhere = find(Condition::is_overridden).map(Overridden::Everywhere);
@@ -257,7 +257,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    fn of(entry: &Entry, condition: &Condition) -> Self {
+    fn new(entry: &Entry, condition: &Condition) -> Self {
         Self {
             controller: entry.controller.clone(),
             ancestor: match &entry.subject {

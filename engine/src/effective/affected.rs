@@ -108,9 +108,9 @@ pub fn acting_on_or_attached(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Ve
                 .iter()
                 .flat_map(|path_policies| path_policies.group.stack.iter());
             let levels_at_object = levels.filter(|level| level.step.place.object == *key);
-            let standing = levels_at_object.flat_map(|level| level.policies.iter());
-            let standing = standing.map(|policy| policy.key().clone());
-            Some(acting.chain(standing).collect::<Keys>())
+            let attached = levels_at_object.flat_map(|level| level.policies.iter());
+            let attached = attached.map(|policy| policy.key().clone());
+            Some(acting.chain(attached).collect::<Keys>())
         },
     )
 }
@@ -223,7 +223,7 @@ fn note(
         let each = above.policies.iter().zip(rejected(&above.policies));
         for (policy, _) in each.filter(|(policy, by)| by.is_none() && is_picked(policy)) {
             let acting = acting_by_policy.entry(policy.key().clone());
-            let acting = acting.or_insert_with(|| Acting::of(policy));
+            let acting = acting.or_insert_with(|| Acting::new(policy));
             acting.attachments.insert(above.step.place.clone());
             acting.on_served_path |= group.attached;
             if path_policies.in_force.contains(policy.key()) {
@@ -246,7 +246,7 @@ fn note(
 }
 
 impl Acting {
-    fn of(policy: &Arc<Policy>) -> Self {
+    fn new(policy: &Arc<Policy>) -> Self {
         Self {
             policy: policy.clone(),
             attachments: BTreeSet::new(),

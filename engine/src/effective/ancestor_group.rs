@@ -16,9 +16,9 @@ pub(super) struct AncestorGroup {
     pub(super) ancestor_paths: AncestorPaths,
     /// The conditions for policies further down the path: where requests come from, and which policies are rejected
     /// there.
-    pub(super) via: PathContext,
+    pub(super) path_context: PathContext,
     pub(super) stack: Shared<Stack>,
-    pub(super) has: bool,
+    pub(super) has_focus: bool,
     pub(super) attached: bool,
     /// The rules of the route that its requests reach, if not all.
     pub(super) reached: RulesReached,

@@ -46,13 +46,13 @@ impl Subgraphs<'_> {
 
 impl Resolver<'_> {
     /// The listeners and mesh Services at which requests to an object arrive; sorted.
-    pub fn entrances_of(&mut self, key: &ObjectKey) -> BTreeSet<Place> {
-        let region = self.region(key);
+    pub fn listeners_reaching(&mut self, key: &ObjectKey) -> BTreeSet<Place> {
+        let subgraph = self.subgraph(key);
         let taken = &self.subgraphs.taken;
-        let routes = region.routes.iter();
+        let routes = subgraph.routes.iter();
         let paths = routes.flat_map(|(route, paths)| taken.get(&route.key).unwrap_or(paths).iter());
         let last = paths
-            .chain(&region.ancestor_paths)
+            .chain(&subgraph.ancestor_paths)
             .filter_map(|path| path.last());
         last.cloned().collect()
     }

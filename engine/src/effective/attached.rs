@@ -20,9 +20,9 @@ pub(super) struct ObjectAttachments {
     /// Their kinds, sorted.
     pub(super) kinds: Vec<GroupKind>,
     /// Whether some of them act on only a part of the requests that arrive here.
-    pub(super) asks: bool,
+    pub(super) depends_on_requests: bool,
     /// The cost of finding these attachments, in units of fuel.
-    pub(super) work: usize,
+    pub(super) cost: usize,
     rejected_and_places: OnceCell<RejectedAndPlaces>,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct AttachedPolicies {
     /// Members of their targets whose meaning is unknown.
     pub(super) unknown: Option<Arc<str>>,
     /// Whether they are attached to every Namespace.
-    pub(super) wide: bool,
+    pub(super) in_every_namespace: bool,
     pub(super) policies: PolicyList,
 }
 
@@ -56,16 +56,16 @@ impl ObjectAttachments {
     /// Takes the attachments, and the number of targets that were compared with the object to find them.
     pub(super) fn new(attachments: Vec<Attachment>, asked: usize) -> Self {
         let kinds = attachments.chunk_by(|a, b| a.policy.key().gk == b.policy.key().gk);
-        let meeting = kinds.clone().filter_map(SectionConflicts::of);
-        let work: usize = meeting.map(|meeting| meeting.work()).sum();
+        let meeting = kinds.clone().filter_map(SectionConflicts::among);
+        let cost: usize = meeting.map(|meeting| meeting.cost()).sum();
         let kinds = kinds.filter_map(|of_kind| of_kind.first());
         let sorted = attachments.len() * attachments.len().max(1).ilog2() as usize;
         Self {
             kinds: kinds
                 .map(|attachment| attachment.policy.key().gk.clone())
                 .collect(),
-            asks: attachments.iter().any(Attachment::is_partial),
-            work: work
+            depends_on_requests: attachments.iter().any(Attachment::is_partial),
+            cost: cost
                 + asked / fuel::SELECTED
                 + attachments.len() / fuel::FOUND
                 + sorted / fuel::SORTED,
@@ -183,7 +183,7 @@ fn places(attachments: &[Attachment], rejected: &[Option<ObjectKey>]) -> Vec<Att
                 kind: kind.clone(),
                 section: section.cloned(),
                 unknown: unknown.cloned(),
-                wide: !narrow,
+                in_every_namespace: !narrow,
                 policies: policies.into(),
             },
         );
@@ -199,7 +199,7 @@ impl AttachedPolicies {
 
     /// Whether an attachment that is not rejected is part of this list.
     pub(super) fn has(&self, attachment: &Attachment) -> bool {
-        attachment.all_namespaces == self.wide
+        attachment.all_namespaces == self.in_every_namespace
             && attachment.section == self.section
             && attachment.unknown == self.unknown
             && attachment.policy.key().gk == self.kind

@@ -26,11 +26,11 @@ impl OwnPaths for Subgraphs<'_> {
         if self.fuel.is_spent() {
             return Vec::new();
         }
-        let entrances = self.entrances(route);
+        let candidate_listeners = self.candidate_listeners(route);
         let closed = self.closed(route);
-        let compared = entrances.hostnames() * hostnames.len().max(1);
+        let compared = candidate_listeners.hostnames() * hostnames.len().max(1);
         self.fuel.spend(1 + compared / fuel::HOSTNAMES);
-        let paths = entrances.fitting(hostnames);
+        let paths = candidate_listeners.fitting(hostnames);
         let open = paths.filter(|path| !closed.contains(*path));
         let open: Vec<Rc<AncestorPath>> = open.cloned().collect();
         self.by_hostname(route, &open).unwrap_or(open)
@@ -89,9 +89,9 @@ impl Resolver<'_> {
 }
 
 /// The routes that delegate to others on the paths of a subgraph.
-pub(super) fn delegating(region: &Subgraph) -> HashSet<ObjectKey> {
+pub(super) fn delegating(subgraph: &Subgraph) -> HashSet<ObjectKey> {
     let mut lists: HashSet<&AncestorPaths> = HashSet::default();
-    let lists_of_routes = region
+    let lists_of_routes = subgraph
         .routes
         .iter()
         .map(|(_, ancestor_paths)| ancestor_paths);

@@ -138,8 +138,8 @@ impl Resolver<'_> {
         if called.is_empty() {
             return Vec::new();
         }
-        let region = self.region(above);
-        let others = called.iter().filter(|key| !region.backends.contains(key));
+        let subgraph = self.subgraph(above);
+        let others = called.iter().filter(|key| !subgraph.backends.contains(key));
         let groups = others.flat_map(|key| self.paths_of_scope(key, kind, scope));
         groups.collect()
     }

@@ -29,7 +29,7 @@ use crate::topology::{
 struct RouteGroup {
     route_paths: RoutePaths,
     stack: Shared<Stack>,
-    has: bool,
+    has_focus: bool,
     complete: bool,
 }
 
@@ -86,14 +86,14 @@ impl Resolver<'_> {
         .collect()
     }
 
-    pub(super) fn ending_above(
+    pub(super) fn groups_above_routes(
         &mut self,
         key: &ObjectKey,
         profile: &Profile,
-        region: &Subgraph,
+        subgraph: &Subgraph,
         groups: &mut Vec<PathGroup>,
     ) {
-        let through = region
+        let through = subgraph
             .ancestor_paths
             .iter()
             .filter(|ancestor_path| ancestor_path.has(key));
@@ -104,12 +104,12 @@ impl Resolver<'_> {
                 .first()
                 .and_then(|ancestor_path| ancestor_path.last());
             let own = target.and_then(|t| self.own(profile, &t.object));
-            groups.push(self.ending(profile, group, own.as_ref(), true));
+            groups.push(self.group_above_routes(profile, group, own.as_ref(), true));
         }
     }
 
     /// The group of ancestor paths that end above the routes.
-    fn ending(
+    fn group_above_routes(
         &mut self,
         profile: &Profile,
         group: AncestorGroup,
@@ -117,7 +117,7 @@ impl Resolver<'_> {
         complete: bool,
     ) -> PathGroup {
         let nothing = self.stacks.nothing();
-        let listener = group.via.listener;
+        let listener = group.path_context.listener;
         let (stack, effective) =
             self.stacks
                 .fold(profile, &group.stack, &nothing, own, None, listener);
@@ -138,11 +138,11 @@ impl Resolver<'_> {
         &mut self,
         focus: Option<&ObjectKey>,
         profile: &Profile,
-        region: &Subgraph,
+        subgraph: &Subgraph,
         end: Level,
         groups: &mut Vec<PathGroup>,
     ) {
-        groups.reserve(region.routes.len());
+        groups.reserve(subgraph.routes.len());
         // Routes that are accepted alike share their list of ancestor paths, and so its stacks.
         // The second value is whether routes delegate on some of the paths.
         let mut known: HashMap<&AncestorPaths, (Rc<Vec<AncestorGroup>>, bool)> = HashMap::default();
@@ -151,13 +151,13 @@ impl Resolver<'_> {
         let delegating = if followed.is_empty() {
             HashSet::default()
         } else {
-            delegating(region)
+            delegating(subgraph)
         };
-        for (route, ancestor_paths) in &region.routes {
+        for (route, ancestor_paths) in &subgraph.routes {
             if self.is_spent() {
                 return;
             }
-            let had = groups.len();
+            let groups_before = groups.len();
             let stacked = || {
                 let is_delegated = ancestor_paths.iter().any(|path| path.is_delegated());
                 (
@@ -179,7 +179,7 @@ impl Resolver<'_> {
             let (own, kind) = (self.own(profile, &route.key), &route.key.gk);
             let mut ends_through: Option<(&PathContext, &RulesReached)> = None;
             for group in ancestor_groups.iter() {
-                let to = (&group.via, &group.reached);
+                let to = (&group.path_context, &group.reached);
                 // The routes that it delegates to have its paths.
                 let ends_nowhere = group.reached.as_ref().is_some_and(Vec::is_empty);
                 if ends_nowhere && delegating.contains(&route.key) {
@@ -187,17 +187,20 @@ impl Resolver<'_> {
                 }
                 if ends_through != Some(to) {
                     ends.clear();
-                    self.stacked_lowers((focus, to), profile, route, end, &mut ends);
+                    self.group_route_paths((focus, to), profile, route, end, &mut ends);
                     ends_through = Some(to);
                 }
-                for route_group in ends.iter().filter(|route_path| group.has || route_path.has) {
+                for route_group in ends
+                    .iter()
+                    .filter(|route_path| group.has_focus || route_path.has_focus)
+                {
                     let (stack, effective) = self.stacks.fold(
                         profile,
                         &group.stack,
                         &route_group.stack,
                         own.as_ref(),
                         Some(kind),
-                        group.via.listener,
+                        group.path_context.listener,
                     );
                     groups.push(PathGroup {
                         paths: PathSet {
@@ -208,11 +211,11 @@ impl Resolver<'_> {
                         effective,
                         complete: route_group.complete,
                         attached: group.attached,
-                        listener: group.via.listener,
+                        listener: group.path_context.listener,
                     });
                 }
             }
-            self.spend(groups.len() / fuel::GROUPS - had / fuel::GROUPS);
+            self.spend(groups.len() / fuel::GROUPS - groups_before / fuel::GROUPS);
         }
     }
 
@@ -220,14 +223,15 @@ impl Resolver<'_> {
         &mut self,
         focus: Option<&ObjectKey>,
         profile: &Profile,
-        region: &Subgraph,
+        subgraph: &Subgraph,
         end: Level,
         groups: &mut Vec<PathGroup>,
     ) {
-        let lists: HashSet<&AncestorPaths> = region.routes.iter().map(|(_, paths)| paths).collect();
+        let lists: HashSet<&AncestorPaths> =
+            subgraph.routes.iter().map(|(_, paths)| paths).collect();
         let used = lists.iter().flat_map(|paths| paths.iter());
         let used: HashSet<&Rc<AncestorPath>> = used.collect();
-        let unused = region.ancestor_paths.iter();
+        let unused = subgraph.ancestor_paths.iter();
         let unused = unused.filter(|path| !used.contains(path));
         let unused: Vec<Rc<AncestorPath>> = unused
             .filter(|ancestor_path| focus.is_none_or(|key| ancestor_path.has(key)))
@@ -235,10 +239,10 @@ impl Resolver<'_> {
             .collect();
         for group in self.ancestor_groups(focus, profile, &unused) {
             let complete = !*profile.needs_route;
-            groups.push(self.ending(profile, group, None, complete));
+            groups.push(self.group_above_routes(profile, group, None, complete));
         }
         if *profile.service_as == ServiceAs::Frontend {
-            self.without_clients(focus, profile, region, groups);
+            self.without_clients(focus, profile, subgraph, groups);
         }
         if end < Level::Backend {
             return;
@@ -250,7 +254,7 @@ impl Resolver<'_> {
             .map(|step| step.place.object.clone())
             .collect();
         let nothing = self.stacks.nothing();
-        for loose in region.backends.difference(&reached) {
+        for loose in subgraph.backends.difference(&reached) {
             let is_service = loose.gk.is_core("Service");
             // A kind that the profile does not list as a target is outside its topology: only a policy on the object
             // itself can reach it, not one on its Namespace.
@@ -288,13 +292,13 @@ impl Resolver<'_> {
         &mut self,
         focus: Option<&ObjectKey>,
         profile: &Profile,
-        region: &Subgraph,
+        subgraph: &Subgraph,
         groups: &mut Vec<PathGroup>,
     ) {
         let steps = groups.iter().flat_map(|group| group.paths.ancestors.iter());
         let steps = steps.flat_map(|ancestor_path| &ancestor_path.steps);
         let reached: HashSet<ObjectKey> = steps.map(|step| step.place.object.clone()).collect();
-        for called in &region.backends {
+        for called in &subgraph.backends {
             if self.is_spent() {
                 return;
             }
@@ -321,7 +325,7 @@ impl Resolver<'_> {
                     attached: !needs_route,
                     ..group
                 };
-                groups.push(self.ending(profile, group, None, !needs_route));
+                groups.push(self.group_above_routes(profile, group, None, !needs_route));
             }
         }
     }
@@ -340,22 +344,23 @@ impl Resolver<'_> {
         for ancestor_path in ancestor_paths {
             let followed = follows(profile, ancestor_path);
             let attached = followed && (!ancestor_path.steps.is_empty() || !*profile.needs_route);
-            let via = self.stacks.via(profile, ancestor_path);
+            let path_context = self.stacks.path_context(profile, ancestor_path);
             let stack = if followed {
-                self.stacks.stack(profile, &ancestor_path.steps, &via)
+                self.stacks
+                    .stack(profile, &ancestor_path.steps, &path_context)
             } else {
                 self.stacks.nothing()
             };
-            let has = focus.is_none_or(|key| ancestor_path.has(key));
+            let has_focus = focus.is_none_or(|key| ancestor_path.has(key));
             let attached = attached && !self.stacks.is_run_by_others(profile, &ancestor_path.steps);
-            let alike = (stack.clone(), has, attached, via.clone());
+            let alike = (stack.clone(), has_focus, attached, path_context.clone());
             let at = *index.entry(alike).or_insert_with(|| {
                 let group = AncestorGroup {
                     ancestor_paths: AncestorPaths::from(Vec::new()),
                     attached,
-                    via,
+                    path_context,
                     stack,
-                    has,
+                    has_focus,
                     reached: None,
                 };
                 by_stack.push((group, Vec::new()));
@@ -374,9 +379,9 @@ impl Resolver<'_> {
 
     /// Adds the route paths through a route to the rules that requests reach, grouped by the policies attached to
     /// them.
-    fn stacked_lowers(
+    fn group_route_paths(
         &mut self,
-        (focus, (via, reached)): (Option<&ObjectKey>, (&PathContext, &RulesReached)),
+        (focus, (path_context, reached)): (Option<&ObjectKey>, (&PathContext, &RulesReached)),
         profile: &Profile,
         route: &Arc<Object>,
         end: Level,
@@ -393,8 +398,8 @@ impl Resolver<'_> {
             let route_paths = self.route_path_cache.of_route(&namespace, route);
             let through = (&namespace, &**route);
             ends.push(RouteGroup {
-                stack: self.stacks.of_route(profile, &at, through, via),
-                has: focus.is_none_or(|key| route_paths.may_have(key)),
+                stack: self.stacks.of_route(profile, &at, through, path_context),
+                has_focus: focus.is_none_or(|key| route_paths.may_have(key)),
                 complete: !route.delegates(),
                 route_paths,
             });
@@ -412,11 +417,11 @@ impl Resolver<'_> {
         self.spend(route_paths.len());
         let mut by_stack: Vec<(RouteGroup, Vec<Rc<RoutePath>>)> = Vec::new();
         for route_path in route_paths {
-            let stack = self.stacks.stack(profile, &route_path.steps, via);
-            let has = focus.is_none_or(|key| route_path.has(key));
+            let stack = self.stacks.stack(profile, &route_path.steps, path_context);
+            let has_focus = focus.is_none_or(|key| route_path.has(key));
             let complete = route_path.complete;
             let same = |(e, _): &&mut (RouteGroup, Vec<Rc<RoutePath>>)| {
-                e.stack == stack && e.has == has && e.complete == complete
+                e.stack == stack && e.has_focus == has_focus && e.complete == complete
             };
             if let Some((_, same_stack)) = by_stack.iter_mut().find(same) {
                 same_stack.push(Rc::new(route_path));
@@ -425,7 +430,7 @@ impl Resolver<'_> {
             let end = RouteGroup {
                 route_paths: RoutePaths::from(Vec::new()),
                 stack,
-                has,
+                has_focus,
                 complete,
             };
             by_stack.push((end, vec![Rc::new(route_path)]));

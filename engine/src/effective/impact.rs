@@ -12,7 +12,6 @@ use crate::effective::{PathScope, PathSet, Resolver, Routes};
 use crate::merge::Effective;
 use crate::model::ids::{GroupKind, ObjectKey, Place, PrehashedBuildHasher};
 use crate::model::level::Level;
-use crate::model::maps::HashMap;
 use crate::model::object::{Node, Object, is_route};
 use crate::model::section;
 use crate::model::shared::Shared;
@@ -30,6 +29,7 @@ mod grants;
 mod paths;
 
 use extent::extents;
+pub use paths::SettingsComparison;
 use paths::{Comparison, Paths};
 
 /// Paths on which the effective policy of a kind changes in the same way. Each ancestor path is combined with each
@@ -115,9 +115,9 @@ pub fn impact_renamed(
     renames: &Renames,
     objects: &[ObjectKey],
 ) -> Vec<Changed> {
-    let mut was = Resolver::new(before);
-    let mut is = was.for_snapshot(after);
-    let all = diff_renamed(&mut was, &mut is, renames, objects);
+    let mut earlier = Resolver::new(before);
+    let mut later = earlier.for_snapshot(after);
+    let all = diff_renamed(&mut earlier, &mut later, renames, objects);
     let all = all.into_iter().map(Rc::new);
     let mut changed: Vec<Changed> = all.flat_map(|shifted| paths_of(&shifted)).collect();
     changed.sort_by(|a, b| {
@@ -150,24 +150,24 @@ fn paths_of(shifted: &Rc<EffectiveChange>) -> Vec<Changed> {
 /// Covers the paths around the objects, and around the targets of policies among them, before and after: the cost
 /// depends on what the change touches. Empty if one of the resolvers runs out of fuel.
 pub fn diff(
-    was: &mut Resolver<'_>,
-    is: &mut Resolver<'_>,
+    earlier: &mut Resolver<'_>,
+    later: &mut Resolver<'_>,
     objects: &[ObjectKey],
 ) -> Vec<EffectiveChange> {
-    diff_renamed(was, is, Renames::NONE, objects)
+    diff_renamed(earlier, later, Renames::NONE, objects)
 }
 
 /// Like [`diff`], with objects that the change renames. All names are those after the change. The names of rules are those
 /// of the rules with the same match after it.
 pub fn diff_renamed(
-    was: &mut Resolver<'_>,
-    is: &mut Resolver<'_>,
+    earlier: &mut Resolver<'_>,
+    later: &mut Resolver<'_>,
     renames: &Renames,
     objects: &[ObjectKey],
 ) -> Vec<EffectiveChange> {
-    let (before, after) = (was.snapshot(), is.snapshot());
+    let (before, after) = (earlier.snapshot(), later.snapshot());
     let renames = &*with_rules(renames, [before, after], objects);
-    let kinds = affected(was, is, renames, objects);
+    let kinds = affected(earlier, later, renames, objects);
     // A route that leaves a listener by its own edit changes no policy; a route that others keep out does.
     let by_itself = objects.iter().any(|key| is_route(&key.gk));
     let former = |ancestor_path: &AncestorPath| renames.former_place(ancestor_path.last()?);
@@ -178,20 +178,21 @@ pub fn diff_renamed(
                 .last()
                 .is_some_and(|place| is_there(after, place))
     };
-    let had = |ancestor_path: &AncestorPath| {
+    let former_endpoint = |ancestor_path: &AncestorPath| {
         let endpoint = listener_endpoint(before, &former(ancestor_path)?)?;
         Some(renames.later_endpoint(endpoint))
     };
-    let has = |ancestor_path: &AncestorPath| {
+    let endpoint = |ancestor_path: &AncestorPath| {
         ancestor_path
             .last()
             .and_then(|place| listener_endpoint(after, place))
     };
     let mut changes = Vec::new();
     for (kind, touched) in &kinds {
-        let mut comparison = Comparison::new(kind, &shut, [&had, &has], is.ids());
+        let mut comparison =
+            Comparison::new(kind, &shut, [&former_endpoint, &endpoint], later.ids());
         let (mut old, mut new) = (Paths::default(), Paths::default());
-        let extents = extents(was, is, renames, kind, &touched.objects);
+        let extents = extents(earlier, later, renames, kind, &touched.objects);
         let end = extents.iter().filter_map(|extent| extent.scope.end()).max();
         let own_end = end_of(before, kind).max(end_of(after, kind));
         // Paths through a changed route are already covered, unless a backend made them longer.
@@ -199,7 +200,7 @@ pub fn diff_renamed(
         let seen = end == Some(own_end) && routes.all(|route| touched.objects.contains(route));
         let over = !touched.routes.is_empty() && !seen;
         let routes_before = renames.former_routes(&touched.routes);
-        for extent_around in &extents {
+        for around in &extents {
             let groups = |resolver: &mut Resolver<'_>, routes: &Routes, key, extent: &PathScope| {
                 if over && extent.end() == end {
                     resolver.paths_without_routes(routes, key, kind, extent)
@@ -207,29 +208,29 @@ pub fn diff_renamed(
                     resolver.paths_with_scope(key, kind, extent)
                 }
             };
-            if let Some((key, extent)) = &extent_around.former {
-                let groups = groups(was, &routes_before, key, extent);
+            if let Some((key, extent)) = &around.former {
+                let groups = groups(earlier, &routes_before, key, extent);
                 old.note(&renames.later_paths(&groups), &mut comparison);
-                was.forget();
+                earlier.forget();
             }
-            let groups = groups(is, &touched.routes, extent_around.key, &extent_around.scope);
+            let groups = groups(later, &touched.routes, around.key, &around.scope);
             new.note(&groups, &mut comparison);
-            is.forget();
-            if was.is_spent() || is.is_spent() {
+            later.forget();
+            if earlier.is_spent() || later.is_spent() {
                 return Vec::new();
             }
         }
         if over {
             let end = end.unwrap_or(own_end);
-            let groups = was.paths_over_routes(&routes_before, kind, end);
+            let groups = earlier.paths_over_routes(&routes_before, kind, end);
             old.note(&renames.later_paths(&groups), &mut comparison);
-            let groups = is.paths_over_routes(&touched.routes, kind, end);
+            let groups = later.paths_over_routes(&touched.routes, kind, end);
             new.note(&groups, &mut comparison);
         }
-        if is.is_limited() {
-            is.spend(Comparison::compared_one_by_one(&old, &new) / fuel::PATHS);
+        if later.is_limited() {
+            later.spend(Comparison::compared_one_by_one(&old, &new) / fuel::PATHS);
         }
-        if was.is_spent() || is.is_spent() {
+        if earlier.is_spent() || later.is_spent() {
             return Vec::new();
         }
         changes.extend(comparison.finish(&old, &new));
@@ -240,19 +241,19 @@ pub fn diff_renamed(
 /// The objects and routes around which effective policies may change with `objects`, by policy kind, under the names
 /// after the change.
 fn affected(
-    was: &mut Resolver<'_>,
-    is: &mut Resolver<'_>,
+    earlier: &mut Resolver<'_>,
+    later: &mut Resolver<'_>,
     renames: &Renames,
     objects: &[ObjectKey],
 ) -> BTreeMap<GroupKind, Affected> {
     let mut kinds: BTreeMap<GroupKind, Affected> = BTreeMap::new();
     let changed: HashSet<&ObjectKey, PrehashedBuildHasher> = objects.iter().collect();
     let used = |snapshot: &Snapshot| snapshot.used_kinds().cloned().collect::<Vec<_>>();
-    let (had, has) = (used(was.snapshot()), used(is.snapshot()));
+    let (used_before, used_after) = (used(earlier.snapshot()), used(later.snapshot()));
     if renames.is_empty() {
         for key in objects {
-            touch(was, key, &changed, &had, &mut kinds);
-            touch(is, key, &changed, &has, &mut kinds);
+            touch(earlier, key, &changed, &used_before, &mut kinds);
+            touch(later, key, &changed, &used_after, &mut kinds);
         }
         return kinds;
     }
@@ -263,10 +264,16 @@ fn affected(
     let changed_before: HashSet<&ObjectKey, PrehashedBuildHasher> = former.iter().collect();
     let mut kinds_before: BTreeMap<GroupKind, Affected> = BTreeMap::new();
     for key in &former {
-        touch(was, key, &changed_before, &had, &mut kinds_before);
+        touch(
+            earlier,
+            key,
+            &changed_before,
+            &used_before,
+            &mut kinds_before,
+        );
     }
     for key in objects {
-        touch(is, key, &changed, &has, &mut kinds);
+        touch(later, key, &changed, &used_after, &mut kinds);
     }
     for (kind, affected) in kinds_before {
         let known = kinds.entry(kind).or_default();
@@ -332,23 +339,6 @@ pub fn touched_by(
         touched.insert(kind, all);
     }
     touched
-}
-
-/// Compares effective policies, each pair once: many paths share few results.
-#[derive(Debug, Default)]
-pub struct Same {
-    known: HashMap<(Shared<Effective>, Shared<Effective>), bool>,
-}
-
-impl Same {
-    /// Whether the settings are equal, regardless of their source.
-    pub fn settings(&mut self, one: &Shared<Effective>, other: &Shared<Effective>) -> bool {
-        if one == other {
-            return true;
-        }
-        let known = self.known.entry((one.clone(), other.clone()));
-        *known.or_insert_with(|| one.same_settings(other))
-    }
 }
 
 /// The objects and routes around which effective policies of one kind may change.

@@ -115,7 +115,7 @@ fn listeners(snapshot: &Snapshot, profile: &Profile, owner: &ObjectKey) -> ByLis
     let listeners = snapshot.get(owner).map(|owner| listeners_of(owner));
     let mut by_listener = ByListener::default();
     for listener in listeners.unwrap_or_default() {
-        let facts = ListenerFacts::of(profile, listener);
+        let facts = ListenerFacts::from_listener(profile, listener);
         by_listener.entry(listener.name.clone()).or_insert(facts);
     }
     by_listener

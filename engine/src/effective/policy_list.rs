@@ -45,7 +45,7 @@ impl PolicyList {
 
     fn facts(&self) -> &Facts {
         self.0.facts.get_or_init(|| Facts {
-            atomic: AtomicLevel::of(self),
+            atomic: AtomicLevel::summarize(self),
             is_long: self.iter().any(|policy| policy.length() > 0),
         })
     }

@@ -20,28 +20,28 @@ use crate::model::shared::Shared;
 use crate::policy::Policy;
 use crate::policy::StanzaRef;
 use crate::state::snapshot::Snapshot;
-use crate::topology::KeptOutCache;
-use crate::topology::OwnTls;
+use crate::topology::GatewayClientCertificates;
+use crate::topology::RouteKindConflicts;
 
 mod acting_through;
 mod alternatives;
 mod at_listeners;
 mod contributions;
-mod given;
 mod listener_effects;
 mod open_targets;
 mod other_kinds;
 mod own;
+mod provided;
 
 pub use acting_through::carries_others;
 pub use at_listeners::lost_at_listeners;
 use contributions::Contributions;
-pub use given::Extent;
-use given::Given;
 pub use open_targets::lost_by_targets;
 use other_kinds::OtherKinds;
-use own::Owns;
+use own::BeforeAndAfter;
 pub use own::{lost_by_gateways, own_client_certificates};
+pub use provided::Extent;
+use provided::Provided;
 
 /// The name of the protection by client certificates in profiles.
 pub const CLIENT_CERTIFICATES: &str = "client certificates";
@@ -116,10 +116,10 @@ fn losses<'a, P: Ord>(
     let Some(profile) = after.profile(kind).or_else(|| before.profile(kind)) else {
         return Vec::new();
     };
-    let mut one_kind = states.map(KeptOutCache::new);
+    let mut route_kind_conflicts = states.map(RouteKindConflicts::new);
     let mut all_losses = Vec::new();
     for protection in profile.protects.iter() {
-        let mut losing = Losing::new(profile, protection);
+        let mut losing = LossFinder::new(profile, protection);
         let mut others = OtherKinds::new(states, profile, protection);
         let mut losses: BTreeMap<(bool, P), (Loss, HashSet<Compared>)> = BTreeMap::new();
         let stay = changes.clone().filter(|shifted| {
@@ -135,7 +135,7 @@ fn losses<'a, P: Ord>(
                 loss.objects.insert(object);
                 loss.lost.add(&lost);
             }
-            for owns in OwnTls::of_change(states, protection, shifted) {
+            for owns in GatewayClientCertificates::of_change(states, protection, shifted) {
                 let id = (id.clone(), owns);
                 let Some(taken) = losing.lost(states, &id) else {
                     continue;
@@ -161,7 +161,7 @@ fn losses<'a, P: Ord>(
         // Their paths are the object alone, whether it is attached or not.
         for loss in &mut all_losses {
             let objects = &mut loss.objects;
-            objects.retain(|object| !is_detached(&mut one_kind, renames, object));
+            objects.retain(|object| !is_detached(&mut route_kind_conflicts, renames, object));
         }
         all_losses.retain(|loss| !loss.objects.is_empty());
     }
@@ -179,10 +179,15 @@ pub fn lost_between(
     let alone = |paths: &[Shared<Effective>]| -> Vec<AtPath> {
         paths.iter().map(|one| (one.clone(), None)).collect()
     };
-    let (before, had) = (before.0, alone(before.1));
-    let (after, has) = (after.0, alone(after.1));
+    let (before, results_before) = (before.0, alone(before.1));
+    let (after, results_after) = (after.0, alone(after.1));
     let each = profile.protects.iter().filter_map(move |protection| {
-        let lost = Lost::between(profile, protection, (before, &had), (after, &has))?;
+        let lost = Lost::between(
+            profile,
+            protection,
+            (before, &results_before),
+            (after, &results_after),
+        )?;
         Some((protection.name.clone(), lost))
     });
     each.collect()
@@ -194,10 +199,10 @@ pub fn provided<'p>(
     profile: &'p Profile,
     effective: &Effective,
 ) -> impl Iterator<Item = &'p Arc<str>> {
-    let given = move |protection: &&Protection| {
-        Given::by(snapshot, profile, protection, effective).extent == Extent::All
+    let is_provided = move |protection: &&Protection| {
+        Provided::from_effective(snapshot, profile, protection, effective).extent == Extent::All
     };
-    let provided = profile.protects.iter().filter(given);
+    let provided = profile.protects.iter().filter(is_provided);
     provided.map(|protection| &protection.name)
 }
 
@@ -209,8 +214,11 @@ fn requests_fail(snapshot: &Snapshot, effective: &Effective) -> bool {
     })
 }
 
-fn contributions(given: &[Given]) -> Vec<&Contributions> {
-    given.iter().map(|given| &given.contributions).collect()
+fn contributions(provided: &[Provided]) -> Vec<&Contributions> {
+    provided
+        .iter()
+        .map(|provided| &provided.contributions)
+        .collect()
 }
 
 /// Whether a change leaves the effective targets of these paths without requests. An unknown parent may send some.
@@ -247,7 +255,7 @@ impl Policy {
 }
 
 /// Compares results for one protection, each pair once: there are many paths and few results.
-struct Losing<'a> {
+struct LossFinder<'a> {
     profile: &'a Profile,
     protection: &'a Protection,
     known: HashMap<Compared, Option<Lost>>,
@@ -261,16 +269,16 @@ type Compared = (
         Shared<Effective>,
         Shared<Effective>,
     ),
-    Owns,
+    BeforeAndAfter,
 );
 
 /// The effective policy of a path, and the client certificates that the Gateway itself asks for
 /// there.
-type AtPath = (Shared<Effective>, Option<OwnTls>);
+type AtPath = (Shared<Effective>, Option<GatewayClientCertificates>);
 
-// === impl Losing ===
+// === impl LossFinder ===
 
-impl<'a> Losing<'a> {
+impl<'a> LossFinder<'a> {
     fn new(profile: &'a Profile, protection: &'a Protection) -> Self {
         Self {
             profile,
@@ -283,13 +291,16 @@ impl<'a> Losing<'a> {
     fn lost(&mut self, [before, after]: [&Snapshot; 2], id: &Compared) -> Option<&Lost> {
         let (profile, protection) = (self.profile, self.protection);
         let lost = self.known.entry(id.clone()).or_insert_with(|| {
-            let ((on_former_paths, had, has), [own_before, own_after]) = id;
+            let ((on_former_paths, effective_before, effective_after), [own_before, own_after]) =
+                id;
             let earlier = on_former_paths
                 .as_ref()
-                .map_or(std::slice::from_ref(had), |all| all);
-            let earlier = earlier.iter().map(|had| (had.clone(), own_before.clone()));
+                .map_or(std::slice::from_ref(effective_before), |all| all);
+            let earlier = earlier
+                .iter()
+                .map(|effective_before| (effective_before.clone(), own_before.clone()));
             let earlier: Vec<AtPath> = earlier.collect();
-            let later = [(has.clone(), own_after.clone())];
+            let later = [(effective_after.clone(), own_after.clone())];
             Lost::between(profile, protection, (before, &earlier), (after, &later))
         });
         lost.as_ref()
@@ -338,11 +349,11 @@ impl Lost {
     }
 
     /// The loss if nothing remains of these; `None` if none of them provided anything.
-    fn all_of(given: impl IntoIterator<Item = Given>) -> Option<Self> {
-        let given = given
+    fn all_of(provided: impl IntoIterator<Item = Provided>) -> Option<Self> {
+        let provided = provided
             .into_iter()
-            .filter(|given| given.extent > Extent::None);
-        let mut sources = given.flat_map(|given| given.sources).peekable();
+            .filter(|provided| provided.extent > Extent::None);
+        let mut sources = provided.flat_map(|provided| provided.sources).peekable();
         sources.peek()?;
         let mut lost = Self {
             remains: Extent::None,
@@ -360,24 +371,28 @@ impl Lost {
         before: (&Snapshot, &[AtPath]),
         after: (&Snapshot, &[AtPath]),
     ) -> Option<Self> {
-        let [had, has] = [before, after].map(|(snapshot, paths)| {
+        let [provided_before, provided_after] = [before, after].map(|(snapshot, paths)| {
             // Requests that fail do not pass without the protection.
             let passing = paths
                 .iter()
                 .filter(|(one, _)| !requests_fail(snapshot, one));
-            let given = |effective| Given::by(snapshot, profile, protection, effective);
-            let given = passing.map(|(one, own)| given(one).or_own(own.as_ref()));
-            given.collect::<Vec<Given>>()
+            let provided_by =
+                |effective| Provided::from_effective(snapshot, profile, protection, effective);
+            let provided = passing.map(|(one, own)| provided_by(one).or_gateway(own.as_ref()));
+            provided.collect::<Vec<Provided>>()
         });
-        let least = |given: &[Given]| given.iter().map(|given| given.extent).min();
-        let remains = match least(&has) {
+        let least = |provided: &[Provided]| provided.iter().map(|provided| provided.extent).min();
+        let remains = match least(&provided_after) {
             Some(least) => least,
             None if after.1.is_empty() => Extent::None,
             None => Extent::All,
         };
-        if remains >= least(&had)? {
-            let is_given = least(&had)? > Extent::None;
-            let lost = Contributions::lost(&contributions(&had), &contributions(&has));
+        if remains >= least(&provided_before)? {
+            let is_given = least(&provided_before)? > Extent::None;
+            let lost = Contributions::lost(
+                &contributions(&provided_before),
+                &contributions(&provided_after),
+            );
             if !lost.is_empty() {
                 return Some(Self::part(lost, after.1));
             }
@@ -394,10 +409,17 @@ impl Lost {
         let mut lost = Self {
             now: later.iter().flat_map(|(one, _)| one.policies()).collect(),
             remains,
-            reasons: has.into_iter().flat_map(|given| given.weaknesses).collect(),
+            reasons: provided_after
+                .into_iter()
+                .flat_map(|provided| provided.weaknesses)
+                .collect(),
             ..Self::nothing()
         };
-        lost.note_sources(had.into_iter().flat_map(|given| given.sources));
+        lost.note_sources(
+            provided_before
+                .into_iter()
+                .flat_map(|provided| provided.sources),
+        );
         Some(lost)
     }
 

@@ -24,8 +24,8 @@ impl Resolver<'_> {
         if let Some(gateway) = gateway.filter(|gateway| gateway.key.gk.is_gateway_api("Gateway")) {
             return self.stacks.is_run_by_others(profile, &to_gateway(gateway));
         }
-        let region = self.region(key);
-        let mut paths = region.above().peekable();
+        let subgraph = self.subgraph(key);
+        let mut paths = subgraph.above().peekable();
         paths.peek().is_some()
             && paths.all(|path| self.stacks.is_run_by_others(profile, &path.steps))
     }
@@ -36,8 +36,8 @@ impl Resolver<'_> {
         if !profile.knows_controllers() {
             return gateways;
         }
-        let region = self.region(key);
-        for path in region.above() {
+        let subgraph = self.subgraph(key);
+        for path in subgraph.above() {
             let mut steps = path.steps.iter();
             let gateway = steps.find(|step| step.level == Level::Gateway);
             let gateway = gateway.map(|step| &step.place.object);

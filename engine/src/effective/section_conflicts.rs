@@ -27,7 +27,7 @@ impl<'a> SectionConflicts<'a> {
             .iter()
             .all(|attachment| attachment.unknown == first.unknown)
         {
-            return Self::of(attachments).map(|meeting| meeting.rejected());
+            return Self::among(attachments).map(|meeting| meeting.rejected());
         }
         let mut alike: BTreeMap<_, (Vec<usize>, Vec<Attachment>)> = BTreeMap::new();
         for (i, attachment) in attachments.iter().enumerate() {
@@ -37,7 +37,7 @@ impl<'a> SectionConflicts<'a> {
         }
         let mut rejected_by = vec![None; attachments.len()];
         for (places, group) in alike.values() {
-            let rejected = SectionConflicts::of(group).map(|meeting| meeting.rejected());
+            let rejected = SectionConflicts::among(group).map(|meeting| meeting.rejected());
             for (place, by) in places.iter().zip(rejected.into_iter().flatten()) {
                 if let Some(to) = rejected_by.get_mut(*place) {
                     *to = by;
@@ -48,7 +48,7 @@ impl<'a> SectionConflicts<'a> {
     }
 
     /// `None` if policies conflict only on their own section.
-    pub(super) fn of(attachments: &'a [Attachment]) -> Option<Self> {
+    pub(super) fn among(attachments: &'a [Attachment]) -> Option<Self> {
         let meets = *attachments.first()?.policy.profile.conflict_scope;
         if attachments.len() < 2 || meets == ConflictScope::Section {
             return None;
@@ -78,7 +78,7 @@ impl<'a> SectionConflicts<'a> {
 
     /// The cost of [`SectionConflicts::rejected`], in units of fuel. Policies on the whole object conflict with all others,
     /// and all others with them.
-    pub(super) fn work(&self) -> usize {
+    pub(super) fn cost(&self) -> usize {
         let cost_of_whole = comparison_cost(self.policies(self.on_whole_object()));
         let each = self.sections.iter().map(|(section, own)| match section {
             None => comparison_cost(self.attachments.iter().map(|attachment| &attachment.policy)),

@@ -89,28 +89,37 @@ fn renamed_rules(all: bool, old: &Object, new: &Object) -> Vec<(Arc<str>, Arc<st
     if old.node == new.node {
         return Vec::new();
     }
-    let (mut had, mut has) = (rules(old), rules(new));
+    let (mut rules_before, mut rules_after) = (rules(old), rules(new));
     let labels = |rules: &[Rule]| -> BTreeSet<Arc<str>> {
         rules.iter().map(|rule| rule.label.clone()).collect()
     };
-    let (before, after) = (labels(&had), labels(&has));
+    let (before, after) = (labels(&rules_before), labels(&rules_after));
     if !all {
         let is_gone = |rule: &Rule| rule.is_named && !after.contains(&rule.label);
-        had.retain(is_gone);
-        has.retain(|rule| !before.contains(&rule.label));
+        rules_before.retain(is_gone);
+        rules_after.retain(|rule| !before.contains(&rule.label));
     }
     let mut pairs = Vec::new();
-    take_pairs(&mut had, &mut has, &mut pairs, |one, other| {
-        one.is_named && other.is_named && one.label == other.label
-    });
-    take_pairs(&mut had, &mut has, &mut pairs, |one, other| {
-        !one.matches.is_empty() && one.matches == other.matches
-    });
-    take_pairs(&mut had, &mut has, &mut pairs, |one, other| {
-        one.label == other.label
-    });
+    take_pairs(
+        &mut rules_before,
+        &mut rules_after,
+        &mut pairs,
+        |one, other| one.is_named && other.is_named && one.label == other.label,
+    );
+    take_pairs(
+        &mut rules_before,
+        &mut rules_after,
+        &mut pairs,
+        |one, other| !one.matches.is_empty() && one.matches == other.matches,
+    );
+    take_pairs(
+        &mut rules_before,
+        &mut rules_after,
+        &mut pairs,
+        |one, other| one.label == other.label,
+    );
     let taken: BTreeSet<Arc<str>> = pairs.iter().map(|(_, later)| later.clone()).collect();
-    let gone = had
+    let gone = rules_before
         .into_iter()
         .filter(|rule| taken.contains(&rule.label))
         .map(|rule| {
@@ -124,16 +133,16 @@ fn renamed_rules(all: bool, old: &Object, new: &Object) -> Vec<(Arc<str>, Arc<st
 
 /// Moves the rules that are alike to the pairs, in their order.
 fn take_pairs(
-    had: &mut Vec<Rule>,
-    has: &mut Vec<Rule>,
+    rules_before: &mut Vec<Rule>,
+    rules_after: &mut Vec<Rule>,
     pairs: &mut Vec<(Arc<str>, Arc<str>)>,
     are_alike: impl Fn(&Rule, &Rule) -> bool,
 ) {
-    had.retain(|old| {
-        let Some(at) = has.iter().position(|new| are_alike(old, new)) else {
+    rules_before.retain(|old| {
+        let Some(at) = rules_after.iter().position(|new| are_alike(old, new)) else {
             return true;
         };
-        let new = has.remove(at);
+        let new = rules_after.remove(at);
         pairs.push((old.label.clone(), new.label));
         false
     });

@@ -70,7 +70,7 @@ pub(super) fn on_routes(stack: Stack, place: usize, on: &OnRoutes) -> Stack {
         (!policies.is_empty()).then(|| StackLevel {
             step: level.step,
             policies: policies.into(),
-            rare: level.rare,
+            rare_facts: level.rare_facts,
         })
     });
     levels.collect()

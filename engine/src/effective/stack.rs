@@ -12,7 +12,7 @@ use super::path_context::{PathContext, RejectionsByAncestor};
 use super::policy_list::PolicyList;
 use super::refused_merges::mark_refused_merges;
 use super::settings_here::{PoliciesAtListeners, on_routes, without_idle};
-use super::stack_level::{Rare, Stack, StackLevel, folded_levels, inheritance};
+use super::stack_level::{RareFacts, Stack, StackLevel, folded_levels, inheritance};
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::reports::{Rejected, rejected};
@@ -43,7 +43,7 @@ pub(super) struct Stacks<'a> {
     last: Option<(GroupKind, ObjectKey, Shared<Stack>)>,
     folded: maps::HashMap<FoldKey, Outcome>,
     /// Effective policies that come from one policy alone, by policy; many stacks share them.
-    sole: HashMap<ObjectKey, Vec<Shared<Effective>>, PrehashedBuildHasher>,
+    single_policy_results: HashMap<ObjectKey, Vec<Shared<Effective>>, PrehashedBuildHasher>,
     ids: Ids,
     disputes: RejectionsByAncestor,
     at_listeners: PoliciesAtListeners,
@@ -67,7 +67,7 @@ impl<'a> Stacks<'a> {
     pub(super) fn new(
         snapshot: &'a Snapshot,
         clashes: Rc<RejectionFinder>,
-        work: Fuel,
+        fuel: Fuel,
         ids: Ids,
     ) -> Self {
         Self {
@@ -78,13 +78,13 @@ impl<'a> Stacks<'a> {
             nothing: Shared::default(),
             last: None,
             folded: maps::HashMap::default(),
-            sole: HashMap::default(),
+            single_policy_results: HashMap::default(),
             ids,
             disputes: RejectionsByAncestor::default(),
             at_listeners: PoliciesAtListeners::default(),
             rejections: clashes,
             known_controllers: maps::HashMap::default(),
-            fuel: work,
+            fuel,
         }
     }
 
@@ -113,9 +113,9 @@ impl<'a> Stacks<'a> {
         let asked = candidates(self.snapshot, key);
         let attached = attached_to(self.snapshot, key, &self.rejections);
         let mut attachments = ObjectAttachments::new(attached, asked);
-        attachments.work += self.rejections.fuel_used();
+        attachments.cost += self.rejections.fuel_used();
         let attachments = Rc::new(attachments);
-        self.fuel.spend(attachments.work);
+        self.fuel.spend(attachments.cost);
         self.attachments.insert(key.clone(), attachments.clone());
         attachments
     }
@@ -176,7 +176,11 @@ impl<'a> Stacks<'a> {
     }
 
     /// The conditions, besides its places, that the policies on a path with this ancestor path depend on.
-    pub(super) fn via(&mut self, profile: &Profile, ancestor_path: &AncestorPath) -> PathContext {
+    pub(super) fn path_context(
+        &mut self,
+        profile: &Profile,
+        ancestor_path: &AncestorPath,
+    ) -> PathContext {
         self.disputes
             .context_of(self.snapshot, profile, ancestor_path)
     }
@@ -193,12 +197,12 @@ impl<'a> Stacks<'a> {
         profile: &Profile,
         at: &ObjectAttachments,
         (namespace, route): (&ObjectKey, &Object),
-        via: &PathContext,
+        path_context: &PathContext,
     ) -> Shared<Stack> {
         if !at.attachments.is_empty() {
-            return self.stack(profile, &to_route(namespace, route), via);
+            return self.stack(profile, &to_route(namespace, route), path_context);
         }
-        let is_any = *via == PathContext::default();
+        let is_any = *path_context == PathContext::default();
         if let Some((kind, last, stack)) = &self.last
             && is_any
             && last == namespace
@@ -207,7 +211,7 @@ impl<'a> Stacks<'a> {
             return stack.clone();
         }
         let above = [Step::new(Level::RouteNamespace, namespace.whole())];
-        let stack = self.stack(profile, &above, via);
+        let stack = self.stack(profile, &above, path_context);
         if is_any {
             self.last = Some((profile.gk.clone(), namespace.clone(), stack.clone()));
         }
@@ -219,7 +223,7 @@ impl<'a> Stacks<'a> {
         &mut self,
         profile: &Profile,
         steps: &[Step],
-        via: &PathContext,
+        path_context: &PathContext,
     ) -> Shared<Stack> {
         let mut levels: Vec<(&Step, Option<Arc<str>>, PolicyList)> = Vec::new();
         let mut name: Vec<LevelKey> = Vec::new();
@@ -229,7 +233,7 @@ impl<'a> Stacks<'a> {
             || is_called_without_proxy(self.snapshot, profile, written, &steps);
         let mut has_wide = false;
         for step in &*steps {
-            if profile.rank(step.level).is_none() || !plays(step.level, profile) {
+            if profile.rank(step.level).is_none() || !refers_to_role(step.level, profile) {
                 continue;
             }
             if apart && step.level == Level::GatewayNamespace {
@@ -247,7 +251,7 @@ impl<'a> Stacks<'a> {
                 return self.nothing.clone();
             }
             for place in at.at_section(&profile.gk, step.place.section.as_ref()) {
-                let policies = if at.asks {
+                let policies = if at.depends_on_requests {
                     let attachments = at.each().filter(|(_, by)| by.is_none());
                     let object = &step.place.object;
                     let of_place =
@@ -257,18 +261,18 @@ impl<'a> Stacks<'a> {
                                 let path = steps.iter().map(|step| &step.place);
                                 place.has(attachment) && !attachment.is_left_out(object, path)
                             });
-                    let acting = of_place.filter(|attachment| via.allows(attachment));
+                    let acting = of_place.filter(|attachment| path_context.allows(attachment));
                     let acting = acting.map(|attachment| attachment.policy.clone());
                     acting.collect::<Vec<_>>().into()
                 } else {
                     place.policies.clone()
                 };
                 // Two Namespaces may be on one path: policies attached to every Namespace count once.
-                if !(policies.is_empty() || place.wide && has_wide) {
+                if !(policies.is_empty() || place.in_every_namespace && has_wide) {
                     let unknown = place.unknown.clone();
                     let object = step.place.object.clone();
                     let asked = policies.iter().map(|policy| policy.key().clone());
-                    let asked = at.asks.then(|| asked.collect());
+                    let asked = at.depends_on_requests.then(|| asked.collect());
                     name.push((step.position(), object, place.index, asked));
                     levels.push((step, unknown, policies));
                 }
@@ -280,7 +284,7 @@ impl<'a> Stacks<'a> {
         }
         let stacked = || {
             let level = |(step, unknown, policies): (&Step, _, _)| StackLevel {
-                rare: Rare::of(unknown, inheritance(self.snapshot, profile, step)),
+                rare_facts: RareFacts::new(unknown, inheritance(self.snapshot, profile, step)),
                 step: step.clone(),
                 policies,
             };
@@ -439,7 +443,7 @@ impl<'a> Stacks<'a> {
         if self.fuel.is_spent() {
             return Shared::default();
         }
-        let sole = won.map(|won| won.policy().map(Policy::key));
+        let only = won.map(|won| won.policy().map(Policy::key));
         let effective = match won {
             Some(won) => won.effective(),
             None => fold_levels(
@@ -452,7 +456,7 @@ impl<'a> Stacks<'a> {
             Some(_) => effective.on_port(profile),
             None => effective,
         };
-        match sole {
+        match only {
             Some(Some(policy)) => self.of_sole(policy, effective),
             Some(None) => Shared::default(),
             None => self.ids.share(effective),
@@ -461,7 +465,10 @@ impl<'a> Stacks<'a> {
 
     /// An effective policy of one policy alone. It may differ by route, listener and level, in a few ways.
     fn of_sole(&mut self, policy: &ObjectKey, effective: Effective) -> Shared<Effective> {
-        let known = self.sole.entry(policy.clone()).or_default();
+        let known = self
+            .single_policy_results
+            .entry(policy.clone())
+            .or_default();
         if let Some(known) = known.iter().find(|known| ***known == effective) {
             return known.clone();
         }
@@ -479,7 +486,7 @@ fn differs_in_unknown(stack: &Stack) -> bool {
 }
 
 /// Whether policies of the kind on a Service refer to this role of it.
-fn plays(level: Level, profile: &Profile) -> bool {
+fn refers_to_role(level: Level, profile: &Profile) -> bool {
     match level {
         Level::Frontend => *profile.service_as == ServiceAs::Frontend,
         Level::Backend | Level::Port => *profile.service_as == ServiceAs::Backend,

@@ -17,12 +17,12 @@ pub struct StackLevel {
     /// The policies.
     pub policies: PolicyList,
     /// The facts that only few levels have, boxed because there are many levels.
-    pub(super) rare: Option<Box<Rare>>,
+    pub(super) rare_facts: Option<Box<RareFacts>>,
 }
 
 /// Facts that only few levels have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Rare {
+pub(super) struct RareFacts {
     /// Members of the targets whose meaning is unknown.
     unknown: Option<Arc<str>>,
     /// How the policies merge with those of the routes below, for a route that delegates and says so.
@@ -31,10 +31,10 @@ pub(super) struct Rare {
     refused_merge: Option<Arc<str>>,
 }
 
-// === impl Rare ===
+// === impl RareFacts ===
 
-impl Rare {
-    pub(super) fn of(
+impl RareFacts {
+    pub(super) fn new(
         unknown: Option<Arc<str>>,
         inheritance: Option<Arc<Inheritance>>,
     ) -> Option<Box<Self>> {
@@ -67,22 +67,22 @@ impl StackLevel {
 
     /// Members of the targets whose meaning is unknown.
     pub(super) fn unknown(&self) -> Option<&Arc<str>> {
-        self.rare.as_ref()?.unknown.as_ref()
+        self.rare_facts.as_ref()?.unknown.as_ref()
     }
 
     /// Why controllers reject the settings that its policy has after the merge with those above. It is not in force then.
     pub fn refused_merge(&self) -> Option<&Arc<str>> {
-        self.rare.as_ref()?.refused_merge.as_ref()
+        self.rare_facts.as_ref()?.refused_merge.as_ref()
     }
 
     pub(super) fn refuse_merge(&mut self, why: Arc<str>) {
-        let rare = self.rare.get_or_insert_default();
-        rare.refused_merge = Some(why);
+        let rare_facts = self.rare_facts.get_or_insert_default();
+        rare_facts.refused_merge = Some(why);
     }
 
     /// How its policies merge with those of the routes below.
     pub(super) fn inheritance(&self) -> Option<&Inheritance> {
-        self.rare.as_ref()?.inheritance.as_deref()
+        self.rare_facts.as_ref()?.inheritance.as_deref()
     }
 }
 

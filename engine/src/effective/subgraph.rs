@@ -17,8 +17,8 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::delegated_to;
 use crate::topology::reports::of_route;
 use crate::topology::{
-    AncestorPath, AncestorPaths, DelegatedPaths, KeptOutCache, ListenerHostname,
-    PoliciesByHostname, SharedAncestorPaths, Through, fits_service, gateway_of, listeners,
+    AncestorPath, AncestorPaths, DelegatedPaths, ListenerHostname, PoliciesByHostname,
+    RouteKindConflicts, SharedAncestorPaths, Through, fits_service, gateway_of, listeners,
     listeners_of, may_accept, may_keep_out, through_hidden, through_listeners, through_service,
 };
 
@@ -48,7 +48,7 @@ pub(super) struct Subgraphs<'a> {
     pub(super) taken: HashMap<ObjectKey, AncestorPaths, PrehashedBuildHasher>,
     /// The namespaces that requests come from, by the object that they go to.
     consumers: HashMap<ObjectKey, Rc<[Arc<str>]>, PrehashedBuildHasher>,
-    kept_out: KeptOutCache<'a>,
+    kept_out: RouteKindConflicts<'a>,
     rejections: Rc<RejectionFinder>,
     pub(super) fuel: Fuel,
 }
@@ -104,7 +104,7 @@ impl Parent {
         };
         let hostnames = listeners(snapshot, object).map_or_else(Vec::new, |all| {
             let indexes = 0..listeners_of(object).len();
-            let hostname = |i| ListenerHostname::of(snapshot, object, &all, i);
+            let hostname = |i| ListenerHostname::for_listener(snapshot, object, &all, i);
             indexes.map(hostname).collect()
         });
         let by_hostname =
@@ -124,7 +124,7 @@ impl<'a> Subgraphs<'a> {
     pub(super) fn new(
         snapshot: &'a Snapshot,
         clashes: Rc<RejectionFinder>,
-        work: Fuel,
+        fuel: Fuel,
         lists: SharedAncestorPaths,
     ) -> Self {
         Self {
@@ -136,9 +136,9 @@ impl<'a> Subgraphs<'a> {
             ancestors: HashMap::default(),
             taken: HashMap::default(),
             consumers: HashMap::default(),
-            kept_out: KeptOutCache::new(snapshot),
+            kept_out: RouteKindConflicts::new(snapshot),
             rejections: clashes,
-            fuel: work,
+            fuel,
         }
     }
 
@@ -146,7 +146,7 @@ impl<'a> Subgraphs<'a> {
     pub(super) fn subgraph_of(&mut self, key: &ObjectKey) -> Subgraph {
         let mut routes: Vec<Arc<Object>> = Vec::new();
         let mut met: HashSet<ObjectKey, PrehashedBuildHasher> = HashSet::default();
-        let mut region = Subgraph::default();
+        let mut subgraph = Subgraph::default();
         let snapshot = self.snapshot;
         let mut add = |object: &Arc<Object>| {
             if is_route(&object.key.gk) && met.insert(object.key.clone()) {
@@ -164,7 +164,7 @@ impl<'a> Subgraphs<'a> {
                         let mut routes = snapshot.using(&object.key).peekable();
                         let is_service = matches!(node, Node::Service { .. });
                         if is_service || routes.peek().is_some() {
-                            region.backends.insert(object.key.clone());
+                            subgraph.backends.insert(object.key.clone());
                         }
                         routes.for_each(&mut add);
                         // Mesh routes attach to the Service from any namespace.
@@ -191,7 +191,7 @@ impl<'a> Subgraphs<'a> {
             snapshot.below(key).for_each(&mut add);
         }
         if Level::is_of_backend(&key.gk) {
-            region.backends.insert(key.clone());
+            subgraph.backends.insert(key.clone());
             snapshot.using(key).for_each(&mut add);
             snapshot.below(key).for_each(&mut add);
         }
@@ -206,7 +206,7 @@ impl<'a> Subgraphs<'a> {
             }
             let parent = self.parent(&parent.key);
             let ancestor_paths = parent.iter().flat_map(|parent| &parent.ancestor_paths);
-            region
+            subgraph
                 .ancestor_paths
                 .extend(ancestor_paths.map(|(_, path)| path.clone()));
         }
@@ -215,9 +215,9 @@ impl<'a> Subgraphs<'a> {
             let below = below.into_iter();
             routes.extend(below.filter(|route| met.insert(route.key.clone())));
         }
-        region.ancestor_paths.sort();
-        region.routes = self.with_ancestor_paths(routes.into_iter());
-        region
+        subgraph.ancestor_paths.sort();
+        subgraph.routes = self.with_ancestor_paths(routes.into_iter());
+        subgraph
     }
 
     /// The subgraph of these routes alone.
@@ -237,18 +237,18 @@ impl<'a> Subgraphs<'a> {
         let expected = routes.size_hint().0;
         let mut routes_with_paths: Vec<(Arc<Object>, AncestorPaths)> = Vec::with_capacity(expected);
         self.ancestors.reserve(expected);
-        let mut entrances: Rc<CandidateListeners> = Rc::default();
+        let mut candidate_listeners: Rc<CandidateListeners> = Rc::default();
         for route in routes {
             if self.fuel.is_spent() {
                 break;
             }
             let last = routes_with_paths.last();
             if !last.is_some_and(|(last, _)| are_alike(last, &route)) {
-                entrances = self.entrances(&route);
+                candidate_listeners = self.candidate_listeners(&route);
             }
             let ancestor_paths = self.taken(
                 &route,
-                &entrances,
+                &candidate_listeners,
                 last.map(|(_, ancestor_paths)| ancestor_paths),
             );
             routes_with_paths.push((route, ancestor_paths));
@@ -261,7 +261,7 @@ impl<'a> Subgraphs<'a> {
     fn taken(
         &mut self,
         route: &Arc<Object>,
-        entrances: &CandidateListeners,
+        candidate_listeners: &CandidateListeners,
         last: Option<&AncestorPaths>,
     ) -> AncestorPaths {
         let Node::Route { hostnames, .. } = &route.node else {
@@ -273,21 +273,21 @@ impl<'a> Subgraphs<'a> {
         let closed = self.closed(route);
         let delegated = self.delegated_paths(route);
         let taken = if !(closed.is_empty() && delegated.is_empty()) {
-            let fitting = entrances.fitting(hostnames);
+            let fitting = candidate_listeners.fitting(hostnames);
             let paths: Vec<&Rc<AncestorPath>> = fitting
                 .filter(|path| !closed.contains(*path))
                 .chain(&delegated)
                 .collect();
             self.list(&paths)
-        } else if let Some(all) = entrances.all(hostnames, |paths| self.list(paths)) {
+        } else if let Some(all) = candidate_listeners.all(hostnames, |paths| self.list(paths)) {
             all.clone()
         } else {
             // One route is cheap, whatever its hostnames: only further routes are charged.
             if last.is_some() {
-                let compared = entrances.hostnames() * hostnames.len();
+                let compared = candidate_listeners.hostnames() * hostnames.len();
                 self.fuel.spend(compared / fuel::HOSTNAMES);
             }
-            let paths: Vec<&Rc<AncestorPath>> = entrances.fitting(hostnames).collect();
+            let paths: Vec<&Rc<AncestorPath>> = candidate_listeners.fitting(hostnames).collect();
             let same = |last: &&AncestorPaths| paths.iter().copied().eq(last.iter());
             last.filter(same)
                 .cloned()
@@ -345,7 +345,7 @@ impl<'a> Subgraphs<'a> {
     }
 
     /// The candidate listeners of routes like this one, sorted.
-    pub(super) fn entrances(&mut self, route: &Object) -> Rc<CandidateListeners> {
+    pub(super) fn candidate_listeners(&mut self, route: &Object) -> Rc<CandidateListeners> {
         let Node::Route { parents, .. } = &route.node else {
             return Rc::default();
         };
@@ -372,14 +372,18 @@ impl<'a> Subgraphs<'a> {
         }
         let mut candidates: Vec<CandidateListener> = Vec::new();
         for parent in parents {
-            candidates.extend(self.entrances_by(route, parent));
+            candidates.extend(self.candidate_listeners_by(route, parent));
         }
         let candidates = Rc::new(CandidateListeners::new(candidates));
         self.candidates.insert(alike, candidates.clone());
         candidates
     }
 
-    fn entrances_by(&mut self, route: &Object, reference: &ParentRef) -> Vec<CandidateListener> {
+    fn candidate_listeners_by(
+        &mut self,
+        route: &Object,
+        reference: &ParentRef,
+    ) -> Vec<CandidateListener> {
         let free = |path| CandidateListener {
             ancestor_path: path,
             hostnames: vec![ListenerHostname::default()],
@@ -411,14 +415,14 @@ impl<'a> Subgraphs<'a> {
         let open = accepted.filter(|(_, listener, _)| {
             may_accept(self.snapshot, &parent.object, listener, route, reference)
         });
-        let entrances = open.filter_map(|(index, _, path)| {
+        let candidate_listeners = open.filter_map(|(index, _, path)| {
             let hostname = parent.hostnames.get(index)?.clone();
             Some(CandidateListener {
                 ancestor_path: path.clone(),
                 hostnames: vec![hostname],
             })
         });
-        entrances.collect()
+        candidate_listeners.collect()
     }
 
     /// The namespaces whose policies at an object act only on requests from the same namespace.

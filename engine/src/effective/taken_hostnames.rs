@@ -15,7 +15,7 @@ use crate::topology::{
 
 /// The hostnames that new listeners take from routes that are not attached to them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct HostnamesTaken {
     /// The hostnames.
     pub hostnames: BTreeSet<Arc<str>>,
     /// The routes that had them.
@@ -36,7 +36,11 @@ pub(super) struct NewListeners<'a> {
 
 impl<'a> NewListeners<'a> {
     /// The new listeners of the Gateways of these objects.
-    pub(super) fn of(before: &'a Snapshot, after: &'a Snapshot, objects: &[ObjectKey]) -> Self {
+    pub(super) fn between(
+        before: &'a Snapshot,
+        after: &'a Snapshot,
+        objects: &[ObjectKey],
+    ) -> Self {
         let with_listeners = objects.iter().filter(|key| key.gk.has_listeners());
         let gateways: BTreeSet<&ObjectKey> =
             with_listeners.map(|key| gateway_of(after, key)).collect();
@@ -71,26 +75,31 @@ impl<'a> NewListeners<'a> {
     pub(super) fn take(
         &self,
         route: &Object,
-        [had, has]: [&BTreeMap<ListenerEndpoint, Place>; 2],
-        taken: &mut BTreeMap<Place, Taken>,
+        [endpoints_before, endpoints_after]: [&BTreeMap<ListenerEndpoint, Place>; 2],
+        taken: &mut BTreeMap<Place, HostnamesTaken>,
     ) {
         let Node::Route { hostnames, .. } = &route.node else {
             return;
         };
-        let attached: BTreeSet<&Place> = has.values().collect();
+        let attached: BTreeSet<&Place> = endpoints_after.values().collect();
         let others = self.listeners.iter();
         for (listener, port, name) in others.filter(|(place, ..)| !attached.contains(place)) {
-            let kept = had.iter().filter(|(endpoint, _)| endpoint.1 == *port);
-            let kept = kept.filter_map(|(endpoint, was)| Some((was, has.get(endpoint)?)));
+            let kept = endpoints_before
+                .iter()
+                .filter(|(endpoint, _)| endpoint.1 == *port);
+            let kept = kept.filter_map(|(endpoint, place_before)| {
+                Some((place_before, endpoints_after.get(endpoint)?))
+            });
             let hosts: BTreeSet<&Arc<str>> = if hostnames.is_empty() {
                 iter::once(name).collect()
             } else {
                 let shared = hostnames.iter().filter_map(|ours| in_common(name, ours));
                 shared.collect()
             };
-            for (was, is) in kept {
+            for (place_before, place_after) in kept {
                 let lost = hosts.iter().filter(|host| {
-                    comes_by(self.before, was, host) && !comes_by(self.after, is, host)
+                    comes_by(self.before, place_before, host)
+                        && !comes_by(self.after, place_after, host)
                 });
                 let lost: Vec<Arc<str>> = lost.map(|host| Arc::clone(host)).collect();
                 if !lost.is_empty() {

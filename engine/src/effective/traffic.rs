@@ -5,14 +5,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::effective::renames::Renames;
-use crate::effective::taken_hostnames::{NewListeners, Taken};
+use crate::effective::taken_hostnames::{HostnamesTaken, NewListeners};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Node, Object, is_route};
 use crate::state::grants::routes_into;
 use crate::state::snapshot::{Snapshot, class_key};
 use crate::topology::delegation::delegated_to;
 use crate::topology::{
-    KeptOutCache, ListenerEndpoint, ParentAttachment, all_in_common, attachment, delegated,
+    ListenerEndpoint, ParentAttachment, RouteKindConflicts, all_in_common, attachment, delegated,
     gateway_of, listener_endpoint, not_usable, sets_of, unreached,
 };
 
@@ -26,7 +26,7 @@ pub struct Traffic {
     /// Listeners that accept the same routes at another port or hostname, with these routes.
     pub moved: BTreeMap<Moved, BTreeSet<ObjectKey>>,
     /// New listeners that take hostnames from unchanged routes of other listeners.
-    pub taken: BTreeMap<Place, Taken>,
+    pub taken: BTreeMap<Place, HostnamesTaken>,
     /// Unchanged routes that additional listeners accept, with these listeners.
     pub gained: BTreeMap<ObjectKey, BTreeSet<Place>>,
     /// Routes that additional listeners accept, changed or not, beside those that accepted them before.
@@ -69,18 +69,18 @@ impl fmt::Display for Moved {
             Some(name) => format!("for {name}"),
             None => "for every host".to_owned(),
         };
-        let ((had_port, had_host), (port, hostname)) = (&self.before, &self.after);
-        let mut was = Vec::new();
-        let mut is = Vec::new();
-        if had_port != port {
-            was.push(format!("at port {had_port}"));
-            is.push(format!("at port {port}"));
+        let ((former_port, former_host), (port, hostname)) = (&self.before, &self.after);
+        let mut former = Vec::new();
+        let mut current = Vec::new();
+        if former_port != port {
+            former.push(format!("at port {former_port}"));
+            current.push(format!("at port {port}"));
         }
-        if had_host != hostname {
-            was.push(host(had_host));
-            is.push(host(hostname));
+        if former_host != hostname {
+            former.push(host(former_host));
+            current.push(host(hostname));
         }
-        write!(f, "{}, no longer {}", is.join(" "), was.join(" "))
+        write!(f, "{}, no longer {}", current.join(" "), former.join(" "))
     }
 }
 
@@ -96,30 +96,44 @@ pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most:
         is_cut: routes.len() > most,
         ..Traffic::default()
     };
-    let (mut was, mut is) = (KeptOutCache::new(before), KeptOutCache::new(after));
-    let new_listeners = NewListeners::of(before, after, objects);
+    let (mut conflicts_before, mut conflicts_after) = (
+        RouteKindConflicts::new(before),
+        RouteKindConflicts::new(after),
+    );
+    let new_listeners = NewListeners::between(before, after, objects);
     for key in routes.into_iter().take(most) {
         let (Some(old), Some(new)) = (before.get(key), after.get(key)) else {
             continue;
         };
-        let (had, has) = (endpoints(&mut was, old), endpoints(&mut is, new));
-        if has.is_empty() {
-            if !had.is_empty() {
+        let (endpoints_before, endpoints_after) = (
+            endpoints(&mut conflicts_before, old),
+            endpoints(&mut conflicts_after, new),
+        );
+        if endpoints_after.is_empty() {
+            if !endpoints_before.is_empty() {
                 traffic.detached.insert(key.clone());
             }
             continue;
         }
-        traffic.open(key, &had, &has);
+        traffic.open(key, &endpoints_before, &endpoints_after);
         // A route that was edited itself changes its parents on purpose.
         if !objects.contains(key) {
-            traffic.compare([old, new], &had, &has);
-            new_listeners.take(new, [&had, &has], &mut traffic.taken);
+            traffic.compare([old, new], &endpoints_before, &endpoints_after);
+            new_listeners.take(
+                new,
+                [&endpoints_before, &endpoints_after],
+                &mut traffic.taken,
+            );
         }
     }
     let edited = objects.iter().filter(|key| is_route(&key.gk)).take(most);
     for key in edited {
         if let (Some(old), Some(new)) = (before.get(key), after.get(key)) {
-            traffic.open(key, &endpoints(&mut was, old), &endpoints(&mut is, new));
+            traffic.open(
+                key,
+                &endpoints(&mut conflicts_before, old),
+                &endpoints(&mut conflicts_after, new),
+            );
         }
     }
     traffic.unserved = unserved([before, after], Renames::NONE, objects, most);
@@ -155,24 +169,30 @@ fn unserved(
 /// The differences between the requests that routes get in two states. All names are the later ones.
 pub fn between(before: &Snapshot, after: &Snapshot, renames: &Renames) -> Traffic {
     let mut traffic = Traffic::default();
-    let (mut was, mut is) = (KeptOutCache::new(before), KeptOutCache::new(after));
+    let (mut conflicts_before, mut conflicts_after) = (
+        RouteKindConflicts::new(before),
+        RouteKindConflicts::new(after),
+    );
     let routes: BTreeMap<&ObjectKey, &Arc<Object>> = routes_in(after).collect();
     for (key, new) in routes {
         let former = renames.former(key);
         let Some(old) = former.and_then(|key| before.get(&key)) else {
             continue;
         };
-        let had = endpoints(&mut was, old).into_iter();
-        let had = had.map(|(endpoint, place)| {
+        let endpoints_before = endpoints(&mut conflicts_before, old).into_iter();
+        let endpoints_before = endpoints_before.map(|(endpoint, place)| {
             let endpoint = renames.later_endpoint(endpoint);
             (endpoint, renames.later_place(&place))
         });
-        let (had, has) = (had.collect(), endpoints(&mut is, new));
-        if has.is_empty() && !BTreeMap::is_empty(&had) {
+        let (endpoints_before, endpoints_after) = (
+            endpoints_before.collect(),
+            endpoints(&mut conflicts_after, new),
+        );
+        if endpoints_after.is_empty() && !BTreeMap::is_empty(&endpoints_before) {
             traffic.detached.insert(key.clone());
         } else {
-            traffic.open(key, &had, &has);
-            traffic.compare([old, new], &had, &has);
+            traffic.open(key, &endpoints_before, &endpoints_after);
+            traffic.compare([old, new], &endpoints_before, &endpoints_after);
         }
     }
     let gateways = after.objects(&GroupKind::gateway_api("Gateway"));
@@ -189,19 +209,19 @@ fn routes_in(snapshot: &Snapshot) -> impl Iterator<Item = (&ObjectKey, &Arc<Obje
 /// Whether a route was attached before a change, to a listener or to a Service of a mesh, and is not after it. The caches
 /// are those of the states before and after it.
 pub fn is_detached(
-    [before, after]: &mut [KeptOutCache<'_>; 2],
+    [before, after]: &mut [RouteKindConflicts<'_>; 2],
     renames: &Renames,
     key: &ObjectKey,
 ) -> bool {
     if !is_route(&key.gk) {
         return false;
     }
-    let has_doors = |one_kind: &mut KeptOutCache<'_>, key: &ObjectKey| {
-        let route = one_kind.snapshot().get(key);
-        route.map(|route| !endpoints(one_kind, route).is_empty())
+    let has_doors = |route_kind_conflicts: &mut RouteKindConflicts<'_>, key: &ObjectKey| {
+        let route = route_kind_conflicts.snapshot().get(key);
+        route.map(|route| !endpoints(route_kind_conflicts, route).is_empty())
     };
-    let had = renames.former(key).and_then(|key| has_doors(before, &key));
-    (had, has_doors(after, key)) == (Some(true), Some(false))
+    let was_attached = renames.former(key).and_then(|key| has_doors(before, &key));
+    (was_attached, has_doors(after, key)) == (Some(true), Some(false))
 }
 
 // === impl Traffic ===
@@ -211,13 +231,13 @@ impl Traffic {
     fn open(
         &mut self,
         route: &ObjectKey,
-        had: &BTreeMap<ListenerEndpoint, Place>,
-        has: &BTreeMap<ListenerEndpoint, Place>,
+        endpoints_before: &BTreeMap<ListenerEndpoint, Place>,
+        endpoints_after: &BTreeMap<ListenerEndpoint, Place>,
     ) {
-        let before: BTreeSet<Place> = had.values().cloned().collect();
-        let new = has.iter().filter(|(endpoint, place)| {
+        let before: BTreeSet<Place> = endpoints_before.values().cloned().collect();
+        let new = endpoints_after.iter().filter(|(endpoint, place)| {
             // A listener that only moves, or is only renamed, is the same.
-            !had.contains_key(*endpoint) && !before.contains(*place)
+            !endpoints_before.contains_key(*endpoint) && !before.contains(*place)
         });
         let new: BTreeSet<Place> = new.map(|(_, place)| place.clone()).collect();
         if !before.is_empty() && !new.is_empty() {
@@ -230,15 +250,17 @@ impl Traffic {
     fn compare(
         &mut self,
         [old, new_route]: [&Object; 2],
-        had: &BTreeMap<ListenerEndpoint, Place>,
-        has: &BTreeMap<ListenerEndpoint, Place>,
+        endpoints_before: &BTreeMap<ListenerEndpoint, Place>,
+        endpoints_after: &BTreeMap<ListenerEndpoint, Place>,
     ) {
         let route = &new_route.key;
-        let is_new = |(endpoint, _): &(&ListenerEndpoint, &Place)| !had.contains_key(*endpoint);
-        let mut new: Vec<(&ListenerEndpoint, &Place)> = has.iter().filter(is_new).collect();
-        let lost = had
+        let is_new =
+            |(endpoint, _): &(&ListenerEndpoint, &Place)| !endpoints_before.contains_key(*endpoint);
+        let mut new: Vec<(&ListenerEndpoint, &Place)> =
+            endpoints_after.iter().filter(is_new).collect();
+        let lost = endpoints_before
             .iter()
-            .filter(|(endpoint, _)| !has.contains_key(*endpoint));
+            .filter(|(endpoint, _)| !endpoints_after.contains_key(*endpoint));
         for (endpoint, place) in lost {
             let moved = new.iter().position(|(_, new_place)| *new_place == place);
             let Some(((_, port, hostname), _)) = moved.map(|at| new.swap_remove(at)) else {
@@ -313,12 +335,15 @@ fn cut_off(
         let (Some(old), Some(new)) = (old, after.get(key)) else {
             continue;
         };
-        let had: BTreeSet<ObjectKey> = old
+        let backends_before: BTreeSet<ObjectKey> = old
             .backends()
             .filter(|reference| unreached(before, old, reference).is_none())
             .map(|reference| renames.later(&reference.object))
             .collect();
-        for reference in new.backends().filter(|r| had.contains(&r.object)) {
+        for reference in new
+            .backends()
+            .filter(|r| backends_before.contains(&r.object))
+        {
             if let Some(why) = unreached(after, new, reference) {
                 let why = not_usable(why, key, &reference.object);
                 unusable.insert((key.clone(), reference.object.clone(), why));
@@ -364,7 +389,7 @@ fn add_routes<'a>(
 
 /// The endpoints at which a route receives requests. A parent of which nothing is known counts as one.
 fn endpoints(
-    one_kind: &mut KeptOutCache<'_>,
+    route_kind_conflicts: &mut RouteKindConflicts<'_>,
     route: &Arc<Object>,
 ) -> BTreeMap<ListenerEndpoint, Place> {
     let Node::Route { parents, .. } = &route.node else {
@@ -372,20 +397,20 @@ fn endpoints(
     };
     let mut by_endpoint = BTreeMap::new();
     for parent in parents {
-        let places = match attachment(one_kind, route, parent) {
+        let places = match attachment(route_kind_conflicts, route, parent) {
             ParentAttachment::Attached(places) => places,
             ParentAttachment::Unknown(_) => vec![parent.object.whole()],
             ParentAttachment::Delegated(_) | ParentAttachment::Refused { .. } => continue,
         };
         for place in places {
-            let endpoint = listener_endpoint(one_kind.snapshot(), &place);
+            let endpoint = listener_endpoint(route_kind_conflicts.snapshot(), &place);
             let nameless = || (place.object.clone(), 0, None);
             by_endpoint.insert(endpoint.unwrap_or_else(nameless), place);
         }
     }
-    for entrance in delegated(one_kind, route) {
-        let place = entrance.listener;
-        if let Some(endpoint) = listener_endpoint(one_kind.snapshot(), &place) {
+    for delegated_entry in delegated(route_kind_conflicts, route) {
+        let place = delegated_entry.listener;
+        if let Some(endpoint) = listener_endpoint(route_kind_conflicts.snapshot(), &place) {
             by_endpoint.entry(endpoint).or_insert(place);
         }
     }

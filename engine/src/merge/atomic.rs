@@ -37,7 +37,7 @@ type PolicyAndStanza = (usize, usize);
 
 impl AtomicLevel {
     /// Summarizes the policies of one level; `None` if they must be merged or compared.
-    pub fn of(level: &[Arc<Policy>]) -> Option<Self> {
+    pub fn summarize(level: &[Arc<Policy>]) -> Option<Self> {
         let profile = &level.first()?.profile;
         let parts = || level.iter().flat_map(|policy| policy.parts());
         let merging = &profile.merging;

@@ -21,7 +21,7 @@ pub struct ComparedBy {
 
 impl ComparedBy {
     /// How two results are compared.
-    pub fn of(before: &Effective, after: &Effective) -> Self {
+    pub fn for_results(before: &Effective, after: &Effective) -> Self {
         let trees = [before, after].into_iter().flat_map(Effective::trees);
         Self {
             places: trees.flat_map(|tree| tree.places_of_each()).collect(),

@@ -11,7 +11,7 @@ use crate::model::level::Level;
 pub(super) fn filled(profile: &Profile, levels: &[MergeLevel<'_>]) -> Option<Merged> {
     let layers = levels.iter().flat_map(|at| {
         let stanzas = level_stanzas(profile, at.policies).into_iter();
-        stanzas.map(|stanza| (at.level, Layer::Of(stanza)))
+        stanzas.map(|stanza| (at.level, Layer::Stanza(stanza)))
     });
     let layers: Vec<(Level, Layer<'_>)> = layers.collect();
     let parent = layers.iter().rfind(|(level, _)| level.is_upper());

@@ -1,6 +1,6 @@
 //! Merges the policies of routes that delegate with those of the routes below, as annotations of these routes say.
 
-use super::kept::fold_over;
+use super::lasting::{LastingSettings, fold_with_lasting};
 use super::{Layer, MergeLevel, Merged, layers, upward};
 use crate::kinds::profile::{Inheritance, Profile};
 
@@ -36,6 +36,9 @@ fn by(profile: &Profile, inheritance: &Inheritance, layers: &[Layer<'_>], below:
     let is_below_one = |path: &&Vec<String>| accumulated.iter().any(|one| path.starts_with(one));
     let kept_from_above = profile.merging.kept_from_above.iter();
     let kept_from_above: Vec<&Vec<String>> = kept_from_above.filter(is_below_one).collect();
-    let kept = (&*accumulated, &*kept_from_above);
-    fold_over(profile, inheritance.strategy(), above, below, kept)
+    let lasting = LastingSettings {
+        accumulated: &accumulated,
+        kept_from_above: &kept_from_above,
+    };
+    fold_with_lasting(profile, inheritance.strategy(), above, below, lasting)
 }

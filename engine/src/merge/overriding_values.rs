@@ -47,7 +47,7 @@ impl OverridingValues {
     /// The settings.
     pub fn settings(&self) -> BTreeMap<SettingPath, JsonText> {
         let mut settings = self.known.clone();
-        let lost = PathTrie::of(self.lost.iter().flat_map(|lost| lost.iter()));
+        let lost = PathTrie::from_paths(self.lost.iter().flat_map(|lost| lost.iter()));
         for result in &self.whole_results {
             let mut sides = ValuesInForce::default();
             result.visit(&mut |path, setting| sides.add(&lost, path, setting));

@@ -6,7 +6,7 @@
 //! whatever the route asks for. The same holds for settings that name a provider: each level has
 //! its own, and all are in force.
 
-use super::kept::fold_over;
+use super::lasting::{LastingSettings, fold_with_lasting};
 use super::{Effective, MergeLevel, Merged, fold, inherited, layers};
 use crate::kinds::profile::{Direction, Profile, Strategy};
 
@@ -45,7 +45,11 @@ pub(super) fn merged(
         // Overrides keep out the settings below them, so nothing accumulates.
         let is_override = matches!(by, Strategy::Merge(Direction::Overrides, _));
         let accumulated = if is_override { &[] } else { accumulated };
-        fold_over(profile, by, above, below, (accumulated, &*kept_from_above))
+        let lasting = LastingSettings {
+            accumulated,
+            kept_from_above: &kept_from_above,
+        };
+        fold_with_lasting(profile, by, above, below, lasting)
     });
     Effective {
         result: Some(result),

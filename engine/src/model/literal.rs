@@ -49,13 +49,13 @@ pub(crate) fn object<'de, D: Deserializer<'de>>(from: D) -> Result<Map<String, V
 
 impl<'de> Deserialize<'de> for Literal {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Any).map(Self)
+        from.deserialize_any(AnyValueVisitor).map(Self)
     }
 }
 
-struct Any;
+struct AnyValueVisitor;
 
-impl<'de> Visitor<'de> for Any {
+impl<'de> Visitor<'de> for AnyValueVisitor {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

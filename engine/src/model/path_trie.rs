@@ -19,7 +19,7 @@ pub struct PathTrie<'a> {
 
 impl<'a> PathTrie<'a> {
     /// A trie of paths with a single owner.
-    pub fn of(paths: impl IntoIterator<Item = &'a SettingPath>) -> Self {
+    pub fn from_paths(paths: impl IntoIterator<Item = &'a SettingPath>) -> Self {
         let mut all = Self::default();
         paths.into_iter().for_each(|path| all.add(path, 0));
         all

@@ -49,7 +49,7 @@ impl Projected {
     }
 
     /// Reads the annotation of an object.
-    pub fn of(object: &Value) -> Option<Self> {
+    pub fn read(object: &Value) -> Option<Self> {
         let annotations = object.get("metadata")?.get("annotations")?;
         Self::parse(annotations.get(ANNOTATION)?.as_str()?)
     }

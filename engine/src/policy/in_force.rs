@@ -16,7 +16,7 @@ pub struct InForce<'a>(&'a Arc<Tree>);
 
 impl<'a> InForce<'a> {
     /// Merged settings.
-    pub(crate) fn of(tree: &'a Arc<Tree>) -> Self {
+    pub(crate) fn from_tree(tree: &'a Arc<Tree>) -> Self {
         Self(tree)
     }
 

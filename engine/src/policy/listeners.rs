@@ -21,7 +21,7 @@ impl ListenerFacts {
     }
 
     /// The facts of a listener that policies of a kind depend on.
-    pub(crate) fn of(profile: &Profile, listener: &Listener) -> Self {
+    pub(crate) fn from_listener(profile: &Profile, listener: &Listener) -> Self {
         let merging = &profile.merging;
         let mut protocols = merging.on_listeners.iter();
         Self {
@@ -78,7 +78,7 @@ impl Policy {
         at.take_out(&mut spec, &self.profile);
         let variant = Variant { at, ..self.variant };
         (spec != full_spec).then(|| {
-            Self::of_variant(
+            Self::new_variant(
                 self.object.clone(),
                 &full_spec,
                 self.profile.clone(),

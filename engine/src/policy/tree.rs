@@ -58,7 +58,7 @@ pub(crate) struct Counterpart<'a, K = ()> {
 }
 
 /// The children of a container, by key.
-enum Below<'a> {
+enum Children<'a> {
     Nothing,
     Map(&'a Fields),
     /// For entries with the same name, the first one.
@@ -100,10 +100,11 @@ impl Tree {
             // An empty object at the root is an empty map; below the root it is a value.
             Value::Object(map) if !map.is_empty() || place.is_none() => {
                 let below = map.into_iter().map(|(key, value)| {
-                    let tree = Self::node(value, Some(FieldPlace::of(place, &key)), lists, setting);
+                    let tree =
+                        Self::node(value, Some(FieldPlace::below(place, &key)), lists, setting);
                     (Arc::from(key), tree)
                 });
-                Self::Map(Fields::of(below))
+                Self::Map(Fields::from_entries(below))
             }
             Value::Array(items) => {
                 let name = |(i, item): (usize, &Value)| lists?.name(place?, i, item);
@@ -277,7 +278,7 @@ impl Tree {
             let other = self.counterpart(each).unwrap_or(other);
             return self.visit_in(other, path, visit_leaf);
         }
-        let there = Below::of(other);
+        let there = Children::from_tree(other);
         let this_counterpart = Counterpart {
             tree: other,
             known: OnceCell::new(),
@@ -377,15 +378,15 @@ impl Tree {
     }
 }
 
-// === impl Below ===
+// === impl Children ===
 
-impl<'a> Below<'a> {
-    fn of(tree: &'a Tree) -> Self {
+impl<'a> Children<'a> {
+    fn from_tree(tree: &'a Tree) -> Self {
         match tree {
             Tree::Leaf(_) | Tree::Each(_) => Self::Nothing,
             Tree::Map(map) => Self::Map(map),
             Tree::List(list) => Self::List(places(list), list),
-            Tree::Instead(tree) => Self::of(tree),
+            Tree::Instead(tree) => Self::from_tree(tree),
         }
     }
 

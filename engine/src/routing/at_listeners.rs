@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::attached::{Attached, attached};
-use super::choice::{Choice, Hit};
+use super::choice::{Choice, MatchingRule};
 use super::choose::Hosts;
 use super::criterion::Criterion;
 use super::hostname::ListenerHosts;
@@ -78,21 +78,24 @@ impl<'a, 'm> AtListeners<'a, 'm> {
         let points = self.points.iter();
         let choices = points.map(|point| (point, self.choose(point)));
         let choices: Vec<(&Point<'a>, Choice<'a>)> = choices.collect();
-        let mut winner: Option<(&Point<'a>, &Hit<'a>)> = None;
+        let mut winner: Option<(&Point<'a>, &MatchingRule<'a>)> = None;
         for (point, choice) in &choices {
-            let hit = choice.hits.first();
-            let wins = |hit: &&Hit<'a>| {
-                winner.is_none_or(|(_, best)| hit.standing.is_before(&best.standing))
+            let matching_rule = choice.matching_rules.first();
+            let wins = |matching_rule: &&MatchingRule<'a>| {
+                winner.is_none_or(|(_, best)| matching_rule.rank.is_before(&best.rank))
             };
-            if let Some(hit) = hit.filter(wins) {
-                winner = Some((point, hit));
+            if let Some(matching_rule) = matching_rule.filter(wins) {
+                winner = Some((point, matching_rule));
             }
         }
-        let doubt = winner.and_then(|(point, hit)| {
-            let other = point.candidates.doubtful.get(&hit.route.key)?;
-            Some(messages::doubt(hit, other))
+        let doubt = winner.and_then(|(point, matching_rule)| {
+            let other = point.candidates.doubtful.get(&matching_rule.route.key)?;
+            Some(messages::doubt(matching_rule, other))
         });
-        let taken = winner.map(|(point, hit)| self.matching.taken(self.request, &point.entry, hit));
+        let taken = winner.map(|(point, matching_rule)| {
+            self.matching
+                .taken(self.request, &point.entry, matching_rule)
+        });
         let all = Choice::of_all(choices.into_iter().map(|(_, choice)| choice));
         let mut outcome = match taken {
             Some(outcome) => outcome,
@@ -163,40 +166,49 @@ impl<'a, 'm> AtListeners<'a, 'm> {
     /// The rules that listeners would choose if they left no hostname to others, with the reasons
     /// why they do not; and the ids of all rules among which they would choose.
     fn kept_apart(&self, choice: &Choice<'a>) -> (Vec<NotTaken>, BTreeSet<Id>) {
-        let mut known: BTreeSet<Id> = choice.hits.iter().map(Hit::id).collect();
+        let mut known: BTreeSet<Id> = choice.matching_rules.iter().map(MatchingRule::id).collect();
         let mut lost = Vec::new();
         for point in &self.points {
             let all = self.choose_alone(point);
-            let mut limited = all.hits.iter().filter(|hit| !known.contains(&hit.id()));
-            let left = limited.find_map(|hit| Some((hit, self.left_to_another(point, hit)?)));
-            if let Some((hit, why)) = left {
-                lost.push(hit.lost(Criterion::Listener, why));
+            let mut limited = all
+                .matching_rules
+                .iter()
+                .filter(|matching_rule| !known.contains(&matching_rule.id()));
+            let left = limited.find_map(|matching_rule| {
+                Some((matching_rule, self.left_to_another(point, matching_rule)?))
+            });
+            if let Some((matching_rule, why)) = left {
+                lost.push(matching_rule.lost(Criterion::Listener, why));
             }
-            known.extend(all.hits.iter().map(Hit::id));
+            known.extend(all.matching_rules.iter().map(MatchingRule::id));
         }
         let Some(first) = self.points.first() else {
             return (lost, known);
         };
         for other in &self.others {
             let there = self.choose_alone(other);
-            if let Some(hit) = there.hits.first()
-                && known.insert(hit.id())
+            if let Some(matching_rule) = there.matching_rules.first()
+                && known.insert(matching_rule.id())
             {
                 let why = format!(
                     "{} is less specific than {}",
                     other.entry.with_hostname(),
                     first.entry.with_hostname()
                 );
-                lost.push(hit.lost(Criterion::Listener, why));
+                lost.push(matching_rule.lost(Criterion::Listener, why));
             }
-            known.extend(there.hits.iter().map(Hit::id));
+            known.extend(there.matching_rules.iter().map(MatchingRule::id));
         }
         (lost, known)
     }
 
     /// Why a route does not have its hostname at a listener.
-    fn left_to_another(&self, point: &Point<'a>, hit: &Hit<'_>) -> Option<String> {
-        let name = hit.hostname.name()?;
+    fn left_to_another(
+        &self,
+        point: &Point<'a>,
+        matching_rule: &MatchingRule<'_>,
+    ) -> Option<String> {
+        let name = matching_rule.hostname.name()?;
         let has_it = |other: &&Point<'a>| {
             let theirs = other.entry.hostname();
             theirs.is_some_and(|theirs| intersect(theirs, name))
@@ -209,11 +221,17 @@ impl<'a, 'm> AtListeners<'a, 'm> {
 
     /// Whether a controller of which this is not known may take the request at a less specific listener.
     fn may_be_taken_elsewhere(&self, choice: &Choice<'a>) -> bool {
-        let best = choice.hits.first().map(|hit| hit.hostname.fit);
+        let best = choice
+            .matching_rules
+            .first()
+            .map(|matching_rule| matching_rule.hostname.specificity);
         let might = |other: &Point<'a>| {
             let there = self.choose_alone(other);
-            let fit = there.hits.first().map(|hit| hit.hostname.fit);
-            fit.is_some_and(|fit| best.is_none_or(|best| fit >= best))
+            let specificity = there
+                .matching_rules
+                .first()
+                .map(|matching_rule| matching_rule.hostname.specificity);
+            specificity.is_some_and(|specificity| best.is_none_or(|best| specificity >= best))
         };
         self.rules.isolation.is_none() && self.others.iter().any(might)
     }
@@ -225,10 +243,10 @@ impl<'a, 'm> AtListeners<'a, 'm> {
             let hosts = self.hosts(point, None);
             let chosen = |route| self.matching.choose(self.request, hosts, [route]);
             for (route, winner) in &point.candidates.rejected {
-                if let Some(hit) = chosen(*route).hits.first()
-                    && seen.insert(hit.id())
+                if let Some(matching_rule) = chosen(*route).matching_rules.first()
+                    && seen.insert(matching_rule.id())
                 {
-                    lost.push(hit.lost(Criterion::RouteKind, kept_out_by(winner)));
+                    lost.push(matching_rule.lost(Criterion::RouteKind, kept_out_by(winner)));
                 }
             }
             for (route, parent, why) in &point.candidates.refused {
@@ -237,7 +255,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
                 let meant = match why {
                     Refusal::Isolated => false,
                     Refusal::Protocol => named,
-                    Refusal::Section | Refusal::Port => choice.hits.is_empty(),
+                    Refusal::Section | Refusal::Port => choice.matching_rules.is_empty(),
                     Refusal::Kind
                     | Refusal::Hostname
                     | Refusal::Namespace
@@ -247,12 +265,12 @@ impl<'a, 'm> AtListeners<'a, 'm> {
                     | Refusal::Reported => true,
                 };
                 if meant
-                    && let Some(hit) = chosen(*route).hits.first()
-                    && seen.insert(hit.id())
+                    && let Some(matching_rule) = chosen(*route).matching_rules.first()
+                    && seen.insert(matching_rule.id())
                 {
                     let snapshot = self.matching.snapshot();
                     let why = messages::refused(snapshot, &point.entry, route, parent, *why);
-                    lost.push(hit.lost(Criterion::NotAttached, why));
+                    lost.push(matching_rule.lost(Criterion::NotAttached, why));
                 }
             }
         }

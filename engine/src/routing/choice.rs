@@ -13,9 +13,9 @@ use crate::model::object::Object;
 
 /// A rule with a match for the request; of several matches, the best.
 #[derive(Clone, Debug)]
-pub(super) struct Hit<'a> {
+pub(super) struct MatchingRule<'a> {
     pub(super) route: &'a Arc<Object>,
-    pub(super) standing: RankedRule,
+    pub(super) rank: RankedRule,
     pub(super) label: Arc<str>,
     pub(super) hostname: HostMatch<'a>,
     pub(super) wants: MatchSpec,
@@ -40,7 +40,7 @@ pub(super) struct Miss<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Choice<'a> {
     /// Rules with a match, the winner first.
-    pub(super) hits: Vec<Hit<'a>>,
+    pub(super) matching_rules: Vec<MatchingRule<'a>>,
     /// Rules that cannot be evaluated.
     pub(super) unknown: Vec<NotTaken>,
     /// Rules without a match, the closest first.

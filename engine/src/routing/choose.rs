@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::attached::Attached;
-use super::choice::{Choice, Hit, Miss};
+use super::choice::{Choice, MatchingRule, Miss};
 use super::criterion::Criterion;
 use super::delegated::DelegatedRoute;
-use super::holds::{self, Holds, Mismatch};
+use super::holds::{self, Evaluation, Mismatch};
 use super::hostname::{self, HostMatch, ListenerHosts};
 use super::messages;
 use super::rank::{Rank, RankContext, RankedRule, kind_of};
@@ -150,7 +150,7 @@ impl<'a> Matching<'a> {
         let of = |route: &Object| Precedence::by(route, choice.order);
         let (precedence, own) = (of(candidate.root), of(route));
         let context = RankContext {
-            hostname: hostname.fit,
+            hostname: hostname.specificity,
             hostname_of_route: hostname.fit_of_route,
             kind: kind_of(route),
             list,
@@ -167,7 +167,7 @@ impl<'a> Matching<'a> {
                 matches.map(MatchSpec::of_request).collect::<Vec<_>>()
             });
             let ranked = |wants: &MatchSpec| RankedRule {
-                rank: Rank::of(wants, context),
+                rank: Rank::for_match(wants, context),
                 precedence: precedence.clone(),
                 own: own.clone(),
                 rule: index,
@@ -180,9 +180,9 @@ impl<'a> Matching<'a> {
                 unread(route, at, why)
             }));
             match (judged.best, judged.nearest) {
-                (Some((standing, wants)), _) => choice.hits.push(Hit {
+                (Some((rank, wants)), _) => choice.matching_rules.push(MatchingRule {
                     route,
-                    standing,
+                    rank,
                     label,
                     hostname: hostname.clone(),
                     wants,
@@ -272,12 +272,14 @@ fn holds(
     let holds = match dialect {
         Dialect::Http => holds::http(wants, request),
         Dialect::Grpc => holds::grpc(wants, request),
-        Dialect::None => Holds::Yes,
+        Dialect::None => Evaluation::Yes,
     };
     match holds {
-        Holds::Yes => Ok(None),
-        Holds::No(against) => Ok(Some(against)),
-        Holds::Unknown(what) => Err(format!("{what} is an expression that cannot be read here")),
+        Evaluation::Yes => Ok(None),
+        Evaluation::No(against) => Ok(Some(against)),
+        Evaluation::Unknown(what) => {
+            Err(format!("{what} is an expression that cannot be read here"))
+        }
     }
 }
 
@@ -310,7 +312,7 @@ impl Choice<'_> {
     pub(super) fn of_all(choices: impl IntoIterator<Item = Self>) -> Self {
         let mut all = Self::default();
         for choice in choices {
-            all.hits.extend(choice.hits);
+            all.matching_rules.extend(choice.matching_rules);
             all.unknown.extend(choice.unknown);
             all.misses.extend(choice.misses);
             all.elsewhere.extend(choice.elsewhere);
@@ -318,7 +320,8 @@ impl Choice<'_> {
         }
         all.sort();
         let mut seen = BTreeSet::new();
-        all.hits.retain(|hit| seen.insert(hit.id()));
+        all.matching_rules
+            .retain(|matching_rule| seen.insert(matching_rule.id()));
         all.unknown.dedup();
         all.misses
             .dedup_by(|a, b| (&a.route.key, &a.label) == (&b.route.key, &b.label));
@@ -326,9 +329,9 @@ impl Choice<'_> {
     }
 
     fn sort(&mut self) {
-        self.hits.sort_by(|a, b| {
-            a.standing
-                .compare(&b.standing)
+        self.matching_rules.sort_by(|a, b| {
+            a.rank
+                .compare(&b.rank)
                 .1
                 .then_with(|| a.route.key.cmp(&b.route.key))
         });
@@ -348,38 +351,38 @@ impl Choice<'_> {
 
     /// The matching rules after the winner, and the rules that cannot be evaluated.
     pub(super) fn others(&self) -> Vec<NotTaken> {
-        let mut hits = self.hits.iter();
-        let Some(first) = hits.next() else {
+        let mut matching_rules = self.matching_rules.iter();
+        let Some(first) = matching_rules.next() else {
             return self.unknown.clone();
         };
-        let behind = hits.map(|hit| {
-            let (by, _) = first.standing.compare(&hit.standing);
-            let why = messages::behind(by, first, hit, self.order);
-            hit.lost(by.criterion(), why)
+        let behind = matching_rules.map(|matching_rule| {
+            let (by, _) = first.rank.compare(&matching_rule.rank);
+            let why = messages::behind(by, first, matching_rule, self.order);
+            matching_rule.lost(by.criterion(), why)
         });
         // A match of the winner that cannot be evaluated makes no difference.
         let wins = |lost: &&NotTaken| {
             let rule = lost.rule.as_ref().map(|(index, _)| *index);
-            lost.route == first.route.key && rule == Some(first.standing.rule)
+            lost.route == first.route.key && rule == Some(first.rank.rule)
         };
         let unknown = self.unknown.iter().filter(|lost| !wins(lost));
         unknown.cloned().chain(behind).collect()
     }
 }
 
-// === impl Hit ===
+// === impl MatchingRule ===
 
-impl Hit<'_> {
+impl MatchingRule<'_> {
     /// The route, and the index of the rule.
     pub(super) fn id(&self) -> (ObjectKey, usize) {
-        (self.route.key.clone(), self.standing.rule)
+        (self.route.key.clone(), self.rank.rule)
     }
 
     /// Reports this rule as losing.
     pub(super) fn lost(&self, by: Criterion, why: String) -> NotTaken {
         NotTaken {
             route: self.route.key.clone(),
-            rule: Some((self.standing.rule, self.label.clone())),
+            rule: Some((self.rank.rule, self.label.clone())),
             by,
             why,
         }

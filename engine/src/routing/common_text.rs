@@ -32,7 +32,7 @@ type Dfa = dense::DFA<Vec<u32>>;
 
 impl Automata {
     /// `None` if an expression is too large or cannot be read here.
-    fn of(&self, expression: &str) -> Option<Rc<Dfa>> {
+    fn automaton(&self, expression: &str) -> Option<Rc<Dfa>> {
         let mut known = self.0.borrow_mut();
         if let Some(known) = known.get(expression) {
             return known.clone();
@@ -49,7 +49,7 @@ impl Automata {
 /// The shortest text that both expressions match as a whole; `None` if there is none, if it is too long, or if an expression
 /// is too large or cannot be read here. It is made of printable ASCII characters, letters first.
 pub(super) fn common_text(automata: &Automata, one: &str, other: &str) -> Option<String> {
-    let (one, other) = (automata.of(one)?, automata.of(other)?);
+    let (one, other) = (automata.automaton(one)?, automata.automaton(other)?);
     let anchored = start::Config::new().anchored(Anchored::Yes);
     let first: Pair = (
         one.start_state(&anchored).ok()?,

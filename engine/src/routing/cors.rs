@@ -25,9 +25,9 @@ struct Origin<'a> {
 impl Cors {
     /// Whether the filter allows requests from pages of this origin.
     pub(super) fn allows(&self, origin: &str) -> bool {
-        let asks = Origin::of(origin);
+        let asks = Origin::parse(origin);
         self.origins().iter().any(|allowed| {
-            let allows_origin = || Some(Origin::of(allowed)?.takes(&asks?));
+            let allows_origin = || Some(Origin::parse(allowed)?.takes(&asks?));
             allowed == "*" || allows_origin().unwrap_or_default()
         })
     }
@@ -65,7 +65,7 @@ impl Cors {
 
 impl<'a> Origin<'a> {
     /// Parses `https://shop.example.com:8443`; `None` if it is not an origin.
-    fn of(text: &'a str) -> Option<Self> {
+    fn parse(text: &'a str) -> Option<Self> {
         let (scheme, authority) = text.split_once("://")?;
         let usual = match scheme {
             "http" => 80,

@@ -7,7 +7,7 @@ use crate::model::level::{Level, Step};
 use crate::model::object::{Object, RequestMatch};
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::delegated_to;
-use crate::topology::{DelegatedPaths, KeptOutCache, OwnListener, controller_facts};
+use crate::topology::{DelegatedPaths, OwnListener, RouteKindConflicts, controller_facts};
 
 /// A route on one way of requests through routes that delegate.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(super) fn delegated_at<'a>(
         .section(own_listener.listener.name.clone());
     let mut children = delegated_to(snapshot, attached.iter().copied(), usize::MAX);
     children.sort_by(|a, b| a.key.cmp(&b.key));
-    let (mut own, mut search) = (KeptOutCache::new(snapshot), DelegatedPaths::default());
+    let (mut own, mut search) = (RouteKindConflicts::new(snapshot), DelegatedPaths::default());
     let mut delegated = Vec::new();
     for child in &children {
         let Some(route) = snapshot.get(&child.key) else {

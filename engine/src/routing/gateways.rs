@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::at_listeners::{AtListeners, ControllerRules};
 use super::backends::{Answer, answer, backends, mirrors, of_backend, uncovered};
-use super::choice::Hit;
+use super::choice::MatchingRule;
 use super::filters::RedirectContext;
-use super::hostname::Fit;
+use super::hostname::Specificity;
 use super::listeners::{Entry, Socket, of_gateway};
 use super::messages;
 use super::object_filters;
@@ -95,13 +95,13 @@ impl<'a> Matching<'a> {
     ) -> Vec<RequestMatch> {
         let host = request.hostname();
         let fitting = entries.iter().filter_map(|entry| {
-            let fit = entry.fit(request)?;
-            Some((fit, *entry))
+            let specificity = entry.specificity(request)?;
+            Some((specificity, *entry))
         });
-        let (conflicted, fitting): (Vec<_>, Vec<(Fit, Entry<'a>)>) =
+        let (conflicted, fitting): (Vec<_>, Vec<(Specificity, Entry<'a>)>) =
             fitting.partition(|(_, entry)| entry.conflict.is_some());
         let conflicted: Vec<Entry<'a>> = conflicted.into_iter().map(|(_, entry)| entry).collect();
-        let Some(best) = fitting.iter().map(|(fit, _)| *fit).max() else {
+        let Some(best) = fitting.iter().map(|(specificity, _)| *specificity).max() else {
             let front = EntryPoint::Gateway {
                 gateway: gateway.key.clone(),
                 port: entries.first().map(|entry| entry.listener.port),
@@ -124,10 +124,11 @@ impl<'a> Matching<'a> {
             )];
         };
         let rules = self.controller_rules(gateway);
-        let (first, others): (Vec<_>, Vec<_>) =
-            fitting.into_iter().partition(|(fit, _)| *fit == best);
+        let (first, others): (Vec<_>, Vec<_>) = fitting
+            .into_iter()
+            .partition(|(specificity, _)| *specificity == best);
         let first: Vec<Entry<'a>> = first.into_iter().map(|(_, entry)| entry).collect();
-        let mut others: Vec<(Fit, Entry<'a>)> = others;
+        let mut others: Vec<(Specificity, Entry<'a>)> = others;
         others.sort_by(|(one, _), (other, _)| other.cmp(one));
         let others: Vec<Entry<'a>> = others.into_iter().map(|(_, entry)| entry).collect();
         let at = |taking: &[Entry<'a>], others: &[Entry<'a>]| {
@@ -173,7 +174,7 @@ impl<'a> Matching<'a> {
         &self,
         request: &Request,
         entry: &Entry<'a>,
-        hit: &Hit<'a>,
+        matching_rule: &MatchingRule<'a>,
     ) -> RequestMatch {
         let scheme = request.scheme.map_or_else(
             || match &*entry.listener.protocol {
@@ -191,44 +192,50 @@ impl<'a> Matching<'a> {
             port: entry.listener.port,
             path: &request.path,
             query: &query,
-            wanted: hit.wants.path.as_ref(),
+            wanted: matching_rule.wants.path.as_ref(),
             preflight_of: origin.as_deref(),
         };
-        self.by_rule(entry.front(), hit, &context, false)
+        self.by_rule(entry.front(), matching_rule, &context, false)
     }
 
     /// The result for a request that a rule serves.
     pub(super) fn by_rule(
         &self,
         front: EntryPoint,
-        hit: &Hit<'a>,
+        matching_rule: &MatchingRule<'a>,
         context: &RedirectContext<'_>,
         in_mesh: bool,
     ) -> RequestMatch {
-        let (route, index) = (hit.route, hit.standing.rule);
-        let mut backends = if hit.is_dead_end {
+        let (route, index) = (matching_rule.route, matching_rule.rank.rule);
+        let mut backends = if matching_rule.is_dead_end {
             Vec::new()
         } else {
-            backends(self.snapshot, route, index, &hit.rule.backends, in_mesh)
+            backends(
+                self.snapshot,
+                route,
+                index,
+                &matching_rule.rule.backends,
+                in_mesh,
+            )
         };
-        for (backend, spec) in backends.iter_mut().zip(&hit.rule.backends) {
+        for (backend, spec) in backends.iter_mut().zip(&matching_rule.rule.backends) {
             backend.answer = of_backend(backend, &spec.filters, context);
         }
-        let mirrors = mirrors(self.snapshot, route, &hit.rule, in_mesh);
+        let mirrors = mirrors(self.snapshot, route, &matching_rule.rule, in_mesh);
         let of_filter = object_filters::unresolved(self.snapshot, &front, route, index);
         let of_filter = of_filter.or_else(|| {
-            let has_backends = !hit.rule.backends.is_empty();
+            let has_backends = !matching_rule.rule.backends.is_empty();
             object_filters::direct(self.snapshot, &front, route, index, has_backends)
         });
         let by_filter = of_filter.is_some();
-        let answer = if hit.is_dead_end {
+        let answer = if matching_rule.is_dead_end {
             let why = "the rule delegates to other routes, and at least one of its backends selects no route that takes the request";
             Some(Answer::error(&route.key, why))
         } else {
-            of_filter.or_else(|| answer(route, &hit.rule.filters, &backends, context))
+            of_filter.or_else(|| answer(route, &matching_rule.rule.filters, &backends, context))
         };
-        let in_place =
-            by_filter || hit.rule.filters.cors.is_some() && context.preflight_of.is_some();
+        let in_place = by_filter
+            || matching_rule.rule.filters.cors.is_some() && context.preflight_of.is_some();
         let by_backend = answer.is_some() && backends.iter().any(|b| b.answer.is_some());
         let (backends, mirrors) = if in_place || by_backend {
             // A filter answers before any backend is reached.
@@ -236,7 +243,7 @@ impl<'a> Matching<'a> {
         } else {
             (backends, mirrors)
         };
-        let mut notes = messages::notes(hit);
+        let mut notes = messages::notes(matching_rule);
         if !by_filter {
             notes.extend(object_filters::notes(self.snapshot, route, index));
         }
@@ -246,11 +253,11 @@ impl<'a> Matching<'a> {
         let rule = MatchedRule {
             route: route.key.clone(),
             index,
-            label: hit.label.clone(),
-            hostname: hit.hostname.of_route.cloned(),
-            wants: hit.wants.clone(),
-            filters: hit.rule.filters.types.clone(),
-            above: hit.above.clone(),
+            label: matching_rule.label.clone(),
+            hostname: matching_rule.hostname.of_route.cloned(),
+            wants: matching_rule.wants.clone(),
+            filters: matching_rule.rule.filters.types.clone(),
+            above: matching_rule.above.clone(),
         };
         let taken = Served {
             rule: Some(rule),
@@ -293,10 +300,10 @@ fn misdirected(request: &Request, entry: &Entry<'_>, all: &[Entry<'_>]) -> Optio
     }
     let host = request.hostname();
     let accepted = all.iter().filter(|other| other.conflict.is_none());
-    let fit = |other: &Entry<'_>| other.fit_name(host.as_deref());
-    let best = accepted.filter_map(|other| Some((fit(other)?, other)));
-    let best = best.max_by_key(|(fit, _)| *fit)?;
-    let own = fit(entry);
+    let specificity = |other: &Entry<'_>| other.fit_name(host.as_deref());
+    let best = accepted.filter_map(|other| Some((specificity(other)?, other)));
+    let best = best.max_by_key(|(specificity, _)| *specificity)?;
+    let own = specificity(entry);
     (own != Some(best.0)).then(|| {
         format!(
             "the connection is to {} (server name {sni}), and the host {} is that of {}: 421 Misdirected Request",

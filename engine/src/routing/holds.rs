@@ -6,7 +6,7 @@ use super::text_match::Text;
 
 /// The result of evaluating a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(super) enum Evaluation {
     /// All conditions hold.
     Yes,
     /// A condition fails.
@@ -38,7 +38,7 @@ pub(super) enum Aspect {
 }
 
 /// Evaluates a match of an `HTTPRoute`.
-pub(super) fn http(wants: &MatchSpec, request: &Request) -> Holds {
+pub(super) fn http(wants: &MatchSpec, request: &Request) -> Evaluation {
     let mut unknown = None;
     if let Some(path) = &wants.path {
         let words = || format!("{} {}", path.kind(), path.value());
@@ -54,7 +54,7 @@ pub(super) fn http(wants: &MatchSpec, request: &Request) -> Holds {
         return no(Aspect::Method, format!("method {method}"));
     }
     if let Err(against) = headers(wants, request, &mut unknown) {
-        return Holds::No(against);
+        return Evaluation::No(against);
     }
     for (name, text) in &wants.params {
         let words = || pair("query parameter", name, text);
@@ -65,11 +65,11 @@ pub(super) fn http(wants: &MatchSpec, request: &Request) -> Holds {
             None => unknown = unknown.or_else(|| Some(words())),
         }
     }
-    unknown.map_or(Holds::Yes, Holds::Unknown)
+    unknown.map_or(Evaluation::Yes, Evaluation::Unknown)
 }
 
 /// Evaluates a match of a `GRPCRoute`.
-pub(super) fn grpc(wants: &MatchSpec, request: &Request) -> Holds {
+pub(super) fn grpc(wants: &MatchSpec, request: &Request) -> Evaluation {
     let Some((service, method)) = request.grpc() else {
         return no(Aspect::Path, "a gRPC call: POST /service/method".to_owned());
     };
@@ -87,9 +87,9 @@ pub(super) fn grpc(wants: &MatchSpec, request: &Request) -> Holds {
         }
     }
     if let Err(against) = headers(wants, request, &mut unknown) {
-        return Holds::No(against);
+        return Evaluation::No(against);
     }
-    unknown.map_or(Holds::Yes, Holds::Unknown)
+    unknown.map_or(Evaluation::Yes, Evaluation::Unknown)
 }
 
 fn headers(
@@ -121,15 +121,15 @@ fn pair(what: &str, name: &str, text: &Text) -> String {
     format!("{what} {name}{sign}{}", text.value())
 }
 
-fn no(at: Aspect, wants: String) -> Holds {
-    Holds::No(Mismatch { at, wants })
+fn no(at: Aspect, wants: String) -> Evaluation {
+    Evaluation::No(Mismatch { at, wants })
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Aspect, Holds, grpc, http};
+    use super::{Aspect, Evaluation, grpc, http};
     use crate::routing::request::Request;
     use crate::routing::spec::{Dialect, rules};
 
@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    fn held(dialect: Dialect, wants: &Value, request: &Request) -> Holds {
+    fn held(dialect: Dialect, wants: &Value, request: &Request) -> Evaluation {
         let spec = json!({"rules": [{"matches": [wants]}]}).to_string();
         let wants = rules(dialect, &spec).unwrap().remove(0).matches.remove(0);
         match dialect {
@@ -197,9 +197,9 @@ mod tests {
             ),
         ] {
             let failing = match held(Dialect::Http, &wants, &request) {
-                Holds::Yes => None,
-                Holds::No(against) => Some((against.at, against.wants)),
-                Holds::Unknown(why) => panic!("{why}"),
+                Evaluation::Yes => None,
+                Evaluation::No(against) => Some((against.at, against.wants)),
+                Evaluation::Unknown(why) => panic!("{why}"),
             };
             let against = against.map(|(at, words)| (at, words.to_owned()));
             assert_eq!(failing, against, "{wants}");
@@ -211,10 +211,10 @@ mod tests {
         let header = json!({"name": "env", "type": "RegularExpression", "value": "(?=t)"});
         let wants = json!({"headers": [header]});
         let open = held(Dialect::Http, &wants, &request("/", "GET", ""));
-        assert_eq!(open, Holds::Unknown("header env=~(?=t)".into()));
+        assert_eq!(open, Evaluation::Unknown("header env=~(?=t)".into()));
         let wants = json!({"headers": [header], "queryParams": [{"name": "a", "value": "1"}]});
         let not = held(Dialect::Http, &wants, &request("/", "GET", ""));
-        assert!(matches!(not, Holds::No(against) if against.at == Aspect::Params));
+        assert!(matches!(not, Evaluation::No(against) if against.at == Aspect::Params));
     }
 
     #[test]
@@ -233,13 +233,13 @@ mod tests {
             ),
         ] {
             let result = held(Dialect::Grpc, &json!({"method": method}), &call);
-            assert_eq!(result == Holds::Yes, holds, "{method}");
+            assert_eq!(result == Evaluation::Yes, holds, "{method}");
         }
         let plain = request("/shop", "POST", "");
-        assert!(held(Dialect::Grpc, &json!({}), &call) == Holds::Yes);
+        assert!(held(Dialect::Grpc, &json!({}), &call) == Evaluation::Yes);
         assert!(matches!(
             held(Dialect::Grpc, &json!({}), &plain),
-            Holds::No(_)
+            Evaluation::No(_)
         ));
     }
 }

@@ -8,7 +8,7 @@ use crate::topology::{ListenerHostname, in_common};
 /// How specific a matching hostname is: hostnames without a wildcard rank first, then longer ones. A missing hostname
 /// matches everything and ranks last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Fit {
+pub(super) struct Specificity {
     /// Length of a hostname without wildcard; 0 with a wildcard.
     pub(super) exact: usize,
     /// Length of the hostname.
@@ -31,9 +31,9 @@ pub(super) struct ListenerHosts<'h> {
 /// A hostname of a route that matches a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct HostMatch<'a> {
-    pub(super) fit: Fit,
+    pub(super) specificity: Specificity,
     /// The same of the hostname in the route alone.
-    pub(super) fit_of_route: Fit,
+    pub(super) fit_of_route: Specificity,
     /// The hostname, as the route has it; `None` if the route has none.
     pub(super) of_route: Option<&'a Arc<str>>,
     /// The hostname of the listener, if it is more specific.
@@ -74,11 +74,11 @@ pub(super) fn covers(pattern: &str, host: &str) -> bool {
 }
 
 /// How specific a hostname pattern is for a host; `None` if it does not match.
-pub(super) fn fit(pattern: &str, host: &str) -> Option<Fit> {
+pub(super) fn specificity(pattern: &str, host: &str) -> Option<Specificity> {
     covers(pattern, host).then(|| {
         let any = normal(pattern).chars().count();
         let exact = if pattern.starts_with('*') { 0 } else { any };
-        Fit { exact, any }
+        Specificity { exact, any }
     })
 }
 
@@ -90,10 +90,10 @@ pub(super) fn best<'a>(patterns: &'a [Arc<str>], at: &ListenerHosts<'_>) -> Opti
         let Some(own) = at.own else {
             return Some(HostMatch::default());
         };
-        let fit = fit(own, at.host?)?;
+        let specificity = specificity(own, at.host?)?;
         return is_left(own).then(|| HostMatch {
-            fit,
-            fit_of_route: Fit::default(),
+            specificity,
+            fit_of_route: Specificity::default(),
             of_route: None,
             of_listener: Some(own.clone()),
         });
@@ -104,16 +104,16 @@ pub(super) fn best<'a>(patterns: &'a [Arc<str>], at: &ListenerHosts<'_>) -> Opti
             Some(own) => in_common(own, pattern)?,
             None => pattern,
         };
-        let in_common = fit(name, host).filter(|_| is_left(name))?;
+        let in_common = specificity(name, host).filter(|_| is_left(name))?;
         Some(HostMatch {
-            fit: in_common,
-            fit_of_route: fit(pattern, host).unwrap_or_default(),
+            specificity: in_common,
+            fit_of_route: specificity(pattern, host).unwrap_or_default(),
             of_route: Some(pattern),
             of_listener: (name != pattern).then(|| name.clone()),
         })
     });
     matches.max_by(|a, b| {
-        let fits = |one: &HostMatch<'_>| (one.fit, one.fit_of_route);
+        let fits = |one: &HostMatch<'_>| (one.specificity, one.fit_of_route);
         fits(a)
             .cmp(&fits(b))
             .then_with(|| b.of_route.cmp(&a.of_route))
@@ -142,7 +142,7 @@ impl HostMatch<'_> {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Fit, ListenerHosts, best, covers, fit, normal};
+    use super::{ListenerHosts, Specificity, best, covers, normal, specificity};
     use crate::kinds::profile::RuleOrder;
 
     fn at<'h>(own: Option<&'h Arc<str>>, host: Option<&'h str>) -> ListenerHosts<'h> {
@@ -195,9 +195,14 @@ mod tests {
     fn exact_goes_before_wildcard_and_longer_before_shorter() {
         let host = "a.test.example.com";
         let order = ["a.test.example.com", "*.test.example.com", "*.example.com"];
-        let fits: Vec<_> = order.map(|pattern| fit(pattern, host).unwrap()).into();
+        let fits: Vec<_> = order
+            .map(|pattern| specificity(pattern, host).unwrap())
+            .into();
         assert!(fits.is_sorted_by(|a, b| a > b), "{fits:?}");
-        assert!(fits.iter().all(|fit| *fit > Fit::default()));
+        assert!(
+            fits.iter()
+                .all(|specificity| *specificity > Specificity::default())
+        );
         let all = order.map(Arc::from);
         let chosen = best(&all, &at(None, Some(host))).unwrap();
         assert_eq!(
@@ -217,10 +222,11 @@ mod tests {
         let (own, host) = ("shop.example.com".into(), Some("shop.example.com"));
         let exact = ["shop.example.com".into()];
         let wild = ["*.example.com".into()];
-        let fit = |route: &[Arc<str>]| best(route, &at(Some(&own), host)).map(|of| of.fit);
-        assert!(fit(&exact).is_some());
-        assert_eq!(fit(&[]), fit(&exact));
-        assert_eq!(fit(&wild), fit(&exact));
-        assert_eq!(fit(&["blog.example.com".into()]), None);
+        let specificity =
+            |route: &[Arc<str>]| best(route, &at(Some(&own), host)).map(|of| of.specificity);
+        assert!(specificity(&exact).is_some());
+        assert_eq!(specificity(&[]), specificity(&exact));
+        assert_eq!(specificity(&wild), specificity(&exact));
+        assert_eq!(specificity(&["blog.example.com".into()]), None);
     }
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::hostname::{self, Fit};
+use super::hostname::{self, Specificity};
 use super::request::{Request, Scheme};
 use super::{EntryPoint, ListenerEntry};
 use crate::model::object::{Listener, Object};
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    Carries, Conflict, ListenerHostname, OwnListener, acceptance_of, listeners, listeners_of,
+    Conflict, ListenerHostname, OwnListener, TrafficType, acceptance_of, listeners, listeners_of,
 };
 
 /// A listener and its owner.
@@ -28,7 +28,7 @@ pub(super) struct Entry<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Socket {
     pub(super) port: u16,
-    carries: Carries,
+    traffic_type: TrafficType,
 }
 
 /// The listeners of a Gateway, followed by those of its `ListenerSets` by age and name. The second list has the
@@ -64,23 +64,24 @@ pub(super) fn of_gateway<'a>(
 impl<'a> Entry<'a> {
     /// The hostname, if the protocol supports one.
     pub(super) fn hostname(&self) -> Option<&'a Arc<str>> {
-        let named = self.carries().has_hostname();
+        let named = self.traffic_type().has_hostname();
         self.listener.hostname.as_ref().filter(|_| named)
     }
 
     /// Whether it takes HTTP without TLS.
     pub(super) fn is_plain_http(&self) -> bool {
-        self.carries() == Carries::Http
+        self.traffic_type() == TrafficType::Http
     }
 
-    fn carries(&self) -> Carries {
-        Carries::of(self.listener)
+    fn traffic_type(&self) -> TrafficType {
+        TrafficType::from_listener(self.listener)
     }
 
     /// The listener in the form that attachment needs.
     pub(super) fn own(&self, snapshot: &Snapshot) -> OwnListener<'a> {
         let all = listeners(snapshot, self.owner);
-        let hostname = all.map(|all| ListenerHostname::of(snapshot, self.owner, &all, self.index));
+        let hostname =
+            all.map(|all| ListenerHostname::for_listener(snapshot, self.owner, &all, self.index));
         OwnListener {
             owner: self.owner,
             listener: self.listener,
@@ -93,7 +94,7 @@ impl<'a> Entry<'a> {
     pub(super) fn socket(&self) -> Socket {
         Socket {
             port: self.listener.port,
-            carries: self.carries(),
+            traffic_type: self.traffic_type(),
         }
     }
 
@@ -105,19 +106,19 @@ impl<'a> Entry<'a> {
         }
         let scheme = request.scheme;
         let by_port = request.port.is_some();
-        match self.carries() {
-            Carries::Http => matches!(scheme, None | Some(Scheme::Http)),
-            Carries::Tls if scheme == Some(Scheme::Tls) => &*self.listener.protocol == "TLS",
-            Carries::Tls => matches!(scheme, None | Some(Scheme::Https)),
+        match self.traffic_type() {
+            TrafficType::Http => matches!(scheme, None | Some(Scheme::Http)),
+            TrafficType::Tls if scheme == Some(Scheme::Tls) => &*self.listener.protocol == "TLS",
+            TrafficType::Tls => matches!(scheme, None | Some(Scheme::Https)),
             // TCP can carry anything.
-            Carries::Tcp | Carries::Other => by_port && scheme != Some(Scheme::Udp),
-            Carries::Udp => by_port && matches!(scheme, None | Some(Scheme::Udp)),
+            TrafficType::Tcp | TrafficType::Other => by_port && scheme != Some(Scheme::Udp),
+            TrafficType::Udp => by_port && matches!(scheme, None | Some(Scheme::Udp)),
         }
     }
 
     /// How specific its hostname is for a request; `None` if it does not match. TLS uses the server name.
-    pub(super) fn fit(&self, request: &Request) -> Option<Fit> {
-        let name = if self.carries() == Carries::Tls {
+    pub(super) fn specificity(&self, request: &Request) -> Option<Specificity> {
+        let name = if self.traffic_type() == TrafficType::Tls {
             request.server_name()
         } else {
             request.hostname()
@@ -126,10 +127,10 @@ impl<'a> Entry<'a> {
     }
 
     /// How specific its hostname is for a name; `None` if it does not match.
-    pub(super) fn fit_name(&self, name: Option<&str>) -> Option<Fit> {
+    pub(super) fn fit_name(&self, name: Option<&str>) -> Option<Specificity> {
         match self.hostname() {
-            None => Some(Fit::default()),
-            Some(pattern) => hostname::fit(pattern, name?),
+            None => Some(Specificity::default()),
+            Some(pattern) => hostname::specificity(pattern, name?),
         }
     }
 
@@ -144,7 +145,7 @@ impl<'a> Entry<'a> {
 
     /// Whether port, protocol and hostname match a request.
     pub(super) fn would_take(&self, request: &Request) -> bool {
-        self.fits(request) && self.fit(request).is_some()
+        self.fits(request) && self.specificity(request).is_some()
     }
 
     pub(super) fn front(&self) -> EntryPoint {

@@ -21,7 +21,7 @@ use crate::topology::fits_service;
 
 /// The Service that a request is for.
 #[derive(Clone, Copy)]
-struct Called<'a, 's> {
+struct CalledService<'a, 's> {
     service: &'a Arc<Object>,
     /// The port; `None` if all ports are equivalent.
     port: Option<&'a Port>,
@@ -70,7 +70,7 @@ impl<'a> Matching<'a> {
         // If no route refers to a port or section, all ports are equivalent.
         let mut parents = routes.iter().flat_map(|route| route.parents_to(key));
         let alike = parents.all(|parent| parent.port.is_none() && parent.section.is_none());
-        let called = |port| Called {
+        let called = |port| CalledService {
             service,
             port,
             from,
@@ -92,7 +92,7 @@ impl<'a> Matching<'a> {
     fn called(
         &self,
         request: &Request,
-        at: Called<'a, '_>,
+        at: CalledService<'a, '_>,
         routes: &[&'a Arc<Object>],
     ) -> RequestMatch {
         let attached = routes.iter().copied().filter(|route| at.takes(route));
@@ -149,13 +149,16 @@ impl<'a> Matching<'a> {
         (by, why): (Criterion, String),
     ) -> Option<NotTaken> {
         let choice = self.choose(request, Hosts::Ignored, [route]);
-        choice.hits.first().map(|hit| hit.lost(by, why))
+        choice
+            .matching_rules
+            .first()
+            .map(|matching_rule| matching_rule.lost(by, why))
     }
 
     fn outcome(
         &self,
         request: &Request,
-        at: Called<'a, '_>,
+        at: CalledService<'a, '_>,
         consumer: Option<Arc<str>>,
         choice: &Choice<'a>,
         in_force: &[&'a Arc<Object>],
@@ -165,7 +168,7 @@ impl<'a> Matching<'a> {
             port: at.label(),
             consumer,
         };
-        let Some(hit) = choice.hits.first() else {
+        let Some(matching_rule) = choice.matching_rules.first() else {
             if in_force.is_empty() {
                 return at.straight(front);
             }
@@ -186,15 +189,15 @@ impl<'a> Matching<'a> {
             port: port.unwrap_or(80),
             path: &request.path,
             query: &query,
-            wanted: hit.wants.path.as_ref(),
+            wanted: matching_rule.wants.path.as_ref(),
             preflight_of: origin.as_deref(),
         };
-        self.by_rule(front, hit, &context, true)
+        self.by_rule(front, matching_rule, &context, true)
     }
 }
 
 /// A note on other namespaces with consumer routes, which apply to requests of clients there.
-fn others(at: Called<'_, '_>, attached: &[&Arc<Object>]) -> Option<String> {
+fn others(at: CalledService<'_, '_>, attached: &[&Arc<Object>]) -> Option<String> {
     let consumers: BTreeSet<String> = attached
         .iter()
         .map(|route| &route.key.namespace)
@@ -209,9 +212,9 @@ fn others(at: Called<'_, '_>, attached: &[&Arc<Object>]) -> Option<String> {
     })
 }
 
-// === impl Called ===
+// === impl CalledService ===
 
-impl Called<'_, '_> {
+impl CalledService<'_, '_> {
     /// Whether a route is attached to the Service and this port.
     fn takes(&self, route: &Object) -> bool {
         let mut parents = route.parents_to(&self.service.key);

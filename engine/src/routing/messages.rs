@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::choice::{Choice, Hit, Miss};
+use super::choice::{Choice, MatchingRule, Miss};
 use super::criterion::Reason;
 use super::listeners::Entry;
 use super::path::Path;
@@ -19,32 +19,37 @@ use crate::topology::{Conflict, Refusal, one_rule, takes_none_of};
 const SHOWN: usize = 5;
 
 /// Why a rule loses to another.
-pub(super) fn behind(by: Reason, first: &Hit<'_>, hit: &Hit<'_>, order: RuleOrder) -> String {
-    let (wins, loses) = (&first.wants, &hit.wants);
+pub(super) fn behind(
+    by: Reason,
+    first: &MatchingRule<'_>,
+    matching_rule: &MatchingRule<'_>,
+    order: RuleOrder,
+) -> String {
+    let (wins, loses) = (&first.wants, &matching_rule.wants);
     let counts =
         |what: &str, more: usize, less: usize| format!("{}, not {more}", counted(less, what));
     match by {
         Reason::Hostname => {
-            let (loses, wins) = (hit.hostname.words(), first.hostname.words());
+            let (loses, wins) = (matching_rule.hostname.words(), first.hostname.words());
             format!("{loses} is less specific than {wins}")
         }
         Reason::HostnameOfRoute => {
-            let own = |hit: &Hit<'_>| match hit.hostname.of_route {
+            let own = |matching_rule: &MatchingRule<'_>| match matching_rule.hostname.of_route {
                 Some(name) => format!("hostname {name} of its route"),
                 None => "a route without hostnames".to_owned(),
             };
-            let (loses, wins) = (own(hit), own(first));
+            let (loses, wins) = (own(matching_rule), own(first));
             format!("{loses} is less specific than {wins}")
         }
         Reason::Everything => "rules that take every request come last".to_owned(),
         Reason::List => format!(
             "{} come after {}, because one of the latter is older",
-            list(hit),
+            list(matching_rule),
             list(first)
         ),
         Reason::Kind => format!(
             "{}s go before {}s",
-            first.route.key.gk.kind, hit.route.key.gk.kind
+            first.route.key.gk.kind, matching_rule.route.key.gk.kind
         ),
         Reason::Path => behind_by_path(wins, loses),
         Reason::Service => format!("{} is shorter than {}", service(loses), service(wins)),
@@ -66,9 +71,9 @@ pub(super) fn behind(by: Reason, first: &Hit<'_>, hit: &Hit<'_>, order: RuleOrde
 }
 
 /// The rules that are in one list with a rule, in words.
-fn list(hit: &Hit<'_>) -> String {
-    let kind = &hit.route.key.gk.kind;
-    match hit.hostname.of_route {
+fn list(matching_rule: &MatchingRule<'_>) -> String {
+    let kind = &matching_rule.route.key.gk.kind;
+    match matching_rule.hostname.of_route {
         Some(name) => format!("rules of {kind}s for {name}"),
         None => format!("rules of {kind}s without hostnames"),
     }
@@ -244,19 +249,25 @@ pub(super) fn likest(names: impl IntoIterator<Item = String>, like: &str) -> Vec
 }
 
 /// Notes on a rule that serves a request.
-pub(super) fn notes(hit: &Hit<'_>) -> Vec<String> {
-    let filters = hit.rule.filters.odd.iter();
+pub(super) fn notes(matching_rule: &MatchingRule<'_>) -> Vec<String> {
+    let filters = matching_rule.rule.filters.odd.iter();
     let mut notes: Vec<String> = filters
-        .map(|odd| format!("{} {}: {odd}", hit.route.key, rule(&hit.label)))
+        .map(|odd| {
+            format!(
+                "{} {}: {odd}",
+                matching_rule.route.key,
+                rule(&matching_rule.label)
+            )
+        })
         .collect();
-    let wants = &hit.wants;
+    let wants = &matching_rule.wants;
     let texts = wants
         .headers
         .iter()
         .chain(&wants.params)
         .map(|(_, text)| text);
     let mut texts = texts.chain(&wants.service).chain(&wants.call);
-    if has_expression_path(hit) || texts.any(Text::is_expression) {
+    if has_expression_path(matching_rule) || texts.any(Text::is_expression) {
         notes.push(
             "how regular expressions are read is up to the implementation; here they must match the whole value"
                 .to_owned(),
@@ -265,16 +276,16 @@ pub(super) fn notes(hit: &Hit<'_>) -> Vec<String> {
     notes
 }
 
-fn has_expression_path(hit: &Hit<'_>) -> bool {
-    matches!(hit.wants.path, Some(Path::Expression(_)))
+fn has_expression_path(matching_rule: &MatchingRule<'_>) -> bool {
+    matches!(matching_rule.wants.path, Some(Path::Expression(_)))
 }
 
 /// Notes where the Gateway API leaves the order of matching rules to the implementation, and nothing is known of it.
 pub(super) fn order_notes(choice: &Choice<'_>) -> Vec<String> {
-    let Some((first, others)) = choice.hits.split_first() else {
+    let Some((first, others)) = choice.matching_rules.split_first() else {
         return Vec::new();
     };
-    let by = |other: &Hit<'_>| first.standing.compare(&other.standing).0;
+    let by = |other: &MatchingRule<'_>| first.rank.compare(&other.rank).0;
     let decided = |reason: Reason| others.iter().filter(move |other| by(other) == reason);
     let mut notes = Vec::new();
     let is_unknown = choice.order.hostnames_of_routes.is_none();
@@ -285,7 +296,8 @@ pub(super) fn order_notes(choice: &Choice<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let is_other = |other: &Hit<'_>| has_expression_path(other) != has_expression_path(first);
+    let is_other =
+        |other: &MatchingRule<'_>| has_expression_path(other) != has_expression_path(first);
     let is_open = choice.order.expression_paths.is_none();
     if is_open && decided(Reason::Path).any(is_other) {
         notes.push(
@@ -305,10 +317,10 @@ pub(super) fn order_notes(choice: &Choice<'_>) -> Vec<String> {
 }
 
 /// A note on a rule whose route shares a hostname with an older route of another kind.
-pub(super) fn doubt(hit: &Hit<'_>, other: &Object) -> String {
+pub(super) fn doubt(matching_rule: &MatchingRule<'_>, other: &Object) -> String {
     format!(
         "{} shares a hostname with the older {}: Gateway API lets a controller refuse it for that",
-        hit.route.key, other.key
+        matching_rule.route.key, other.key
     )
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::cmp::Ordering::{Equal, Less};
 
 use super::criterion::Reason;
-use super::hostname::Fit;
+use super::hostname::Specificity;
 use super::path::Path;
 use super::spec::MatchSpec;
 use super::text_match::Text;
@@ -33,9 +33,9 @@ pub(super) struct RankedRule {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RankContext {
     /// How specific the hostname is.
-    pub(super) hostname: Fit,
+    pub(super) hostname: Specificity,
     /// How specific the hostname in the route is.
-    pub(super) hostname_of_route: Fit,
+    pub(super) hostname_of_route: Specificity,
     /// The index of the route's kind in [`KINDS`].
     pub(super) kind: usize,
     /// The place of the list of rules, if they are in several lists.
@@ -59,15 +59,18 @@ pub(super) fn kind_of(route: &Object) -> usize {
 
 impl Rank {
     /// The rank of a match.
-    pub(super) fn of(wants: &MatchSpec, context: RankContext) -> Self {
+    pub(super) fn for_match(wants: &MatchSpec, context: RankContext) -> Self {
         let order = context.order;
         let mut all = vec![(
             Reason::Hostname,
             (context.hostname.exact, context.hostname.any),
         )];
         if order.hostnames_of_routes != Some(false) {
-            let fit = context.hostname_of_route;
-            all.push((Reason::HostnameOfRoute, (fit.exact, fit.any)));
+            let specificity = context.hostname_of_route;
+            all.push((
+                Reason::HostnameOfRoute,
+                (specificity.exact, specificity.any),
+            ));
         }
         let first = |index: usize| (usize::MAX - index, 0);
         let mut headers = wants.headers.len();

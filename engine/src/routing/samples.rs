@@ -13,7 +13,7 @@ use super::text_match::Text;
 use crate::attachment::rejection::{Entry, entries};
 use crate::model::ids::ObjectKey;
 use crate::model::object::Object;
-use crate::topology::KeptOutCache;
+use crate::topology::RouteKindConflicts;
 
 /// A host of no route, for routes that serve any host.
 const ANY_HOST: &str = "any-host.invalid";
@@ -47,11 +47,15 @@ pub struct SampledRoute {
 
 impl Matching<'_> {
     /// The properties of requests to a route, by the matches of it that can be read.
-    pub fn sampled(&self, one_kind: &mut KeptOutCache<'_>, route: &Arc<Object>) -> SampledRoute {
+    pub fn sampled(
+        &self,
+        route_kind_conflicts: &mut RouteKindConflicts<'_>,
+        route: &Arc<Object>,
+    ) -> SampledRoute {
         let wants = self.wants(route).into_iter().flatten();
         SampledRoute {
             dialect: dialect(route),
-            entries: entries(one_kind, route),
+            entries: entries(route_kind_conflicts, route),
             wants: wants.filter_map(Result::ok).collect(),
         }
     }

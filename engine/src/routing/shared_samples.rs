@@ -15,7 +15,7 @@ use super::text_match::Text;
 use crate::attachment::rejection::{Entry, routes_of, share_a_host};
 use crate::model::ids::ObjectKey;
 use crate::model::object::Object;
-use crate::topology::{KeptOutCache, gateway_of, in_common};
+use crate::topology::{RouteKindConflicts, gateway_of, in_common};
 
 impl Matching<'_> {
     /// The other routes that name a Gateway of a route or one of its `ListenerSets`.
@@ -34,7 +34,7 @@ impl Matching<'_> {
     /// are of different kinds.
     pub fn shared_samples(
         &self,
-        one_kind: &mut KeptOutCache<'_>,
+        route_kind_conflicts: &mut RouteKindConflicts<'_>,
         (route, own): (&Object, &SampledRoute),
         other: &ObjectKey,
     ) -> Vec<SampleRequest> {
@@ -45,7 +45,7 @@ impl Matching<'_> {
         let Some(other) = other else {
             return Vec::new();
         };
-        let other = self.sampled(one_kind, other);
+        let other = self.sampled(route_kind_conflicts, other);
         let entries = shared_entries(&own.entries, &other.entries);
         let both = own.wants.iter().flat_map(|wants| {
             let theirs = other.wants.iter();

@@ -469,7 +469,7 @@ impl Snapshot {
         }
         self.edges.unlink(&object); // In the topology, policies are not descendants of their Namespace.
         let mut policy = match spec {
-            Some(spec) => Policy::of(object, spec, profile),
+            Some(spec) => Policy::new(object, spec, profile),
             None => Policy::read(object, profile),
         };
         self.add_filters(&mut policy);

@@ -304,7 +304,7 @@ pub fn status(resolver: &mut Resolver<'_>, policy: &Policy) -> PolicyStatus {
         accepted: accepted.unwrap_or_else(|| unattached(resolver.snapshot(), policy)),
         state: combined(&targets).or_else(|| unnamed(policy).filter(|_| targets.is_empty())),
         targets,
-        controllers: ControllerStatus::of(resolver.snapshot(), policy),
+        controllers: ControllerStatus::collect(resolver.snapshot(), policy),
     }
 }
 
@@ -364,14 +364,14 @@ fn on_target(
     } else if status.accepted == Accepted::Accepted {
         let (object, kind) = (&status.target.object, &policy.key().gk);
         let scope = resolver.scope(object, kind);
-        let had = resolver.left();
+        let fuel_before = resolver.left();
         let groups = resolver.paths_with_scope(object, kind, &scope);
         let behind = resolver.behind_labels(object, kind, &scope);
         let mut mine = groups_with(&groups, policy, &status.target);
         mine.extend(groups_with(&behind, policy, &status.target));
         // The work of resolving has been charged already. An unlimited resolver needs no charge.
         if resolver.is_limited() {
-            let counted = had.saturating_sub(resolver.left());
+            let counted = fuel_before.saturating_sub(resolver.left());
             resolver.read(policy);
             resolver.spend(cost(policy, &mine).saturating_sub(counted));
         }

@@ -66,7 +66,7 @@ impl<'a> OwnListener<'a> {
             owner,
             listener,
             conflict: accepted.conflict(i),
-            hostname: ListenerHostname::of(snapshot, owner, accepted, i),
+            hostname: ListenerHostname::for_listener(snapshot, owner, accepted, i),
         })
     }
 }

@@ -94,18 +94,18 @@ pub fn listener_at<'a>(snapshot: &'a Snapshot, place: &Place) -> Option<&'a List
 
 /// The client certificates that a Gateway itself asks for at a listener.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OwnTls {
+pub struct GatewayClientCertificates {
     /// The Gateway.
     pub gateway: ObjectKey,
     /// Whether it requires a valid certificate.
-    pub does: ClientCertificates,
+    pub mode: ClientCertificates,
     /// The field below `spec` that decides it.
     pub field: &'static str,
 }
 
 /// The client certificates that the Gateway of a listener itself asks for there. Only HTTPS
 /// listeners have them, those of a `ListenerSet` included. `None` if it does not ask for any.
-pub fn frontend_tls(snapshot: &Snapshot, place: &Place) -> Option<OwnTls> {
+pub fn frontend_tls(snapshot: &Snapshot, place: &Place) -> Option<GatewayClientCertificates> {
     let listener = listener_at(snapshot, place)?;
     if *listener.protocol != *"HTTPS" {
         return None;
@@ -114,10 +114,10 @@ pub fn frontend_tls(snapshot: &Snapshot, place: &Place) -> Option<OwnTls> {
     let Node::Gateway { frontend_tls, .. } = &snapshot.get(gateway)?.node else {
         return None;
     };
-    let (does, field) = frontend_tls.as_ref()?.at_port(listener.port)?;
-    Some(OwnTls {
+    let (mode, field) = frontend_tls.as_ref()?.at_port(listener.port)?;
+    Some(GatewayClientCertificates {
         gateway: gateway.clone(),
-        does,
+        mode,
         field,
     })
 }

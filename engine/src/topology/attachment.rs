@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::accept::{OwnListener, Refusal, fits_service, refusal};
 use super::acceptance::{PROTOCOLS, Unaccepted, listeners, listeners_of, unaccepted};
 use super::delegation::{self, Unfollowed};
-use super::route_kinds::{KeptOutCache, may_keep_out};
+use super::route_kinds::{RouteKindConflicts, may_keep_out};
 use super::route_path::{Unreached, unreached};
 use super::{AncestorPath, OwnPaths, gateway_of, through_listeners};
 use crate::kinds::profile::DelegationFile;
@@ -26,7 +26,7 @@ pub enum ParentAttachment {
     /// The listeners, or the mesh Service, that accept the route.
     Attached(Vec<Place>),
     /// Another route delegates to the route.
-    Delegated(Vec<Entrance>),
+    Delegated(Vec<DelegatedEntry>),
     /// The parent may exist, but nothing is known of it.
     Unknown(String),
     /// Nothing accepts the route.
@@ -40,7 +40,7 @@ pub enum ParentAttachment {
 
 /// How requests reach a route that another one delegates to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entrance {
+pub struct DelegatedEntry {
     /// The rule that delegates.
     pub rule: Place,
     /// The listener at which the requests arrive.
@@ -49,11 +49,11 @@ pub struct Entrance {
 
 /// Resolves a parentRef of a route.
 pub fn attachment(
-    one_kind: &mut KeptOutCache<'_>,
+    route_kind_conflicts: &mut RouteKindConflicts<'_>,
     route: &Arc<Object>,
     parent: &ParentRef,
 ) -> ParentAttachment {
-    let snapshot = one_kind.snapshot();
+    let snapshot = route_kind_conflicts.snapshot();
     let key = &parent.object;
     let refused = |why| ParentAttachment::Refused {
         at: key.whole(),
@@ -72,7 +72,7 @@ pub fn attachment(
             ParentAttachment::Attached(vec![key.whole()])
         }
         Node::Service { .. } => refused(format!("{key} has no such port")),
-        Node::Route { .. } => below_route(one_kind, route, owner),
+        Node::Route { .. } => below_route(route_kind_conflicts, route, owner),
         Node::Gateway { .. } | Node::ListenerSet { .. } => {
             let Some(accepted) = listeners(snapshot, owner) else {
                 return refused(no_parent(key));
@@ -80,7 +80,7 @@ pub fn attachment(
             match accepted.refusal() {
                 Some(SetRefusal::Unknown) => ParentAttachment::Unknown(not_joined(snapshot, owner)),
                 Some(_) => refused(not_joined(snapshot, owner)),
-                None => at_listeners(one_kind, (owner, &accepted), route, parent),
+                None => at_listeners(route_kind_conflicts, (owner, &accepted), route, parent),
             }
         }
         _ if is_of_a_project(&key.gk) => ParentAttachment::Unknown(format!(
@@ -118,30 +118,33 @@ pub fn attachment_cost(snapshot: &Snapshot, route: &Object) -> usize {
     owners.map(of_one).sum()
 }
 
-/// The entrances of a route to which others delegate, sorted.
-pub fn delegated(one_kind: &mut KeptOutCache<'_>, route: &Arc<Object>) -> Vec<Entrance> {
-    let mut search = std::mem::take(&mut one_kind.delegated);
-    let paths = search.paths_to(one_kind, route);
-    one_kind.delegated = search;
-    let entrances = paths.iter().filter_map(|path| {
-        Some(Entrance {
+/// The entries by which requests reach a route to which others delegate, sorted.
+pub fn delegated(
+    route_kind_conflicts: &mut RouteKindConflicts<'_>,
+    route: &Arc<Object>,
+) -> Vec<DelegatedEntry> {
+    let mut search = std::mem::take(&mut route_kind_conflicts.delegated);
+    let paths = search.paths_to(route_kind_conflicts, route);
+    route_kind_conflicts.delegated = search;
+    let delegated_entries = paths.iter().filter_map(|path| {
+        Some(DelegatedEntry {
             rule: path.steps.last()?.place.clone(),
             listener: path.last()?.clone(),
         })
     });
-    let entrances: BTreeSet<Entrance> = entrances.collect();
-    entrances.into_iter().collect()
+    let delegated_entries: BTreeSet<DelegatedEntry> = delegated_entries.collect();
+    delegated_entries.into_iter().collect()
 }
 
-impl OwnPaths for KeptOutCache<'_> {
+impl OwnPaths for RouteKindConflicts<'_> {
     fn snapshot(&self) -> &Snapshot {
-        KeptOutCache::snapshot(self)
+        RouteKindConflicts::snapshot(self)
     }
 
     fn own_paths(&mut self, route: &Arc<Object>) -> Vec<Rc<AncestorPath>> {
         let mut open_paths = Vec::new();
         for parent in route.parents() {
-            let snapshot = KeptOutCache::snapshot(self);
+            let snapshot = RouteKindConflicts::snapshot(self);
             let owner = snapshot.get(&parent.object);
             let owner = owner.filter(|owner| Level::is_above_routes(&owner.key.gk));
             if let Some(owner) = owner
@@ -158,20 +161,20 @@ impl OwnPaths for KeptOutCache<'_> {
 
 /// Whether a route delegates to another that names it as its parent.
 fn below_route(
-    one_kind: &mut KeptOutCache<'_>,
+    route_kind_conflicts: &mut RouteKindConflicts<'_>,
     route: &Arc<Object>,
     parent: &Arc<Object>,
 ) -> ParentAttachment {
-    let snapshot = one_kind.snapshot();
+    let snapshot = route_kind_conflicts.snapshot();
     let above = &parent.key;
     let refused = |why| ParentAttachment::Refused {
         at: above.whole(),
         why,
     };
-    let mut entrances = delegated(one_kind, route);
-    entrances.retain(|entrance| entrance.rule.object == *above);
-    if !entrances.is_empty() {
-        return ParentAttachment::Delegated(entrances);
+    let mut delegated_entries = delegated(route_kind_conflicts, route);
+    delegated_entries.retain(|delegated_entry| delegated_entry.rule.object == *above);
+    if !delegated_entries.is_empty() {
+        return ParentAttachment::Delegated(delegated_entries);
     }
     match delegation::unfollowed(snapshot, parent) {
         Some(Unfollowed::NoDelegation) => refused(no_parent(above)),
@@ -183,7 +186,7 @@ fn below_route(
 }
 
 fn at_listeners(
-    one_kind: &mut KeptOutCache<'_>,
+    route_kind_conflicts: &mut RouteKindConflicts<'_>,
     (owner, accepted): (&Object, &Listeners),
     route: &Arc<Object>,
     parent: &ParentRef,
@@ -192,11 +195,11 @@ fn at_listeners(
     let mut nearest: Option<(bool, Refusal, &Listener)> = None;
     let mut winner: Option<Arc<Object>> = None;
     let mut taken = Vec::new();
-    for (i, own) in OwnListener::all(one_kind.snapshot(), owner, accepted).enumerate() {
+    for (i, own) in OwnListener::all(route_kind_conflicts.snapshot(), owner, accepted).enumerate() {
         let listener = own.listener;
-        match refusal(one_kind.snapshot(), &own, route, parent) {
-            None if may_keep_out(one_kind.snapshot(), owner, &route.key.gk) => {
-                let (kept_out, _) = one_kind.kept_out(owner, i);
+        match refusal(route_kind_conflicts.snapshot(), &own, route, parent) {
+            None if may_keep_out(route_kind_conflicts.snapshot(), owner, &route.key.gk) => {
+                let (kept_out, _) = route_kind_conflicts.kept_out(owner, i);
                 match kept_out.get(&route.key) {
                     None => taken.push(owner.key.section(listener.name.clone())),
                     Some(other) => winner = Some(other.clone()),
@@ -217,7 +220,13 @@ fn at_listeners(
     let nearest = nearest.map(|(_, why, listener)| (why, listener));
     let why = match winner {
         Some(winner) => kept_out_by(&winner),
-        None => refused(one_kind.snapshot(), nearest, owner, route, parent),
+        None => refused(
+            route_kind_conflicts.snapshot(),
+            nearest,
+            owner,
+            route,
+            parent,
+        ),
     };
     let named = nearest.filter(|(_, listener)| is_named(parent, listener));
     let at = match named.and(parent.section.as_ref()) {

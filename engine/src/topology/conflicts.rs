@@ -8,7 +8,7 @@ use crate::model::object::Listener;
 
 /// The traffic that a listener's protocol carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Carries {
+pub enum TrafficType {
     /// Plain HTTP requests.
     Http,
     /// TLS, with the hostname in the handshake.
@@ -24,7 +24,7 @@ pub enum Carries {
 /// An identity that listeners on one port must not share.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Identity {
-    carries: Carries,
+    traffic_type: TrafficType,
     /// Only for implementation-specific protocols.
     protocol: Option<Arc<str>>,
     hostname: Option<String>,
@@ -35,7 +35,7 @@ struct Identity {
 struct Port {
     taken: BTreeSet<Identity>,
     /// The traffic on its connections.
-    carries: Option<Carries>,
+    traffic_type: Option<TrafficType>,
     /// Whether no listener can use it, because the Gateway itself has incompatible protocols on it.
     is_lost: bool,
 }
@@ -48,11 +48,11 @@ struct OrderedPort<'a> {
     hostnames: BTreeMap<Option<String>, &'a Listener>,
 }
 
-// === impl Carries ===
+// === impl TrafficType ===
 
-impl Carries {
+impl TrafficType {
     /// The traffic of a listener.
-    pub fn of(listener: &Listener) -> Self {
+    pub fn from_listener(listener: &Listener) -> Self {
         match &*listener.protocol {
             "HTTP" => Self::Http,
             "HTTPS" | "TLS" => Self::Tls,
@@ -110,8 +110,8 @@ pub(super) fn conflicts_with_first<'a>(
         if port.protocols.len() > 1 && listener.protocol != port.first.protocol {
             return Some(Conflict::Protocol);
         }
-        let has = port.hostnames.get(&lowercase_hostname(listener))?;
-        (!std::ptr::eq(*has, listener)).then_some(Conflict::Same)
+        let first = port.hostnames.get(&lowercase_hostname(listener))?;
+        (!std::ptr::eq(*first, listener)).then_some(Conflict::Same)
     };
     owners
         .map(|own| own.iter().map(conflict).collect())
@@ -129,23 +129,23 @@ fn of_owner(
 ) -> Box<[Option<Conflict>]> {
     // The number of listeners with each identity, and the kinds of traffic on each port.
     let mut wanted: BTreeMap<(u16, Identity), usize> = BTreeMap::new();
-    let mut carried: BTreeMap<u16, BTreeSet<Carries>> = BTreeMap::new();
+    let mut carried: BTreeMap<u16, BTreeSet<TrafficType>> = BTreeMap::new();
     for listener in own {
-        let identity = Identity::of(listener);
-        if identity.carries.is_alone() {
+        let identity = Identity::from_listener(listener);
+        if identity.traffic_type.is_alone() {
             let carried = carried.entry(listener.port).or_default();
-            carried.insert(identity.carries);
+            carried.insert(identity.traffic_type);
         }
         *wanted.entry((listener.port, identity)).or_default() += 1;
     }
     let conflict = |listener: &Listener| {
-        let identity = Identity::of(listener);
+        let identity = Identity::from_listener(listener);
         let port = ports.get(&listener.port);
-        if identity.carries.is_alone() {
+        if identity.traffic_type.is_alone() {
             let kinds_of_traffic = carried.get(&listener.port).map_or(0, BTreeSet::len);
-            let goes = match port.map(|port| (port.carries, port.is_lost)) {
+            let goes = match port.map(|port| (port.traffic_type, port.is_lost)) {
                 Some((_, true)) => false,
-                Some((Some(first), _)) => first == identity.carries,
+                Some((Some(first), _)) => first == identity.traffic_type,
                 _ => kinds_of_traffic == 1,
             };
             if !goes {
@@ -161,13 +161,13 @@ fn of_owner(
         // A listener that loses for its protocol does not block others.
         if *conflict != Some(Conflict::Protocol) {
             let port = ports.entry(listener.port).or_default();
-            port.taken.insert(Identity::of(listener));
+            port.taken.insert(Identity::from_listener(listener));
         }
     }
     for (number, carried) in carried {
         let port = ports.entry(number).or_default();
         if carried.len() == 1 {
-            port.carries = port.carries.or(carried.first().copied());
+            port.traffic_type = port.traffic_type.or(carried.first().copied());
         } else {
             port.is_lost |= is_gateway;
         }
@@ -178,15 +178,15 @@ fn of_owner(
 // === impl Identity ===
 
 impl Identity {
-    fn of(listener: &Listener) -> Self {
-        let carries = Carries::of(listener);
+    fn from_listener(listener: &Listener) -> Self {
+        let traffic_type = TrafficType::from_listener(listener);
         let hostname = listener
             .hostname
             .as_deref()
-            .filter(|_| carries.has_hostname());
+            .filter(|_| traffic_type.has_hostname());
         Self {
-            carries,
-            protocol: (carries == Carries::Other).then(|| listener.protocol.clone()),
+            traffic_type,
+            protocol: (traffic_type == TrafficType::Other).then(|| listener.protocol.clone()),
             hostname: hostname.map(str::to_ascii_lowercase),
         }
     }

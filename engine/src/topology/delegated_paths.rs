@@ -36,7 +36,7 @@ pub trait OwnPaths {
 type Through = (Rc<AncestorPath>, ObjectKey, usize);
 
 /// An ancestor path through a rule that delegates, and the requests that take it.
-type Taken = (Rc<AncestorPath>, Rc<[RequestMatch]>);
+type DelegatedRequests = (Rc<AncestorPath>, Rc<[RequestMatch]>);
 
 type Paths = Rc<[Rc<AncestorPath>]>;
 
@@ -46,7 +46,7 @@ pub struct DelegatedPaths {
     /// All paths of each route, those through delegation last, and the number of the latter.
     known: HashMap<ObjectKey, (Paths, usize), PrehashedBuildHasher>,
     /// The path through each rule that delegates; `None` if no request reaches it.
-    through: maps::HashMap<Through, Option<Taken>>,
+    through: maps::HashMap<Through, Option<DelegatedRequests>>,
     /// The requests on each path through delegation to a route.
     matches: maps::HashMap<(Rc<AncestorPath>, ObjectKey), Rc<[RequestMatch]>>,
     /// The routes whose paths are being looked for, from the first one up.
@@ -168,7 +168,7 @@ impl DelegatedPaths {
         path: &Rc<AncestorPath>,
         parent: &Arc<Object>,
         index: usize,
-    ) -> Option<Taken> {
+    ) -> Option<DelegatedRequests> {
         let name = (path.clone(), parent.key.clone(), index);
         if let Some(known) = self.through.get(&name) {
             return known.clone();

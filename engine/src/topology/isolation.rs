@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::conflicts::Carries;
+use super::conflicts::TrafficType;
 use super::controller_facts;
 use super::hostnames::{above, in_common};
 use crate::kinds::profile::ListenerIsolation;
@@ -41,7 +41,7 @@ pub(super) fn narrower(
     let each = owners.iter().enumerate().flat_map(|(i, (own, conflicts))| {
         let accepted = own.iter().zip(*conflicts).enumerate();
         let accepted = accepted.filter(|(_, (listener, conflict))| {
-            takes(conflict) && Carries::of(listener).has_hostname()
+            takes(conflict) && TrafficType::from_listener(listener).has_hostname()
         });
         accepted.map(move |(j, (listener, _))| ((i, j), listener))
     });
@@ -92,7 +92,7 @@ fn isolation(
     let facts = controller_facts(snapshot, &owner.key);
     match facts?.listener_isolation? {
         // With TLS, the server name leads to one listener.
-        ListenerIsolation::None if Carries::of(listener) == Carries::Tls => {
+        ListenerIsolation::None if TrafficType::from_listener(listener) == TrafficType::Tls => {
             Some(ListenerIsolation::Full)
         }
         known => Some(known),
@@ -128,7 +128,12 @@ fn own_hostnames(
 impl ListenerHostname {
     /// The hostname of the listener at an index of the spec of its owner. Where it is not known whether listeners are kept apart, no
     /// hostname is left to others: the listener may serve it.
-    pub fn of(snapshot: &Snapshot, owner: &Object, all: &Listeners, index: usize) -> Self {
+    pub fn for_listener(
+        snapshot: &Snapshot,
+        owner: &Object,
+        all: &Listeners,
+        index: usize,
+    ) -> Self {
         Self::with(owner, all, index, |listener| {
             isolation(snapshot, owner, listener).unwrap_or(ListenerIsolation::NoneWithTls)
         })

@@ -134,21 +134,21 @@ fn younger_of_other_kind(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut 
         .collect();
     let facts = controller_facts(snapshot, &own.owner.key);
     routes.sort_by_cached_key(|route| Precedence::for_controller(route, facts));
-    one_kind(own.listener, &routes)
+    conflicting_routes(own.listener, &routes)
 }
 
 /// Caches which routes listeners keep out, since many routes ask for each listener, and paths through delegation.
 #[derive(Debug)]
-pub struct KeptOutCache<'a> {
+pub struct RouteKindConflicts<'a> {
     snapshot: &'a Snapshot,
     pub(super) delegated: DelegatedPaths,
     /// By owner and index of the listener.
     known: maps::HashMap<(ObjectKey, usize), Rc<KeptOut>>,
 }
 
-// === impl KeptOutCache ===
+// === impl RouteKindConflicts ===
 
-impl<'a> KeptOutCache<'a> {
+impl<'a> RouteKindConflicts<'a> {
     /// An empty cache for a snapshot.
     pub fn new(snapshot: &'a Snapshot) -> Self {
         Self {
@@ -171,7 +171,8 @@ impl<'a> KeptOutCache<'a> {
         }
         let kept_out_routes = listeners_of(owner).get(index).map(|listener| {
             let all = listeners(self.snapshot, owner);
-            let hostname = all.map(|all| ListenerHostname::of(self.snapshot, owner, &all, index));
+            let hostname =
+                all.map(|all| ListenerHostname::for_listener(self.snapshot, owner, &all, index));
             let own = OwnListener {
                 owner,
                 listener,
@@ -188,7 +189,7 @@ impl<'a> KeptOutCache<'a> {
 
 /// The routes that share a hostname with an older route of the other kind. `routes` are those that the listener would
 /// accept, the oldest first.
-fn one_kind(listener: &Listener, routes: &[&Arc<Object>]) -> KeptOut {
+fn conflicting_routes(listener: &Listener, routes: &[&Arc<Object>]) -> KeptOut {
     let names = routes.iter().map(|route| hostnames(listener, route));
     let names: Vec<Vec<String>> = names.collect();
     let (mut http, mut grpc) = (HostnamesOfKind::default(), HostnamesOfKind::default());

@@ -51,15 +51,15 @@ fn a_requirement_that_is_never_true_or_false_is_refused() {
         "sets.contains(protections, ['authentication'])",
         "ip.isCanonical('1.2.3.4')",
     ] {
-        let told = Expression::requirement(text, true).map(drop);
-        assert_eq!(told, Ok(()), "{text}");
+        let result = Expression::requirement(text, true).map(drop);
+        assert_eq!(result, Ok(()), "{text}");
     }
     for text in [
         "effective.exists(kind, effective[kind].spec.a)",
         "before == null || 'K.g' in before.effective",
     ] {
-        let told = Expression::requirement(text, false).map(drop);
-        assert_eq!(told, Ok(()), "{text}");
+        let result = Expression::requirement(text, false).map(drop);
+        assert_eq!(result, Ok(()), "{text}");
     }
 }
 

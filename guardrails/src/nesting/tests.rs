@@ -65,8 +65,8 @@ fn compiled(text: String) -> Result<(), String> {
 #[test]
 fn what_is_as_deep_as_it_may_be_takes_little_stack() {
     for (name, most, shape) in SHAPES {
-        let told = compiled(shape(*most));
-        assert!(told.is_ok() || *name == "fields", "{name}: {told:?}");
+        let result = compiled(shape(*most));
+        assert!(result.is_ok() || *name == "fields", "{name}: {result:?}");
         let why = compiled(shape(most + 1)).unwrap_err();
         assert!(
             why.contains("it is nested too deep: at most 32"),
@@ -140,8 +140,8 @@ fn what_might_hide_brackets_is_refused() {
         ("(1]".to_owned(), "column 3: ']' does not close '('"),
         ("1)".to_owned(), "column 2: ')' closes nothing"),
     ] {
-        let told = compiled(hiding.clone()).unwrap_err();
-        assert!(told.contains(why), "{hiding}: {told}");
+        let result = compiled(hiding.clone()).unwrap_err();
+        assert!(result.contains(why), "{hiding}: {result}");
     }
 }
 
@@ -160,8 +160,8 @@ fn what_the_library_misreads_is_refused() {
             "there is no type \"effective\"; write a map",
         ),
     ] {
-        let told = compiled(misread.to_owned()).unwrap_err();
-        assert!(told.contains(why), "{misread}: {told}");
+        let result = compiled(misread.to_owned()).unwrap_err();
+        assert!(result.contains(why), "{misread}: {result}");
     }
     assert_eq!(compiled("1 - -1 == 2 && !(-1 > 2)".to_owned()), Ok(()));
 }

@@ -40,7 +40,7 @@ pub struct Ancestor {
 }
 
 /// The conditions of a policy over all its targets, and those for each ancestor.
-pub(super) fn of(
+pub(super) fn of_policy(
     resolver: &mut Resolver<'_>,
     policy: &Policy,
     status: &PolicyStatus,

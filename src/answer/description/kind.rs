@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::OfKind;
 use crate::answer::kinds::kinds;
-use crate::answer::policies::{Asked, Sort, policies};
+use crate::answer::policies::{PolicyQuery, Sort, policies};
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::object::Crd;
@@ -24,7 +24,7 @@ pub fn kind(
     let crds: Vec<Arc<Crd>> = definitions.cloned().collect();
     let kinds_found = kinds(rules, &crds, std::slice::from_ref(gk), false);
     let policy_kind = kinds_found.kinds.into_iter().next()?;
-    let asked = Asked {
+    let asked = PolicyQuery {
         kind: Some(gk.clone()),
         namespace: None,
         selector: Selector::default(),

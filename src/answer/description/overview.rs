@@ -15,7 +15,7 @@ use crate::engine::model::object::{ClientCertificates, Node, Object, is_route};
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::delegation::delegated_to;
 use crate::engine::topology::{
-    KeptOutCache, ParentAttachment, attachment, delegated, frontend_tls, listeners_of,
+    ParentAttachment, RouteKindConflicts, attachment, delegated, frontend_tls, listeners_of,
 };
 
 /// Listeners and routes of a `GatewayClass`, Gateway, `ListenerSet` or Namespace.
@@ -54,7 +54,7 @@ pub struct ListenerAbout {
     /// Its hostname; absent for any hostname.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hostname: Option<String>,
-    /// What its Gateway itself does with client certificates (`spec.tls.frontend`): `required`, or `asked for` if clients without a
+    /// The client certificates that its Gateway itself asks for (`spec.tls.frontend`): `required`, or `asked for` if clients without a
     /// valid one may connect, too. Absent if it does not ask for any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_certificates: Option<&'static str>,
@@ -82,7 +82,7 @@ pub(super) fn overview(resolver: &mut Resolver<'_>, place: &Place) -> Option<Ove
     if !is_upper || place.section.is_some() {
         return None;
     }
-    let mut one_kind = KeptOutCache::new(snapshot);
+    let mut route_kind_conflicts = RouteKindConflicts::new(snapshot);
     let mut overview = Overview::default();
     let mut by_listener: BTreeMap<Place, usize> = BTreeMap::new();
     let owners = owners(snapshot, object);
@@ -90,24 +90,26 @@ pub(super) fn overview(resolver: &mut Resolver<'_>, place: &Place) -> Option<Ove
         let Node::Route { parents, .. } = &route.node else {
             continue;
         };
-        let mut entrances: BTreeSet<Place> = BTreeSet::new();
+        let mut listeners: BTreeSet<Place> = BTreeSet::new();
         for parent in parents {
-            if let ParentAttachment::Attached(places) = attachment(&mut one_kind, &route, parent) {
-                entrances.extend(places);
+            if let ParentAttachment::Attached(places) =
+                attachment(&mut route_kind_conflicts, &route, parent)
+            {
+                listeners.extend(places);
             }
         }
-        let delegated = delegated(&mut one_kind, &route).into_iter();
-        entrances.extend(delegated.map(|entrance| entrance.listener));
+        let delegated = delegated(&mut route_kind_conflicts, &route).into_iter();
+        listeners.extend(delegated.map(|entry| entry.listener));
         if !owners.is_empty() {
-            entrances.retain(|entrance| owners.contains(&entrance.object));
+            listeners.retain(|listener| owners.contains(&listener.object));
         }
-        if !entrances.is_empty() {
+        if !listeners.is_empty() {
             overview.routes.push(Named::from(&route.key));
         }
-        for entrance in entrances {
-            *by_listener.entry(entrance).or_default() += 1;
+        for listener in listeners {
+            *by_listener.entry(listener).or_default() += 1;
         }
-        let problems = of_object(resolver, &mut one_kind, &route.key.whole());
+        let problems = of_object(resolver, &mut route_kind_conflicts, &route.key.whole());
         if !problems.is_empty() {
             let route = Named::from(&route.key);
             overview.broken_routes.push(BrokenRoute { route, problems });
@@ -159,7 +161,7 @@ fn routes(snapshot: &Snapshot, object: &Object, owners: &BTreeSet<ObjectKey>) ->
 }
 
 fn client_certificates(snapshot: &Snapshot, listener: &Place) -> Option<&'static str> {
-    Some(match frontend_tls(snapshot, listener)?.does {
+    Some(match frontend_tls(snapshot, listener)?.mode {
         ClientCertificates::Required => "required",
         ClientCertificates::Asked => "asked for",
     })

@@ -20,7 +20,7 @@ use crate::engine::status::conditions::{Accepted, TargetStatus, status};
 /// Describes a policy.
 pub fn policy(resolver: &mut Resolver<'_>, policy: &Policy) -> OfPolicy {
     let status = status(resolver, policy);
-    let (conditions, ancestors) = conditions::of(resolver, policy, &status);
+    let (conditions, ancestors) = conditions::of_policy(resolver, policy, &status);
     OfPolicy {
         object: Named::from(policy.key()),
         class: policy.profile.class.value,
@@ -89,7 +89,7 @@ fn on_target(snapshot: &Snapshot, policy: &Policy, status: &TargetStatus) -> OnT
     OnTarget {
         target: Named::from(&status.target),
         accepted: Acceptance::from(&status.accepted),
-        state: PolicyState::of(&status.accepted, status.state.as_ref())
+        state: PolicyState::from_acceptance(&status.accepted, status.state.as_ref())
             .unwrap_or(PolicyState::NoEffect),
         reason: of_target(snapshot, policy, status),
         by,

@@ -30,10 +30,10 @@ use crate::engine::status::conditions::{
 };
 
 /// The policies that are attached at an object or above it, by policy and by the place of attachment.
-type Found = BTreeMap<(ObjectKey, Place), Over>;
+type PoliciesAtOrAbove = BTreeMap<(ObjectKey, Place), PolicyAtOrAbove>;
 
 /// A policy at an object or above it.
-struct Over {
+struct PolicyAtOrAbove {
     policy: Arc<Policy>,
     /// The level of the place that it is attached to.
     level: Level,
@@ -53,7 +53,7 @@ pub fn target(resolver: &mut Resolver<'_>, place: &Place) -> OfTarget {
 /// Describes an object or section without the routes to it.
 pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) -> OfTarget {
     let key = &place.object;
-    let mut policies_over = Found::new();
+    let mut policies_over = PoliciesAtOrAbove::new();
     let mut effective: Vec<OnPaths> = Vec::new();
     let mut without: Vec<OnPaths> = Vec::new();
     let mut all_paths: Vec<PathGroup> = Vec::new();
@@ -95,7 +95,7 @@ pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) 
         Some(Node::Route { hostnames, .. }) => hostnames.iter().map(ToString::to_string).collect(),
         _ => Vec::new(),
     };
-    let listeners = entrances(resolver, key);
+    let listeners = listeners_reaching(resolver, key);
     OfTarget {
         object: Named::from(place),
         not_looked_up: object.is_none() && !resolver.snapshot().lacks(key),
@@ -133,7 +133,7 @@ fn backends(resolver: &mut Resolver<'_>, place: &Place, route: &Object) -> Vec<O
     let mut backends = Vec::new();
     for object in objects {
         let mut policies = on_backend(resolver, object, place);
-        policies.retain(|standing| standing.relation == Relation::Attached);
+        policies.retain(|policy| policy.relation == Relation::Attached);
         if !policies.is_empty() {
             let object = Named::from(object);
             backends.push(OnBackend { object, policies });
@@ -149,7 +149,7 @@ fn on_backend(
     route: &Place,
 ) -> Vec<PolicyOnObject> {
     let backend = object.whole();
-    let mut policies_over = Found::new();
+    let mut policies_over = PoliciesAtOrAbove::new();
     for kind in kinds(resolver, object) {
         let mut groups = on(resolver, &backend, &kind);
         let profile = resolver.snapshot().profile(&kind);
@@ -173,7 +173,12 @@ fn kinds(resolver: &mut Resolver<'_>, key: &ObjectKey) -> BTreeSet<GroupKind> {
 }
 
 /// Adds the policies of these path groups that are attached at the place or above it.
-fn over(snapshot: &Snapshot, place: &Place, groups: &[PathGroup], policies_over: &mut Found) {
+fn over(
+    snapshot: &Snapshot,
+    place: &Place,
+    groups: &[PathGroup],
+    policies_over: &mut PoliciesAtOrAbove,
+) {
     for group in groups {
         let Some(own) = group.position(&place.object) else {
             continue;
@@ -203,7 +208,7 @@ fn over(snapshot: &Snapshot, place: &Place, groups: &[PathGroup], policies_over:
                     status.state = None;
                     status.by.clear();
                 }
-                let over = Over {
+                let over = PolicyAtOrAbove {
                     policy: policy.clone(),
                     level: above.step.level,
                     status,
@@ -215,7 +220,7 @@ fn over(snapshot: &Snapshot, place: &Place, groups: &[PathGroup], policies_over:
 }
 
 /// Adds the policies that name the object but are not attached to it.
-fn refused(resolver: &mut Resolver<'_>, place: &Place, policies_over: &mut Found) {
+fn refused(resolver: &mut Resolver<'_>, place: &Place, policies_over: &mut PoliciesAtOrAbove) {
     let snapshot = resolver.snapshot();
     let naming: Vec<Arc<Policy>> = snapshot.policies_naming(&place.object).cloned().collect();
     for policy in naming {
@@ -243,7 +248,7 @@ fn refused(resolver: &mut Resolver<'_>, place: &Place, policies_over: &mut Found
                 status.accepted = accepted;
                 status.state = None;
             }
-            let over = Over {
+            let over = PolicyAtOrAbove {
                 policy: policy.clone(),
                 level: Level::Port,
                 status,
@@ -253,13 +258,13 @@ fn refused(resolver: &mut Resolver<'_>, place: &Place, policies_over: &mut Found
     }
 }
 
-fn standing(snapshot: &Snapshot, object: &ObjectKey, over: &Over) -> PolicyOnObject {
+fn on_object(snapshot: &Snapshot, object: &ObjectKey, over: &PolicyAtOrAbove) -> PolicyOnObject {
     let (policy, status) = (&over.policy, &over.status);
     let mut by = named(status.by.keys());
     if let Accepted::Conflicted(with) = &status.accepted {
         by.push(Named::from(with));
     }
-    let reported = ControllerStatus::of(snapshot, policy);
+    let reported = ControllerStatus::collect(snapshot, policy);
     let differs = disagreement(&status.accepted, status.state.as_ref(), &reported);
     let mut reasons: Vec<String> = of_strategy(policy)
         .or_else(|| of_target(snapshot, policy, status))
@@ -275,7 +280,7 @@ fn standing(snapshot: &Snapshot, object: &ObjectKey, over: &Over) -> PolicyOnObj
         target: Named::from(&status.target),
         strategy: strategy(policy),
         written_strategy: as_written(policy),
-        state: PolicyState::of(&status.accepted, status.state.as_ref())
+        state: PolicyState::from_acceptance(&status.accepted, status.state.as_ref())
             .unwrap_or(PolicyState::NoEffect),
         reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
         by,
@@ -284,7 +289,7 @@ fn standing(snapshot: &Snapshot, object: &ObjectKey, over: &Over) -> PolicyOnObj
     }
 }
 
-fn relation(object: &ObjectKey, over: &Over) -> Relation {
+fn relation(object: &ObjectKey, over: &PolicyAtOrAbove) -> Relation {
     if over.status.target.object == *object {
         Relation::Attached
     } else {
@@ -293,24 +298,28 @@ fn relation(object: &ObjectKey, over: &Over) -> Relation {
 }
 
 /// By kind, from the least specific place to the object itself.
-fn sorted(snapshot: &Snapshot, object: &ObjectKey, policies_over: Found) -> Vec<PolicyOnObject> {
-    let mut sorted: Vec<Over> = policies_over.into_values().collect();
+fn sorted(
+    snapshot: &Snapshot,
+    object: &ObjectKey,
+    policies_over: PoliciesAtOrAbove,
+) -> Vec<PolicyOnObject> {
+    let mut sorted: Vec<PolicyAtOrAbove> = policies_over.into_values().collect();
     sorted.sort_by_cached_key(|over| {
         let (policy, place) = (over.policy.key().clone(), over.status.target.clone());
         let attached = relation(object, over) == Relation::Attached;
         (policy.gk.clone(), attached, over.level, place, policy)
     });
-    let policies = sorted.iter().map(|over| standing(snapshot, object, over));
+    let policies = sorted.iter().map(|over| on_object(snapshot, object, over));
     policies.collect()
 }
 
 /// The listeners and mesh Services through which requests reach an object, without the object itself. Empty for objects
 /// above the routes.
-fn entrances(resolver: &mut Resolver<'_>, key: &ObjectKey) -> BTreeSet<Place> {
+fn listeners_reaching(resolver: &mut Resolver<'_>, key: &ObjectKey) -> BTreeSet<Place> {
     if Level::end_for(&key.gk).is_upper() {
         return BTreeSet::new();
     }
-    let mut listeners = resolver.entrances_of(key);
+    let mut listeners = resolver.listeners_reaching(key);
     listeners.retain(|listener| listener.object != *key);
     listeners
 }

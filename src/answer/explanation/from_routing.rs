@@ -64,7 +64,7 @@ impl From<&(String, String)> for Pair {
 pub(super) fn step(request_match: &RequestMatch, taken: &Served) -> Step {
     let rule = taken.rule.as_ref();
     Step {
-        entered_at: entrance(&request_match.front),
+        entered_at: entry_point(&request_match.front),
         route: rule.map(|rule| Named::from(&rule.route)),
         rule: rule.map(|rule| Named(rule.route.section(rule.label.clone()))),
         delegated_by: rule.map_or_else(Vec::new, delegated_by),
@@ -103,7 +103,7 @@ fn delegated_by(rule: &MatchedRule) -> Vec<Named> {
 /// A request that is not served, and why.
 pub(super) fn unserved(request_match: &RequestMatch, missed: &Missed) -> Unserved {
     Unserved {
-        entered_at: entrance(&request_match.front),
+        entered_at: entry_point(&request_match.front),
         at: missed.at,
         message: missed.why.clone(),
         nearest: missed.near.clone(),
@@ -113,7 +113,7 @@ pub(super) fn unserved(request_match: &RequestMatch, missed: &Missed) -> Unserve
     }
 }
 
-fn entrance(front: &EntryPoint) -> EnteredAt {
+fn entry_point(front: &EntryPoint) -> EnteredAt {
     match front {
         EntryPoint::Nowhere => EnteredAt::default(),
         EntryPoint::Gateway { gateway, port } => EnteredAt {

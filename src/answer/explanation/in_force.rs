@@ -23,10 +23,10 @@ use crate::engine::topology::{
     through_service, to_backends,
 };
 
-mod found;
+mod policy_on_path;
 mod split;
 
-use found::{Standings, note};
+use policy_on_path::{PoliciesOnPath, note};
 use split::{is_rejected_on, leaves_backends_out};
 
 /// The path of a request through the topology.
@@ -52,7 +52,7 @@ pub(super) struct Settings {
 }
 
 /// A path as a policy kind sees it, and the path group that holds it.
-type Held<'g> = (&'g PathGroup, Rc<AncestorPath>, Option<Rc<RoutePath>>);
+type GroupedPath<'g> = (&'g PathGroup, Rc<AncestorPath>, Option<Rc<RoutePath>>);
 
 // === impl Path ===
 
@@ -108,27 +108,27 @@ impl Path {
     /// The effective policies and the attached policies of this path, by kind.
     pub(super) fn settings(&self, resolver: &mut Resolver<'_>) -> Settings {
         let snapshot = resolver.snapshot();
-        let (mut effective, mut standings) = (Vec::new(), Standings::new());
+        let (mut effective, mut outcomes) = (Vec::new(), PoliciesOnPath::new());
         for kind in snapshot.used_kinds() {
             let Some(profile) = snapshot.profile(kind) else {
                 continue;
             };
             if profile.class.value == Class::Direct {
-                self.direct(resolver, profile, &mut effective, &mut standings);
+                self.direct(resolver, profile, &mut effective, &mut outcomes);
             } else {
-                self.inherited(resolver, kind, &mut effective, &mut standings);
+                self.inherited(resolver, kind, &mut effective, &mut outcomes);
             }
         }
-        self.rejected(resolver, &mut standings);
-        self.unknown(resolver, &mut standings);
-        let mut failing = standings.iter().filter(|(_, found)| {
-            let rejected = found.rejection.as_ref();
+        self.rejected(resolver, &mut outcomes);
+        self.unknown(resolver, &mut outcomes);
+        let mut failing = outcomes.iter().filter(|(_, on_path)| {
+            let rejected = on_path.rejection.as_ref();
             rejected.is_some_and(|rejected| rejected.requests_fail)
         });
         let failing = failing.next().map(|(key, _)| key.clone());
-        let standings = standings.into_iter();
+        let outcomes = outcomes.into_iter();
         let policies =
-            standings.map(|(key, standing)| standing.policy_on_request(&key, resolver.snapshot()));
+            outcomes.map(|(key, on_path)| on_path.policy_on_request(&key, resolver.snapshot()));
         Settings {
             policies: policies.collect(),
             effective,
@@ -176,7 +176,7 @@ impl Path {
         let mut seen: Vec<&ObjectKey> = Vec::new();
         for step in self.steps() {
             let object = &step.place.object;
-            if seen.contains(&object) || !plays(step.level, profile) {
+            if seen.contains(&object) || !refers_to_role(step.level, profile) {
                 continue;
             }
             seen.push(object);
@@ -212,7 +212,7 @@ impl Path {
         resolver: &mut Resolver<'_>,
         profile: &Profile,
         effective: &mut Vec<Effective>,
-        standings: &mut Standings,
+        outcomes: &mut PoliciesOnPath,
     ) {
         for group in self.acting(resolver, profile) {
             effective.push(Effective::along(
@@ -220,16 +220,16 @@ impl Path {
                 &group.path(),
                 &group.effective,
             ));
-            note(&group, standings);
+            note(&group, outcomes);
         }
     }
 
     /// The ends of the path. A request to a Service without routes, or to no backend that can be used, has none below the
     /// listener.
     fn ends(&self) -> impl Iterator<Item = Option<&RoutePath>> {
-        let entrance = (self.route_paths.is_empty() || self.rule.is_none()).then_some(None);
+        let entry_point = (self.route_paths.is_empty() || self.rule.is_none()).then_some(None);
         let below = self.route_paths.iter().map(Some);
-        entrance.into_iter().chain(below)
+        entry_point.into_iter().chain(below)
     }
 
     /// Inherited policies merge along the path; one effective policy for each of its ends.
@@ -238,7 +238,7 @@ impl Path {
         resolver: &mut Resolver<'_>,
         kind: &GroupKind,
         effective: &mut Vec<Effective>,
-        standings: &mut Standings,
+        outcomes: &mut PoliciesOnPath,
     ) {
         let groups = self.groups(resolver, kind);
         let mut paths_told: Vec<Vec<Place>> = Vec::new();
@@ -253,21 +253,22 @@ impl Path {
             }
             effective.push(Effective::along(kind, &path, &group.effective));
             paths_told.push(names);
-            note(group, standings);
+            note(group, outcomes);
         }
     }
 
     /// The path groups of a kind that can hold this path.
     fn groups(&self, resolver: &mut Resolver<'_>, kind: &GroupKind) -> Vec<PathGroup> {
-        let entrance = self.above.last().map(|place| place.object.clone());
+        let entry_point = self.above.last().map(|place| place.object.clone());
         let route = self.rule.as_ref().map(|rule| rule.object.clone());
-        let Some(object) = route.or_else(|| entrance.clone()) else {
+        let Some(object) = route.or_else(|| entry_point.clone()) else {
             return Vec::new();
         };
         let mut scope = resolver.scope(&object, kind);
         if scope.end().is_some_and(Level::is_upper) {
-            return entrance
-                .map_or_else(Vec::new, |entrance| resolver.paths_through(&entrance, kind));
+            return entry_point.map_or_else(Vec::new, |entry_point| {
+                resolver.paths_through(&entry_point, kind)
+            });
         }
         // A policy on a backend extends the paths of its kind to the backend.
         for step in self.steps().filter(|step| step.level == Level::Backend) {
@@ -278,7 +279,11 @@ impl Path {
 
     /// The path group that holds this path to one of its ends, and the path as the kind sees it. A path for clients of
     /// the request's namespace goes before the path for all clients.
-    fn one_of<'g>(&self, groups: &'g [PathGroup], end: Option<&RoutePath>) -> Option<Held<'g>> {
+    fn one_of<'g>(
+        &self,
+        groups: &'g [PathGroup],
+        end: Option<&RoutePath>,
+    ) -> Option<GroupedPath<'g>> {
         // Nothing of a kind is in force on a path that is incomplete or not attached.
         let acting = groups
             .iter()
@@ -299,7 +304,7 @@ impl Path {
                 Some((group, ancestor_path.clone(), Some(route_path.clone())))
             })
         });
-        let candidates: Vec<Held<'g>> = candidates.collect();
+        let candidates: Vec<GroupedPath<'g>> = candidates.collect();
         let from_namespace = |from: Option<&Arc<str>>| {
             let mut each = candidates.iter();
             each.find(|(_, ancestor_path, _)| ancestor_path.consumer.as_ref() == from)
@@ -310,66 +315,64 @@ impl Path {
     }
 
     /// Adds the policies on this path that lose a conflict, and those that controllers reject.
-    fn rejected(&self, resolver: &mut Resolver<'_>, standings: &mut Standings) {
+    fn rejected(&self, resolver: &mut Resolver<'_>, outcomes: &mut PoliciesOnPath) {
         for step in self.steps() {
             for (attachment, rival) in resolver.attached_and_conflicts(&step.place.object) {
                 let is_on_step = attachment.section == step.place.section;
                 let Some(rival) = rival.filter(|_| is_on_step) else {
                     continue;
                 };
-                if !plays(step.level, &attachment.policy.profile) {
+                if !refers_to_role(step.level, &attachment.policy.profile) {
                     continue;
                 }
-                let standing = standings
-                    .entry(attachment.policy.key().clone())
-                    .or_default();
-                standing.at.insert(step.place.clone());
-                standing.conflicted = true;
-                standing.by.insert(rival);
+                let on_path = outcomes.entry(attachment.policy.key().clone()).or_default();
+                on_path.at.insert(step.place.clone());
+                on_path.conflicted = true;
+                on_path.by.insert(rival);
             }
-            self.clashing(resolver, step, standings);
-            self.rejected_by_controllers(resolver.snapshot(), step, standings);
+            self.clashing(resolver, step, outcomes);
+            self.rejected_by_controllers(resolver.snapshot(), step, outcomes);
         }
     }
 
     /// Adds the policies that target a place of this path and of which it is not known whether they act there.
-    fn unknown(&self, resolver: &mut Resolver<'_>, standings: &mut Standings) {
+    fn unknown(&self, resolver: &mut Resolver<'_>, outcomes: &mut PoliciesOnPath) {
         let snapshot = resolver.snapshot();
         for step in self.steps() {
             let policies = snapshot.policies_naming(&step.place.object);
             let policies: Vec<&Arc<Policy>> = policies
-                .filter(|policy| !standings.contains_key(policy.key()))
-                .filter(|policy| plays(step.level, &policy.profile))
+                .filter(|policy| !outcomes.contains_key(policy.key()))
+                .filter(|policy| refers_to_role(step.level, &policy.profile))
                 .collect();
             for policy in policies {
                 let status = status(resolver, policy);
                 let mut targets = status.targets.into_iter();
                 let here = targets.find(|target| target.target == step.place);
                 if let Some(State::Unknown(why)) = here.and_then(|target| target.state) {
-                    let standing = standings.entry(policy.key().clone()).or_default();
-                    standing.at.insert(step.place.clone());
-                    standing.unknown = Some(why);
+                    let on_path = outcomes.entry(policy.key().clone()).or_default();
+                    on_path.at.insert(step.place.clone());
+                    on_path.unknown = Some(why);
                 }
             }
         }
     }
 
     /// Adds the policies that target a place of this path and that clash with other objects, as far as attache knows.
-    fn clashing(&self, resolver: &Resolver<'_>, step: &Step, standings: &mut Standings) {
+    fn clashing(&self, resolver: &Resolver<'_>, step: &Step, outcomes: &mut PoliciesOnPath) {
         let snapshot = resolver.snapshot();
         for policy in policies_at(snapshot, step) {
             let Some(clash) = resolver.clash(policy, &step.place) else {
                 continue;
             };
             if clash.sections().is_empty() || self.passes_left_out(step, &clash) {
-                let standing = standings.entry(policy.key().clone()).or_default();
-                standing.at.insert(step.place.clone());
+                let on_path = outcomes.entry(policy.key().clone()).or_default();
+                on_path.at.insert(step.place.clone());
                 let keeps_place = clash.effect == RejectionEffect::WithoutSettings;
-                let earlier = standing.rejection.take();
-                standing.rejection = Some(found::Rejected {
+                let earlier = on_path.rejection.take();
+                on_path.rejection = Some(policy_on_path::Rejected {
                     why: clash.sentence(),
                     requests_fail: earlier.is_some_and(|one| one.requests_fail)
-                        || clash.requests_fail && (standing.keeps_place || !keeps_place),
+                        || clash.requests_fail && (on_path.keeps_place || !keeps_place),
                 });
             }
         }
@@ -381,7 +384,12 @@ impl Path {
     }
 
     /// Adds the policies that target a place of this path and that their controllers reject.
-    fn rejected_by_controllers(&self, snapshot: &Snapshot, step: &Step, standings: &mut Standings) {
+    fn rejected_by_controllers(
+        &self,
+        snapshot: &Snapshot,
+        step: &Step,
+        outcomes: &mut PoliciesOnPath,
+    ) {
         let object = &step.place.object;
         let policies = policies_at(snapshot, step);
         for policy in policies.filter(|policy| policy.object.reported.is_some()) {
@@ -403,10 +411,10 @@ impl Path {
                 continue;
             }
             if let Some(report) = rejection(snapshot, policy) {
-                let standing = standings.entry(policy.key().clone()).or_default();
-                standing.at.insert(step.place.clone());
-                let earlier = standing.rejection.take();
-                standing.rejection = Some(found::Rejected {
+                let on_path = outcomes.entry(policy.key().clone()).or_default();
+                on_path.at.insert(step.place.clone());
+                let earlier = on_path.rejection.take();
+                on_path.rejection = Some(policy_on_path::Rejected {
                     why: format!("its controller reports {report}"),
                     requests_fail: earlier.is_some_and(|one| one.requests_fail),
                 });
@@ -428,7 +436,8 @@ fn policies_at<'a>(
             target.matches(own, object, node)
                 && permission(snapshot, policy, target, object).is_attached()
         });
-        targets.any(|target| target.section == *section) && plays(step.level, &policy.profile)
+        targets.any(|target| target.section == *section)
+            && refers_to_role(step.level, &policy.profile)
     })
 }
 
@@ -479,7 +488,7 @@ fn is_start(route_path: &RoutePath, full_path: &RoutePath) -> bool {
 }
 
 /// Whether policies of the kind act on a Service in this role.
-fn plays(level: Level, profile: &Profile) -> bool {
+fn refers_to_role(level: Level, profile: &Profile) -> bool {
     match level {
         Level::Frontend => *profile.service_as == ServiceAs::Frontend,
         Level::Backend | Level::Port => *profile.service_as == ServiceAs::Backend,

@@ -24,7 +24,7 @@ pub(super) fn kept(sketch: &mut Sketch<'_>, focus: &Focus) -> Option<Vec<bool>> 
         Focus::Namespace(namespace) => (of_namespace(sketch, namespace), None),
         Focus::Place { place, depth } => (of_place(sketch, place)?, *depth),
     };
-    let neighbours = Neighbours::of(sketch);
+    let neighbours = Neighbours::from_sketch(sketch);
     let mut kept = vec![false; sketch.spots().len()];
     let around = around(sketch, &neighbours, centre, &mut kept);
     for next in [&neighbours.above, &neighbours.below] {
@@ -189,7 +189,7 @@ fn is_policy(sketch: &Sketch<'_>, index: Index) -> bool {
 // === impl Neighbours ===
 
 impl Neighbours {
-    fn of(sketch: &Sketch<'_>) -> Self {
+    fn from_sketch(sketch: &Sketch<'_>) -> Self {
         let count = sketch.spots().len();
         let (mut above, mut below) = (vec![Vec::new(); count], vec![Vec::new(); count]);
         for line in sketch.lines() {

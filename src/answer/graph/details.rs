@@ -320,7 +320,7 @@ impl About {
                 }
                 let winner = conflict_winner(&above.policies, policy).is_some();
                 let status = status_on_paths(snapshot, policy, other, through);
-                let state = PolicyState::of(&status.accepted, status.state.as_ref());
+                let state = PolicyState::from_acceptance(&status.accepted, status.state.as_ref());
                 let state = state.unwrap_or(PolicyState::NoEffect);
                 self.policies.push(Acting {
                     policy: id,

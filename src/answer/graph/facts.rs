@@ -14,22 +14,22 @@ use crate::engine::topology::{listeners_of, why_unaccepted};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Facts {
-    /// Of a Gateway: the name of its class.
+    /// The name of the class of a Gateway.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// Of a listener: its protocol.
+    /// The protocol of a listener.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<String>,
-    /// Of a listener or of a port of a Service: its number.
+    /// The number of the port of a listener or Service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// Of a route or a listener: its hostnames; empty for any hostname.
+    /// The hostnames of a route or a listener; empty for any hostname.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hostnames: Vec<String>,
-    /// Of a rule: one text for each of its matches: `PathPrefix /cart, method GET`.
+    /// One text for each match of a rule: `PathPrefix /cart, method GET`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<String>,
-    /// Of a listener: why it is not accepted.
+    /// The reason why a listener is not accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unaccepted: Option<String>,
 }

@@ -22,7 +22,7 @@ impl From<&TargetStatus> for OnTarget {
         };
         let by = status.by.keys().chain(conflicting);
         Self {
-            state: PolicyState::of(&status.accepted, status.state.as_ref()),
+            state: PolicyState::from_acceptance(&status.accepted, status.state.as_ref()),
             by: by.map(|key| id::node_id(&key.whole(), false)).collect(),
         }
     }

@@ -88,7 +88,7 @@ impl<'a> Sketch<'a> {
         }
         let object = self.snapshot.get(key);
         let missing = object.is_none() && self.snapshot.knows(&key.gk);
-        let role = Role::of(self.snapshot, key, frontend);
+        let role = Role::for_object(self.snapshot, key, frontend);
         let node = self.add(role, object_place, 0, missing, frontend);
         if frontend {
             // The ports belong to the Service in its role as a backend.
@@ -115,7 +115,7 @@ impl<'a> Sketch<'a> {
         let Some(label) = &place.section else {
             return object_index;
         };
-        let role = Role::of(self.snapshot, &place.object, frontend);
+        let role = Role::for_object(self.snapshot, &place.object, frontend);
         let missing = match self.snapshot.get(&place.object) {
             None => self.snapshot.knows(&place.object.gk),
             // attache does not know the sections of such a kind.
@@ -268,7 +268,7 @@ impl Spot {
 
 impl Role {
     /// The role of an object.
-    fn of(snapshot: &Snapshot, key: &ObjectKey, frontend: bool) -> Self {
+    fn for_object(snapshot: &Snapshot, key: &ObjectKey, frontend: bool) -> Self {
         if frontend {
             return Self::Frontend;
         }

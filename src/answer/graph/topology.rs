@@ -10,14 +10,14 @@ use crate::engine::model::section;
 use crate::engine::state::snapshot::class_key;
 use crate::engine::topology::delegation::{delegates, facts_of};
 use crate::engine::topology::{
-    KeptOutCache, ParentAttachment, attachment, delegated, not_usable, unaccepted, unreached,
+    ParentAttachment, RouteKindConflicts, attachment, delegated, not_usable, unaccepted, unreached,
     unusable, why_not_joined,
 };
 
 /// Adds every object of the Gateway API and the objects that they refer to.
 pub(super) fn draw(sketch: &mut Sketch<'_>) {
     let snapshot = sketch.snapshot;
-    let mut one_kind = KeptOutCache::new(snapshot);
+    let mut route_kind_conflicts = RouteKindConflicts::new(snapshot);
     for kind in gateway_kinds() {
         for object in snapshot.objects(&kind) {
             let node = sketch.object(&object.key, false);
@@ -29,12 +29,12 @@ pub(super) fn draw(sketch: &mut Sketch<'_>) {
                 Node::ListenerSet { parent, .. } => set(sketch, object, node, parent),
                 Node::Route { parents, rules, .. } => {
                     for parent in parents {
-                        attach(sketch, &mut one_kind, object, node, parent);
+                        attach(sketch, &mut route_kind_conflicts, object, node, parent);
                     }
-                    let mut entrances = delegated(&mut one_kind, object);
-                    entrances.dedup_by(|one, other| one.rule == other.rule);
-                    for entrance in entrances {
-                        let above = sketch.place(&entrance.rule, false);
+                    let mut delegated_entries = delegated(&mut route_kind_conflicts, object);
+                    delegated_entries.dedup_by(|one, other| one.rule == other.rule);
+                    for delegated_entry in delegated_entries {
+                        let above = sketch.place(&delegated_entry.rule, false);
                         sketch.line(above, node, Link::Parent, None);
                     }
                     for (i, rule) in rules.iter().enumerate() {
@@ -60,13 +60,13 @@ fn set(sketch: &mut Sketch<'_>, set: &Object, node: Index, parent: &ParentRef) {
 /// parentRef names, or from its owner.
 fn attach(
     sketch: &mut Sketch<'_>,
-    one_kind: &mut KeptOutCache<'_>,
+    route_kind_conflicts: &mut RouteKindConflicts<'_>,
     route: &Arc<Object>,
     node: Index,
     parent: &ParentRef,
 ) {
     let of_mesh = parent.object.gk.is_core("Service");
-    let (at, why) = match attachment(one_kind, route, parent) {
+    let (at, why) = match attachment(route_kind_conflicts, route, parent) {
         ParentAttachment::Attached(places) => {
             for place in places {
                 let above = sketch.place(&place, of_mesh);

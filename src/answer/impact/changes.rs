@@ -6,7 +6,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::fields::{Field, fields};
-use super::{Change, KindName, Named, Paths, States, What, named};
+use super::{Change, KindName, Named, Paths, States, TargetChange, named};
 use crate::engine::effective::impact::{Changed, EffectiveChange};
 use crate::engine::effective::{PathGroup, Resolver};
 use crate::engine::merge::Effective;
@@ -44,7 +44,7 @@ pub(in crate::answer) fn changes(
     for alike in
         all_changed.chunk_by(|a, b| a.target == b.target && a.shifted.kind == b.shifted.kind)
     {
-        let mut reported: Vec<(&Changed, What, Rc<Difference>, usize)> = Vec::new();
+        let mut reported: Vec<(&Changed, TargetChange, Rc<Difference>, usize)> = Vec::new();
         let altered = alike
             .iter()
             .filter(|changed| changed.shifted.alters_settings());
@@ -52,15 +52,15 @@ pub(in crate::answer) fn changes(
             let shifted = &changed.shifted;
             let difference = known
                 .entry([shifted.before.clone(), shifted.after.clone()])
-                .or_insert_with(|| Rc::new(Difference::of(shifted)))
+                .or_insert_with(|| Rc::new(Difference::from_change(shifted)))
                 .clone();
             let is_gone = states.is_gone(&changed.target.object);
             let what = if is_gone {
-                What::Removed
+                TargetChange::Removed
             } else {
                 what(shifted, &difference)
             };
-            let same = |(_, known, other, _): &&mut (_, What, Rc<Difference>, _)| {
+            let same = |(_, known, other, _): &&mut (_, TargetChange, Rc<Difference>, _)| {
                 *known == what && (Rc::ptr_eq(other, &difference) || *other == difference)
             };
             match reported.iter_mut().find(same) {
@@ -90,33 +90,39 @@ pub(in crate::answer) fn changes(
 }
 
 /// Whether the target stays. A path that appears or disappears changes nothing that was in force.
-fn what(shifted: &EffectiveChange, difference: &Difference) -> What {
+fn what(shifted: &EffectiveChange, difference: &Difference) -> TargetChange {
     let is_nothing = |side: &Side| side.from.is_empty();
     if shifted.stays {
-        What::Changed
+        TargetChange::Changed
     } else if is_nothing(&difference.before) {
-        What::Added
+        TargetChange::Added
     } else if is_nothing(&difference.after) {
-        What::Removed
+        TargetChange::Removed
     } else {
-        What::Changed
+        TargetChange::Changed
     }
 }
 
 // === impl Difference ===
 
 impl Difference {
-    fn of(shifted: &EffectiveChange) -> Self {
+    fn from_change(shifted: &EffectiveChange) -> Self {
         let (fields, moved) = fields(&shifted.before, &shifted.after);
         Self {
-            before: Side::of(&shifted.before),
-            after: Side::of(&shifted.after),
+            before: Side::from_effective(&shifted.before),
+            after: Side::from_effective(&shifted.after),
             fields,
             moved,
         }
     }
 
-    fn change_at(&self, changed: &Changed, change: What, is_gone: bool, paths: Paths) -> Change {
+    fn change_at(
+        &self,
+        changed: &Changed,
+        change: TargetChange,
+        is_gone: bool,
+        paths: Paths,
+    ) -> Change {
         Change {
             object: Named::from(&changed.target),
             change,
@@ -136,7 +142,7 @@ impl Difference {
 // === impl Side ===
 
 impl Side {
-    fn of(effective: &Effective) -> Self {
+    fn from_effective(effective: &Effective) -> Self {
         let from = named(&effective.policies());
         let spec = effective.spec().map(|(spec, _)| spec);
         Self {
@@ -168,7 +174,7 @@ impl<'a> Counting<'a> {
     }
 
     /// The paths to a target: on the side that has it, or the larger number if both have it.
-    fn paths(&mut self, target: &Place, kind: &GroupKind, what: What) -> usize {
+    fn paths(&mut self, target: &Place, kind: &GroupKind, what: TargetChange) -> usize {
         let key = &target.object;
         let known = matches!(&self.last, Some((last, of, _)) if last == key && of == kind);
         if !known {
@@ -189,9 +195,9 @@ impl<'a> Counting<'a> {
         let former = self.states.renames.former_place(target);
         let count_before = || former.map_or(0, |target| count(before, &target));
         match what {
-            What::Added => count(after, target),
-            What::Removed => count_before(),
-            What::Changed => std::cmp::max(count_before(), count(after, target)),
+            TargetChange::Added => count(after, target),
+            TargetChange::Removed => count_before(),
+            TargetChange::Changed => std::cmp::max(count_before(), count(after, target)),
         }
     }
 }

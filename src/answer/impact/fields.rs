@@ -33,7 +33,7 @@ pub struct Field {
 
 /// The identity of a setting. Policies that are in force side by side do not replace each other's settings, so theirs
 /// are compared policy by policy.
-type Whose = (SettingPath, Option<ObjectKey>);
+type SettingIdentity = (SettingPath, Option<ObjectKey>);
 
 /// The settings that differ, and the policies whose settings come or go with that. No settings if only the kind's own
 /// controller knows them.
@@ -44,30 +44,30 @@ pub(super) fn fields(before: &Effective, after: &Effective) -> (Vec<Field>, BTre
         return (Vec::new(), all);
     }
     let mut moved = BTreeSet::new();
-    let by = ComparedBy::of(before, after);
-    let (was, is) = (leaves(before, &by), leaves(after, &by));
-    let all: BTreeSet<&Whose> = was.keys().chain(is.keys()).collect();
-    let differing = all.into_iter().filter_map(|whose| {
-        let (was, is) = (was.get(whose), is.get(whose));
+    let by = ComparedBy::for_results(before, after);
+    let (leaves_before, leaves_after) = (leaves(before, &by), leaves(after, &by));
+    let all: BTreeSet<&SettingIdentity> = leaves_before.keys().chain(leaves_after.keys()).collect();
+    let differing = all.into_iter().filter_map(|identity| {
+        let (old, new) = (leaves_before.get(identity), leaves_after.get(identity));
         let value = |leaf: Option<&&Setting>| {
             let value = leaf.map(|leaf| &leaf.value)?;
             (!value.is_null()).then(|| value.value())
         };
-        let (before, after) = (value(was), value(is));
-        let source = is.or(was)?;
+        let (before, after) = (value(old), value(new));
+        let source = new.or(old)?;
         if before == after {
             return None;
         }
         moved.extend(
-            [was, is]
+            [old, new]
                 .into_iter()
                 .flatten()
                 .map(|leaf| leaf.policy.clone()),
         );
         Some(Field {
-            field: wording::field(&whose.0),
+            field: wording::field(&identity.0),
             before,
-            removed: is.is_some_and(|leaf| leaf.value.is_null()),
+            removed: new.is_some_and(|leaf| leaf.value.is_null()),
             after,
             source: Named::from(&source.policy),
         })
@@ -76,11 +76,11 @@ pub(super) fn fields(before: &Effective, after: &Effective) -> (Vec<Field>, BTre
     (fields, moved)
 }
 
-fn leaves<'a>(effective: &'a Effective, by: &ComparedBy) -> BTreeMap<Whose, &'a Setting> {
+fn leaves<'a>(effective: &'a Effective, by: &ComparedBy) -> BTreeMap<SettingIdentity, &'a Setting> {
     let leaves = effective.leaves().into_iter();
-    let whose = |(path, leaf): (SettingPath, &'a Setting)| {
+    let identity = |(path, leaf): (SettingPath, &'a Setting)| {
         let policy = by.policy(&path, leaf);
         ((path, policy), leaf)
     };
-    leaves.map(whose).collect()
+    leaves.map(identity).collect()
 }

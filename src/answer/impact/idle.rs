@@ -25,25 +25,26 @@ pub(super) fn idle(
     busy: &BTreeSet<ObjectKey>,
     alone: bool,
 ) -> Vec<NoEffect> {
-    let idle = |snapshot: &Snapshot, keys: &BTreeSet<ObjectKey>, done: Done| {
+    let idle = |snapshot: &Snapshot, keys: &BTreeSet<ObjectKey>, done: ChangeOfObject| {
         let policies = keys.iter().filter(|key| !busy.contains(*key));
-        let policies = policies.filter(|key| done == Done::Deleted || !matters(before, after, key));
+        let policies =
+            policies.filter(|key| done == ChangeOfObject::Deleted || !matters(before, after, key));
         let policies = policies.filter_map(|key| snapshot.policy(key));
         // Its requests get an error, and no longer when it is gone.
         let policies: Vec<&Arc<Policy>> = policies
-            .filter(|policy| done == Done::Applied || !policy.requests_fail(before))
+            .filter(|policy| done == ChangeOfObject::Applied || !policy.requests_fail(before))
             .collect();
         let mut resolver = Resolver::new(snapshot);
         statuses(&mut resolver, &policies, |policy, status| {
-            let known = done == Done::Applied && before.policy(policy.key()).is_some();
+            let known = done == ChangeOfObject::Applied && before.policy(policy.key()).is_some();
             NoEffect {
                 is_known: !matches!(status.state, Some(State::Unknown(_))),
                 ..note(policy.key(), of_policy(policy, &status, done, known))
             }
         })
     };
-    let mut idle_policies = idle(after, &doing.applied, Done::Applied);
-    idle_policies.extend(idle(before, &doing.deleted, Done::Deleted));
+    let mut idle_policies = idle(after, &doing.applied, ChangeOfObject::Applied);
+    idle_policies.extend(idle(before, &doing.deleted, ChangeOfObject::Deleted));
     for (snapshot, keys) in [(after, &doing.applied), (before, &doing.deleted)] {
         let others = keys.iter().filter(|_| alone && idle_policies.is_empty());
         let others = others.filter(|key| may_be_acted_on(snapshot, key));
@@ -76,15 +77,15 @@ fn note(object: &ObjectKey, reason: String) -> NoEffect {
 
 /// The action of the change on an object.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Done {
+enum ChangeOfObject {
     Applied,
     Deleted,
 }
 
-fn of_policy(policy: &Policy, status: &PolicyStatus, done: Done, known: bool) -> String {
+fn of_policy(policy: &Policy, status: &PolicyStatus, done: ChangeOfObject, known: bool) -> String {
     let verb = match done {
-        Done::Applied => "is",
-        Done::Deleted => "was",
+        ChangeOfObject::Applied => "is",
+        ChangeOfObject::Deleted => "was",
     };
     // The winner is a policy of the same kind, or the target itself.
     let name = |key: &ObjectKey| {
@@ -127,7 +128,7 @@ fn of_policy(policy: &Policy, status: &PolicyStatus, done: Done, known: bool) ->
             format!("whether it {verb} in force is not known: {why}")
         }
         (Accepted::Accepted, None) => format!("it {verb} not attached"),
-        (Accepted::Accepted, Some(_)) if done == Done::Deleted => {
+        (Accepted::Accepted, Some(_)) if done == ChangeOfObject::Deleted => {
             "the same stays in force".to_owned()
         }
         (Accepted::Accepted, Some(_)) if known => "what it sets is in force already".to_owned(),

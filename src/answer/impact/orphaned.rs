@@ -16,13 +16,15 @@ pub(super) fn orphaned(
     changed: &[ObjectKey],
 ) -> BTreeSet<ObjectKey> {
     let rejections = RejectionFinder::default();
-    let had = changed
+    let attached_before = changed
         .iter()
         .flat_map(|key| attached_to(before, key, &rejections));
-    let had: BTreeSet<ObjectKey> = had
+    let attached_before: BTreeSet<ObjectKey> = attached_before
         .map(|attachment| attachment.policy.key().clone())
         .collect();
-    let others = had.into_iter().filter(|key| !changed.contains(key));
+    let others = attached_before
+        .into_iter()
+        .filter(|key| !changed.contains(key));
     let rejections = RejectionFinder::default();
     let is_attached = |policy: &Policy| {
         let own = &policy.key().namespace;

@@ -114,15 +114,21 @@ pub(in crate::answer) fn at_listeners(
     opened: &OpenedRoutes,
     objects: &[ObjectKey],
 ) -> Vec<LostProtection> {
-    let mut was = Resolver::new(states.before);
-    let mut is = was.for_snapshot(states.after);
+    let mut resolver_before = Resolver::new(states.before);
+    let mut resolver_after = resolver_before.for_snapshot(states.after);
     let mut lost = if states.renames.is_empty() {
-        lost_at_listeners([&mut was, &mut is], opened)
+        lost_at_listeners([&mut resolver_before, &mut resolver_after], opened)
     } else {
         Vec::new()
     };
-    lost.extend(lost_by_gateways([&mut was, &mut is], objects));
-    lost.extend(lost_by_targets([&mut was, &mut is], objects));
+    lost.extend(lost_by_gateways(
+        [&mut resolver_before, &mut resolver_after],
+        objects,
+    ));
+    lost.extend(lost_by_targets(
+        [&mut resolver_before, &mut resolver_after],
+        objects,
+    ));
     lost.iter()
         .flat_map(|(kind, loss)| of_objects(states, kind, loss))
         .collect()

@@ -22,7 +22,7 @@ use crate::engine::routing::{
     EntryPoint, MatchedRule, Matching, Outcome, RequestMatch, SampleRequest,
 };
 use crate::engine::state::snapshot::Snapshot;
-use crate::engine::topology::{KeptOutCache, gateway_of, sets_of};
+use crate::engine::topology::{RouteKindConflicts, gateway_of, sets_of};
 
 /// The most requests that are compared.
 const MOST: usize = 500;
@@ -71,7 +71,7 @@ const METHODS: [&str; 5] = ["POST", "DELETE", "PUT", "PATCH", "GET"];
 
 /// The listener and the rule that take a request, and the backends that may get it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Taker {
+struct ServingRule {
     listener: Place,
     rule: Place,
     backends: Vec<BackendPort>,
@@ -92,16 +92,16 @@ pub(in crate::answer) fn requests(
     objects: &[ObjectKey],
 ) -> Requests {
     let (samples, not_compared) = samples([before, after], objects);
-    let mut was = Side::new(before);
-    let mut is = Side::new(after);
+    let mut side_before = Side::new(before);
+    let mut side_after = Side::new(after);
     let mut rerouted: BTreeMap<(Place, Place), BTreeSet<String>> = BTreeMap::new();
     let mut not_taken: BTreeMap<Place, BTreeSet<String>> = BTreeMap::new();
     let mut lost: BTreeMap<LostKey, BTreeMap<Place, BTreeSet<String>>> = BTreeMap::new();
     for sample in samples {
-        let Some((old, taken_before)) = was.taker(&sample) else {
+        let Some((old, taken_before)) = side_before.serving_rule(&sample) else {
             continue;
         };
-        let Some((new, taken_after)) = is.taker(&sample) else {
+        let Some((new, taken_after)) = side_after.serving_rule(&sample) else {
             if after.snapshot().get(&old.rule.object).is_some() {
                 let requests = not_taken.entry(old.rule).or_default();
                 requests.insert(sample.words_with_port());
@@ -117,7 +117,12 @@ pub(in crate::answer) fn requests(
         let losses = if is_answered {
             Vec::new()
         } else {
-            losses(&mut was, &taken_before, &mut is, &taken_after)
+            losses(
+                &mut side_before,
+                &taken_before,
+                &mut side_after,
+                &taken_after,
+            )
         };
         for loss in losses {
             let from = lost.entry((new.rule.clone(), loss)).or_default();
@@ -160,8 +165,9 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
     let mut known: HashSet<SampleRequest> = HashSet::new();
     let (mut work, mut left_out) = (0_usize, 0_usize);
     let methods = methods(states, objects);
-    let mut one_kind = states.map(|matching| KeptOutCache::new(matching.snapshot()));
-    for (matching, one_kind) in states.into_iter().zip(&mut one_kind) {
+    let mut route_kind_conflicts =
+        states.map(|matching| RouteKindConflicts::new(matching.snapshot()));
+    for (matching, route_kind_conflicts) in states.into_iter().zip(&mut route_kind_conflicts) {
         let snapshot = matching.snapshot();
         let mut routes_of: BTreeMap<ObjectKey, usize> = BTreeMap::new();
         let concerned = concerned(snapshot, objects).into_iter();
@@ -170,7 +176,10 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
                 left_out += matching.wants(route).into_iter().flatten().count();
                 continue;
             }
-            for sample in matching.sampled(one_kind, route).samples(&methods) {
+            for sample in matching
+                .sampled(route_kind_conflicts, route)
+                .samples(&methods)
+            {
                 if !known.insert(sample.clone()) {
                     continue;
                 }
@@ -180,8 +189,8 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
             }
         }
     }
-    for (matching, one_kind) in states.into_iter().zip(&mut one_kind) {
-        left_out += shared(matching, one_kind, objects, &mut |sample| {
+    for (matching, route_kind_conflicts) in states.into_iter().zip(&mut route_kind_conflicts) {
+        left_out += shared(matching, route_kind_conflicts, objects, &mut |sample| {
             if known.insert(sample.clone()) {
                 samples.push(sample);
             }
@@ -195,20 +204,20 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
 /// though the matches of the other one stay. Returns how many routes were not compared, because there are too many.
 fn shared<'a>(
     matching: &Matching<'a>,
-    one_kind: &mut KeptOutCache<'a>,
+    route_kind_conflicts: &mut RouteKindConflicts<'a>,
     objects: &[ObjectKey],
     add: &mut impl FnMut(SampleRequest) -> bool,
 ) -> usize {
     let (mut compared, mut left_out) = (0_usize, 0_usize);
     for route in changed_routes(matching, objects) {
-        let own = matching.sampled(one_kind, route);
+        let own = matching.sampled(route_kind_conflicts, route);
         for other in matching.neighbours(route) {
             compared += 1;
             if compared > MOST_PAIRS {
                 left_out += 1;
                 continue;
             }
-            for sample in matching.shared_samples(one_kind, (route, &own), &other) {
+            for sample in matching.shared_samples(route_kind_conflicts, (route, &own), &other) {
                 if !add(sample) {
                     return left_out + 1;
                 }
@@ -277,7 +286,7 @@ fn is_renamed([before, after]: [&Matching<'_>; 2], old: &Place, new: &Place) -> 
 /// forwards as before.
 fn is_moved(
     [before, after]: [&Matching<'_>; 2],
-    [(old, taken_before), (new, taken_after)]: [(&Taker, &RequestMatch); 2],
+    [(old, taken_before), (new, taken_after)]: [(&ServingRule, &RequestMatch); 2],
 ) -> bool {
     let served = |one: &RequestMatch| match &one.outcome {
         Outcome::Taken(served) => served.rule.clone(),
@@ -295,12 +304,21 @@ fn is_moved(
             .get(rule.index)
             .is_some_and(|rule| rule.name.is_none())
     };
-    let (Some(was), Some(is)) = (served(taken_before), served(taken_after)) else {
+    let (Some(served_before), Some(served_after)) = (served(taken_before), served(taken_after))
+    else {
         return false;
     };
-    is_unnamed(before, &was)
-        && is_unnamed(after, &is)
-        && (&was.route, &was.wants, &was.filters) == (&is.route, &is.wants, &is.filters)
+    is_unnamed(before, &served_before)
+        && is_unnamed(after, &served_after)
+        && (
+            &served_before.route,
+            &served_before.wants,
+            &served_before.filters,
+        ) == (
+            &served_after.route,
+            &served_after.wants,
+            &served_after.filters,
+        )
         && (&old.listener, &old.backends) == (&new.listener, &new.backends)
 }
 
@@ -315,7 +333,7 @@ impl<'m, 'a> Side<'m, 'a> {
     }
 
     /// The rule that takes a request at its Gateway; `None` if no rule does.
-    fn taker(&self, sample: &SampleRequest) -> Option<(Taker, RequestMatch)> {
+    fn serving_rule(&self, sample: &SampleRequest) -> Option<(ServingRule, RequestMatch)> {
         let is_it = |gateway: &ObjectKey| *gateway == sample.gateway;
         let all = self.matching.at_gateways(&sample.request, is_it);
         all.into_iter().find_map(|mut one| {
@@ -330,12 +348,12 @@ impl<'m, 'a> Side<'m, 'a> {
             let rule = served.rule.as_ref()?;
             let backends = served.backends.iter();
             let backends = backends.map(|to| (to.object.clone(), to.port, to.label.clone()));
-            let taker = Taker {
+            let serving_rule = ServingRule {
                 listener: listener.place.clone(),
                 rule: rule.route.section(rule.label.clone()),
                 backends: backends.collect(),
             };
-            Some((taker, one))
+            Some((serving_rule, one))
         })
     }
 
@@ -365,23 +383,33 @@ type LostKey = (Place, Loss);
 
 /// The protections that a request has before a change, and not or only partly after it.
 fn losses(
-    was: &mut Side<'_, '_>,
+    side_before: &mut Side<'_, '_>,
     before: &RequestMatch,
-    is: &mut Side<'_, '_>,
+    side_after: &mut Side<'_, '_>,
     after: &RequestMatch,
 ) -> Vec<Loss> {
-    let (snapshot, later) = (was.matching.snapshot(), is.matching.snapshot());
+    let (snapshot, later) = (
+        side_before.matching.snapshot(),
+        side_after.matching.snapshot(),
+    );
     let protecting = snapshot.used_kinds().filter_map(|kind| {
         let profile: &Arc<Profile> = snapshot.profile(kind)?;
         (!profile.protects.is_empty()).then_some((kind, profile))
     });
     let mut losses = Vec::new();
     for (kind, profile) in protecting {
-        let (had, has) = (was.effective(kind, before), is.effective(kind, after));
-        let lost = lost_between(profile, (snapshot, &had), (later, &has));
+        let (effective_before, effective_after) = (
+            side_before.effective(kind, before),
+            side_after.effective(kind, after),
+        );
+        let lost = lost_between(
+            profile,
+            (snapshot, &effective_before),
+            (later, &effective_after),
+        );
         // Requests that are divided among backends lose it if one of these is without it.
         let keeps = |name: &Arc<str>| {
-            let mut paths = has.iter();
+            let mut paths = effective_after.iter();
             paths.any(|path| provided(later, profile, path).any(|kept| kept == name))
         };
         losses.extend(lost.into_iter().map(|(protection, lost)| {

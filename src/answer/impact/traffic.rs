@@ -17,7 +17,7 @@ use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::policy::Policy;
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::status::conditions::statuses;
-use crate::engine::topology::KeptOutCache;
+use crate::engine::topology::RouteKindConflicts;
 
 /// The effect of a change on requests to the remaining routes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -127,8 +127,9 @@ pub(super) fn lost_traffic(
 ) -> (Traffic, OpenedRoutes) {
     let mut lost = traffic::traffic(before, after, objects, usize::MAX);
     // A route may detach itself by its own change.
-    let mut one_kind = [before, after].map(KeptOutCache::new);
-    let is_detached = |key: &&ObjectKey| traffic::is_detached(&mut one_kind, Renames::NONE, key);
+    let mut route_kind_conflicts = [before, after].map(RouteKindConflicts::new);
+    let is_detached =
+        |key: &&ObjectKey| traffic::is_detached(&mut route_kind_conflicts, Renames::NONE, key);
     lost.detached
         .extend(objects.iter().filter(is_detached).cloned());
     let cut = traffic::backends(before, after, objects);

@@ -29,7 +29,7 @@ pub(super) struct Versions(HashMap<GroupKind, Arc<str>>);
 // === impl Versions ===
 
 impl Versions {
-    pub(super) fn of(snapshot: &Snapshot) -> Self {
+    pub(super) fn from_snapshot(snapshot: &Snapshot) -> Self {
         let definitions = snapshot.definitions();
         let versions =
             definitions.filter_map(|crd| Some((crd.gk.clone(), crd.served.first()?.clone())));
@@ -47,7 +47,7 @@ impl Versions {
 // === impl Subject ===
 
 impl Subject {
-    pub(super) fn of(snapshot: &Snapshot, versions: &Versions, key: &ObjectKey) -> Self {
+    pub(super) fn new(snapshot: &Snapshot, versions: &Versions, key: &ObjectKey) -> Self {
         let meta = snapshot.get(key).map(|object| &object.meta);
         let version = match meta.and_then(|meta| meta.version.as_deref()) {
             Some(version) => version,

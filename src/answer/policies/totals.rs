@@ -98,7 +98,7 @@ impl Count {
 
 impl Summary {
     /// Counts these policies.
-    pub(super) fn of(policies: &[Listed]) -> Self {
+    pub(super) fn from_policies(policies: &[Listed]) -> Self {
         let mut all = Count::default();
         let mut parts: BTreeMap<(String, KindName), Count> = BTreeMap::new();
         for listed in policies {

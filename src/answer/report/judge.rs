@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use attache_guardrails::{GuardedChange, Guardrails, standing_findings};
+use attache_guardrails::{GuardedChange, Guardrails, current_findings};
 use jiff::civil::Date;
 
 use super::{alike, unknown};
@@ -28,7 +28,7 @@ pub struct Case<'a> {
     /// The objects.
     pub objects: &'a BTreeSet<ObjectKey>,
     /// Whether an API server has not validated them yet; if so, its own validation errors are added.
-    pub unseen: bool,
+    pub unvalidated: bool,
     /// The configured severities of the codes.
     pub severities: &'a Severities,
     /// The guardrails.
@@ -40,8 +40,8 @@ pub struct Case<'a> {
 /// Checks objects one after the other. Keeps its resolvers, so that each place is resolved once.
 pub struct Judge<'a> {
     case: Case<'a>,
-    is: Resolver<'a>,
-    was: Option<Resolver<'a>>,
+    resolver_after: Resolver<'a>,
+    resolver_before: Option<Resolver<'a>>,
     guards: [attache_guardrails::Judge<'a>; 2],
 }
 
@@ -61,10 +61,10 @@ impl<'a> Case<'a> {
     pub fn judge(self) -> Judge<'a> {
         Judge {
             case: self,
-            is: Resolver::new(self.after),
-            was: self.before.map(Resolver::new),
+            resolver_after: Resolver::new(self.after),
+            resolver_before: self.before.map(Resolver::new),
             guards: [(); 2]
-                .map(|()| attache_guardrails::Judge::standing(self.guardrails.functions())),
+                .map(|()| attache_guardrails::Judge::of_current_state(self.guardrails.functions())),
         }
     }
 
@@ -147,7 +147,7 @@ impl<'a> Case<'a> {
     /// The guardrails that the change of one object from a state breaks elsewhere.
     fn broken_by(&self, from: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
         self.guardrails.changed(&GuardedChange {
-            elsewhere_than: Some(self.objects),
+            excluded_targets: Some(self.objects),
             ..GuardedChange::offline([from, self.after], key, self.today)
         })
     }
@@ -199,15 +199,15 @@ impl<'a> Judge<'a> {
         let [now, earlier] = &mut self.guards;
         let guarded = |guard: &mut attache_guardrails::Judge<'a>, resolver: &mut Resolver<'a>| {
             let results = guard.of_target(resolver, case.guardrails, key, case.today);
-            let mut findings = standing_findings(key, &results);
+            let mut findings = current_findings(key, &results);
             findings.extend(
                 case.guardrails
                     .annotated(resolver.snapshot(), key, case.today),
             );
             findings
         };
-        let mut findings = all(&mut self.is, key, case.unseen);
-        findings.extend(guarded(now, &mut self.is));
+        let mut findings = all(&mut self.resolver_after, key, case.unvalidated);
+        findings.extend(guarded(now, &mut self.resolver_after));
         let is_policy = case.after.policy(key).is_some();
         let is_old = case.before.is_some_and(|before| before.get(key).is_some());
         findings.retain(|finding| match finding.code {
@@ -222,14 +222,14 @@ impl<'a> Judge<'a> {
         });
         let mut findings = case.judged(key, findings);
         let refuses = |finding: &Finding| finding.severity == Severity::Deny;
-        if let Some(was) = self.was.as_mut().filter(|_| is_old)
+        if let Some(resolver_before) = self.resolver_before.as_mut().filter(|_| is_old)
             && findings.iter().any(refuses)
         {
-            let mut had = all(was, key, case.unseen);
-            had.extend(guarded(earlier, was));
+            let mut findings_before = all(resolver_before, key, case.unvalidated);
+            findings_before.extend(guarded(earlier, resolver_before));
             for finding in findings.iter_mut().filter(|finding| refuses(finding)) {
                 let known = |f: &Finding| f.code == finding.code && f.subject == finding.subject;
-                if had.iter().any(known) {
+                if findings_before.iter().any(known) {
                     finding.warn();
                 }
             }
@@ -239,9 +239,9 @@ impl<'a> Judge<'a> {
     }
 }
 
-fn all(resolver: &mut Resolver<'_>, key: &ObjectKey, unseen: bool) -> Vec<Finding> {
+fn all(resolver: &mut Resolver<'_>, key: &ObjectKey, unvalidated: bool) -> Vec<Finding> {
     let mut findings = inspect(resolver, key);
-    let policy = resolver.snapshot().policy(key).filter(|_| unseen);
+    let policy = resolver.snapshot().policy(key).filter(|_| unvalidated);
     let form = policy.map(|policy| form(policy)).unwrap_or_default();
     // A name of the wrong type counts as missing too; the first finding is enough.
     findings.retain(|finding| {

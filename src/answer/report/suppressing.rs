@@ -67,6 +67,6 @@ pub fn annotation_faults(snapshot: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
 fn suppressions_of(snapshot: &Snapshot, key: &ObjectKey) -> Suppressions {
     let object = snapshot.get(key);
     object.map_or_else(Suppressions::default, |object| {
-        Suppressions::of(key, &object.meta.annotations)
+        Suppressions::parse(key, &object.meta.annotations)
     })
 }

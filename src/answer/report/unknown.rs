@@ -104,7 +104,7 @@ fn guardrail(kind: &GroupKind) -> Option<GroupKind> {
     (is_ours && is_near && *kind != meant).then_some(meant)
 }
 
-/// That an apiVersion is a group without a version, if it is.
+/// The message that an apiVersion is a group without a version, if it is one.
 fn group_without_version(snapshot: &Snapshot, key: &ObjectKey) -> Option<String> {
     let version = snapshot.get(key)?.meta.version.as_deref()?;
     let is_group = key.gk.group.is_empty() && version.contains('.');

@@ -75,7 +75,7 @@ impl Fetch {
         let api: Api<RawObject> = Api::all_with(self.client.clone(), &kind.resource);
         let list = api.list(&ListParams::default()).await;
         list.map(|list| list.items)
-            .map_err(|error| ApiError::of(&error))
+            .map_err(|error| ApiError::classify(&error))
     }
 
     /// The JSON of one object; `None` if it does not exist.
@@ -111,7 +111,7 @@ impl Fetch {
                     .map(Some)
                     .map_err(|why| ApiError::Failed(why.to_string()))
             }
-            Err(error) => match ApiError::of(&error) {
+            Err(error) => match ApiError::classify(&error) {
                 // Discovery says that the kind is served, so 404 means that the object does not exist.
                 ApiError::NotServed => Ok(None),
                 trouble => Err(trouble),
@@ -137,7 +137,7 @@ pub(in crate::cache) async fn text(
     let request = request.map_err(|error| ApiError::Failed(error.to_string()))?;
     match client.request_text(request).await {
         Ok(text) => Ok(Some(text)),
-        Err(error) => match ApiError::of(&error) {
+        Err(error) => match ApiError::classify(&error) {
             ApiError::NotServed => Ok(None),
             trouble => Err(trouble),
         },
@@ -165,7 +165,7 @@ pub(in crate::cache) async fn pages(
                 (list.objects, list.odd) = (Vec::new(), Vec::new());
                 continue;
             }
-            Err(error) => return Err(ApiError::of(&error)),
+            Err(error) => return Err(ApiError::classify(&error)),
         };
         for mut raw in page.items {
             match raw.to_interned(gk, &mut interner) {

@@ -29,7 +29,7 @@ pub(super) struct Head<'a> {
 
 /// The list that contains an object.
 #[derive(Default)]
-pub(super) struct Inside<'a> {
+pub(super) struct ContainingList<'a> {
     /// The index of the object in it.
     pub(super) items: Vec<usize>,
     /// The version and kind of items that leave them out.

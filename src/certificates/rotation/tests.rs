@@ -28,7 +28,7 @@ fn after(seconds: i64) -> Timestamp {
 
 /// A Secret, a webhook configuration, and what each replica serves.
 #[derive(Default)]
-struct World {
+struct FakeCluster {
     secret: Option<Stored>,
     bundle: String,
     served: [Option<Stored>; 2],
@@ -36,7 +36,7 @@ struct World {
     written: Vec<&'static str>,
 }
 
-impl World {
+impl FakeCluster {
     /// Does the work of one replica at one time: takes the next step, and serves the Secret.
     fn look(&mut self, which: usize, now: Timestamp) {
         let rotation = rotation();
@@ -61,40 +61,44 @@ impl World {
     }
 
     fn settled() -> Self {
-        let mut world = Self::default();
+        let mut cluster = Self::default();
         for which in [0, 1] {
-            world.look(which, start());
+            cluster.look(which, start());
         }
-        world
+        cluster
     }
 }
 
 #[test]
 fn no_call_fails_over_ten_lives_though_one_replica_is_slow() {
-    let mut world = World::settled();
-    let first = world.secret.clone().unwrap();
+    let mut cluster = FakeCluster::settled();
+    let first = cluster.secret.clone().unwrap();
     let life = i64::try_from(LIFE.as_secs()).unwrap();
     for second in (0..10 * life).step_by(50) {
-        world.look(0, after(second));
+        cluster.look(0, after(second));
         // The second looks ten times less often, and its clock is a minute late.
         if second % 500 == 0 {
-            world.look(1, after(second - 60));
+            cluster.look(1, after(second - 60));
         }
-        assert_eq!(world.trusts(after(second)), [true, true], "{second}");
+        assert_eq!(cluster.trusts(after(second)), [true, true], "{second}");
     }
-    let renewed = world.written.iter().filter(|why| why.contains("renewed"));
-    assert!((14..=15).contains(&renewed.count()), "{:?}", world.written);
-    let last = world.secret.unwrap();
+    let renewed = cluster.written.iter().filter(|why| why.contains("renewed"));
+    assert!(
+        (14..=15).contains(&renewed.count()),
+        "{:?}",
+        cluster.written
+    );
+    let last = cluster.secret.unwrap();
     assert!(last.pair != first.pair && !contains(&last.ca, &first.ca));
 }
 
 #[test]
 fn the_next_pair_waits_for_every_configuration() {
-    let mut world = World::settled();
-    let before = world.bundle.clone();
+    let mut cluster = FakeCluster::settled();
+    let before = cluster.bundle.clone();
     let due = after(2100);
-    world.look(0, due);
-    let next = world.secret.clone().unwrap();
+    cluster.look(0, due);
+    let next = cluster.secret.clone().unwrap();
     assert!(next.next.is_some());
     let later = due + SignedDuration::from_secs(600);
     let step = |published: &[String]| rotation().step(Some(&next), None, published, later);
@@ -112,8 +116,8 @@ fn the_next_pair_waits_for_every_configuration() {
 
 #[test]
 fn a_secret_that_is_deleted_or_broken_gets_what_is_served() {
-    let world = World::settled();
-    let served = world.secret.clone().unwrap();
+    let cluster = FakeCluster::settled();
+    let served = cluster.secret.clone().unwrap();
     let broken: [fn(&mut Stored); 5] = [
         |stored| stored.pair.key.clear(),
         |stored| stored.pair.cert = "-----BEGIN CERTIFICATE-----\nAAAA\n".to_owned(),
@@ -178,9 +182,9 @@ fn certificates_of_others_stay_trusted_for_an_hour() {
 
 #[test]
 fn what_is_written_is_read_as_it_was() {
-    let mut world = World::settled();
-    world.look(0, after(2100));
-    let stored = world.secret.unwrap();
+    let mut cluster = FakeCluster::settled();
+    cluster.look(0, after(2100));
+    let stored = cluster.secret.unwrap();
     assert!(stored.next.is_some());
     assert!(Stored::read(&stored.data()) == Some(stored.clone()));
     for key in ["ca.crt", "tls.crt", "tls.key"] {

@@ -10,9 +10,9 @@ use super::super::Failure;
 use super::super::state::View;
 use super::super::written_guardrails::{self, Applied};
 use super::{Args, requests};
-use crate::cache::directory::{Double, Links, Loaded};
+use crate::cache::directory::{Duplicate, Links, Loaded};
 use crate::cache::files;
-use crate::cache::lists::{Missing, Wants};
+use crate::cache::lists::{Missing, ReadScope};
 use crate::cache::manifest::{Manifests, Origin, Problem};
 use crate::cache::repository::{self, Repository};
 use crate::cache::skipped::Skipped;
@@ -50,7 +50,7 @@ pub(super) struct Input {
     /// Objects that are in no file: controllers generate them from others.
     pub(super) generated: BTreeSet<ObjectKey>,
     /// Objects that are defined twice.
-    pub(super) doubles: Vec<Double>,
+    pub(super) duplicates: Vec<Duplicate>,
     /// Files, or parts of them, that could not be used.
     pub(super) problems: Vec<Problem>,
     /// Files and documents that are not manifests.
@@ -130,7 +130,7 @@ impl Input {
         let namespace = opened.namespace.clone();
         let stored = opened.guardrails();
         let common = common.with_guardrails(stored.iter().map(AsRef::as_ref));
-        let mut view = opened.view(&Wants::Everything);
+        let mut view = opened.view(&ReadScope::Everything);
         if args.has_no_manifests() {
             return Ok(vec![
                 common.of_cluster(view, args.scope.namespace.as_deref()),
@@ -140,7 +140,7 @@ impl Input {
         view.say_what_is_missing();
         Ok(each(&|mut manifests| {
             let skipped = std::mem::take(&mut manifests.skipped);
-            let applied = Applied::of(&common.guardrails, &manifests);
+            let applied = Applied::from_manifests(&common.guardrails, &manifests);
             let guarded = common.guarded(&manifests);
             let loaded = view.with(manifests, &namespace);
             Self {
@@ -184,7 +184,7 @@ impl Input {
             departures: loaded.departures.into_values().flatten().collect(),
             undated: loaded.undated,
             generated: loaded.generated,
-            doubles: loaded.doubles,
+            duplicates: loaded.duplicates,
             problems: loaded.problems,
             ..self.clone()
         }

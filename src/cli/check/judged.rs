@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use super::super::missing_parts;
 use super::super::progress::Progress;
-use super::super::unseen;
 use super::input::Input;
-use super::places::{Asked, Places, shown, spot};
+use super::places::{Places, PositionQuery, shown, spot};
 use crate::answer::named::KindName;
 use crate::answer::report::{
     Case, Report, ReportedFinding, Spot, Suppressing, annotation_faults, of_file,
 };
-use crate::cache::lists::Unseen;
+use crate::cache::lists::MissingPart;
 use crate::cache::manifest::Problem;
 use crate::cache::parallel::parallel_map;
 use crate::engine::admission::finding::{Code, Finding, Severity};
@@ -31,7 +31,7 @@ pub(super) struct Checked {
 }
 
 /// A finding with its position, and the reason if it is suppressed.
-struct Found {
+struct LocatedFinding {
     finding: Finding,
     spot: Option<Spot>,
     suppressed: Option<String>,
@@ -45,7 +45,7 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
         before: input.before.as_ref(),
         after: &input.after,
         objects: &input.objects,
-        unseen: !input.origins.is_empty(),
+        unvalidated: !input.origins.is_empty(),
         severities: &input.severities,
         guardrails: &input.guardrails,
         today,
@@ -70,7 +70,7 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     let departures = input.departures.iter();
     let departures = departures.chain(&input.on_guardrails);
     let departures = departures.filter_map(|finding| case.weighed(finding.clone()));
-    let mut findings_with_place: Vec<Found> = Vec::new();
+    let mut findings_with_place: Vec<LocatedFinding> = Vec::new();
     let mut suppressing = Suppressing::new(&input.after, today, input.refusals);
     for mut finding in judged.into_iter().chain(order).chain(departures) {
         let suppressed = suppressing.judge(&mut finding);
@@ -78,7 +78,7 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
         if suppressed.is_none() && raised {
             finding.severity = Severity::Deny;
         }
-        findings_with_place.push(Found {
+        findings_with_place.push(LocatedFinding {
             finding,
             spot: None,
             suppressed,
@@ -131,7 +131,7 @@ fn unknown_yet(judged: &[Finding], new: &[Finding], case: &Case<'_>) -> Vec<Find
 /// Policy kinds without a CRD. Empty if CRDs could not be read.
 fn undefined(input: &Input) -> Vec<KindName> {
     let mut missing = input.missing.iter();
-    if missing.any(|missing| matches!(missing.what, Unseen::Definitions(_))) {
+    if missing.any(|missing| matches!(missing.what, MissingPart::Definitions(_))) {
         return Vec::new();
     }
     input.after.undefined_kinds().map(KindName::from).collect()
@@ -157,15 +157,15 @@ fn order<'a>(judged: &'a [Finding], input: &'a Input) -> impl Iterator<Item = Fi
 }
 
 /// Findings on the annotations that suppress findings.
-fn annotations(input: &Input, case: &Case<'_>) -> Vec<Found> {
+fn annotations(input: &Input, case: &Case<'_>) -> Vec<LocatedFinding> {
     let objects = input.objects.iter();
     let faults = objects.flat_map(|key| annotation_faults(&input.after, key));
     let weighed = faults.filter_map(|finding| case.weighed(finding));
-    weighed.map(Found::from).collect()
+    weighed.map(LocatedFinding::from).collect()
 }
 
 /// Findings on files, and on parts of a cluster that could not be read.
-fn files(input: &Input, case: &Case<'_>) -> Vec<Found> {
+fn files(input: &Input, case: &Case<'_>) -> Vec<LocatedFinding> {
     let problems = input.problems.iter().map(|problem| {
         let spot = Spot {
             file: shown(&problem.file),
@@ -174,7 +174,7 @@ fn files(input: &Input, case: &Case<'_>) -> Vec<Found> {
         };
         (unreadable(problem, input), Some(spot))
     });
-    let doubles = input.doubles.iter().map(|double| {
+    let duplicates = input.duplicates.iter().map(|double| {
         let spot = spot(&double.first);
         let message = format!(
             "also defined at {}:{}; the last definition wins",
@@ -190,14 +190,14 @@ fn files(input: &Input, case: &Case<'_>) -> Vec<Found> {
         .policy_kinds()
         .filter(|gk| input.after.knows(gk));
     let known: Vec<GroupKind> = known.cloned().collect();
-    let unseen = unseen::lines(&input.missing, &known);
-    let missing = unseen.into_iter().map(|line| {
+    let lines = missing_parts::lines(&input.missing, &known);
+    let missing = lines.into_iter().map(|line| {
         let finding = of_file(Code::Unverified, line.clone()).about(line);
         (finding, None)
     });
-    let findings = problems.chain(doubles).chain(missing);
+    let findings = problems.chain(duplicates).chain(missing);
     let weighed = findings.filter_map(|(finding, spot)| Some((case.weighed(finding)?, spot)));
-    let judged = weighed.map(|(finding, spot)| Found {
+    let judged = weighed.map(|(finding, spot)| LocatedFinding {
         finding,
         spot,
         suppressed: None,
@@ -230,12 +230,12 @@ fn unreadable(problem: &Problem, input: &Input) -> Finding {
 }
 
 /// Finds the line of each finding on an object.
-fn place(judged: &mut [Found], input: &Input) {
+fn place(judged: &mut [LocatedFinding], input: &Input) {
     let mut places = Places::new(input.stdin.as_deref());
     let open = judged.iter().enumerate().filter(|(_, f)| f.spot.is_none());
-    for (i, Found { finding, .. }) in open {
+    for (i, LocatedFinding { finding, .. }) in open {
         if let Some(origin) = input.origins.get(&finding.object) {
-            places.ask(Asked {
+            places.ask(PositionQuery {
                 index: i,
                 origin,
                 field: finding.field.as_ref().map(|field| &*field.0),
@@ -249,7 +249,7 @@ fn place(judged: &mut [Found], input: &Input) {
     }
 }
 
-impl From<Finding> for Found {
+impl From<Finding> for LocatedFinding {
     fn from(finding: Finding) -> Self {
         Self {
             finding,

@@ -28,11 +28,11 @@ pub(in super::super) struct OfChange<'a> {
     /// Those that are written as objects, as far as they are known.
     pub(in super::super) stored: &'a [Box<RawValue>],
     /// The objects of the change.
-    pub(in super::super) what: What<'a>,
+    pub(in super::super) what: ChangedObjects<'a>,
 }
 
 /// The objects of a change.
-pub(in super::super) enum What<'a> {
+pub(in super::super) enum ChangedObjects<'a> {
     /// These are applied.
     Applied {
         /// The objects, as they are written.
@@ -72,14 +72,14 @@ impl Input {
             ..Self::default()
         };
         match what {
-            What::Applied {
+            ChangedObjects::Applied {
                 mut manifests,
                 text,
                 loaded,
             } => {
                 let skipped = std::mem::take(&mut manifests.skipped);
                 let guarded = common.guarded(&manifests);
-                let applied = Applied::of(guardrails, &manifests);
+                let applied = Applied::from_manifests(guardrails, &manifests);
                 Self {
                     skipped,
                     on_applied_guardrails: applied.findings(stored, &loaded.snapshot),
@@ -87,7 +87,7 @@ impl Input {
                     ..guarded.of_files(*loaded, Some(view))
                 }
             }
-            What::Deleted { objects, after } => Self {
+            ChangedObjects::Deleted { objects, after } => Self {
                 before: Some(view.snapshot.clone()),
                 rerouted: requests::of_deleted(view, &after, &objects),
                 after: *after,

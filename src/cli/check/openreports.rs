@@ -4,7 +4,7 @@ use super::super::Failure;
 use super::Args;
 use super::input::Input;
 use crate::answer::openreports::{Api, PolicyNames, Reports};
-use crate::answer::report::Standing;
+use crate::answer::report::CurrentFindings;
 use crate::engine::admission::finding::Severity;
 use crate::today::today;
 
@@ -18,16 +18,16 @@ pub(super) fn text(args: &Args, inputs: &[Input]) -> Result<String, Failure> {
     }
     let mut text = String::new();
     for input in inputs {
-        let standing = Standing {
+        let current_findings = CurrentFindings {
             snapshot: &input.after,
             severities: &input.severities,
             guardrails: &input.guardrails,
-            unseen: !input.origins.is_empty(),
+            unvalidated: !input.origins.is_empty(),
             refusals: input.refusals,
             today: today(),
         };
         let mut reports = Reports::new(&input.after, PolicyNames::Own, input.levels.clone());
-        standing.each(
+        current_findings.each(
             || (),
             |mut finding| {
                 if finding.may_refuse && input.of_closed_set.contains(&finding.code) {

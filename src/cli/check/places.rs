@@ -11,7 +11,7 @@ use crate::cache::position::Outline;
 
 /// A position to look up.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct PositionQuery<'a> {
     /// The index of the finding.
     pub(super) index: usize,
     /// The object's position.
@@ -23,7 +23,7 @@ pub(super) struct Asked<'a> {
 /// The positions to look up, by file.
 pub(super) struct Places<'a> {
     stdin: Option<&'a str>,
-    files: BTreeMap<&'a str, Vec<Asked<'a>>>,
+    files: BTreeMap<&'a str, Vec<PositionQuery<'a>>>,
 }
 
 // === impl Places ===
@@ -38,7 +38,7 @@ impl<'a> Places<'a> {
     }
 
     /// Adds a position to look up.
-    pub(super) fn ask(&mut self, asked: Asked<'a>) {
+    pub(super) fn ask(&mut self, asked: PositionQuery<'a>) {
         self.files
             .entry(&asked.origin.file)
             .or_default()
@@ -48,7 +48,7 @@ impl<'a> Places<'a> {
     /// Looks up all positions.
     pub(super) fn answers(self) -> Vec<(usize, Spot)> {
         let stdin = self.stdin;
-        let mut files: Vec<(&str, Vec<Asked<'_>>)> = self.files.into_iter().collect();
+        let mut files: Vec<(&str, Vec<PositionQuery<'_>>)> = self.files.into_iter().collect();
         for (_, asked) in &mut files {
             asked.sort_by_key(|asked| asked.origin.line);
         }
@@ -61,9 +61,9 @@ impl<'a> Places<'a> {
     }
 }
 
-fn of_one_file(file: &str, asked: &[Asked<'_>], stdin: Option<&str>) -> Vec<(usize, Spot)> {
+fn of_one_file(file: &str, asked: &[PositionQuery<'_>], stdin: Option<&str>) -> Vec<(usize, Spot)> {
     // The start of an object is already known unless it is in a list.
-    let deep = |asked: &Asked<'_>| asked.field.is_some() || !asked.origin.items.is_empty();
+    let deep = |asked: &PositionQuery<'_>| asked.field.is_some() || !asked.origin.items.is_empty();
     let read = match stdin {
         _ if !asked.iter().any(deep) => None,
         Some(text) if file == STDIN => Some(text.to_owned()),

@@ -7,14 +7,14 @@ use super::super::Failure;
 use super::super::check;
 use super::super::cluster;
 use super::super::impact::usable;
+use super::super::missing_parts;
 use super::super::names::Names;
 use super::super::state::{State, View};
-use super::super::unseen;
 use super::source::{Revision, Source};
 use super::{Args, definitions};
 use crate::cache::directory::Loaded;
 use crate::cache::git::{self, Checkout};
-use crate::cache::lists::{Missing, Unseen, Wants};
+use crate::cache::lists::{Missing, MissingPart, ReadScope};
 use crate::cache::manifest::Manifests;
 use crate::cache::{files, repository};
 use crate::config::{Configuration, builtin};
@@ -33,7 +33,7 @@ pub(super) struct Read {
 }
 
 /// Files that are found, but not evaluated yet.
-struct Found {
+struct StateToCompare {
     source: Source,
     name: String,
     /// The file or directory; `None` for a cluster and the standard input.
@@ -47,7 +47,7 @@ struct Found {
 /// If a state does not exist, has no objects, or cannot be read as a whole.
 pub(super) fn read(sources: [Source; 2], args: &Args) -> Result<[Read; 2], Failure> {
     let [one, other] = sources;
-    let (one, other) = (Found::of(one)?, Found::of(other)?);
+    let (one, other) = (StateToCompare::find(one)?, StateToCompare::find(other)?);
     let (file, other_file) = (one.configuration(args), other.configuration(args));
     // Facts about policy kinds hold for both states, unless each has its own.
     let config = |own: &Option<PathBuf>, others: &Option<PathBuf>| {
@@ -91,13 +91,13 @@ pub(super) fn read(sources: [Source; 2], args: &Args) -> Result<[Read; 2], Failu
 pub(super) fn say_what_is_missing(states: [&Read; 2]) {
     let mut reported = BTreeSet::new();
     for read in states {
-        for line in read.view.unseen() {
+        for line in read.view.missing_lines() {
             reported.insert(format!("{}: {line}", read.name));
         }
         // In a cluster every object has its CRD.
         if !read.view.origins.is_empty() {
             let kinds: Vec<&GroupKind> = read.view.snapshot.undefined_kinds().collect();
-            reported.extend(unseen::undefined(&kinds));
+            reported.extend(missing_parts::undefined(&kinds));
         }
     }
     for line in reported {
@@ -105,10 +105,10 @@ pub(super) fn say_what_is_missing(states: [&Read; 2]) {
     }
 }
 
-// === impl Found ===
+// === impl StateToCompare ===
 
-impl Found {
-    fn of(source: Source) -> Result<Self, Failure> {
+impl StateToCompare {
+    fn find(source: Source) -> Result<Self, Failure> {
         let name = source.name();
         let (path, checkout) = match &source {
             Source::Stdin | Source::Cluster(_) => (None, None),
@@ -228,7 +228,7 @@ fn of_cluster(
         name: name.to_owned(),
         namespace: opened.namespace.clone(),
         names: opened.names.clone(),
-        view: opened.view(&Wants::Everything),
+        view: opened.view(&ReadScope::Everything),
     })
 }
 
@@ -262,22 +262,22 @@ impl Read {
         for Missing { what, why } in &self.view.missing {
             let why = why.to_string();
             match what {
-                Unseen::GatewayApi => {}
-                Unseen::Kind(gk) => {
+                MissingPart::GatewayApi => {}
+                MissingPart::Kind(gk) => {
                     hidden.insert(gk.clone(), why);
                 }
-                Unseen::Elsewhere(namespace, gk) => {
+                MissingPart::Elsewhere(namespace, gk) => {
                     let why = format!("only those in namespace {namespace} are known: {why}");
                     hidden.insert(gk.clone(), why);
                 }
-                Unseen::Object(key) => {
+                MissingPart::Object(key) => {
                     hidden.insert(key.gk.clone(), format!("{key}: {why}"));
                 }
-                Unseen::Definitions(kinds) => {
+                MissingPart::Definitions(kinds) => {
                     let reason = format!("their CRDs cannot be listed: {why}");
                     hidden.extend(kinds.iter().map(|gk| (gk.clone(), reason.clone())));
                 }
-                Unseen::Definition(name) => {
+                MissingPart::Definition(name) => {
                     let of_group = |gk: &&GroupKind| {
                         let group = name.split_once('.').map(|(_, group)| group);
                         group == Some(&*gk.group)

@@ -10,12 +10,12 @@ use super::policies::{Form, lines};
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
 use super::text::{paragraph, side_by_side};
-use super::values::{Shown, shown};
+use super::values::{FormattedValue, shown};
 use crate::answer::Named;
 use crate::answer::description::{Description, OfKind, OfTarget, OfWorkload, PolicyOnObject};
 use crate::answer::effective::Effective;
 use crate::answer::policies::Policies;
-use crate::answer::problems::What;
+use crate::answer::problems::ProblemSubject;
 use crate::answer::state::PolicyState;
 use crate::engine::model::object::section_noun;
 
@@ -56,7 +56,7 @@ fn kind(about: &OfKind, style: Style, now: Timestamp) -> String {
         wide: false,
         headings: true,
     };
-    let listed = Policies::of(about.policies.clone());
+    let listed = Policies::new(about.policies.clone());
     if listed.policies.is_empty() {
         text.push_str("\nThere are no policies of this kind.\n");
     } else {
@@ -75,9 +75,9 @@ fn target(about: &OfTarget, style: Style, only: bool) -> String {
             text.push_str(&verdict::listeners(overview, style));
         }
     }
-    let shown = |standing: &&PolicyOnObject| !only || verdict::is_wrong(standing);
-    let standings: Vec<&PolicyOnObject> = about.policies.iter().filter(shown).collect();
-    if only && standings.is_empty() {
+    let shown = |policy_state: &&PolicyOnObject| !only || verdict::is_wrong(policy_state);
+    let policies: Vec<&PolicyOnObject> = about.policies.iter().filter(shown).collect();
+    if only && policies.is_empty() {
         return text;
     }
     if about.policies.is_empty() && about.overview.is_some() {
@@ -90,20 +90,24 @@ fn target(about: &OfTarget, style: Style, only: bool) -> String {
         let mut table = Table::new(&["POLICY", "", "FROM", "STATE", "STRATEGY", "REASON"])
             .sentences(&["REASON"])
             .dropping(&["STRATEGY"]);
-        for standing in standings {
-            let policy = &standing.policy.0.object;
+        for policy_state in policies {
+            let policy = &policy_state.policy.0.object;
             let [state, reason] = phrases::state(
-                &standing.policy,
-                standing.state,
-                &standing.by,
-                standing.reason.as_deref(),
+                &policy_state.policy,
+                policy_state.state,
+                &policy_state.by,
+                policy_state.reason.as_deref(),
             );
             table.row([
                 (&*policy.gk.kind).into(),
                 policy.path().into(),
-                phrases::seen_from(&about.object, &standing.target).into(),
+                phrases::seen_from(&about.object, &policy_state.target).into(),
                 state,
-                standing.written_strategy.as_deref().unwrap_or("-").into(),
+                policy_state
+                    .written_strategy
+                    .as_deref()
+                    .unwrap_or("-")
+                    .into(),
                 reason,
             ]);
         }
@@ -114,7 +118,7 @@ fn target(about: &OfTarget, style: Style, only: bool) -> String {
         return text;
     }
     let caveats = about.policies.iter();
-    let caveats = caveats.map(|standing| (&standing.policy, &standing.caveats));
+    let caveats = caveats.map(|policy_state| (&policy_state.policy, &policy_state.caveats));
     text.push_str(&phrases::caveats(caveats, style, ""));
     if about.overview.is_some() {
         text.push_str(&by_route::show(about, style));
@@ -131,16 +135,16 @@ fn backends(about: &OfTarget, style: Style) -> String {
     let mut table =
         Table::new(&["BACKEND", "POLICY", "", "STATE", "REASON"]).sentences(&["REASON"]);
     for backend in &about.backends {
-        for standing in &backend.policies {
-            let policy = &standing.policy.0.object;
+        for policy_state in &backend.policies {
+            let policy = &policy_state.policy.0.object;
             let [state, reason] = phrases::state(
-                &standing.policy,
-                standing.state,
-                &standing.by,
-                standing.reason.as_deref(),
+                &policy_state.policy,
+                policy_state.state,
+                &policy_state.by,
+                policy_state.reason.as_deref(),
             );
             table.row([
-                standing.target.0.to_string().into(),
+                policy_state.target.0.to_string().into(),
                 (&*policy.gk.kind).into(),
                 policy.path().into(),
                 state,
@@ -196,7 +200,7 @@ fn heading(about: &OfTarget, style: Style) -> String {
     }
     let reasoned = |parent: &&Named| {
         let mut problems = about.problems.iter();
-        !problems.any(|p| p.what == What::Parent && p.object.0.object == parent.0.object)
+        !problems.any(|p| p.what == ProblemSubject::Parent && p.object.0.object == parent.0.object)
     };
     let unexplained: Vec<&Named> = about.not_attached_to.iter().filter(reasoned).collect();
     if !unexplained.is_empty() {
@@ -302,7 +306,7 @@ pub(crate) fn settings(about: &OfTarget, effective: &Effective, style: Style) ->
             cell,
             Cell::toned(from, Tone::Faint),
         ]);
-        table.below(value.into_iter().flat_map(Shown::below));
+        table.below(value.into_iter().flat_map(FormattedValue::below));
     }
     table.show(style, "  ")
 }

@@ -7,7 +7,7 @@ use super::kind_names::Kinds;
 use super::markdown::{Comment, text as plain};
 use super::style::{Style, Tone};
 use crate::answer::difference::Difference;
-use crate::answer::impact::What;
+use crate::answer::impact::TargetChange;
 use crate::answer::named::Named;
 use crate::engine::model::ids::ObjectKey;
 
@@ -125,7 +125,7 @@ fn headline(difference: &Difference, kinds: &Kinds) -> String {
     if difference.is_empty() {
         return "The same settings are in force in A and in B.".to_owned();
     }
-    let objects_with = |what: What| -> BTreeSet<ObjectKey> {
+    let objects_with = |what: TargetChange| -> BTreeSet<ObjectKey> {
         let changes = difference
             .changes
             .iter()
@@ -134,9 +134,12 @@ fn headline(difference: &Difference, kinds: &Kinds) -> String {
             .map(|change| change.object.0.object.clone())
             .collect()
     };
-    let changed = objects_with(What::Changed);
+    let changed = objects_with(TargetChange::Changed);
     // An object that differs on some paths counts once, even if it has others in one state only.
-    let (mut added, mut removed) = (objects_with(What::Added), objects_with(What::Removed));
+    let (mut added, mut removed) = (
+        objects_with(TargetChange::Added),
+        objects_with(TargetChange::Removed),
+    );
     added.retain(|object| !changed.contains(object));
     removed.retain(|object| !changed.contains(object) && !added.contains(object));
     let parts = [

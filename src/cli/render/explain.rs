@@ -97,7 +97,7 @@ fn request(asked: &Asked) -> String {
 /// One path: listener, route and rule, backends.
 fn step_text(step: &Step, style: Style) -> String {
     let mut table = Table::new(&[]);
-    entrance(&step.entered_at, &mut table);
+    entry_point(&step.entered_at, &mut table);
     for Named(rule) in &step.delegated_by {
         let route = rule.object.to_string();
         table.row([
@@ -175,10 +175,10 @@ fn step_text(step: &Step, style: Style) -> String {
     text
 }
 
-fn entrance(entrance: &EnteredAt, table: &mut Table) {
-    if let Some(Named(service)) = &entrance.service {
+fn entry_point(entry_point: &EnteredAt, table: &mut Table) {
+    if let Some(Named(service)) = &entry_point.service {
         let port = service.section.as_deref();
-        let from = entrance.consumer.as_deref();
+        let from = entry_point.consumer.as_deref();
         table.row([
             "Service".into(),
             service.object.path().into(),
@@ -190,7 +190,9 @@ fn entrance(entrance: &EnteredAt, table: &mut Table) {
                 .into(),
         ]);
     }
-    if let (Some(Named(gateway)), Some(Named(listener))) = (&entrance.gateway, &entrance.listener) {
+    if let (Some(Named(gateway)), Some(Named(listener))) =
+        (&entry_point.gateway, &entry_point.listener)
+    {
         let name = listener.section.as_deref().unwrap_or_default();
         let owner = if listener.object == gateway.object {
             format!("listener {name}")
@@ -201,19 +203,19 @@ fn entrance(entrance: &EnteredAt, table: &mut Table) {
             "Gateway".into(),
             gateway.object.path().into(),
             owner.into(),
-            format!("{}, {}", socket(entrance), hostname(entrance)).into(),
+            format!("{}, {}", socket(entry_point), hostname(entry_point)).into(),
         ]);
     }
 }
 
-fn socket(entrance: &EnteredAt) -> String {
-    let protocol = entrance.protocol.as_deref().unwrap_or("port");
-    let port = entrance.port.unwrap_or_default();
+fn socket(entry_point: &EnteredAt) -> String {
+    let protocol = entry_point.protocol.as_deref().unwrap_or("port");
+    let port = entry_point.port.unwrap_or_default();
     format!("{protocol} {port}")
 }
 
-fn hostname(entrance: &EnteredAt) -> String {
-    let name = entrance.hostname.as_deref();
+fn hostname(entry_point: &EnteredAt) -> String {
+    let name = entry_point.hostname.as_deref();
     name.map_or_else(
         || "any hostname".to_owned(),
         |name| format!("hostname {name}"),

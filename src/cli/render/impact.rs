@@ -6,7 +6,7 @@ use super::kind_names::Kinds;
 use super::style::{Style, Tone};
 use super::table::{Cell, Table};
 use super::text::paragraph;
-use crate::answer::impact::{Failing, Impact, LostProtection, NoEffect, Traffic, What};
+use crate::answer::impact::{Failing, Impact, LostProtection, NoEffect, TargetChange, Traffic};
 use crate::answer::named::Named;
 use crate::engine::model::ids::ObjectKey;
 use crate::engine::model::wording;
@@ -281,7 +281,7 @@ pub(super) fn line(style: Style, tone: Tone, text: &str) -> String {
 fn headline(impact: &Impact, kinds: &Kinds) -> String {
     let subject = subject(impact, kinds);
     let is_whole = impact.deleted_with > 0;
-    let objects_with = |what: What| -> BTreeSet<ObjectKey> {
+    let objects_with = |what: TargetChange| -> BTreeSet<ObjectKey> {
         let changes = impact.changes.iter().filter(|change| change.change == what);
         let changes = changes.filter(|change| !(is_whole && change.is_gone));
         changes
@@ -296,9 +296,12 @@ fn headline(impact: &Impact, kinds: &Kinds) -> String {
         };
         return format!("{subject} changes {what}: {}.", idle.reason);
     }
-    let changed = objects_with(What::Changed);
+    let changed = objects_with(TargetChange::Changed);
     // An object that changes on some paths counts as changed, even if it gains or loses others.
-    let (mut added, mut removed) = (objects_with(What::Added), objects_with(What::Removed));
+    let (mut added, mut removed) = (
+        objects_with(TargetChange::Added),
+        objects_with(TargetChange::Removed),
+    );
     added.retain(|object| !changed.contains(object));
     removed.retain(|object| !changed.contains(object));
     let is_more = !impact.traffic.is_empty() || !impact.lost_protection.is_empty();

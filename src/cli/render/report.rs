@@ -1,7 +1,7 @@
 //! Reports in all formats, for people and for programs that run checks.
 
 use crate::answer::report::{Report, ReportedFinding};
-use crate::cli::unseen;
+use crate::cli::missing_parts;
 use crate::engine::model::ids::GroupKind;
 
 pub(crate) mod github;
@@ -15,7 +15,7 @@ mod wrap;
 /// The line about policy kinds without a CRD.
 pub(crate) fn undefined(report: &Report) -> Option<String> {
     let kinds: Vec<&GroupKind> = report.undefined.iter().map(|kind| &kind.0).collect();
-    unseen::undefined(&kinds)
+    missing_parts::undefined(&kinds)
 }
 
 /// `deny`, `warn`, `notice`.

@@ -12,7 +12,7 @@ const IN_A_CELL: usize = 40;
 const LINES: usize = 12;
 
 /// A formatted value.
-pub(crate) enum Shown {
+pub(crate) enum FormattedValue {
     /// In the cell.
     Here(String),
     /// In these lines below the row.
@@ -20,10 +20,10 @@ pub(crate) enum Shown {
 }
 
 /// Formats a value.
-pub(crate) fn shown(value: &Value, style: Style) -> Shown {
+pub(crate) fn shown(value: &Value, style: Style) -> FormattedValue {
     let line = flow(value, IN_A_CELL);
     if !line.ends_with('…') || flow(value, IN_A_CELL + 1) == line {
-        return Shown::Here(line);
+        return FormattedValue::Here(line);
     }
     let text = serde_saphyr::to_string(value).unwrap_or_else(|_| value.to_string());
     let mut lines: Vec<String> = text.trim_end().lines().map(str::to_owned).collect();
@@ -32,12 +32,12 @@ pub(crate) fn shown(value: &Value, style: Style) -> Shown {
         lines.truncate(LINES);
         lines.push(format!("… {more} more lines: --full"));
     }
-    Shown::Below(lines)
+    FormattedValue::Below(lines)
 }
 
-// === impl Shown ===
+// === impl FormattedValue ===
 
-impl Shown {
+impl FormattedValue {
     /// The text of the cell.
     pub(crate) fn cell(&self) -> Cell {
         match self {
@@ -59,13 +59,13 @@ impl Shown {
 mod tests {
     use serde_json::json;
 
-    use super::{Shown, Style, shown};
+    use super::{FormattedValue, Style, shown};
 
     #[test]
     fn a_long_value_is_yaml_below() {
         let shown_value = |value: &serde_json::Value, style| match shown(value, style) {
-            Shown::Here(line) => vec![format!("here: {line}")],
-            Shown::Below(lines) => lines,
+            FormattedValue::Here(line) => vec![format!("here: {line}")],
+            FormattedValue::Below(lines) => lines,
         };
         let providers = json!([{"name": "corp", "issuer": "https://login.example.com"}]);
         assert_eq!(

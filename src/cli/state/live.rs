@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::view::View;
 use crate::cache::api_error::ApiError;
 use crate::cache::guardrails::GuardrailsInUse;
-use crate::cache::lists::Wants;
+use crate::cache::lists::ReadScope;
 use crate::cache::{self, Settings};
 use crate::cli::Failure;
 use crate::cli::cluster::Cluster;
@@ -18,7 +18,7 @@ use crate::metrics::Metrics;
 pub(in crate::cli) struct Live {
     cluster: Cluster,
     rules: Arc<ProfileRules>,
-    wants: Wants,
+    read_scope: ReadScope,
     watched: cache::Cluster,
     /// Kept alive: dropping it stops the watches.
     _rules: tokio::sync::watch::Sender<Arc<ProfileRules>>,
@@ -33,7 +33,7 @@ impl Live {
     pub(in crate::cli) fn start(
         mut cluster: Cluster,
         rules: Arc<ProfileRules>,
-        wants: &Wants,
+        read_scope: &ReadScope,
     ) -> Result<Self, Failure> {
         let (sender, receiver) = tokio::sync::watch::channel(Arc::clone(&rules));
         let metrics = Arc::new(Metrics::new()?);
@@ -43,7 +43,7 @@ impl Live {
         Ok(Self {
             cluster,
             rules,
-            wants: wants.clone(),
+            read_scope: read_scope.clone(),
             watched,
             _rules: sender,
             seen: None,
@@ -68,16 +68,16 @@ impl Live {
     /// Whether the watches have everything that is wanted.
     fn knows(&self, snapshot: &Snapshot) -> bool {
         let sync = &self.watched.sync;
-        let known = match &self.wants {
-            Wants::Everything => true,
-            Wants::Around(keys) => keys.iter().all(|key| snapshot.knows(&key.gk)),
+        let known = match &self.read_scope {
+            ReadScope::Everything => true,
+            ReadScope::Around(keys) => keys.iter().all(|key| snapshot.knows(&key.gk)),
         };
         known && sync.ready() && sync.checks().iter().all(|check| check.ok)
     }
 }
 
 impl Query<View> for Live {
-    fn look(&mut self) -> Result<Option<View>, Failure> {
+    fn poll(&mut self) -> Result<Option<View>, Failure> {
         let snapshot = self.watched.snapshot.load_full();
         if self.knows(&snapshot) {
             let same = self
@@ -85,10 +85,10 @@ impl Query<View> for Live {
                 .as_ref()
                 .is_some_and(|seen| Arc::ptr_eq(seen, &snapshot));
             self.seen = Some(Arc::clone(&snapshot));
-            return Ok((!same).then(|| View::of(Snapshot::clone(&snapshot), &self.rules)));
+            return Ok((!same).then(|| View::complete(Snapshot::clone(&snapshot), &self.rules)));
         }
         self.seen = None;
-        let listed = self.cluster.read(&self.rules, &self.wants);
+        let listed = self.cluster.read(&self.rules, &self.read_scope);
         let away = listed
             .missing
             .iter()

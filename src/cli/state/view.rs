@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::super::unseen;
-use super::say_unseen;
-use crate::cache::directory::{self, Double};
+use super::super::missing_parts;
+use super::say_missing_parts;
+use crate::cache::directory::{self, Duplicate};
 use crate::cache::lists::{Listed, Missing};
 use crate::cache::manifest::{Manifests, Origin, Problem};
-use crate::cli::watch::Seen;
+use crate::cli::watch::WatchedState;
 use crate::engine::admission::verdict::escape;
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
@@ -28,7 +28,7 @@ pub(in super::super) struct View {
     /// Kinds and objects of a cluster that could not be read.
     pub(in super::super) missing: Vec<Missing>,
     /// Objects that the files define more than once.
-    pub(in super::super) doubles: Vec<Double>,
+    pub(in super::super) duplicates: Vec<Duplicate>,
     /// Files, or parts of them, that could not be used.
     pub(in super::super) problems: Vec<Problem>,
     /// The profile rules for policy kinds, without CRDs.
@@ -39,7 +39,7 @@ pub(in super::super) struct View {
 
 impl View {
     /// A complete state.
-    pub(in super::super) fn of(snapshot: Snapshot, rules: &Arc<ProfileRules>) -> Self {
+    pub(in super::super) fn complete(snapshot: Snapshot, rules: &Arc<ProfileRules>) -> Self {
         let listed = Listed {
             snapshot,
             ..Listed::default()
@@ -56,7 +56,7 @@ impl View {
             objects: loaded.objects,
             undated: loaded.undated,
             origins: loaded.origins,
-            doubles: loaded.doubles,
+            duplicates: loaded.duplicates,
             missing: Vec::new(),
             rules,
         }
@@ -70,7 +70,7 @@ impl View {
             undated: BTreeSet::new(),
             origins: BTreeMap::new(),
             missing: listed.missing,
-            doubles: Vec::new(),
+            duplicates: Vec::new(),
             problems: Vec::new(),
             rules: Arc::clone(rules),
         }
@@ -79,7 +79,7 @@ impl View {
     /// Prints to standard error what could not be read or is written twice, so that nobody takes a partial answer for a
     /// complete one.
     pub(in super::super) fn say_what_is_missing(&self) {
-        say_unseen(&self.unseen());
+        say_missing_parts(&self.missing_lines());
     }
 
     /// Prints to standard error the policy kinds without a CRD among the files. In a cluster every object has its CRD.
@@ -87,7 +87,7 @@ impl View {
         let is_of_files = !self.origins.is_empty();
         let kinds = self.snapshot.undefined_kinds().filter(|_| is_of_files);
         let kinds: Vec<&GroupKind> = kinds.collect();
-        say_unseen(unseen::undefined(&kinds).as_slice());
+        say_missing_parts(missing_parts::undefined(&kinds).as_slice());
     }
 
     /// Checks that an object exists or is known not to exist.
@@ -98,11 +98,11 @@ impl View {
         if self.snapshot.get(key).is_some() || self.snapshot.lacks(key) {
             return Ok(());
         }
-        unseen::why_not(&self.missing, key).map_or(Ok(()), Err)
+        missing_parts::why_not(&self.missing, key).map_or(Ok(()), Err)
     }
 
     /// Everything that could not be read or is not part of the answer, one line each.
-    pub(in super::super) fn unseen(&self) -> Vec<String> {
+    pub(in super::super) fn missing_lines(&self) -> Vec<String> {
         let known = |gk: &&GroupKind| self.snapshot.knows(gk);
         let policies = self.snapshot.policy_kinds().filter(known);
         let policies: Vec<GroupKind> = policies.cloned().collect();
@@ -111,8 +111,8 @@ impl View {
             .iter()
             .map(|problem| escape(&problem.to_string()));
         problems
-            .chain(directory::written_twice(&self.doubles))
-            .chain(unseen::lines(&self.missing, &policies))
+            .chain(directory::written_twice(&self.duplicates))
+            .chain(missing_parts::lines(&self.missing, &policies))
             .collect()
     }
 
@@ -126,8 +126,8 @@ impl View {
     }
 }
 
-impl Seen for View {
-    fn unseen(&self) -> Vec<String> {
-        Self::unseen(self)
+impl WatchedState for View {
+    fn missing_lines(&self) -> Vec<String> {
+        Self::missing_lines(self)
     }
 }

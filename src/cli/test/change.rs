@@ -13,7 +13,7 @@ use super::file::{ChangeTest, OneOrMore, User};
 use super::finding::judge;
 use super::outcome::Outcome;
 use super::subject;
-use super::world::{self, World, relative_to};
+use super::test_state::{self, TestState, relative_to};
 use crate::answer::tested::TestFailure;
 use crate::cache::directory::{Links, Loaded};
 use crate::cache::manifest::{Manifest, Manifests, Problem};
@@ -29,7 +29,7 @@ use crate::http::call::Endpoint;
 
 /// The state while the objects of a change are applied.
 struct Applied<'a> {
-    world: &'a World,
+    test_state: &'a TestState,
     user: Option<&'a User>,
     snapshot: Snapshot,
     settings: ReviewSettings,
@@ -39,7 +39,7 @@ struct Applied<'a> {
 }
 
 /// A request to the API server.
-struct Asked<'a> {
+struct ApiRequest<'a> {
     key: &'a ObjectKey,
     api_version: &'a str,
     operation: &'static str,
@@ -48,12 +48,12 @@ struct Asked<'a> {
 }
 
 /// Runs the test, which stands in `file`.
-pub(super) fn run(world: &World, file: &Path, links: Links, test: &ChangeTest) -> Outcome {
+pub(super) fn run(test_state: &TestState, file: &Path, links: Links, test: &ChangeTest) -> Outcome {
     let mut applied = Applied {
-        world,
+        test_state,
         user: test.user.as_ref(),
-        snapshot: world.snapshot.clone(),
-        settings: world.settings.clone(),
+        snapshot: test_state.snapshot.clone(),
+        settings: test_state.settings.clone(),
         written: BTreeMap::new(),
         findings: Vec::new(),
     };
@@ -64,7 +64,7 @@ pub(super) fn run(world: &World, file: &Path, links: Links, test: &ChangeTest) -
         }
     }
     for object in test.delete.iter().flat_map(OneOrMore::all) {
-        let place = subject::named(world, object)?;
+        let place = subject::named(test_state, object)?;
         if place.section.is_some() {
             return Err(format!(
                 "delete: {object}: a section is not deleted by itself; apply the object without it"
@@ -82,7 +82,7 @@ fn manifests(path: &Path, links: Links) -> Result<Vec<Manifest>, TestFailure> {
     if !path.exists() {
         return Err(format!("apply: there is no {shown}").into());
     }
-    let read = world::manifests(&[path.to_owned()], links)?;
+    let read = test_state::manifests(&[path.to_owned()], links)?;
     if let Some(problem) = read.problems.first() {
         return Err(format!("apply: {problem}").into());
     }
@@ -97,21 +97,21 @@ fn manifests(path: &Path, links: Links) -> Result<Vec<Manifest>, TestFailure> {
 impl Applied<'_> {
     /// Asks the webhook about an object, and applies it unless it is refused.
     fn apply(&mut self, mut manifest: Manifest) -> Result<(), TestFailure> {
-        let world = self.world;
-        let key = world::key(&manifest, &world.names, &world.namespace);
+        let test_state = self.test_state;
+        let key = test_state::key(&manifest, &test_state.names, &test_state.namespace);
         let mut object = literal::from_str(manifest.json.get()).map_err(|why| why.to_string())?;
         let old = self.stored(&key)?;
         placed(&mut object, &key, self.created(&key));
-        let mut asked = Asked {
+        let mut asked = ApiRequest {
             key: &key,
             api_version: &manifest.api_version,
             operation: if old.is_some() { "UPDATE" } else { "CREATE" },
             object: Some(object),
             old,
         };
-        let mended = self.ask(&asked, Endpoint::Mutate)?;
+        let mutated = self.ask(&asked, Endpoint::Mutate)?;
         if let Some(object) = &mut asked.object {
-            patch(object, &mended.patch).map_err(|why| why.to_string())?;
+            patch(object, &mutated.patch).map_err(|why| why.to_string())?;
             let text = serde_json::to_string(object).map_err(|why| why.to_string())?;
             manifest.json = RawValue::from_string(text).map_err(|why| why.to_string())?;
         }
@@ -119,7 +119,12 @@ impl Applied<'_> {
         let json = manifest.json.clone();
         let mut one = Manifests::default();
         one.objects.push(manifest);
-        let loaded = Loaded::on(Some(&self.snapshot), one, &world.rules, &world.namespace);
+        let loaded = Loaded::on(
+            Some(&self.snapshot),
+            one,
+            &test_state.rules,
+            &test_state.namespace,
+        );
         let refused: Vec<Problem> = loaded.refused().collect();
         if let Some(problem) = loaded.problems.iter().find(|problem| !problem.foreign) {
             return Err(format!("apply: {problem}").into());
@@ -147,7 +152,7 @@ impl Applied<'_> {
     /// Asks the webhook about the deletion of an object, and deletes it unless that is refused.
     fn delete(&mut self, key: &ObjectKey) -> Result<(), TestFailure> {
         let Some(old) = self.stored(key)? else {
-            return Err(subject::exists(self.world, key)
+            return Err(subject::exists(self.test_state, key)
                 .err()
                 .unwrap_or_else(|| {
                     format!(
@@ -162,7 +167,7 @@ impl Applied<'_> {
             .and_then(Value::as_str)
             .unwrap_or_default()
             .to_owned();
-        let asked = Asked {
+        let asked = ApiRequest {
             key,
             api_version: &api_version,
             operation: "DELETE",
@@ -186,20 +191,20 @@ impl Applied<'_> {
         if !changes_rules {
             return;
         }
-        let world = self.world;
-        let kept = world.written.iter();
+        let test_state = self.test_state;
+        let kept = test_state.written.iter();
         let kept = kept.filter(|(key, _)| !self.written.contains_key(*key));
         let applied = self.written.iter();
         let applied = applied.filter_map(|(key, object)| Some((key, object.as_ref()?)));
         let all = kept.chain(applied).filter(|(key, _)| is_guardrail(&key.gk));
-        self.settings = world.guarded_by(all.map(|(_, object)| &**object));
+        self.settings = test_state.guarded_by(all.map(|(_, object)| &**object));
     }
 
     /// The object as it is stored now.
     fn stored(&self, key: &ObjectKey) -> Result<Option<Value>, TestFailure> {
         let text = match self.written.get(key) {
             Some(applied) => applied.as_ref(),
-            None => self.world.written.get(key),
+            None => self.test_state.written.get(key),
         };
         let Some(text) = text else {
             return Ok(None);
@@ -216,7 +221,7 @@ impl Applied<'_> {
         object.meta.created.map(|created| created.to_string())
     }
 
-    fn ask(&self, asked: &Asked<'_>, endpoint: Endpoint) -> Result<Verdict, TestFailure> {
+    fn ask(&self, asked: &ApiRequest<'_>, endpoint: Endpoint) -> Result<Verdict, TestFailure> {
         let (group, version) = match asked.api_version.split_once('/') {
             Some((group, version)) => (group, version),
             None => ("", asked.api_version),
@@ -240,9 +245,15 @@ impl Applied<'_> {
             },
         });
         let body = serde_json::to_vec(&review).map_err(|why| why.to_string())?;
-        let world = self.world;
-        decide(&self.snapshot, &self.settings, world.today, endpoint, &body)
-            .map_err(|why| why.to_string().into())
+        let test_state = self.test_state;
+        decide(
+            &self.snapshot,
+            &self.settings,
+            test_state.today,
+            endpoint,
+            &body,
+        )
+        .map_err(|why| why.to_string().into())
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::difference::{Differences, agrees, concerned};
 use super::file::{EffectiveTest, ExpectedEffective};
 use super::outcome::Outcome;
-use super::world::World;
+use super::test_state::TestState;
 use super::{out_of_place, subject};
 use crate::answer::description::paths_at;
 use crate::answer::effective::{OnPaths, through};
@@ -19,22 +19,24 @@ use crate::engine::model::ids::{GroupKind, Place};
 use crate::engine::model::literal::Literal;
 
 /// Runs the test.
-pub(super) fn run(world: &World, test: &EffectiveTest) -> Outcome {
-    let kind = subject::policy_kind(world, &test.effective.policy_kind)?;
-    let target = subject::existing(world, &test.target)?;
+pub(super) fn run(test_state: &TestState, test: &EffectiveTest) -> Outcome {
+    let kind = subject::policy_kind(test_state, &test.effective.policy_kind)?;
+    let target = subject::existing(test_state, &test.target)?;
     let via = test.via.as_deref();
-    let via = via.map(|via| subject::existing(world, via)).transpose()?;
-    let mut resolver = Resolver::new(&world.snapshot);
+    let via = via
+        .map(|via| subject::existing(test_state, via))
+        .transpose()?;
+    let mut resolver = Resolver::new(&test_state.snapshot);
     let groups = paths(&mut resolver, &kind, &target, via.as_ref())?;
     let mut notes = BTreeSet::new();
     let mut differences = Differences::default();
     says_something(&test.effective)?;
-    has_fields(world, &kind, &test.effective)?;
+    has_fields(test_state, &kind, &test.effective)?;
     let expected = expected(&test.effective);
     for group in &groups {
         let shown = OnPaths::from((&kind, group));
         let place = place(&shown);
-        notes.extend(caveats(world, group));
+        notes.extend(caveats(test_state, group));
         if shown.incomplete {
             notes.insert(format!(
                 "{place}: the backend does not exist or may not be used"
@@ -84,11 +86,11 @@ fn says_something(test: &ExpectedEffective) -> Result<(), TestFailure> {
 
 /// Refuses settings that must be absent and cannot be there: the CRD does not have them.
 fn has_fields(
-    world: &World,
+    test_state: &TestState,
     kind: &GroupKind,
     test: &ExpectedEffective,
 ) -> Result<(), TestFailure> {
-    let profile = world.snapshot.profile(kind);
+    let profile = test_state.snapshot.profile(kind);
     let schema = profile.and_then(|profile| profile.schemas.last());
     let (Some(schema), Some(Literal(spec))) = (schema, &test.spec) else {
         return Ok(());
@@ -197,14 +199,16 @@ fn place(shown: &OnPaths) -> String {
 
 /// The caveats of the policies in force: behaviour of their controllers that attache does not
 /// model.
-fn caveats(world: &World, group: &PathGroup) -> BTreeSet<String> {
+fn caveats(test_state: &TestState, group: &PathGroup) -> BTreeSet<String> {
     let policies = group.effective.policies();
-    let policies = policies.iter().filter_map(|key| world.snapshot.policy(key));
+    let policies = policies
+        .iter()
+        .filter_map(|key| test_state.snapshot.policy(key));
     policies
         .flat_map(|policy| {
             let name = policy.key().to_string();
             policy
-                .caveats(&world.snapshot)
+                .caveats(&test_state.snapshot)
                 .map(move |caveat| escape(&format!("{name}: {caveat}")))
                 .collect::<Vec<_>>()
         })

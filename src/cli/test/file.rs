@@ -32,9 +32,9 @@ pub(crate) struct TestFile<T = TestCase> {
 #[derive(Clone, Debug, JsonSchema)]
 #[schemars(untagged)]
 pub(crate) enum TestCase {
-    /// What is in force on a target.
+    /// The settings that are in force on a target.
     Effective(EffectiveTest),
-    /// What serves a request.
+    /// The object that serves a request.
     Request(RequestTest),
     /// Whether a change is refused.
     Change(ChangeTest),
@@ -52,7 +52,7 @@ pub(crate) struct EffectiveTest {
     pub(crate) target: String,
     /// Only the paths through this Gateway, listener, route or rule, as `target`. All paths by default.
     pub(crate) via: Option<String>,
-    /// What must be in force, on every path.
+    /// The settings that must be in force, on every path.
     pub(crate) effective: ExpectedEffective,
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct RequestTest {
     pub(crate) name: String,
     /// The request.
     pub(crate) request: RequestFile,
-    /// What serves it, wherever it may arrive: an object, or `none` if nothing serves it.
+    /// The object that serves it, wherever it may arrive, or `none` if nothing serves it.
     pub(crate) takes: Takes,
 }
 
@@ -115,7 +115,7 @@ pub(crate) struct RequestFile {
     pub(crate) from_namespace: Option<String>,
 }
 
-/// What serves a request.
+/// The object that serves a request.
 #[derive(Clone, Debug, JsonSchema)]
 #[schemars(untagged)]
 pub(crate) enum Takes {
@@ -170,7 +170,7 @@ pub(crate) struct ChangeTest {
     pub(crate) apply: Option<OneOrMore>,
     /// Objects that are deleted, after that: `KIND/NAMESPACE/NAME`.
     pub(crate) delete: Option<OneOrMore>,
-    /// Who asks; nobody in particular by default.
+    /// The user who asks; nobody in particular by default.
     #[serde(rename = "as")]
     pub(crate) user: Option<User>,
     /// The refusal that is expected.

@@ -9,16 +9,16 @@ use super::file::GuardrailTest;
 use super::finding::first_of;
 use super::outcome::Outcome;
 use super::subject;
-use super::world::World;
+use super::test_state::TestState;
 use crate::answer::guardrails::Guarded;
 use crate::answer::tested::TestFailure;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::Place;
 
 /// Runs the test.
-pub(super) fn run(world: &World, test: &GuardrailTest) -> Outcome {
+pub(super) fn run(test_state: &TestState, test: &GuardrailTest) -> Outcome {
     let name = &test.guardrail;
-    let all = &world.standing().guardrails;
+    let all = &test_state.guardrail_report().guardrails;
     let Some(guarded) = all.iter().find(|guarded| guarded.name == *name) else {
         let all: Vec<String> = all.iter().map(|guarded| guarded.name.clone()).collect();
         return Err(format!(
@@ -36,7 +36,7 @@ pub(super) fn run(world: &World, test: &GuardrailTest) -> Outcome {
     }
     match &test.broken {
         None => fulfilled(guarded),
-        Some(broken) => breaking(world, guarded, broken),
+        Some(broken) => breaking(test_state, guarded, broken),
     }
 }
 
@@ -56,8 +56,10 @@ fn fulfilled(guarded: &Guarded) -> Outcome {
     }
 }
 
-fn breaking(world: &World, guarded: &Guarded, broken: &[String]) -> Outcome {
-    let expected = broken.iter().map(|text| subject::existing(world, text));
+fn breaking(test_state: &TestState, guarded: &Guarded, broken: &[String]) -> Outcome {
+    let expected = broken
+        .iter()
+        .map(|text| subject::existing(test_state, text));
     let expected: BTreeSet<Place> = expected.collect::<Result<_, _>>()?;
     let faults = guarded.faults.iter();
     let broken_at: BTreeSet<Place> = faults.map(|fault| fault.target.0.clone()).collect();

@@ -10,7 +10,7 @@ use super::{left_out, subject};
 use crate::answer::API_VERSION;
 use crate::answer::description::paths_at;
 use crate::answer::effective::OnPaths;
-use crate::cache::lists::Wants;
+use crate::cache::lists::ReadScope;
 use crate::cli::Failure;
 use crate::cli::find;
 use crate::cli::names::each;
@@ -46,7 +46,7 @@ impl Effective {
 }
 
 /// The effective policy on some paths to a target.
-struct OnSome {
+struct EffectiveOnPaths {
     /// The listener at which the paths begin, and the section of the target at which they end.
     listener: Option<Place>,
     target: Place,
@@ -65,7 +65,7 @@ pub(super) fn record(targets: &[String], state: &State, scope: &Scope) -> Result
         let name = name.ok_or_else(|| format!("--record {kind:?}: write KIND/NAME"))?;
         places.push(place(&opened, kind, name)?);
     }
-    let view = opened.view(&Wants::Everything);
+    let view = opened.view(&ReadScope::Everything);
     view.say_what_is_missing();
     view.say_what_is_undefined();
     let mut resolver = Resolver::new(&view.snapshot);
@@ -157,7 +157,7 @@ fn on_target(
             ));
             continue;
         }
-        let mut by_result: Vec<OnSome> = Vec::new();
+        let mut by_result: Vec<EffectiveOnPaths> = Vec::new();
         let mut is_all = true;
         for (group, shown) in groups.iter().zip(&shown) {
             let is_nothing = group.effective.policies().is_empty();
@@ -177,15 +177,16 @@ fn on_target(
         by_result.retain(|one| resolver.taken_by(&one.target).is_none());
         is_all &= by_result.len() == all;
         // A test of a route is about the routes that it delegates to, too; they have tests of their own.
-        let is_elsewhere =
-            |one: &OnSome| is_route(&one.target.object.gk) && one.target.object != place.object;
+        let is_elsewhere = |one: &EffectiveOnPaths| {
+            is_route(&one.target.object.gk) && one.target.object != place.object
+        };
         if is_route(&place.object.gk) && !by_result.iter().all(is_elsewhere) {
             let all = by_result.len();
             by_result.retain(|one| !is_elsewhere(one));
             is_all &= by_result.len() == all;
         }
         // A test of the whole object is about its sections too, so it cannot say what holds outside of them.
-        let is_section = |one: &OnSome| one.target.section.is_some();
+        let is_section = |one: &EffectiveOnPaths| one.target.section.is_some();
         let is_same = by_result
             .windows(2)
             .all(|pair| matches!(pair, [one, other] if one.effective == other.effective));
@@ -201,14 +202,14 @@ fn on_target(
 }
 
 /// One part for each pair of a listener and a target.
-fn parts(shown: &OnPaths, effective: &Effective) -> Vec<OnSome> {
+fn parts(shown: &OnPaths, effective: &Effective) -> Vec<EffectiveOnPaths> {
     let listeners = shown.listeners.iter().map(|named| Some(named.0.clone()));
     let mut listeners: Vec<Option<Place>> = listeners.collect();
     if listeners.is_empty() {
         listeners.push(None);
     }
     let pairs = listeners.iter().flat_map(|listener| {
-        shown.targets.iter().map(|target| OnSome {
+        shown.targets.iter().map(|target| EffectiveOnPaths {
             listener: listener.clone(),
             target: target.0.clone(),
             effective: effective.clone(),
@@ -219,8 +220,13 @@ fn parts(shown: &OnPaths, effective: &Effective) -> Vec<OnSome> {
 
 /// The fewest tests with the same meaning: one for all paths, one for each listener, or one for
 /// each part of the target; one for each pair of these if the paths are not complete.
-fn together(kind: &GroupKind, place: &Place, by_result: &[OnSome], is_all: bool) -> Vec<Recorded> {
-    let all = |part: &dyn Fn(&OnSome) -> (Option<Place>, Place)| {
+fn together(
+    kind: &GroupKind,
+    place: &Place,
+    by_result: &[EffectiveOnPaths],
+    is_all: bool,
+) -> Vec<Recorded> {
+    let all = |part: &dyn Fn(&EffectiveOnPaths) -> (Option<Place>, Place)| {
         let mut tests: BTreeMap<(Option<Place>, Place), &Effective> = BTreeMap::new();
         for one in by_result {
             let known = tests.entry(part(one)).or_insert(&one.effective);
@@ -241,7 +247,7 @@ fn together(kind: &GroupKind, place: &Place, by_result: &[OnSome], is_all: bool)
         });
         Some(tests.collect::<Vec<_>>())
     };
-    let section = |one: &OnSome| {
+    let section = |one: &EffectiveOnPaths| {
         let is_part = one.target.object == place.object && place.section.is_none();
         if is_part {
             one.target.clone()

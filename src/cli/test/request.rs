@@ -10,7 +10,7 @@ use super::file::{OneOrMore, RequestFile, RequestTest, Taken, Takes};
 use super::outcome::Outcome;
 use super::subject;
 use super::taken::{all_of, expected, taken};
-use super::world::World;
+use super::test_state::TestState;
 use crate::answer::explanation::{EnteredAt, Explanation, Unserved, at_gateways, at_service};
 use crate::answer::tested::TestFailure;
 use crate::engine::admission::verdict::escape;
@@ -19,8 +19,8 @@ use crate::engine::model::object::{Node, is_route};
 use crate::engine::routing::{Matching, Request, Scheme, of_path, read_method};
 
 /// Runs the test.
-pub(super) fn run(world: &World, test: &RequestTest) -> Outcome {
-    let explanation = explain(world, &test.request)?;
+pub(super) fn run(test_state: &TestState, test: &RequestTest) -> Outcome {
+    let explanation = explain(test_state, &test.request)?;
     let expected = expected(&test.takes);
     let mut differences = Differences::default();
     let mut notes = BTreeSet::new();
@@ -45,7 +45,7 @@ pub(super) fn run(world: &World, test: &RequestTest) -> Outcome {
         return Ok(notes.into_iter().collect());
     }
     let mut message = match &test.takes {
-        Takes::Something(taken) => missing(world, taken),
+        Takes::Something(taken) => missing(test_state, taken),
         Takes::Nothing(_) => Some("the request is served".to_owned()),
     }
     .unwrap_or_else(|| {
@@ -78,16 +78,16 @@ fn arriving(explanation: &Explanation) -> impl Iterator<Item = &Unserved> {
     })
 }
 
-fn explain(world: &World, file: &RequestFile) -> Result<Explanation, TestFailure> {
+fn explain(test_state: &TestState, file: &RequestFile) -> Result<Explanation, TestFailure> {
     let request = request(file)?;
-    has_listener(world, file)?;
-    let matching = Matching::new(&world.snapshot, &world.objects);
+    has_listener(test_state, file)?;
+    let matching = Matching::new(&test_state.snapshot, &test_state.objects);
     let object = |kind: GroupKind, path: &str| {
         let key = match path.split_once('/') {
             Some((namespace, name)) => ObjectKey::new(kind, namespace, name),
             None => return Err(format!("{path:?} is not an object: write NAMESPACE/NAME")),
         };
-        subject::exists(world, &key).map(|()| key)
+        subject::exists(test_state, &key).map(|()| key)
     };
     if let Some(service) = &file.service {
         let key = object(GroupKind::core("Service"), service)?;
@@ -103,11 +103,11 @@ fn explain(world: &World, file: &RequestFile) -> Result<Explanation, TestFailure
 }
 
 /// Refuses a port at which no listener is: nothing serves a request there, whatever the routes say.
-fn has_listener(world: &World, file: &RequestFile) -> Result<(), TestFailure> {
+fn has_listener(test_state: &TestState, file: &RequestFile) -> Result<(), TestFailure> {
     let (Some(port), None) = (file.port, &file.service) else {
         return Ok(());
     };
-    let nodes = world.objects.iter().map(|object| &object.node);
+    let nodes = test_state.objects.iter().map(|object| &object.node);
     let listeners = nodes.filter_map(|node| match node {
         Node::Gateway { listeners, .. } | Node::ListenerSet { listeners, .. } => Some(listeners),
         _ => None,
@@ -183,7 +183,7 @@ fn place(at: &EnteredAt) -> String {
 }
 
 /// Says that an object of the expectation does not exist.
-fn missing(world: &World, taken: &Taken) -> Option<String> {
+fn missing(test_state: &TestState, taken: &Taken) -> Option<String> {
     let path_of = |text: &str| {
         let plain = text.split(['#', ':']).next().unwrap_or_default();
         let mut parts = plain.rsplitn(3, '/');
@@ -191,7 +191,10 @@ fn missing(world: &World, taken: &Taken) -> Option<String> {
         Some(format!("{namespace}/{name}"))
     };
     let lacks = |path: &str, is: &dyn Fn(&GroupKind) -> bool| {
-        let objects = world.objects.iter().filter(|object| is(&object.key.gk));
+        let objects = test_state
+            .objects
+            .iter()
+            .filter(|object| is(&object.key.gk));
         let all: Vec<String> = objects.map(|object| object.key.path()).collect();
         let lacks = !all.iter().any(|known| known == path);
         lacks.then(|| subject::suggestion(path, &all))

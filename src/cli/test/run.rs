@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::file::{OneOrMore, TestCase};
 use super::outcome::{Outcome, tested};
 use super::read::{self, Read};
-use super::world::{Reading, World, relative_to};
+use super::test_state::{ReadOptions, TestState, relative_to};
 use super::{change, effective, guardrail, request};
 use crate::answer::tested::{TestReport, TestedFile};
 use crate::cache::files;
@@ -26,7 +26,7 @@ impl Suite {
     ///
     /// # Errors
     /// If a path does not exist, a file cannot be read, or there are no tests.
-    pub(super) fn read(paths: &[PathBuf], how: &Reading) -> Result<Self, Failure> {
+    pub(super) fn read(paths: &[PathBuf], how: &ReadOptions) -> Result<Self, Failure> {
         if let Some(missing) = paths.iter().find(|path| !path.exists()) {
             let missing = escape(&missing.display().to_string());
             return Err(format!("there is no {missing}").into());
@@ -87,8 +87,8 @@ impl Suite {
     ///
     /// # Errors
     /// If manifests or a configuration cannot be read, or no test has such a name.
-    pub(super) fn run(&self, how: &Reading, filters: &[String]) -> Result<TestReport, Failure> {
-        let mut worlds: BTreeMap<Vec<PathBuf>, Rc<World>> = BTreeMap::new();
+    pub(super) fn run(&self, how: &ReadOptions, filters: &[String]) -> Result<TestReport, Failure> {
+        let mut test_states: BTreeMap<Vec<PathBuf>, Rc<TestState>> = BTreeMap::new();
         let mut files = Vec::new();
         let mut filtered_out = 0;
         let is_asked = |name: &str| {
@@ -111,14 +111,15 @@ impl Suite {
                     .iter()
                     .map(|path| relative_to(file, path))
                     .collect();
-                let world = if let Some(world) = worlds.get(&from) {
-                    world.clone()
+                let test_state = if let Some(test_state) = test_states.get(&from) {
+                    test_state.clone()
                 } else {
-                    let read = World::read(&from, how).map_err(|why| format!("{shown}: {why}"))?;
-                    worlds.entry(from).or_insert(Rc::new(read)).clone()
+                    let read =
+                        TestState::read(&from, how).map_err(|why| format!("{shown}: {why}"))?;
+                    test_states.entry(from).or_insert(Rc::new(read)).clone()
                 };
                 tests.extend(asked.into_iter().map(|(line, test)| {
-                    let outcome = test.run(&world, file, how);
+                    let outcome = test.run(&test_state, file, how);
                     tested(test.name(), *line, outcome)
                 }));
             }
@@ -149,12 +150,12 @@ impl TestCase {
         }
     }
 
-    fn run(&self, world: &World, file: &Path, how: &Reading) -> Outcome {
+    fn run(&self, test_state: &TestState, file: &Path, how: &ReadOptions) -> Outcome {
         match self {
-            Self::Effective(test) => effective::run(world, test),
-            Self::Request(test) => request::run(world, test),
-            Self::Change(test) => change::run(world, file, how.links, test),
-            Self::Guardrail(test) => guardrail::run(world, test),
+            Self::Effective(test) => effective::run(test_state, test),
+            Self::Request(test) => request::run(test_state, test),
+            Self::Change(test) => change::run(test_state, file, how.links, test),
+            Self::Guardrail(test) => guardrail::run(test_state, test),
         }
     }
 }

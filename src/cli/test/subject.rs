@@ -2,7 +2,7 @@
 
 use attache_guardrails::guardrail_kind;
 
-use super::world::{self, World};
+use super::test_state::{self, TestState};
 use crate::cli::find;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::hint::nearest;
@@ -15,17 +15,17 @@ const SHOWN: usize = 5;
 ///
 /// # Errors
 /// If the text is not of this form, or the object or section does not exist.
-pub(super) fn existing(world: &World, text: &str) -> Result<Place, String> {
-    let place = named(world, text)?;
-    exists(world, &place.object)?;
-    find::place(&world.snapshot, &place)
+pub(super) fn existing(test_state: &TestState, text: &str) -> Result<Place, String> {
+    let place = named(test_state, text)?;
+    exists(test_state, &place.object)?;
+    find::place(&test_state.snapshot, &place)
 }
 
 /// The object or section of `KIND/NAMESPACE/NAME[#SECTION]`.
 ///
 /// # Errors
 /// If the text is not of this form.
-pub(super) fn named(world: &World, text: &str) -> Result<Place, String> {
+pub(super) fn named(test_state: &TestState, text: &str) -> Result<Place, String> {
     let wrong = |form: &str| Err(format!("{text:?} is not an object: write {form}"));
     let Some((kind, path_and_section)) = text.split_once('/') else {
         return wrong("KIND/NAMESPACE/NAME");
@@ -33,13 +33,13 @@ pub(super) fn named(world: &World, text: &str) -> Result<Place, String> {
     let gk = if kind.eq_ignore_ascii_case("guardrail") {
         guardrail_kind()
     } else {
-        world.names.kind(kind)?
+        test_state.names.kind(kind)?
     };
     let (path, section) = match path_and_section.split_once('#') {
         Some((path, section)) => (path, Some(section)),
         None => (path_and_section, None),
     };
-    let namespaced = world::is_namespaced(&world.names, &gk);
+    let namespaced = test_state::is_namespaced(&test_state.names, &gk);
     let (namespace, name) = match (path.split_once('/'), namespaced) {
         (Some((namespace, name)), true) => (namespace, name),
         (None, false) => ("", path),
@@ -61,11 +61,11 @@ pub(super) fn named(world: &World, text: &str) -> Result<Place, String> {
 ///
 /// # Errors
 /// If it does not; names the nearest.
-pub(super) fn exists(world: &World, key: &ObjectKey) -> Result<(), String> {
-    if world.snapshot.get(key).is_some() {
+pub(super) fn exists(test_state: &TestState, key: &ObjectKey) -> Result<(), String> {
+    if test_state.snapshot.get(key).is_some() {
         return Ok(());
     }
-    let all = world.snapshot.objects(&key.gk);
+    let all = test_state.snapshot.objects(&key.gk);
     let all: Vec<String> = all.map(|object| object.key.path()).collect();
     let object = escape(&key.to_string());
     Err(format!(
@@ -78,12 +78,12 @@ pub(super) fn exists(world: &World, key: &ObjectKey) -> Result<(), String> {
 ///
 /// # Errors
 /// If there is none.
-pub(super) fn policy_kind(world: &World, text: &str) -> Result<GroupKind, String> {
-    let kind = world.names.kind(text)?;
-    if world.snapshot.profile(&kind).is_some() {
+pub(super) fn policy_kind(test_state: &TestState, text: &str) -> Result<GroupKind, String> {
+    let kind = test_state.names.kind(text)?;
+    if test_state.snapshot.profile(&kind).is_some() {
         return Ok(kind);
     }
-    let known: Vec<String> = world
+    let known: Vec<String> = test_state
         .snapshot
         .policy_kinds()
         .map(ToString::to_string)

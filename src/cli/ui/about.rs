@@ -7,7 +7,7 @@ pub(super) struct About {
     pub(super) mode: &'static str,
     /// The state, in a few words.
     pub(super) source: String,
-    /// Who reads the cluster, if that is known.
+    /// The user who reads the cluster, if known.
     pub(super) user: Option<String>,
     /// Arguments that make commands read the same state.
     pub(super) arguments: Vec<String>,

@@ -9,24 +9,24 @@ use serde_json::{Value, json};
 use super::super::describe::describe;
 use super::super::explain::Described;
 use super::super::render::graph::html::shown;
-use super::super::render::graph::states::{Look, looks};
+use super::super::render::graph::states::{StateAppearance, looks};
 use super::about::About;
 use super::change::change;
 use super::json::{document, value, written};
+use super::page_state::{Numbered, PageState};
 use super::teams::with_teams;
 use super::text;
-use super::world::{Numbered, World};
 use crate::answer::graph::{Graph, details};
 use crate::answer::guardrails::guardrails;
 use crate::answer::kinds::kinds;
-use crate::answer::policies::{Asked as AskedPolicies, Sort, policies};
+use crate::answer::policies::{PolicyQuery, Sort, policies};
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::GroupKind;
 use crate::engine::model::object::Crd;
 use crate::engine::model::selector::Selector;
 use crate::engine::routing::Matching;
 use crate::today::today;
-use crate::ui::{Asked, Question, Refusal};
+use crate::ui::{ExplainQuery, Question, Refusal};
 
 /// The answer to `state`.
 #[derive(Serialize)]
@@ -40,7 +40,7 @@ struct StateAnswer<'a> {
     problems: Vec<String>,
     command_arguments: &'a [String],
     /// How states are drawn.
-    looks: Vec<Look>,
+    looks: Vec<StateAppearance>,
 }
 
 /// The answer as JSON text. `text` is that of the object in question.
@@ -53,44 +53,44 @@ pub(super) fn answer(
     question: &Question,
     text: Option<Result<String, String>>,
 ) -> Result<String, Refusal> {
-    let world = &*newest.world;
-    let snapshot = &world.view.snapshot;
+    let page_state = &*newest.page_state;
+    let snapshot = &page_state.view.snapshot;
     match question {
-        Question::State { user } => written(&StateAnswer::of(about, newest, user.as_deref())),
-        Question::Graph => written(&shown(world.graph(), &about.arguments)),
-        Question::Details(id) => written(&about_node(world, id)?),
+        Question::State { user } => written(&StateAnswer::new(about, newest, user.as_deref())),
+        Question::Graph => written(&shown(page_state.graph(), &about.arguments)),
+        Question::Details(id) => written(&about_node(page_state, id)?),
         Question::Policies => {
-            let asked = AskedPolicies {
+            let asked = PolicyQuery {
                 kind: None,
                 namespace: None,
                 selector: Selector::default(),
                 acting_on: None,
                 states: BTreeSet::new(),
                 sort: Sort::Name,
-                undated: &world.view.undated,
+                undated: &page_state.view.undated,
             };
             document(&policies(snapshot, &asked))
         }
-        Question::Object(name) => written(&object(world, name, text)?),
-        Question::Explain(asked) => explain(world, asked),
-        Question::Change { text, delete } => written(&change(world, text, *delete)?),
+        Question::Object(name) => written(&object(page_state, name, text)?),
+        Question::Explain(asked) => explain(page_state, asked),
+        Question::Change { text, delete } => written(&change(page_state, text, *delete)?),
         Question::Guardrails => {
-            let report = guardrails(snapshot, &world.guardrails, None, today());
+            let report = guardrails(snapshot, &page_state.guardrails, None, today());
             written(&with_teams(snapshot, &report)?)
         }
         Question::Kinds => {
             let crds: Vec<Arc<Crd>> = snapshot.definitions().cloned().collect();
             let used: Vec<GroupKind> = snapshot.used_kinds().cloned().collect();
-            document(&kinds(&world.view.rules, &crds, &used, false))
+            document(&kinds(&page_state.view.rules, &crds, &used, false))
         }
         Question::History => Err(Refusal::fault("the history is not part of a state")),
     }
 }
 
 /// The details of a node.
-fn about_node(world: &World, id: &str) -> Result<impl Serialize + use<>, Refusal> {
-    let view = &world.view;
-    let mut nodes = world.graph().nodes.iter();
+fn about_node(page_state: &PageState, id: &str) -> Result<impl Serialize + use<>, Refusal> {
+    let view = &page_state.view;
+    let mut nodes = page_state.graph().nodes.iter();
     let node = nodes.find(|node| *node.id == *id);
     let node = node.ok_or_else(|| Refusal::absent(format!("the graph has no {id}")))?;
     let alone = Graph {
@@ -103,13 +103,13 @@ fn about_node(world: &World, id: &str) -> Result<impl Serialize + use<>, Refusal
 
 /// One object, with its text.
 fn object(
-    world: &World,
+    page_state: &PageState,
     name: &str,
     text: Option<Result<String, String>>,
 ) -> Result<Value, Refusal> {
-    let place = world.place(name).map_err(Refusal::absent)?;
-    let mut resolver = Resolver::new(&world.view.snapshot);
-    let description = describe(&mut resolver, &world.view, &place);
+    let place = page_state.place(name).map_err(Refusal::absent)?;
+    let mut resolver = Resolver::new(&page_state.view.snapshot);
+    let description = describe(&mut resolver, &page_state.view, &place);
     let description = description.map_err(|why| Refusal::absent(why.to_string()))?;
     let mut value = value(&description)?;
     let (yaml, trouble) = match text {
@@ -126,21 +126,21 @@ fn object(
     Ok(value)
 }
 
-fn explain(world: &World, asked: &Asked) -> Result<String, Refusal> {
+fn explain(page_state: &PageState, asked: &ExplainQuery) -> Result<String, Refusal> {
     let (method, headers) = (asked.method.clone(), asked.headers.clone());
     let described = Described::of_url(asked.url.clone(), method, headers);
     let wrong = |why: super::Failure| Refusal::wrong(why.to_string());
     let request = described.read().map_err(wrong)?;
-    let matching = Matching::new(&world.view.snapshot, &world.view.objects);
-    let explanation = described.explain(&matching, &request, &world.namespace, None);
+    let matching = Matching::new(&page_state.view.snapshot, &page_state.view.objects);
+    let explanation = described.explain(&matching, &request, &page_state.namespace, None);
     document(&explanation.map_err(wrong)?)
 }
 
 // === impl StateAnswer ===
 
 impl<'a> StateAnswer<'a> {
-    fn of(about: &'a About, newest: &Numbered, user: Option<&'a str>) -> Self {
-        let mut problems = newest.world.unseen();
+    fn new(about: &'a About, newest: &Numbered, user: Option<&'a str>) -> Self {
+        let mut problems = newest.page_state.missing_lines();
         problems.extend(newest.trouble.clone());
         Self {
             mode: about.mode,

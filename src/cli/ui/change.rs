@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::super::check::{OfChange, What, of_change};
+use super::super::check::{ChangedObjects, OfChange, of_change};
 use super::super::impact::{changed, deleted};
 use super::super::written_guardrails::{among, names, usable};
 use super::json::value;
-use super::world::World;
+use super::page_state::PageState;
 use crate::answer::guardrails::guardrails;
 use crate::answer::impact::broken;
 use crate::cache::files::STDIN;
@@ -22,20 +22,20 @@ use crate::ui::Refusal;
 ///
 /// # Errors
 /// If the text has no objects, or not all of it can be read.
-pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, Refusal> {
+pub(super) fn change(page_state: &PageState, text: &str, delete: bool) -> Result<Value, Refusal> {
     let manifests = Manifests::of_long(STDIN, text);
     if manifests.objects.is_empty() && manifests.problems.is_empty() {
         return Err(Refusal::unusable(
             "there are no objects in the change: paste Kubernetes manifests, as YAML or JSON",
         ));
     }
-    let (view, namespace) = (&world.view, &*world.namespace);
+    let (view, namespace) = (&page_state.view, &*page_state.namespace);
     let effect = if delete { deleted } else { changed };
     let loaded = view.with(manifests.clone(), namespace);
     let result = effect(view, &loaded, BTreeSet::new());
     let (result, after) = result.map_err(|why| unusable(&why.to_string()))?;
-    let stated = usable(&world.guardrails, among(&manifests));
-    let (before, known) = (&view.snapshot, &world.guardrails);
+    let stated = usable(&page_state.guardrails, among(&manifests));
+    let (before, known) = (&view.snapshot, &page_state.guardrails);
     // A guardrail of the configuration stays if an object of its name is deleted.
     let removed: BTreeSet<String> = if delete {
         names(&manifests).collect()
@@ -44,25 +44,25 @@ pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, R
     };
     let (known_after, what) = if delete {
         let objects = result.deleted.iter();
-        let what = What::Deleted {
+        let what = ChangedObjects::Deleted {
             objects: objects.map(|named| named.0.object.clone()).collect(),
             after: Box::new(after.clone()),
         };
         (known, what)
     } else {
-        let what = What::Applied {
+        let what = ChangedObjects::Applied {
             manifests,
             text,
             loaded: Box::new(loaded),
         };
         (&stated.usable, what)
     };
-    let stored: Vec<Box<RawValue>> = world.guardrail_texts().collect();
+    let stored: Vec<Box<RawValue>> = page_state.guardrail_texts().collect();
     let report = of_change(OfChange {
         stored: &stored,
         view,
-        severities: &world.severities,
-        refusals: world.refusals,
+        severities: &page_state.severities,
+        refusals: page_state.refusals,
         guardrails: known,
         what,
     });
@@ -71,7 +71,7 @@ pub(super) fn change(world: &World, text: &str, delete: bool) -> Result<Value, R
     let judged = |snapshot, known| guardrails(snapshot, known, None, today());
     let mut judged_after = judged(&after, known_after);
     if !removed.is_empty() {
-        let mut left = judged(&after, &world.configured).guardrails;
+        let mut left = judged(&after, &page_state.configured).guardrails;
         left.retain(|guarded| removed.contains(&guarded.name));
         judged_after.replace(&removed, left);
     }

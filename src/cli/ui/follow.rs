@@ -11,8 +11,8 @@ use super::super::Failure;
 use super::super::state::{Live, Opened, Scope, State, View};
 use super::super::watch::{Files, Query};
 use super::super::written_guardrails::{self, FromManifests};
-use super::world::{Parts, World};
-use crate::cache::lists::{Wants, shown};
+use super::page_state::{PageState, Parts};
+use crate::cache::lists::{ReadScope, shown};
 use crate::cache::manifest::Problem;
 use crate::config::Configuration;
 use crate::engine::admission::verdict::escape;
@@ -32,9 +32,9 @@ pub(super) enum Followed {
 
 /// Files that are followed.
 pub(super) struct FollowedFiles {
-    files: Box<dyn Query<World> + Send>,
+    files: Box<dyn Query<PageState> + Send>,
     /// The state that was read last.
-    seen: Option<Arc<World>>,
+    seen: Option<Arc<PageState>>,
 }
 
 /// A cluster that is followed.
@@ -43,7 +43,7 @@ pub(super) struct FollowedCluster {
     config: Configuration,
     namespace: String,
     /// The state that was read last, and the source of its guardrails.
-    seen: Option<(Arc<World>, Source)>,
+    seen: Option<(Arc<PageState>, Source)>,
     /// When the cluster may be listed again.
     rested: Instant,
 }
@@ -57,9 +57,9 @@ enum Source {
 }
 
 /// The result of looking at the source of a state.
-pub(super) enum Look {
+pub(super) enum PollResult {
     /// Another state.
-    New(Arc<World>),
+    New(Arc<PageState>),
     /// The state was read, and is the same.
     Same,
     /// It was not read: nothing says that it has changed.
@@ -79,7 +79,7 @@ impl Followed {
             let mut opened = state.open_as(&config, scope)?;
             opened.retain_specs();
             let namespace = opened.namespace.clone();
-            let live = opened.live(&Wants::Everything)?;
+            let live = opened.live(&ReadScope::Everything)?;
             live.guardrails().configure(config.guardrails.clone());
             let cluster = FollowedCluster {
                 live,
@@ -111,10 +111,10 @@ impl Followed {
     ///
     /// # Errors
     /// If it cannot be read now.
-    pub(super) fn look(&mut self) -> Result<Look, Failure> {
+    pub(super) fn poll(&mut self) -> Result<PollResult, Failure> {
         match self {
-            Self::Files(files) => files.look(),
-            Self::Cluster(cluster) => cluster.look(),
+            Self::Files(files) => files.poll(),
+            Self::Cluster(cluster) => cluster.poll(),
         }
     }
 
@@ -122,10 +122,10 @@ impl Followed {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub(super) fn first(&mut self) -> Result<Arc<World>, Failure> {
+    pub(super) fn first(&mut self) -> Result<Arc<PageState>, Failure> {
         loop {
-            if let Look::New(world) = self.look()? {
-                return Ok(world);
+            if let PollResult::New(page_state) = self.poll()? {
+                return Ok(page_state);
             }
             std::thread::sleep(PAUSE);
         }
@@ -147,7 +147,7 @@ impl Followed {
         })
     }
 
-    /// Who reads the cluster, if the API server says so.
+    /// The user who reads the cluster, if the API server names it.
     pub(super) fn user(&self) -> Option<String> {
         match self {
             Self::Cluster(cluster) => cluster.live.cluster().user(),
@@ -172,13 +172,13 @@ impl Followed {
 }
 
 /// Reads files.
-fn read(state: &State, scope: &Scope) -> Result<World, Failure> {
+fn read(state: &State, scope: &Scope) -> Result<PageState, Failure> {
     let config = state.configuration()?;
     let mut opened: Opened = state.open_as(&config, scope)?;
     let written = opened.guardrails();
     let usable = written_guardrails::usable(&config.guardrails, written.iter().map(AsRef::as_ref));
     let (namespace, texts) = (opened.namespace.clone(), opened.take_texts());
-    Ok(World {
+    Ok(PageState {
         guardrails: usable.usable.clone(),
         configured: config.guardrails.clone(),
         problems: wrong(&usable),
@@ -187,7 +187,7 @@ fn read(state: &State, scope: &Scope) -> Result<World, Failure> {
         namespace,
         texts,
         is_of_files: true,
-        view: opened.view(&Wants::Everything),
+        view: opened.view(&ReadScope::Everything),
         parts: Parts::default(),
     })
 }
@@ -201,20 +201,20 @@ fn wrong(manifests: &FromManifests) -> Vec<String> {
 
 impl FollowedFiles {
     /// The state of the files. A file that had objects and cannot be read now may have them still: the last state stays.
-    fn look(&mut self) -> Result<Look, Failure> {
-        let Some(world) = self.files.look()? else {
-            return Ok(Look::Unread);
+    fn poll(&mut self) -> Result<PollResult, Failure> {
+        let Some(page_state) = self.files.poll()? else {
+            return Ok(PollResult::Unread);
         };
         let unread = self
             .seen
             .as_ref()
-            .and_then(|seen| unread(&seen.view, &world.view));
+            .and_then(|seen| unread(&seen.view, &page_state.view));
         if let Some(problem) = unread {
             return Err(format!("{problem}; what is shown is the state before").into());
         }
-        let world = Arc::new(world);
-        self.seen = Some(Arc::clone(&world));
-        Ok(Look::New(world))
+        let page_state = Arc::new(page_state);
+        self.seen = Some(Arc::clone(&page_state));
+        Ok(PollResult::New(page_state))
     }
 }
 
@@ -230,13 +230,13 @@ fn unread<'v>(before: &View, now: &'v View) -> Option<&'v Problem> {
 // === impl FollowedCluster ===
 
 impl FollowedCluster {
-    fn look(&mut self) -> Result<Look, Failure> {
+    fn poll(&mut self) -> Result<PollResult, Failure> {
         let is_watched = self.live.is_in_sync();
         if !is_watched && Instant::now() < self.rested {
-            return Ok(Look::Unread);
+            return Ok(PollResult::Unread);
         }
         let began = Instant::now();
-        let looked = self.live.look();
+        let looked = self.live.poll();
         let (guardrails, source, problems) = self.guardrails(is_watched);
         if !is_watched {
             self.rested = Instant::now() + PAUSE.max(began.elapsed() * REST);
@@ -246,13 +246,13 @@ impl FollowedCluster {
         let view = match (looked?, &self.seen) {
             (Some(view), _) => with_all(view),
             (None, Some((seen, _))) if !is_known(&source) => seen.view.clone(),
-            (None, _) => return Ok(Look::Same),
+            (None, _) => return Ok(PollResult::Same),
         };
         let seen = self.seen.as_ref().map(|(seen, _)| &seen.view);
         if is_known(&source) && seen.is_some_and(|seen| is_same(seen, &view)) {
-            return Ok(Look::Same);
+            return Ok(PollResult::Same);
         }
-        let world = Arc::new(World {
+        let page_state = Arc::new(PageState {
             view,
             guardrails,
             configured: self.config.guardrails.clone(),
@@ -264,8 +264,8 @@ impl FollowedCluster {
             problems,
             parts: Parts::default(),
         });
-        self.seen = Some((Arc::clone(&world), source));
-        Ok(Look::New(world))
+        self.seen = Some((Arc::clone(&page_state), source));
+        Ok(PollResult::New(page_state))
     }
 
     /// The guardrails, their source, and the mistakes in some of them.

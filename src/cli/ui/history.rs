@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::super::state::View;
 use super::json::{time, written};
-use super::world::World;
+use super::page_state::PageState;
 use crate::answer::impact::{Change, Effect, impact};
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::object::Object;
@@ -55,12 +55,12 @@ struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct ChangedObject {
     object: String,
-    change: What,
+    change: ObjectChange,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-enum What {
+enum ObjectChange {
     Created,
     Updated,
     /// Only the reports of controllers changed.
@@ -79,7 +79,13 @@ impl History {
     }
 
     /// Adds the difference of two states, if there is one.
-    pub(super) fn add(&mut self, generation: u64, now: Timestamp, before: &World, after: &World) {
+    pub(super) fn add(
+        &mut self,
+        generation: u64,
+        now: Timestamp,
+        before: &PageState,
+        after: &PageState,
+    ) {
         let changed = changed(&before.view, &after.view);
         let not_compared = changed.len() > COMPARED;
         let mut in_force = if not_compared {
@@ -88,7 +94,7 @@ impl History {
             let objects_that = |gone: bool| -> BTreeSet<ObjectKey> {
                 let these = changed
                     .iter()
-                    .filter(|(_, what)| (**what == What::Deleted) == gone);
+                    .filter(|(_, what)| (**what == ObjectChange::Deleted) == gone);
                 these.map(|(key, _)| key.clone()).collect()
             };
             let effect = Effect {
@@ -98,7 +104,7 @@ impl History {
             };
             impact(&before.view.snapshot, &after.view.snapshot, &effect).changes
         };
-        let only_status = changed.values().all(|what| *what == What::Status);
+        let only_status = changed.values().all(|what| *what == ObjectChange::Status);
         if only_status && in_force.is_empty() && !not_compared {
             return;
         }
@@ -134,19 +140,19 @@ impl History {
 }
 
 /// The objects that differ.
-fn changed(before: &View, after: &View) -> BTreeMap<ObjectKey, What> {
+fn changed(before: &View, after: &View) -> BTreeMap<ObjectKey, ObjectChange> {
     let (old, new) = (&before.snapshot, &after.snapshot);
     let mut changed = BTreeMap::new();
     for object in new.all().filter(|object| is_known(object, after)) {
         let what = match old.get(&object.key) {
-            None => Some(What::Created),
+            None => Some(ObjectChange::Created),
             Some(other) => difference(other, object, [before, after]),
         };
         changed.extend(what.map(|what| (object.key.clone(), what)));
     }
     let gone = old.all().filter(|object| is_known(object, before));
     let gone = gone.filter(|object| new.get(&object.key).is_none());
-    changed.extend(gone.map(|object| (object.key.clone(), What::Deleted)));
+    changed.extend(gone.map(|object| (object.key.clone(), ObjectChange::Deleted)));
     changed
 }
 
@@ -157,7 +163,7 @@ fn is_known(object: &Object, view: &View) -> bool {
 }
 
 /// How an object changed. Times of files without one only express their order.
-fn difference(old: &Object, new: &Object, [before, after]: [&View; 2]) -> Option<What> {
+fn difference(old: &Object, new: &Object, [before, after]: [&View; 2]) -> Option<ObjectChange> {
     let is_undated = before.undated.contains(&old.key) && after.undated.contains(&new.key);
     let same_time = is_undated || old.meta.created == new.meta.created;
     let (one, two) = (&old.meta, &new.meta);
@@ -166,9 +172,9 @@ fn difference(old: &Object, new: &Object, [before, after]: [&View; 2]) -> Option
         && one.deleting == two.deleting
         && (&one.labels, &one.annotations) == (&two.labels, &two.annotations);
     if !is_same {
-        return Some(What::Updated);
+        return Some(ObjectChange::Updated);
     }
-    (old.reported != new.reported).then_some(What::Status)
+    (old.reported != new.reported).then_some(ObjectChange::Status)
 }
 
 /// `KIND[.group]/[namespace/]name`.

@@ -7,15 +7,15 @@ use attache_guardrails::Guardrails;
 
 use super::super::state::View;
 use super::about::About;
+use super::page_state::{PageState, Parts};
 use super::session::{Session, Work};
-use super::world::{Parts, World};
-use crate::serve::{Begin, Page, Readable};
+use crate::serve::{Page, Readable, StartSession};
 
 /// The namespace of objects of a change that do not name one.
 const NAMESPACE: &str = "default";
 
 /// Makes sessions; together they compute no more than one does.
-pub(in super::super) fn in_cluster() -> Begin {
+pub(in super::super) fn in_cluster() -> StartSession {
     let work = Arc::new(Work::default());
     Arc::new(move |state, texts| {
         let about = About {
@@ -24,22 +24,27 @@ pub(in super::super) fn in_cluster() -> Begin {
             user: None,
             arguments: Vec::new(),
         };
-        let world = Arc::new(World::of(state));
-        Arc::new(Session::new(about, world, Some(texts), Arc::clone(&work)))
+        let page_state = Arc::new(PageState::from_readable(state));
+        Arc::new(Session::new(
+            about,
+            page_state,
+            Some(texts),
+            Arc::clone(&work),
+        ))
     })
 }
 
 impl Page for Session {
     fn show(&self, state: Readable) {
-        Session::show(self, &Arc::new(World::of(state)));
+        Session::show(self, &Arc::new(PageState::from_readable(state)));
     }
 }
 
-// === impl World ===
+// === impl PageState ===
 
-impl World {
+impl PageState {
     /// The part of the state that a reader may see.
-    fn of(state: Readable) -> Self {
+    fn from_readable(state: Readable) -> Self {
         Self {
             view: View::listed(state.listed, &state.rules),
             guardrails: state.guardrails,

@@ -14,10 +14,10 @@ use tokio::time::timeout;
 
 use super::about::About;
 use super::answer::answer;
+use super::answer_cache::AnswerCache;
 use super::history::History;
-use super::kept::Kept;
+use super::page_state::{Numbered, PageState};
 use super::text;
-use super::world::{Numbered, World};
 use crate::serve::ReadText;
 use crate::ui::{Answers, Question, Refusal, Reply};
 
@@ -36,7 +36,7 @@ pub(super) struct Session {
     /// The start of the session, which no other session has.
     instance: String,
     history: Mutex<History>,
-    kept: Mutex<Kept>,
+    answer_cache: Mutex<AnswerCache>,
     texts: Option<ReadText>,
     work: Arc<Work>,
 }
@@ -63,7 +63,7 @@ impl Session {
     /// Begins with a state. `texts` reads the objects of a cluster; those of files are in the state.
     pub(super) fn new(
         about: About,
-        world: Arc<World>,
+        page_state: Arc<PageState>,
         texts: Option<ReadText>,
         work: Arc<Work>,
     ) -> Self {
@@ -72,32 +72,32 @@ impl Session {
             about,
             newest: ArcSwap::from_pointee(Numbered {
                 generation: 1,
-                world,
+                page_state,
                 trouble: None,
             }),
             generations: watch::Sender::new(1),
             instance: format!("{:x}", now.as_nanosecond()),
             history: Mutex::new(History::new(now)),
-            kept: Mutex::default(),
+            answer_cache: Mutex::default(),
             texts,
             work,
         }
     }
 
     /// Shows a new state.
-    pub(super) fn show(&self, world: &Arc<World>) {
+    pub(super) fn show(&self, page_state: &Arc<PageState>) {
         // Requests for the history wait from now on until it has this change.
         let mut history = self.history();
         let before = self.newest.load_full();
-        let generation = self.number(Arc::clone(world), None);
-        history.add(generation, Timestamp::now(), &before.world, world);
+        let generation = self.number(Arc::clone(page_state), None);
+        history.add(generation, Timestamp::now(), &before.page_state, page_state);
     }
 
     /// Says why the state cannot be read now; it stays as it was.
     pub(super) fn fail(&self, why: &str) {
         let newest = self.newest.load_full();
         if newest.trouble.as_deref() != Some(why) {
-            self.number(Arc::clone(&newest.world), Some(why.to_owned()));
+            self.number(Arc::clone(&newest.page_state), Some(why.to_owned()));
         }
     }
 
@@ -105,15 +105,15 @@ impl Session {
     pub(super) fn recover(&self) {
         let newest = self.newest.load_full();
         if newest.trouble.is_some() {
-            self.number(Arc::clone(&newest.world), None);
+            self.number(Arc::clone(&newest.page_state), None);
         }
     }
 
-    fn number(&self, world: Arc<World>, trouble: Option<String>) -> u64 {
+    fn number(&self, page_state: Arc<PageState>, trouble: Option<String>) -> u64 {
         let generation = self.newest.load().generation + 1;
         self.newest.store(Arc::new(Numbered {
             generation,
-            world,
+            page_state,
             trouble,
         }));
         self.generations.send_replace(generation);
@@ -124,14 +124,16 @@ impl Session {
         self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn answer_cache(&self) -> MutexGuard<'_, AnswerCache> {
+        self.answer_cache
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn respond(self: Arc<Self>, question: Question) -> Result<Reply, Refusal> {
         let newest = self.newest.load_full();
         let generation = newest.generation;
-        if let Some(json) = self.kept().get(generation, &question) {
+        if let Some(json) = self.answer_cache().get(generation, &question) {
             return Ok(Reply { generation, json });
         }
         let busy = || Refusal::busy("too many questions at once: ask again in a moment");
@@ -139,7 +141,7 @@ impl Session {
         let permit = timeout(PATIENCE, self.work.permits.acquire()).await;
         let _permit = permit.map_err(|_| busy())?.map_err(|_| busy())?;
         let text = match &question {
-            Question::Object(name) => self.text(&newest.world, name).await,
+            Question::Object(name) => self.text(&newest.page_state, name).await,
             _ => None,
         };
         let (session, asked) = (Arc::clone(&self), question.clone());
@@ -147,7 +149,7 @@ impl Session {
         let json = computed.map_err(|_| {
             Refusal::fault("the answer could not be computed: a fault of attache, please report it")
         })??;
-        self.kept().put(generation, question, &json);
+        self.answer_cache().put(generation, question, &json);
         Ok(Reply { generation, json })
     }
 
@@ -165,15 +167,15 @@ impl Session {
     }
 
     /// The text of an object, or why it is not known.
-    async fn text(&self, world: &World, name: &str) -> Option<Result<String, String>> {
-        let key = world.place(name).ok()?.object;
+    async fn text(&self, page_state: &PageState, name: &str) -> Option<Result<String, String>> {
+        let key = page_state.place(name).ok()?.object;
         if !text::is_shown(&key) {
             return None;
         }
-        if let Some(own) = world.texts.get(&key) {
+        if let Some(own) = page_state.texts.get(&key) {
             return Some(Ok(own.get().to_owned()));
         }
-        world.view.snapshot.get(&key)?;
+        page_state.view.snapshot.get(&key)?;
         let read = self.texts.as_ref()?;
         read(key).await.transpose()
     }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::super::Failure;
 use super::super::state::{Scope, State, View};
 use super::{Printer, Query, Watching, follow};
-use crate::cache::lists::Wants;
+use crate::cache::lists::ReadScope;
 use crate::engine::model::ids::GroupKind;
 
 /// The output of a run in which these steps happen, one between two looks.
@@ -24,7 +24,7 @@ fn printed(
         ..State::default()
     };
     let opened = state.open_watching(&Scope::default(), Watching { watch: true })?;
-    let mut looked: Box<dyn Query<View>> = opened.followed(&Wants::Everything)?;
+    let mut looked: Box<dyn Query<View>> = opened.followed(&ReadScope::Everything)?;
     let mut steps = steps.iter();
     let mut out = Vec::new();
     let mut teller = Printer {
@@ -126,7 +126,7 @@ fn look(dir: &Path) -> Box<dyn Query<View>> {
     let opened = state
         .open_watching(&Scope::default(), Watching { watch: true })
         .unwrap();
-    opened.followed(&Wants::Everything).unwrap()
+    opened.followed(&ReadScope::Everything).unwrap()
 }
 
 struct Closed;

@@ -30,7 +30,7 @@ pub struct Files {
 /// Keeps certificates in sync with their files.
 pub struct Reload {
     files: Vec<PathBuf>,
-    kept: Kept,
+    purpose: Purpose,
     metrics: Arc<Metrics>,
     last_good: Option<Contents>,
     last_bad: Option<Result<Contents, String>>,
@@ -42,7 +42,7 @@ pub struct Reload {
 type Contents = Vec<Vec<u8>>;
 
 /// The purpose of the files.
-enum Kept {
+enum Purpose {
     Serving(Arc<Certificates>),
     Callers(Arc<Callers>),
 }
@@ -53,18 +53,18 @@ impl Reload {
     /// Reloads the serving pair. Nothing is read before [`Reload::poll`].
     pub fn new(files: Files, certificates: Arc<Certificates>, metrics: Arc<Metrics>) -> Self {
         let files = vec![files.cert, files.key];
-        Self::of(files, Kept::Serving(certificates), metrics)
+        Self::with_purpose(files, Purpose::Serving(certificates), metrics)
     }
 
     /// Reloads the client CA.
     pub fn client_ca(file: PathBuf, callers: Arc<Callers>, metrics: Arc<Metrics>) -> Self {
-        Self::of(vec![file], Kept::Callers(callers), metrics)
+        Self::with_purpose(vec![file], Purpose::Callers(callers), metrics)
     }
 
-    fn of(files: Vec<PathBuf>, kept: Kept, metrics: Arc<Metrics>) -> Self {
+    fn with_purpose(files: Vec<PathBuf>, purpose: Purpose, metrics: Arc<Metrics>) -> Self {
         Self {
             files,
-            kept,
+            purpose,
             metrics,
             last_good: None,
             last_bad: None,
@@ -85,11 +85,11 @@ impl Reload {
         let now = Timestamp::now();
         match self.read().await {
             Ok(contents) if self.last_good.as_ref() == Some(&contents) => self.well(),
-            Ok(contents) => match self.kept.take(&contents, now) {
+            Ok(contents) => match self.purpose.take(&contents, now) {
                 Ok(()) => {
                     self.count("loaded");
                     self.last_good = Some(contents);
-                    self.kept.tell(&self.metrics);
+                    self.purpose.tell(&self.metrics);
                     self.well();
                 }
                 Err(error) => self.refused(Ok(contents), &error),
@@ -101,21 +101,21 @@ impl Reload {
 
     fn well(&mut self) {
         self.last_bad = None;
-        self.kept.note(None);
+        self.purpose.note(None);
         self.current(true);
     }
 
     fn refused(&mut self, content: Result<Contents, String>, error: &TlsError) {
         if self.last_bad.as_ref() != Some(&content) {
-            let what = self.kept.what();
-            let then = if self.kept.loaded() {
+            let what = self.purpose.what();
+            let then = if self.purpose.loaded() {
                 "the one in use stays"
             } else {
                 "none is in use yet"
             };
             tracing::warn!(%error, "failed to load the {what}; {then}");
             self.count("failed");
-            self.kept.note(Some(error.to_string()));
+            self.purpose.note(Some(error.to_string()));
             self.last_bad = Some(content);
         }
         self.current(false);
@@ -123,7 +123,7 @@ impl Reload {
 
     /// A certificate may expire while it is served, without any change to the files; clients will refuse it then.
     fn look_at_the_time(&mut self, now: Timestamp) {
-        let Kept::Serving(certificates) = &self.kept else {
+        let Purpose::Serving(certificates) = &self.purpose else {
             return;
         };
         let trouble = certificates.time_trouble(now);
@@ -155,17 +155,17 @@ impl Reload {
     }
 
     fn count(&self, result: &str) {
-        let loads = match self.kept {
-            Kept::Serving(_) => &self.metrics.cert_reload,
-            Kept::Callers(_) => &self.metrics.client_ca_reload,
+        let loads = match self.purpose {
+            Purpose::Serving(_) => &self.metrics.cert_reload,
+            Purpose::Callers(_) => &self.metrics.client_ca_reload,
         };
         loads.with_label_values(&[result]).inc();
     }
 
     fn current(&self, is_current: bool) {
-        let file = match self.kept {
-            Kept::Serving(_) => "serving",
-            Kept::Callers(_) => "client-ca",
+        let file = match self.purpose {
+            Purpose::Serving(_) => "serving",
+            Purpose::Callers(_) => "client-ca",
         };
         let gauge = self.metrics.cert_current.with_label_values(&[file]);
         gauge.set(i64::from(is_current));
@@ -184,9 +184,9 @@ async fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
     })
 }
 
-// === impl Kept ===
+// === impl Purpose ===
 
-impl Kept {
+impl Purpose {
     fn take(&self, contents: &[Vec<u8>], now: Timestamp) -> Result<(), TlsError> {
         match (self, contents) {
             (Self::Serving(certificates), [cert, key]) => certificates.replace(cert, key, now),

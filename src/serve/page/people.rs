@@ -10,7 +10,7 @@ use ring::digest::{SHA256, digest};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::cache::remembered::Remembered;
+use crate::cache::ttl_cache::TtlCache;
 use crate::engine::admission::disclosure::Subject;
 use crate::ui::Refusal;
 
@@ -32,7 +32,7 @@ type Person = Option<Arc<Subject>>;
 /// Asks the API server whose token it is.
 pub(super) struct People {
     client: kube::Client,
-    known: Mutex<Remembered<Digest, Person>>,
+    known: Mutex<TtlCache<Digest, Person>>,
     permits: Semaphore,
 }
 
@@ -42,7 +42,7 @@ impl People {
     pub(super) fn new(client: kube::Client) -> Self {
         Self {
             client,
-            known: Mutex::new(Remembered::new(REMEMBERED)),
+            known: Mutex::new(TtlCache::new(REMEMBERED)),
             permits: Semaphore::new(AT_ONCE),
         }
     }
@@ -104,7 +104,7 @@ impl People {
         Ok(person)
     }
 
-    fn known(&self) -> MutexGuard<'_, Remembered<Digest, Person>> {
+    fn known(&self) -> MutexGuard<'_, TtlCache<Digest, Person>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use attache_guardrails::guardrail_kind;
 
-use super::rights::{Rights, Where};
+use super::rights::{AllowedNamespaces, Rights};
 use crate::cache::api_error::ApiError;
-use crate::cache::lists::{Listed, Missing, Unseen, shown};
+use crate::cache::lists::{Listed, Missing, MissingPart, shown};
 use crate::engine::admission::disclosure::Levels;
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::GroupKind;
@@ -43,26 +43,26 @@ pub(super) fn restricted(
                 &gk,
                 "the configuration of attache lets nobody learn their settings",
             ));
-            &Where::Nowhere
+            &AllowedNamespaces::Nowhere
         } else {
             rights.rights_on(&gk)
         };
         // Guardrails are not part of the state.
         let is_known = full.knows(&gk) || gk == guardrail_kind();
-        if !is_known && *place != Where::Nowhere {
+        if !is_known && *place != AllowedNamespaces::Nowhere {
             missing.push(left_out(&gk, "attache itself has no complete list of them"));
         }
         match place {
-            Where::Everywhere if gk == guardrail_kind() => continue,
-            Where::Everywhere if is_known => {
+            AllowedNamespaces::Everywhere if gk == guardrail_kind() => continue,
+            AllowedNamespaces::Everywhere if is_known => {
                 snapshot = snapshot.apply(Change::Listed(gk, all));
                 continue;
             }
-            Where::Everywhere => {
+            AllowedNamespaces::Everywhere => {
                 let each = all.into_iter().map(Change::Applied);
                 snapshot = each.fold(snapshot, |snapshot, change| snapshot.apply(change));
             }
-            Where::In(namespaces) => {
+            AllowedNamespaces::In(namespaces) => {
                 for namespace in namespaces {
                     let these = all
                         .iter()
@@ -74,12 +74,12 @@ pub(super) fn restricted(
                 let why = format!("you may list them only in {}", names(namespaces));
                 missing.push(left_out(&gk, &why));
             }
-            Where::Nowhere if levels.restricts(&gk) => {}
-            Where::Nowhere if gk == GroupKind::CRD => missing.push(Missing {
-                what: Unseen::Definitions(Vec::new()),
+            AllowedNamespaces::Nowhere if levels.restricts(&gk) => {}
+            AllowedNamespaces::Nowhere if gk == GroupKind::CRD => missing.push(Missing {
+                what: MissingPart::Definitions(Vec::new()),
                 why: ApiError::Forbidden("you may not list them".to_owned()),
             }),
-            Where::Nowhere => missing.push(left_out(&gk, "you may not list them")),
+            AllowedNamespaces::Nowhere => missing.push(left_out(&gk, "you may not list them")),
         }
         snapshot = snapshot.apply(Change::Hidden(gk));
     }
@@ -92,7 +92,7 @@ pub(super) fn restricted(
 
 fn left_out(gk: &GroupKind, why: &str) -> Missing {
     Missing {
-        what: Unseen::Kind(gk.clone()),
+        what: MissingPart::Kind(gk.clone()),
         why: ApiError::Forbidden(why.to_owned()),
     }
 }
@@ -145,12 +145,12 @@ mod tests {
         }
         let [a, b, c, d] = kinds;
         let rights = Rights(BTreeMap::from([
-            (a.clone(), Where::Everywhere),
+            (a.clone(), AllowedNamespaces::Everywhere),
             (
                 b.clone(),
-                Where::In(BTreeSet::from(["x".into(), "z".into()])),
+                AllowedNamespaces::In(BTreeSet::from(["x".into(), "z".into()])),
             ),
-            (c.clone(), Where::Nowhere),
+            (c.clone(), AllowedNamespaces::Nowhere),
         ]));
         let listed = restricted(&full, &rules, &rights, &Levels::default());
         let shown = |gk: &GroupKind| {
@@ -173,7 +173,7 @@ mod tests {
                 listed
                     .missing
                     .iter()
-                    .any(|it| it.what == Unseen::Kind(gk.clone()))
+                    .any(|it| it.what == MissingPart::Kind(gk.clone()))
             );
         }
         assert!(listed.snapshot.lacks(&ObjectKey::new(b, "z", "one")));

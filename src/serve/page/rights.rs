@@ -12,7 +12,7 @@ use kube::core::ApiResource;
 use tokio::time::timeout;
 
 use crate::cache::access::review;
-use crate::cache::remembered::Remembered;
+use crate::cache::ttl_cache::TtlCache;
 use crate::engine::admission::disclosure::Subject;
 use crate::engine::model::ids::GroupKind;
 use crate::ui::Refusal;
@@ -28,9 +28,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The most users to remember.
 const REMEMBERED: usize = 1_000;
 
-/// Where a user may list the objects of a kind.
+/// The namespaces in which a user may list the objects of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Where {
+pub(super) enum AllowedNamespaces {
     Everywhere,
     In(BTreeSet<Arc<str>>),
     Nowhere,
@@ -38,7 +38,7 @@ pub(super) enum Where {
 
 /// The kinds that a user may list, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Rights(pub(super) BTreeMap<GroupKind, Where>);
+pub(super) struct Rights(pub(super) BTreeMap<GroupKind, AllowedNamespaces>);
 
 /// A kind to ask about, and the namespaces that have objects of it; none for a cluster-scoped kind.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ pub(super) struct AskedKind {
 }
 
 /// The rights of users.
-type Known = Remembered<Arc<Subject>, Arc<Rights>>;
+type Known = TtlCache<Arc<Subject>, Arc<Rights>>;
 
 /// Asks the API server what users may list.
 pub(super) struct Readers {
@@ -60,9 +60,9 @@ pub(super) struct Readers {
 // === impl Rights ===
 
 impl Rights {
-    /// Where the user may list a kind: nowhere, if the API server was not asked about it.
-    pub(super) fn rights_on(&self, gk: &GroupKind) -> &Where {
-        self.0.get(gk).unwrap_or(&Where::Nowhere)
+    /// The namespaces in which the user may list a kind: none, if the API server was not asked about it.
+    pub(super) fn rights_on(&self, gk: &GroupKind) -> &AllowedNamespaces {
+        self.0.get(gk).unwrap_or(&AllowedNamespaces::Nowhere)
     }
 }
 
@@ -72,7 +72,7 @@ impl Readers {
     pub(super) fn new(client: kube::Client) -> Self {
         Self {
             client,
-            known: Mutex::new(Remembered::new(REMEMBERED)),
+            known: Mutex::new(TtlCache::new(REMEMBERED)),
         }
     }
 
@@ -106,7 +106,7 @@ impl Readers {
         let mut not_cached: Vec<AskedKind> = Vec::new();
         for (kind, allowed) in asked.into_iter().zip(allowed) {
             if allowed {
-                rights.0.insert(kind.gk, Where::Everywhere);
+                rights.0.insert(kind.gk, AllowedNamespaces::Everywhere);
             } else {
                 not_cached.push(kind);
             }
@@ -128,8 +128,8 @@ impl Readers {
         }
         for kind in not_cached {
             let place = match within.remove(&kind.gk) {
-                Some(namespaces) => Where::In(namespaces),
-                None => Where::Nowhere,
+                Some(namespaces) => AllowedNamespaces::In(namespaces),
+                None => AllowedNamespaces::Nowhere,
             };
             rights.0.insert(kind.gk, place);
         }

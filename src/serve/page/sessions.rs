@@ -12,8 +12,8 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 
 use super::restricted::restricted;
-use super::rights::{AskedKind, Rights, Where};
-use super::{Begin, Page, ReadText, Readable};
+use super::rights::{AllowedNamespaces, AskedKind, Rights};
+use super::{Page, ReadText, Readable, StartSession};
 use crate::cache::Published;
 use crate::cache::guardrails::GuardrailsInUse;
 use crate::cache::kinds::Resources;
@@ -34,7 +34,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Computing sessions takes at most one part in this many of the time.
 const REST: u32 = 10;
 
-/// Where the states come from.
+/// The source of the states.
 pub(in super::super) struct Origin {
     pub(in super::super) snapshot: Published,
     pub(in super::super) sync: Arc<SyncState>,
@@ -43,7 +43,7 @@ pub(in super::super) struct Origin {
     pub(in super::super) settings: Arc<ArcSwap<ReviewSettings>>,
     pub(in super::super) rules: watch::Receiver<Arc<ProfileRules>>,
     pub(in super::super) texts: ReadText,
-    pub(in super::super) begin: Begin,
+    pub(in super::super) begin: StartSession,
 }
 
 /// The sessions.
@@ -54,13 +54,13 @@ pub(in super::super) struct Sessions {
 
 struct Session {
     page: Arc<dyn Page>,
-    shown: Shown,
+    shown: ShownState,
     used: Instant,
 }
 
 /// The state that a session shows, to notice a change that its readers may see.
 #[derive(Clone)]
-struct Shown {
+struct ShownState {
     snapshot: Snapshot,
     missing: Vec<Missing>,
     guardrails: Option<Arc<Guardrails>>,
@@ -69,7 +69,7 @@ struct Shown {
 
 /// The whole state, to notice that it is another one.
 #[derive(Clone)]
-struct Whole {
+struct WholeState {
     snapshot: Arc<Snapshot>,
     guardrails: Arc<Guardrails>,
     settings: Arc<ReviewSettings>,
@@ -186,7 +186,7 @@ impl Sessions {
         Ok(answers)
     }
 
-    fn refresh(&self, full_state: &Whole) {
+    fn refresh(&self, full_state: &WholeState) {
         let rights: Vec<Arc<Rights>> = self.open().keys().cloned().collect();
         for rights in rights {
             let (shown, state) = self.readable(full_state, &rights);
@@ -205,14 +205,14 @@ impl Sessions {
         }
     }
 
-    fn readable(&self, full_state: &Whole, rights: &Rights) -> (Shown, Readable) {
+    fn readable(&self, full_state: &WholeState, rights: &Rights) -> (ShownState, Readable) {
         let rules = self.origin.rules.borrow().clone();
         let levels = &full_state.settings.levels;
         let mut listed = restricted(&full_state.snapshot, &rules, rights, levels);
-        let guardrails = (*rights.rights_on(&guardrail_kind()) == Where::Everywhere)
+        let guardrails = (*rights.rights_on(&guardrail_kind()) == AllowedNamespaces::Everywhere)
             .then(|| Arc::clone(&full_state.guardrails));
         listed.missing.sort();
-        let shown = Shown {
+        let shown = ShownState {
             snapshot: listed.snapshot.clone(),
             missing: listed.missing.clone(),
             guardrails: guardrails.clone(),
@@ -256,8 +256,8 @@ fn of_guardrails() -> AskedKind {
 // === impl Origin ===
 
 impl Origin {
-    fn full_state(&self) -> Whole {
-        Whole {
+    fn full_state(&self) -> WholeState {
+        WholeState {
             snapshot: self.snapshot.load_full(),
             guardrails: self.guardrails.all(),
             settings: self.settings.load_full(),
@@ -265,9 +265,9 @@ impl Origin {
     }
 }
 
-// === impl Whole ===
+// === impl WholeState ===
 
-impl Whole {
+impl WholeState {
     fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.snapshot, &other.snapshot)
             && Arc::ptr_eq(&self.guardrails, &other.guardrails)
@@ -275,9 +275,9 @@ impl Whole {
     }
 }
 
-// === impl Shown ===
+// === impl ShownState ===
 
-impl Shown {
+impl ShownState {
     /// Whether readers see no difference.
     fn is(&self, other: &Self) -> bool {
         let same_guardrails = match (&self.guardrails, &other.guardrails) {

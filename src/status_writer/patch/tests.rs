@@ -6,7 +6,7 @@ use super::{Write, write};
 use crate::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::status_writer::CONTROLLER;
 use crate::status_writer::live::Live;
-use crate::status_writer::marks::{Marks, Part};
+use crate::status_writer::own_conditions::{OwnConditions, Part};
 use crate::status_writer::place::Place;
 
 const NOW: &str = "2026-11-26T00:00:00Z";
@@ -23,11 +23,11 @@ fn edge() -> Part {
     Part::Parent(ObjectKey::new(gateway, "infra", "edge"), None, None)
 }
 
-fn marks(part: Part, conditions: &[&str]) -> Marks {
+fn own_conditions(part: Part, conditions: &[&str]) -> OwnConditions {
     let messages = conditions
         .iter()
         .map(|name| ((*name).to_owned(), "Affected by shop/p".to_owned()));
-    Marks {
+    OwnConditions {
         generation: Some(2),
         parts: [(part, messages.collect())].into(),
     }
@@ -59,7 +59,7 @@ fn route(parents: &[Value]) -> Value {
            "status": {"parents": parents}})
 }
 
-fn on_route(parents: &[Value], wanted: &Marks) -> Write {
+fn on_route(parents: &[Value], wanted: &OwnConditions) -> Write {
     let route = route(parents);
     write(
         &key("HTTPRoute"),
@@ -76,7 +76,7 @@ fn parents(entries: &[Value]) -> Write {
 
 #[test]
 fn a_route_gets_an_entry_beside_that_of_its_controller() {
-    let wanted = marks(edge(), &[AUTH]);
+    let wanted = own_conditions(edge(), &[AUTH]);
     let written = on_route(&[theirs(2)], &wanted);
     assert_eq!(written, parents(&[theirs(2), ours(&[AUTH], NOW)]));
     assert_eq!(
@@ -87,7 +87,7 @@ fn a_route_gets_an_entry_beside_that_of_its_controller() {
 
 #[test]
 fn a_condition_that_stays_keeps_the_time_at_which_it_began() {
-    let wanted = marks(edge(), &[AUTH, TRAFFIC]);
+    let wanted = own_conditions(edge(), &[AUTH, TRAFFIC]);
     let Write::Merge(body) = on_route(&[theirs(2), ours(&[AUTH], BEFORE)], &wanted) else {
         panic!("nothing is written");
     };
@@ -100,20 +100,26 @@ fn a_condition_that_stays_keeps_the_time_at_which_it_began() {
 
 #[test]
 fn the_entry_goes_with_the_last_policy() {
-    let written = on_route(&[ours(&[AUTH], BEFORE), theirs(2)], &Marks::default());
+    let written = on_route(
+        &[ours(&[AUTH], BEFORE), theirs(2)],
+        &OwnConditions::default(),
+    );
     assert_eq!(written, parents(&[theirs(2)]));
-    assert_eq!(on_route(&[theirs(2)], &Marks::default()), Write::Nothing);
+    assert_eq!(
+        on_route(&[theirs(2)], &OwnConditions::default()),
+        Write::Nothing
+    );
 }
 
 #[test]
 fn nothing_is_written_before_the_controller_has_seen_the_route() {
-    let wanted = marks(edge(), &[AUTH]);
+    let wanted = own_conditions(edge(), &[AUTH]);
     assert!(matches!(on_route(&[], &wanted), Write::Later(_)));
     assert!(matches!(on_route(&[theirs(1)], &wanted), Write::Later(_)));
     // Earlier conditions stay meanwhile.
     let both = [theirs(1), ours(&[AUTH], BEFORE)];
     assert!(matches!(
-        on_route(&both, &marks(edge(), &[TRAFFIC])),
+        on_route(&both, &own_conditions(edge(), &[TRAFFIC])),
         Write::Later(_)
     ));
 }
@@ -122,9 +128,12 @@ fn nothing_is_written_before_the_controller_has_seen_the_route() {
 fn a_condition_that_the_controller_writes_itself_is_left_to_it() {
     let mut entry = theirs(2);
     entry["conditions"][0]["type"] = json!(AUTH);
-    let written = on_route(std::slice::from_ref(&entry), &marks(edge(), &[AUTH]));
+    let written = on_route(
+        std::slice::from_ref(&entry),
+        &own_conditions(edge(), &[AUTH]),
+    );
     assert!(matches!(written, Write::Later(_)), "{written:?}");
-    let written = on_route(&[entry.clone()], &marks(edge(), &[AUTH, TRAFFIC]));
+    let written = on_route(&[entry.clone()], &own_conditions(edge(), &[AUTH, TRAFFIC]));
     assert_eq!(written, parents(&[entry, ours(&[TRAFFIC], NOW)]));
 }
 
@@ -132,7 +141,7 @@ fn a_condition_that_the_controller_writes_itself_is_left_to_it() {
 fn a_status_that_is_full_gets_no_entry() {
     let full: Vec<Value> = (0..32).map(|_| theirs(2)).collect();
     assert!(matches!(
-        on_route(&full, &marks(edge(), &[AUTH])),
+        on_route(&full, &own_conditions(edge(), &[AUTH])),
         Write::Later(_)
     ));
 }
@@ -153,7 +162,7 @@ fn gateway(theirs: usize, own: &[&str]) -> Value {
            "status": {"conditions": accepted.chain(ours).collect::<Vec<_>>()}})
 }
 
-fn on_gateway(gateway: &Value, wanted: &Marks) -> Write {
+fn on_gateway(gateway: &Value, wanted: &OwnConditions) -> Write {
     write(
         &key("Gateway"),
         Place::Conditions,
@@ -165,7 +174,7 @@ fn on_gateway(gateway: &Value, wanted: &Marks) -> Write {
 
 #[test]
 fn a_gateway_gets_conditions_of_which_attache_is_the_owner() {
-    let wanted = marks(Part::Whole, &[AUTH]);
+    let wanted = own_conditions(Part::Whole, &[AUTH]);
     let Write::Apply(body) = on_gateway(&gateway(2, &[]), &wanted) else {
         panic!("nothing is applied");
     };
@@ -174,19 +183,19 @@ fn a_gateway_gets_conditions_of_which_attache_is_the_owner() {
         ours(&[AUTH], NOW)["conditions"]
     );
     assert_eq!(on_gateway(&gateway(2, &[AUTH]), &wanted), Write::Nothing);
-    let Write::Apply(body) = on_gateway(&gateway(2, &[AUTH]), &Marks::default()) else {
+    let Write::Apply(body) = on_gateway(&gateway(2, &[AUTH]), &OwnConditions::default()) else {
         panic!("nothing is applied");
     };
     assert_eq!(body["status"]["conditions"], json!([]));
     assert_eq!(
-        on_gateway(&gateway(2, &[]), &Marks::default()),
+        on_gateway(&gateway(2, &[]), &OwnConditions::default()),
         Write::Nothing
     );
 }
 
 #[test]
 fn a_gateway_has_room_for_eight_conditions() {
-    let wanted = marks(Part::Whole, &[AUTH, TRAFFIC]);
+    let wanted = own_conditions(Part::Whole, &[AUTH, TRAFFIC]);
     assert!(matches!(
         on_gateway(&gateway(8, &[]), &wanted),
         Write::Later(_)

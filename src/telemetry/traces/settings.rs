@@ -25,7 +25,7 @@ const SAMPLERS: [&str; 6] = [
 type Get<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// A variable with its value.
-type Stated = Option<(String, String)>;
+type Variable = Option<(String, String)>;
 
 /// Where and how to export traces. The exporter itself reads the headers, and the SDK the sampler.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub struct Settings {
     /// Whether to export by gRPC instead of HTTP.
     pub(super) is_grpc: bool,
     /// The file of the CAs to trust, in PEM. Without it, the CAs of the system.
-    pub(super) certificate: Stated,
+    pub(super) certificate: Variable,
     /// The timeout of an export.
     pub(super) timeout: Duration,
     /// The delay between two exports.
@@ -73,14 +73,14 @@ impl Settings {
     /// # Errors
     /// Fails if a variable is invalid.
     pub fn from_environment() -> Result<Option<Self>, TracesError> {
-        Self::of(&|name| std::env::var(name).ok())
+        Self::from_variables(&|name| std::env::var(name).ok())
     }
 
     /// Reads the given variables. None if they name no collector.
     ///
     /// # Errors
     /// Fails if a variable is invalid.
-    pub fn of(variable: Get<'_>) -> Result<Option<Self>, TracesError> {
+    pub fn from_variables(variable: Get<'_>) -> Result<Option<Self>, TracesError> {
         let get = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
         let is = |name, value| get(name).is_some_and(|v| v.eq_ignore_ascii_case(value));
         if is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
@@ -119,12 +119,12 @@ impl TracesError {
     }
 }
 
-fn named(get: Get<'_>, name: &str) -> Stated {
+fn named(get: Get<'_>, name: &str) -> Variable {
     get(name).map(|value| (name.to_owned(), value))
 }
 
 /// The variable for traces alone, else the one for all signals.
-fn of_traces(get: Get<'_>, name: &str) -> Stated {
+fn of_traces(get: Get<'_>, name: &str) -> Variable {
     let own = named(get, &format!("OTEL_EXPORTER_OTLP_TRACES_{name}"));
     own.or_else(|| named(get, &format!("OTEL_EXPORTER_OTLP_{name}")))
 }
@@ -148,7 +148,7 @@ fn check(get: Get<'_>) -> Result<(), TracesError> {
 }
 
 fn require(
-    stated: Stated,
+    stated: Variable,
     is_good: impl Fn(&str) -> bool,
     wanted: &str,
 ) -> Result<(), TracesError> {
@@ -178,7 +178,7 @@ fn uri(variable: &str, mut text: String, is_grpc: bool) -> Result<Uri, TracesErr
     Err(TracesError::setting(variable, why))
 }
 
-fn number(stated: Stated, default: u64, most: u64) -> Result<u64, TracesError> {
+fn number(stated: Variable, default: u64, most: u64) -> Result<u64, TracesError> {
     let Some((variable, text)) = stated else {
         return Ok(default);
     };
@@ -241,7 +241,7 @@ mod tests {
             let set = variables.iter().find(|(variable, _)| *variable == name);
             set.map(|(_, value)| (*value).to_owned())
         };
-        Settings::of(&get).map_err(|error| error.to_string())
+        Settings::from_variables(&get).map_err(|error| error.to_string())
     }
 
     fn with(variables: &[(&str, &str)]) -> Settings {

@@ -27,7 +27,7 @@ pub fn run(input: &[u8]) {
         path: "attache.yaml".into(),
         text: text.to_owned(),
     };
-    let configuration = match Configuration::of(Some(&text)) {
+    let configuration = match Configuration::from_text(Some(&text)) {
         Ok(configuration) => configuration,
         Err(why) => {
             let why = why.to_string();

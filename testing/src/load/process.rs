@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use attache::certificates::{Made, make_ca_and_pair};
+use attache::certificates::{CaAndPair, make_ca_and_pair};
 use tempfile::TempDir;
 
 use crate::balancer::Replica;
@@ -35,7 +35,7 @@ fn server() -> OsString {
 }
 
 /// A certificate for `localhost` and its CA.
-pub fn pair() -> Made {
+pub fn pair() -> CaAndPair {
     make_ca_and_pair(&["localhost".to_owned()], jiff::Zoned::now().date()).unwrap()
 }
 
@@ -49,7 +49,7 @@ impl Process {
     }
 
     /// Starts a server with this certificate, kubeconfig and configuration, and further arguments.
-    pub fn start(made: &Made, kubeconfig: &str, config: &str, more: &[&str]) -> Self {
+    pub fn start(made: &CaAndPair, kubeconfig: &str, config: &str, more: &[&str]) -> Self {
         let dir = TempDir::new().unwrap();
         let file = |name: &str, text: &str| {
             let path = dir.path().join(name);

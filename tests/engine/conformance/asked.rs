@@ -5,7 +5,7 @@ use std::sync::Arc;
 use attache::engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache::engine::model::object::{Node, Object, ROUTES};
 use attache::engine::topology::{
-    KeptOutCache, ParentAttachment, Unreached, attachment, listeners_of, unaccepted, unusable,
+    ParentAttachment, RouteKindConflicts, Unreached, attachment, listeners_of, unaccepted, unusable,
 };
 use serde_json::Value;
 
@@ -134,10 +134,12 @@ fn places(world: &World, route: &Arc<Object>) -> Vec<Place> {
     let Node::Route { parents, .. } = &route.node else {
         return Vec::new();
     };
-    let mut one_kind = KeptOutCache::new(&world.snapshot);
+    let mut route_kind_conflicts = RouteKindConflicts::new(&world.snapshot);
     let mut found = Vec::new();
     for parent in parents {
-        if let ParentAttachment::Attached(places) = attachment(&mut one_kind, route, parent) {
+        if let ParentAttachment::Attached(places) =
+            attachment(&mut route_kind_conflicts, route, parent)
+        {
             found.extend(places);
         }
     }

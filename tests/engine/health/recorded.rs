@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use attache::config::Configuration;
-use attache::engine::attachment::reports::{ControllerStatus, Opinion};
+use attache::engine::attachment::reports::{CombinedAcceptance, ControllerStatus};
 use attache::engine::model::ids::GroupKind;
 use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::{Value, json};
@@ -90,7 +90,7 @@ fn compare(seen: &BTreeMap<(String, String), (Health, usize)>) {
 
 /// Whether the engine takes the policy for rejected, or accepted and not in force.
 fn is_rejected(object: &Value) -> bool {
-    let config = Configuration::of(None).unwrap();
+    let config = Configuration::from_text(None).unwrap();
     let mut object = object.clone();
     object["spec"] = json!({"targetRefs": [{"group": "", "kind": "Service", "name": "none"}],
                             "targetRef": {"group": "", "kind": "Service", "name": "none"}});
@@ -99,8 +99,11 @@ fn is_rejected(object: &Value) -> bool {
     let snapshot: Snapshot = nothing(&config).apply(Change::Applied(read.into()));
     let gk: &GroupKind = &key.gk;
     let policy = snapshot.policies(gk).next().unwrap();
-    let status = ControllerStatus::of(&snapshot, policy);
-    matches!(status.opinion, Opinion::Rejected | Opinion::Divided) || status.not_enforced.is_some()
+    let status = ControllerStatus::collect(&snapshot, policy);
+    matches!(
+        status.opinion,
+        CombinedAcceptance::Rejected | CombinedAcceptance::Divided
+    ) || status.not_enforced.is_some()
 }
 
 /// The name of the controller of the first class.

@@ -150,7 +150,7 @@ proptest! {
         };
         let levels: Vec<Vec<Arc<Policy>>> = levels.iter().enumerate().map(read).collect();
         let levels = on_routes(&levels);
-        let won = winner(levels.iter().map(|(_, level)| (*level, AtomicLevel::of(level)))).unwrap();
+        let won = winner(levels.iter().map(|(_, level)| (*level, AtomicLevel::summarize(level)))).unwrap();
         prop_assert_eq!(won.effective(), fold_levels(&profile, &levels, None));
     }
 

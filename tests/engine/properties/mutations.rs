@@ -189,20 +189,20 @@ proptest! {
         prop_assert_eq!(mutated(&snapshot, &Mutations::default(), &value), Verdict::default());
         let on = mutations(&on);
         let verdict = mutated(&snapshot, &on, &value);
-        let mut mended = value.clone();
-        json_patch::patch(&mut mended, &verdict.patch).unwrap();
-        let again = mutated(&snapshot, &on, &mended);
+        let mut patched = value.clone();
+        json_patch::patch(&mut patched, &verdict.patch).unwrap();
+        let again = mutated(&snapshot, &on, &patched);
         prop_assert!(again.patch.is_empty(), "{:?} after {:?}", again.patch, verdict.patch);
         prop_assert_eq!(&again.findings, &verdict.findings);
         // The patched object is stored and then applied again by another client.
-        let stored = snapshot.apply(change(&Event::Applied(mended.clone())));
-        let again = mutated(&stored, &on, &mended);
+        let stored = snapshot.apply(change(&Event::Applied(patched.clone())));
+        let again = mutated(&stored, &on, &patched);
         let is_target = snapshot.profile(&gk(&value)).is_none();
         prop_assert!(!is_target || again.patch.is_empty(), "{:?} once stored", again.patch);
-        let same = |part: &str| value[part] == mended[part];
+        let same = |part: &str| value[part] == patched[part];
         prop_assert!(same("apiVersion") && same("kind"));
-        prop_assert_eq!(&value["metadata"]["name"], &mended["metadata"]["name"]);
-        prop_assert_eq!(&value["metadata"]["labels"], &mended["metadata"]["labels"]);
+        prop_assert_eq!(&value["metadata"]["name"], &patched["metadata"]["name"]);
+        prop_assert_eq!(&value["metadata"]["labels"], &patched["metadata"]["labels"]);
     }
 
     /// During a rollout, replicas with different mutations answer in turn.

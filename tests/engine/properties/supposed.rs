@@ -5,7 +5,7 @@ use std::sync::Arc;
 use attache::engine::model::object::{Node, Object};
 use attache::engine::state::snapshot::{Change, Snapshot};
 use attache::engine::topology::{
-    KeptOutCache, Listeners, ParentAttachment, attachment, listeners, sets_of,
+    Listeners, ParentAttachment, RouteKindConflicts, attachment, listeners, sets_of,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ struct Accepted {
 }
 
 fn accepted(snapshot: &Snapshot, object: &Arc<Object>) -> Accepted {
-    let mut one_kind = KeptOutCache::new(snapshot);
+    let mut route_kind_conflicts = RouteKindConflicts::new(snapshot);
     let parents = object.parents().iter();
     let mut sets: Vec<String> = sets_of(snapshot, &object.key)
         .map(|set| set.key.to_string())
@@ -34,7 +34,7 @@ fn accepted(snapshot: &Snapshot, object: &Arc<Object>) -> Accepted {
         listeners: listeners(snapshot, object).map(|listeners| (*listeners).clone()),
         sets,
         attachments: parents
-            .map(|parent| attachment(&mut one_kind, object, parent))
+            .map(|parent| attachment(&mut route_kind_conflicts, object, parent))
             .collect(),
     }
 }

@@ -27,7 +27,7 @@ const PARTS: [(About, &str, &str); 6] = [
     (About::Reviews, "Reviews", ""),
     (About::Findings, "Findings and mutations", ""),
     (
-        About::Standing,
+        About::CurrentState,
         "The standing state",
         "The findings and states that hold in the cluster now; `attache check --cluster` finds the same. attache computes them in the background when \
          something has changed, at most every ten seconds. Every replica has the same numbers, so take their `max`, not \
@@ -220,7 +220,7 @@ async fn a_server_that_has_been_asked_has_what_is_documented_and_nothing_else() 
     assert!(strangers.is_empty(), "not documented: {strangers:?}");
     // Metrics of watched kinds and of managed configurations are tested with a cluster; those of
     // the current state exist once it has been judged.
-    let is_later = |about: About| matches!(about, About::Cluster | About::Standing);
+    let is_later = |about: About| matches!(about, About::Cluster | About::CurrentState);
     let of_cluster = |m: &&Described| !is_later(m.about) || m.labels.is_empty();
     let missing: Vec<_> = described
         .filter(of_cluster)

@@ -24,7 +24,7 @@ const MAY: [&str; 10] = [
     "src/cli/",
     // Times in objects, for users to read. A Lease counts as expired once it has not changed for some time, whatever they say.
     "src/lease.rs",
-    "src/standing/reports/writer.rs",
+    "src/background/reports/writer.rs",
     "src/status_writer/write.rs",
     "src/cache/own_certificates.rs",
     "src/http/tls",

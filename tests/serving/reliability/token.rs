@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use attache::cache::served::Served;
 use attache::cache::tuned;
-use attache::certificates::{Made, make_ca_and_pair};
+use attache::certificates::{CaAndPair, make_ca_and_pair};
 use attache::http::tls::{Certificates, server_config};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -129,7 +129,7 @@ async fn a_renewed_ca_is_believed_within_the_minute() {
     let made = || make_ca_and_pair(&["127.0.0.1".to_owned()], jiff::Zoned::now().date()).unwrap();
     let (first, second) = (made(), made());
     let certificates = Certificates::new();
-    let show = |made: &Made| {
+    let show = |made: &CaAndPair| {
         let (cert, key) = (made.cert_pem.as_bytes(), made.key_pem.as_bytes());
         certificates.store(cert, key).unwrap();
     };

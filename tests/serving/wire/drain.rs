@@ -6,7 +6,7 @@ use std::time::Duration;
 use attache::http::admin::{self, Check};
 use attache::http::dependencies::Confirm;
 use attache::http::drain::Phase;
-use attache::http::server::{Bound, Options, Server};
+use attache::http::server::{BoundListener, Options, Server};
 use attache::metrics::Metrics;
 use futures::FutureExt;
 use tokio::net::TcpStream;
@@ -168,7 +168,9 @@ async fn probes_and_metrics_on_the_plain_port() {
         metrics,
         phase: phases,
     };
-    let bound = Bound::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+    let bound = BoundListener::bind(([127, 0, 0, 1], 0).into())
+        .await
+        .unwrap();
     let addr = bound.addr;
     let serving = tokio::spawn(server.serve(bound));
     let get = async |path: &str| {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use attache::certificates::Made;
+use attache::certificates::CaAndPair;
 use attache::http::tls::{Certificates, Files, Reload};
 use attache::metrics::Metrics;
 use base64::Engine as _;
@@ -62,7 +62,7 @@ async fn a_new_pair_is_served_after_each_swap_and_a_broken_one_never() {
     assert!(!certificates.loaded());
     assert!(tls(server.addr, &server.made.ca_pem, &[]).await.is_err());
 
-    let mut current: Option<Made> = None;
+    let mut current: Option<CaAndPair> = None;
     let mut open = None;
     for version in 1..=3 {
         let made = pair();

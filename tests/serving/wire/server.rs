@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use attache::certificates::{Made, make_ca_and_pair};
+use attache::certificates::{CaAndPair, make_ca_and_pair};
 use attache::config::Configuration;
 use attache::engine::model::ids::GroupKind;
 use attache::engine::model::object::Object;
@@ -15,7 +15,7 @@ use attache::http::dependencies::{Age, Confirm, Dependencies, MayGet};
 use attache::http::drain::Phase;
 use attache::http::limits::Limits;
 use attache::http::router::{guarded_by, router};
-use attache::http::server::{Bound, Options, Server};
+use attache::http::server::{BoundListener, Options, Server};
 use attache::http::tls::{Callers, Certificates, server_config, server_config_for};
 use attache::metrics::Metrics;
 use attache::telemetry::traces::Traces;
@@ -82,13 +82,13 @@ impl Default for Setup {
 
 pub(crate) struct Running {
     pub(crate) addr: SocketAddr,
-    pub(crate) made: Made,
+    pub(crate) made: CaAndPair,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) phase: watch::Sender<Phase>,
     pub(crate) serving: JoinHandle<()>,
 }
 
-pub(crate) fn pair() -> Made {
+pub(crate) fn pair() -> CaAndPair {
     let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
     make_ca_and_pair(&names, jiff::Zoned::now().date()).unwrap()
 }
@@ -158,7 +158,9 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
         metrics: metrics.clone(),
         phase: phases,
     };
-    let bound = Bound::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+    let bound = BoundListener::bind(([127, 0, 0, 1], 0).into())
+        .await
+        .unwrap();
     Running {
         addr: bound.addr,
         made,

@@ -21,7 +21,7 @@ async fn traces() -> (Traces, Seen) {
         let found = variables.iter().find(|(variable, _)| *variable == name);
         found.map(|(_, value)| value.clone())
     };
-    let settings = Settings::of(&get).unwrap().unwrap();
+    let settings = Settings::from_variables(&get).unwrap().unwrap();
     let traces = Traces::to(settings, Arc::new(Metrics::new().unwrap())).unwrap();
     (traces, seen)
 }

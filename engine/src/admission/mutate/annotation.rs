@@ -24,7 +24,7 @@ pub(super) fn is_for(snapshot: &Snapshot, gk: &GroupKind) -> bool {
         return CORE.contains(&&*gk.kind);
     }
     let crd = snapshot.definition(gk);
-    crd.is_some_and(|crd| !crd.facts.mending.has_conditions)
+    crd.is_some_and(|crd| !crd.facts.permitted_mutations.has_conditions)
 }
 
 /// Sets the annotations for the policies that act on an object, and removes those for other kinds.

@@ -25,7 +25,7 @@ pub(super) fn migrate(object: &mut Value, profile: &Profile, crd: Option<&Crd>) 
         return;
     };
     // Only the CRD shows that one version has both.
-    if !plural.many || !crd.is_some_and(|crd| crd.facts.mending.takes_plural) {
+    if !plural.many || !crd.is_some_and(|crd| crd.facts.permitted_mutations.takes_plural) {
         return;
     }
     let moved = moved(object);

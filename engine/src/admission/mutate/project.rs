@@ -35,7 +35,7 @@ pub(super) fn project(snapshot: &Snapshot, object: &Object, value: &mut Value) -
     if resolver.is_spent() {
         return Vec::new();
     }
-    let old = Projected::of(value);
+    let old = Projected::read(value);
     if claims.is_empty() && old.is_none() {
         return Vec::new();
     }

@@ -30,7 +30,7 @@ pub(super) fn normalize(object: &mut Value, profile: &Profile) {
     let Some(spec) = spec.filter(|spec| !has_unread(spec, profile)) else {
         return;
     };
-    let mut mended: Vec<String> = Vec::new();
+    let mut normalized: Vec<String> = Vec::new();
     for _ in 0..ROUNDS {
         let entries = entries(spec, profile);
         let may = entries
@@ -41,11 +41,11 @@ pub(super) fn normalize(object: &mut Value, profile: &Profile) {
             let entry = spec.pointer_mut(&fix.entry);
             if let Some(field) = entry.and_then(|entry| entry.get_mut(fix.field)) {
                 *field = Value::String(fix.right);
-                mended.push(fix.entry);
+                normalized.push(fix.entry);
             }
         }
     }
-    fold(spec, profile, &mended);
+    fold(spec, profile, &normalized);
 }
 
 /// Whether a client applies the entries of a list one by one (server-side apply of a list keyed by group, kind and
@@ -101,7 +101,7 @@ fn without_version(group: &str) -> Option<String> {
 
 /// Removes entries that equal another one after the correction: the API server would reject both in a list keyed by
 /// group and kind.
-fn fold(spec: &mut Value, profile: &Profile, mended: &[String]) {
+fn fold(spec: &mut Value, profile: &Profile, normalized: &[String]) {
     for field in profile.refs.iter().filter(|field| field.many) {
         let Some(Value::Array(items)) = at_mut(spec, &field.path) else {
             continue;
@@ -114,7 +114,7 @@ fn fold(spec: &mut Value, profile: &Profile, mended: &[String]) {
                 .enumerate()
                 .filter(|(other, _)| *other != index);
             let item = items.get(index);
-            if mended.contains(&pointer) && others.any(|(_, other)| Some(other) == item) {
+            if normalized.contains(&pointer) && others.any(|(_, other)| Some(other) == item) {
                 items.remove(index);
             }
         }

@@ -8,7 +8,7 @@ use super::fuel::too_much;
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::rejection::RejectionFinder;
 use crate::attachment::{attached_to, permission, targets_of};
-use crate::effective::impact::{EffectiveChange, Same, diff};
+use crate::effective::impact::{EffectiveChange, SettingsComparison, diff};
 use crate::effective::traffic::{Traffic, traffic};
 use crate::effective::{PathGroup, Resolver};
 use crate::merge::{ComparedBy, Effective};
@@ -28,19 +28,29 @@ use crate::model::wording;
 use crate::policy::fuel::LOOKED_AT;
 
 /// The effect of a change of one object on effective policies, by kind.
-pub(super) fn effects(before: &Snapshot, is: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
-    effects_if(before, is, key, std::slice::from_ref(key), |_| true)
+pub(super) fn effects(
+    before: &Snapshot,
+    resolver_after: &mut Resolver<'_>,
+    key: &ObjectKey,
+) -> Vec<Finding> {
+    effects_if(
+        before,
+        resolver_after,
+        key,
+        std::slice::from_ref(key),
+        |_| true,
+    )
 }
 
 /// The effect of a created object on effective policies elsewhere, by kind.
 pub(super) fn effects_of_created(
     before: &Snapshot,
-    is: &mut Resolver<'_>,
+    resolver_after: &mut Resolver<'_>,
     key: &ObjectKey,
 ) -> Vec<Finding> {
     effects_if(
         before,
-        is,
+        resolver_after,
         key,
         std::slice::from_ref(key),
         takes_from_others,
@@ -55,15 +65,15 @@ pub(super) fn takes_from_others(changed: &EffectiveChange) -> bool {
 /// The effects of a change of these objects, reported on the first one. The others are deleted with it.
 pub(super) fn effects_if(
     before: &Snapshot,
-    is: &mut Resolver<'_>,
+    resolver_after: &mut Resolver<'_>,
     key: &ObjectKey,
     objects: &[ObjectKey],
     counts: impl Fn(&EffectiveChange) -> bool,
 ) -> Vec<Finding> {
     let mut kinds: BTreeMap<GroupKind, Vec<EffectiveChange>> = BTreeMap::new();
-    let mut was = is.for_snapshot(before);
-    let mut changed = diff(&mut was, is, objects);
-    if was.is_spent() || is.is_spent() {
+    let mut resolver_before = resolver_after.for_snapshot(before);
+    let mut changed = diff(&mut resolver_before, resolver_after, objects);
+    if resolver_before.is_spent() || resolver_after.is_spent() {
         return vec![too_much(key, "the effect of this change")];
     }
     if objects.len() > 1 {
@@ -80,14 +90,14 @@ pub(super) fn effects_if(
     let mut findings: Vec<Finding> = Vec::new();
     for (kind, all) in &kinds {
         findings.extend(lost_protection::protections(
-            [before, is.snapshot()],
+            [before, resolver_after.snapshot()],
             key,
             kind,
             all,
         ));
-        findings.extend(effect(is, key, kind, all));
+        findings.extend(effect(resolver_after, key, kind, all));
     }
-    if is.is_spent() {
+    if resolver_after.is_spent() {
         return vec![too_much(key, "the effect of this change")];
     }
     findings
@@ -232,7 +242,7 @@ pub(super) fn effect(
         .iter()
         .min_by_key(|shifted| (&shifted.ends.routes, &*shifted.ends.ancestors));
     if let Some(first) = least {
-        let mut same = Same::default();
+        let mut same = SettingsComparison::default();
         let mut alike = |c: &EffectiveChange| {
             same.settings(&c.before, &first.before) && same.settings(&c.after, &first.after)
         };
@@ -260,7 +270,7 @@ pub(super) fn effect(
 /// `field: 3 -> 5` for each field that differs: first removed fields, then changed fields, then new fields.
 fn differences(before: &Effective, after: &Effective) -> Vec<String> {
     // Policies that are each in force as a whole replace no fields of each other, so the comparison is per policy.
-    let by = ComparedBy::of(before, after);
+    let by = ComparedBy::for_results(before, after);
     let fields = |effective: &Effective| -> BTreeMap<(Option<ObjectKey>, SettingPath), JsonText> {
         let leaves = effective
             .leaves()
@@ -280,9 +290,9 @@ fn differences(before: &Effective, after: &Effective) -> Vec<String> {
     let mut changed: Vec<_> = changed.collect();
     changed.sort_by_key(|path| (after.contains_key(*path), !before.contains_key(*path)));
     let texts = changed.into_iter().map(|path| {
-        let was = before.get(path).map_or_else(none, wording::short);
-        let is = after.get(path).map_or_else(none, wording::short);
-        format!("{}={was} -> {is}", wording::field(&path.1))
+        let old = before.get(path).map_or_else(none, wording::short);
+        let new = after.get(path).map_or_else(none, wording::short);
+        format!("{}={old} -> {new}", wording::field(&path.1))
     });
     let mut texts: Vec<String> = texts.collect();
     texts.dedup();
@@ -318,11 +328,12 @@ pub(super) fn sections(
 ) -> Vec<Finding> {
     let left: BTreeSet<Arc<str>> = section::labels(new).into_iter().collect();
     let noun = section_noun(&new.key.gk).unwrap_or("section");
-    let had: BTreeSet<Arc<str>> = section::labels(old).into_iter().collect();
+    let labels_before: BTreeSet<Arc<str>> = section::labels(old).into_iter().collect();
     let attachments = attached_to(before, &new.key, rejections);
     let on_gone = attachments.iter().filter_map(|attachment| {
         let section = attachment.section.as_ref()?;
-        (had.contains(section) && !left.contains(section)).then_some((&attachment.policy, section))
+        (labels_before.contains(section) && !left.contains(section))
+            .then_some((&attachment.policy, section))
     });
     let findings = on_gone.map(|(policy, section)| {
         let message = format!(
@@ -404,9 +415,13 @@ fn references(
         }
     };
     let entries_in = |snapshot| entries(snapshot, key);
-    let ((had, to_before), (has, to_after)) = (entries_in(before), entries_in(after));
+    let ((entries_before, to_before), (entries_after, to_after)) =
+        (entries_in(before), entries_in(after));
     let same_to = to_before == to_after;
-    for (snapshot, from, others) in [(before, &had, &has), (after, &has, &had)] {
+    for (snapshot, from, others) in [
+        (before, &entries_before, &entries_after),
+        (after, &entries_after, &entries_before),
+    ] {
         for entry in from
             .iter()
             .filter(|entry| !(same_to && others.contains(*entry)))

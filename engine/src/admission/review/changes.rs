@@ -82,9 +82,9 @@ fn effects(
     let causes: BTreeSet<&ObjectKey> = changed.iter().collect();
     let created: BTreeSet<&ObjectKey> = created.iter().collect();
     let mut by_cause: BTreeMap<(&ObjectKey, GroupKind), Vec<EffectiveChange>> = BTreeMap::new();
-    let mut was = Resolver::new(before);
-    let mut is = was.for_snapshot(after);
-    let all = diff(&mut was, &mut is, &changed).into_iter();
+    let mut resolver_before = Resolver::new(before);
+    let mut resolver_after = resolver_before.for_snapshot(after);
+    let all = diff(&mut resolver_before, &mut resolver_after, &changed).into_iter();
     for shifted in all.filter(|shifted| shifted.stays || shifted.on_former_paths.is_some()) {
         let mut add = |cause, shifted: EffectiveChange| {
             let of_cause = by_cause.entry((cause, shifted.kind.clone()));
@@ -114,7 +114,7 @@ fn effects(
             kind,
             all,
         ));
-        findings.extend(change::effect(&mut is, cause, kind, all));
+        findings.extend(change::effect(&mut resolver_after, cause, kind, all));
     }
     findings
 }

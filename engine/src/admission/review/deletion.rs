@@ -25,8 +25,8 @@ pub(super) fn deleted(snapshot: &Snapshot, key: &ObjectKey, old: Option<Object>)
         return vec![too_much(key, "the effect of this deletion")];
     };
     let after = without(before.clone(), &gone);
-    let mut is = Resolver::bounded(&after);
-    let mut findings = effects_if(&before, &mut is, key, &gone, |_| true);
+    let mut resolver_after = Resolver::bounded(&after);
+    let mut findings = effects_if(&before, &mut resolver_after, key, &gone, |_| true);
     if snapshot.profile(&key.gk).is_none() {
         for gone in &gone {
             findings.extend(target(&before, &after, gone, key));

@@ -23,12 +23,18 @@ use crate::state::snapshot::{Change, Snapshot};
 /// Finds the settings and protections that a new or existing policy takes from others.
 ///
 /// `is` resolves the snapshot with the policy; the result is the difference to the snapshot without it.
-pub(super) fn losses_by(is: &mut Resolver<'_>, policy: &Policy) -> Losses {
+pub(super) fn losses_by(resolver_after: &mut Resolver<'_>, policy: &Policy) -> Losses {
     let key = policy.key();
-    let before = is.snapshot().with_change(Change::Deleted(key.clone()));
-    let mut was = is.for_snapshot(&before);
-    let changed = diff(&mut was, is, std::slice::from_ref(key));
-    if was.is_spent() || is.is_spent() {
+    let before = resolver_after
+        .snapshot()
+        .with_change(Change::Deleted(key.clone()));
+    let mut resolver_before = resolver_after.for_snapshot(&before);
+    let changed = diff(
+        &mut resolver_before,
+        resolver_after,
+        std::slice::from_ref(key),
+    );
+    if resolver_before.is_spent() || resolver_after.is_spent() {
         return Losses::TooMuch;
     }
     // There are many paths and few results.
@@ -41,7 +47,7 @@ pub(super) fn losses_by(is: &mut Resolver<'_>, policy: &Policy) -> Losses {
     let profile = &policy.profile;
     let adds_alternatives =
         profile.alternatives.is_some() || !profile.alternative_entries.is_empty();
-    let carries_others = carries_others(is.snapshot(), &key.gk);
+    let carries_others = carries_others(resolver_after.snapshot(), &key.gk);
     let weakens = adds_alternatives || carries_others || policy.is_weak();
     for shifted in changed {
         if loses(&shifted) {
@@ -75,26 +81,36 @@ pub(super) enum Losses {
 
 impl Losses {
     /// The findings on a created policy: the protections that are lost, and the other changes.
-    pub(super) fn findings(self, is: &mut Resolver<'_>, policy: &Policy) -> Vec<Finding> {
+    pub(super) fn findings(
+        self,
+        resolver_after: &mut Resolver<'_>,
+        policy: &Policy,
+    ) -> Vec<Finding> {
         let key = policy.key();
-        let mut findings = self.protections(is, policy);
+        let mut findings = self.protections(resolver_after, policy);
         match self {
             Self::Nothing | Self::Weakened(..) => {}
             Self::TooMuch => {
                 findings.push(too_much(key, "the protections that this policy removes"));
             }
-            Self::These(_, all) => findings.extend(change::effect(is, key, &key.gk, &all)),
+            Self::These(_, all) => {
+                findings.extend(change::effect(resolver_after, key, &key.gk, &all));
+            }
         }
         findings
     }
 
     /// The protections that others lose: the only losses that are reported for an existing policy.
-    pub(super) fn protections(&self, is: &Resolver<'_>, policy: &Policy) -> Vec<Finding> {
+    pub(super) fn protections(
+        &self,
+        resolver_after: &Resolver<'_>,
+        policy: &Policy,
+    ) -> Vec<Finding> {
         let key = policy.key();
         match self {
             Self::Nothing | Self::TooMuch => Vec::new(),
             Self::These(before, all) | Self::Weakened(before, all) => {
-                protections([before, is.snapshot()], key, &key.gk, all)
+                protections([before, resolver_after.snapshot()], key, &key.gk, all)
             }
         }
     }
@@ -138,7 +154,7 @@ fn takes_away(shifted: &EffectiveChange, policy: &ObjectKey) -> bool {
             .iter()
             .any(|other| other != policy);
     }
-    let by = ComparedBy::of(&shifted.before, &shifted.after);
+    let by = ComparedBy::for_results(&shifted.before, &shifted.after);
     let after = shifted.after.leaves();
     let after: HashMap<(&SettingPath, Option<ObjectKey>), &JsonText> = after
         .iter()

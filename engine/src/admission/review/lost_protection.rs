@@ -50,12 +50,18 @@ pub(super) fn at_listeners(
     opened: &BTreeMap<ObjectKey, Opened>,
     objects: &[ObjectKey],
 ) -> Vec<Finding> {
-    let mut was = Resolver::bounded(before);
-    let mut is = was.for_snapshot(after);
-    let mut lost = lost_at_listeners([&mut was, &mut is], opened);
-    lost.extend(lost_by_gateways([&mut was, &mut is], objects));
-    lost.extend(lost_by_targets([&mut was, &mut is], objects));
-    if was.is_spent() || is.is_spent() {
+    let mut resolver_before = Resolver::bounded(before);
+    let mut resolver_after = resolver_before.for_snapshot(after);
+    let mut lost = lost_at_listeners([&mut resolver_before, &mut resolver_after], opened);
+    lost.extend(lost_by_gateways(
+        [&mut resolver_before, &mut resolver_after],
+        objects,
+    ));
+    lost.extend(lost_by_targets(
+        [&mut resolver_before, &mut resolver_after],
+        objects,
+    ));
+    if resolver_before.is_spent() || resolver_after.is_spent() {
         return vec![too_much(key, "the protections that routes lose")];
     }
     let lost = lost.into_iter();
@@ -160,14 +166,18 @@ fn remedies([before, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKind) 
     let strategies = [Op::Strategic, Op::Patch].into_iter().filter_map(named);
     let candidates = strategies.filter_map(|(name, _)| {
         let merging = after.with_change(Change::Applied(with_strategy(policy, field, name)));
-        let mut was = Resolver::bounded(before);
-        let mut is = was.for_snapshot(&merging);
-        let changed = diff(&mut was, &mut is, std::slice::from_ref(key));
+        let mut resolver_before = Resolver::bounded(before);
+        let mut resolver_after = resolver_before.for_snapshot(&merging);
+        let changed = diff(
+            &mut resolver_before,
+            &mut resolver_after,
+            std::slice::from_ref(key),
+        );
         let of_kind: Vec<EffectiveChange> = changed
             .into_iter()
             .filter(|changed| changed.kind == *kind)
             .collect();
-        let is_known = !was.is_spent() && !is.is_spent();
+        let is_known = !resolver_before.is_spent() && !resolver_after.is_spent();
         is_known.then(|| Remedy {
             text: format!("spec.{field}: {name} keeps it"),
             lost: lost([before, &merging], Renames::NONE, kind, &of_kind.iter()),

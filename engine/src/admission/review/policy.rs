@@ -38,15 +38,15 @@ pub(super) fn findings(snapshot: &Snapshot, object: Object, old: Option<Object>)
         let wrong = stored.policy(&key).map(wrong).unwrap_or_default();
         (stored, wrong)
     };
-    let (before, had) = old.map(stored).unzip();
-    let had = had.unwrap_or_default();
+    let (before, findings_before) = old.map(stored).unzip();
+    let findings_before = findings_before.unwrap_or_default();
     let (after, mut findings) = stored(object);
     let Some(policy) = after.policy(&key) else {
         return Vec::new();
     };
     for finding in &mut findings {
         let known = |f: &Finding| f.code == finding.code && f.subject == finding.subject;
-        if had.iter().any(known) {
+        if findings_before.iter().any(known) {
             finding.warn();
         }
     }

@@ -12,8 +12,8 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::unknown_parent;
 use crate::topology::reports::unresolved;
 use crate::topology::{
-    KeptOutCache, ParentAttachment, Unreached, attachment, attachment_cost, delegated, gateway_of,
-    missing_class, not_usable, unusable,
+    ParentAttachment, RouteKindConflicts, Unreached, attachment, attachment_cost, delegated,
+    gateway_of, missing_class, not_usable, unusable,
 };
 
 use super::fuel::too_much;
@@ -33,10 +33,10 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
         return vec![too_much(key, "the attachment of this route")];
     }
     let mut findings = Vec::new();
-    let mut one_kind = KeptOutCache::new(snapshot);
+    let mut route_kind_conflicts = RouteKindConflicts::new(snapshot);
     // Routes that others delegate to need no parent.
     if parents.is_empty()
-        && delegated(&mut one_kind, route).is_empty()
+        && delegated(&mut route_kind_conflicts, route).is_empty()
         && unknown_parent(snapshot, route).is_none()
     {
         let message = "it names no parent, so no request reaches it".to_owned();
@@ -44,7 +44,9 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
         findings.push(finding.at("spec.parentRefs".to_owned()).about("no parent"));
     }
     for (i, parent) in parents.iter().enumerate() {
-        if let ParentAttachment::Refused { why, .. } = attachment(&mut one_kind, route, parent) {
+        if let ParentAttachment::Refused { why, .. } =
+            attachment(&mut route_kind_conflicts, route, parent)
+        {
             let missing = snapshot.lacks(&parent.object);
             let message = if missing {
                 why

@@ -28,7 +28,7 @@ pub(super) fn hint(
     let is_request = most != usize::MAX;
     let mut hint = Hint {
         text: String::new(),
-        tells_of: BTreeSet::new(),
+        mentioned: BTreeSet::new(),
     };
     if is_request && snapshot.count(&object.gk) > MOST {
         return hint;
@@ -62,7 +62,7 @@ pub(super) fn hint(
         }
         (_, None) => return hint,
     };
-    hint.tells_of = elsewhere.into_iter().cloned().collect();
+    hint.mentioned = elsewhere.into_iter().cloned().collect();
     hint
 }
 

@@ -44,7 +44,7 @@ pub enum RejectionEffect {
 }
 
 impl Rejection {
-    /// Who rejects the policy and why, as a part of a sentence.
+    /// The controller that rejects the policy, and the reason, as a part of a sentence.
     pub fn sentence(&self) -> String {
         match &self.reported {
             Some(condition) if self.requests_fail => {

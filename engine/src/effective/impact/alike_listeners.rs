@@ -46,7 +46,7 @@ type ListenerPart = (Option<ObjectKey>, Option<(u16, Option<Arc<str>>)>);
 /// Removes the ancestor paths through listeners that were renamed or replaced and are alike. Returns each with the
 /// effective policies before and after.
 pub(super) fn renamed<'a>(
-    [had, has]: [EndpointOf<'_>; 2],
+    [endpoint_before, endpoint_after]: [EndpointOf<'_>; 2],
     alike: Alike,
     lost: &mut Vec<OneSided<'a>>,
     won: &mut Vec<OneSided<'a>>,
@@ -60,12 +60,14 @@ pub(super) fn renamed<'a>(
     if lost.is_empty() || won.is_empty() {
         return renamed_paths;
     }
-    let each = won.iter().map(|(path, _)| alike.compared_part(has, path));
+    let each = won
+        .iter()
+        .map(|(path, _)| alike.compared_part(endpoint_after, path));
     let mut parts: Vec<Option<ListenerPart>> = each.collect();
     lost.retain(|(ancestor_path, before)| {
-        let part = alike.compared_part(had, ancestor_path);
+        let part = alike.compared_part(endpoint_before, ancestor_path);
         let mut each = parts.iter();
-        let Some(at) = each.position(|has| part.is_some() && *has == part) else {
+        let Some(at) = each.position(|other| part.is_some() && *other == part) else {
             return true;
         };
         parts.remove(at);

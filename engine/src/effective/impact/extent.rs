@@ -17,8 +17,8 @@ pub(super) struct Extent<'a> {
 /// The extent of the paths of a kind through objects. Both sides use one extent, so that paths which only differ in
 /// length are the same path.
 pub(super) fn extents<'a>(
-    was: &mut Resolver<'_>,
-    is: &mut Resolver<'_>,
+    earlier: &mut Resolver<'_>,
+    later: &mut Resolver<'_>,
     renames: &Renames,
     kind: &GroupKind,
     objects: &'a BTreeSet<ObjectKey>,
@@ -27,8 +27,8 @@ pub(super) fn extents<'a>(
         let former = renames.former(key);
         let before = former
             .as_ref()
-            .map(|former| renames.later_scope(former, was.scope(former, kind)));
-        let scope = before.unwrap_or_default().union(is.scope(key, kind));
+            .map(|former| renames.later_scope(former, earlier.scope(former, kind)));
+        let scope = before.unwrap_or_default().union(later.scope(key, kind));
         let former = former.map(|former| {
             let former_scope = renames.former_scope(key, scope.clone());
             (former, former_scope)

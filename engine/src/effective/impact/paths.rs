@@ -7,13 +7,19 @@ use std::collections::{self, BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::alike_listeners::{Alike, EndpointOf, renamed};
-use super::{EffectiveChange, FormerEffective, Same};
+use super::{EffectiveChange, FormerEffective};
 use crate::effective::{PathGroup, PathSet};
 use crate::merge::Effective;
 use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
 use crate::model::maps::{HashMap, HashSet};
 use crate::model::shared::{Ids, Shared};
 use crate::topology::{AncestorPath, AncestorPaths, RoutePath, RoutePaths};
+
+/// Compares effective policies, each pair once: many paths share few results.
+#[derive(Debug, Default)]
+pub struct SettingsComparison {
+    known: HashMap<(Shared<Effective>, Shared<Effective>), bool>,
+}
 
 /// Compares the paths of a kind.
 pub(super) struct Comparison<'a> {
@@ -23,7 +29,7 @@ pub(super) struct Comparison<'a> {
     /// The listener endpoint of an ancestor path, before and after.
     endpoints: [EndpointOf<'a>; 2],
     disjoint: Disjoint,
-    same: Same,
+    same: SettingsComparison,
     nothing: Shared<Effective>,
     ids: Ids,
     /// Lists of effective policies before the change, each once.
@@ -69,6 +75,19 @@ type ByRoutePath = HashMap<Rc<RoutePath>, ByAncestorPath>;
 /// Whether lists of ancestor paths are disjoint, for the combinations checked so far.
 #[derive(Default)]
 struct Disjoint(HashMap<Vec<AncestorPaths>, bool>);
+
+// === impl SettingsComparison ===
+
+impl SettingsComparison {
+    /// Whether the settings are equal, regardless of their source.
+    pub fn settings(&mut self, one: &Shared<Effective>, other: &Shared<Effective>) -> bool {
+        if one == other {
+            return true;
+        }
+        let known = self.known.entry((one.clone(), other.clone()));
+        *known.or_insert_with(|| one.same_settings(other))
+    }
+}
 
 // === impl Disjoint ===
 
@@ -189,7 +208,7 @@ impl<'a> Comparison<'a> {
             shut,
             endpoints,
             disjoint: Disjoint::default(),
-            same: Same::default(),
+            same: SettingsComparison::default(),
             nothing: Shared::default(),
             ids,
             former_effective: HashMap::default(),
@@ -198,11 +217,14 @@ impl<'a> Comparison<'a> {
     }
 
     /// The number of paths that are compared one by one: those that both sides do not share.
-    pub(super) fn compared_one_by_one(was: &Paths, is: &Paths) -> usize {
-        let paths = was.not_in(is).chain(is.not_in(was)).map(|through| {
-            let ancestors = through.ancestor_paths.iter().map(|(list, _)| list.len());
-            through.route_paths.len() * ancestors.sum::<usize>()
-        });
+    pub(super) fn compared_one_by_one(paths_before: &Paths, paths_after: &Paths) -> usize {
+        let paths = paths_before
+            .not_in(paths_after)
+            .chain(paths_after.not_in(paths_before))
+            .map(|through| {
+                let ancestors = through.ancestor_paths.iter().map(|(list, _)| list.len());
+                through.route_paths.len() * ancestors.sum::<usize>()
+            });
         paths.sum()
     }
 
@@ -210,11 +232,15 @@ impl<'a> Comparison<'a> {
     /// another is one change, from the lost to the gained. Ancestor paths that only appear or only disappear are a
     /// change if other objects let the route in or shut it out. Those that appear beside others come with the effective
     /// policies of these, unless one of them has the same settings.
-    pub(super) fn finish(mut self, was: &Paths, is: &Paths) -> Vec<EffectiveChange> {
+    pub(super) fn finish(
+        mut self,
+        paths_before: &Paths,
+        paths_after: &Paths,
+    ) -> Vec<EffectiveChange> {
         let (mut before, mut after) = (ByRoutePath::default(), ByRoutePath::default());
         let mut known: HashMap<Sides<'_>, Rc<[Pair]>> = HashMap::default();
-        for (route, new) in &is.by_route {
-            let Some(old) = was.shared((route, new)) else {
+        for (route, new) in &paths_after.by_route {
+            let Some(old) = paths_before.shared((route, new)) else {
                 continue;
             };
             if self.disjoint.are_alike(old, new) {
@@ -249,15 +275,19 @@ impl<'a> Comparison<'a> {
                 self.change(&new.route_paths, pair.clone());
             }
         }
-        is.not_in(was).for_each(|new| new.spread(&mut after));
-        was.not_in(is).for_each(|old| old.spread(&mut before));
+        paths_after
+            .not_in(paths_before)
+            .for_each(|new| new.spread(&mut after));
+        paths_before
+            .not_in(paths_after)
+            .for_each(|old| old.spread(&mut before));
         self.one_by_one(before, after);
         self.changes
     }
 
-    fn one_by_one(&mut self, mut was: ByRoutePath, is: ByRoutePath) {
-        for (route_path, after) in is {
-            let before = was.remove(&route_path);
+    fn one_by_one(&mut self, mut paths_before: ByRoutePath, paths_after: ByRoutePath) {
+        for (route_path, after) in paths_after {
+            let before = paths_before.remove(&route_path);
             let stays = before.is_some();
             // Paths that end above the routes are compared Gateway by Gateway: no requests connect them.
             let one_owner = route_path.steps.is_empty();
@@ -266,7 +296,7 @@ impl<'a> Comparison<'a> {
                 self.change(&route_paths, pair);
             }
         }
-        for (route_path, before) in was {
+        for (route_path, before) in paths_before {
             let route_paths = RoutePaths::from(vec![route_path]);
             for pair in self.pairs(&before, &ByAncestorPath::new(), false, false) {
                 self.change(&route_paths, pair);
@@ -339,9 +369,9 @@ impl<'a> Comparison<'a> {
             }
         }
         let moved = std::cmp::min(lost.len(), won.len());
-        for ((had, a), (has, b)) in lost.by_ref().take(moved).zip(won.by_ref()) {
+        for ((old, a), (new, b)) in lost.by_ref().take(moved).zip(won.by_ref()) {
             // The former ancestor path says more than an empty one.
-            let ancestor_path = if has.steps.is_empty() { had } else { has };
+            let ancestor_path = if new.steps.is_empty() { old } else { new };
             note(ancestor_path, a, Some(b), on_both);
         }
         for (ancestor_path, a) in lost {
@@ -383,9 +413,10 @@ impl<'a> Comparison<'a> {
         let each = there.map(|(_, effective)| effective);
         let each: Vec<&Shared<Effective>> = each.filter(|one| met.insert(one)).collect();
         let (nothing, same) = (&self.nothing, &mut self.same);
-        let mut none_or_same =
-            |had: &Shared<Effective>| same.settings(had, nothing) || same.settings(had, after);
-        if each.is_empty() || each.iter().any(|had| none_or_same(had)) {
+        let mut none_or_same = |effective: &Shared<Effective>| {
+            same.settings(effective, nothing) || same.settings(effective, after)
+        };
+        if each.is_empty() || each.iter().any(|effective| none_or_same(effective)) {
             return None;
         }
         let each: Vec<Shared<Effective>> = each.into_iter().cloned().collect();

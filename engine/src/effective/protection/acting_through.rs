@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::given::Given;
+use super::provided::Provided;
 use super::{Loss, Lost};
 use crate::effective::Resolver;
 use crate::effective::impact::EffectiveChange;
@@ -52,8 +52,10 @@ pub(super) fn displaced<'a, P: Ord>(
             for object in shifted.ends.objects().filter(|object| !after.lacks(object)) {
                 let results = in_force(resolver, acting, object, shifted);
                 for protection in profile.protects.iter() {
-                    let given = |one| Given::by(before, profile, protection, one);
-                    let Some(provided) = Lost::all_of(results.iter().map(|one| given(one))) else {
+                    let provided_by =
+                        |one| Provided::from_effective(before, profile, protection, one);
+                    let Some(provided) = Lost::all_of(results.iter().map(|one| provided_by(one)))
+                    else {
                         continue;
                     };
                     let loss = losses.entry((protection.name.clone(), part(object)));

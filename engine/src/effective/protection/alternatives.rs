@@ -30,16 +30,19 @@ impl Lost {
         };
         let mut lost: Option<Self> = None;
         for map in profile.alternative_entries.iter().filter(is_concerned) {
-            let had = before.iter().flat_map(|one| entries(one, map));
-            let had: Entries = had.collect();
+            let entries_before = before.iter().flat_map(|one| entries(one, map));
+            let entries_before: Entries = entries_before.collect();
             for later in after {
-                let has = entries(later, map);
-                let stay: Entries = has
+                let entries_after = entries(later, map);
+                let stay: Entries = entries_after
                     .iter()
-                    .filter(|(entry, by)| had.get(*entry) == Some(by))
+                    .filter(|(entry, by)| entries_before.get(*entry) == Some(by))
                     .map(|(entry, by)| (entry.clone(), by.clone()))
                     .collect();
-                for (entry, by) in has.iter().filter(|(entry, _)| !had.contains_key(*entry)) {
+                for (entry, by) in entries_after
+                    .iter()
+                    .filter(|(entry, _)| !entries_before.contains_key(*entry))
+                {
                     let others = stay.iter().filter(|(_, other)| *other != by);
                     let others: Vec<(&SettingPath, &BTreeSet<ObjectKey>)> = others.collect();
                     if others.is_empty() {

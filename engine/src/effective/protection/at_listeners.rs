@@ -17,15 +17,18 @@ use crate::model::ids::{GroupKind, ObjectKey};
 /// The protections that routes lose by the listeners that a change opens to them, while all listeners by which their
 /// requests came before provided them. One loss for each kind and protection.
 pub fn lost_at_listeners(
-    [was, is]: [&mut Resolver<'_>; 2],
+    [resolver_before, resolver_after]: [&mut Resolver<'_>; 2],
     opened: &BTreeMap<ObjectKey, Opened>,
 ) -> Vec<(GroupKind, Loss)> {
     if opened.is_empty() {
         return Vec::new();
     }
     let mut losses = Vec::new();
-    let snapshot = was.snapshot();
-    let (mut before, mut after) = (ListenerEffects::new(was), ListenerEffects::new(is));
+    let snapshot = resolver_before.snapshot();
+    let (mut before, mut after) = (
+        ListenerEffects::new(resolver_before),
+        ListenerEffects::new(resolver_after),
+    );
     let kinds: BTreeSet<&GroupKind> = snapshot.used_kinds().collect();
     for kind in kinds {
         let Some(profile) = snapshot.profile(kind) else {
@@ -37,18 +40,21 @@ pub fn lost_at_listeners(
         for protection in profile.protects.iter() {
             let mut loss = Loss::named(&protection.name);
             for (route, opened) in opened {
-                let Some(had) = before.effective_at_all(&opened.before, kind) else {
+                let Some(effective_before) = before.effective_at_all(&opened.before, kind) else {
                     continue;
                 };
                 for listener in &opened.new {
-                    let has = after.effective_at(listener, kind);
-                    let taken = has.and_then(|has| {
-                        let has = [after.with_own(has, protection, listener)];
-                        let had = had.iter().zip(&opened.before).map(|(had, listener)| {
-                            before.with_own(had.clone(), protection, listener)
-                        });
-                        let had: Vec<AtPath> = had.collect();
-                        let states = [(&before, &*had), (&after, &has)];
+                    let effective_after = after.effective_at(listener, kind);
+                    let taken = effective_after.and_then(|effective_after| {
+                        let effective_after =
+                            [after.with_own(effective_after, protection, listener)];
+                        let effective_before = effective_before.iter().zip(&opened.before).map(
+                            |(effective_before, listener)| {
+                                before.with_own(effective_before.clone(), protection, listener)
+                            },
+                        );
+                        let effective_before: Vec<AtPath> = effective_before.collect();
+                        let states = [(&before, &*effective_before), (&after, &effective_after)];
                         lost_between(profile, protection, states)
                     });
                     if let Some(taken) = taken {
@@ -70,8 +76,14 @@ pub fn lost_at_listeners(
 fn lost_between(
     profile: &Profile,
     protection: &Protection,
-    [(before, had), (after, has)]: [(&ListenerEffects<'_, '_>, &[AtPath]); 2],
+    [(before, effective_before), (after, effective_after)]: [(&ListenerEffects<'_, '_>, &[AtPath]);
+        2],
 ) -> Option<Lost> {
     let (before, after) = (before.resolver.snapshot(), after.resolver.snapshot());
-    Lost::between(profile, protection, (before, had), (after, has))
+    Lost::between(
+        profile,
+        protection,
+        (before, effective_before),
+        (after, effective_after),
+    )
 }

@@ -17,7 +17,11 @@ pub(super) struct Contributions(BTreeMap<SettingPath, BTreeMap<String, Vec<Sourc
 
 impl Contributions {
     /// The contributions of these sources, all of one policy or of policies that merged.
-    pub(super) fn of(protection: &Protection, sources: &[Source], is_alternative: bool) -> Self {
+    pub(super) fn from_sources(
+        protection: &Protection,
+        sources: &[Source],
+        is_alternative: bool,
+    ) -> Self {
         let mut by_setting: BTreeMap<SettingPath, Vec<Source>> = BTreeMap::new();
         for source in sources {
             let (_, Some((path, _))) = source else {
@@ -57,7 +61,7 @@ impl Contributions {
         for later in after {
             let is_new = |setting: &SettingPath, says: &String| {
                 let mut before = before.iter();
-                !before.any(|had| had.has(setting, says, later))
+                !before.any(|earlier| earlier.has(setting, says, later))
             };
             if later.0.is_empty() || later.each().any(|(setting, says, _)| is_new(setting, says)) {
                 continue;

@@ -1,6 +1,6 @@
 //! Targets that themselves let every request pass, whatever policies say: a Server of Linkerd with `accessPolicy`.
 
-use super::given::Given;
+use super::provided::Provided;
 use super::{Loss, Lost};
 use crate::attachment::opened_by_target;
 use crate::effective::Resolver;
@@ -9,10 +9,10 @@ use crate::model::ids::{GroupKind, ObjectKey};
 /// The protections that are lost because the targets of policies themselves let every request pass
 /// after a change of these objects.
 pub fn lost_by_targets(
-    [was, is]: [&mut Resolver<'_>; 2],
+    [resolver_before, resolver_after]: [&mut Resolver<'_>; 2],
     objects: &[ObjectKey],
 ) -> Vec<(GroupKind, Loss)> {
-    let (before, after) = (was.snapshot(), is.snapshot());
+    let (before, after) = (resolver_before.snapshot(), resolver_after.snapshot());
     let mut losses = Vec::new();
     for kind in before.used_kinds() {
         let Some(profile) = before.profile(kind) else {
@@ -25,13 +25,14 @@ pub fn lost_by_targets(
             if opened_by_target(before, profile, object).is_some() {
                 continue;
             }
-            let groups = was.paths_through(object, kind).into_iter();
+            let groups = resolver_before.paths_through(object, kind).into_iter();
             let attached = groups.filter(|group| group.attached);
             let results: Vec<_> = attached.map(|group| group.effective).collect();
             for protection in profile.protects.iter() {
-                let given = |one| Given::by(before, profile, protection, one);
-                let given = results.iter().map(|one| given(one));
-                let Some(provided) = Lost::all_of(given.filter(|given| !given.lets_all_pass))
+                let provided_by = |one| Provided::from_effective(before, profile, protection, one);
+                let provided = results.iter().map(|one| provided_by(one));
+                let Some(provided) =
+                    Lost::all_of(provided.filter(|provided| !provided.lets_all_pass))
                 else {
                     continue;
                 };

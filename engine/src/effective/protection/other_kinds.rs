@@ -2,7 +2,7 @@
 //! that lets every request pass removes the protection by the others.
 
 use super::Lost;
-use super::given::Given;
+use super::provided::Provided;
 use crate::attachment::opened_by_target;
 use crate::effective::Resolver;
 use crate::effective::impact::EffectiveChange;
@@ -64,11 +64,14 @@ impl<'a> OtherKinds<'a> {
             if opened_by_target(before, self.profile, object).is_some() {
                 continue;
             }
-            let had = self.before.given(self.profile, self.protection, object);
-            if had.iter().any(|had| had.lets_all_pass) {
+            let provided_before = self.before.provided(self.profile, self.protection, object);
+            if provided_before
+                .iter()
+                .any(|provided_before| provided_before.lets_all_pass)
+            {
                 continue;
             }
-            if let Some(lost) = Lost::all_of(had) {
+            if let Some(lost) = Lost::all_of(provided_before) {
                 let lost = Lost {
                     now: shifted.after.policies(),
                     reasons: now.weaknesses.clone(),
@@ -90,16 +93,21 @@ impl<'a> OtherKinds<'a> {
         if self.kinds().is_empty() {
             return false;
         }
-        let had = self.before.given(self.profile, self.protection, object);
-        if had.iter().any(|had| had.lets_all_pass) {
+        let provided_before = self.before.provided(self.profile, self.protection, object);
+        if provided_before
+            .iter()
+            .any(|provided_before| provided_before.lets_all_pass)
+        {
             return true;
         }
         if self.own(self.after.snapshot, &shifted.after).lets_all_pass {
             return false;
         }
         let before = self.own(self.before.snapshot, &shifted.before).extent;
-        let has = self.after.given(self.profile, self.protection, object);
-        has.iter().any(|has| has.extent >= before)
+        let provided_after = self.after.provided(self.profile, self.protection, object);
+        provided_after
+            .iter()
+            .any(|provided_after| provided_after.extent >= before)
     }
 
     fn kinds(&self) -> &[GroupKind] {
@@ -108,8 +116,8 @@ impl<'a> OtherKinds<'a> {
     }
 
     /// The protection by the changed kind.
-    fn own(&self, snapshot: &Snapshot, effective: &Effective) -> Given {
-        Given::by(snapshot, self.profile, self.protection, effective)
+    fn own(&self, snapshot: &Snapshot, effective: &Effective) -> Provided {
+        Provided::from_effective(snapshot, self.profile, self.protection, effective)
     }
 }
 
@@ -117,15 +125,15 @@ impl<'a> OtherKinds<'a> {
 
 impl Side<'_> {
     /// The protection by the policies of each of the other kinds at an object.
-    fn given(
+    fn provided(
         &mut self,
         changed: &Profile,
         protection: &Protection,
         object: &ObjectKey,
-    ) -> Vec<Given> {
+    ) -> Vec<Provided> {
         let others = changed.alternatives.as_ref();
         let others = others.map_or(&[][..], |others| &others.with);
-        let mut given = Vec::new();
+        let mut provided = Vec::new();
         for kind in others {
             let Some(profile) = self.snapshot.profile(kind) else {
                 continue;
@@ -144,9 +152,11 @@ impl Side<'_> {
                 group.attached && targets.any(|target| *target == object.whole())
             });
             let here = here.next().map(|group| &group.effective);
-            let here = here.map(|effective| Given::by(snapshot, profile, protection, effective));
-            given.extend(here);
+            let here = here.map(|effective| {
+                Provided::from_effective(snapshot, profile, protection, effective)
+            });
+            provided.extend(here);
         }
-        given
+        provided
     }
 }

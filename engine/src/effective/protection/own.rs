@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use super::given::Given;
 use super::listener_effects::ListenerEffects;
+use super::provided::Provided;
 use super::{CLIENT_CERTIFICATES, Extent, Loss, Lost};
 use crate::effective::Resolver;
 use crate::effective::impact::EffectiveChange;
@@ -16,25 +16,25 @@ use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::json_text::JsonText;
 use crate::model::object::ClientCertificates;
 use crate::state::snapshot::Snapshot;
-use crate::topology::{OwnTls, frontend_tls, with_sets};
+use crate::topology::{GatewayClientCertificates, frontend_tls, with_sets};
 
 /// Why client certificates that are only asked for protect nothing.
 const NOT_REQUIRED: &str =
     "mode AllowInsecureFallback of spec.tls.frontend lets clients without a valid certificate pass";
 
 /// The handling of client certificates by a Gateway itself, before a change and after it.
-pub(super) type Owns = [Option<OwnTls>; 2];
+pub(super) type BeforeAndAfter = [Option<GatewayClientCertificates>; 2];
 
-// === impl OwnTls ===
+// === impl GatewayClientCertificates ===
 
-impl OwnTls {
+impl GatewayClientCertificates {
     /// The handling of client certificates at the effective targets of a change, each pair once.
     /// Two times `None` if the protection is not that by client certificates.
     pub(super) fn of_change(
         [before, after]: [&Snapshot; 2],
         protection: &Protection,
         shifted: &EffectiveChange,
-    ) -> BTreeSet<Owns> {
+    ) -> BTreeSet<BeforeAndAfter> {
         if *protection.name != *CLIENT_CERTIFICATES {
             return BTreeSet::from([[None, None]]);
         }
@@ -45,19 +45,19 @@ impl OwnTls {
     }
 
     /// The protection that this handling provides.
-    pub(super) fn given(&self) -> Given {
+    pub(super) fn provided(&self) -> Provided {
         let mode = [self.field, "validation", "mode"].join(".");
         let path = mode.split('.').map(Into::into).collect();
         let value = JsonText::from(&json!("AllowValidOnly"));
-        match self.does {
-            ClientCertificates::Required => Given {
+        match self.mode {
+            ClientCertificates::Required => Provided {
                 extent: Extent::All,
                 sources: vec![(self.gateway.clone(), Some((path, value)))],
-                ..Given::nothing()
+                ..Provided::none()
             },
-            ClientCertificates::Asked => Given {
+            ClientCertificates::Asked => Provided {
                 weaknesses: BTreeSet::from([NOT_REQUIRED.into()]),
-                ..Given::nothing()
+                ..Provided::none()
             },
         }
     }
@@ -65,7 +65,7 @@ impl OwnTls {
     /// A sentence for users.
     fn text(&self) -> String {
         let gateway = self.gateway.text();
-        match self.does {
+        match self.mode {
             ClientCertificates::Required => format!(
                 "{gateway} asks for client certificates (spec.{}): clients without a valid one cannot connect",
                 self.field
@@ -89,11 +89,14 @@ pub fn own_client_certificates(resolver: &mut Resolver<'_>, listener: &Place) ->
 /// The client certificates that Gateways themselves no longer ask for, or no longer require. One
 /// loss for each Gateway.
 pub fn lost_by_gateways(
-    [was, is]: [&mut Resolver<'_>; 2],
+    [resolver_before, resolver_after]: [&mut Resolver<'_>; 2],
     objects: &[ObjectKey],
 ) -> Vec<(GroupKind, Loss)> {
-    let (before, after) = (was.snapshot(), is.snapshot());
-    let (mut was, mut is) = (ListenerEffects::new(was), ListenerEffects::new(is));
+    let (before, after) = (resolver_before.snapshot(), resolver_after.snapshot());
+    let (mut effects_before, mut effects_after) = (
+        ListenerEffects::new(resolver_before),
+        ListenerEffects::new(resolver_after),
+    );
     let mut losses = Vec::new();
     for key in objects
         .iter()
@@ -110,9 +113,9 @@ pub fn lost_by_gateways(
                     continue;
                 };
                 let now = frontend_tls(after, &place);
-                if now.as_ref().map(|now| now.does) == Some(own.does)
-                    || was.is_decided(&place)
-                    || is.is_decided(&place)
+                if now.as_ref().map(|now| now.mode) == Some(own.mode)
+                    || effects_before.is_decided(&place)
+                    || effects_after.is_decided(&place)
                 {
                     continue;
                 }
@@ -133,28 +136,37 @@ pub fn lost_by_gateways(
 /// The client certificates of Gateways that routes lose by the listeners that a change opens to them, while all listeners by which
 /// their requests came before asked for them.
 pub(super) fn lost_at_new_listeners(
-    was: &mut ListenerEffects<'_, '_>,
-    is: &mut ListenerEffects<'_, '_>,
+    effects_before: &mut ListenerEffects<'_, '_>,
+    effects_after: &mut ListenerEffects<'_, '_>,
     opened: &BTreeMap<ObjectKey, Opened>,
 ) -> Option<(GroupKind, Loss)> {
-    let (before, after) = (was.resolver.snapshot(), is.resolver.snapshot());
+    let (before, after) = (
+        effects_before.resolver.snapshot(),
+        effects_after.resolver.snapshot(),
+    );
     let mut loss = Loss::named(CLIENT_CERTIFICATES);
     for (route, opened) in opened {
-        let had = opened
+        let own_before = opened
             .before
             .iter()
             .map(|listener| frontend_tls(before, listener));
-        let Some(had) = had.collect::<Option<Vec<OwnTls>>>() else {
+        let Some(own_before) = own_before.collect::<Option<Vec<GatewayClientCertificates>>>()
+        else {
             continue;
         };
         for listener in &opened.new {
-            let has = frontend_tls(after, listener);
-            let each = had.iter().map(|had| Lost::of_own(had, has.as_ref()));
+            let own_after = frontend_tls(after, listener);
+            let each = own_before
+                .iter()
+                .map(|own_before| Lost::of_own(own_before, own_after.as_ref()));
             let Some(each) = each.collect::<Option<Vec<Lost>>>() else {
                 continue;
             };
             let mut before = opened.before.iter();
-            if each.is_empty() || before.any(|had| was.is_decided(had)) || is.is_decided(listener) {
+            if each.is_empty()
+                || before.any(|own_before| effects_before.is_decided(own_before))
+                || effects_after.is_decided(listener)
+            {
                 continue;
             }
             loss.objects.insert(route.clone());
@@ -184,7 +196,8 @@ impl ListenerEffects<'_, '_> {
             };
             let effective = self.effective_at(listener, kind);
             effective.is_some_and(|effective| {
-                Given::by(snapshot, profile, protection, &effective).says_something()
+                Provided::from_effective(snapshot, profile, protection, &effective)
+                    .is_decided_by_policies()
             })
         })
     }
@@ -195,19 +208,27 @@ impl ListenerEffects<'_, '_> {
 impl Lost {
     /// The loss if a Gateway itself handles client certificates otherwise than before. `None` if it
     /// protects as much as before.
-    fn of_own(had: &OwnTls, has: Option<&OwnTls>) -> Option<Self> {
-        let had = had.given();
-        let has = has.map(OwnTls::given);
-        let remains = has.as_ref().map_or(Extent::None, |has| has.extent);
-        if remains >= had.extent {
+    fn of_own(
+        own_before: &GatewayClientCertificates,
+        own_after: Option<&GatewayClientCertificates>,
+    ) -> Option<Self> {
+        let own_before = own_before.provided();
+        let own_after = own_after.map(GatewayClientCertificates::provided);
+        let remains = own_after
+            .as_ref()
+            .map_or(Extent::None, |own_after| own_after.extent);
+        if remains >= own_before.extent {
             return None;
         }
         let mut lost = Self {
             remains,
-            reasons: has.into_iter().flat_map(|has| has.weaknesses).collect(),
+            reasons: own_after
+                .into_iter()
+                .flat_map(|own_after| own_after.weaknesses)
+                .collect(),
             ..Self::nothing()
         };
-        lost.note_sources(had.sources);
+        lost.note_sources(own_before.sources);
         Some(lost)
     }
 }

@@ -161,9 +161,9 @@ pub enum RejectedListeners {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum RejectedServices {
-    /// Of the type `ExternalName`.
+    /// A Service of the type `ExternalName`.
     ExternalName,
-    /// Whose port with the number has another protocol than UDP for `UDPRoutes`, TCP for other routes.
+    /// A Service whose port with the number has another protocol than UDP for `UDPRoutes`, TCP for other routes.
     OtherProtocol,
 }
 
@@ -207,7 +207,7 @@ pub struct RuleOrder {
     pub exact_values_first: bool,
     /// Whether rules of `HTTPRoutes` precede those of `GRPCRoutes` that are otherwise equal, whatever their age.
     pub http_routes_win_ties: bool,
-    /// What the method of a gRPC call without a service counts as, if rules of both kinds are compared.
+    /// The value that the method of a gRPC call without a service counts as, if rules of both kinds are compared.
     pub grpc_method_alone: GrpcMethodAlone,
     /// The order of routes, and of `ListenerSets`, that were created in the same second; `text` by default.
     pub equal_age: EqualAge,
@@ -236,7 +236,7 @@ pub enum ExpressionPaths {
     AfterPrefixes,
 }
 
-/// What the method of a gRPC call without a service counts as.
+/// The value that the method of a gRPC call without a service counts as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum GrpcMethodAlone {

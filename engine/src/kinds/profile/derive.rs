@@ -18,7 +18,7 @@ use crate::model::level::Level;
 mod allowed;
 mod constraints;
 mod departures;
-mod mending;
+mod mutations;
 mod rules;
 mod strategies;
 mod targets;
@@ -78,7 +78,7 @@ pub struct Derived {
     /// `maxItems` of `status.ancestors`.
     pub max_ancestors: Option<usize>,
     /// The mutations that its schemas permit.
-    pub mending: DerivedMutations,
+    pub permitted_mutations: DerivedMutations,
     /// Its departures from the pattern.
     pub departures: Vec<Departure>,
     /// The fields and rules of each version; if there are several, all of them together come last.
@@ -138,8 +138,8 @@ impl Derived {
             refs: targets.refs,
             allow: targets.allow,
             spelled: targets.core_too.then_some(NameComparison::CoreAlias),
-            mending: DerivedMutations {
-                takes_plural: mending::takes_plural(schemas, &mut effort),
+            permitted_mutations: DerivedMutations {
+                takes_plural: mutations::takes_plural(schemas, &mut effort),
                 has_conditions: has_conditions(&schemas.status),
                 conditions_by_type: conditions_by_type(&schemas.status),
             },

@@ -54,7 +54,7 @@ impl OnPath<'_> {
 // === impl Requests ===
 
 impl Requests {
-    fn of(file: &IdleFile) -> Self {
+    fn from_file(file: &IdleFile) -> Self {
         let kinds = file.routes.iter();
         Self {
             protocols: texts(&file.protocols),
@@ -83,7 +83,7 @@ impl Ineffective {
     pub(super) fn read(general: &Profile, files: &[IdleFile]) -> Vec<Self> {
         let mut all: Vec<(Level, Requests)> = Vec::new();
         for file in files {
-            let requests = Requests::of(file);
+            let requests = Requests::from_file(file);
             for level in &file.levels {
                 let known = (*level, requests.clone());
                 if !all.contains(&known) {
@@ -94,7 +94,7 @@ impl Ineffective {
         all.sort_by_key(|(level, requests)| (requests.is_all(), *level));
         let idle = all.into_iter().map(|(level, requests)| {
             let here = files.iter().filter(|file| {
-                let of = Requests::of(file);
+                let of = Requests::from_file(file);
                 file.levels.contains(&level) && (of.is_all() || of == requests)
             });
             let settings = here.flat_map(|file| &file.settings);

@@ -22,7 +22,7 @@ pub struct OpenRulesFile {
     /// The fields that mark a rule as one that denies requests. It affects only the rules after it.
     #[schemars(with = "Option<BTreeMap<String, Value>>")]
     pub deny: Option<BTreeMap<String, Literal>>,
-    /// What matches every request.
+    /// The rules that match every request.
     pub open: Open,
 }
 

@@ -193,7 +193,7 @@ pub struct Protection {
 /// How the policies of a kind merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merging {
-    /// Whose strategy decides.
+    /// The policy whose strategy decides.
     pub dictated_by: Fact<DictatedBy>,
     /// The policies that one merges with, if the challenger decides.
     pub merge_with: Fact<MergeWith>,

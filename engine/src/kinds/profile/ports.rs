@@ -89,9 +89,9 @@ fn remove_entries(value: &mut Value, path: &[String], is_removed: &impl Fn(&Valu
             let Some(below) = map.get_mut(key) else {
                 return;
             };
-            let had = !is_empty(below);
+            let was_filled = !is_empty(below);
             remove_entries(below, rest, is_removed);
-            if had && is_empty(below) {
+            if was_filled && is_empty(below) {
                 map.remove(key);
             }
         }

@@ -14,7 +14,7 @@ use crate::model::ids::GroupKind;
 pub struct RefusedFile {
     /// The kinds.
     pub kinds: Vec<Match>,
-    /// What a policy should name instead: `a backend, such as a Service`.
+    /// The object that a policy should name instead: `a backend, such as a Service`.
     pub suggestion: String,
 }
 
@@ -23,7 +23,7 @@ pub struct RefusedFile {
 pub struct Refused {
     /// The kinds.
     pub kinds: Vec<GroupKind>,
-    /// What a policy should name instead.
+    /// The object that a policy should name instead.
     pub suggestion: Arc<str>,
 }
 

@@ -33,6 +33,7 @@ struct Envelope<'a> {
     status: Option<&'a RawValue>,
 }
 
+/// A large object: its metadata is weighed before it is read. The name stands in messages.
 #[derive(Deserialize)]
 struct Large<'a> {
     #[serde(borrow)]
@@ -274,12 +275,12 @@ pub(super) fn node(
             let may_delegate = kind == "HTTPRoute" && may_delegate(&parents, rules);
             Node::Route {
                 rule_matches: if may_delegate {
-                    RuleMatches::of(matches.clone())
+                    RuleMatches::from_rules(matches.clone())
                 } else {
                     RuleMatches::default()
                 },
-                matches: Matches::of(matches.clone()),
-                paths: Paths::of(matches),
+                matches: Matches::from_rules(matches.clone()),
+                paths: Paths::from_rules(matches),
                 parents,
                 hostnames: all(spec.hostnames, |host| host),
                 rules: all(spec.rules, |r| rule(r, header)),

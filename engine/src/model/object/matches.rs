@@ -83,7 +83,7 @@ pub(super) fn read(matches: Option<&RawValue>) -> Option<Vec<MatchJson>> {
 
 impl Matches {
     /// Reads the `matches` of all rules.
-    pub(super) fn of<'a>(rules: impl Iterator<Item = Option<&'a RawValue>>) -> Self {
+    pub(super) fn from_rules<'a>(rules: impl Iterator<Item = Option<&'a RawValue>>) -> Self {
         let everything = MatchJson::default().hashed();
         let mut is_everything = true;
         let mut numbers: Vec<u64> = Vec::new();
@@ -192,7 +192,7 @@ mod tests {
         let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
         let rules: Vec<Option<Box<RawValue>>> =
             rules.iter().map(|rule| Some(raw((*rule)?))).collect();
-        Matches::of(rules.iter().map(Option::as_deref))
+        Matches::from_rules(rules.iter().map(Option::as_deref))
     }
 
     #[test]

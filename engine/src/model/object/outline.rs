@@ -123,8 +123,8 @@ fn route(header: &Header, spec: &str) -> Node {
         hostnames: items(hostnames, MOST_HOSTNAMES, |host| text(Some(host))),
         rules: items(rules, MOST, rule),
         // Its rules may match anything.
-        matches: Matches::of(std::iter::once(unreadable)),
-        paths: Paths::of(std::iter::empty()),
+        matches: Matches::from_rules(std::iter::once(unreadable)),
+        paths: Paths::from_rules(std::iter::empty()),
         rule_matches: RuleMatches::default(),
     }
 }

@@ -46,7 +46,7 @@ struct PathJson {
 
 impl Paths {
     /// Reads the `matches` of all rules. Matches that cannot be read match nothing.
-    pub(super) fn of<'a>(rules: impl Iterator<Item = Option<&'a RawValue>>) -> Self {
+    pub(super) fn from_rules<'a>(rules: impl Iterator<Item = Option<&'a RawValue>>) -> Self {
         let mut hashes: Vec<u64> = Vec::new();
         let mut has_rules = false;
         for matches in rules {
@@ -122,7 +122,7 @@ mod tests {
 
     fn paths(rules: &[Value]) -> Paths {
         let texts: Vec<_> = rules.iter().map(|r| to_raw_value(r).unwrap()).collect();
-        Paths::of(texts.iter().map(|text| Some(&**text)))
+        Paths::from_rules(texts.iter().map(|text| Some(&**text)))
     }
 
     #[test]
@@ -141,8 +141,8 @@ mod tests {
 
     #[test]
     fn a_route_without_rules_or_matches_matches_the_root() {
-        let none = Paths::of(std::iter::empty());
-        let no_matches = Paths::of(std::iter::once(None));
+        let none = Paths::from_rules(std::iter::empty());
+        let no_matches = Paths::from_rules(std::iter::once(None));
         let root = paths(&[json!([{"path": {"value": "/"}}])]);
         assert!(none.meet(&root) && no_matches.meet(&root) && none.meet(&no_matches));
     }

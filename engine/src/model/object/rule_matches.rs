@@ -45,7 +45,7 @@ pub struct Condition {
 
 impl RuleMatches {
     /// Reads the `matches` of all rules.
-    pub(super) fn of<'a>(rules: impl Iterator<Item = Option<&'a RawValue>>) -> Self {
+    pub(super) fn from_rules<'a>(rules: impl Iterator<Item = Option<&'a RawValue>>) -> Self {
         Self(Some(rules.map(of_rule).collect()))
     }
 
@@ -58,13 +58,13 @@ impl RuleMatches {
 
 fn of_rule(matches: Option<&RawValue>) -> Box<[RequestMatch]> {
     let matches = read(matches).unwrap_or_default();
-    matches.into_iter().map(RequestMatch::of).collect()
+    matches.into_iter().map(RequestMatch::from_json).collect()
 }
 
 // === impl RequestMatch ===
 
 impl RequestMatch {
-    fn of(json: MatchJson) -> Self {
+    fn from_json(json: MatchJson) -> Self {
         let path = json.path.unwrap_or(TypedJson {
             kind: None,
             value: None,

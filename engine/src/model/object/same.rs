@@ -18,13 +18,13 @@ pub(super) fn same(one: &str, other: &str) -> bool {
         return false;
     };
     let mut other = serde_json::Deserializer::from_str(other);
-    Like(&one).deserialize(&mut other).is_ok() && other.end().is_ok()
+    EqualTo(&one).deserialize(&mut other).is_ok() && other.end().is_ok()
 }
 
 /// Deserializes successfully only from an equal value. An object with a duplicate key is not equal.
-struct Like<'a>(&'a Value);
+struct EqualTo<'a>(&'a Value);
 
-impl Like<'_> {
+impl EqualTo<'_> {
     fn is_number<E: Error>(&self, number: Option<Number>) -> Result<(), E> {
         is(number.is_some_and(|number| *self.0 == Value::Number(number)))
     }
@@ -38,14 +38,14 @@ fn is<E: Error>(same: bool) -> Result<(), E> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Like<'_> {
+impl<'de> DeserializeSeed<'de> for EqualTo<'_> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
         from.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Like<'_> {
+impl<'de> Visitor<'de> for EqualTo<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -79,7 +79,7 @@ impl<'de> Visitor<'de> for Like<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut read: A) -> Result<(), A::Error> {
         let items = self.0.as_array().map(Vec::as_slice);
         for item in items.ok_or_else(|| A::Error::custom("a list"))? {
-            let there = read.next_element_seed(Like(item))?;
+            let there = read.next_element_seed(EqualTo(item))?;
             is(there.is_some())?;
         }
         let more = read.next_element::<serde::de::IgnoredAny>()?;
@@ -94,7 +94,7 @@ impl<'de> Visitor<'de> for Like<'_> {
             let field = fields.get_key_value(&key);
             let (key, value) = field.ok_or_else(|| A::Error::custom("another key"))?;
             is(keys.insert(key))?;
-            read.next_value_seed(Like(value))?;
+            read.next_value_seed(EqualTo(value))?;
         }
         is(keys.len() == fields.len())
     }

@@ -12,7 +12,7 @@ pub(crate) struct Fields(Vec<(Arc<str>, Tree)>);
 
 impl Fields {
     /// Keys must be unique.
-    pub(super) fn of(fields: impl Iterator<Item = (Arc<str>, Tree)>) -> Self {
+    pub(super) fn from_entries(fields: impl Iterator<Item = (Arc<str>, Tree)>) -> Self {
         let mut fields: Vec<_> = fields.collect();
         fields.sort_by(|(one, _), (other, _)| one.cmp(other));
         Self(fields)

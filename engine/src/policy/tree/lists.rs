@@ -78,7 +78,7 @@ impl<'a> FieldPlace<'a> {
         field: "",
     };
 
-    pub(super) fn of(above: Option<FieldPlace<'a>>, field: &'a str) -> Self {
+    pub(super) fn below(above: Option<FieldPlace<'a>>, field: &'a str) -> Self {
         let above = above.unwrap_or(Self::NONE).field;
         Self { above, field }
     }
@@ -102,7 +102,7 @@ pub(crate) fn leaves_in<'a>(
     lists: &Lists<'_>,
 ) -> usize {
     let each = settings
-        .map(|(key, value)| leaves_at(value, FieldPlace::of(None, key), lists, bytes_of(key)));
+        .map(|(key, value)| leaves_at(value, FieldPlace::below(None, key), lists, bytes_of(key)));
     each.sum()
 }
 
@@ -111,7 +111,7 @@ fn leaves_at(value: &Value, place: FieldPlace<'_>, lists: &Lists<'_>, path: usiz
         Value::Object(map) if !map.is_empty() => {
             let each = map.iter();
             let each = each.map(|(key, value)| {
-                let place = FieldPlace::of(Some(place), key);
+                let place = FieldPlace::below(Some(place), key);
                 leaves_at(value, place, lists, path + bytes_of(key))
             });
             each.sum()

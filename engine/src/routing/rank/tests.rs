@@ -10,7 +10,7 @@ use crate::kinds::profile::Builtin;
 use crate::model::ids::GroupKind;
 use crate::model::object::Object;
 use crate::policy::Precedence;
-use crate::routing::hostname::fit;
+use crate::routing::hostname::specificity;
 use crate::routing::spec::{Dialect, MatchSpec, rules};
 
 fn wants(dialect: Dialect, wants: &serde_json::Value) -> MatchSpec {
@@ -27,7 +27,7 @@ fn by(dialect: Dialect, order: RuleOrder, json: &serde_json::Value) -> Rank {
         order,
         ..RankContext::default()
     };
-    Rank::of(&wants(dialect, json), context)
+    Rank::for_match(&wants(dialect, json), context)
 }
 
 fn http_by(order: RuleOrder, json: &serde_json::Value) -> Rank {
@@ -245,7 +245,7 @@ fn istio_has_a_list_for_each_kind_and_hostname() {
             order,
             ..RankContext::default()
         };
-        Rank::of(&wants(Dialect::Http, &json!({"path": path})), context)
+        Rank::for_match(&wants(Dialect::Http, &json!({"path": path})), context)
     };
     let (exact, prefix) = (
         json!({"type": "Exact", "value": "/a"}),
@@ -279,13 +279,13 @@ fn the_hostname_goes_before_everything_in_a_match() {
     let host = "a.shop.example.com";
     let patterns = ["a.shop.example.com", "*.shop.example.com", "*.example.com"];
     let with = |pattern: Option<&str>, json: serde_json::Value| {
-        let hostname = pattern.map(|pattern| fit(pattern, host).unwrap());
+        let hostname = pattern.map(|pattern| specificity(pattern, host).unwrap());
         let hostname = hostname.unwrap_or_default();
         let context = RankContext {
             hostname,
             ..RankContext::default()
         };
-        Rank::of(&wants(Dialect::Http, &json), context)
+        Rank::for_match(&wants(Dialect::Http, &json), context)
     };
     let exact = json!({"path": {"type": "Exact", "value": "/"}, "method": "GET"});
     let hostnames = patterns.map(Some).into_iter().chain([None]);
@@ -303,14 +303,14 @@ fn ties_go_to_the_older_route_then_the_name_then_the_first_rule() {
         let gk = GroupKind::gateway_api("HTTPRoute");
         Object::from_json(&gk, &to_raw_value(&json).unwrap()).unwrap()
     };
-    let standing = |route: &Object, rule| {
+    let rank = |route: &Object, rule| {
         let kind = kind_of(route);
         let context = RankContext {
             kind,
             ..RankContext::default()
         };
         RankedRule {
-            rank: Rank::of(&MatchSpec::default(), context),
+            rank: Rank::for_match(&MatchSpec::default(), context),
             precedence: Precedence::of(route),
             own: Precedence::of(route),
             rule,
@@ -319,29 +319,29 @@ fn ties_go_to_the_older_route_then_the_name_then_the_first_rule() {
     let (old, young) = (Some("2024-01-01T00:00:00Z"), Some("2024-01-01T00:00:01Z"));
     for (first, second, by) in [
         (
-            standing(&route("z", "z", old), 7),
-            standing(&route("a", "a", young), 0),
+            rank(&route("z", "z", old), 7),
+            rank(&route("a", "a", young), 0),
             Reason::Age,
         ),
         (
-            standing(&route("z", "z", old), 7),
-            standing(&route("a", "a", None), 0),
+            rank(&route("z", "z", old), 7),
+            rank(&route("a", "a", None), 0),
             Reason::Age,
         ),
         (
-            standing(&route("a", "x", old), 7),
-            standing(&route("b", "x", old), 0),
+            rank(&route("a", "x", old), 7),
+            rank(&route("b", "x", old), 0),
             Reason::Name,
         ),
         // Namespace and name are compared as one string: `-` sorts before `/`.
         (
-            standing(&route("x", "a-b", old), 7),
-            standing(&route("x", "a", old), 0),
+            rank(&route("x", "a-b", old), 7),
+            rank(&route("x", "a", old), 0),
             Reason::Name,
         ),
         (
-            standing(&route("a", "x", old), 1),
-            standing(&route("a", "x", old), 2),
+            rank(&route("a", "x", old), 1),
+            rank(&route("a", "x", old), 2),
             Reason::RuleOrder,
         ),
     ] {

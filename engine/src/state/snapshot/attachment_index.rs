@@ -9,7 +9,7 @@ use crate::model::ids::{GroupKind, ObjectKey};
 use crate::policy::{Policy, Precedence, Select};
 
 /// The policies of one place: by kind, the established first.
-type Standing = SmallSet<Ordered>;
+type OrderedPolicies = SmallSet<Ordered>;
 
 /// A policy, ordered that way.
 #[derive(Clone, Debug)]
@@ -18,9 +18,9 @@ struct Ordered(Arc<Policy>);
 /// Policies by the objects that they name, and by the namespaces in which they select.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AttachmentIndex {
-    naming: ObjectMap<Standing>,
+    naming: ObjectMap<OrderedPolicies>,
     /// By kind and namespace, as a key without a name.
-    selecting: ObjectMap<Standing>,
+    selecting: ObjectMap<OrderedPolicies>,
 }
 
 impl AttachmentIndex {
@@ -29,7 +29,7 @@ impl AttachmentIndex {
         for (selects, at) in places(policy) {
             let (map, policy) = (self.map(selects), Ordered(policy.clone()));
             match map.get_mut(&at) {
-                Some(standing) => standing.insert(policy),
+                Some(policies) => policies.insert(policy),
                 None => drop(map.insert(at, SmallSet::One(policy))),
             }
         }
@@ -42,7 +42,7 @@ impl AttachmentIndex {
             let policy = Ordered(policy.clone());
             if map
                 .get_mut(&at)
-                .is_some_and(|standing| !standing.remove(&policy))
+                .is_some_and(|policies| !policies.remove(&policy))
             {
                 map.remove(&at);
             }
@@ -71,7 +71,7 @@ impl AttachmentIndex {
             && (self.selecting.is_empty() || self.of_object(key).next().is_none())
     }
 
-    fn map(&mut self, selects: bool) -> &mut ObjectMap<Standing> {
+    fn map(&mut self, selects: bool) -> &mut ObjectMap<OrderedPolicies> {
         if selects {
             &mut self.selecting
         } else {

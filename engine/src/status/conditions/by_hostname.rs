@@ -8,7 +8,7 @@ use crate::model::ids::Place;
 use crate::model::wording::first;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
-use crate::topology::{KeptOutCache, ParentAttachment, PoliciesByHostname, attachment};
+use crate::topology::{ParentAttachment, PoliciesByHostname, RouteKindConflicts, attachment};
 
 /// The reason if routes are attached to a listener or a `ListenerSet`, and the policies of other listeners act on their
 /// requests.
@@ -24,12 +24,13 @@ pub(super) fn of_other_listeners(
         return None;
     }
     let by_hostname = PoliciesByHostname::around(snapshot, &owner.key)?;
-    let mut one_kind = KeptOutCache::new(snapshot);
+    let mut route_kind_conflicts = RouteKindConflicts::new(snapshot);
     let mut others: BTreeSet<String> = BTreeSet::new();
     for route in snapshot.below(&owner.key) {
         let parents = route.parents().iter();
         for parent in parents.filter(|parent| parent.object == owner.key) {
-            let ParentAttachment::Attached(listeners) = attachment(&mut one_kind, route, parent)
+            let ParentAttachment::Attached(listeners) =
+                attachment(&mut route_kind_conflicts, route, parent)
             else {
                 continue;
             };

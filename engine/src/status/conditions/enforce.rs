@@ -64,10 +64,10 @@ pub(super) fn enforce(
     status: &mut TargetStatus,
 ) {
     let counts = |group: &&&PathGroup| group.complete && group.attached;
-    let mut tally = Tally::default();
+    let mut tally = PathCounts::default();
     let mut known: maps::HashMap<Outcome, Option<InForce>> = maps::HashMap::default();
     // By list of ancestor paths, which many groups share.
-    let mut through: maps::HashMap<&AncestorPaths, Tally> = maps::HashMap::default();
+    let mut through: maps::HashMap<&AncestorPaths, PathCounts> = maps::HashMap::default();
     let mut paths: Option<Arc<[SettingPath]>> = None;
     let (mut unordered, mut refused, mut passes_over) = (None, None, false);
     for group in groups.iter().filter(counts) {
@@ -82,12 +82,7 @@ pub(super) fn enforce(
             if unordered.is_none() {
                 unordered = unsettled(policy, group, &status.target);
             }
-            let merged = group.merged_policies();
-            if merged.iter().any(|with| with.key() == policy.key()) {
-                let others = merged.iter().map(|with| with.key());
-                let others = others.filter(|other| *other != policy.key());
-                status.merged_with.extend(others.cloned());
-            }
+            record_merged(policy, group, status);
             if group.only_passes_over(policy) {
                 passes_over = true;
                 status.meets_others = true;
@@ -106,7 +101,7 @@ pub(super) fn enforce(
                 return Some(InForce::Not);
             }
             let outcome = group.outcome_of(policy);
-            let in_force = InForce::of(&outcome);
+            let in_force = InForce::from_outcome(&outcome);
             status.meets_others |= outcome.survives && has_others(&group.stack, policy);
             record_outcome(policy, group, outcome, status);
             Some(in_force)
@@ -123,13 +118,13 @@ pub(super) fn enforce(
         }
         status.below.add(group, &status.target, survives);
     }
-    let mut by_gateway: HashMap<ObjectKey, Tally, PrehashedBuildHasher> = HashMap::default();
+    let mut by_gateway: HashMap<ObjectKey, PathCounts, PrehashedBuildHasher> = HashMap::default();
     for (ancestors, tally_of_list) in through {
         for gateway in tops_of(ancestors) {
             by_gateway.entry(gateway).or_default().add(tally_of_list);
         }
     }
-    let with_state = |(key, tally): (ObjectKey, Tally)| Some((key, tally.state()?));
+    let with_state = |(key, tally): (ObjectKey, PathCounts)| Some((key, tally.state()?));
     status.through = by_gateway.into_iter().filter_map(with_state).collect();
     status.state = Some(if policy.adds_nothing() && !passes_over {
         let why = policy.why_not_applied().map(ToString::to_string);
@@ -275,6 +270,16 @@ fn record_override(
     status.lost.add_all(lost, by);
 }
 
+/// Records the policies that the settings of a policy merge with on some paths.
+fn record_merged(policy: &Policy, group: &PathGroup, status: &mut TargetStatus) {
+    let merged = group.merged_policies();
+    if merged.iter().any(|with| with.key() == policy.key()) {
+        let others = merged.iter().map(|with| with.key());
+        let others = others.filter(|other| *other != policy.key());
+        status.merged_with.extend(others.cloned());
+    }
+}
+
 /// Records which policies override which settings on the paths of a group, and which are in force together with the
 /// policy.
 fn record_outcome(
@@ -302,7 +307,7 @@ enum InForce {
 // === impl InForce ===
 
 impl InForce {
-    fn of(outcome: &PolicyOutcome) -> Self {
+    fn from_outcome(outcome: &PolicyOutcome) -> Self {
         match (outcome.survives, outcome.lost.is_empty()) {
             (true, true) => Self::Whole,
             (true, false) => Self::Partly,
@@ -313,15 +318,15 @@ impl InForce {
 
 /// The number of paths by effect of a policy.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+struct PathCounts {
     whole: usize,
     partly: usize,
     not: usize,
 }
 
-// === impl Tally ===
+// === impl PathCounts ===
 
-impl Tally {
+impl PathCounts {
     fn count(&mut self, in_force: InForce) {
         match in_force {
             InForce::Whole => self.whole += 1,
@@ -374,7 +379,7 @@ fn note(group: &PathGroup, outcome: &PolicyOutcome, by: &mut BTreeMap<ObjectKey,
             }
         }
     }
-    let lost = PathTrie::of(outcome.lost.keys());
+    let lost = PathTrie::from_paths(outcome.lost.keys());
     group.effective.visit(&mut |path, setting| {
         if let Some(winner) = winners.get_mut(&setting.policy) {
             winner.sides.add(&lost, path, setting);

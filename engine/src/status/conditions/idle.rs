@@ -20,7 +20,7 @@ use crate::state::snapshot::{Snapshot, namespace_key};
 use crate::topology::delegation::{delegates, facts_of, parents_of, unknown_parent, why_not};
 use crate::topology::reports::controller;
 use crate::topology::{
-    KeptOutCache, ParentAttachment, attachment, delegated, gateway_of, not_usable, unusable,
+    ParentAttachment, RouteKindConflicts, attachment, delegated, gateway_of, not_usable, unusable,
     why_unaccepted,
 };
 
@@ -223,12 +223,12 @@ fn delegation(snapshot: &Snapshot, target: &Place) -> Option<String> {
     let parent = parents
         .first()
         .filter(|_| unknown_parent(snapshot, route).is_none())?;
-    let mut one_kind = KeptOutCache::new(snapshot);
-    if !delegated(&mut one_kind, route).is_empty() {
+    let mut route_kind_conflicts = RouteKindConflicts::new(snapshot);
+    if !delegated(&mut route_kind_conflicts, route).is_empty() {
         return None;
     }
     let is_attached = |reference| {
-        let result = attachment(&mut one_kind, route, reference);
+        let result = attachment(&mut route_kind_conflicts, route, reference);
         matches!(result, ParentAttachment::Attached(_))
     };
     let nowhere = !route.parents().iter().any(is_attached);
@@ -241,7 +241,11 @@ fn not_attached(snapshot: &Snapshot, target: &Place) -> Option<String> {
     let Node::Route { parents, .. } = &route.node else {
         return None;
     };
-    match attachment(&mut KeptOutCache::new(snapshot), route, parents.first()?) {
+    match attachment(
+        &mut RouteKindConflicts::new(snapshot),
+        route,
+        parents.first()?,
+    ) {
         ParentAttachment::Refused { why, .. } => Some(why),
         ParentAttachment::Attached(_)
         | ParentAttachment::Delegated(_)
@@ -316,7 +320,7 @@ fn paths_at<'a>(snapshot: &'a Snapshot, policy: &'a Policy, target: &Place) -> V
     });
     let routes: BTreeSet<&GroupKind> = routes.map(|route| &route.key.gk).collect();
     let paths = listeners.flat_map(|listener| {
-        let listener = ListenerFacts::of(profile, listener).protocols(profile);
+        let listener = ListenerFacts::from_listener(profile, listener).protocols(profile);
         routes.iter().map(move |route| OnPath {
             listener,
             route: Some(route),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Accepted, NoEffect, PolicyStatus, State, TargetStatus};
-use crate::attachment::reports::Opinion;
+use crate::attachment::reports::CombinedAcceptance;
 use crate::model::ids::ObjectKey;
 
 /// One condition.
@@ -48,7 +48,7 @@ pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Con
     if let Some(state) = state.filter(|state| !matches!(state, State::Unknown(_))) {
         let enforced = enforced(status, &state);
         let mut programmed = programmed(&state, &enforced);
-        if programmed.status && status.controllers.opinion == Opinion::Outdated {
+        if programmed.status && status.controllers.opinion == CombinedAcceptance::Outdated {
             programmed.status = false;
             programmed.reason = "Reconciling";
             "Its controller has not seen this generation yet".clone_into(&mut programmed.message);

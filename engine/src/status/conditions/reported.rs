@@ -1,7 +1,7 @@
 //! Differences between the reported status and the status that attache expects.
 
 use super::{Accepted, PolicyStatus, State};
-use crate::attachment::reports::{ControllerStatus, Opinion, Overridden, Report};
+use crate::attachment::reports::{CombinedAcceptance, ControllerStatus, Overridden, Report};
 
 /// How a controller and attache disagree about a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +48,7 @@ pub fn disagreement(
     let is_in_force = matches!(state, Some(State::Enforced | State::PartiallyEnforced));
     match (accepted, controllers.opinion) {
         (Accepted::Rejected(report), _) => Some(of_report(report)),
-        (Accepted::Accepted, Opinion::Divided) => Some(Disagreement::Rejected),
+        (Accepted::Accepted, CombinedAcceptance::Divided) => Some(Disagreement::Rejected),
         (Accepted::Accepted, _) if is_in_force && controllers.not_enforced.is_some() => {
             Some(Disagreement::NotEnforced)
         }
@@ -58,7 +58,7 @@ pub fn disagreement(
             | Accepted::Clashing(_)
             | Accepted::Invalid
             | Accepted::TargetNotFound,
-            Opinion::Accepted,
+            CombinedAcceptance::Accepted,
         ) => Some(Disagreement::Accepted),
         _ => None,
     }

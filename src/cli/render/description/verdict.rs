@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::answer::description::{OfTarget, Overview, PolicyOnObject};
-use crate::answer::problems::{Problem, What};
+use crate::answer::problems::{Problem, ProblemSubject};
 use crate::answer::state::PolicyState;
 use crate::cli::render::phrases::{self, count};
 use crate::cli::render::style::{Style, Tone};
@@ -14,12 +14,12 @@ use crate::cli::render::text::paragraph;
 const MOST: usize = 10;
 
 /// Whether a policy has a problem: it is in force nowhere and no other overrides it, or its controllers disagree.
-pub(super) fn is_wrong(standing: &PolicyOnObject) -> bool {
-    match standing.state {
+pub(super) fn is_wrong(policy_state: &PolicyOnObject) -> bool {
+    match policy_state.state {
         PolicyState::Enforced
         | PolicyState::PartiallyEnforced
         | PolicyState::Overridden
-        | PolicyState::Unknown => standing.status.disagreement.is_some(),
+        | PolicyState::Unknown => policy_state.status.disagreement.is_some(),
         PolicyState::Conflicted
         | PolicyState::Rejected
         | PolicyState::Invalid
@@ -51,8 +51,12 @@ pub(super) fn line(about: &OfTarget, overview: &Overview, only: bool, style: Sty
         );
     }
     let mut states: BTreeMap<PolicyState, usize> = BTreeMap::new();
-    for standing in about.policies.iter().filter(|standing| is_wrong(standing)) {
-        *states.entry(standing.state).or_default() += 1;
+    for policy_state in about
+        .policies
+        .iter()
+        .filter(|policy_state| is_wrong(policy_state))
+    {
+        *states.entry(policy_state.state).or_default() += 1;
     }
     let mut parts: Vec<String> = states
         .iter()
@@ -128,14 +132,14 @@ pub(super) fn broken_routes(overview: &Overview, only: bool, style: Style) -> St
 pub(super) fn problem_text(problem: &Problem) -> String {
     let reason = &problem.reason;
     match problem.what {
-        What::Parent => format!(
+        ProblemSubject::Parent => format!(
             "not attached to {}: {reason}",
             phrases::path(&problem.object)
         ),
-        What::Backend => format!("no requests to {}: {reason}", problem.object.0),
-        What::Listener | What::Reference => reason.clone(),
-        What::Class => format!("not accepted: {reason}"),
-        What::Route => format!("no request reaches it: {reason}"),
-        What::Rule => format!("no request reaches {}: {reason}", problem.object.0),
+        ProblemSubject::Backend => format!("no requests to {}: {reason}", problem.object.0),
+        ProblemSubject::Listener | ProblemSubject::Reference => reason.clone(),
+        ProblemSubject::Class => format!("not accepted: {reason}"),
+        ProblemSubject::Route => format!("no request reaches it: {reason}"),
+        ProblemSubject::Rule => format!("no request reaches {}: {reason}", problem.object.0),
     }
 }

@@ -8,7 +8,7 @@ use super::super::kind_names::Kinds;
 use super::super::phrases as render_words;
 use super::super::style::{Style, Tone};
 use super::super::table::{Cell, Table};
-use super::super::values::{Shown, shown};
+use super::super::values::{FormattedValue, shown};
 use crate::answer::explanation::{PolicyOnRequest, PolicyOutcome, Step};
 use crate::answer::{Effective, Named};
 use crate::engine::model::ids::Place;
@@ -39,16 +39,16 @@ pub(super) fn text(step: &Step, style: Style) -> String {
         let _ = write!(text, "\n{}", beaten.show(style, "  "));
     }
     let caveats = step.policies.iter();
-    let caveats = caveats.map(|standing| (&standing.policy, &standing.caveats));
+    let caveats = caveats.map(|policy_state| (&policy_state.policy, &policy_state.caveats));
     text.push_str(&render_words::caveats(caveats, style, "  "));
     text
 }
 
-type Apart<'a> = Vec<(&'a Place, Vec<&'a Effective>)>;
+type ByBackend<'a> = Vec<(&'a Place, Vec<&'a Effective>)>;
 
 /// The effective policies for all backends, and those for a single backend.
-fn by_backend(step: &Step) -> (Vec<&Effective>, Apart<'_>) {
-    let (mut everywhere, mut apart): (Vec<&Effective>, Apart<'_>) = (Vec::new(), Vec::new());
+fn by_backend(step: &Step) -> (Vec<&Effective>, ByBackend<'_>) {
+    let (mut everywhere, mut apart): (Vec<&Effective>, ByBackend<'_>) = (Vec::new(), Vec::new());
     for effective in &step.effective {
         let Some(end) = end(effective) else {
             everywhere.push(effective);
@@ -103,17 +103,17 @@ fn table(step: &Step, effective: &[&Effective], style: Style) -> Table {
 /// Setting, value, policy, and where the policy is attached.
 fn rows(table: &mut Table, step: &Step, effective: &Effective, style: Style) {
     let Some(spec) = &effective.spec else {
-        let acting = step.policies.iter().filter(|standing| {
-            let Named(policy) = &standing.policy;
+        let acting = step.policies.iter().filter(|policy_state| {
+            let Named(policy) = &policy_state.policy;
             policy.object.gk == effective.policy_kind.0
                 && matches!(
-                    standing.state,
+                    policy_state.state,
                     PolicyOutcome::Enforced | PolicyOutcome::PartiallyEnforced
                 )
         });
-        for standing in acting {
-            let Named(policy) = &standing.policy;
-            let from = from(step, effective, &standing.policy);
+        for policy_state in acting {
+            let Named(policy) = &policy_state.policy;
+            let from = from(step, effective, &policy_state.policy);
             table.row([
                 "merged by the kind's own rules".into(),
                 "-".into(),
@@ -150,17 +150,20 @@ fn rows(table: &mut Table, step: &Step, effective: &Effective, style: Style) {
             policy.into(),
             from(step, effective, source).into(),
         ]);
-        table.below(value.into_iter().flat_map(Shown::below));
+        table.below(value.into_iter().flat_map(FormattedValue::below));
     }
 }
 
 /// Where a policy is attached on a path.
 fn from(step: &Step, effective: &Effective, policy: &Named) -> String {
-    let mut standings = step.policies.iter();
-    let Some(standing) = standings.find(|standing| standing.policy == *policy) else {
+    let mut policies = step.policies.iter();
+    let Some(policy_state) = policies.find(|policy_state| policy_state.policy == *policy) else {
         return String::new();
     };
-    let on_path = standing.at.iter().filter(|at| effective.path.contains(at));
+    let on_path = policy_state
+        .at
+        .iter()
+        .filter(|at| effective.path.contains(at));
     places(on_path)
 }
 
@@ -198,21 +201,21 @@ fn setting(pointer: &str, spec: &Value, policy: &str) -> String {
 fn beaten(policies: &[PolicyOnRequest], kinds: &Kinds) -> Table {
     let mut table =
         Table::new(&["NOT ENFORCED", "POLICY", "FROM", "STATE", "REASON"]).sentences(&["REASON"]);
-    for standing in policies {
-        let tone = match standing.state {
+    for policy_state in policies {
+        let tone = match policy_state.state {
             PolicyOutcome::Enforced => continue,
             PolicyOutcome::PartiallyEnforced
             | PolicyOutcome::Overridden
             | PolicyOutcome::Unknown => Tone::Warning,
             PolicyOutcome::Conflicted | PolicyOutcome::Rejected => Tone::Bad,
         };
-        let Named(policy) = &standing.policy;
+        let Named(policy) = &policy_state.policy;
         table.row([
             kinds.name(&policy.object.gk).into(),
             policy.object.path().into(),
-            places(standing.at.iter()).into(),
-            Cell::toned(standing.state.as_str(), tone),
-            why(standing).into(),
+            places(policy_state.at.iter()).into(),
+            Cell::toned(policy_state.state.as_str(), tone),
+            why(policy_state).into(),
         ]);
     }
     table
@@ -221,26 +224,27 @@ fn beaten(policies: &[PolicyOnRequest], kinds: &Kinds) -> Table {
 /// The names of the policies' kinds.
 fn kinds(step: &Step) -> Kinds {
     let policies = step.policies.iter();
-    Kinds::among(policies.map(|standing| &standing.policy.0.object.gk))
+    Kinds::among(policies.map(|policy_state| &policy_state.policy.0.object.gk))
 }
 
 /// Why a policy is not, or not wholly, in force.
-fn why(standing: &PolicyOnRequest) -> String {
-    let by = standing.by.iter().map(|Named(by)| by.object.path());
+fn why(policy_state: &PolicyOnRequest) -> String {
+    let by = policy_state.by.iter().map(|Named(by)| by.object.path());
     let by: Vec<String> = by.collect();
     let by = by.join(", ");
-    let who = match standing.state {
+    let who = match policy_state.state {
         _ if by.is_empty() => None,
-        PolicyOutcome::PartiallyEnforced if !standing.lost.is_empty() => {
-            Some(format!("{} overridden by {by}", standing.lost.join(", ")))
-        }
+        PolicyOutcome::PartiallyEnforced if !policy_state.lost.is_empty() => Some(format!(
+            "{} overridden by {by}",
+            policy_state.lost.join(", ")
+        )),
         PolicyOutcome::PartiallyEnforced => Some(format!("partly overridden by {by}")),
         PolicyOutcome::Overridden => Some(format!("overridden by {by}")),
         PolicyOutcome::Conflicted => Some(format!("conflicts with {by}")),
         PolicyOutcome::Enforced | PolicyOutcome::Rejected | PolicyOutcome::Unknown => None,
     };
     who.into_iter()
-        .chain(standing.reason.clone())
+        .chain(policy_state.reason.clone())
         .collect::<Vec<_>>()
         .join("; ")
 }

@@ -50,7 +50,7 @@ impl<'a> Cells<'a> {
         let mut boxes: Vec<Cell<'a>> = Vec::new();
         for (number, node) in picture.nodes() {
             if has_cell(picture, number, node) {
-                let cell = Cell::of(&writer, picture, number, node);
+                let cell = Cell::from_node(&writer, picture, number, node);
                 cell.anchor(boxes.len(), &mut anchors);
                 // A section without a row shares the row of its object.
                 for section in sections(picture, number) {
@@ -89,14 +89,14 @@ impl<'a> Cells<'a> {
     /// Arranges the Gateways of a picture in boxes, and the namespaces of all other objects in one box for each set of
     /// listeners that leads to them.
     pub(crate) fn by_namespace(picture: &Picture<'a>) -> Option<Self> {
-        let spaces = Spaces::of(picture)?;
+        let spaces = Spaces::from_picture(picture)?;
         let is_drawn = |number: usize| spaces.drawn.get(number) == Some(&true);
         let writer = Writer::new(picture);
         let mut anchors: Anchors = vec![None; picture.nodes().count()];
         let mut boxes: Vec<Cell<'a>> = Vec::new();
         let objects = picture.nodes().filter(|(number, _)| is_drawn(*number));
         for (number, node) in objects.filter(|(_, node)| node.object.0.section.is_none()) {
-            let cell = Cell::of(&writer, picture, number, node);
+            let cell = Cell::from_node(&writer, picture, number, node);
             cell.anchor(boxes.len(), &mut anchors);
             boxes.push(cell);
         }
@@ -248,7 +248,12 @@ fn layer(picture: &Picture<'_>, number: usize, node: &Node) -> usize {
 // === impl Cell ===
 
 impl<'a> Cell<'a> {
-    fn of(writer: &Writer<'a, '_>, picture: &Picture<'a>, number: usize, node: &'a Node) -> Self {
+    fn from_node(
+        writer: &Writer<'a, '_>,
+        picture: &Picture<'a>,
+        number: usize,
+        node: &'a Node,
+    ) -> Self {
         let mut cell = Self::empty(layer(picture, number, node));
         cell.add(writer.object(number, node));
         cell.policies(writer, picture, number);

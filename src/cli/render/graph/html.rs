@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use ring::digest::{SHA256, digest};
 use serde::Serialize;
 
-use super::states::{Look, badges, looks};
+use super::states::{StateAppearance, badges, looks};
 use super::svg::{STYLE, text_of, title};
 use crate::answer::graph::{Details, Graph};
 
@@ -22,9 +22,9 @@ const SCRIPT: &str = include_str!("../../../../ui/dist/graph.js");
 
 /// A graph and how it is shown, for a script.
 #[derive(Serialize)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct ShownGraph<'a> {
     graph: &'a Graph,
-    looks: Vec<Look>,
+    looks: Vec<StateAppearance>,
     /// The short name of each policy kind.
     badges: BTreeMap<String, String>,
     /// Command-line arguments that select the state of this page.
@@ -35,14 +35,14 @@ pub(crate) struct Shown<'a> {
 #[derive(Serialize)]
 struct Data<'a> {
     #[serde(flatten)]
-    shown: Shown<'a>,
+    shown: ShownGraph<'a>,
     details: &'a Details,
 }
 
 /// A graph for a script. `from` are the command-line arguments that select the same state.
-pub(crate) fn shown<'a>(graph: &'a Graph, from: &'a [String]) -> Shown<'a> {
+pub(crate) fn shown<'a>(graph: &'a Graph, from: &'a [String]) -> ShownGraph<'a> {
     let badges = badges(graph).into_iter();
-    Shown {
+    ShownGraph {
         graph,
         looks: looks(),
         badges: badges

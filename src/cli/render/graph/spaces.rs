@@ -99,7 +99,7 @@ impl Space {
 
 impl<'a> Spaces<'a> {
     /// Draws only `GatewayClasses` and Gateways. `None` if this leaves less than two namespaces.
-    pub(crate) fn of(picture: &Picture<'a>) -> Option<Self> {
+    pub(crate) fn from_picture(picture: &Picture<'a>) -> Option<Self> {
         let owners = owners(picture);
         let drawn: Vec<bool> = {
             let alone = gateways_alone(picture, &owners);

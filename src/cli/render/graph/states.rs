@@ -10,7 +10,7 @@ use crate::engine::model::ids::GroupKind;
 
 /// The look of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Look {
+pub(crate) struct StateAppearance {
     pub state: PolicyState,
     /// The CSS class of its colours.
     pub class: &'static str,
@@ -32,12 +32,12 @@ const QUESTION: &str = "M4 4.5A2 2 0 1 1 6.8 6.3C6.2 6.6 6 6.9 6 7.5M6 9V9.4";
 const RING: &str = "M6 2.5A3.5 3.5 0 1 0 6 9.5A3.5 3.5 0 1 0 6 2.5";
 
 /// The looks of all states, in the order of lists.
-pub(crate) fn looks() -> Vec<Look> {
+pub(crate) fn looks() -> Vec<StateAppearance> {
     PolicyState::ALL.into_iter().map(look).collect()
 }
 
 /// The look of a state.
-pub(crate) fn look(state: PolicyState) -> Look {
+pub(crate) fn look(state: PolicyState) -> StateAppearance {
     let (class, glyph, sign, words) = match state {
         PolicyState::Enforced => ("in-force", CHECK, "✓", "all of it is in force"),
         PolicyState::PartiallyEnforced => (
@@ -79,7 +79,7 @@ pub(crate) fn look(state: PolicyState) -> Look {
             "whether it has an effect depends on what is not looked up, such as Pods",
         ),
     };
-    Look {
+    StateAppearance {
         state,
         class,
         glyph,

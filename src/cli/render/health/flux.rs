@@ -39,7 +39,7 @@ pub(crate) fn checks(rules: &[HealthRule], left_out: &[LeftOut]) -> String {
     text
 }
 
-/// That the policy has a fault which will not go away by waiting.
+/// The condition that the policy has a fault which will not go away by waiting.
 fn failed(rule: &HealthRule) -> String {
     let fault = any_condition(rule, &is_fault(rule));
     if rule.may_be_empty {
@@ -49,7 +49,7 @@ fn failed(rule: &HealthRule) -> String {
     }
 }
 
-/// That controllers accept the policy as it is now.
+/// The condition that controllers accept the policy as it is now.
 fn current(rule: &HealthRule) -> String {
     let waiting = is_waiting(rule);
     let accepted = is_accepted(rule);

@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::super::kind_names::Kinds;
 use super::super::style::{Style, Tone};
 use super::super::table::{Cell, Table};
-use super::super::values::{Shown, shown};
+use super::super::values::{FormattedValue, shown};
 use super::{few, line};
-use crate::answer::impact::{Change, Field, What};
+use crate::answer::impact::{Change, Field, TargetChange};
 use crate::answer::named::Named;
 use crate::engine::model::ids::{ObjectKey, Place};
 use crate::engine::model::wording;
@@ -66,9 +66,9 @@ pub(in crate::cli::render) fn groups(changes: &[Change]) -> Vec<Group<'_>> {
 pub(in crate::cli::render) fn group_text(group: &Group<'_>, kinds: &Kinds, style: Style) -> String {
     let kind = kinds.name(&group.like.policy_kind.0);
     let how = match group.like.change {
-        What::Changed => "on",
-        What::Added => "now applies to",
-        What::Removed => "no longer applies to",
+        TargetChange::Changed => "on",
+        TargetChange::Added => "now applies to",
+        TargetChange::Removed => "no longer applies to",
     };
     let targets = group.all.iter().map(|change| &change.object.0.object);
     let objects: BTreeSet<ObjectKey> = targets.cloned().collect();
@@ -152,7 +152,7 @@ fn table(change: &Change, kinds: &Kinds, style: Style) -> Table {
     for field in &change.fields {
         let value = |value: Option<&Value>| value.map(|value| shown(value, style));
         let (before, after) = (value(field.before.as_ref()), value(field.after.as_ref()));
-        let cell = |value: &Option<Shown>| match value {
+        let cell = |value: &Option<FormattedValue>| match value {
             Some(value) => value.cell(),
             None => Cell::toned("-", Tone::Faint),
         };
@@ -168,10 +168,10 @@ fn table(change: &Change, kinds: &Kinds, style: Style) -> Table {
 }
 
 /// The long values of both sides, one below the other.
-fn sides(before: Option<Shown>, after: Option<Shown>) -> Vec<String> {
+fn sides(before: Option<FormattedValue>, after: Option<FormattedValue>) -> Vec<String> {
     let all = [("before:", before), ("after:", after)];
-    let side = |(name, value): (&str, Option<Shown>)| {
-        let lines = value.map(Shown::below).unwrap_or_default();
+    let side = |(name, value): (&str, Option<FormattedValue>)| {
+        let lines = value.map(FormattedValue::below).unwrap_or_default();
         let heading = (!lines.is_empty()).then(|| name.to_owned());
         let lines = lines.into_iter().map(|line| format!("  {line}"));
         heading.into_iter().chain(lines).collect::<Vec<String>>()
@@ -196,11 +196,11 @@ fn source(change: &Change, field: &Field, kinds: &Kinds) -> String {
 }
 
 /// One side as a whole, if the change is not shown field by field.
-fn side(spec: Option<&Value>, from: &[Named], style: Style) -> Shown {
+fn side(spec: Option<&Value>, from: &[Named], style: Style) -> FormattedValue {
     let names: Vec<String> = from.iter().map(|from| from.0.object.path()).collect();
     match spec {
-        _ if names.is_empty() => Shown::Here("nothing".to_owned()),
-        None => Shown::Here(format!(
+        _ if names.is_empty() => FormattedValue::Here("nothing".to_owned()),
+        None => FormattedValue::Here(format!(
             "known only to the controller, from {}",
             names.join(", ")
         )),

@@ -7,7 +7,7 @@ use crate::answer::report::{Report, ReportedFinding};
 use crate::cli::render::markdown::{Comment, code, text};
 
 pub(crate) fn markdown(report: &Report, closing: &Closing) -> String {
-    let plain = Plain::of(report);
+    let plain = Plain::from_report(report);
     let shown: Vec<&ReportedFinding> = report
         .findings
         .iter()

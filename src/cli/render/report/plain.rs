@@ -16,7 +16,7 @@ pub(crate) struct Plain {
 
 impl Plain {
     /// The names of the kinds of all objects and policies in a report.
-    pub(crate) fn of(report: &Report) -> Self {
+    pub(crate) fn from_report(report: &Report) -> Self {
         let named = report
             .findings
             .iter()

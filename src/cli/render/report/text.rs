@@ -45,7 +45,7 @@ pub(crate) enum Reason {
 
 /// The findings and the closing lines.
 pub(crate) fn text(report: &Report, closing: &Closing, style: Style) -> String {
-    let plain = Plain::of(report);
+    let plain = Plain::from_report(report);
     let mut text = String::new();
     let mut last = None;
     let shown = report.findings.iter();

@@ -111,7 +111,7 @@ fn projected_fields(
     let sources = sources.iter().map(|(at, leaf)| (&**at, leaf)).collect();
     let mut fields = Vec::new();
     for control in profile.controls.iter().filter(|c| c.target == key.gk) {
-        let mut taking = Taking {
+        let mut taking = ClaimSplitter {
             profile,
             zero_is_unset: control.zero_is_unset,
             sources: &sources,
@@ -123,7 +123,7 @@ fn projected_fields(
 }
 
 /// Splits settings into claims.
-struct Taking<'a> {
+struct ClaimSplitter<'a> {
     profile: &'a Profile,
     zero_is_unset: bool,
     /// By JSON pointer.
@@ -131,7 +131,7 @@ struct Taking<'a> {
     fields: &'a mut Vec<ProjectedField>,
 }
 
-impl Taking<'_> {
+impl ClaimSplitter<'_> {
     fn control(&mut self, settings: &Value, control: &Control) {
         let mut keys = control.setting.iter();
         let value = keys.try_fold(settings, |value, key| value.get(key));

@@ -9,21 +9,21 @@ use crate::model::projected::{Projected, Written, descend};
 /// Writes a claim if the object permits it, and records what was written. In a list of objects, each existing item is
 /// processed; missing objects are created.
 pub(super) fn write(spec: &mut Value, claim: &ProjectedField, written: &mut Projected) {
-    let mut writing = Writing {
+    let mut writer = FieldWriter {
         claim,
         written,
         pointer: "/spec".to_owned(),
     };
-    writing.at(spec, &claim.field);
+    writer.at(spec, &claim.field);
 }
 
-struct Writing<'a> {
+struct FieldWriter<'a> {
     claim: &'a ProjectedField,
     written: &'a mut Projected,
     pointer: String,
 }
 
-impl Writing<'_> {
+impl FieldWriter<'_> {
     fn at(&mut self, place: &mut Value, field: &[String]) {
         let Some((key, below)) = field.split_first() else {
             return;

@@ -34,7 +34,11 @@ const PARTS: [&str; 5] = ["group", "kind", "name", "namespace", "sectionName"];
 impl<'a> Rules<'a> {
     /// The rules of the object, its spec, the field, its entries and their members. Rules that cannot be parsed are
     /// ignored.
-    pub(super) fn of(version: Version<'a>, field: &'a str, effort: &mut CelBudget) -> Option<Self> {
+    pub(super) fn for_field(
+        version: Version<'a>,
+        field: &'a str,
+        effort: &mut CelBudget,
+    ) -> Option<Self> {
         let spec = version.spec;
         let (entry, many) = entry_schema(spec, field)?;
         let mut rules_of_field = Self {

@@ -112,7 +112,7 @@ fn field(version: Version<'_>, name: &'static str, effort: &mut CelBudget) -> Op
     let takes = |part: &str| property(entry, part).is_some();
     // If anything is allowed, the listed members are not all.
     let closed = !takes_anything(entry);
-    let rules = Rules::of(version, name, effort)?;
+    let rules = Rules::for_field(version, name, effort)?;
     let kinds = allowed::kinds(&rules, effort);
     let sections = takes("sectionName") && !allowed::forbid(&rules, "sectionName", effort);
     let namespace = takes("namespaces")

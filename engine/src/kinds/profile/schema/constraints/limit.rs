@@ -108,12 +108,12 @@ impl Limit {
     fn check_text(&self, text: &str, path: &Path<'_>, walk: &mut Walk<'_>) {
         match self {
             Self::MinLength(least) if count(text.chars()) < *least => {
-                let has = count(text.chars());
-                walk.violated(path, || counted(has, "character", "at least", *least));
+                let size = count(text.chars());
+                walk.violated(path, || counted(size, "character", "at least", *least));
             }
             Self::MaxLength(most) if text.len() as u64 > *most && count(text.chars()) > *most => {
-                let has = count(text.chars());
-                walk.violated(path, || counted(has, "character", "at most", *most));
+                let size = count(text.chars());
+                walk.violated(path, || counted(size, "character", "at most", *most));
             }
             Self::Pattern(pattern) if walk.count(1 + text.len() / BYTES) => {
                 match pattern.matches(text) {
@@ -130,13 +130,13 @@ impl Limit {
     }
 
     fn check_list(&self, items: &[Value], path: &Path<'_>, walk: &mut Walk<'_>) {
-        let has = items.len() as u64;
+        let size = items.len() as u64;
         match self {
-            Self::MinItems(least) if has < *least => {
-                walk.violated(path, || counted(has, "item", "at least", *least));
+            Self::MinItems(least) if size < *least => {
+                walk.violated(path, || counted(size, "item", "at least", *least));
             }
-            Self::MaxItems(most) if has > *most => {
-                walk.violated(path, || counted(has, "item", "at most", *most));
+            Self::MaxItems(most) if size > *most => {
+                walk.violated(path, || counted(size, "item", "at most", *most));
             }
             Self::Unique(_) if items.len() > MOST_UNIQUE => walk.is_unsure = true,
             Self::Unique(keys) => {
@@ -156,13 +156,13 @@ impl Limit {
     }
 
     fn check_object(&self, map: &Map<String, Value>, path: &Path<'_>, walk: &mut Walk<'_>) {
-        let has = map.len() as u64;
+        let size = map.len() as u64;
         match self {
-            Self::MinFields(least) if has < *least => {
-                walk.violated(path, || counted(has, "field", "at least", *least));
+            Self::MinFields(least) if size < *least => {
+                walk.violated(path, || counted(size, "field", "at least", *least));
             }
-            Self::MaxFields(most) if has > *most => {
-                walk.violated(path, || counted(has, "field", "at most", *most));
+            Self::MaxFields(most) if size > *most => {
+                walk.violated(path, || counted(size, "field", "at most", *most));
             }
             Self::Required(name) if map.get(&**name).is_none() => {
                 walk.violated(&Path::Field(path, name), || "it is required".to_owned());

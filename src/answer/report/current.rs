@@ -19,7 +19,7 @@ const RUN: usize = 1_000;
 
 /// A state, and the settings to judge it by.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing<'a> {
+pub struct CurrentFindings<'a> {
     /// The state.
     pub snapshot: &'a Snapshot,
     /// The configured severities of the codes.
@@ -27,16 +27,16 @@ pub struct Standing<'a> {
     /// The guardrails.
     pub guardrails: &'a Guardrails,
     /// Whether an API server has not validated the objects; if so, its own validation errors are added.
-    pub unseen: bool,
+    pub unvalidated: bool,
     /// Whether any user may suppress refusals.
     pub refusals: bool,
     /// The current date.
     pub today: Date,
 }
 
-// === impl Standing ===
+// === impl CurrentFindings ===
 
-impl Standing<'_> {
+impl CurrentFindings<'_> {
     /// Passes each finding that is not suppressed to `report`, and calls `pause` after each object.
     pub fn each(&self, mut pause: impl FnMut(), mut report: impl FnMut(Finding)) {
         let objects = self.snapshot.all().map(|object| object.key.clone());
@@ -45,7 +45,7 @@ impl Standing<'_> {
             before: None,
             after: self.snapshot,
             objects: &objects,
-            unseen: self.unseen,
+            unvalidated: self.unvalidated,
             severities: self.severities,
             guardrails: self.guardrails,
             today: self.today,

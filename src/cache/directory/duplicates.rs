@@ -9,7 +9,7 @@ use crate::engine::model::object::Object;
 
 /// An object that is written again. The later text counts, as with `kubectl apply`.
 #[derive(Clone, Debug)]
-pub struct Double {
+pub struct Duplicate {
     /// The object.
     pub key: ObjectKey,
     /// Where it was written before.
@@ -22,13 +22,13 @@ pub struct Double {
 
 /// The line about objects that are written more than once: only the last text of each is in the answer. It names one of
 /// them; if there is one, with different content.
-pub fn written_twice(doubles: &[Double]) -> Option<String> {
-    let first = doubles.iter().find(|double| double.differs);
-    let Double {
+pub fn written_twice(duplicates: &[Duplicate]) -> Option<String> {
+    let first = duplicates.iter().find(|double| double.differs);
+    let Duplicate {
         key, first, again, ..
-    } = first.or(doubles.first())?;
-    let all: BTreeSet<&ObjectKey> = doubles.iter().map(|double| &double.key).collect();
-    let differing = doubles.iter().filter(|double| double.differs);
+    } = first.or(duplicates.first())?;
+    let all: BTreeSet<&ObjectKey> = duplicates.iter().map(|double| &double.key).collect();
+    let differing = duplicates.iter().filter(|double| double.differs);
     let differing: BTreeSet<&ObjectKey> = differing.map(|double| &double.key).collect();
     let how = match (all.len(), differing.len()) {
         (_, 0) => "with the same content".to_owned(),

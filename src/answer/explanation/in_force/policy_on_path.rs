@@ -14,11 +14,11 @@ use crate::engine::policy::Policy;
 use crate::engine::state::snapshot::Snapshot;
 
 /// The facts about each policy.
-pub(super) type Standings = BTreeMap<ObjectKey, Found>;
+pub(super) type PoliciesOnPath = BTreeMap<ObjectKey, PolicyOnPath>;
 
 /// The facts about one policy on the path of a request.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct PolicyOnPath {
     pub(super) at: BTreeSet<Place>,
     pub(super) survives: bool,
     pub(super) conflicted: bool,
@@ -33,12 +33,12 @@ pub(super) struct Found {
 }
 
 /// Adds the policies of a path group, with their outcome there.
-pub(super) fn note(group: &PathGroup, standings: &mut Standings) {
+pub(super) fn note(group: &PathGroup, outcomes: &mut PoliciesOnPath) {
     for level in group.stack.iter() {
         for policy in level.policies.iter() {
-            let standing = standings.entry(policy.key().clone()).or_default();
-            standing.at.insert(level.step.place.clone());
-            standing.note(policy, &level.policies, group);
+            let on_path = outcomes.entry(policy.key().clone()).or_default();
+            on_path.at.insert(level.step.place.clone());
+            on_path.note(policy, &level.policies, group);
         }
     }
 }
@@ -51,9 +51,9 @@ pub(super) struct Rejected {
     pub(super) requests_fail: bool,
 }
 
-// === impl Found ===
+// === impl PolicyOnPath ===
 
-impl Found {
+impl PolicyOnPath {
     fn note(&mut self, policy: &Policy, policies: &[Arc<Policy>], group: &PathGroup) {
         if let Some(winner) = conflict_winner(policies, policy) {
             self.conflicted = true;

@@ -27,7 +27,7 @@ use crate::today::today;
 
 /// The arguments of the command that apply to all states.
 #[derive(Clone, Debug)]
-pub(super) struct Reading {
+pub(super) struct ReadOptions {
     /// The configuration file, if one is named.
     pub(super) config: Option<PathBuf>,
     /// Which links in directories are followed.
@@ -37,7 +37,7 @@ pub(super) struct Reading {
 }
 
 /// A state, and the settings of the webhook.
-pub(super) struct World {
+pub(super) struct TestState {
     pub(super) snapshot: Snapshot,
     /// The objects with their whole specs.
     pub(super) objects: Vec<Object>,
@@ -54,17 +54,17 @@ pub(super) struct World {
     /// The namespace of manifests without one.
     pub(super) namespace: String,
     pub(super) today: Date,
-    standing: OnceCell<GuardrailReport>,
+    guardrail_report: OnceCell<GuardrailReport>,
 }
 
-// === impl World ===
+// === impl TestState ===
 
-impl World {
+impl TestState {
     /// Reads the manifests at these paths.
     ///
     /// # Errors
     /// If a path does not exist, something in it cannot be read, or the configuration or a guardrail is wrong.
-    pub(super) fn read(from: &[PathBuf], how: &Reading) -> Result<Self, Failure> {
+    pub(super) fn read(from: &[PathBuf], how: &ReadOptions) -> Result<Self, Failure> {
         if let Some(missing) = from.iter().find(|path| !path.exists()) {
             let missing = escape(&missing.display().to_string());
             return Err(format!("from: there is no {missing}").into());
@@ -85,7 +85,7 @@ impl World {
         let loaded = Loaded::new(manifests, &rules, &how.namespace);
         let refused: Vec<Problem> = loaded.refused().collect();
         usable(loaded.problems.iter().chain(&refused))?;
-        if let Some(line) = directory::written_twice(&loaded.doubles) {
+        if let Some(line) = directory::written_twice(&loaded.duplicates) {
             eprintln!("attache: {line}");
         }
         let names = Names::of_files(&loaded);
@@ -106,7 +106,7 @@ impl World {
             settings,
             namespace: how.namespace.clone(),
             today: today(),
-            standing: OnceCell::new(),
+            guardrail_report: OnceCell::new(),
         })
     }
 
@@ -120,8 +120,8 @@ impl World {
     }
 
     /// Which targets fulfil the guardrails.
-    pub(super) fn standing(&self) -> &GuardrailReport {
-        self.standing
+    pub(super) fn guardrail_report(&self) -> &GuardrailReport {
+        self.guardrail_report
             .get_or_init(|| guardrails(&self.snapshot, &self.guardrails, None, self.today))
     }
 }

@@ -27,7 +27,7 @@ impl Gauges {
     }
 
     fn show_findings(&mut self, metrics: &Metrics, counts: &Counts) {
-        let gauge = &metrics.standing_findings;
+        let gauge = &metrics.current_findings;
         let mut shown = BTreeSet::new();
         for ((code, severity, scope), count) in &counts.findings {
             let labels = [code.as_str(), severity.as_str(), scope.as_str()];
@@ -84,10 +84,10 @@ mod tests {
 
     use super::Gauges;
     use crate::answer::state::PolicyState;
+    use crate::background::counts::{Counts, Scope};
     use crate::engine::admission::finding::{Code, Severity};
     use crate::engine::model::ids::GroupKind;
     use crate::metrics::Metrics;
-    use crate::standing::counts::{Counts, Scope};
 
     #[test]
     fn every_state_is_documented() {

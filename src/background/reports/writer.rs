@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 use super::objects::{Objects, Place, Stored, content, served};
 use crate::answer::openreports::{Api, Reports};
 use crate::cache::api_error::ApiError;
-use crate::lease::Held;
+use crate::lease::HeldUntil;
 use crate::metrics::Metrics;
 
 /// How often to look whether something is left to do.
@@ -29,7 +29,7 @@ const NONE_SERVED: Duration = Duration::from_secs(10);
 pub(super) struct Writer {
     client: Client,
     owner: Option<String>,
-    held: Held,
+    held: HeldUntil,
     metrics: Arc<Metrics>,
     known: Option<Known>,
     /// When each report was written last.
@@ -56,7 +56,7 @@ impl Writer {
     pub(super) fn new(
         client: Client,
         owner: Option<String>,
-        held: Held,
+        held: HeldUntil,
         metrics: Arc<Metrics>,
     ) -> Self {
         Self {
@@ -154,10 +154,10 @@ impl Writer {
 
     /// Reads all reports. Those in the other API, which was served alone before, are removed.
     async fn read(&self, api: Api) -> Done<Known> {
-        let objects = Objects::of(self.client.clone(), api);
+        let objects = Objects::new(self.client.clone(), api);
         let stored = objects.all().await.map_err(|error| error_text(&error))?;
         for other in Api::ALL.into_iter().filter(|other| *other != api) {
-            let other = Objects::of(self.client.clone(), other);
+            let other = Objects::new(self.client.clone(), other);
             // If it cannot be listed, it is not served.
             for (place, version) in other.versions().await.unwrap_or_default() {
                 self.held.during(other.delete(&place, &version)).await;
@@ -254,7 +254,7 @@ impl Known {
     }
 
     /// Returns whether it was written; not if the Lease is lost.
-    async fn apply(&mut self, held: &Held, place: &Place, object: &Value) -> Done<bool> {
+    async fn apply(&mut self, held: &HeldUntil, place: &Place, object: &Value) -> Done<bool> {
         let over = self.stored.get(place).map(|stored| stored.version.clone());
         let write = self.objects.apply(place, object, over.as_deref());
         let Some(written) = held.during(write).await else {
@@ -270,7 +270,7 @@ impl Known {
         }
     }
 
-    async fn delete(&mut self, held: &Held, place: &Place, version: &str) -> Done<bool> {
+    async fn delete(&mut self, held: &HeldUntil, place: &Place, version: &str) -> Done<bool> {
         match held.during(self.objects.delete(place, version)).await {
             None => Ok(false),
             Some(Ok(())) => {
@@ -342,5 +342,5 @@ async fn owners(client: &Client, name: Option<&str>) -> Done<Option<Value>> {
 }
 
 fn error_text(error: &kube::Error) -> String {
-    ApiError::of(error).to_string()
+    ApiError::classify(error).to_string()
 }

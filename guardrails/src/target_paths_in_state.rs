@@ -20,7 +20,7 @@ pub(crate) enum Scope<'k> {
 }
 
 /// The paths before or after the change.
-pub(crate) struct Side<'r, 's> {
+pub(crate) struct TargetPathsInState<'r, 's> {
     pub(crate) resolver: &'r mut Resolver<'s>,
     /// The kind that the guardrails are about; `None` for all.
     kind: Option<&'r GroupKind>,
@@ -32,9 +32,9 @@ pub(crate) struct Side<'r, 's> {
 
 type ByRoute = HashMap<ObjectKey, Vec<PathGroup>>;
 
-// === impl Side ===
+// === impl TargetPathsInState ===
 
-impl<'r, 's> Side<'r, 's> {
+impl<'r, 's> TargetPathsInState<'r, 's> {
     pub(crate) fn new(
         resolver: &'r mut Resolver<'s>,
         scope: Scope<'r>,

@@ -8,14 +8,14 @@ use tokio::time::Instant;
 
 /// Answers by question, each until its time is over. When it is full, new answers are not remembered until old ones end.
 #[derive(Debug)]
-pub struct Remembered<Q, A> {
+pub struct TtlCache<Q, A> {
     answers: HashMap<Q, (A, Instant)>,
     most: usize,
 }
 
-// === impl Remembered ===
+// === impl TtlCache ===
 
-impl<Q: Eq + Hash, A: Clone> Remembered<Q, A> {
+impl<Q: Eq + Hash, A: Clone> TtlCache<Q, A> {
     /// Remembers nothing yet, and later at most `most` answers at a time.
     pub fn new(most: usize) -> Self {
         Self {

@@ -17,7 +17,7 @@ use crate::values;
 
 /// Whether a target fulfils a guardrail.
 #[derive(Clone, Debug)]
-pub enum Standing {
+pub enum Fulfilment {
     /// All rules hold on all paths.
     Fulfilled,
     /// Rules do not hold, or cannot be evaluated, on some path.
@@ -31,7 +31,7 @@ pub enum Standing {
 impl<'g> Judge<'g> {
     /// A judge of the current state. In rules, the state before is the current one, and the request
     /// is empty.
-    pub fn standing(functions: &'g Functions) -> Self {
+    pub fn of_current_state(functions: &'g Functions) -> Self {
         Self::with(functions, values::request(None, None), 0)
     }
 
@@ -43,7 +43,7 @@ impl<'g> Judge<'g> {
         guardrails: &'g Guardrails,
         key: &ObjectKey,
         today: Date,
-    ) -> Vec<(&'g Guardrail, Standing)> {
+    ) -> Vec<(&'g Guardrail, Fulfilment)> {
         let snapshot = resolver.snapshot();
         let all = guardrails.iter();
         let applying: Vec<&Guardrail> = all
@@ -79,12 +79,12 @@ impl<'g> Judge<'g> {
             if result.paths == 0 {
                 continue;
             }
-            let standing = match guardrail.exception(snapshot, key, today) {
-                Some(exception) => Standing::Excepted(exception),
-                None if result.faults.is_empty() => Standing::Fulfilled,
-                None => Standing::Broken(result.faults),
+            let fulfilment = match guardrail.exception(snapshot, key, today) {
+                Some(exception) => Fulfilment::Excepted(exception),
+                None if result.faults.is_empty() => Fulfilment::Fulfilled,
+                None => Fulfilment::Broken(result.faults),
             };
-            results.push((guardrail, standing));
+            results.push((guardrail, fulfilment));
         }
         results
     }

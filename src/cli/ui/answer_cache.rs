@@ -15,15 +15,15 @@ const ANSWERS: usize = 1000;
 
 /// The answers about one generation, on one day.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct AnswerCache {
     generation_and_day: (u64, Date),
     answers: HashMap<Question, Bytes>,
     bytes: usize,
 }
 
-// === impl Kept ===
+// === impl AnswerCache ===
 
-impl Kept {
+impl AnswerCache {
     pub(super) fn get(&self, generation: u64, question: &Question) -> Option<Bytes> {
         if self.generation_and_day != (generation, today()) {
             return None;
@@ -55,18 +55,18 @@ mod tests {
 
     #[test]
     fn answers_are_kept_for_one_generation_and_not_without_limit() {
-        let (mut kept, small) = (Kept::default(), Bytes::from_static(b"{}"));
-        kept.put(1, Question::Graph, &small);
-        assert!(kept.get(1, &Question::Graph).is_some());
-        assert!(kept.get(2, &Question::Graph).is_none());
-        kept.put(2, Question::Kinds, &Bytes::from(vec![b' '; MOST]));
-        kept.put(2, Question::Graph, &small);
-        assert!(kept.get(2, &Question::Graph).is_none());
-        assert!(kept.get(2, &Question::Kinds).is_some());
+        let (mut answer_cache, small) = (AnswerCache::default(), Bytes::from_static(b"{}"));
+        answer_cache.put(1, Question::Graph, &small);
+        assert!(answer_cache.get(1, &Question::Graph).is_some());
+        assert!(answer_cache.get(2, &Question::Graph).is_none());
+        answer_cache.put(2, Question::Kinds, &Bytes::from(vec![b' '; MOST]));
+        answer_cache.put(2, Question::Graph, &small);
+        assert!(answer_cache.get(2, &Question::Graph).is_none());
+        assert!(answer_cache.get(2, &Question::Kinds).is_some());
         // An answer that took long may be older than a cached one.
-        kept.put(1, Question::Graph, &small);
-        assert!(kept.get(2, &Question::Kinds).is_some());
-        kept.put(2, Question::History, &small);
-        assert!(kept.get(2, &Question::History).is_none());
+        answer_cache.put(1, Question::Graph, &small);
+        assert!(answer_cache.get(2, &Question::Kinds).is_some());
+        answer_cache.put(2, Question::History, &small);
+        assert!(answer_cache.get(2, &Question::History).is_none());
     }
 }

@@ -6,16 +6,16 @@ use std::sync::{Arc, OnceLock};
 use attache_guardrails::{Guardrails, is_guardrail};
 use serde_json::value::RawValue;
 
+use super::super::missing_parts;
 use super::super::names::Names;
 use super::super::state::View;
-use super::super::unseen;
 use crate::answer::graph::{Focus, Graph, graph};
 use crate::engine::admission::severities::Severities;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::routing::Matching;
 
 /// A state, with the guardrails and settings of the webhook for it.
-pub(super) struct World {
+pub(super) struct PageState {
     /// The objects, with their specs.
     pub(super) view: View,
     /// The guardrails in use.
@@ -41,7 +41,7 @@ pub(super) struct World {
 /// A state with its number.
 pub(super) struct Numbered {
     pub(super) generation: u64,
-    pub(super) world: Arc<World>,
+    pub(super) page_state: Arc<PageState>,
     /// Why the state is not newer, if it cannot be read now.
     pub(super) trouble: Option<String>,
 }
@@ -53,9 +53,9 @@ pub(super) struct Parts {
     graph: OnceLock<Graph>,
 }
 
-// === impl World ===
+// === impl PageState ===
 
-impl World {
+impl PageState {
     /// The names of its kinds.
     pub(super) fn names(&self) -> &Names {
         self.parts.names.get_or_init(|| {
@@ -122,12 +122,12 @@ impl World {
     }
 
     /// Everything that the page cannot know, one line each.
-    pub(super) fn unseen(&self) -> Vec<String> {
+    pub(super) fn missing_lines(&self) -> Vec<String> {
         let view = &self.view;
         let undefined = view.snapshot.undefined_kinds();
         let undefined: Vec<&GroupKind> = undefined.filter(|_| self.is_of_files).collect();
-        let mut lines = view.unseen();
-        lines.extend(unseen::undefined(&undefined));
+        let mut lines = view.missing_lines();
+        lines.extend(missing_parts::undefined(&undefined));
         lines.extend(self.problems.iter().cloned());
         lines
     }

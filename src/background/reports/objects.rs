@@ -56,7 +56,7 @@ pub(super) async fn served(client: &Connection) -> Result<Option<Api>, kube::Err
 // === impl Objects ===
 
 impl Objects {
-    pub(super) fn of(client: Connection, api: Api) -> Self {
+    pub(super) fn new(client: Connection, api: Api) -> Self {
         Self { client, api }
     }
 
@@ -74,7 +74,9 @@ impl Objects {
                     .items
                     .into_iter()
                     .filter(|object| object.name_any() == NAME);
-                stored.extend(own.map(|object| (place(object.namespace()), Stored::of(&object))));
+                stored.extend(
+                    own.map(|object| (place(object.namespace()), Stored::from_object(&object))),
+                );
                 if params
                     .continue_token
                     .as_deref()
@@ -114,7 +116,7 @@ impl Objects {
     /// One report.
     pub(super) async fn one(&self, place: &Place) -> Result<Option<Stored>, kube::Error> {
         let object = self.at(place).get_opt(NAME).await?;
-        Ok(object.map(|object| Stored::of(&object)))
+        Ok(object.map(|object| Stored::from_object(&object)))
     }
 
     /// Writes a report over the one with this resource version, if there is one. Returns the new resource version.
@@ -194,7 +196,7 @@ impl Stored {
     }
 
     /// A report as it was read.
-    fn of(object: &DynamicObject) -> Self {
+    fn from_object(object: &DynamicObject) -> Self {
         let mut content = match &object.data {
             Value::Object(fields) => fields.clone(),
             _ => Map::new(),

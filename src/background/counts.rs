@@ -56,7 +56,7 @@ impl Scope {
         }
     }
 
-    fn of(object: &ObjectKey) -> Self {
+    fn from_object(object: &ObjectKey) -> Self {
         namespace_of(object).map_or(Self::Cluster, |name| Self::Namespace(name.clone()))
     }
 }
@@ -65,7 +65,7 @@ impl Scope {
 
 impl Counts {
     /// Judges a state. Each finding is also passed to `report`.
-    pub(super) fn of(moment: &Moment, pace: &mut Pace, report: impl FnMut(Finding)) -> Self {
+    pub(super) fn judge(moment: &Moment, pace: &mut Pace, report: impl FnMut(Finding)) -> Self {
         let mut counts = Self::default();
         counts.count_findings(moment, pace, report);
         counts.count_policies(&moment.snapshot, pace);
@@ -79,15 +79,15 @@ impl Counts {
         pace: &mut Pace,
         mut report: impl FnMut(Finding),
     ) {
-        let standing = report::Standing {
+        let current_findings = report::CurrentFindings {
             snapshot: &moment.snapshot,
             severities: &moment.settings.severities,
             guardrails: &moment.guardrails,
-            unseen: false,
+            unvalidated: false,
             refusals: moment.settings.suppressors.is_anybody(),
             today: moment.today,
         };
-        standing.each(
+        current_findings.each(
             || pace.pause(),
             |finding| {
                 self.add(&finding);
@@ -99,7 +99,7 @@ impl Counts {
 
     fn add(&mut self, finding: &Finding) {
         if !finding.notice || finding.severity == Severity::Deny {
-            let scope = Scope::of(&finding.object);
+            let scope = Scope::from_object(&finding.object);
             let key = (finding.code, finding.severity, scope);
             *self.findings.entry(key).or_default() += 1;
         }

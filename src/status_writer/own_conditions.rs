@@ -7,7 +7,7 @@ use crate::engine::model::object::ParentRef;
 
 /// The conditions of attache on an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks {
+pub(super) struct OwnConditions {
     /// The generation of the object that they are about, for kinds that count generations.
     pub(super) generation: Option<i64>,
     /// The messages, by the part of the object and the type of the condition. Annotations have no message.
@@ -23,9 +23,9 @@ pub(super) enum Part {
     Parent(ObjectKey, Option<String>, Option<u16>),
 }
 
-// === impl Marks ===
+// === impl OwnConditions ===
 
-impl Marks {
+impl OwnConditions {
     pub(super) fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }

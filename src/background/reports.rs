@@ -40,7 +40,7 @@ pub struct Settings {
 
 /// Where to hand the reports in.
 #[derive(Debug)]
-pub struct Desk {
+pub struct ReportSender {
     pub(super) policy_names: PolicyNames,
     pub(super) newest: Newest,
 }
@@ -52,13 +52,13 @@ pub fn start(
     metrics: Arc<Metrics>,
     ending: impl Future<Output = ()> + Send + 'static,
     tasks: &mut JoinSet<String>,
-) -> Desk {
+) -> ReportSender {
     let (newest, reports) = watch::channel(None);
     let lease = (&*settings.namespace, LEASE);
     let held = hold(client.clone(), lease, ending, tasks);
     let writer = Writer::new(client, settings.owner, held, metrics);
     tasks.spawn(writer.run(reports));
-    Desk {
+    ReportSender {
         policy_names: settings.policy_names,
         newest,
     }

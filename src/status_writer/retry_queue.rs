@@ -16,7 +16,7 @@ const LOSSES: u32 = 3;
 
 /// The objects that have to wait.
 #[derive(Debug, Default)]
-pub(super) struct Again {
+pub(super) struct RetryQueue {
     waits: BTreeMap<ObjectKey, Wait>,
     losses: BTreeMap<ObjectKey, u32>,
 }
@@ -27,9 +27,9 @@ struct Wait {
     next: Duration,
 }
 
-// === impl Again ===
+// === impl RetryQueue ===
 
-impl Again {
+impl RetryQueue {
     /// Whether an object may be written now.
     pub(super) fn is_due(&self, key: &ObjectKey, now: Instant) -> bool {
         let given_up = self.losses.get(key).is_some_and(|times| *times >= LOSSES);
@@ -67,7 +67,7 @@ mod tests {
 
     use tokio::time::Instant;
 
-    use super::{Again, FIRST};
+    use super::{FIRST, RetryQueue};
     use crate::engine::model::ids::{GroupKind, ObjectKey};
 
     fn route() -> ObjectKey {
@@ -76,26 +76,26 @@ mod tests {
 
     #[test]
     fn waits_grow_until_an_object_is_written() {
-        let (mut again, key, now) = (Again::default(), route(), Instant::now());
-        assert!(again.is_due(&key, now));
-        again.later(&key, now);
-        assert!(!again.is_due(&key, now));
-        assert!(again.is_due(&key, now + FIRST));
-        again.later(&key, now);
-        assert!(!again.is_due(&key, now + FIRST));
-        again.done(&key);
-        assert!(again.is_due(&key, now));
+        let (mut retry_queue, key, now) = (RetryQueue::default(), route(), Instant::now());
+        assert!(retry_queue.is_due(&key, now));
+        retry_queue.later(&key, now);
+        assert!(!retry_queue.is_due(&key, now));
+        assert!(retry_queue.is_due(&key, now + FIRST));
+        retry_queue.later(&key, now);
+        assert!(!retry_queue.is_due(&key, now + FIRST));
+        retry_queue.done(&key);
+        assert!(retry_queue.is_due(&key, now));
     }
 
     #[test]
     fn an_object_is_given_up_after_three_losses() {
-        let (mut again, key, now) = (Again::default(), route(), Instant::now());
+        let (mut retry_queue, key, now) = (RetryQueue::default(), route(), Instant::now());
         let much_later = now + Duration::from_hours(24);
-        assert!(!again.lost(&key, now));
-        again.done(&key);
-        assert!(!again.lost(&key, now));
-        assert!(again.is_due(&key, much_later));
-        assert!(again.lost(&key, now));
-        assert!(!again.is_due(&key, much_later));
+        assert!(!retry_queue.lost(&key, now));
+        retry_queue.done(&key);
+        assert!(!retry_queue.lost(&key, now));
+        assert!(retry_queue.is_due(&key, much_later));
+        assert!(retry_queue.lost(&key, now));
+        assert!(!retry_queue.is_due(&key, much_later));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::cache::lists::{Missing, Unseen};
+use crate::cache::lists::{Missing, MissingPart};
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 
@@ -17,16 +17,16 @@ pub(super) fn lines(missing: &[Missing], policies: &[GroupKind]) -> Vec<String> 
     let mut elsewhere: BTreeMap<(&str, String), Vec<&GroupKind>> = BTreeMap::new();
     for Missing { what, why } in missing {
         match what {
-            Unseen::Definitions(kinds) => lines.push(no_definitions(&why.to_string(), kinds)),
-            Unseen::Definition(name) => {
+            MissingPart::Definitions(kinds) => lines.push(no_definitions(&why.to_string(), kinds)),
+            MissingPart::Definition(name) => {
                 lines.push(format!("incomplete: the CRD {name} cannot be used: {why}"));
             }
-            Unseen::GatewayApi => lines.push(no_gateway_api(policies)),
-            Unseen::Object(key) => {
+            MissingPart::GatewayApi => lines.push(no_gateway_api(policies)),
+            MissingPart::Object(key) => {
                 lines.push(format!("incomplete: {key} cannot be read: {why}"));
             }
-            Unseen::Kind(gk) => kinds.entry(why.to_string()).or_default().push(gk),
-            Unseen::Elsewhere(namespace, gk) => {
+            MissingPart::Kind(gk) => kinds.entry(why.to_string()).or_default().push(gk),
+            MissingPart::Elsewhere(namespace, gk) => {
                 let about = elsewhere.entry((namespace, why.to_string()));
                 about.or_default().push(gk);
             }
@@ -82,10 +82,10 @@ pub(super) fn undefined(kinds: &[&GroupKind]) -> Option<String> {
 
 /// Why an object could not be read. `None` if it simply does not exist.
 pub(super) fn why_not(missing: &[Missing], key: &ObjectKey) -> Option<String> {
-    let hides = |what: &Unseen| match what {
-        Unseen::Object(object) => object == key,
-        Unseen::Kind(gk) => *gk == key.gk,
-        Unseen::Elsewhere(namespace, gk) => *gk == key.gk && *namespace != key.namespace,
+    let hides = |what: &MissingPart| match what {
+        MissingPart::Object(object) => object == key,
+        MissingPart::Kind(gk) => *gk == key.gk,
+        MissingPart::Elsewhere(namespace, gk) => *gk == key.gk && *namespace != key.namespace,
         _ => false,
     };
     let mut hiding = missing.iter().filter(|missing| hides(&missing.what));

@@ -14,7 +14,7 @@ use crate::model::json_text::JsonText;
 use crate::model::setting_path::{SettingPath, is_under};
 use crate::policy::{InForce, Setting, StanzaRef};
 use crate::state::snapshot::Snapshot;
-use crate::topology::OwnTls;
+use crate::topology::GatewayClientCertificates;
 
 /// The requests for which a protection holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,7 +28,7 @@ pub enum Extent {
 }
 
 /// The sources of a protection, and the requests for which it holds.
-pub(super) struct Given {
+pub(super) struct Provided {
     /// For which requests.
     pub(super) extent: Extent,
     /// The policies, and their settings if these are known.
@@ -42,8 +42,8 @@ pub(super) struct Given {
 }
 
 /// The protection by one of several policies that are in force side by side.
-struct OfOne {
-    given: Given,
+struct ProvidedByPolicy {
+    provided: Provided,
     /// Whether its settings let every request pass.
     lets_all_pass: bool,
     /// Whether any other such policy may let a request pass, too.
@@ -52,16 +52,16 @@ struct OfOne {
 
 /// Finds out how settings provide one protection.
 #[derive(Clone, Copy)]
-struct Look<'a> {
+struct ProtectionReader<'a> {
     snapshot: &'a Snapshot,
     profile: &'a Profile,
     protection: &'a Protection,
 }
 
-// === impl Given ===
+// === impl Provided ===
 
-impl Given {
-    pub(super) fn nothing() -> Self {
+impl Provided {
+    pub(super) fn none() -> Self {
         Self {
             extent: Extent::None,
             sources: Vec::new(),
@@ -72,13 +72,13 @@ impl Given {
     }
 
     /// The protection that an effective policy provides.
-    pub(super) fn by(
+    pub(super) fn from_effective(
         snapshot: &Snapshot,
         profile: &Profile,
         protection: &Protection,
         effective: &Effective,
     ) -> Self {
-        let look = Look {
+        let reader = ProtectionReader {
             snapshot,
             profile,
             protection,
@@ -91,26 +91,29 @@ impl Given {
             for policy in policies {
                 parts.extend(policy.parts().map(StanzaRef::as_in_force));
             }
-            let mut given = look.together(parts.into_iter());
-            given.sources.iter_mut().for_each(|source| source.1 = None);
-            given.sources.dedup();
-            given.contributions = Contributions::default();
-            return given;
+            let mut provided = reader.together(parts.into_iter());
+            provided
+                .sources
+                .iter_mut()
+                .for_each(|source| source.1 = None);
+            provided.sources.dedup();
+            provided.contributions = Contributions::default();
+            return provided;
         }
         let apart = effective.apart();
-        look.together(apart.iter().map(InForce::of))
+        reader.together(apart.iter().map(InForce::from_tree))
     }
 
     /// Whether policies decide about requests: they protect some, or let some pass.
-    pub(super) fn says_something(&self) -> bool {
+    pub(super) fn is_decided_by_policies(&self) -> bool {
         self.extent > Extent::None || !self.weaknesses.is_empty()
     }
 
     /// This protection, or that of the Gateway itself if no policy protects requests or lets them
     /// pass.
-    pub(super) fn or_own(self, own: Option<&OwnTls>) -> Self {
+    pub(super) fn or_gateway(self, own: Option<&GatewayClientCertificates>) -> Self {
         match own {
-            Some(own) if !self.says_something() => own.given(),
+            Some(own) if !self.is_decided_by_policies() => own.provided(),
             _ => self,
         }
     }
@@ -118,61 +121,62 @@ impl Given {
     /// The protection by all of these: the largest extent. Weaknesses of those with less do not
     /// count.
     fn sum(each: Vec<Self>) -> Self {
-        let extent = each.iter().map(|given| given.extent).max();
+        let extent = each.iter().map(|provided| provided.extent).max();
         let mut sum = Self {
             extent: extent.unwrap_or(Extent::None),
-            ..Self::nothing()
+            ..Self::none()
         };
-        for given in each {
-            if given.extent == sum.extent {
-                sum.weaknesses.extend(given.weaknesses);
+        for provided in each {
+            if provided.extent == sum.extent {
+                sum.weaknesses.extend(provided.weaknesses);
             }
-            sum.sources.extend(given.sources);
-            sum.contributions.add(given.contributions);
+            sum.sources.extend(provided.sources);
+            sum.contributions.add(provided.contributions);
         }
         sum
     }
 }
 
-// === impl Look ===
+// === impl ProtectionReader ===
 
-impl<'a> Look<'a> {
+impl<'a> ProtectionReader<'a> {
     /// The protection by policies together. If one of several alternatives lets every request pass,
     /// the other alternatives protect nothing.
-    fn together<'b>(self, parts: impl Iterator<Item = InForce<'b>>) -> Given {
-        let parts: Vec<OfOne> = parts.map(|part| self.of_one(part)).collect();
+    fn together<'b>(self, parts: impl Iterator<Item = InForce<'b>>) -> Provided {
+        let parts: Vec<ProvidedByPolicy> = parts.map(|part| self.of_one(part)).collect();
         let mut alternatives = parts.iter().filter(|part| part.is_alternative);
         let is_open = alternatives.any(|part| part.lets_all_pass);
         let mut each = Vec::new();
         for mut part in parts {
             if is_open && part.is_alternative {
-                part.given.extent = Extent::None;
-                part.given.sources.clear();
+                part.provided.extent = Extent::None;
+                part.provided.sources.clear();
             }
             if is_open && !part.lets_all_pass {
-                part.given.weaknesses.clear();
+                part.provided.weaknesses.clear();
             }
-            let sources = &part.given.sources;
-            let contributions = Contributions::of(self.protection, sources, part.is_alternative);
-            part.given.contributions = contributions;
-            each.push(part.given);
+            let sources = &part.provided.sources;
+            let contributions =
+                Contributions::from_sources(self.protection, sources, part.is_alternative);
+            part.provided.contributions = contributions;
+            each.push(part.provided);
         }
-        Given {
+        Provided {
             lets_all_pass: is_open,
-            ..Given::sum(each)
+            ..Provided::sum(each)
         }
     }
 
-    fn of_one(self, part: InForce<'_>) -> OfOne {
+    fn of_one(self, part: InForce<'_>) -> ProvidedByPolicy {
         let leaves = part.leaves();
         let weaknesses = self.weaknesses(part, &leaves);
-        let mut given = Given::nothing();
+        let mut provided = Provided::none();
         for (path, setting) in &leaves {
             let extent = self.extent_of(path, &setting.value, &weaknesses);
-            given.extent = given.extent.max(extent);
+            provided.extent = provided.extent.max(extent);
             if extent > Extent::None {
                 let known = Some((path.clone(), setting.value.clone()));
-                given.sources.push((setting.policy.clone(), known));
+                provided.sources.push((setting.policy.clone(), known));
             }
         }
         let has = |result| weaknesses.iter().any(|weakness| weakness.result == result);
@@ -180,9 +184,9 @@ impl<'a> Look<'a> {
             !has(WeaknessResult::NotApplied) && which.condition.holds_in_made(|| part.json())
         });
         let texts = weaknesses.iter().filter_map(|weak| weak.text.clone());
-        given.weaknesses = texts.collect();
-        OfOne {
-            given,
+        provided.weaknesses = texts.collect();
+        ProvidedByPolicy {
+            provided,
             lets_all_pass: has(WeaknessResult::AllPass),
             is_alternative,
         }
@@ -199,8 +203,8 @@ impl<'a> Look<'a> {
         let apply = all.filter(|weakness| {
             let mut leaves = leaves.iter();
             let meets = |setting: &Vec<String>| {
-                let mut provided = self.protection.settings.iter();
-                provided.any(|path| path.starts_with(setting) || setting.starts_with(path))
+                let mut fields = self.protection.settings.iter();
+                fields.any(|path| path.starts_with(setting) || setting.starts_with(path))
             };
             let concerned = |(path, setting): &(SettingPath, &Setting)| {
                 let mut settings = weakness.settings.iter();

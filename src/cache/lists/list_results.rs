@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::fetch::List;
 use super::{Listed, of_crd};
 use crate::cache::api_error::ApiError;
-use crate::cache::crds::Found;
+use crate::cache::crds::Crds;
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::object::{From, Node, Object};
@@ -16,14 +16,14 @@ use crate::engine::state::snapshot::{Change, Snapshot};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Missing {
     /// The missing part of the state.
-    pub what: Unseen,
+    pub what: MissingPart,
     /// Why.
     pub why: ApiError,
 }
 
 /// A part of the state that may be missing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Unseen {
+pub enum MissingPart {
     /// The CRDs. Policy kinds without a profile are unknown then; these kinds may be some.
     Definitions(Vec<GroupKind>),
     /// A CRD, by its name.
@@ -40,29 +40,32 @@ pub enum Unseen {
 
 /// The results so far.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
+pub(super) struct ListResults {
     lists: BTreeMap<GroupKind, List>,
     objects: BTreeMap<ObjectKey, Option<Object>>,
     missing: BTreeSet<Missing>,
 }
 
-impl Gathered {
+impl ListResults {
     /// Adds the result of a list.
     pub(super) fn list(&mut self, gk: GroupKind, list: Result<List, ApiError>) {
         match list {
             Ok(list) => {
                 for (key, why) in &list.odd {
-                    self.miss(Unseen::Object(key.clone()), ApiError::Failed(why.clone()));
+                    self.miss(
+                        MissingPart::Object(key.clone()),
+                        ApiError::Failed(why.clone()),
+                    );
                 }
                 if let Some((namespace, why)) = &list.only {
                     self.miss(
-                        Unseen::Elsewhere(namespace.clone(), gk.clone()),
+                        MissingPart::Elsewhere(namespace.clone(), gk.clone()),
                         why.clone(),
                     );
                 }
                 self.lists.insert(gk, list);
             }
-            Err(why) => self.miss(Unseen::Kind(gk), why),
+            Err(why) => self.miss(MissingPart::Kind(gk), why),
         }
     }
 
@@ -72,7 +75,7 @@ impl Gathered {
             Ok(object) => {
                 self.objects.insert(key, object);
             }
-            Err(why) => self.miss(Unseen::Object(key), why),
+            Err(why) => self.miss(MissingPart::Object(key), why),
         }
     }
 
@@ -87,7 +90,7 @@ impl Gathered {
     }
 
     /// Records something that could not be read.
-    pub(super) fn miss(&mut self, what: Unseen, why: ApiError) {
+    pub(super) fn miss(&mut self, what: MissingPart, why: ApiError) {
         self.missing.insert(Missing { what, why });
     }
 
@@ -100,7 +103,7 @@ impl Gathered {
     }
 
     /// Builds the state. CRDs go first, because policies are read according to them.
-    pub(super) fn listed(self, rules: &Arc<ProfileRules>, crds: Option<&Found>) -> Listed {
+    pub(super) fn listed(self, rules: &Arc<ProfileRules>, crds: Option<&Crds>) -> Listed {
         let mut snapshot = Snapshot::new(Arc::clone(rules));
         let mut objects: Vec<Object> = Vec::new();
         if let Some(definitions) = crds {
@@ -133,9 +136,9 @@ impl Gathered {
             });
         }
         for missing in &self.missing {
-            if let Unseen::Kind(gk) | Unseen::Elsewhere(_, gk) = &missing.what {
+            if let MissingPart::Kind(gk) | MissingPart::Elsewhere(_, gk) = &missing.what {
                 snapshot = snapshot.apply(Change::Hidden(gk.clone()));
-            } else if let Unseen::Object(key) = &missing.what {
+            } else if let MissingPart::Object(key) = &missing.what {
                 snapshot = snapshot.apply(Change::Hidden(key.gk.clone()));
             }
         }
@@ -176,9 +179,9 @@ fn asks_for_namespaces(snapshot: &Snapshot) -> bool {
         .any(|object| by_node(object) || by_policy(object))
 }
 
-// === impl Unseen ===
+// === impl MissingPart ===
 
-impl Unseen {
+impl MissingPart {
     fn is_of_namespaces(&self) -> bool {
         match self {
             Self::Kind(gk) => gk.is_core("Namespace"),

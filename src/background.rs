@@ -26,7 +26,7 @@ use crate::today::today;
 use self::counts::Counts;
 use self::gauges::Gauges;
 use self::pace::Pace;
-use self::reports::Desk;
+use self::reports::ReportSender;
 
 /// How often to look until there are policies.
 const UNTIL_THERE_ARE_POLICIES: Duration = Duration::from_secs(1);
@@ -35,7 +35,7 @@ const SHARE: u32 = 20;
 
 /// The inputs of the background judgement, and the receivers of its results.
 #[derive(Debug)]
-pub struct Standing {
+pub struct BackgroundJudge {
     /// The state.
     pub snapshot: Published,
     /// The settings of reviews.
@@ -49,7 +49,7 @@ pub struct Standing {
     /// The least time between two passes.
     pub every: Duration,
     /// Where to hand in the findings for reports, if they are written.
-    pub reports: Option<Desk>,
+    pub reports: Option<ReportSender>,
 }
 
 /// A state and its settings at one moment.
@@ -70,9 +70,9 @@ struct Last {
     day: Option<Date>,
 }
 
-// === impl Standing ===
+// === impl BackgroundJudge ===
 
-impl Standing {
+impl BackgroundJudge {
     /// Judges again whenever something has changed. Does not return unless judging panics.
     pub async fn run(self) -> String {
         let mut last = Last::default();
@@ -87,13 +87,16 @@ impl Standing {
             if last.is(&moment) {
                 continue;
             }
-            last = Last::of(&moment);
-            let policy_names = self.reports.as_ref().map(|desk| desk.policy_names);
+            last = Last::from_moment(&moment);
+            let policy_names = self
+                .reports
+                .as_ref()
+                .map(|report_sender| report_sender.policy_names);
             let judged = pace::on_own_thread(move |pace| judge(&moment, policy_names, pace));
             let counts = match judged.await {
                 Ok(Some((counts, reports))) => {
-                    if let (Some(desk), Some(reports)) = (&self.reports, reports) {
-                        desk.newest.send_replace(Some(Arc::new(reports)));
+                    if let (Some(report_sender), Some(reports)) = (&self.reports, reports) {
+                        report_sender.newest.send_replace(Some(Arc::new(reports)));
                     }
                     counts
                 }
@@ -133,7 +136,7 @@ fn judge(
     let (snapshot, levels) = (&moment.snapshot, &moment.settings.levels);
     let mut reports =
         policy_names.map(|policy_names| Reports::new(snapshot, policy_names, levels.clone()));
-    let counts = Counts::of(moment, pace, |finding| {
+    let counts = Counts::judge(moment, pace, |finding| {
         if let Some(reports) = &mut reports {
             reports.add(snapshot, finding);
         }
@@ -144,7 +147,7 @@ fn judge(
 // === impl Last ===
 
 impl Last {
-    fn of(moment: &Moment) -> Self {
+    fn from_moment(moment: &Moment) -> Self {
         Self {
             snapshot: Arc::downgrade(&moment.snapshot),
             settings: Arc::downgrade(&moment.settings),

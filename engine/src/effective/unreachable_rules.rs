@@ -13,24 +13,24 @@ use crate::model::section;
 use crate::model::wording;
 use crate::policy::Precedence;
 use crate::state::snapshot::Snapshot;
-use crate::topology::{KeptOutCache, controller_facts};
+use crate::topology::{RouteKindConflicts, controller_facts};
 
 /// The rules that take precedence at the Gateways that were asked for, by the entry at which requests arrive and by match.
 #[derive(Debug)]
-pub(super) struct Shadows<'a> {
-    one_kind: KeptOutCache<'a>,
-    gateways: HashMap<ObjectKey, (Order, HashMap<Entry, First>), PrehashedBuildHasher>,
+pub(super) struct UnreachableRules<'a> {
+    route_kind_conflicts: RouteKindConflicts<'a>,
+    gateways: HashMap<ObjectKey, (Order, HashMap<Entry, PrecedingRules>), PrehashedBuildHasher>,
     /// The entries of the route that was asked for last: its rules are asked for one after the other.
     last: Option<(ObjectKey, Rc<BTreeSet<Entry>>)>,
 }
 
 /// The rule that takes precedence, by kind of route and match. Where routes of two kinds are compared with each other they
 /// count as one kind.
-type First = HashMap<(GroupKind, u64), Taker>;
+type PrecedingRules = HashMap<(GroupKind, u64), PrecedingRule>;
 
 /// A rule of a route, by its index.
 #[derive(Clone, Debug)]
-struct Taker {
+struct PrecedingRule {
     route: Arc<Object>,
     rule: usize,
 }
@@ -60,9 +60,9 @@ impl TakenBy {
     }
 }
 
-// === impl Taker ===
+// === impl PrecedingRule ===
 
-impl Taker {
+impl PrecedingRule {
     /// The rule; the route if it has no other rule.
     fn place(&self) -> Place {
         match &self.route.node {
@@ -119,12 +119,12 @@ impl Order {
     }
 }
 
-// === impl Shadows ===
+// === impl UnreachableRules ===
 
-impl<'a> Shadows<'a> {
+impl<'a> UnreachableRules<'a> {
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
         Self {
-            one_kind: KeptOutCache::new(snapshot),
+            route_kind_conflicts: RouteKindConflicts::new(snapshot),
             gateways: HashMap::default(),
             last: None,
         }
@@ -135,26 +135,26 @@ impl<'a> Shadows<'a> {
         if let Some((_, entries)) = self.last.as_ref().filter(|(key, _)| *key == route.key) {
             return entries.clone();
         }
-        let entries_of_route = Rc::new(entries(&mut self.one_kind, route));
+        let entries_of_route = Rc::new(entries(&mut self.route_kind_conflicts, route));
         self.last = Some((route.key.clone(), entries_of_route.clone()));
         entries_of_route
     }
 
     /// The rules that take precedence at an entry, and the order that decides.
-    fn first_at(&mut self, entry: &Entry) -> Option<(&Order, &First)> {
+    fn first_at(&mut self, entry: &Entry) -> Option<(&Order, &PrecedingRules)> {
         let (gateway, ..) = entry;
         if !self.gateways.contains_key(gateway) {
-            let mut all: HashMap<Entry, First> = HashMap::new();
-            let snapshot = self.one_kind.snapshot();
+            let mut all: HashMap<Entry, PrecedingRules> = HashMap::new();
+            let snapshot = self.route_kind_conflicts.snapshot();
             let order = Order::at(snapshot, gateway);
             let mut routes: Vec<&Arc<Object>> = routes_of(snapshot, gateway).collect();
             routes.sort_by_cached_key(|route| order.position(route));
             for route in routes {
-                for entry in entries(&mut self.one_kind, route) {
+                for entry in entries(&mut self.route_kind_conflicts, route) {
                     let first = all.entry(entry).or_default();
                     for (rule, one) in matches_of(route) {
                         let taker = first.entry((order.kind(&route.key.gk), one));
-                        taker.or_insert_with(|| Taker {
+                        taker.or_insert_with(|| PrecedingRule {
                             route: route.clone(),
                             rule,
                         });
@@ -194,7 +194,7 @@ impl Resolver<'_> {
         if asked.iter().any(|index| is_draft(&route, *index)) {
             return None;
         }
-        let mut takers_of_rules: Vec<Taker> = Vec::new();
+        let mut takers_of_rules: Vec<PrecedingRule> = Vec::new();
         let mut others: Vec<usize> = Vec::new();
         for index in asked {
             match earlier(&route, index) {
@@ -208,7 +208,7 @@ impl Resolver<'_> {
         // A rule takes the requests of another one of its route only if it gets them.
         let takers = takers_of_rules.iter();
         let takers = takers.filter(|taker| place.section.is_some() || taker.route.key != route.key);
-        let takers: Vec<&Taker> = takers.collect();
+        let takers: Vec<&PrecedingRule> = takers.collect();
         if takers.is_empty() {
             return None;
         }
@@ -219,7 +219,11 @@ impl Resolver<'_> {
     }
 
     /// The rules that take all requests of these rules at every entry of the route.
-    fn taken_by_others(&mut self, route: &Arc<Object>, asked: &[usize]) -> Option<Vec<Taker>> {
+    fn taken_by_others(
+        &mut self,
+        route: &Arc<Object>,
+        asked: &[usize],
+    ) -> Option<Vec<PrecedingRule>> {
         if self.is_limited() {
             return None;
         }
@@ -235,8 +239,8 @@ impl Resolver<'_> {
             return None;
         }
         let mut takers = Vec::new();
-        for entry in self.shadows.entries_of(route).iter() {
-            let (order, first) = self.shadows.first_at(entry)?;
+        for entry in self.unreachable_rules.entries_of(route).iter() {
+            let (order, first) = self.unreachable_rules.first_at(entry)?;
             let mine = order.position(route);
             for index in asked {
                 let wanted = matches.of_rule(*index);
@@ -271,7 +275,7 @@ fn is_draft(route: &Object, index: usize) -> bool {
 }
 
 /// The earlier rules of the route that take all requests of one of its rules.
-fn earlier(route: &Arc<Object>, index: usize) -> Option<Vec<Taker>> {
+fn earlier(route: &Arc<Object>, index: usize) -> Option<Vec<PrecedingRule>> {
     let Node::Route { matches, .. } = &route.node else {
         return None;
     };
@@ -281,7 +285,7 @@ fn earlier(route: &Arc<Object>, index: usize) -> Option<Vec<Taker>> {
     }
     let first = |one: u64| (0..index).find(|rule| matches.of_rule(*rule).contains(&one));
     let takers = wanted.into_iter().map(|one| {
-        Some(Taker {
+        Some(PrecedingRule {
             route: route.clone(),
             rule: first(one)?,
         })
