@@ -67,6 +67,12 @@ pub(super) fn rejected_at<'p>(
     })
 }
 
+/// Whether the routes that lead to a target of a kind decide whether controllers reject a policy there.
+pub(super) fn depends_on_routes_to(policy: &Policy, target: &GroupKind) -> bool {
+    let mut rejected = policy.rejected_on(target);
+    rejected.any(|one| !(one.only_behind.is_empty() && one.controllers.is_empty()))
+}
+
 /// Whether the fields of the target itself are those for which the policy is rejected. `false` if they are not known.
 fn has_fields(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> bool {
     let Some((_, condition)) = &rejected.of_target else {

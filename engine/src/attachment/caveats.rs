@@ -7,10 +7,12 @@ use std::sync::Arc;
 use crate::attachment::{opened_by_target, targets_of};
 use crate::kinds::profile::Caveat;
 use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::level::Level;
 use crate::model::maps::HashMap;
 use crate::model::object::{Listener, Node, Object, gateway_kinds};
 use crate::policy::Policy;
 use crate::state::snapshot::{Snapshot, namespace_key};
+use crate::topology::gateway_of;
 
 /// The caveat on policies whose references have members that neither the profile nor attache knows.
 const UNKNOWN_MEMBERS: &str =
@@ -77,7 +79,12 @@ impl Policy {
         let runs = |controller: &Arc<str>| {
             let gateways = GroupKind::gateway_api("Gateway");
             let mut gateways = snapshot.objects(&gateways);
-            gateways.any(|gateway| snapshot.runs(controller, gateway))
+            match self.gateways_before(snapshot) {
+                Some(before) => before
+                    .iter()
+                    .any(|gateway| snapshot.runs(controller, gateway)),
+                None => gateways.any(|gateway| snapshot.runs(controller, gateway)),
+            }
         };
         let is_label_used = |label: &Arc<str>| {
             let kinds = ["Service", "Namespace"].map(GroupKind::core);
@@ -104,6 +111,21 @@ impl Policy {
             && (caveat.controllers.is_empty() || caveat.controllers.iter().any(runs))
             && caveat.condition.holds_for(Some(&self.object.meta))
             && caveat.condition.holds_in_made(|| self.spec())
+    }
+
+    /// The Gateways through which requests reach the backends that it names. `None` if it names other objects, or if no route leads
+    /// to them, which may come later.
+    fn gateways_before<'a>(&self, snapshot: &'a Snapshot) -> Option<Vec<&'a Arc<Object>>> {
+        let own = &self.key().namespace;
+        let named = self.targets.iter().map(|target| target.object(own));
+        let named: Option<Vec<ObjectKey>> = named.collect();
+        let backends = named.filter(|all| all.iter().all(|key| Level::is_of_backend(&key.gk)))?;
+        let routes = backends.iter().flat_map(|backend| snapshot.using(backend));
+        let parents = routes.flat_map(|route| route.parents());
+        let gateways =
+            parents.filter_map(|parent| snapshot.get(gateway_of(snapshot, &parent.object)));
+        let gateways: Vec<_> = gateways.collect();
+        (!gateways.is_empty()).then_some(gateways)
     }
 
     /// Whether a policy of one of these kinds of Gateway API names a section of an object that it names as a whole.

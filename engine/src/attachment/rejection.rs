@@ -5,12 +5,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::attachment::by_controller::rejected_at;
+use crate::attachment::by_controller::{depends_on_routes_to, rejected_at};
 use crate::attachment::lost_elsewhere::{self, LostTargets, connected, lost};
 use crate::attachment::plain_listeners::PlainListeners;
 use crate::attachment::reports::{CombinedAcceptance, ControllerStatus};
 use crate::attachment::targets_of;
-use crate::kinds::profile::{Clash, Profile};
+use crate::kinds::profile::Clash;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
 use crate::model::object::{Node, Object, Rule, is_route};
@@ -386,12 +386,14 @@ pub fn affected_objects(
             affected.extend(targets.flat_map(|target| targets_of(snapshot, own, target)));
         }
     }
-    let depends_on_routes = |profile: &Arc<Profile>| {
-        let mut rejected = profile.rejected_if.iter();
-        rejected.any(|one| !(one.only_behind.is_empty() && one.controllers.is_empty()))
-    };
-    if is_route(&object.key.gk) && profile.is_some_and(depends_on_routes) {
-        affected.extend(object.backends().map(|backend| backend.object.clone()));
+    if is_route(&object.key.gk) && profile.is_some_and(|profile| !profile.rejected_if.is_empty()) {
+        let backends = object.backends().map(|backend| &backend.object);
+        let depends = |backend: &&ObjectKey| {
+            let mut policies = snapshot.policies_naming(backend);
+            policies
+                .any(|policy| policy.key().gk == *kind && depends_on_routes_to(policy, &backend.gk))
+        };
+        affected.extend(backends.filter(depends).cloned());
     }
     for clash in clashes.into_iter().flatten() {
         match (clash, &object.node) {

@@ -282,11 +282,11 @@ pub fn attachments<'a>(
                 let known =
                     unknown.or_else(|| not_applied().filter(|_| accepted == Accepted::Accepted));
                 attachments.push(TargetAttachment {
-                    known,
                     entry,
                     target,
                     accepted,
                     left_out,
+                    known,
                 });
             }
         }

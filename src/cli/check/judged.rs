@@ -15,6 +15,7 @@ use crate::cache::manifest::Problem;
 use crate::cache::parallel::parallel_map;
 use crate::engine::admission::finding::{Code, Finding, Severity};
 use crate::engine::admission::validate::is_target_kind;
+use crate::engine::kinds::profile::SameTarget;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::today::today;
 
@@ -139,9 +140,18 @@ fn undefined(input: &Input) -> Vec<KindName> {
 
 /// Findings for policies that lose to another only because of the order of documents.
 fn order<'a>(judged: &'a [Finding], input: &'a Input) -> impl Iterator<Item = Finding> + 'a {
-    let by_age = |finding: &&Finding| {
+    let one_wins = |finding: &Finding| {
+        let profile = input.after.profile(&finding.object.gk);
+        let same_target = profile.map(|profile| *profile.same_target);
+        !matches!(
+            same_target,
+            Some(SameTarget::EqualField | SameTarget::NoneWins)
+        )
+    };
+    let by_age = move |finding: &&Finding| {
         matches!(finding.code, Code::Conflicted | Code::FieldConflict)
             && input.undated.contains(&finding.object)
+            && one_wins(finding)
     };
     judged.iter().filter(by_age).filter_map(|finding| {
         let mut others = finding.mentions.iter();

@@ -140,7 +140,7 @@ fn routes_to(scenario: &Scenario, service: &str) -> impl Iterator<Item = String>
     let uses = move |object: &&Value| {
         let rules = object["spec"]["rules"].as_array().into_iter().flatten();
         let mut backends = rules
-            .flat_map(|rule| rule["backendRefs"].as_array())
+            .filter_map(|rule| rule["backendRefs"].as_array())
             .flatten();
         backends.any(|backend| format!("Service/{}", path(backend, object)) == service)
     };

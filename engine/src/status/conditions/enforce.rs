@@ -204,7 +204,9 @@ fn unsettled(policy: &Policy, group: &PathGroup, target: &Place) -> Option<Strin
 /// Whether a policy sets a field to another value, or other fields of a setting that is taken as a whole with it.
 fn sets_otherwise(policy: &Policy, path: &[Arc<str>], value: &JsonText) -> bool {
     let path: Vec<String> = path.iter().map(ToString::to_string).collect();
+    let is_whole = policy.parts().all(StanzaRef::is_whole);
     let whole = whole_setting(&policy.profile.merging.atomic_fields, &path);
+    let whole = if is_whole { Some(&[][..]) } else { whole };
     policy.parts().any(|part| match part.tree().at(&path) {
         Some(Tree::Leaf(own)) => own.value != *value,
         Some(_) => true,
