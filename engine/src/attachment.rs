@@ -1,5 +1,6 @@
 //! Which policies are attached to an object, and why others that name it are not.
 
+mod affected_objects;
 mod by_controller;
 mod caveats;
 pub mod conflict;
@@ -13,6 +14,7 @@ pub mod reports;
 mod unknown_pods;
 mod unresolved;
 
+pub use affected_objects::affected_objects;
 pub(crate) use by_controller::{section_names, takes_core_group};
 
 use std::sync::Arc;
@@ -222,11 +224,13 @@ fn attachment(
 ) -> Option<Attachment> {
     let (attached, left_out) = match rejection {
         None | Some(RejectionEffect::InForce) => (policy.clone(), Arc::default()),
-        Some(RejectionEffect::NotAttached | RejectionEffect::NotApplied) => return None,
+        Some(RejectionEffect::NotAttached) => return None,
         Some(RejectionEffect::WithoutSettings) => {
             (Arc::new(policy.without_settings()), Arc::default())
         }
-        Some(RejectionEffect::WithoutEffect) => (Arc::new(policy.without_effect()), Arc::default()),
+        Some(RejectionEffect::WithoutEffect | RejectionEffect::NotApplied) => {
+            (Arc::new(policy.without_effect()), Arc::default())
+        }
         Some(RejectionEffect::WithoutSections { sections, .. }) => (policy.clone(), sections),
     };
     let attached = match &target.select {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use attache_engine::attachment::opened_by_target;
 use attache_engine::effective::protection::provided;
 use attache_engine::merge::Effective;
 use attache_engine::model::ids::GroupKind;
@@ -174,6 +175,10 @@ impl<'g> Judge<'g> {
             let Some(profile) = snapshot.profile(kind) else {
                 continue;
             };
+            let target = group.target();
+            if target.is_some_and(|target| opened_by_target(snapshot, profile, &target.object).is_some()) {
+                continue;
+            }
             let effective = &group.effective;
             if !self.protections.contains_key(effective) {
                 self.spend(1 + effective.leaves().len() / STEPS);

@@ -307,6 +307,8 @@ pub enum PolicyOutcome {
     Conflicted,
     /// Its controllers reject it, or attache expects them to.
     Rejected,
+    /// Its controllers accept it and do not apply it.
+    NoEffect,
     /// Whether it acts on the request is not known.
     Unknown,
 }
@@ -339,6 +341,7 @@ impl PolicyOutcome {
             Self::Overridden => "Overridden",
             Self::Conflicted => "Conflicted",
             Self::Rejected => "Rejected",
+            Self::NoEffect => "NoEffect",
             Self::Unknown => "Unknown",
         }
     }

@@ -113,19 +113,26 @@ impl Policy {
             && caveat.condition.holds_in_made(|| self.spec())
     }
 
-    /// The Gateways through which requests reach the backends that it names. `None` if it names other objects, or if no route leads
-    /// to them, which may come later.
+    /// The Gateways through which requests reach the backends that it names. `None` if it names other objects, or if no route of a
+    /// Gateway leads to one of them, which may come later.
     fn gateways_before<'a>(&self, snapshot: &'a Snapshot) -> Option<Vec<&'a Arc<Object>>> {
         let own = &self.key().namespace;
         let named = self.targets.iter().map(|target| target.object(own));
         let named: Option<Vec<ObjectKey>> = named.collect();
         let backends = named.filter(|all| all.iter().all(|key| Level::is_of_backend(&key.gk)))?;
-        let routes = backends.iter().flat_map(|backend| snapshot.using(backend));
-        let parents = routes.flat_map(|route| route.parents());
-        let gateways =
-            parents.filter_map(|parent| snapshot.get(gateway_of(snapshot, &parent.object)));
-        let gateways: Vec<_> = gateways.collect();
-        (!gateways.is_empty()).then_some(gateways)
+        let mut all = Vec::new();
+        for backend in &backends {
+            let parents = snapshot.using(backend).flat_map(|route| route.parents());
+            let parents = parents.map(|parent| gateway_of(snapshot, &parent.object));
+            let gateways = parents.filter_map(|key| snapshot.get(key));
+            let is_gateway = |object: &&Arc<Object>| matches!(object.node, Node::Gateway { .. });
+            let gateways: Vec<_> = gateways.filter(is_gateway).collect();
+            if gateways.is_empty() {
+                return None;
+            }
+            all.extend(gateways);
+        }
+        Some(all)
     }
 
     /// Whether a policy of one of these kinds of Gateway API names a section of an object that it names as a whole.

@@ -5,11 +5,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::attachment::by_controller::{depends_on_routes_to, rejected_at};
+use crate::attachment::by_controller::rejected_at;
 use crate::attachment::lost_elsewhere::{self, LostTargets, connected, lost};
 use crate::attachment::plain_listeners::PlainListeners;
 use crate::attachment::reports::{CombinedAcceptance, ControllerStatus};
-use crate::attachment::targets_of;
 use crate::kinds::profile::Clash;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
@@ -97,17 +96,13 @@ impl RejectionFinder {
         if is_reported_accepted(snapshot, policy) {
             let applied = |rejection: &Rejection| rejection.effect == RejectionEffect::NotApplied;
             return by_its_settings(snapshot, policy, target)
-                .filter(|rejection| applied(rejection) && !only_attached);
+                .filter(applied);
         }
         let invalid = by_its_settings(snapshot, policy, target)
             .or_else(|| unresolved(snapshot, policy))
             .or_else(|| reported_invalid(snapshot, policy));
         let counts = |rejection: &Rejection| {
-            let is_left_out = matches!(
-                rejection.effect,
-                RejectionEffect::NotAttached | RejectionEffect::NotApplied
-            );
-            !only_attached || !is_left_out
+            !only_attached || rejection.effect != RejectionEffect::NotAttached
         };
         let invalid = invalid.filter(counts);
         if invalid.is_some() {
@@ -366,70 +361,8 @@ pub(crate) fn is_reported_accepted(snapshot: &Snapshot, policy: &Policy) -> bool
         && ControllerStatus::collect(snapshot, policy).opinion == CombinedAcceptance::Accepted
 }
 
-/// The objects whose policies of a kind may be rejected, or accepted again, when an object changes.
-pub fn affected_objects(
-    snapshot: &Snapshot,
-    kind: &GroupKind,
-    object: &Object,
-) -> BTreeSet<ObjectKey> {
-    let profile = snapshot.profile(kind);
-    let clashes = profile.map(|profile| &*profile.clashes);
-    let mut affected = BTreeSet::new();
-    if profile.is_some_and(|profile| !profile.references.is_empty()) {
-        let is_grant = matches!(object.node, Node::ReferenceGrant { .. });
-        let is_it = |named: &ObjectKey| {
-            *named == object.key || is_grant && named.namespace == object.key.namespace
-        };
-        for policy in snapshot.policies(kind).filter(|policy| policy.names(is_it)) {
-            let own = &policy.key().namespace;
-            let targets = policy.targets.iter();
-            affected.extend(targets.flat_map(|target| targets_of(snapshot, own, target)));
-        }
-    }
-    if is_route(&object.key.gk) && profile.is_some_and(|profile| !profile.rejected_if.is_empty()) {
-        let backends = object.backends().map(|backend| &backend.object);
-        let depends = |backend: &&ObjectKey| {
-            let mut policies = snapshot.policies_naming(backend);
-            policies
-                .any(|policy| policy.key().gk == *kind && depends_on_routes_to(policy, &backend.gk))
-        };
-        affected.extend(backends.filter(depends).cloned());
-    }
-    for clash in clashes.into_iter().flatten() {
-        match (clash, &object.node) {
-            (Clash::RoutesSharePath, Node::Route { paths, .. }) => {
-                let shares = |key: &ObjectKey| {
-                    let other = snapshot.get(key).map(|other| &other.node);
-                    matches!(other, Some(Node::Route { paths: theirs, .. }) if paths.meet(theirs))
-                };
-                for policy in snapshot.policies(kind) {
-                    let named = routes_named(policy);
-                    if named.iter().any(shares) {
-                        affected.extend(named);
-                    }
-                }
-            }
-            (Clash::PlainListenersSharePort, Node::Gateway { .. }) => {
-                affected.extend(sets_of(snapshot, &object.key).map(|set| set.key.clone()));
-            }
-            (Clash::PlainListenersSharePort, Node::ListenerSet { parent, .. }) => {
-                let sets = sets_of(snapshot, &parent.object);
-                affected.extend(sets.map(|set| set.key.clone()));
-                affected.insert(parent.object.clone());
-            }
-            (Clash::BackendsOfOneRule, Node::Service { .. }) => {
-                let routes = snapshot.using(&object.key);
-                let backends = routes.flat_map(|route| route.backends());
-                affected.extend(backends.map(|backend| backend.object.clone()));
-            }
-            _ => {}
-        }
-    }
-    affected
-}
-
 /// The routes that a policy names.
-fn routes_named(policy: &Policy) -> BTreeSet<ObjectKey> {
+pub(super) fn routes_named(policy: &Policy) -> BTreeSet<ObjectKey> {
     let own = &policy.key().namespace;
     let targets = policy.targets.iter().filter(|target| is_route(&target.gk));
     targets.filter_map(|target| target.object(own)).collect()

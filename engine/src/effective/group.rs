@@ -133,13 +133,17 @@ impl PathGroup {
             let levels = folded_levels(profile, &self.stack).map(|level| &*level.policies);
             merge::replaced(profile, &levels.collect::<Vec<_>>(), policy)
         });
-        outcome.survives |= self.only_passes_over(policy);
+        if self.only_passes_over(policy) {
+            outcome.survives = true;
+            outcome.lost.clear();
+        }
         outcome
     }
 
     /// The more specific policy that takes the place of this one, because it merges only with policies above the routes.
     pub fn passed_over_by(&self, policy: &Policy) -> Option<&ObjectKey> {
-        let (by, passed) = passed_over(&policy.profile, &self.stack)?;
+        let profile = &self.with_settings_here(policy).profile;
+        let (by, passed) = passed_over(profile, &self.stack)?;
         let mut passed = passed.into_iter();
         let is_passed = passed.any(|level| level.policies.has(policy.key()));
         is_passed.then(|| by.key())
@@ -147,7 +151,8 @@ impl PathGroup {
 
     /// Whether a policy without settings takes the place of others of the same route.
     pub fn only_passes_over(&self, policy: &Policy) -> bool {
-        let passed = || passed_over(&policy.profile, &self.stack);
+        let profile = &self.with_settings_here(policy).profile;
+        let passed = || passed_over(profile, &self.stack);
         policy.is_empty() && passed().is_some_and(|(by, _)| by.key() == policy.key())
     }
 }

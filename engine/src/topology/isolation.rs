@@ -28,16 +28,13 @@ pub struct ListenerHostname {
     pub is_isolated: bool,
 }
 
-/// For each listener, owner by owner, the narrower hostnames of other listeners on its port: of those that are accepted, or of all
-/// but those of which the conflict is that another one has their hostname.
+/// For each listener, owner by owner, the narrower hostnames of other listeners on its port that are accepted, or of all others:
+/// one that lost its hostname to another has the same as that one.
 pub(super) fn narrower(
     owners: &[OwnListeners<'_>],
     of_invalid: bool,
 ) -> Vec<Box<[Option<Arc<NarrowerHostnames>>]>> {
-    let takes = |conflict: &Option<Conflict>| match conflict {
-        None => true,
-        Some(conflict) => of_invalid && *conflict != Conflict::Same,
-    };
+    let takes = |conflict: &Option<Conflict>| of_invalid || conflict.is_none();
     let each = owners.iter().enumerate().flat_map(|(i, (own, conflicts))| {
         let accepted = own.iter().zip(*conflicts).enumerate();
         let accepted = accepted.filter(|(_, (listener, conflict))| {

@@ -373,6 +373,7 @@ impl Path {
                     why: clash.sentence(),
                     requests_fail: earlier.is_some_and(|one| one.requests_fail)
                         || clash.requests_fail && (on_path.keeps_place || !keeps_place),
+                    is_accepted: clash.effect == RejectionEffect::NotApplied,
                 });
             }
         }
@@ -417,6 +418,7 @@ impl Path {
                 on_path.rejection = Some(policy_on_path::Rejected {
                     why: format!("its controller reports {report}"),
                     requests_fail: earlier.is_some_and(|one| one.requests_fail),
+                    is_accepted: false,
                 });
             }
         }

@@ -39,7 +39,7 @@ pub enum RejectionEffect {
     },
     /// It is in force all the same.
     InForce,
-    /// Its controllers accept it and do not apply it.
+    /// Its controllers accept it and do not apply it: it replaces nothing, and newer policies on its target still lose to it.
     NotApplied,
 }
 

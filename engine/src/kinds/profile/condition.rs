@@ -172,6 +172,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Condition, ValuesFile};
+    use crate::model::object::Meta;
 
     fn holds(condition: &Value, settings: &Value) -> bool {
         let values = |name: &str| -> ValuesFile {
@@ -190,6 +191,33 @@ mod tests {
         let allow = json!({"when": {"spec.action": ["ALLOW", null]}});
         assert!(holds(&allow, &json!({})));
         assert!(holds(&allow, &json!({"action": null})));
+    }
+
+    #[test]
+    fn a_text_may_have_another_beginning() {
+        let plain = json!({"when": {"spec.issuer": ["<other than https://*>"]}});
+        assert!(holds(&plain, &json!({"issuer": "http://id.example.com"})));
+        assert!(!holds(&plain, &json!({"issuer": "https://id.example.com"})));
+        assert!(!holds(&plain, &json!({})));
+        assert!(!holds(&plain, &json!({"issuer": 1})));
+    }
+
+    #[test]
+    fn an_annotation_may_be_no_integer() {
+        let none = ValuesFile::new();
+        let annotated = [("weight".to_owned(), vec!["<not an integer>".to_owned()])];
+        let condition = Condition::read(&none, &none).with_annotations(&annotated.into());
+        for (value, expected) in [
+            ("high", true),
+            ("", true),
+            ("3000000000", true),
+            ("-5", false),
+        ] {
+            let mut meta = Meta::default();
+            meta.annotations.insert("weight".into(), value.into());
+            assert_eq!(condition.holds_for(Some(&meta)), expected, "{value}");
+        }
+        assert!(!condition.holds_for(Some(&Meta::default())));
     }
 
     #[test]

@@ -44,6 +44,9 @@ pub struct GeneratedSettingFile {
     /// Fields of the object whose values are added to each item of the value, by their place there.
     #[serde(default)]
     pub item_fields: BTreeMap<String, String>,
+    /// Whether the field alone makes no policy: `mergeType`.
+    #[serde(default)]
+    pub only_with_others: bool,
 }
 
 // === impl GeneratedPolicyFile ===
@@ -52,12 +55,14 @@ impl GeneratedPolicyFile {
     /// The settings of the policy of an object with this spec; `None` if it has no policy.
     pub fn settings(&self, spec: &Value) -> Option<Map<String, Value>> {
         let mut all = Map::new();
+        let mut exists = false;
         for setting in &self.settings {
             if let Some(value) = setting.value(spec) {
                 put(&mut all, &setting_path(&setting.at), value);
+                exists |= !setting.only_with_others;
             }
         }
-        (!all.is_empty()).then_some(all)
+        exists.then_some(all)
     }
 }
 

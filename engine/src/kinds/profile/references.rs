@@ -47,7 +47,8 @@ pub enum WhenRejected {
     KeepsPlace,
     /// Policies above it stay in force, and newer ones on its target still lose to it.
     StillConflicts,
-    /// Its controllers accept it and do not apply it: it has no effect on the target, and policies above it stay in force.
+    /// Its controllers accept it and do not apply it: it has no effect on the target, policies above it stay in force, and newer
+    /// ones on its target still lose to it.
     NotApplied,
 }
 

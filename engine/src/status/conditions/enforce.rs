@@ -183,7 +183,7 @@ fn unsettled(policy: &Policy, group: &PathGroup, target: &Place) -> Option<Strin
     let mut leaves = group.effective.leaves();
     leaves.retain(|(path, _)| !accumulated.iter().any(|setting| is_under(path, setting)));
     rivals.find_map(|rival| {
-        let (path, _) = leaves.iter().find(|(path, setting)| {
+        let (path, setting) = leaves.iter().find(|(path, setting)| {
             let loser = if setting.policy == *policy.key() {
                 rival
             } else if setting.policy == *rival.key() {
@@ -193,12 +193,25 @@ fn unsettled(policy: &Policy, group: &PathGroup, target: &Place) -> Option<Strin
             };
             sets_otherwise(loser, path, &setting.value)
         })?;
+        let is_set = setting.policy == *rival.key() || sets(rival, path);
+        let name = rival.key().path();
+        let does = if is_set {
+            format!("{name} also sets {} on {target}", path.join("."))
+        } else {
+            format!("{name} is on {target}, too")
+        };
         Some(format!(
-            "{} also sets {} on {target}, and the controller defines no order: either value may be in force, and it may change after a restart",
-            rival.key().path(),
-            path.join(".")
+            "{does}, and the controller defines no order: either value may be in force, and it may change after a restart"
         ))
     })
+}
+
+/// Whether a policy sets a field.
+fn sets(policy: &Policy, path: &[Arc<str>]) -> bool {
+    let path: Vec<String> = path.iter().map(ToString::to_string).collect();
+    policy
+        .parts()
+        .any(|part| part.tree().at(&path).is_some())
 }
 
 /// Whether a policy sets a field to another value, or other fields of a setting that is taken as a whole with it.

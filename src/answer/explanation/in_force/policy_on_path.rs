@@ -49,6 +49,8 @@ pub(super) struct Rejected {
     pub(super) why: String,
     /// Whether requests get an error instead of policies above it.
     pub(super) requests_fail: bool,
+    /// Whether they accept it and do not apply it.
+    pub(super) is_accepted: bool,
 }
 
 // === impl PolicyOnPath ===
@@ -72,6 +74,9 @@ impl PolicyOnPath {
         let state = match (self.survives, self.lost.is_empty()) {
             (true, false) => PolicyOutcome::PartiallyEnforced,
             _ if self.unknown.is_some() => PolicyOutcome::Unknown,
+            (false, _) if self.rejection.as_ref().is_some_and(|one| one.is_accepted) => {
+                PolicyOutcome::NoEffect
+            }
             (false, _) if self.rejection.is_some() => PolicyOutcome::Rejected,
             (false, _) if self.conflicted => PolicyOutcome::Conflicted,
             // A policy without settings has none to lose.

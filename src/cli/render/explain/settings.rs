@@ -206,6 +206,7 @@ fn beaten(policies: &[PolicyOnRequest], kinds: &Kinds) -> Table {
             PolicyOutcome::Enforced => continue,
             PolicyOutcome::PartiallyEnforced
             | PolicyOutcome::Overridden
+            | PolicyOutcome::NoEffect
             | PolicyOutcome::Unknown => Tone::Warning,
             PolicyOutcome::Conflicted | PolicyOutcome::Rejected => Tone::Bad,
         };
@@ -241,7 +242,10 @@ fn why(policy_state: &PolicyOnRequest) -> String {
         PolicyOutcome::PartiallyEnforced => Some(format!("partly overridden by {by}")),
         PolicyOutcome::Overridden => Some(format!("overridden by {by}")),
         PolicyOutcome::Conflicted => Some(format!("conflicts with {by}")),
-        PolicyOutcome::Enforced | PolicyOutcome::Rejected | PolicyOutcome::Unknown => None,
+        PolicyOutcome::Enforced
+        | PolicyOutcome::Rejected
+        | PolicyOutcome::NoEffect
+        | PolicyOutcome::Unknown => None,
     };
     who.into_iter()
         .chain(policy_state.reason.clone())

@@ -64,7 +64,15 @@ func (p proxy) force(said *verdicts) error {
 			continue
 		}
 		where := fmt.Sprintf("Service/%s/%s", parts[1], parts[2])
-		if err := said.in(where, backend(fields(cluster))); err != nil {
+		settings := backend(fields(cluster))
+		if hasBackendTLS(p.state) {
+			where += "#" + parts[3]
+			settings = object{}
+			for _, name := range texts(fields(cluster), "transportSocket.typedConfig.sni") {
+				settings["hostname"] = name
+			}
+		}
+		if err := said.in(where, settings); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ func themes() []theme {
 		listenersOf("http-listener", "HTTPListenerPolicy", 2),
 		listenersOf("listener", "ListenerPolicy", 2),
 		backends("backend-config", 2),
+		backendTLS("backend-tls", 6),
 	}
 }
 

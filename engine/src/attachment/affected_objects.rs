@@ -1,0 +1,105 @@
+//! The objects whose policies may be rejected, or accepted again, when another object changes.
+
+use std::collections::BTreeSet;
+
+use super::by_controller::depends_on_routes_to;
+use super::rejection::routes_named;
+use super::targets_of;
+use crate::kinds::profile::Clash;
+use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::object::{Node, Object, is_route};
+use crate::state::snapshot::Snapshot;
+use crate::topology::{gateway_of, sets_of};
+
+/// The objects whose policies of a kind may be rejected, or accepted again, when an object changes.
+pub fn affected_objects(
+    snapshot: &Snapshot,
+    kind: &GroupKind,
+    object: &Object,
+) -> BTreeSet<ObjectKey> {
+    let profile = snapshot.profile(kind);
+    let clashes = profile.map(|profile| &*profile.clashes);
+    let mut affected = BTreeSet::new();
+    if profile.is_some_and(|profile| !profile.references.is_empty()) {
+        let is_grant = matches!(object.node, Node::ReferenceGrant { .. });
+        let is_it = |named: &ObjectKey| {
+            *named == object.key || is_grant && named.namespace == object.key.namespace
+        };
+        for policy in snapshot.policies(kind).filter(|policy| policy.names(is_it)) {
+            let own = &policy.key().namespace;
+            let targets = policy.targets.iter();
+            affected.extend(targets.flat_map(|target| targets_of(snapshot, own, target)));
+        }
+    }
+    affected.extend(by_routes(snapshot, kind, object));
+    for clash in clashes.into_iter().flatten() {
+        match (clash, &object.node) {
+            (Clash::RoutesSharePath, Node::Route { paths, .. }) => {
+                let shares = |key: &ObjectKey| {
+                    let other = snapshot.get(key).map(|other| &other.node);
+                    matches!(other, Some(Node::Route { paths: theirs, .. }) if paths.meet(theirs))
+                };
+                for policy in snapshot.policies(kind) {
+                    let named = routes_named(policy);
+                    if named.iter().any(shares) {
+                        affected.extend(named);
+                    }
+                }
+            }
+            (Clash::PlainListenersSharePort, Node::Gateway { .. }) => {
+                affected.extend(sets_of(snapshot, &object.key).map(|set| set.key.clone()));
+            }
+            (Clash::PlainListenersSharePort, Node::ListenerSet { parent, .. }) => {
+                let sets = sets_of(snapshot, &parent.object);
+                affected.extend(sets.map(|set| set.key.clone()));
+                affected.insert(parent.object.clone());
+            }
+            (Clash::BackendsOfOneRule, Node::Service { .. }) => {
+                let routes = snapshot.using(&object.key);
+                let backends = routes.flat_map(|route| route.backends());
+                affected.extend(backends.map(|backend| backend.object.clone()));
+            }
+            _ => {}
+        }
+    }
+    affected
+}
+
+/// The backends whose policies of a kind are accepted or not by the routes that lead to them and the controllers of their
+/// Gateways, and to which a route, a Gateway or a class leads.
+fn by_routes(snapshot: &Snapshot, kind: &GroupKind, object: &Object) -> BTreeSet<ObjectKey> {
+    let mut affected = BTreeSet::new();
+    if snapshot.profile(kind).is_none_or(|profile| profile.rejected_if.is_empty()) {
+        return affected;
+    }
+    if is_route(&object.key.gk) {
+        let backends = object.backends().map(|backend| &backend.object);
+        let depends = |backend: &&ObjectKey| {
+            let mut policies = snapshot.policies_naming(backend);
+            policies
+                .any(|policy| policy.key().gk == *kind && depends_on_routes_to(policy, &backend.gk))
+        };
+        affected.extend(backends.filter(depends).cloned());
+    }
+    let is_above = |gateway: &ObjectKey| match &object.node {
+        Node::Gateway { .. } => *gateway == object.key,
+        Node::GatewayClass { .. } => {
+            let gateway = snapshot.get(gateway).map(|gateway| &gateway.node);
+            matches!(gateway, Some(Node::Gateway { class, .. }) if **class == *object.key.name)
+        }
+        _ => false,
+    };
+    if matches!(object.node, Node::Gateway { .. } | Node::GatewayClass { .. }) {
+        for policy in snapshot.policies(kind) {
+            let own = &policy.key().namespace;
+            let named = policy.targets.iter().filter_map(|target| target.object(own));
+            affected.extend(named.filter(|target| {
+                let routes = snapshot.using(target);
+                let mut parents = routes.flat_map(|route| route.parents());
+                depends_on_routes_to(policy, &target.gk)
+                    && parents.any(|parent| is_above(gateway_of(snapshot, &parent.object)))
+            }));
+        }
+    }
+    affected
+}
