@@ -176,7 +176,9 @@ impl<'g> Judge<'g> {
                 continue;
             };
             let target = group.target();
-            if target.is_some_and(|target| opened_by_target(snapshot, profile, &target.object).is_some()) {
+            if target
+                .is_some_and(|target| opened_by_target(snapshot, profile, &target.object).is_some())
+            {
                 continue;
             }
             let effective = &group.effective;

@@ -69,7 +69,10 @@ pub fn affected_objects(
 /// Gateways, and to which a route, a Gateway or a class leads.
 fn by_routes(snapshot: &Snapshot, kind: &GroupKind, object: &Object) -> BTreeSet<ObjectKey> {
     let mut affected = BTreeSet::new();
-    if snapshot.profile(kind).is_none_or(|profile| profile.rejected_if.is_empty()) {
+    if snapshot
+        .profile(kind)
+        .is_none_or(|profile| profile.rejected_if.is_empty())
+    {
         return affected;
     }
     if is_route(&object.key.gk) {
@@ -89,10 +92,16 @@ fn by_routes(snapshot: &Snapshot, kind: &GroupKind, object: &Object) -> BTreeSet
         }
         _ => false,
     };
-    if matches!(object.node, Node::Gateway { .. } | Node::GatewayClass { .. }) {
+    if matches!(
+        object.node,
+        Node::Gateway { .. } | Node::GatewayClass { .. }
+    ) {
         for policy in snapshot.policies(kind) {
             let own = &policy.key().namespace;
-            let named = policy.targets.iter().filter_map(|target| target.object(own));
+            let named = policy
+                .targets
+                .iter()
+                .filter_map(|target| target.object(own));
             affected.extend(named.filter(|target| {
                 let routes = snapshot.using(target);
                 let mut parents = routes.flat_map(|route| route.parents());

@@ -95,8 +95,7 @@ impl RejectionFinder {
         }
         if is_reported_accepted(snapshot, policy) {
             let applied = |rejection: &Rejection| rejection.effect == RejectionEffect::NotApplied;
-            return by_its_settings(snapshot, policy, target)
-                .filter(applied);
+            return by_its_settings(snapshot, policy, target).filter(applied);
         }
         let invalid = by_its_settings(snapshot, policy, target)
             .or_else(|| unresolved(snapshot, policy))

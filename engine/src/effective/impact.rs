@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::attachment::affected_objects;
 use crate::attachment::lost_elsewhere::affected_by_policy;
-use crate::attachment::rejection;
 use crate::effective::renames::Renames;
 use crate::effective::section_renames::with_rules;
 use crate::effective::{PathScope, PathSet, Resolver, Routes};
@@ -430,8 +430,7 @@ fn touch(
                 touched.objects.extend(resolver.called_through(kind, key));
                 touched.objects.extend(other_owners.iter().cloned());
                 touched.objects.extend(backends.iter().cloned());
-                let concerned =
-                    object.map(|object| rejection::affected_objects(snapshot, kind, object));
+                let concerned = object.map(|object| affected_objects(snapshot, kind, object));
                 touched.objects.extend(concerned.into_iter().flatten());
                 touched.routes.extend(&routes);
             }

@@ -209,9 +209,7 @@ fn unsettled(policy: &Policy, group: &PathGroup, target: &Place) -> Option<Strin
 /// Whether a policy sets a field.
 fn sets(policy: &Policy, path: &[Arc<str>]) -> bool {
     let path: Vec<String> = path.iter().map(ToString::to_string).collect();
-    policy
-        .parts()
-        .any(|part| part.tree().at(&path).is_some())
+    policy.parts().any(|part| part.tree().at(&path).is_some())
 }
 
 /// Whether a policy sets a field to another value, or other fields of a setting that is taken as a whole with it.
