@@ -16,8 +16,8 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::answers::{about, answers, keys, route_path, statuses};
+use super::events::{Event, change, fold, shuffled, survivors};
 use super::random::{any_event, any_object};
-use super::world::{Event, change, fold, shuffled, survivors};
 
 fn values(events: &[Event]) -> impl Iterator<Item = &Value> {
     events.iter().map(|event| match event {
