@@ -1,4 +1,4 @@
-//! Reports of what stands: where a finding appears, when it goes, and who writes while replicas come and go.
+//! Reports of the current findings: where a finding appears, when it goes, and who writes while replicas come and go.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -258,9 +258,9 @@ fn a_finding_is_in_the_report_of_its_namespace_as_long_as_it_stands() {
     });
 }
 
-/// A report of the cluster, how often a report is written, and how it goes when nothing stands any more.
+/// A report of the cluster, how often a report is written, and how it goes when no finding is left.
 #[test]
-fn a_report_is_written_once_in_ten_seconds_and_goes_when_nothing_stands() {
+fn a_report_is_written_once_in_ten_seconds_and_goes_when_no_finding_is_left() {
     let Some(cluster) = Cluster::own("report-pace") else {
         return;
     };

@@ -5,5 +5,5 @@ mod metrics;
 mod monitoring;
 mod process;
 mod promql;
-mod standing;
+mod current_state;
 mod traces;

@@ -157,7 +157,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether two versions of an object have the same labels, as far as these decide which Gateway stands in front of a called
+/// Whether two versions of an object have the same labels, as far as these decide which Gateway is in front of a called
 /// object for the existing policies.
 pub(crate) fn names_same_gateway(snapshot: &Snapshot, one: &Meta, other: &Meta) -> bool {
     let profiles = snapshot

@@ -253,7 +253,7 @@ proptest! {
         let kinds: Vec<GroupKind> = snapshot.policy_kinds().cloned().collect();
         for (key, kind) in keys(&snapshot).iter().flat_map(|k| kinds.iter().map(move |kind| (k, kind))) {
             for group in resolver.paths_through(key, kind) {
-                let standing: BTreeSet<&ObjectKey> = group.stack.iter()
+                let in_stack: BTreeSet<&ObjectKey> = group.stack.iter()
                     .flat_map(|level| level.policies.iter().map(|policy| policy.key()))
                     .collect();
                                 let route_paths: Vec<_> = group.paths.routes.iter().map(|l| Some(l.as_ref())).collect();
@@ -266,7 +266,7 @@ proptest! {
                     prop_assert!(path.iter().any(|place| place.object == *key), "{key}: {path:?}");
                     for source in group.effective.policies() {
                         let own = path.iter().any(|place| place.object == source);
-                        prop_assert!(standing.contains(&source) || own, "{source} at {key}");
+                        prop_assert!(in_stack.contains(&source) || own, "{source} at {key}");
                     }
                 }
             }

@@ -71,7 +71,7 @@ pub(super) enum Losses {
     Nothing,
     /// The snapshot without it, and the paths on which others lose something.
     These(Box<Snapshot>, Vec<EffectiveChange>),
-    /// It takes nothing, but it may let requests pass that others keep out: the paths on which it stands beside them.
+    /// It takes nothing, but it may let requests pass that others keep out: the paths on which it is in force beside them.
     Weakened(Box<Snapshot>, Vec<EffectiveChange>),
     /// The work exceeds the fuel of a request.
     TooMuch,
