@@ -116,7 +116,7 @@ impl Resolver<'_> {
         let kinds = kinds.map(|allowed| &allowed.gk);
         let mut called_objects = BTreeSet::new();
         for kind in kinds.filter(|kind| Level::is_of_backend(kind)) {
-            self.spend(self.snapshot.count(kind) / fuel::SCANNED);
+            self.charge(self.snapshot.count(kind) / fuel::SCANNED);
             let called = self.snapshot.objects(kind).map(|object| &object.key);
             called_objects.extend(called.filter(|called| {
                 let before = gateway_before(self.snapshot, by_label, called);

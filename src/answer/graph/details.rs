@@ -264,7 +264,7 @@ impl About {
                 if !is_new {
                     continue;
                 }
-                group.down_to(profile, place)
+                group.effective_above(profile, place)
             } else {
                 (*group.effective).clone()
             };

@@ -300,12 +300,12 @@ proptest! {
         let mut found: Vec<String> = impact(&before, &after, std::slice::from_ref(&touched))
             .into_iter()
             .filter(|changed| {
-                !seen_differently_in(states, &changed.shifted.kind, &changed.path)
+                !seen_differently_in(states, &changed.change.kind, &changed.path)
             })
             .map(|changed| {
                 let path = told_path(&changed.path).join(" > ");
-                let (a, b) = (settings(&changed.shifted.before), settings(&changed.shifted.after));
-                format!("{} {path} {a} {b}", changed.shifted.kind)
+                let (a, b) = (settings(&changed.change.before), settings(&changed.change.after));
+                format!("{} {path} {a} {b}", changed.change.kind)
             })
             .collect();
         found.sort();
