@@ -83,7 +83,7 @@ pub struct ProfileFile {
     /// it. A path that loses the last of these settings is reported as a finding of its own. `spec` alone means any
     /// policy of the kind.
     pub protects: Option<BTreeMap<String, Vec<String>>>,
-    /// Fields and kinds of targets that a policy must have, or else its definition or the admission of its controllers
+    /// Fields and kinds of targets that a policy must have, or else its CRD or the admission of its controllers
     /// rejects it.
     pub requirements: Option<Vec<RequirementFile>>,
     /// Settings that switch such a protection off: `spec.extAuth.disable`.
@@ -105,7 +105,7 @@ pub struct ProfileFile {
     pub drops_nulls: Option<bool>,
     /// Fields in which policies name objects without which controllers reject them.
     pub references: Option<Vec<ReferenceFile>>,
-    /// Settings for which controllers reject a policy, beyond what its definition says. With `merge.mergeWith: nearest-above-routes`
+    /// Settings for which controllers reject a policy, beyond the rules of its CRD. With `merge.mergeWith: nearest-above-routes`
     /// also those that result from the merge of the policy of a route with the one above it.
     pub rejected_if: Option<Vec<RejectedIfFile>>,
     /// The state of a policy with one target if its controllers report it to be `Invalid`; without this fact it counts as absent.
