@@ -44,16 +44,18 @@ mod shared_samples;
 mod spec;
 mod text_match;
 mod url;
+mod within_route;
 
 pub use backends::{Answer, Backend, Mirrored, State, failure};
 pub use criterion::Criterion;
 pub use expression::Expression;
 pub use path::Path;
 pub use request::{Request, Scheme, read_method, same_header};
-pub use samples::{SampleRequest, SampledRoute};
+pub use samples::{SampleRequest, SampledRoute, methods};
 pub use spec::MatchSpec;
 pub use text_match::Text;
 pub use url::{Url, of_path};
+pub use within_route::{MovedRequests, moved_within};
 
 /// The most losing rules to report.
 const TOLD: usize = 10;

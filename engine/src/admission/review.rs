@@ -22,6 +22,7 @@ mod fuel;
 mod listeners;
 mod losses;
 mod lost_protection;
+mod moved_requests;
 mod policy;
 mod reported;
 mod route;

@@ -74,6 +74,20 @@ impl SampledRoute {
     }
 }
 
+/// Methods to compare where matches name others.
+const METHODS: [&str; 5] = ["POST", "DELETE", "PUT", "PATCH", "GET"];
+
+/// The methods that matches name, and one that none of them names; none if they name none.
+pub fn methods(named: impl Iterator<Item = String>) -> Vec<String> {
+    let named: BTreeSet<String> = named.collect();
+    if named.is_empty() {
+        return Vec::new();
+    }
+    let other = METHODS.iter().find(|method| !named.contains(**method));
+    let other = other.map(|method| (*method).to_owned());
+    named.into_iter().chain(other).collect()
+}
+
 /// Each request at each entry.
 pub(super) fn at_each(entries: &BTreeSet<Entry>, requests: &[Request]) -> Vec<SampleRequest> {
     let samples = entries.iter().flat_map(|entry| {

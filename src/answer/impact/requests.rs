@@ -19,7 +19,7 @@ use crate::engine::model::object::{Node, Object, is_route};
 use crate::engine::model::shared::Shared;
 use crate::engine::model::wording;
 use crate::engine::routing::{
-    EntryPoint, MatchedRule, Matching, Outcome, RequestMatch, SampleRequest,
+    EntryPoint, MatchedRule, Matching, Outcome, RequestMatch, SampleRequest, methods,
 };
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::{RouteKindConflicts, gateway_of, sets_of};
@@ -66,9 +66,6 @@ pub(in crate::answer) struct Requests {
 
 /// The most pairs of routes whose matches are compared.
 const MOST_PAIRS: usize = 20_000;
-/// Methods to compare where matches name others.
-const METHODS: [&str; 5] = ["POST", "DELETE", "PUT", "PATCH", "GET"];
-
 /// The listener and the rule that take a request, and the backends that may get it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ServingRule {
@@ -164,7 +161,7 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
     let mut samples = Vec::new();
     let mut known: HashSet<SampleRequest> = HashSet::new();
     let (mut work, mut left_out) = (0_usize, 0_usize);
-    let methods = methods(states, objects);
+    let methods = methods_of(states, objects);
     let mut route_kind_conflicts =
         states.map(|matching| RouteKindConflicts::new(matching.snapshot()));
     for (matching, route_kind_conflicts) in states.into_iter().zip(&mut route_kind_conflicts) {
@@ -238,19 +235,14 @@ fn changed_routes<'m>(
 
 /// The methods that matches of changed routes name in either state, and one that none of them names; none if they name
 /// none.
-fn methods(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> Vec<String> {
-    let mut named: BTreeSet<String> = BTreeSet::new();
-    for matching in states {
+fn methods_of(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> Vec<String> {
+    let named = states.into_iter().flat_map(|matching| {
         let routes = changed_routes(matching, objects);
         let matches = routes.flat_map(|route| matching.wants(route)).flatten();
-        named.extend(matches.filter_map(|wants| wants.ok()?.method));
-    }
-    if named.is_empty() {
-        return Vec::new();
-    }
-    let other = METHODS.iter().find(|method| !named.contains(**method));
-    let other = other.map(|method| (*method).to_owned());
-    named.into_iter().chain(other).collect()
+        let named = matches.filter_map(|wants| wants.ok()?.method);
+        named.collect::<Vec<_>>()
+    });
+    methods(named)
 }
 
 /// The changed routes, those of changed Gateways and `ListenerSets`, and those that send requests to changed Services: a listener

@@ -13,7 +13,7 @@ use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::{Change, Snapshot};
 
 use super::changes::changes_other_paths;
-use super::{change, listeners, route};
+use super::{change, listeners, moved_requests, route};
 use crate::model::wording;
 use crate::policy::fuel::{MOST_REFERENCES, MOST_ROUTES};
 
@@ -80,6 +80,7 @@ pub(super) fn findings(
             object,
             &RejectionFinder::new(true),
         ));
+        findings.extend(moved_requests::findings([&before, &after], old, object));
     }
     if is_grant {
         findings.extend(change::grant(&before, &after, &key, MOST_REFERENCES));

@@ -1,0 +1,56 @@
+//! Requests that another rule of the same route takes after a change of the route.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::Matching;
+use super::choose::{Hosts, dialect};
+use super::samples::{SampleRequest, meeting, methods};
+use super::spec::MatchSpec;
+use crate::model::object::Object;
+use crate::state::snapshot::Snapshot;
+
+/// The most requests that are compared.
+const MOST: usize = 64;
+
+/// The rule that takes requests before a change, the one that takes them after it, and these requests in words.
+pub type MovedRequests = BTreeMap<(Arc<str>, Arc<str>), BTreeSet<String>>;
+
+/// The requests, one for each match of two versions of a route, that another rule takes in the newer version. Other routes, which
+/// may take them in both, are not looked at. Both versions must have their spec.
+pub fn moved_within(snapshot: &Snapshot, old: &Arc<Object>, new: &Arc<Object>) -> MovedRequests {
+    let states = [old, new].map(|route| (Matching::new(snapshot, [&**route]), route));
+    let taker = |(matching, route): &(Matching<'_>, &Arc<Object>), sample: &SampleRequest| {
+        let choice = matching.choose(&sample.request, Hosts::Ignored, [*route]);
+        let first = choice.matching_rules.first();
+        first
+            .filter(|_| choice.unknown.is_empty())
+            .map(|rule| rule.label.clone())
+    };
+    let wants = states.iter().flat_map(|(matching, route)| {
+        let wants = matching.wants(route).into_iter().flatten();
+        wants.filter_map(Result::ok).collect::<Vec<_>>()
+    });
+    let wants: Vec<MatchSpec> = wants.collect();
+    let methods = methods(wants.iter().filter_map(|wants| wants.method.clone()));
+    let samples = wants
+        .iter()
+        .flat_map(|wants| meeting(dialect(new), wants, &methods));
+    let hostname = new.hostnames().first().map_or("*", |name| &**name);
+    let mut moved = MovedRequests::new();
+    for request in samples.take(MOST) {
+        let sample = SampleRequest {
+            gateway: new.key.clone(),
+            request,
+            hostname: hostname.to_owned(),
+        };
+        let [before, after] = states.each_ref().map(|state| taker(state, &sample));
+        if let (Some(before), Some(after)) = (before, after)
+            && before != after
+        {
+            let requests = moved.entry((before, after)).or_default();
+            requests.insert(sample.words());
+        }
+    }
+    moved
+}
