@@ -27,7 +27,7 @@ pub struct Args {
     /// Also print checks for kinds for which Argo CD has one of its own.
     #[arg(long)]
     bundled: bool,
-    /// The form of the checks for Argo CD: the place that they are written for.
+    /// The form of the checks for Argo CD.
     #[arg(long, value_name = "FORMAT", default_value = "configmap")]
     format: Format,
     /// The namespace of Argo CD.
