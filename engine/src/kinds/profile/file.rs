@@ -108,7 +108,7 @@ pub struct ProfileFile {
     /// Settings for which controllers reject a policy, beyond the rules of its CRD. With `merge.mergeWith: nearest-above-routes`
     /// also those that result from the merge of the policy of a route with the one above it.
     pub rejected_if: Option<Vec<RejectedIfFile>>,
-    /// The state of a policy with one target if its controllers report it to be `Invalid`; without this fact it counts as absent.
+    /// The effect that a policy with one target still has if its controllers report it to be `Invalid`; none by default.
     pub reported_invalid: Option<ReportedInvalidFile>,
     /// Behaviour of the controllers of the kind that attache does not model.
     pub caveats: Option<Vec<CaveatFile>>,
