@@ -100,9 +100,9 @@ impl BackgroundJudge {
                     }
                     counts
                 }
-                Ok(None) => return "judging the standing state panicked".to_owned(),
+                Ok(None) => return "judging the current state panicked".to_owned(),
                 Err(error) => {
-                    tracing::warn!(%error, "the standing state is not judged: there is no thread for it");
+                    tracing::warn!(%error, "the current state is not judged: there is no thread for it");
                     last = Last::default();
                     pause = self.every;
                     continue;

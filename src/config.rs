@@ -95,13 +95,13 @@ pub struct LimitsFile {
     /// The maximum number of concurrent reviews, each with a body of up to 7 MiB; 64 by default.
     #[schemars(range(min = 1))]
     pub reviews: Option<usize>,
-    /// How many milliseconds a review waits for a live read; 300 by default.
+    /// The milliseconds that a review waits for a live read; 300 by default.
     #[schemars(range(min = 1))]
     pub live_read_millis: Option<u64>,
-    /// How many milliseconds a review waits for an access review; 200 by default.
+    /// The milliseconds that a review waits for an access review; 200 by default.
     #[schemars(range(min = 1))]
     pub access_millis: Option<u64>,
-    /// How many seconds without news from the watch of a kind make it stale, so that reviews that depend on it say so.
+    /// The seconds without news from the watch of a kind after which the kind is stale, and reviews that depend on it say so.
     /// 300 by default; at least 120, because a working watch sends news every minute.
     #[schemars(range(min = 120))]
     pub cache_age_seconds: Option<u64>,

@@ -102,7 +102,7 @@ pub struct Metrics {
     pub unwatched_kinds: IntGaugeVec,
     /// Objects that could not be read and are not in the cache, by `kind`.
     pub skipped_objects: IntGaugeVec,
-    /// Findings that stand, by `code`, `severity` and `namespace`.
+    /// The current findings, by `code`, `severity` and `namespace`.
     pub current_findings: IntGaugeVec,
     /// Policies by `kind` and `state`.
     pub policies: IntGaugeVec,
@@ -111,7 +111,7 @@ pub struct Metrics {
     /// Reports written and removed, by `operation` and `result`.
     pub report_writes: IntCounterVec,
     /// The CPU time that the last judgement of the current state took.
-    pub standing_pass: Gauge,
+    pub judging_pass: Gauge,
     /// Policies whose controllers and attache disagree, by `kind` and `sort`.
     pub status_disagreements: IntGaugeVec,
     /// Targets of guardrails, by guardrail and result.

@@ -51,7 +51,7 @@ const TIME_OF_A_PROBE: Duration = Duration::from_millis(10);
 /// How often to check the configuration file.
 const CONFIG_POLL: Duration = Duration::from_secs(2);
 /// How often to judge the current state, if something has changed.
-const STANDING: Duration = Duration::from_secs(10);
+const JUDGE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Serves until a signal arrives. `begin` makes the live page of readers, if there is one.
 ///
@@ -145,7 +145,7 @@ fn background_judge(
         guardrails: state.guardrails.clone(),
         sync: state.sources.sync.clone(),
         metrics: metrics.clone(),
-        every: STANDING,
+        every: JUDGE_INTERVAL,
         reports: state.reports.take(),
     }
 }

@@ -53,7 +53,7 @@ mod unreachable_rules;
 
 use arena::Arena;
 pub(crate) use gateway_by_label::{gateway_before, names_same_gateway};
-pub use groups::{follows, follows_parents};
+pub use groups::{controllers_follow, controllers_follow_parents};
 pub use path_set::PathSet;
 pub use policy_list::PolicyList;
 use route_path_cache::RoutePathCache;
@@ -112,10 +112,10 @@ pub struct Resolver<'a> {
 impl<'a> Resolver<'a> {
     /// A resolver without a limit.
     pub fn new(snapshot: &'a Snapshot) -> Self {
-        Self::with(snapshot, &Fuel::default(), Arena::default())
+        Self::with_fuel(snapshot, &Fuel::default(), Arena::default())
     }
 
-    fn with(snapshot: &'a Snapshot, fuel: &Fuel, arena: Arena) -> Self {
+    fn with_fuel(snapshot: &'a Snapshot, fuel: &Fuel, arena: Arena) -> Self {
         let rejections = Rc::new(RejectionFinder::new(fuel.is_limited()));
         Self {
             snapshot,
@@ -140,7 +140,7 @@ impl<'a> Resolver<'a> {
     /// A resolver with the fuel of one request. Its cost is the product of settings and distinct paths, and one body
     /// can contain many of both.
     pub fn bounded(snapshot: &'a Snapshot) -> Self {
-        Self::with(snapshot, &Fuel::of_a_request(), Arena::default())
+        Self::with_fuel(snapshot, &Fuel::of_a_request(), Arena::default())
     }
 
     /// A resolver for another snapshot, whose answers can be compared with those of this one. It is limited if this one
@@ -151,7 +151,7 @@ impl<'a> Resolver<'a> {
         } else {
             Fuel::default()
         };
-        Resolver::with(snapshot, &fuel, self.arena.clone())
+        Resolver::with_fuel(snapshot, &fuel, self.arena.clone())
     }
 
     /// Whether the fuel is limited.
@@ -160,17 +160,17 @@ impl<'a> Resolver<'a> {
     }
 
     /// The remaining fuel.
-    pub fn left(&self) -> usize {
+    pub fn fuel_left(&self) -> usize {
         self.fuel.left()
     }
 
     /// Charges for work done elsewhere.
-    pub fn spend(&self, leaves: usize) {
-        self.fuel.spend(leaves);
+    pub fn charge(&self, units: usize) {
+        self.fuel.spend(units);
     }
 
     /// Charges for reading a policy's settings, once per policy.
-    pub fn read(&self, policy: &Policy) {
+    pub fn charge_reading(&self, policy: &Policy) {
         self.fuel.read(policy);
     }
 
@@ -196,10 +196,10 @@ impl<'a> Resolver<'a> {
             return Vec::new();
         }
         if target.selects() {
-            self.spend(self.snapshot.count(&target.gk) / fuel::SCANNED);
+            self.charge(self.snapshot.count(&target.gk) / fuel::SCANNED);
         }
         let targets = attachment::targets_of(self.snapshot, own, target);
-        self.spend(targets.len() / fuel::FOUND);
+        self.charge(targets.len() / fuel::FOUND);
         targets
     }
 

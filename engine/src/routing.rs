@@ -83,7 +83,7 @@ pub struct RequestMatch {
     pub outcome: Outcome,
     /// Rules that would have taken it too, or might have; those closest to winning first.
     pub lost: Vec<NotTaken>,
-    /// How many more there are.
+    /// The number of those that are left out.
     pub more: usize,
     /// Further remarks.
     pub notes: Vec<String>,

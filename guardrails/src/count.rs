@@ -13,7 +13,7 @@ use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
 use crate::judge::Judge;
 
-/// How many targets fulfil and break a guardrail.
+/// The numbers of targets that fulfil and that break a guardrail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Why nothing can be known of it.

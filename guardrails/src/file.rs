@@ -51,7 +51,7 @@ pub struct Metadata {
     pub name: String,
 }
 
-/// Which effective policies must fulfil which rules.
+/// The rules, and the effective policies that must fulfil them.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Spec {

@@ -29,7 +29,7 @@ pub(crate) fn schema(_: &mut SchemaGenerator) -> Schema {
                         "operator": {
                             "type": "string",
                             "enum": ["In", "NotIn", "Exists", "DoesNotExist"],
-                            "description": "How the label is compared: `In`, `NotIn`, `Exists` or `DoesNotExist`.",
+                            "description": "The comparison: `In`, `NotIn`, `Exists` or `DoesNotExist`.",
                         },
                         "values": {
                             "type": "array",

@@ -363,7 +363,7 @@ pub(crate) fn function_name(expression: &IdedExpr) -> Option<String> {
     })
 }
 
-/// Whether a name stands before the dot of functions.
+/// Whether a name precedes the dot of functions.
 pub(crate) fn is_library(name: &str) -> bool {
     [
         "sets", "ip", "cidr", "format", "optional", "lists", "strings",

@@ -127,7 +127,7 @@ pub fn difference(
         limits.namespace.as_ref().is_none_or(is_it)
     };
     all_changed.retain(|changed| {
-        !hidden.contains(&changed.shifted.kind) && is_within(&changed.target.object)
+        !hidden.contains(&changed.change.kind) && is_within(&changed.target.object)
     });
     let (changes, policies) = changes::changes(&states, &all_changed);
     let mut requests = compared(a, b, renames, &objects);

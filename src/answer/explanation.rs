@@ -26,7 +26,7 @@ pub struct Explanation {
     pub served: bool,
     /// The paths of the request; several if it does not determine the Gateway, listener or port.
     pub steps: Vec<Step>,
-    /// Where it is not served, and why.
+    /// The places at which it is not served, and the reasons.
     pub unserved: Vec<Unserved>,
 }
 
@@ -106,7 +106,7 @@ pub struct Step {
     pub answer: Option<Answered>,
     /// Other rules that match the request, and why they do not take it; at most ten.
     pub considered: Vec<Considered>,
-    /// How many more there are.
+    /// The number of those that are left out.
     pub considered_more: usize,
     /// Notes.
     pub notes: Vec<String>,
@@ -252,7 +252,7 @@ pub struct Considered {
     pub message: String,
 }
 
-/// Where a request is not served.
+/// A place at which a request is not served.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Unserved {
@@ -267,7 +267,7 @@ pub struct Unserved {
     pub nearest: Vec<String>,
     /// Other rules that match the request, and why they do not take it; at most ten.
     pub considered: Vec<Considered>,
-    /// How many more there are.
+    /// The number of those that are left out.
     pub considered_more: usize,
     /// Notes.
     pub notes: Vec<String>,

@@ -81,7 +81,7 @@ pub struct BrokenTarget {
     pub is_error: bool,
     /// The message of the rule, or why it cannot be evaluated.
     pub message: String,
-    /// Where the first of the paths begins.
+    /// The beginning of the first of the paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub through: Option<String>,
     /// The number of paths.

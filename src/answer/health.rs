@@ -16,7 +16,7 @@ pub struct HealthRule {
     pub gk: GroupKind,
     /// The version that is stored, or listed first, if any is known.
     pub version: Option<Arc<str>>,
-    /// Where the conditions are.
+    /// The place of the conditions.
     pub place: Conditions,
     /// The controllers whose entries count; all if empty.
     pub controllers: Vec<Arc<str>>,
@@ -28,7 +28,7 @@ pub struct HealthRule {
     pub may_be_empty: bool,
 }
 
-/// Where a status has its conditions.
+/// The place of the conditions in a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conditions {
     /// In each entry of this list.

@@ -19,7 +19,7 @@ pub struct FromStatus {
     /// The conditions in its status, except those that are current and report success.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reported: Vec<Reported>,
-    /// How its controllers and attache disagree about the policy.
+    /// The disagreement of its controllers and attache about the policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disagreement: Option<Differs>,
 }
@@ -62,7 +62,7 @@ pub struct Reported {
     pub current: bool,
 }
 
-/// How controllers and attache disagree about a policy.
+/// A disagreement of controllers and attache about a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Differs {

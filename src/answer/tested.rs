@@ -45,7 +45,7 @@ pub struct Tested {
 pub struct TestFailure {
     /// The reason.
     pub message: String,
-    /// Where the result differs from the expectation.
+    /// The differences between the result and the expectation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<Difference>,
 }

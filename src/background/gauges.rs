@@ -23,7 +23,7 @@ impl Gauges {
     pub(super) fn show(&mut self, metrics: &Metrics, counts: &Counts) {
         self.show_findings(metrics, counts);
         self.show_policies(metrics, counts);
-        metrics.standing_pass.set(counts.worked.as_secs_f64());
+        metrics.judging_pass.set(counts.worked.as_secs_f64());
     }
 
     fn show_findings(&mut self, metrics: &Metrics, counts: &Counts) {

@@ -64,7 +64,7 @@ pub(super) async fn on_own_thread<T: Send + 'static>(
     work: impl FnOnce(&mut Pace) -> T + Send + 'static,
 ) -> io::Result<Option<T>> {
     let (done, result) = oneshot::channel();
-    let thread = thread::Builder::new().name("standing".to_owned());
+    let thread = thread::Builder::new().name("judge".to_owned());
     thread.stack_size(STACK).spawn(move || {
         // `None` is the calling thread. A refusal changes nothing but the priority.
         let _ = rustix::process::setpriority_process(None, PRIORITY);

@@ -35,7 +35,7 @@ use super::manifest::{Manifests, Origin, Problem, without_place};
 use super::parallel::parallel_map;
 use super::raw::RawObject;
 
-/// How many objects a thread takes at a time.
+/// The number of objects that a thread takes at a time.
 const RUN: usize = 256;
 /// The label that the API server sets on every Namespace.
 const NAMESPACE_LABEL: &str = "kubernetes.io/metadata.name";

@@ -155,7 +155,7 @@ impl Cluster {
         self.runtime.block_on(self.reader.user())
     }
 
-    /// Where its requests run.
+    /// The runtime of its requests.
     pub(super) fn runtime(&self) -> Arc<Runtime> {
         Arc::clone(&self.runtime)
     }

@@ -53,7 +53,7 @@ pub struct Args {
     access: Access,
 }
 
-/// How the states are read.
+/// The way in which the states are read.
 #[derive(Clone, Debug, clap::Args)]
 struct Access {
     /// The kubeconfig file; by default $KUBECONFIG or ~/.kube/config.
@@ -80,7 +80,7 @@ struct Access {
 // === impl Args ===
 
 impl Args {
-    /// Which symbolic links in directories are followed.
+    /// The symbolic links in directories that are followed.
     fn links(&self) -> Links {
         if self.access.follow_links {
             Links::All

@@ -27,7 +27,7 @@ pub struct Args {
     /// Also print checks for kinds for which Argo CD has one of its own.
     #[arg(long)]
     bundled: bool,
-    /// Where the checks for Argo CD go.
+    /// The form of the checks for Argo CD.
     #[arg(long, value_name = "FORMAT", default_value = "configmap")]
     format: Format,
     /// The namespace of Argo CD.
@@ -80,7 +80,7 @@ fn names_state(state: &State) -> bool {
     state.is_of_files() || state.access.kubeconfig.is_some() || state.access.context.is_some()
 }
 
-/// Whether group, kind and version can stand in YAML and in the key of a `ConfigMap` as they are.
+/// Whether group, kind and version can be written in YAML and in the key of a `ConfigMap` as they are.
 fn is_nameable(rule: &HealthRule) -> bool {
     let version = rule.version.iter().map(AsRef::as_ref);
     let mut all = version.chain([rule.gk.group.as_str(), &rule.gk.kind]);

@@ -45,7 +45,7 @@ pub struct Args {
     /// The reaction of the API server if the webhook does not answer.
     #[arg(long, value_name = "POLICY", default_value = "Ignore")]
     failure_policy: FailurePolicy,
-    /// How long the API server waits for the webhook.
+    /// The time that the API server waits for the webhook.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = clap::value_parser!(u8).range(1..=30))]
     timeout_seconds: u8,
     /// Exclude this namespace from the webhooks, in addition to kube-system and that of attache; can be repeated.

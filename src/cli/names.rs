@@ -65,7 +65,7 @@ const SECTIONS: [(&str, &str); 3] = [
 ];
 /// Words up to this length resemble too many names for a suggestion.
 const SHORTEST: usize = 3;
-/// How many kinds an error lists before "and N more".
+/// The number of kinds that an error lists before "and N more".
 const SHOWN: usize = 12;
 
 // === impl Names ===

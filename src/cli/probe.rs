@@ -42,7 +42,7 @@ pub struct Args {
     /// The CA that the serving certificate must come from, a PEM file; by default those of the system.
     #[arg(long, value_name = "FILE")]
     ca_cert: Option<PathBuf>,
-    /// How long to try until all have answered.
+    /// The time after which it gives up if not all have answered.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time::timeout)]
     timeout: Duration,
 }

@@ -6,7 +6,7 @@ use super::Failure;
 use crate::serve::{Args, serve};
 use crate::telemetry;
 
-/// How long shutdown waits for file reads in progress.
+/// The time that shutdown waits for file reads in progress.
 const LAST_READS: Duration = Duration::from_secs(1);
 
 /// Runs the command.

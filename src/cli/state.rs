@@ -209,7 +209,7 @@ impl State {
         Fingerprint::from_paths(&self.watched(), self.links())
     }
 
-    /// Which symbolic links in directories are followed.
+    /// The symbolic links in directories that are followed.
     pub(super) fn links(&self) -> Links {
         if self.follow_links {
             Links::All

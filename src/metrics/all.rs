@@ -165,7 +165,7 @@ impl Metrics {
                          `(cluster)` for objects without a namespace",
                     ),
                 ],
-                "Findings that stand: those of `attache check --cluster`, without notices and suppressed findings.",
+                "The current findings: those of `attache check --cluster`, without notices and suppressed findings.",
                 "always: each is a policy or a route that does not do what it says. `attache check --cluster -n \
                  NAMESPACE` lists them",
             )?,
@@ -221,9 +221,9 @@ impl Metrics {
                 "Reports written and removed, with `--reports`.",
                 "when reports are old: the log has the reason of what failed",
             )?,
-            standing_pass: m.seconds(
+            judging_pass: m.seconds(
                 "standing_pass_seconds",
-                "The CPU time that judging the standing state took the last time.",
+                "The CPU time that judging the current state took the last time.",
                 "when attache uses CPU without reviews: it judges again when something has changed, with at most a \
                  twentieth of a core",
             )?,

@@ -56,7 +56,7 @@ pub struct Args {
     /// A DNS name of the certificate; by default attache.NAMESPACE.svc; can be repeated.
     #[arg(long = "cert-name", value_name = "NAME", requires = "manage_certs")]
     pub cert_names: Vec<String>,
-    /// How long a certificate is valid. It is renewed after two thirds of that.
+    /// The time for which a certificate is valid. It is renewed after two thirds of that.
     #[arg(long, value_name = "TIME", default_value = "90d", value_parser = duration, requires = "manage_certs")]
     pub cert_life: Duration,
     /// Accept only clients with a certificate from this CA, a PEM file; reloaded when it changes.
@@ -114,10 +114,10 @@ pub struct Args {
         requires = "write_status"
     )]
     pub status_lease: String,
-    /// How long to accept requests after SIGTERM, until the pod is removed from all endpoints; 0s with --from.
+    /// The time to accept requests after SIGTERM, until the pod is removed from all endpoints; 0s with --from.
     #[arg(long, value_name = "TIME", default_value = "10s", default_value_if("from", ArgPredicate::IsPresent, "0s"), value_parser = duration)]
     pub drain_delay: Duration,
-    /// How long requests in progress may take after that before they are cut off.
+    /// The time that requests in progress may take after that before they are cut off.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub drain_timeout: Duration,
     /// Log format.
@@ -125,7 +125,7 @@ pub struct Args {
     pub log_format: LogFormat,
 }
 
-/// Which webhook configurations to update.
+/// The webhook configurations to update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Managed {
     /// The validating webhook configuration.

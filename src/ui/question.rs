@@ -27,7 +27,7 @@ pub enum Question {
         /// Whether they are deleted instead of applied.
         delete: bool,
     },
-    /// Which targets fulfil the guardrails.
+    /// The targets that fulfil the guardrails.
     Guardrails,
     /// The changes of the policies in force since the page is served.
     History,

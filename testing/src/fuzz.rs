@@ -13,9 +13,9 @@ pub mod mutate;
 pub mod patch;
 pub mod request;
 pub mod review;
+pub mod review_state;
 pub mod rng;
 pub mod selector;
-pub mod world;
 
 /// A fuzz target.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! A user who may not read a policy in another namespace learns only that there is one.
 
-use crate::harness::{Cluster, Said, World, eventually};
+use crate::harness::{Cluster, Said, TestSetup, eventually};
 
 /// Two policies that act together on routes of `shop`: one of the platform and one in the route's own namespace.
 const POLICIES: &str = "
@@ -62,16 +62,16 @@ const HIDDEN: &str =
 /// The command that every user runs here.
 const APPLY: [&str; 4] = ["apply", "--dry-run=server", "-f", "cart-route.yaml"];
 
-/// A world in which attache has seen both policies and every user may apply routes.
-fn world(name: &str) -> Option<World<'static>> {
-    let world = World::start(name)?;
-    let shop = world.namespace("shop");
-    world.apply_text(&POLICIES.replace("NAMESPACE", &shop)).ok();
-    world.apply_text(CART).ok();
-    world.apply_text(ROUTES).ok();
-    world.warns_at_last("cart-route.yaml", EDGE);
-    world.warns_at_last("cart-route.yaml", OWN);
-    Some(world)
+/// A setup in which attache has seen both policies and every user may apply routes.
+fn setup(name: &str) -> Option<TestSetup<'static>> {
+    let setup = TestSetup::start(name)?;
+    let shop = setup.namespace("shop");
+    setup.apply_text(&POLICIES.replace("NAMESPACE", &shop)).ok();
+    setup.apply_text(CART).ok();
+    setup.apply_text(ROUTES).ok();
+    setup.warns_at_last("cart-route.yaml", EDGE);
+    setup.warns_at_last("cart-route.yaml", OWN);
+    Some(setup)
 }
 
 /// A role that lets its subject `get` these policies in one namespace.
@@ -98,8 +98,8 @@ fn subject(kind: &str, name: &str) -> String {
 
 /// Waits until the impersonated user sees these lines. The API server takes a moment to see a new right, and attache
 /// caches a denial for ten seconds.
-fn is_told(world: &World<'_>, who: &[&str], lines: &[&str]) {
-    is_told_by(|| world.kubectl(APPLY.iter().chain(who).copied()), lines);
+fn is_told(setup: &TestSetup<'_>, who: &[&str], lines: &[&str]) {
+    is_told_by(|| setup.kubectl(APPLY.iter().chain(who).copied()), lines);
 }
 
 fn is_told_by(ask: impl Fn() -> Said, lines: &[&str]) {
@@ -115,41 +115,41 @@ fn is_told_by(ask: impl Fn() -> Said, lines: &[&str]) {
 
 #[test]
 fn own_policies_by_name_and_others_as_one_line() {
-    let Some(world) = world("no-rights") else {
+    let Some(setup) = setup("no-rights") else {
         return;
     };
-    is_told_by(|| world.kubectl_as("alice", APPLY), &[OWN_BY_NAME, HIDDEN]);
+    is_told_by(|| setup.kubectl_as("alice", APPLY), &[OWN_BY_NAME, HIDDEN]);
 }
 
 #[test]
 fn settings_where_a_role_lets_the_user_get_them() {
-    let Some(world) = world("roles") else {
+    let Some(setup) = setup("roles") else {
         return;
     };
     let bob = subject("User", "bob");
-    world.apply_text(&role("read", "shop", "[]", &bob)).ok();
-    is_told_by(|| world.kubectl_as("bob", APPLY), &[OWN, HIDDEN]);
+    setup.apply_text(&role("read", "shop", "[]", &bob)).ok();
+    is_told_by(|| setup.kubectl_as("bob", APPLY), &[OWN, HIDDEN]);
     // Only this policy of infra.
     let dora = subject("User", "dora");
-    world
+    setup
         .apply_text(&role("one", "infra", "[edge-retries]", &dora))
         .ok();
-    is_told(&world, &["--as=dora"], &[EDGE, OWN_BY_NAME]);
+    is_told(&setup, &["--as=dora"], &[EDGE, OWN_BY_NAME]);
     let emil = subject("User", "emil");
-    world
+    setup
         .apply_text(&role("another", "infra", "[other-retries]", &emil))
         .ok();
-    is_told(&world, &["--as=emil"], &[OWN_BY_NAME, HIDDEN]);
+    is_told(&setup, &["--as=emil"], &[OWN_BY_NAME, HIDDEN]);
 }
 
 #[test]
 fn everything_where_a_cluster_role_lets_the_user_get_it() {
-    let Some(world) = world("cluster-roles") else {
+    let Some(setup) = setup("cluster-roles") else {
         return;
     };
-    world.apply_text(READER_OF_ALL).ok();
-    is_told(&world, &["--as=reader-of-all"], &[EDGE, OWN]);
-    is_told(&world, &["--as=somebody"], &[OWN_BY_NAME, HIDDEN]);
+    setup.apply_text(READER_OF_ALL).ok();
+    is_told(&setup, &["--as=reader-of-all"], &[EDGE, OWN]);
+    is_told(&setup, &["--as=somebody"], &[OWN_BY_NAME, HIDDEN]);
 }
 
 const READER_OF_ALL: &str = "
@@ -168,29 +168,29 @@ roleRef: {kind: ClusterRole, name: reader-of-all, apiGroup: rbac.authorization.k
 /// RBAC depends on names and groups. Other user attributes are passed to the API server without effect.
 #[test]
 fn a_group_counts_and_the_rest_does_no_harm() {
-    let Some(world) = world("groups") else {
+    let Some(setup) = setup("groups") else {
         return;
     };
     let readers = subject("Group", "readers");
-    world
+    setup
         .apply_text(&role("read", "infra", "[]", &readers))
         .ok();
-    world.apply_text(&role("read", "shop", "[]", &readers)).ok();
-    is_told(&world, &["--as=carol", "--as-group=readers"], &[EDGE, OWN]);
+    setup.apply_text(&role("read", "shop", "[]", &readers)).ok();
+    is_told(&setup, &["--as=carol", "--as-group=readers"], &[EDGE, OWN]);
     // The same user with other groups does not get the cached answer.
-    is_told(&world, &["--as=carol"], &[OWN_BY_NAME, HIDDEN]);
+    is_told(&setup, &["--as=carol"], &[OWN_BY_NAME, HIDDEN]);
     is_told(
-        &world,
+        &setup,
         &["--as=carol", "--as-group=writers"],
         &[OWN_BY_NAME, HIDDEN],
     );
     // In a file, because kubectl 1.34 has no flag for extra fields.
     let whom = "as: carol, as-uid: '7', as-groups: [readers], \
                 as-user-extra: {scopes: [read], example.com/team: [bakers]}";
-    let cluster = Cluster::shared().expect("the world is on it");
+    let cluster = Cluster::shared().expect("the setup is on it");
     let file = cluster.impersonating_with("carol-with-extra", whom);
     let file = file.to_str().expect("a path in UTF-8");
-    is_told(&world, &["--kubeconfig", file], &[EDGE, OWN]);
+    is_told(&setup, &["--kubeconfig", file], &[EDGE, OWN]);
 }
 
 /// A Gateway with six listeners, and policies on the first ones.
@@ -230,20 +230,20 @@ spec:
 
 /// The warnings that alice sees while one route is created, moved and deleted; an admin sees one line per policy.
 fn told_of_one_route(name: &str, policies: usize) -> Option<Vec<String>> {
-    let world = World::start(name)?;
-    world.apply_text(&gateway_with(policies)).ok();
-    world.apply_text(CART).ok();
-    world.apply_text(ROUTES).ok();
+    let setup = TestSetup::start(name)?;
+    setup.apply_text(&gateway_with(policies)).ok();
+    setup.apply_text(CART).ok();
+    setup.apply_text(ROUTES).ok();
     for i in 0..policies {
         let line =
             format!("infra/secret-{i} sets retries={i} (Gateway infra/edge listener l{i})\n");
-        world.warns_at_last("cart-route.yaml", &line);
+        setup.warns_at_last("cart-route.yaml", &line);
     }
-    let admin = world.kubectl(APPLY).ok();
+    let admin = setup.kubectl(APPLY).ok();
     assert_eq!(admin.err.lines().count(), policies, "{admin}");
 
-    let shop = world.namespace("shop");
-    let alice = |args: &[&str]| world.kubectl_as("alice", args.iter().copied());
+    let shop = setup.namespace("shop");
+    let alice = |args: &[&str]| setup.kubectl_as("alice", args.iter().copied());
     // She needs rights to the route first.
     eventually("alice may send routes", || alice(&APPLY).succeeded());
     let away = r#"{"spec":{"parentRefs":[{"name":"nowhere"}]}}"#;

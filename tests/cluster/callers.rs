@@ -9,7 +9,7 @@ use rcgen::{
     KeyPair,
 };
 
-use crate::harness::{Attache, Cluster, World, eventually};
+use crate::harness::{Attache, Cluster, TestSetup, eventually};
 
 /// The files of the documentation.
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/client-certificates");
@@ -51,11 +51,11 @@ fn key() -> KeyPair {
     KeyPair::generate().expect("a key")
 }
 
-fn calling<'a>(cluster: &'a Cluster, name: &str, subject: &str) -> World<'a> {
+fn calling<'a>(cluster: &'a Cluster, name: &str, subject: &str) -> TestSetup<'a> {
     let ca: PathBuf = cluster.dir().join("client-ca.crt");
     let ca = ca.to_str().expect("a path in UTF-8");
     let more = ["--client-ca", ca, "--client-subject", subject];
-    World::beside(cluster, name, |_| {
+    TestSetup::beside(cluster, name, |_| {
         Attache::with(cluster, name, &cluster.kubeconfig(), &more)
     })
 }
@@ -73,23 +73,23 @@ fn the_api_server_is_let_in_by_its_certificate_and_others_are_not() {
         return;
     };
     // Registration succeeds only after a policy was refused, so the API server was accepted.
-    let world = calling(&cluster, "known", "kube-apiserver").registered();
-    world.apply("edge.yaml").ok();
-    world.warns_at_last(
+    let setup = calling(&cluster, "known", "kube-apiserver").registered();
+    setup.apply("edge.yaml").ok();
+    setup.warns_at_last(
         "cart-route.yaml",
         "affected-by: RetryPolicy.policies.example.com infra/edge-retries sets retries=3",
     );
-    assert_eq!(refused(&world.attache, "name"), Some(0));
+    assert_eq!(refused(&setup.attache, "name"), Some(0));
     // A client without a certificate, such as any pod, gets an alert.
-    let output = nobody(&world.attache.address);
+    let output = nobody(&setup.attache.address);
     assert!(output.contains("alert"), "{output}");
     eventually("it is counted", || {
-        match refused(&world.attache, "missing") {
+        match refused(&setup.attache, "missing") {
             Some(1..) => Ok(()),
             other => Err(format!("{other:?}")),
         }
     });
-    world.attache.answers("/readyz", 200).expect("ready");
+    setup.attache.answers("/readyz", 200).expect("ready");
 
     // If the list names another subject, the API server is refused too.
     let other = calling(&cluster, "stranger", "somebody-else");

@@ -1,6 +1,6 @@
 //! An allowed finding becomes an Event on the policy.
 
-use crate::harness::{World, eventually};
+use crate::harness::{TestSetup, eventually};
 
 const PENDING: &str = "
 apiVersion: policies.example.com/v1
@@ -14,20 +14,20 @@ spec:
 
 #[test]
 fn an_admitted_violation_gets_an_event() {
-    let Some(world) = World::configured("events", "events: true\n") else {
+    let Some(setup) = TestSetup::configured("events", "events: true\n") else {
         return;
     };
-    world.apply("edge.yaml").ok();
+    setup.apply("edge.yaml").ok();
     let event =
         "section-unknown: spec.targetRef.sectionName: Gateway infra/edge has no listener \"later\"";
     // A dry run has no side effects.
-    let output = world.dry_run_text(PENDING);
+    let output = setup.dry_run_text(PENDING);
     assert!(output.err.contains(event), "{output}");
-    let output = world.apply_text(PENDING);
+    let output = setup.apply_text(PENDING);
     assert!(output.code == 0 && output.err.contains(event), "{output}");
-    let infra = world.namespace("infra");
+    let infra = setup.namespace("infra");
     eventually("an Event on the policy", || {
-        let output = world.kubectl(["events", "--for", "retrypolicy/later", "-n", &infra]);
+        let output = setup.kubectl(["events", "--for", "retrypolicy/later", "-n", &infra]);
         if output.out.contains("SectionUnknown") && output.out.contains("has no listener \"later\"")
         {
             Ok(())
@@ -35,6 +35,6 @@ fn an_admitted_violation_gets_an_event() {
             Err(output.to_string())
         }
     });
-    let output = world.kubectl(["events", "-n", &infra, "--no-headers"]);
+    let output = setup.kubectl(["events", "-n", &infra, "--no-headers"]);
     assert_eq!(output.out.lines().count(), 1, "{output}");
 }

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use crate::harness::{Cluster, Said, World, eventually};
+use crate::harness::{Cluster, Said, TestSetup, eventually};
 
 const GITOPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/gitops");
 const CHART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/gitops/chart");
@@ -36,20 +36,20 @@ const TARGETS: [&str; 2] = [
     "target-not-found: spec.targetRef: Gateway infra/front does not exist",
 ];
 
-/// A world with the files of both commits.
-fn world(name: &str) -> Option<World<'static>> {
-    let world = World::start(name)?;
+/// A setup with the files of both commits.
+fn setup(name: &str) -> Option<TestSetup<'static>> {
+    let setup = TestSetup::start(name)?;
     for folder in ["first", "second"] {
-        world.bring_folder(&Path::new(GITOPS).join(folder), folder);
+        setup.bring_folder(&Path::new(GITOPS).join(folder), folder);
     }
-    Some(world)
+    Some(setup)
 }
 
 /// Waits until attache has seen the Gateway of the first commit.
-fn first_is_known(world: &World<'_>) {
-    let policies = world.read("second/policies.yaml");
+fn first_is_known(setup: &TestSetup<'_>) {
+    let policies = setup.read("second/policies.yaml");
     eventually("the Gateway is known", || {
-        let output = world.dry_run_text(&policies);
+        let output = setup.dry_run_text(&policies);
         if output.err.contains("section-unknown") {
             Ok(())
         } else {
@@ -59,27 +59,27 @@ fn first_is_known(world: &World<'_>) {
 }
 
 /// The field manager that last applied the listeners of the Gateway.
-fn manager(world: &World<'_>) -> String {
-    let infra = world.namespace("infra");
+fn manager(setup: &TestSetup<'_>) -> String {
+    let infra = setup.namespace("infra");
     let path = "-o=jsonpath={.metadata.managedFields[*].manager}";
     let args = ["get", "gateway/front", "-n", &infra, path];
-    world.kubectl(args).ok().out
+    setup.kubectl(args).ok().out
 }
 
-fn listeners(world: &World<'_>) -> String {
-    let infra = world.namespace("infra");
+fn listeners(setup: &TestSetup<'_>) -> String {
+    let infra = setup.namespace("infra");
     let path = "-o=jsonpath={.spec.listeners[*].name}";
     let args = ["get", "gateway/front", "-n", &infra, path];
-    world.kubectl(args).ok().out
+    setup.kubectl(args).ok().out
 }
 
 /// Both policies exist, as if there were no webhook.
 #[track_caller]
-fn both_policies_are_there(world: &World<'_>) {
-    let infra = world.namespace("infra");
+fn both_policies_are_there(setup: &TestSetup<'_>) {
+    let infra = setup.namespace("infra");
     let args = ["get", "colorpolicy,retrypolicy", "-n", &infra, "-o", "name"];
     assert_eq!(
-        world.kubectl(args).ok().out,
+        setup.kubectl(args).ok().out,
         "colorpolicy.policies.controller.io/on-https2\nretrypolicy.policies.example.com/on-https2\n"
     );
 }
@@ -95,23 +95,23 @@ fn warned(output: Said, lines: [&str; 2]) {
 
 #[test]
 fn kubectl_of_a_service_account_gets_through_in_any_order() {
-    let Some(world) = world("kubectl-account") else {
+    let Some(setup) = setup("kubectl-account") else {
         return;
     };
-    let user = world.service_account();
-    world.kubectl_as(&user, ["apply", "-k", "first"]).ok();
-    first_is_known(&world);
-    let diff = world.kubectl_as(&user, ["diff", "-k", "second"]);
+    let user = setup.service_account();
+    setup.kubectl_as(&user, ["apply", "-k", "first"]).ok();
+    first_is_known(&setup);
+    let diff = setup.kubectl_as(&user, ["diff", "-k", "second"]);
     assert_eq!(diff.code, 1, "1 says that there are differences:\n{diff}");
     warned(diff.prints("+    name: https2"), SECTIONS);
     let dry = "--dry-run=server";
     warned(
-        world
+        setup
             .kubectl_as(&user, ["apply", "--server-side", dry, "-k", "second"])
             .prints("colorpolicy.policies.controller.io/on-https2 serverside-applied (server dry run)\n"),
         SECTIONS,
     );
-    let output = world.kubectl_as(&user, WORST).ok();
+    let output = setup.kubectl_as(&user, WORST).ok();
     assert_eq!(
         output.out,
         "colorpolicy.policies.controller.io/on-https2 created\n\
@@ -119,18 +119,18 @@ fn kubectl_of_a_service_account_gets_through_in_any_order() {
          gateway.gateway.networking.k8s.io/front configured\n"
     );
     warned(output, SECTIONS);
-    both_policies_are_there(&world);
+    both_policies_are_there(&setup);
 }
 
 /// kustomize sorts Gateways before policies, so the live read finds the listener.
 #[test]
 fn kubectl_with_a_kustomization_and_what_it_prunes() {
-    let Some(world) = world("kustomization") else {
+    let Some(setup) = setup("kustomization") else {
         return;
     };
-    world.kubectl(["apply", "-k", "first"]).ok();
-    first_is_known(&world);
-    let output = world.kubectl(["apply", "-k", "second"]).ok();
+    setup.kubectl(["apply", "-k", "first"]).ok();
+    first_is_known(&setup);
+    let output = setup.kubectl(["apply", "-k", "second"]).ok();
     assert_eq!(
         output.out,
         "gateway.gateway.networking.k8s.io/front configured\n\
@@ -139,14 +139,14 @@ fn kubectl_with_a_kustomization_and_what_it_prunes() {
          retrypolicy.policies.example.com/on-https2 created\n"
     );
     output.silent_about("section-unknown");
-    both_policies_are_there(&world);
+    both_policies_are_there(&setup);
 
     let orphaned = [
         r#"section-orphaned: ColorPolicy.policies.controller.io infra/on-https2 targets listener "https2", which this change removes"#,
         r#"section-orphaned: RetryPolicy.policies.example.com infra/on-https2 targets listener "https2", which this change removes"#,
     ];
-    world.warns_at_last("first/gateway.yaml", orphaned[1]);
-    world.warns_at_last("first/gateway.yaml", orphaned[0]);
+    setup.warns_at_last("first/gateway.yaml", orphaned[1]);
+    setup.warns_at_last("first/gateway.yaml", orphaned[0]);
     let prune = [
         "apply",
         "--prune",
@@ -157,24 +157,24 @@ fn kubectl_with_a_kustomization_and_what_it_prunes() {
         "--prune-allowlist=policies.example.com/v1/RetryPolicy",
         "-k=first",
     ];
-    let output = world
+    let output = setup
         .kubectl(prune)
         .ok()
         .prints("gateway.gateway.networking.k8s.io/front configured\n")
         .prints("colorpolicy.policies.controller.io/on-https2 pruned\n")
         .prints("retrypolicy.policies.example.com/on-https2 pruned\n");
     warned(output, orphaned);
-    assert_eq!(listeners(&world), "http");
+    assert_eq!(listeners(&setup), "http");
 }
 
 #[test]
 fn kubectl_with_server_side_apply() {
-    let Some(world) = world("server-side") else {
+    let Some(setup) = setup("server-side") else {
         return;
     };
-    let apply = |folder| world.kubectl(["apply", "--server-side", "-k", folder]);
+    let apply = |folder| setup.kubectl(["apply", "--server-side", "-k", folder]);
     apply("first").ok();
-    first_is_known(&world);
+    first_is_known(&setup);
     let output = apply("second").ok().silent_about("section-unknown");
     assert_eq!(
         output.out,
@@ -184,57 +184,57 @@ fn kubectl_with_server_side_apply() {
          retrypolicy.policies.example.com/on-https2 serverside-applied\n"
     );
     apply("second").ok().silent_about("Warning");
-    both_policies_are_there(&world);
+    both_policies_are_there(&setup);
 }
 
 /// The Gateway is applied although the policies before it are not, so a second run succeeds. `kubectl diff` fails until
 /// then.
 #[test]
 fn kubectl_of_a_person_gets_through_at_the_second_time() {
-    let Some(world) = world("kubectl-person") else {
+    let Some(setup) = setup("kubectl-person") else {
         return;
     };
-    world.kubectl(["apply", "-k", "first"]).ok();
-    first_is_known(&world);
-    let diff = world.kubectl(["diff", "-k", "second"]);
+    setup.kubectl(["apply", "-k", "first"]).ok();
+    first_is_known(&setup);
+    let diff = setup.kubectl(["diff", "-k", "second"]);
     assert_eq!(diff.code, 2, "2 says that diff failed:\n{diff}");
     diff.warns(
         "The ColorPolicy \"on-https2\" is invalid: spec.targetRefs[0].sectionName: section-unknown: ",
     );
-    let output = world.kubectl(WORST);
+    let output = setup.kubectl(WORST);
     assert_eq!(output.code, 1, "{output}");
     assert_eq!(
         output.out,
         "gateway.gateway.networking.k8s.io/front configured\n"
     );
     output.warns(SECTIONS[0]).warns(SECTIONS[1]);
-    world
+    setup
         .kubectl(WORST)
         .ok()
         .silent_about("section-unknown")
         .prints("colorpolicy.policies.controller.io/on-https2 created\n")
         .prints("retrypolicy.policies.example.com/on-https2 created\n");
-    both_policies_are_there(&world);
+    both_policies_are_there(&setup);
 }
 
 #[test]
 fn kubectl_of_a_person_gets_through_at_once_with_the_annotation() {
-    let Some(world) = world("kubectl-pending") else {
+    let Some(setup) = setup("kubectl-pending") else {
         return;
     };
-    world.kubectl(["apply", "-k", "first"]).ok();
-    first_is_known(&world);
-    mark_as_pending(&world);
-    let diff = world.kubectl(["diff", "-k", "second"]);
+    setup.kubectl(["apply", "-k", "first"]).ok();
+    first_is_known(&setup);
+    mark_as_pending(&setup);
+    let diff = setup.kubectl(["diff", "-k", "second"]);
     assert_eq!(diff.code, 1, "{diff}");
     warned(diff, SECTIONS);
-    warned(world.kubectl(WORST).ok(), SECTIONS);
-    both_policies_are_there(&world);
+    warned(setup.kubectl(WORST).ok(), SECTIONS);
+    both_policies_are_there(&setup);
 }
 
-fn mark_as_pending(world: &World<'_>) {
-    let policies = world.read("second/policies.yaml");
-    world.write(
+fn mark_as_pending(setup: &TestSetup<'_>) {
+    let policies = setup.read("second/policies.yaml");
+    setup.write(
         "second/policies.yaml",
         &policies.replace("metadata: {", PENDING),
     );
@@ -253,17 +253,17 @@ fn logged(output: Said, lines: [&str; 2]) {
 /// The most important case: the Gateway exists, and one commit adds a listener and policies on it.
 #[test]
 fn flux_dry_runs_all_before_it_applies_anything() {
-    let (Some(world), Some(flux)) = (world("flux"), Cluster::program("flux")) else {
+    let (Some(setup), Some(flux)) = (setup("flux"), Cluster::program("flux")) else {
         return;
     };
-    let user = world.service_account();
-    let flux = |files: &[&str]| world.client(&flux, Some(&user), files.iter().copied());
+    let user = setup.service_account();
+    let flux = |files: &[&str]| setup.client(&flux, Some(&user), files.iter().copied());
     let output = flux(&["first/route.yaml", "first/gateway.yaml"]).ok();
     assert_eq!(
         output.out,
         "Gateway/infra/front created\nHTTPRoute/infra/cart created\n"
     );
-    first_is_known(&world);
+    first_is_known(&setup);
     let output = flux(&SECOND).ok();
     assert_eq!(
         output.out,
@@ -273,8 +273,8 @@ fn flux_dry_runs_all_before_it_applies_anything() {
          RetryPolicy/infra/on-https2 created\n"
     );
     logged(output, SECTIONS);
-    both_policies_are_there(&world);
-    assert_eq!(manager(&world), "kustomize-controller");
+    both_policies_are_there(&setup);
+    assert_eq!(manager(&setup), "kustomize-controller");
     let output = flux(&SECOND).ok();
     assert_eq!(
         output.out,
@@ -289,10 +289,10 @@ fn flux_dry_runs_all_before_it_applies_anything() {
 /// Nothing exists yet: people get warnings too.
 #[test]
 fn flux_applies_all_of_it_at_once() {
-    let (Some(world), Some(flux)) = (world("flux-at-once"), Cluster::program("flux")) else {
+    let (Some(setup), Some(flux)) = (setup("flux-at-once"), Cluster::program("flux")) else {
         return;
     };
-    let output = world.client(&flux, None, SECOND).ok();
+    let output = setup.client(&flux, None, SECOND).ok();
     assert_eq!(
         output.out,
         "Gateway/infra/front created\n\
@@ -301,27 +301,27 @@ fn flux_applies_all_of_it_at_once() {
          RetryPolicy/infra/on-https2 created\n"
     );
     logged(output, TARGETS);
-    both_policies_are_there(&world);
+    both_policies_are_there(&setup);
 }
 
 /// A person who runs it is refused by every dry run until the policies announce that their section comes later.
 #[test]
 fn flux_of_a_person_needs_the_annotation() {
-    let (Some(world), Some(flux)) = (world("flux-person"), Cluster::program("flux")) else {
+    let (Some(setup), Some(flux)) = (setup("flux-person"), Cluster::program("flux")) else {
         return;
     };
-    let flux = |files: &[&str]| world.client(&flux, None, files.iter().copied());
+    let flux = |files: &[&str]| setup.client(&flux, None, files.iter().copied());
     flux(&["first/gateway.yaml", "first/route.yaml"]).ok();
-    first_is_known(&world);
+    first_is_known(&setup);
     let output = flux(&SECOND);
     assert_eq!((output.code, &*output.out), (1, ""), "{output}");
     output
         .warns("error: ColorPolicy/infra/on-https2 dry-run failed (Invalid): ")
         .warns(SECTIONS[0]);
-    assert_eq!(listeners(&world), "http", "nothing has been applied");
-    mark_as_pending(&world);
+    assert_eq!(listeners(&setup), "http", "nothing has been applied");
+    mark_as_pending(&setup);
     logged(flux(&SECOND).ok(), SECTIONS);
-    both_policies_are_there(&world);
+    both_policies_are_there(&setup);
 }
 
 // === Helm ===
@@ -344,19 +344,19 @@ fn logged_by_helm(output: Said, line: &str) -> Said {
 /// Its own dry run sends no objects to the API server, so there are no warnings.
 #[test]
 fn helm_of_a_service_account() {
-    let (Some(world), Some(helm)) = (world("helm"), Cluster::program("helm")) else {
+    let (Some(setup), Some(helm)) = (setup("helm"), Cluster::program("helm")) else {
         return;
     };
-    let user = world.service_account();
-    let infra = world.namespace("infra");
+    let user = setup.service_account();
+    let infra = setup.namespace("infra");
     let helm = |args: &[&str]| {
         let args = args.iter().copied();
-        world.client(&helm, Some(&user), args.chain(["-n", &infra]))
+        setup.client(&helm, Some(&user), args.chain(["-n", &infra]))
     };
     helm(&["install", "front", CHART])
         .ok()
         .prints("STATUS: deployed\n");
-    first_is_known(&world);
+    first_is_known(&setup);
     let second = ["upgrade", "front", CHART, "--set=second=true"];
     helm(&[&second[..], &["--dry-run=server"]].concat())
         .ok()
@@ -364,8 +364,8 @@ fn helm_of_a_service_account() {
         .silent_about("Warning");
     let output = helm(&second).ok().prints("STATUS: deployed\nREVISION: 2\n");
     logged_by_helm(output, SECTIONS[0]).silent_about(SECTIONS[1]);
-    both_policies_are_there(&world);
-    assert_eq!(manager(&world), "helm");
+    both_policies_are_there(&setup);
+    assert_eq!(manager(&setup), "helm");
     helm(&second)
         .ok()
         .prints("STATUS: deployed\nREVISION: 3\n")
@@ -373,12 +373,12 @@ fn helm_of_a_service_account() {
 
     // Back to the first commit: the Gateway loses its listener, then the policies are deleted.
     let orphaned = r#"section-orphaned: RetryPolicy.policies.example.com infra/on-https2 targets listener "https2", which this change removes"#;
-    world.warns_at_last("first/gateway.yaml", orphaned);
+    setup.warns_at_last("first/gateway.yaml", orphaned);
     let output = helm(&["upgrade", "front", CHART, "--set=second=false"])
         .ok()
         .prints("STATUS: deployed\nREVISION: 4\n");
     logged_by_helm(output, orphaned);
-    assert_eq!(listeners(&world), "http");
+    assert_eq!(listeners(&setup), "http");
     helm(&["uninstall", "front"])
         .ok()
         .prints("release \"front\" uninstalled\n");
@@ -388,21 +388,21 @@ fn helm_of_a_service_account() {
 /// until the policy announces that its section comes later.
 #[test]
 fn helm_of_a_person_needs_the_annotation_to_add_a_listener() {
-    let (Some(world), Some(helm)) = (world("helm-person"), Cluster::program("helm")) else {
+    let (Some(setup), Some(helm)) = (setup("helm-person"), Cluster::program("helm")) else {
         return;
     };
-    let infra = world.namespace("infra");
+    let infra = setup.namespace("infra");
     let helm = |args: &[&str]| {
         let args = args.iter().copied();
-        world.client(&helm, None, args.chain(["-n", &infra]))
+        setup.client(&helm, None, args.chain(["-n", &infra]))
     };
     let output = helm(&["install", "front", CHART, "--set=second=true"]).ok();
     logged_by_helm(output, TARGETS[0]).prints("STATUS: deployed\n");
-    both_policies_are_there(&world);
+    both_policies_are_there(&setup);
     helm(&["uninstall", "front"]).ok();
 
     helm(&["install", "front", CHART]).ok();
-    first_is_known(&world);
+    first_is_known(&setup);
     let second = ["upgrade", "front", CHART, "--set=second=true"];
     for _ in 0..2 {
         let output = helm(&second);
@@ -411,10 +411,10 @@ fn helm_of_a_person_needs_the_annotation_to_add_a_listener() {
             .warns("Error: UPGRADE FAILED: ")
             .warns(&format!("denied the request: {}\n", SECTIONS[0]));
     }
-    assert_eq!(listeners(&world), "http");
+    assert_eq!(listeners(&setup), "http");
     let output = helm(&[&second[..], &["--set=pending=true"]].concat())
         .ok()
         .prints("STATUS: deployed\n");
     logged_by_helm(output, SECTIONS[0]);
-    both_policies_are_there(&world);
+    both_policies_are_there(&setup);
 }

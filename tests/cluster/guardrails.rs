@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use crate::harness::{Cluster, Said, World, eventually, fixture};
+use crate::harness::{Cluster, Said, TestSetup, eventually, fixture};
 
 const GITOPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/gitops");
 
@@ -16,7 +16,7 @@ static CLUSTER: LazyLock<Option<Cluster>> = LazyLock::new(|| {
 
 /// The Gateway `edge` with a policy of three retries, and the route `cart`.
 struct Case {
-    world: World<'static>,
+    setup: TestSetup<'static>,
     /// The guardrail of the test: routes on `edge` need two retries.
     name: String,
     text: String,
@@ -24,12 +24,12 @@ struct Case {
 
 impl Case {
     fn start(name: &str) -> Option<Self> {
-        let world = World::on(CLUSTER.as_ref()?, name);
-        world.apply("edge.yaml").ok();
-        world.apply("cart-route.yaml").ok();
+        let setup = TestSetup::on(CLUSTER.as_ref()?, name);
+        setup.apply("edge.yaml").ok();
+        setup.apply("cart-route.yaml").ok();
         let text = fixture("guardrail.yaml").replace("routes-need-retries", name);
         Some(Self {
-            world,
+            setup,
             name: name.to_owned(),
             text,
         })
@@ -38,7 +38,7 @@ impl Case {
     /// With the guardrail, which attache has seen.
     fn with_guardrail(name: &str) -> Option<Self> {
         let case = Self::start(name)?;
-        case.world.apply_text(&case.text).ok();
+        case.setup.apply_text(&case.text).ok();
         case.counts("fulfilled", "1");
         Some(case)
     }
@@ -48,7 +48,7 @@ impl Case {
         eventually(&format!("{field} is {number}"), || {
             let path = format!("jsonpath={{.status.{field}}}");
             let output = self
-                .world
+                .setup
                 .kubectl(["get", "guardrail", &self.name, "-o", &path]);
             let is_so = output.out.trim() == number;
             is_so.then_some(()).ok_or(output.to_string())
@@ -57,7 +57,7 @@ impl Case {
 
     /// Attaches a policy to the route.
     fn retries(&self, name: &str, retries: u32) -> Said {
-        self.world.apply_text(&format!(
+        self.setup.apply_text(&format!(
             "
 apiVersion: policies.example.com/v1
 kind: RetryPolicy
@@ -90,16 +90,16 @@ fn the_last_policy_that_fulfils_a_guardrail_cannot_be_deleted() {
     let Some(case) = Case::with_guardrail("guardrail-delete") else {
         return;
     };
-    let world = &case.world;
-    let infra = world.namespace("infra");
+    let setup = &case.setup;
+    let infra = setup.namespace("infra");
     let delete = ["delete", "retrypolicy", "edge-retries", "-n", &infra];
-    world
+    setup
         .kubectl(delete)
         .fails(1)
         .warns("\"guardrail-delete\" is broken by HTTPRoute shop/cart");
     // Another policy fulfils it: the deletion passes.
     case.retries("cart-twice", 2).ok();
-    eventually("the deletion passes", || world.kubectl(delete).succeeded());
+    eventually("the deletion passes", || setup.kubectl(delete).succeeded());
 }
 
 #[test]
@@ -107,16 +107,16 @@ fn a_label_of_a_namespace_cannot_take_routes_out_of_reach() {
     let Some(case) = Case::start("guardrail-labels") else {
         return;
     };
-    let world = &case.world;
+    let setup = &case.setup;
     // The guardrail applies to namespaces of the tier public, where shop is not.
     let text = case.text.replace(
         "    kinds: [HTTPRoute]\n",
         "    kinds: [HTTPRoute]\n    namespaceSelector: {matchLabels: {tier: public}}\n",
     );
     let text = text.replace("retries >= 2", "retries >= 5");
-    world.apply_text(&text).ok();
+    setup.apply_text(&text).ok();
     case.counts("broken", "0");
-    let shop = world.namespace("shop");
+    let shop = setup.namespace("shop");
     let label = [
         "label",
         "namespace",
@@ -125,7 +125,7 @@ fn a_label_of_a_namespace_cannot_take_routes_out_of_reach() {
         "--dry-run=server",
     ];
     eventually("the label is refused", || {
-        let output = world.kubectl(label);
+        let output = setup.kubectl(label);
         let wanted = "\"guardrail-labels\" is broken by HTTPRoute shop/cart";
         let is_so = output.code == 1 && output.err.contains(wanted);
         is_so.then_some(()).ok_or(output.to_string())
@@ -137,27 +137,27 @@ fn an_applied_guardrail_says_what_is_wrong_with_it_and_what_breaks_it() {
     let Some(case) = Case::start("guardrail-apply") else {
         return;
     };
-    let world = &case.world;
+    let setup = &case.setup;
     let text = &case.text;
     let strict = text.replace("retries >= 2", "retries >= 5");
     let warning = "Warning: guardrail: 1 of 1 targets break it now: HTTPRoute shop/cart\n";
-    world.warns_at_last_text(&strict, warning);
-    world.apply_text(&strict).ok().warns(warning);
+    setup.warns_at_last_text(&strict, warning);
+    setup.apply_text(&strict).ok().warns(warning);
     case.counts("broken", "1");
-    world
+    setup
         .kubectl(["get", "guardrail", &case.name])
         .ok()
         .prints("NAME              ACTION   USABLE   FULFILLED   BROKEN   ERRORS   AGE")
         .prints("guardrail-apply   deny     True     0           1        0");
-    world
+    setup
         .apply_text(&text.replace("effective.spec.retries >= 2", "effective.spec.retrys >= 2"))
         .warns("spec.rules[0].require: RetryPolicy has no field spec.retrys; did you mean \"retries\"?");
-    world
+    setup
         .apply_text(&text.replace("has(effective", "has(efective"))
         .fails(1)
         .warns("spec.rules[0].require: guardrail: there is no variable \"efective\"");
     // The API server itself knows the schema.
-    world
+    setup
         .apply_text(&text.replace("action: deny", "action: forbid"))
         .fails(1)
         .warns("spec.action: Unsupported value: \"forbid\"");
@@ -168,16 +168,16 @@ fn only_users_that_a_guardrail_names_may_write_exceptions() {
     let Some(case) = Case::with_guardrail("guardrail-exceptions") else {
         return;
     };
-    let world = &case.world;
+    let setup = &case.setup;
     let annotated = fixture("cart-route.yaml").replace(
         "metadata: {name: cart, namespace: shop}",
         "metadata:\n  name: cart\n  namespace: shop\n  annotations: {attache.dev/guardrail-exceptions: \"guardrail-exceptions until 2099-12-31: it must fail fast\"}",
     );
-    world
+    setup
         .apply_text(&annotated)
         .fails(1)
         .warns("only users that spec.exceptBy of \"guardrail-exceptions\" names may write an exception from it");
-    world
+    setup
         .apply_text_with(
             &annotated,
             [
@@ -212,7 +212,7 @@ fn check_judges_by_the_guardrails_of_the_cluster() {
         return;
     };
     let cluster = CLUSTER.as_ref().expect("it is there");
-    let (attache, shop) = (cluster.attache(None), case.world.namespace("shop"));
+    let (attache, shop) = (cluster.attache(None), case.setup.namespace("shop"));
     let check = ["check", "--cluster", "-n", &shop];
     attache
         .run(check)
@@ -226,10 +226,10 @@ fn check_judges_by_the_guardrails_of_the_cluster() {
 fn strict(name: &str) -> Option<Case> {
     let case = Case::start(name)?;
     let text = case.text.replace("retries >= 2", "retries >= 5");
-    case.world.apply_text(&text).ok();
+    case.setup.apply_text(&text).ok();
     case.counts("broken", "1");
     let files = Path::new(GITOPS).join("guarded");
-    case.world.bring_folder(&files, "guarded");
+    case.setup.bring_folder(&files, "guarded");
     Some(case)
 }
 
@@ -240,14 +240,14 @@ fn helm_gets_through_at_the_second_time_with_a_route_and_its_policy() {
     let (Some(case), Some(helm)) = (strict("guardrail-helm"), Cluster::program("helm")) else {
         return;
     };
-    let world = &case.world;
-    let user = world.service_account();
-    let (shop, infra) = (world.namespace("shop"), world.namespace("infra"));
+    let setup = &case.setup;
+    let user = setup.service_account();
+    let (shop, infra) = (setup.namespace("shop"), setup.namespace("infra"));
     let chart = format!("{GITOPS}/guarded-chart");
     let gateway = format!("--set=gatewayNamespace={infra}");
     let helm = |args: &[&str]| {
         let args = args.iter().copied();
-        world.client(&helm, Some(&user), args.chain(["-n", &shop]))
+        setup.client(&helm, Some(&user), args.chain(["-n", &shop]))
     };
     let upgrade = ["upgrade", "--install", "news", &chart, &gateway];
     helm(&upgrade).fails(1).warns(
@@ -268,10 +268,10 @@ fn flux_gets_a_warning_by_an_override_and_does_not_block_itself() {
     let (Some(case), Some(flux)) = (strict("guardrail-flux"), Cluster::program("flux")) else {
         return;
     };
-    let world = &case.world;
-    let user = world.service_account();
+    let setup = &case.setup;
+    let user = setup.service_account();
     let files = ["guarded/route.yaml", "guarded/policy.yaml"];
-    let output = world.client(&flux, Some(&user), files).ok();
+    let output = setup.client(&flux, Some(&user), files).ok();
     assert_eq!(
         output.out,
         "HTTPRoute/shop/news created\nRetryPolicy/shop/news-retries created\n"
@@ -279,7 +279,7 @@ fn flux_gets_a_warning_by_an_override_and_does_not_block_itself() {
     output.warns("is broken by HTTPRoute shop/news");
     case.counts("fulfilled", "1");
     // A person is refused.
-    world
+    setup
         .kubectl(["delete", "-f", "guarded/policy.yaml"])
         .fails(1)
         .warns("\"guardrail-flux\" is broken by HTTPRoute shop/news");

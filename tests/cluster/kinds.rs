@@ -1,6 +1,6 @@
 //! Policy kinds appear and disappear while attache runs.
 
-use crate::harness::{Attache, Cluster, World, eventually, retry_policy_crd};
+use crate::harness::{Attache, Cluster, TestSetup, eventually, retry_policy_crd};
 
 const AFFECTED: &str = "affected-by: LimitPolicy.late.example.com infra/edge-limits";
 
@@ -35,31 +35,31 @@ spec:
 
 #[test]
 fn a_kind_that_is_installed_and_removed() {
-    let Some(world) = World::start("kinds") else {
+    let Some(setup) = TestSetup::start("kinds") else {
         return;
     };
-    world.apply("edge.yaml").ok();
-    world.warns_at_last(
+    setup.apply("edge.yaml").ok();
+    setup.warns_at_last(
         "cart-route.yaml",
         "affected-by: RetryPolicy.policies.example.com",
     );
-    world
+    setup
         .apply("cart-route.yaml")
         .ok()
         .silent_about("LimitPolicy");
 
-    world.apply_text(&late_crd()).ok();
-    established(&world, "limitpolicies.late.example.com");
+    setup.apply_text(&late_crd()).ok();
+    established(&setup, "limitpolicies.late.example.com");
     eventually("a policy of the new kind is created", || {
-        created(&world, LIMITS)
+        created(&setup, LIMITS)
     });
-    world.warns_at_last("shoes-route.yaml", AFFECTED);
+    setup.warns_at_last("shoes-route.yaml", AFFECTED);
 
-    world
+    setup
         .kubectl(["delete", "crd", "limitpolicies.late.example.com"])
         .ok();
     eventually("the kind is forgotten", || {
-        let output = world.kubectl(["apply", "--dry-run=server", "-f", "shoes-route.yaml"]);
+        let output = setup.kubectl(["apply", "--dry-run=server", "-f", "shoes-route.yaml"]);
         if output.code == 0 && !output.err.contains("LimitPolicy") {
             Ok(())
         } else {
@@ -67,12 +67,12 @@ fn a_kind_that_is_installed_and_removed() {
         }
     });
 
-    world.apply_text(&late_crd()).ok();
-    established(&world, "limitpolicies.late.example.com");
+    setup.apply_text(&late_crd()).ok();
+    established(&setup, "limitpolicies.late.example.com");
     eventually("a policy of the kind is created again", || {
-        created(&world, LIMITS)
+        created(&setup, LIMITS)
     });
-    world.warns_at_last("shoes-route.yaml", AFFECTED);
+    setup.warns_at_last("shoes-route.yaml", AFFECTED);
 }
 
 /// The kind in its first version: targets without sections, any strategy.
@@ -147,24 +147,24 @@ spec:
 /// `v1alpha1` with `targetRef`, then `v1` with `targetRefs`, while attache runs.
 #[test]
 fn a_kind_that_is_upgraded() {
-    let Some(world) = World::start("upgraded") else {
+    let Some(setup) = TestSetup::start("upgraded") else {
         return;
     };
-    world.apply("edge.yaml").ok();
-    world.apply_text(&early_crd()).ok();
-    established(&world, "wastepolicies.growing.example.com");
+    setup.apply("edge.yaml").ok();
+    setup.apply_text(&early_crd()).ok();
+    established(&setup, "wastepolicies.growing.example.com");
     eventually("a policy of the first version is created", || {
-        created(&world, BINS)
+        created(&setup, BINS)
     });
     let warning = "affected-by: WastePolicy.growing.example.com infra/bins sets bins=3";
-    world.warns_at_last("cart-route.yaml", warning);
+    setup.warns_at_last("cart-route.yaml", warning);
 
-    world.apply_text(&grown_crd()).ok();
+    setup.apply_text(&grown_crd()).ok();
     eventually("a policy of the second version is created", || {
-        created(&world, &MORE_BINS.replace("SECTION", "http"))
+        created(&setup, &MORE_BINS.replace("SECTION", "http"))
     });
     eventually("a section of the second version is refused", || {
-        let output = world.apply_text(
+        let output = setup.apply_text(
             &MORE_BINS
                 .replace("more-bins", "typo")
                 .replace("SECTION", "htpp"),
@@ -178,14 +178,14 @@ fn a_kind_that_is_upgraded() {
 }
 
 /// Waits until the API server serves a kind.
-fn established(world: &World<'_>, definition: &str) {
+fn established(setup: &TestSetup<'_>, definition: &str) {
     let definition = format!("crd/{definition}");
     let args = ["wait", "--for=condition=Established", &definition];
-    world.kubectl(args).ok();
+    setup.kubectl(args).ok();
 }
 
-fn created(world: &World<'_>, policy: &str) -> Result<(), String> {
-    world.apply_text(policy).succeeded()
+fn created(setup: &TestSetup<'_>, policy: &str) -> Result<(), String> {
+    setup.apply_text(policy).succeeded()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! attache without an API server, and its shutdown.
 
 use crate::harness::manifests::DEAD_API;
-use crate::harness::{Attache, Cluster, World, eventually};
+use crate::harness::{Attache, Cluster, TestSetup, eventually};
 
 const SETS: &str = "affected-by: RetryPolicy.policies.example.com infra/edge-retries sets retries=";
 
@@ -10,21 +10,21 @@ fn it_outlives_a_restart_of_the_api_server() {
     let Some(cluster) = Cluster::own("restart") else {
         return;
     };
-    let world = World::on(&cluster, "restart");
-    world.apply("edge.yaml").ok();
-    world.warns_at_last("cart-route.yaml", &format!("{SETS}3"));
+    let setup = TestSetup::on(&cluster, "restart");
+    setup.apply("edge.yaml").ok();
+    setup.warns_at_last("cart-route.yaml", &format!("{SETS}3"));
 
     cluster.kill_apiserver();
-    world.attache.answers("/livez", 200).expect("alive");
-    world
+    setup.attache.answers("/livez", 200).expect("alive");
+    setup
         .attache
         .answers("/readyz", 200)
         .expect("ready: it still knows what it knew");
     cluster.start_apiserver();
-    world.attache.answers("/readyz", 200).expect("ready");
+    setup.attache.answers("/readyz", 200).expect("ready");
 
     // Only a restored watch can report this.
-    let infra = world.namespace("infra");
+    let infra = setup.namespace("infra");
     let more = r#"{"spec":{"retries":7}}"#;
     let patch = [
         "patch",
@@ -37,9 +37,9 @@ fn it_outlives_a_restart_of_the_api_server() {
         more,
     ];
     eventually("the API server asks attache again", || {
-        world.kubectl(patch).succeeded()
+        setup.kubectl(patch).succeeded()
     });
-    world.warns_at_last("cart-route.yaml", &format!("{SETS}7"));
+    setup.warns_at_last("cart-route.yaml", &format!("{SETS}7"));
 }
 
 #[test]
@@ -48,16 +48,16 @@ fn it_waits_for_an_api_server_that_is_not_up_yet() {
         return;
     };
     cluster.stop_apiserver();
-    let world = World::unregistered(&cluster, "early");
-    eventually("attache is alive", || world.attache.answers("/livez", 200));
-    let (code, answer) = world.attache.get("/readyz").expect("an answer");
+    let setup = TestSetup::unregistered(&cluster, "early");
+    eventually("attache is alive", || setup.attache.answers("/livez", 200));
+    let (code, answer) = setup.attache.get("/readyz").expect("an answer");
     assert!(code >= 500, "ready without an API server: {answer}");
     cluster.start_apiserver();
-    world.attache.wait_until_ready();
-    world.create_namespaces();
-    world.register();
-    world.apply("edge.yaml").ok();
-    world.warns_at_last("cart-route.yaml", &format!("{SETS}3"));
+    setup.attache.wait_until_ready();
+    setup.create_namespaces();
+    setup.register();
+    setup.apply("edge.yaml").ok();
+    setup.warns_at_last("cart-route.yaml", &format!("{SETS}3"));
 }
 
 #[test]
@@ -78,10 +78,10 @@ fn a_dead_aggregated_api_holds_up_nothing() {
         }
     });
     // It starts next to it, becomes ready and knows the cluster.
-    let world = World::on(&cluster, "dead-api");
-    world.apply("edge.yaml").ok();
-    world.warns_at_last("cart-route.yaml", &format!("{SETS}3"));
-    let (_, readiness) = world.attache.get("/readyz?verbose").expect("an answer");
+    let setup = TestSetup::on(&cluster, "dead-api");
+    setup.apply("edge.yaml").ok();
+    setup.warns_at_last("cart-route.yaml", &format!("{SETS}3"));
+    let (_, readiness) = setup.attache.get("/readyz?verbose").expect("an answer");
     assert!(!readiness.contains("[-]"), "{readiness}");
     let kinds = Attache::kinds(&cluster, &[]);
     assert!(
@@ -92,9 +92,9 @@ fn a_dead_aggregated_api_holds_up_nothing() {
 
 #[test]
 fn sigterm_shuts_down_in_order() {
-    let Some(mut world) = World::start("sigterm") else {
+    let Some(mut setup) = TestSetup::start("sigterm") else {
         return;
     };
-    let status = world.attache.terminate();
+    let status = setup.attache.terminate();
     assert_eq!(status.code(), Some(0), "{status}");
 }

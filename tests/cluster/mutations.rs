@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::harness::{World, eventually};
+use crate::harness::{TestSetup, eventually};
 
 /// The stored object, without the time of its last write.
-fn stored(world: &World<'_>, object: &str) -> Value {
-    let infra = world.namespace("infra");
+fn stored(setup: &TestSetup<'_>, object: &str) -> Value {
+    let infra = setup.namespace("infra");
     let args = ["get", "-n", &infra, object, "-o", "json"];
-    let output = world.kubectl(args).ok();
+    let output = setup.kubectl(args).ok();
     serde_json::from_str(&output.out).unwrap()
 }
 
@@ -17,17 +17,17 @@ fn version(object: &Value) -> &str {
 }
 
 /// Applies a manifest again and diffs it, client-side or server-side: nothing is stored, and there is no conflict.
-fn holds_still(world: &World<'_>, manifest: &str, object: &str, server_side: bool) -> Value {
+fn holds_still(setup: &TestSetup<'_>, manifest: &str, object: &str, server_side: bool) -> Value {
     let more: &[&str] = if server_side { &["--server-side"] } else { &[] };
-    let apply = || world.apply_text_with(manifest, more.iter().copied());
+    let apply = || setup.apply_text_with(manifest, more.iter().copied());
     apply().ok();
-    let first = stored(world, object);
+    let first = stored(setup, object);
     for _ in 0..2 {
         apply().ok().silent_about("conflict");
-        let again = stored(world, object);
+        let again = stored(setup, object);
         assert_eq!(version(&again), version(&first), "{again:#}");
     }
-    let diff = world.diff_text(manifest, more.iter().copied());
+    let diff = setup.diff_text(manifest, more.iter().copied());
     assert!(diff.code == 0 && diff.out.is_empty(), "{diff}");
     first
 }
@@ -53,7 +53,7 @@ const EDGE: &str = "{group: gateway.networking.k8s.io, kind: Gateway, name: edge
 
 #[test]
 fn normalized_targets_are_stable() {
-    let Some(world) = World::mutating("mended", "normalize-targets: true") else {
+    let Some(setup) = TestSetup::mutating("mended", "normalize-targets: true") else {
         return;
     };
     for (kind, name, server_side, settings) in [
@@ -63,7 +63,7 @@ fn normalized_targets_are_stable() {
     ] {
         let manifest = policy(kind, name, &format!("targetRefs: [{VERSIONED}]"), settings);
         let object = format!("{kind}/{name}");
-        let found = holds_still(&world, &manifest, &object, server_side);
+        let found = holds_still(&setup, &manifest, &object, server_side);
         let mended: Value = serde_saphyr::from_str(EDGE).unwrap();
         assert_eq!(found["spec"]["targetRefs"], serde_json::json!([mended]));
     }
@@ -71,14 +71,14 @@ fn normalized_targets_are_stable() {
 
 #[test]
 fn a_defaulted_strategy_is_stable() {
-    let Some(world) = World::mutating("written", "default-strategy: true") else {
+    let Some(setup) = TestSetup::mutating("written", "default-strategy: true") else {
         return;
     };
     for (name, server_side) in [("client", false), ("server", true)] {
         let target = format!("targetRef: {EDGE}");
         let manifest = policy("RetryPolicy", name, &target, "retries: 3");
         let object = format!("retrypolicy/{name}");
-        let found = holds_still(&world, &manifest, &object, server_side);
+        let found = holds_still(&setup, &manifest, &object, server_side);
         assert_eq!(found["spec"]["mergeStrategy"], "AtomicDefaults");
         // A manifest with another strategy gets it; one that drops it keeps it or gets the assumed one.
         let other = policy(
@@ -87,19 +87,19 @@ fn a_defaulted_strategy_is_stable() {
             &target,
             "retries: 3, mergeStrategy: PatchDefaults",
         );
-        let found = holds_still(&world, &other, &object, server_side);
+        let found = holds_still(&setup, &other, &object, server_side);
         assert_eq!(found["spec"]["mergeStrategy"], "PatchDefaults");
-        let found = holds_still(&world, &manifest, &object, server_side);
+        let found = holds_still(&setup, &manifest, &object, server_side);
         assert_eq!(found["spec"]["mergeStrategy"], "AtomicDefaults");
     }
 }
 
 #[test]
 fn the_annotation_of_a_secret_is_added_removed_and_stable() {
-    let Some(world) = World::mutating("annotated", "affected-annotation: true") else {
+    let Some(setup) = TestSetup::mutating("annotated", "affected-annotation: true") else {
         return;
     };
-    let infra = world.namespace("infra");
+    let infra = setup.namespace("infra");
     for (name, server_side) in [("client", false), ("server", true)] {
         let manifest = format!(
             "
@@ -110,26 +110,26 @@ stringData: {{key: value}}
 "
         );
         let more: &[&str] = if server_side { &["--server-side"] } else { &[] };
-        let apply = || world.apply_text_with(&manifest, more.iter().copied()).ok();
+        let apply = || setup.apply_text_with(&manifest, more.iter().copied()).ok();
         let object = format!("secret/{name}");
         apply();
         let annotations = |object: &Value| object["metadata"]["annotations"].clone();
-        assert_eq!(annotations(&stored(&world, &object))[KEY], Value::Null);
+        assert_eq!(annotations(&stored(&setup, &object))[KEY], Value::Null);
 
         let target = format!("targetRefs: [{{group: '', kind: Secret, name: {name}}}]");
         let color = policy("ColorPolicy", name, &target, "color: blue");
-        world.apply_text(&color).ok();
+        setup.apply_text(&color).ok();
         // The annotation appears at the next write of the Secret; a label causes one.
         let label = |what: &str| {
             let args = ["label", "--overwrite", "-n", &infra, &object, what];
-            world.kubectl(args).ok();
+            setup.kubectl(args).ok();
         };
         let mut writes = 0;
         let mut until = |what: &str, expected: Value| {
             eventually(what, || {
                 writes += 1;
                 label(&format!("write=n{writes}"));
-                let found = annotations(&stored(&world, &object));
+                let found = annotations(&stored(&setup, &object));
                 let there = found[KEY] == expected && found["note"] == "mine";
                 if there {
                     Ok(())
@@ -139,41 +139,41 @@ stringData: {{key: value}}
             });
         };
         until("the annotation comes", "true".into());
-        let found = holds_still(&world, &manifest, &object, server_side);
+        let found = holds_still(&setup, &manifest, &object, server_side);
         assert_eq!(annotations(&found)[KEY], "true");
-        world
+        setup
             .kubectl(["delete", "-n", &infra, &format!("colorpolicy/{name}")])
             .ok();
         until("the annotation goes", Value::Null);
-        let found = holds_still(&world, &manifest, &object, server_side);
+        let found = holds_still(&setup, &manifest, &object, server_side);
         assert_eq!(annotations(&found)["note"], "mine");
     }
 }
 
 #[test]
 fn separately_applied_entries_are_not_normalized() {
-    let Some(world) = World::mutating("keyed", "normalize-targets: true") else {
+    let Some(setup) = TestSetup::mutating("keyed", "normalize-targets: true") else {
         return;
     };
     // If it were mutated, the first entry would have no owner and stay when the manifest drops it.
     let other = "{group: gateway.networking.k8s.io, kind: Gateway, name: other}";
     let targets = format!("targetRefs: [{VERSIONED}, {other}]");
     let manifest = policy("ShadePolicy", "keyed", &targets, "shade: dark");
-    let output = world.apply_text_with(&manifest, ["--server-side"]);
+    let output = setup.apply_text_with(&manifest, ["--server-side"]);
     assert_ne!(output.code, 0, "{output}");
     output.warns("target-group-versioned");
     // Client-side apply replaces the list.
-    world.apply_text(&manifest).ok();
+    setup.apply_text(&manifest).ok();
     let targets = format!("targetRefs: [{other}]");
     let manifest = policy("ShadePolicy", "keyed", &targets, "shade: dark");
-    world.apply_text(&manifest).ok();
-    let found = stored(&world, "shadepolicy/keyed");
+    setup.apply_text(&manifest).ok();
+    let found = stored(&setup, "shadepolicy/keyed");
     assert_eq!(found["spec"]["targetRefs"].as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn a_reference_that_was_moved_follows_its_manifest() {
-    let Some(world) = World::mutating("moved", "migrate-target-ref: true") else {
+    let Some(setup) = TestSetup::mutating("moved", "migrate-target-ref: true") else {
         return;
     };
     for (name, server_side) in [("client", false), ("server", true)] {
@@ -185,7 +185,7 @@ fn a_reference_that_was_moved_follows_its_manifest() {
                 "tint: red",
             );
             let found = holds_still(
-                &world,
+                &setup,
                 &manifest,
                 &format!("tintpolicy/{name}"),
                 server_side,
@@ -206,10 +206,10 @@ mutations: {project-fields: true}
 
 #[test]
 fn a_projected_field_is_stable_and_removed_with_its_policy() {
-    let Some(world) = World::configured("projected", CONTROLS) else {
+    let Some(setup) = TestSetup::configured("projected", CONTROLS) else {
         return;
     };
-    world.apply("edge.yaml").ok();
+    setup.apply("edge.yaml").ok();
     for (name, server_side) in [("client", false), ("server", true)] {
         let more: &[&str] = if server_side { &["--server-side"] } else { &[] };
         let manifest = |port: &str| {
@@ -230,36 +230,36 @@ spec: {{ports: [{{name: {port}, port: 80}}]}}
             &format!("targetRefs: [{service}]"),
             "shade: PreferClose",
         );
-        world.apply_text(&shade).ok();
+        setup.apply_text(&shade).ok();
         let field = |found: &Value| found["spec"]["trafficDistribution"].clone();
         // attache sees the policy only after its watch does, so each write must differ.
         let mut tries = 0..;
         eventually("the field is filled in", || {
             let port = format!("a{}", tries.next().unwrap());
-            world
+            setup
                 .apply_text_with(&manifest(&port), more.iter().copied())
                 .ok();
-            let found = stored(&world, &object);
+            let found = stored(&setup, &object);
             if field(&found) == "PreferClose" {
                 Ok(())
             } else {
                 Err(found.to_string())
             }
         });
-        let found = holds_still(&world, &manifest("b"), &object, server_side);
+        let found = holds_still(&setup, &manifest("b"), &object, server_side);
         assert_eq!(field(&found), "PreferClose");
         assert!(found["metadata"]["annotations"]["attache.dev/projected"].is_string());
 
-        let infra = world.namespace("infra");
-        world
+        let infra = setup.namespace("infra");
+        setup
             .kubectl(["delete", "-n", &infra, &format!("shadepolicy/{name}")])
             .ok();
         eventually("the field goes with its policy", || {
             let port = format!("c{}", tries.next().unwrap());
-            world
+            setup
                 .apply_text_with(&manifest(&port), more.iter().copied())
                 .ok();
-            let found = stored(&world, &object);
+            let found = stored(&setup, &object);
             if field(&found).is_null() {
                 Ok(())
             } else {

@@ -8,7 +8,7 @@ use attache::metrics::Metrics;
 use serde_json::Value;
 
 use crate::harness::manifests::switched_on;
-use crate::harness::{Attache, Cluster, World, eventually, fixture};
+use crate::harness::{Attache, Cluster, TestSetup, eventually, fixture};
 use testing::collector::{attribute, collector};
 
 const TRACING: &str = "
@@ -98,15 +98,15 @@ fn metrics_traces_and_logs_with_a_real_api_server() {
         ("OTEL_TRACES_SAMPLER", "parentbased_always_off"),
         ("ATTACHE_LOG", "info"),
     ];
-    let world = World::with(&cluster, "operate", |dir| {
+    let setup = TestSetup::with(&cluster, "operate", |dir| {
         let file = dir.join("own.yaml");
         fs::write(&file, format!("{}events: true\n", fixture("attache.yaml"))).unwrap();
         Attache::observed(&cluster, "operate", &file, &environment)
     });
-    world.apply_text(GATEWAY).ok();
-    world.apply("guardrail.yaml").ok();
-    world.warns_at_last("cart-route.yaml", "affected-by: ");
-    let refused = world.apply("bad-section.yaml");
+    setup.apply_text(GATEWAY).ok();
+    setup.apply("guardrail.yaml").ok();
+    setup.warns_at_last("cart-route.yaml", "affected-by: ");
+    let refused = setup.apply("bad-section.yaml");
     assert!(refused.err.contains("section-unknown"), "{refused}");
 
     let refusal = || {
@@ -143,7 +143,7 @@ fn metrics_traces_and_logs_with_a_real_api_server() {
     let described = metrics.described().iter();
     let described: BTreeSet<String> = described.map(|metric| metric.name.clone()).collect();
     eventually("every metric that is documented, and no other", || {
-        let (_, page) = world.attache.get("/metrics")?;
+        let (_, page) = setup.attache.get("/metrics")?;
         let types = page.lines().filter_map(|line| line.strip_prefix("# TYPE "));
         let there: BTreeSet<String> = types
             .map(|line| line.split(' ').next().unwrap().to_owned())
@@ -156,9 +156,9 @@ fn metrics_traces_and_logs_with_a_real_api_server() {
             Err(format!("missing {missing:?}, not documented {strangers:?}"))
         }
     });
-    world.attache.wait_until_ready();
+    setup.attache.wait_until_ready();
 
-    let log = world.attache.log();
+    let log = setup.attache.log();
     assert!(
         log.contains("\"denied\"") && log.contains("section-unknown"),
         "{log}"

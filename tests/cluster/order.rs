@@ -1,13 +1,13 @@
 //! A Gateway and a policy on its listener in one file are never refused, in either order.
 
-use crate::harness::World;
+use crate::harness::TestSetup;
 
 #[test]
 fn the_gateway_first() {
-    let Some(world) = World::start("gateway-first") else {
+    let Some(setup) = TestSetup::start("gateway-first") else {
         return;
     };
-    world
+    setup
         .apply("gateway-first.yaml")
         .ok()
         .prints("gateway.gateway.networking.k8s.io/fresh created\n")
@@ -16,10 +16,10 @@ fn the_gateway_first() {
 
 #[test]
 fn the_policy_first() {
-    let Some(world) = World::start("policy-first") else {
+    let Some(setup) = TestSetup::start("policy-first") else {
         return;
     };
-    world
+    setup
         .apply("policy-first.yaml")
         .ok()
         .warns("Warning: target-not-found: ")
@@ -30,11 +30,11 @@ fn the_policy_first() {
 /// `GitOps` tools dry-run everything before anything exists.
 #[test]
 fn a_dry_run_of_both() {
-    let Some(world) = World::start("dry-both") else {
+    let Some(setup) = TestSetup::start("dry-both") else {
         return;
     };
     for file in ["gateway-first.yaml", "policy-first.yaml"] {
-        world
+        setup
             .kubectl(["apply", "--server-side", "--dry-run=server", "-f", file])
             .ok()
             .warns("Warning: target-not-found: ");
@@ -44,13 +44,13 @@ fn a_dry_run_of_both() {
 /// An UPDATE adds a listener, and the next object is a policy on it: attache reads it live before it refuses.
 #[test]
 fn a_listener_added_just_before_its_policy() {
-    let Some(world) = World::start("new-listener") else {
+    let Some(setup) = TestSetup::start("new-listener") else {
         return;
     };
-    world.apply("gateway-first.yaml").ok();
+    setup.apply("gateway-first.yaml").ok();
     for round in 0..10 {
         let name = format!("extra-{round}");
-        world
+        setup
             .apply_text(&listener_and_policy(&name, 8000 + round))
             .ok()
             .silent_about("section-unknown");

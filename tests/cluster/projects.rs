@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::harness::{Said, World, eventually, soon};
+use crate::harness::{Said, TestSetup, eventually, soon};
 
 /// Expected texts by file.
 type Words = BTreeMap<String, Vec<String>>;
@@ -89,58 +89,58 @@ fn a_kind_that_nobody_has_heard_of() {
 }
 
 fn check(project: &str) {
-    let Some(world) = World::of_project(project) else {
+    let Some(setup) = TestSetup::of_project(project) else {
         return;
     };
-    let expected: Expected = serde_saphyr::from_str(&world.read("expected.yaml")).expect("words");
+    let expected: Expected = serde_saphyr::from_str(&setup.read("expected.yaml")).expect("words");
     if let Some(controller) = &expected.controller {
-        run_gateways_by(&world, project, controller);
+        run_gateways_by(&setup, project, controller);
     }
     // kubectl learns of new kinds after a delay.
     eventually("the kinds are served", || {
-        world.apply("storefront.yaml").succeeded()?;
-        dry_run(&world, "policies.yaml").succeeded()
+        setup.apply("storefront.yaml").succeeded()?;
+        dry_run(&setup, "policies.yaml").succeeded()
     });
     let before = soon(|| {
-        let complaints = uncomplaining(&dry_run(&world, "policies.yaml"));
-        all([complaints, each(&world, &expected.refused, refused_with)])
+        let complaints = uncomplaining(&dry_run(&setup, "policies.yaml"));
+        all([complaints, each(&setup, &expected.refused, refused_with)])
     });
-    world.apply("policies.yaml").ok();
-    let after = soon(|| each(&world, &expected.told, told_of));
+    setup.apply("policies.yaml").ok();
+    let after = soon(|| each(&setup, &expected.told, told_of));
     if let Err(wrong) = all([before, after]) {
         panic!("{project}:\n{wrong}");
     }
 }
 
 /// Gives the Gateways in the files of a project a class of its controller.
-fn run_gateways_by(world: &World<'_>, project: &str, controller: &str) {
+fn run_gateways_by(setup: &TestSetup<'_>, project: &str, controller: &str) {
     let class = format!(
         "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {{name: {project}}}\nspec: {{controllerName: {controller}}}\n"
     );
-    world.apply_text(&class).ok();
+    setup.apply_text(&class).ok();
     for file in ["storefront.yaml", "storefront-gateway.yaml"] {
         let of_project = format!("gatewayClassName: {project}");
-        let text = world
+        let text = setup
             .read(file)
             .replace("gatewayClassName: example", &of_project);
-        world.write(file, &text);
+        setup.write(file, &text);
     }
 }
 
 fn each(
-    world: &World<'_>,
+    setup: &TestSetup<'_>,
     words: &Words,
     test: fn(&Said, &str) -> Result<(), String>,
 ) -> Result<(), String> {
     let of_file = |(file, words): (&String, &Vec<String>)| {
-        let output = dry_run(world, file);
+        let output = dry_run(setup, file);
         all(words.iter().map(|words| test(&output, words)))
     };
     all(words.iter().map(of_file))
 }
 
-fn dry_run(world: &World<'_>, file: &str) -> Said {
-    world.kubectl(["apply", "--dry-run=server", "-f", file])
+fn dry_run(setup: &TestSetup<'_>, file: &str) -> Said {
+    setup.kubectl(["apply", "--dry-run=server", "-f", file])
 }
 
 fn uncomplaining(output: &Said) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! A policy that can never take effect is refused, with the correction.
 
-use crate::harness::{Cluster, Said, World, eventually};
+use crate::harness::{Cluster, Said, TestSetup, eventually};
 
 /// How kubectl prints a refusal, after the object: field, code, fault.
 const SECTION: &str = r#"spec.targetRef.sectionName: section-unknown: Gateway infra/edge has no listener "htpp"; did you mean "http"?"#;
@@ -34,32 +34,32 @@ fn refused(output: &Said, why: &str) -> Result<(), String> {
     }
 }
 
-fn refused_in_every_way(world: &World, file: &str, why: &str) {
+fn refused_in_every_way(setup: &TestSetup, file: &str, why: &str) {
     for operation in WAYS {
         let args: Vec<&str> = operation.iter().copied().chain([file]).collect();
-        let output = world.kubectl(args);
+        let output = setup.kubectl(args);
         refused(&output, why).unwrap_or_else(|error| panic!("{error}"));
     }
 }
 
 #[test]
 fn a_missing_section() {
-    let Some(world) = World::start("bad-section") else {
+    let Some(setup) = TestSetup::start("bad-section") else {
         return;
     };
-    world.apply("edge.yaml").ok();
+    setup.apply("edge.yaml").ok();
     eventually("the Gateway is known", || {
         refused(
-            &world.kubectl(["apply", "--dry-run=server", "-f", "bad-section.yaml"]),
+            &setup.kubectl(["apply", "--dry-run=server", "-f", "bad-section.yaml"]),
             SECTION,
         )
     });
-    refused_in_every_way(&world, "bad-section.yaml", SECTION);
-    let left = world.kubectl([
+    refused_in_every_way(&setup, "bad-section.yaml", SECTION);
+    let left = setup.kubectl([
         "get",
         "retrypolicy",
         "-n",
-        &world.namespace("infra"),
+        &setup.namespace("infra"),
         "-o",
         "name",
     ]);
@@ -71,11 +71,11 @@ fn a_missing_section() {
 
 #[test]
 fn a_strategy_that_the_kind_does_not_have() {
-    let Some(world) = World::start("bad-strategy") else {
+    let Some(setup) = TestSetup::start("bad-strategy") else {
         return;
     };
-    world.apply("edge.yaml").ok();
-    refused_in_every_way(&world, "bad-strategy.yaml", STRATEGY);
+    setup.apply("edge.yaml").ok();
+    refused_in_every_way(&setup, "bad-strategy.yaml", STRATEGY);
 }
 
 /// A policy that has been broken for long stays editable: only new faults in an update are refused.
@@ -84,15 +84,15 @@ fn an_update_that_breaks_nothing_new_passes() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
-    let world = World::unregistered(cluster, "ratchet");
-    world.create_namespaces();
-    world.apply("edge.yaml").ok();
-    world.apply("bad-strategy.yaml").ok();
-    world.attache.wait_until_ready();
-    world.register();
-    let infra = world.namespace("infra");
+    let setup = TestSetup::unregistered(cluster, "ratchet");
+    setup.create_namespaces();
+    setup.apply("edge.yaml").ok();
+    setup.apply("bad-strategy.yaml").ok();
+    setup.attache.wait_until_ready();
+    setup.register();
+    let infra = setup.namespace("infra");
     let retries = r#"{"spec":{"retries":6}}"#;
-    world
+    setup
         .kubectl([
             "patch",
             "retrypolicy",

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Attache, Cluster, Kubectl, Said, World, eventually, manifests};
+use crate::harness::{Attache, Cluster, Kubectl, Said, TestSetup, eventually, manifests};
 use crate::kinds::{late_crd, mislabelled_crd};
 
 const VALIDATING: &str = "validatingwebhookconfiguration/attache";
@@ -46,31 +46,31 @@ fn the_printed_rules_make_the_api_server_call() {
     let Some(cluster) = Cluster::own("printed") else {
         return;
     };
-    let mut world = World::unregistered(&cluster, "printed");
-    world.create_namespaces();
-    world.attache.wait_until_ready();
-    let printed = world.attache.manifests(&cluster, &[]);
-    assert_eq!(printed, world.attache.manifests(&cluster, &[]));
-    world.apply_text(&printed).ok().silent_about("Warning");
+    let mut setup = TestSetup::unregistered(&cluster, "printed");
+    setup.create_namespaces();
+    setup.attache.wait_until_ready();
+    let printed = setup.attache.manifests(&cluster, &[]);
+    assert_eq!(printed, setup.attache.manifests(&cluster, &[]));
+    setup.apply_text(&printed).ok().silent_about("Warning");
 
     eventually("a wrong policy is refused", || {
-        let output = world.kubectl(["apply", "--dry-run=server", "-f", "bad-strategy.yaml"]);
+        let output = setup.kubectl(["apply", "--dry-run=server", "-f", "bad-strategy.yaml"]);
         asked(&output, "strategy-unsupported: \"Sideways\"")
     });
-    world
+    setup
         .apply_text(&mislabelled_crd())
         .ok()
         .warns("Warning: crd-label-mismatch: ");
 
     // With `Fail`, requests without an answer are refused.
-    world.apply("edge.yaml").ok();
-    world.apply_text(HELD).ok();
-    let infra = world.namespace("infra");
+    setup.apply("edge.yaml").ok();
+    setup.apply_text(HELD).ok();
+    let infra = setup.namespace("infra");
     let held = ["retrypolicy", "held", "-n", &infra];
-    world
+    setup
         .kubectl(["delete", "--wait=false"].iter().chain(&held).copied())
         .ok();
-    let shop = world.namespace("shop");
+    let shop = setup.namespace("shop");
     let terms = [
         "--failure-policy",
         "Fail",
@@ -79,29 +79,29 @@ fn the_printed_rules_make_the_api_server_call() {
         "--exclude-namespace",
         &shop,
     ];
-    world
-        .apply_text(&world.attache.manifests(&cluster, &terms))
+    setup
+        .apply_text(&setup.attache.manifests(&cluster, &terms))
         .ok();
-    assert!(world.attache.terminate().success());
+    assert!(setup.attache.terminate().success());
     eventually("policies do not pass unanswered", || {
-        let output = world.kubectl(["apply", "--dry-run=server", "-f", "bad-strategy.yaml"]);
+        let output = setup.kubectl(["apply", "--dry-run=server", "-f", "bad-strategy.yaml"]);
         asked(&output, "failed calling webhook")
     });
     // Except in an excluded namespace, and for CRDs, status updates and objects in deletion.
     let elsewhere = HELD.replace("namespace: infra", "namespace: shop");
-    world.apply_text(&elsewhere).ok();
-    world.apply_text(&late_crd()).ok();
+    setup.apply_text(&elsewhere).ok();
+    setup.apply_text(&late_crd()).ok();
     let status = r#"{"status":{"conditions":[]}}"#;
     let edge = ["gateway", "edge", "-n", &infra, "--type=merge"];
     let patch = ["patch", "--subresource=status", "-p", status];
-    world.kubectl(patch.iter().chain(&edge).copied()).ok();
+    setup.kubectl(patch.iter().chain(&edge).copied()).ok();
     let released = [
         "patch",
         "--type=merge",
         "-p",
         r#"{"metadata":{"finalizers":null}}"#,
     ];
-    world.kubectl(released.iter().chain(&held).copied()).ok();
+    setup.kubectl(released.iter().chain(&held).copied()).ok();
 }
 
 /// `manifests/` with `manage-webhooks`, with the API server's calls redirected to this machine, and attache as the

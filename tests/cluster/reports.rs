@@ -1,4 +1,4 @@
-//! Reports of what stands: where a finding appears, when it goes, and who writes while replicas come and go.
+//! Reports of the current findings: where a finding appears, when it goes, and who writes while replicas come and go.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::harness::manifests::{collect_policies, service_account};
-use crate::harness::{Attache, Cluster, Said, World, eventually};
+use crate::harness::{Attache, Cluster, Said, TestSetup, eventually};
 
 const REPORTS: &str = "reports.openreports.io";
 const CLUSTER_REPORTS: &str = "clusterreports.openreports.io";
@@ -93,17 +93,17 @@ fn serve(cluster: &Cluster, name: &str) -> Attache {
 }
 
 /// A report as JSON; `None` if there is none.
-fn report(world: &World<'_>, kind: &str, namespace: &str) -> Option<Value> {
-    let namespace = world.namespace(namespace);
+fn report(setup: &TestSetup<'_>, kind: &str, namespace: &str) -> Option<Value> {
+    let namespace = setup.namespace(namespace);
     let args = ["get", kind, "attache", "-n", &namespace, "-o", "json"];
-    let output: Said = world.kubectl(args);
+    let output: Said = setup.kubectl(args);
     output.succeeded().ok()?;
     Some(serde_json::from_str(&output.out).expect("JSON"))
 }
 
 /// The result about an object, when it is there.
-fn result(world: &World<'_>, kind: &str, namespace: &str, name: &str) -> Result<Value, String> {
-    let report = report(world, kind, namespace).ok_or("no report")?;
+fn result(setup: &TestSetup<'_>, kind: &str, namespace: &str, name: &str) -> Result<Value, String> {
+    let report = report(setup, kind, namespace).ok_or("no report")?;
     let results = report["results"].as_array().expect("results");
     let found = results
         .iter()
@@ -132,31 +132,31 @@ fn a_finding_is_in_the_report_of_its_namespace_as_long_as_it_stands() {
     let Some(cluster) = Cluster::own("reports") else {
         return;
     };
-    let mut world = World::beside(&cluster, "reports", |_| serve(&cluster, "first"));
-    world.create_namespaces();
+    let mut setup = TestSetup::beside(&cluster, "reports", |_| serve(&cluster, "first"));
+    setup.create_namespaces();
     eventually(
         "that no API for reports is served is in the metrics",
-        || writes(&world.attache, "none").ok_or_else(|| world.attache.log()),
+        || writes(&setup.attache, "none").ok_or_else(|| setup.attache.log()),
     );
     if cluster.install_openreports().is_none() {
         return;
     }
-    world.apply("edge.yaml").ok();
-    world.apply("cart-route.yaml").ok();
-    world.apply_text(OVERRIDDEN).ok();
-    world.apply_text(LOST).ok();
+    setup.apply("edge.yaml").ok();
+    setup.apply("cart-route.yaml").ok();
+    setup.apply_text(OVERRIDDEN).ok();
+    setup.apply_text(LOST).ok();
     let found = eventually("the finding is in the report", || {
-        result(&world, REPORTS, "shop", "lost")
+        result(&setup, REPORTS, "shop", "lost")
     });
-    let log = world.attache.log();
+    let log = setup.attache.log();
     assert_eq!(log.matches("no reports are written").count(), 1, "{log}");
 
-    let uid = world.kubectl([
+    let uid = setup.kubectl([
         "get",
         "retrypolicy",
         "lost",
         "-n",
-        &world.namespace("shop"),
+        &setup.namespace("shop"),
         "-o",
         "jsonpath={.metadata.uid}",
     ]);
@@ -174,7 +174,7 @@ fn a_finding_is_in_the_report_of_its_namespace_as_long_as_it_stands() {
     );
     assert_eq!(found["properties"]["field"], "spec.targetRef", "{found}");
     assert!(found["timestamp"]["seconds"].as_i64().unwrap() > 1_700_000_000);
-    let full = report(&world, REPORTS, "shop").unwrap();
+    let full = report(&setup, REPORTS, "shop").unwrap();
     assert_eq!(
         full["metadata"]["labels"],
         json!({"app.kubernetes.io/managed-by": "attache"})
@@ -184,16 +184,16 @@ fn a_finding_is_in_the_report_of_its_namespace_as_long_as_it_stands() {
     let counted = ["fail", "warn", "error"].map(|key| summary[key].as_u64().unwrap());
     assert_eq!(counted.iter().sum::<u64>(), count as u64, "{full}");
     // A user who reads it may not read the policies of another namespace.
-    let vain = result(&world, REPORTS, "shop", "in-vain").unwrap();
+    let vain = result(&setup, REPORTS, "shop", "in-vain").unwrap();
     assert_eq!(vain["policy"], "overridden", "{vain}");
     assert!(!full.to_string().contains("secret-limits"), "{full}");
 
     // The types of openreports read it.
     let both = format!("{REPORTS},{CLUSTER_REPORTS}");
-    let lists = world.kubectl(["get", &both, "-A", "-o", "json"]).ok();
-    world.write("lists.json", &lists.out);
+    let lists = setup.kubectl(["get", &both, "-A", "-o", "json"]).ok();
+    setup.write("lists.json", &lists.out);
     if let Some(program) = Cluster::program("openreports") {
-        let read = world.client(&program, None, ["lists.json"]).ok();
+        let read = setup.client(&program, None, ["lists.json"]).ok();
         let time = &found["timestamp"]["seconds"];
         let read = read.prints(&format!("Report shop/attache: {count} results, 0 fail"));
         read.prints(&format!("  target-not-found medium shop/lost at {time}\n"));
@@ -214,26 +214,26 @@ fn a_finding_is_in_the_report_of_its_namespace_as_long_as_it_stands() {
     cluster.kubectl().run_with(dry, &printed.out).ok();
 
     // A report that somebody removes comes back, with the time at which the finding was found.
-    let namespace = world.namespace("shop");
-    world
+    let namespace = setup.namespace("shop");
+    setup
         .kubectl(["delete", REPORTS, "attache", "-n", &namespace])
         .ok();
-    eventually("it comes back", || result(&world, REPORTS, "shop", "lost"));
+    eventually("it comes back", || result(&setup, REPORTS, "shop", "lost"));
 
     // Nothing is written without a change, also not after a restart.
-    let before = report(&world, REPORTS, "shop").unwrap();
-    assert!(world.attache.terminate().success());
-    world.attache = serve(&cluster, "second");
+    let before = report(&setup, REPORTS, "shop").unwrap();
+    assert!(setup.attache.terminate().success());
+    setup.attache = serve(&cluster, "second");
     eventually("the new one writes", || {
-        (writes(&world.attache, "openreports.io") == Some(1))
+        (writes(&setup.attache, "openreports.io") == Some(1))
             .then_some(())
-            .ok_or_else(|| world.attache.log())
+            .ok_or_else(|| setup.attache.log())
     });
-    world
+    setup
         .kubectl(["delete", "retrypolicy", "in-vain", "-n", &namespace])
         .ok();
     let after = eventually("the change is written", || {
-        let now = report(&world, REPORTS, "shop").ok_or("no report")?;
+        let now = report(&setup, REPORTS, "shop").ok_or("no report")?;
         let is_gone = !now.to_string().contains("in-vain");
         is_gone.then_some(now.clone()).ok_or(now.to_string())
     });
@@ -247,20 +247,20 @@ fn a_finding_is_in_the_report_of_its_namespace_as_long_as_it_stands() {
     assert_eq!(same(&before), same(&after));
     assert_ne!(version(&before), version(&after));
 
-    world
+    setup
         .kubectl(["delete", "retrypolicy", "lost", "-n", &namespace])
         .ok();
     eventually("the finding is gone", || {
-        match result(&world, REPORTS, "shop", "lost") {
+        match result(&setup, REPORTS, "shop", "lost") {
             Err(_) => Ok(()),
             Ok(found) => Err(found.to_string()),
         }
     });
 }
 
-/// A report of the cluster, how often a report is written, and how it goes when nothing stands any more.
+/// A report of the cluster, how often a report is written, and how it goes when no finding is left.
 #[test]
-fn a_report_is_written_once_in_ten_seconds_and_goes_when_nothing_stands() {
+fn a_report_is_written_once_in_ten_seconds_and_goes_when_no_finding_is_left() {
     let Some(cluster) = Cluster::own("report-pace") else {
         return;
     };
@@ -269,8 +269,8 @@ fn a_report_is_written_once_in_ten_seconds_and_goes_when_nothing_stands() {
     }
     let kubectl = cluster.kubectl();
     kubectl.run_with(["apply", "-f", "-"], CLUSTER_KIND).ok();
-    let world = World::beside(&cluster, "report-pace", |_| serve(&cluster, "first"));
-    world.create_namespaces();
+    let setup = TestSetup::beside(&cluster, "report-pace", |_| serve(&cluster, "first"));
+    setup.create_namespaces();
 
     // A finding about an object without a namespace.
     eventually("the kind is served", || {
@@ -302,16 +302,16 @@ fn a_report_is_written_once_in_ten_seconds_and_goes_when_nothing_stands() {
     // Many changes one after another are few writes: each is counted by the API server.
     let start = Instant::now();
     let generation =
-        || report(&world, REPORTS, "shop").map(|report| report["metadata"]["generation"].as_u64());
+        || report(&setup, REPORTS, "shop").map(|report| report["metadata"]["generation"].as_u64());
     let mut number = 0;
     while start.elapsed() < Duration::from_secs(15) {
         number += 1;
         let name = format!("name: lost-{number}");
-        world.apply_text(&LOST.replace("name: lost", &name)).ok();
+        setup.apply_text(&LOST.replace("name: lost", &name)).ok();
     }
     let last = format!("lost-{number}");
     eventually("the last is in the report", || {
-        result(&world, REPORTS, "shop", &last)
+        result(&setup, REPORTS, "shop", &last)
     });
     let writes = generation().flatten().expect("a generation");
     let most = start.elapsed().as_secs() / 10 + 1;
@@ -321,12 +321,12 @@ fn a_report_is_written_once_in_ten_seconds_and_goes_when_nothing_stands() {
         "{writes} writes for {number} changes, {most} at most"
     );
 
-    let shop = world.namespace("shop");
-    world
+    let shop = setup.namespace("shop");
+    setup
         .kubectl(["delete", "retrypolicy", "--all", "-n", &shop])
         .ok();
     eventually("the report is gone", || {
-        match report(&world, REPORTS, "shop") {
+        match report(&setup, REPORTS, "shop") {
             None => Ok(()),
             Some(report) => Err(report.to_string()),
         }
@@ -342,34 +342,34 @@ fn when_the_holder_is_killed_another_replica_writes() {
     if cluster.install_openreports().is_none() {
         return;
     }
-    let world = World::beside(&cluster, "failover", |_| serve(&cluster, "first"));
-    world.create_namespaces();
+    let setup = TestSetup::beside(&cluster, "failover", |_| serve(&cluster, "first"));
+    setup.create_namespaces();
     let second = serve(&cluster, "second");
     second.wait_until_ready();
-    world.apply_text(LOST).ok();
+    setup.apply_text(LOST).ok();
     eventually("the finding is in the report", || {
-        result(&world, REPORTS, "shop", "lost")
+        result(&setup, REPORTS, "shop", "lost")
     });
     let writing = |attache: &Attache| writes(attache, "openreports.io") == Some(1);
-    let both = || [&world.attache, &second].map(writing);
+    let both = || [&setup.attache, &second].map(writing);
     eventually("the second knows that it does not write", || {
         (writes(&second, "openreports.io").is_some() && both() != [true, true])
             .then_some(())
             .ok_or_else(|| second.log())
     });
     assert_ne!(both(), [false, false], "one writes");
-    let holder = if both()[0] { &world.attache } else { &second };
-    let other = if both()[0] { &second } else { &world.attache };
-    let before = report(&world, REPORTS, "shop").unwrap();
+    let holder = if both()[0] { &setup.attache } else { &second };
+    let other = if both()[0] { &second } else { &setup.attache };
+    let before = report(&setup, REPORTS, "shop").unwrap();
 
     let killed = Instant::now();
     holder.kill();
     // A change while nobody writes.
-    world
+    setup
         .apply_text(&LOST.replace("name: lost", "name: later"))
         .ok();
     eventually("the other writes what has changed since", || {
-        result(&world, REPORTS, "shop", "later")
+        result(&setup, REPORTS, "shop", "later")
     });
     // Not before the Lease of the holder had expired.
     assert!(
@@ -385,7 +385,7 @@ fn when_the_holder_is_killed_another_replica_writes() {
             .find(|one| one["resources"][0]["name"] == "lost");
         found.unwrap().clone()
     };
-    let after = report(&world, REPORTS, "shop").unwrap();
+    let after = report(&setup, REPORTS, "shop").unwrap();
     assert_eq!(lost(&before), lost(&after), "nothing of it is lost");
     // One write for the one change.
     let applied = "attache_report_writes_total{operation=\"apply\",result=\"done\"} ";
@@ -428,23 +428,23 @@ fn reports_move_to_openreports_when_it_is_served() {
     let text = fs::read_to_string(&account).unwrap();
     let text = text.replace("context: {", "context: {namespace: attache-system, ");
     fs::write(&account, text).unwrap();
-    let world = World::beside(&cluster, "moving", |_| {
+    let setup = TestSetup::beside(&cluster, "moving", |_| {
         let more = ["--reports=all", "--reports-owner=attache-reports"];
         Attache::with(&cluster, "moving", &account, &more)
     });
-    world.create_namespaces();
-    world.apply("edge.yaml").ok();
-    world.apply("cart-route.yaml").ok();
-    world.apply_text(OVERRIDDEN).ok();
+    setup.create_namespaces();
+    setup.apply("edge.yaml").ok();
+    setup.apply("cart-route.yaml").ok();
+    setup.apply_text(OVERRIDDEN).ok();
     let found = eventually("the finding is in a PolicyReport", || {
-        result(&world, POLICY_REPORTS, "shop", "in-vain")
+        result(&setup, POLICY_REPORTS, "shop", "in-vain")
     });
     // With =all, it names the policy of another namespace.
     assert!(
         found["message"].as_str().unwrap().contains("secret-limits"),
         "{found}"
     );
-    let full = report(&world, POLICY_REPORTS, "shop").unwrap();
+    let full = report(&setup, POLICY_REPORTS, "shop").unwrap();
     let owner = &full["metadata"]["ownerReferences"][0];
     assert_eq!(owner["kind"], "ClusterRole");
     assert_eq!(owner["name"], "attache-reports");
@@ -453,10 +453,10 @@ fn reports_move_to_openreports_when_it_is_served() {
         return;
     }
     eventually("the finding is in a Report", || {
-        result(&world, REPORTS, "shop", "in-vain")
+        result(&setup, REPORTS, "shop", "in-vain")
     });
     eventually("the PolicyReport is gone", || {
-        match report(&world, POLICY_REPORTS, "shop") {
+        match report(&setup, POLICY_REPORTS, "shop") {
             None => Ok(()),
             Some(report) => Err(report.to_string()),
         }

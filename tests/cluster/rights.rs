@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::harness::manifests::{collect_policies, service_account, switched_on};
-use crate::harness::{Attache, Cluster, Kubectl, World, eventually, soon};
+use crate::harness::{Attache, Cluster, Kubectl, TestSetup, eventually, soon};
 
 const BASE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/base");
 const WEBHOOKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/webhook-rights");
@@ -276,21 +276,21 @@ fn the_rights_of_the_manifests_are_enough() {
     let Some(cluster) = installed("enough") else {
         return;
     };
-    let world = World::beside(&cluster, "enough", |_| {
+    let setup = TestSetup::beside(&cluster, "enough", |_| {
         Attache::with(&cluster, "enough", &cluster.kubeconfig_of("attache"), &[])
     })
     .registered();
-    world.apply("edge.yaml").ok();
+    setup.apply("edge.yaml").ok();
     // The policies that act on a route, which needs Gateways, routes, Namespaces and policies.
-    world.warns_at_last(
+    setup.warns_at_last(
         "cart-route.yaml",
         "affected-by: RetryPolicy.policies.example.com infra/edge-retries sets retries=3",
     );
     // A refusal that needs a live read.
-    let output = world.apply("bad-section.yaml");
+    let output = setup.apply("bad-section.yaml");
     assert!(output.err.contains("section-unknown"), "{output}");
     // Disclosure to alice, which needs an access review.
-    let (_, metrics) = world.attache.get("/metrics").expect("metrics");
+    let (_, metrics) = setup.attache.get("/metrics").expect("metrics");
     let counted = |name: &str| {
         let mut counts = metrics.lines().filter_map(|line| line.strip_prefix(name));
         counts.any(|count| count.trim() != "0")
@@ -310,7 +310,7 @@ fn the_rights_of_the_manifests_are_enough() {
         assert!(!counted(failed), "{metrics}");
     }
     // attache may read every kind that the manifests name. Kinds of other tests are not in the manifests.
-    let (code, checks) = world.attache.get("/readyz?verbose").expect("checks");
+    let (code, checks) = setup.attache.get("/readyz?verbose").expect("checks");
     assert_eq!(code, 200);
     let forbidden: Vec<&str> = checks
         .lines()
@@ -330,15 +330,15 @@ fn the_rights_of_the_manifests_are_enough() {
             "{kind}: {checks}"
         );
     }
-    withdrawn(&world, &cluster);
+    withdrawn(&setup, &cluster);
 }
 
 /// The right to read policies is removed and restored while attache runs: attache reports it, stays ready and keeps its
 /// data.
-fn withdrawn(world: &World, cluster: &Cluster) {
+fn withdrawn(setup: &TestSetup, cluster: &Cluster) {
     const RETRIES: &str = "cache:RetryPolicy.policies.example.com";
     let known = || {
-        let (_, metrics) = world.attache.get("/metrics").expect("metrics");
+        let (_, metrics) = setup.attache.get("/metrics").expect("metrics");
         let series = "attache_cache_objects{kind=\"RetryPolicy.policies.example.com\"} ";
         let mut values = metrics.lines().filter_map(|line| line.strip_prefix(series));
         values.next().map(str::to_owned)
@@ -350,7 +350,7 @@ fn withdrawn(world: &World, cluster: &Cluster) {
         .run(["delete", "clusterrolebinding", "attache-policies"])
         .ok();
     let log_has = |what: &str| {
-        let (code, checks) = world.attache.get("/readyz?verbose")?;
+        let (code, checks) = setup.attache.get("/readyz?verbose")?;
         assert_eq!(code, 200, "{checks}");
         let mut lines = checks.lines();
         let is_said = lines.any(|line| line.contains(RETRIES) && line.contains(what));

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use self::controller::{CONTROLLER, Controller};
 use crate::harness::manifests::{collect_policies, service_account};
-use crate::harness::{Attache, Cluster, World, eventually};
+use crate::harness::{Attache, Cluster, TestSetup, eventually};
 
 const MANIFESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests");
 /// The manifests of the rights that attache needs, and nothing else.
@@ -61,12 +61,12 @@ fn attache(cluster: &Cluster, name: &str) -> Attache {
     Attache::with(cluster, name, &kubeconfig, &["--write-status", lease])
 }
 
-fn world<'a>(cluster: &'a Cluster, name: &str) -> World<'a> {
-    let world = World::beside(cluster, name, |_| attache(cluster, name));
-    world.create_namespaces();
-    world.apply("class.yaml").ok();
-    world.attache.wait_until_ready();
-    world
+fn setup<'a>(cluster: &'a Cluster, name: &str) -> TestSetup<'a> {
+    let setup = TestSetup::beside(cluster, name, |_| attache(cluster, name));
+    setup.create_namespaces();
+    setup.apply("class.yaml").ok();
+    setup.attache.wait_until_ready();
+    setup
 }
 
 /// The metrics about writes, by their labels.
@@ -87,9 +87,9 @@ fn leads(attache: &Attache) -> bool {
 }
 
 /// An object as JSON.
-fn get(world: &World<'_>, what: &str, namespace: &str) -> Value {
-    let namespace = world.namespace(namespace);
-    let output = world.kubectl([
+fn get(setup: &TestSetup<'_>, what: &str, namespace: &str) -> Value {
+    let namespace = setup.namespace(namespace);
+    let output = setup.kubectl([
         "get",
         what,
         "-n",
@@ -122,9 +122,9 @@ fn conditions_by(route: &Value, writer: &str) -> Vec<(String, i64, String)> {
 }
 
 /// Waits until attache has these conditions on the route `cart`.
-fn cart_has(world: &World<'_>, expected: &[(&str, i64, &str)]) -> Value {
+fn cart_has(setup: &TestSetup<'_>, expected: &[(&str, i64, &str)]) -> Value {
     eventually(&format!("cart has {expected:?}"), || {
-        let route = get(world, "httproute/cart", "shop");
+        let route = get(setup, "httproute/cart", "shop");
         let found = conditions_by(&route, ATTACHE);
         let found: Vec<(&str, i64, &str)> = found
             .iter()
@@ -154,18 +154,18 @@ fn attache_and_the_controller_keep_to_their_own_entries() {
     let Some(cluster) = cluster("status-beside") else {
         return;
     };
-    let world = world(&cluster, "status-beside");
+    let setup = setup(&cluster, "status-beside");
     let controller = Controller::start(&cluster.kubeconfig());
-    world.apply("edge.yaml").ok();
-    world.apply("cart-route.yaml").ok();
+    setup.apply("edge.yaml").ok();
+    setup.apply("cart-route.yaml").ok();
 
     // The policy on the Gateway acts on the route, and the Gateway says so too.
-    let route = cart_has(&world, &[(AFFECTED, 1, INHERITED)]);
+    let route = cart_has(&setup, &[(AFFECTED, 1, INHERITED)]);
     assert_eq!(conditions_by(&route, CONTROLLER).len(), 2, "{route}");
     let gateway = eventually(
         "the Gateway has its conditions and those of attache",
         || {
-            let gateway = get(&world, "gateway/edge", "infra");
+            let gateway = get(&setup, "gateway/edge", "infra");
             let text = gateway["status"]["conditions"].to_string();
             let both = text.contains(AFFECTED) && text.contains("\"Accepted\"");
             if both { Ok(gateway) } else { Err(text) }
@@ -178,13 +178,13 @@ fn attache_and_the_controller_keep_to_their_own_entries() {
     );
 
     // While the policies that act stay the same, nothing is written: not after a new value, not after the controller writes.
-    let before = writes(&world.attache);
-    world
-        .apply_text(&world.read("edge.yaml").replace("retries: 3", "retries: 4"))
+    let before = writes(&setup.attache);
+    setup
+        .apply_text(&setup.read("edge.yaml").replace("retries: 3", "retries: 4"))
         .ok();
     controller.touch();
     eventually("the controller has written again", || {
-        let route = get(&world, "httproute/cart", "shop");
+        let route = get(&setup, "httproute/cart", "shop");
         let text = route["status"].to_string();
         if text.contains("touched") {
             Ok(())
@@ -193,45 +193,45 @@ fn attache_and_the_controller_keep_to_their_own_entries() {
         }
     });
     sleep(PASSES);
-    let route = cart_has(&world, &[(AFFECTED, 1, INHERITED)]);
-    assert_eq!(writes(&world.attache), before, "{route}");
+    let route = cart_has(&setup, &[(AFFECTED, 1, INHERITED)]);
+    assert_eq!(writes(&setup.attache), before, "{route}");
     let version = route["metadata"]["resourceVersion"].clone();
     sleep(PASSES);
-    let route = get(&world, "httproute/cart", "shop");
+    let route = get(&setup, "httproute/cart", "shop");
     assert_eq!(
         route["metadata"]["resourceVersion"], version,
         "somebody writes again and again: {route}"
     );
 
     // A new generation of the route is noted when the controller has seen it.
-    let text = world.read("cart-route.yaml");
-    world
+    let text = setup.read("cart-route.yaml");
+    setup
         .apply_text(&text.replace("port: 8080", "port: 8081"))
         .ok();
-    cart_has(&world, &[(AFFECTED, 2, INHERITED)]);
+    cart_has(&setup, &[(AFFECTED, 2, INHERITED)]);
 
     // A policy of its own namespace is named, and takes the place of the other one. The last one takes the entry with it.
-    world.apply_text(OWN).ok();
-    cart_has(&world, &[(AFFECTED, 2, REPLACED)]);
-    let (infra, shop) = (world.namespace("infra"), world.namespace("shop"));
-    world
+    setup.apply_text(OWN).ok();
+    cart_has(&setup, &[(AFFECTED, 2, REPLACED)]);
+    let (infra, shop) = (setup.namespace("infra"), setup.namespace("shop"));
+    setup
         .kubectl(["delete", "retrypolicy/cart-retries", "-n", &shop])
         .ok();
-    world
+    setup
         .kubectl(["delete", "retrypolicy/edge-retries", "-n", &infra])
         .ok();
-    let route = cart_has(&world, &[]);
+    let route = cart_has(&setup, &[]);
     assert_eq!(conditions_by(&route, CONTROLLER).len(), 2, "{route}");
     eventually(
         "the Gateway has the conditions of its controller alone",
         || {
-            let gateway = get(&world, "gateway/edge", "infra");
+            let gateway = get(&setup, "gateway/edge", "infra");
             let text = gateway["status"]["conditions"].to_string();
             let gone = !text.contains(AFFECTED) && text.contains("\"Accepted\"");
             if gone { Ok(()) } else { Err(text) }
         },
     );
-    assert_eq!(writes(&world.attache).get("result=\"failed\""), Some(&0));
+    assert_eq!(writes(&setup.attache).get("result=\"failed\""), Some(&0));
 }
 
 /// The conditions of other objects have an owner each.
@@ -240,9 +240,9 @@ fn a_namespace_says_which_policies_act_on_it() {
     let Some(cluster) = cluster("status-namespace") else {
         return;
     };
-    let world = world(&cluster, "status-namespace");
-    let shop = world.namespace("shop");
-    says_which_policies_act_on_it(&world, "Namespace", &shop);
+    let setup = setup(&cluster, "status-namespace");
+    let shop = setup.namespace("shop");
+    says_which_policies_act_on_it(&setup, "Namespace", &shop);
 }
 
 #[test]
@@ -250,8 +250,8 @@ fn a_service_says_which_policies_act_on_it() {
     let Some(cluster) = cluster("status-service") else {
         return;
     };
-    let world = world(&cluster, "status-service");
-    world
+    let setup = setup(&cluster, "status-service");
+    setup
         .apply_text(
             "
 apiVersion: v1
@@ -262,16 +262,16 @@ spec:
 ",
         )
         .ok();
-    says_which_policies_act_on_it(&world, "Service", "cart");
+    says_which_policies_act_on_it(&setup, "Service", "cart");
 }
 
 /// An object of the core group behind or around the route `cart`, with a policy and then without.
-fn says_which_policies_act_on_it(world: &World<'_>, kind: &str, name: &str) {
-    let (gateway, _) = split(&world.read("edge.yaml"));
-    world.apply_text(&gateway).ok();
-    world.apply("cart-route.yaml").ok();
-    let shop = world.namespace("shop");
-    world
+fn says_which_policies_act_on_it(setup: &TestSetup<'_>, kind: &str, name: &str) {
+    let (gateway, _) = split(&setup.read("edge.yaml"));
+    setup.apply_text(&gateway).ok();
+    setup.apply("cart-route.yaml").ok();
+    let shop = setup.namespace("shop");
+    setup
         .apply_text(&format!(
             "
 apiVersion: policies.example.com/v1
@@ -293,7 +293,7 @@ spec:
         "jsonpath={.status.conditions[*].message}",
     ];
     eventually("it says so", || {
-        let output = world.kubectl(read);
+        let output = setup.kubectl(read);
         let is_so = output.out == "Affected by shop/shop-retries";
         if is_so {
             Ok(())
@@ -303,13 +303,13 @@ spec:
     });
     // Without its controller, the route says nothing.
     assert_eq!(
-        conditions_by(&get(world, "httproute/cart", "shop"), ATTACHE),
+        conditions_by(&get(setup, "httproute/cart", "shop"), ATTACHE),
         []
     );
     let delete = ["delete", "retrypolicy/shop-retries", "-n", &shop];
-    world.kubectl(delete).ok();
+    setup.kubectl(delete).ok();
     eventually("it no longer says so", || {
-        let output = world.kubectl(read);
+        let output = setup.kubectl(read);
         if output.out.is_empty() {
             Ok(())
         } else {
@@ -329,18 +329,18 @@ fn a_thousand_routes_are_written_once_and_a_restart_writes_none_again() {
     let Some(cluster) = cluster("status-burst") else {
         return;
     };
-    let mut world = world(&cluster, "status-burst");
+    let mut setup = setup(&cluster, "status-burst");
     let _controller = Controller::start(&cluster.kubeconfig());
-    let (gateway, policy) = split(&world.read("edge.yaml"));
-    world.apply_text(&gateway).ok();
-    world.write("routes.yaml", &routes(&world));
-    world.kubectl(["create", "-f", "routes.yaml"]).ok();
-    let shop = world.namespace("shop");
-    let by = |world: &World<'_>, writer: &str| {
+    let (gateway, policy) = split(&setup.read("edge.yaml"));
+    setup.apply_text(&gateway).ok();
+    setup.write("routes.yaml", &routes(&setup));
+    setup.kubectl(["create", "-f", "routes.yaml"]).ok();
+    let shop = setup.namespace("shop");
+    let by = |setup: &TestSetup<'_>, writer: &str| {
         let path = format!(
             "jsonpath={{.items[*].status.parents[?(@.controllerName==\"{writer}\")].controllerName}}"
         );
-        let output = world.kubectl(["get", "httproutes", "-n", &shop, "-o", &path]);
+        let output = setup.kubectl(["get", "httproutes", "-n", &shop, "-o", &path]);
         output.ok().out.split_whitespace().count()
     };
     let all = |count: usize, number: usize| {
@@ -351,23 +351,23 @@ fn a_thousand_routes_are_written_once_and_a_restart_writes_none_again() {
         }
     };
     eventually_long("the controller has written all", || {
-        all(by(&world, CONTROLLER), ROUTES)
+        all(by(&setup, CONTROLLER), ROUTES)
     });
     sleep(PASSES);
-    assert_eq!(by(&world, ATTACHE), 0);
+    assert_eq!(by(&setup, ATTACHE), 0);
 
     // One policy on the Gateway acts on all of them.
     let started = Instant::now();
-    world.apply_text(&policy).ok();
+    setup.apply_text(&policy).ok();
     eventually_long("attache has written all", || {
-        all(by(&world, ATTACHE), ROUTES)
+        all(by(&setup, ATTACHE), ROUTES)
     });
     let took = started.elapsed();
     assert!(
         took >= Duration::from_secs(15),
         "more than the limit of the client: {took:?}"
     );
-    let written = writes(&world.attache);
+    let written = writes(&setup.attache);
     assert_eq!(written.get("result=\"failed\""), Some(&0), "{written:?}");
     // The routes and the Gateway, once each.
     assert_eq!(
@@ -377,41 +377,41 @@ fn a_thousand_routes_are_written_once_and_a_restart_writes_none_again() {
     );
 
     // Another process finds what is written, and writes nothing.
-    let versions = |world: &World<'_>| {
+    let versions = |setup: &TestSetup<'_>| {
         let path = "jsonpath={.items[*].metadata.resourceVersion}";
-        world
+        setup
             .kubectl(["get", "httproutes", "-n", &shop, "-o", path])
             .ok()
             .out
     };
-    let before = versions(&world);
-    world.attache.terminate();
-    world.attache = attache(&cluster, "status-burst-again");
-    world.attache.wait_until_ready();
+    let before = versions(&setup);
+    setup.attache.terminate();
+    setup.attache = attache(&cluster, "status-burst-again");
+    setup.attache.wait_until_ready();
     eventually_long("it may write", || {
-        if leads(&world.attache) {
+        if leads(&setup.attache) {
             Ok(())
         } else {
             Err("not yet".to_owned())
         }
     });
     sleep(PASSES);
-    assert_eq!(versions(&world), before);
-    let written = writes(&world.attache);
+    assert_eq!(versions(&setup), before);
+    let written = writes(&setup.attache);
     assert!(written.values().all(|count| *count == 0), "{written:?}");
 
     // Without the policy they all go.
-    let infra = world.namespace("infra");
-    world
+    let infra = setup.namespace("infra");
+    setup
         .kubectl(["delete", "retrypolicy/edge-retries", "-n", &infra])
         .ok();
-    eventually_long("attache has removed all", || all(by(&world, ATTACHE), 0));
-    assert_eq!(by(&world, CONTROLLER), ROUTES);
+    eventually_long("attache has removed all", || all(by(&setup, ATTACHE), 0));
+    assert_eq!(by(&setup, CONTROLLER), ROUTES);
 }
 
 /// A thousand routes on the Gateway `edge`.
-fn routes(world: &World<'_>) -> String {
-    let route = world.read("cart-route.yaml");
+fn routes(setup: &TestSetup<'_>) -> String {
+    let route = setup.read("cart-route.yaml");
     let mut text = String::new();
     for number in 0..ROUTES {
         let one = route.replace(
@@ -429,13 +429,13 @@ fn one_of_two_replicas_writes_and_the_other_takes_over() {
     let Some(cluster) = cluster("status-lease") else {
         return;
     };
-    let mut world = world(&cluster, "status-lease");
+    let mut setup = setup(&cluster, "status-lease");
     let _controller = Controller::start(&cluster.kubeconfig());
     let other = attache(&cluster, "status-lease-other");
     other.wait_until_ready();
     let one = || {
         eventually_long("one of them leads", || {
-            match (leads(&world.attache), leads(&other)) {
+            match (leads(&setup.attache), leads(&other)) {
                 (true, false) => Ok(true),
                 (false, true) => Ok(false),
                 both => Err(format!("{both:?}")),
@@ -443,25 +443,25 @@ fn one_of_two_replicas_writes_and_the_other_takes_over() {
         })
     };
     let first = one();
-    world.apply("edge.yaml").ok();
-    world.apply("cart-route.yaml").ok();
-    cart_has(&world, &[(AFFECTED, 1, INHERITED)]);
+    setup.apply("edge.yaml").ok();
+    setup.apply("cart-route.yaml").ok();
+    cart_has(&setup, &[(AFFECTED, 1, INHERITED)]);
     let (leader, idle) = if first {
-        (&world.attache, &other)
+        (&setup.attache, &other)
     } else {
-        (&other, &world.attache)
+        (&other, &setup.attache)
     };
     assert!(writes(leader).get("result=\"written\"") > Some(&0));
     assert!(writes(idle).values().all(|count| *count == 0), "two write");
 
     // The leader ends without a word, and the other one goes on.
     let rest = if first {
-        let gone = std::mem::replace(&mut world.attache, other);
+        let gone = std::mem::replace(&mut setup.attache, other);
         drop(gone);
-        &world.attache
+        &setup.attache
     } else {
         drop(other);
-        &world.attache
+        &setup.attache
     };
     eventually_long("the other one leads", || {
         if leads(rest) {
@@ -470,8 +470,8 @@ fn one_of_two_replicas_writes_and_the_other_takes_over() {
             Err("not yet".to_owned())
         }
     });
-    world.apply_text(OWN).ok();
-    cart_has(&world, &[(AFFECTED, 1, REPLACED)]);
+    setup.apply_text(OWN).ok();
+    cart_has(&setup, &[(AFFECTED, 1, REPLACED)]);
 }
 
 /// Like `eventually`, for what takes longer: a Lease that runs out, writes at the limit of the

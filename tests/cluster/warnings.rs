@@ -1,30 +1,30 @@
 //! Users who apply a route see which policies act on it.
 
-use crate::harness::{World, fixture};
+use crate::harness::{TestSetup, fixture};
 
 const EDGE_RETRIES: &str = "Warning: affected-by: RetryPolicy.policies.example.com \
     infra/edge-retries sets retries=3 (Gateway infra/edge)\n";
 
-/// A world in which attache has seen the Gateway and its policy.
-fn with_edge(name: &str) -> Option<World<'static>> {
-    let world = World::start(name)?;
-    world.apply("edge.yaml").ok();
-    world.warns_at_last("cart-route.yaml", EDGE_RETRIES);
-    Some(world)
+/// A setup in which attache has seen the Gateway and its policy.
+fn with_edge(name: &str) -> Option<TestSetup<'static>> {
+    let setup = TestSetup::start(name)?;
+    setup.apply("edge.yaml").ok();
+    setup.warns_at_last("cart-route.yaml", EDGE_RETRIES);
+    Some(setup)
 }
 
 #[test]
 fn apply_warns_which_policies_act() {
-    let Some(world) = with_edge("apply") else {
+    let Some(setup) = with_edge("apply") else {
         return;
     };
-    world
+    setup
         .apply("cart-route.yaml")
         .ok()
         .warns(EDGE_RETRIES)
         .prints("httproute.gateway.networking.k8s.io/cart created\n");
     let changed = fixture("cart-route.yaml").replace("cart.example.com", "basket.example.com");
-    world
+    setup
         .apply_text(&changed)
         .ok()
         .warns(EDGE_RETRIES)
@@ -33,11 +33,11 @@ fn apply_warns_which_policies_act() {
 
 #[test]
 fn a_second_apply_of_the_same_file_is_silent() {
-    let Some(world) = with_edge("again") else {
+    let Some(setup) = with_edge("again") else {
         return;
     };
-    world.apply("cart-route.yaml").ok();
-    world
+    setup.apply("cart-route.yaml").ok();
+    setup
         .apply("cart-route.yaml")
         .ok()
         .silent_about("Warning")
@@ -48,10 +48,10 @@ fn a_second_apply_of_the_same_file_is_silent() {
 
 #[test]
 fn a_server_dry_run_warns_the_same() {
-    let Some(world) = with_edge("dry-run") else {
+    let Some(setup) = with_edge("dry-run") else {
         return;
     };
-    world
+    setup
         .kubectl(["apply", "--dry-run=server", "-f", "cart-route.yaml"])
         .ok()
         .warns(EDGE_RETRIES)
@@ -60,10 +60,10 @@ fn a_server_dry_run_warns_the_same() {
 
 #[test]
 fn diff_warns_the_same() {
-    let Some(world) = with_edge("diff") else {
+    let Some(setup) = with_edge("diff") else {
         return;
     };
-    let output = world
+    let output = setup
         .kubectl(["diff", "-f", "cart-route.yaml"])
         .warns(EDGE_RETRIES)
         .prints("+kind: HTTPRoute");

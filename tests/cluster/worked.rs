@@ -1,30 +1,30 @@
 //! Worked examples from the proposals, as users of `kubectl` see them.
 
-use crate::harness::{World, eventually};
+use crate::harness::{TestSetup, eventually};
 
 const COLOR: &str = "ColorPolicy.policies.controller.io";
 
 #[test]
 fn a_policy_by_name_says_what_it_reaches_and_the_route_says_by_whom() {
-    let Some(world) = World::start("by-name") else {
+    let Some(setup) = TestSetup::start("by-name") else {
         return;
     };
-    world.apply("example-2.yaml").ok();
+    setup.apply("example-2.yaml").ok();
     let policy = color(
         "my-color-policy",
         "gateway.networking.k8s.io",
         "color: blue",
     );
-    world.warns_at_last_text(
+    setup.warns_at_last_text(
         &policy,
         "Warning: affects: 2 Services: infra/b1, infra/b2\n",
     );
-    world.apply_text(&policy).ok();
+    setup.apply_text(&policy).ok();
     let sets = format!(
         "Warning: affected-by: {COLOR} infra/my-color-policy sets color=blue (Gateway infra/g2)\n"
     );
-    world.warns_at_last_text(&route("r5"), &sets);
-    world
+    setup.warns_at_last_text(&route("r5"), &sets);
+    setup
         .apply_text(&color(
             "versioned",
             "gateway.networking.k8s.io/v1",
@@ -39,24 +39,24 @@ fn a_policy_by_name_says_what_it_reaches_and_the_route_says_by_whom() {
 
 #[test]
 fn example_2_of_gep_713() {
-    let Some(world) = World::start("example-2") else {
+    let Some(setup) = TestSetup::start("example-2") else {
         return;
     };
-    world.apply("example-2.yaml").ok();
-    world.apply("example-2-policies.yaml").ok();
+    setup.apply("example-2.yaml").ok();
+    setup.apply("example-2-policies.yaml").ok();
     let beaten = format!(
         "Warning: overridden: it has no effect on HTTPRoute infra/r4: overridden by {COLOR} infra/p3, which sets color=yellow (Gateway infra/g2)\n"
     );
-    world.warns_at_last("example-2-p4.yaml", &beaten);
-    world.apply("example-2-p4.yaml").ok().warns(&beaten);
+    setup.warns_at_last("example-2-p4.yaml", &beaten);
+    setup.apply("example-2-p4.yaml").ok().warns(&beaten);
     // p4 comes into force where p3 is deleted; one of the 2 Services is left without a policy.
     says_of_deletion(
-        &world,
+        &setup,
         "colorpolicy/p3",
         &format!("Warning: effective-change: {COLOR} on 2 Services: infra/b1, infra/b2\n"),
     );
     says_of_deletion(
-        &world,
+        &setup,
         "colorpolicy/p1",
         &format!(
             "Warning: effective-change: {COLOR} on Service infra/b1, 1 of 3 paths: color=red -> \
@@ -67,10 +67,10 @@ fn example_2_of_gep_713() {
 
 #[test]
 fn a_section_policy_affects_only_its_routes() {
-    let Some(world) = World::start("section") else {
+    let Some(setup) = TestSetup::start("section") else {
         return;
     };
-    world.apply_text(TWO_LISTENERS).ok();
+    setup.apply_text(TWO_LISTENERS).ok();
     let through = |section: &str| {
         format!(
             "
@@ -83,8 +83,8 @@ spec: {{parentRefs: [{{name: two, sectionName: {section}}}], rules: [{{}}]}}
     };
     let sets = "Warning: affected-by: RetryPolicy.policies.example.com infra/on-https sets retries=3 \
                 (Gateway infra/two listener https)\n";
-    world.warns_at_last_text(&through("https"), sets);
-    world
+    setup.warns_at_last_text(&through("https"), sets);
+    setup
         .apply_text(&through("http"))
         .ok()
         .silent_about("affected-by");
@@ -92,10 +92,10 @@ spec: {{parentRefs: [{{name: two, sectionName: {section}}}], rules: [{{}}]}}
 
 #[test]
 fn deleting_a_namespace_policy_names_its_three_routes() {
-    let Some(world) = World::start("baker") else {
+    let Some(setup) = TestSetup::start("baker") else {
         return;
     };
-    world.apply("baker.yaml").ok();
+    setup.apply("baker.yaml").ok();
     let policy = format!(
         "
 apiVersion: policies.example.com/v1
@@ -103,19 +103,19 @@ kind: RetryPolicy
 metadata: {{namespace: shop, name: patience}}
 spec: {{targetRef: {{group: '', kind: Namespace, name: {}}}, retries: 2}}
 ",
-        world.namespace("shop")
+        setup.namespace("shop")
     );
     let three = "3 HTTPRoutes: shop/bread, shop/cake, shop/pie";
-    world.warns_at_last_text(&policy, &format!("Warning: affects: {three}\n"));
-    world.apply_text(&policy).ok();
+    setup.warns_at_last_text(&policy, &format!("Warning: affects: {three}\n"));
+    setup.apply_text(&policy).ok();
     let sets = "Warning: affected-by: RetryPolicy.policies.example.com shop/patience sets retries=2 \
                 (Namespace shop)\n";
-    world.warns_at_last_text(BUN, sets);
+    setup.warns_at_last_text(BUN, sets);
     let change = format!(
         "Warning: effective-change: RetryPolicy.policies.example.com on {three}: retries=2 -> none \
          (nothing takes its place)\n"
     );
-    let shop = world.namespace("shop");
+    let shop = setup.namespace("shop");
     let args = [
         "delete",
         "--dry-run=server",
@@ -123,14 +123,14 @@ spec: {{targetRef: {{group: '', kind: Namespace, name: {}}}, retries: 2}}
         &shop,
         "retrypolicy/patience",
     ];
-    eventually(&change, || world.kubectl(args).has_warned(&change));
+    eventually(&change, || setup.kubectl(args).has_warned(&change));
 }
 
 /// The first warning that a user sees who deletes an object in `infra`.
-fn says_of_deletion(world: &World<'_>, name: &str, warning: &str) {
-    let infra = world.namespace("infra");
+fn says_of_deletion(setup: &TestSetup<'_>, name: &str, warning: &str) {
+    let infra = setup.namespace("infra");
     let args = ["delete", "--dry-run=server", "-n", &infra, name];
-    eventually(warning, || world.kubectl(args).has_warned(warning));
+    eventually(warning, || setup.kubectl(args).has_warned(warning));
 }
 
 fn color(name: &str, group: &str, spec: &str) -> String {

@@ -266,13 +266,13 @@ fn describe_and_warnings_name_the_same_policies() {
                 continue;
             }
             let policies = output["policies"].as_array().unwrap();
-            let acts = policies.iter().filter(|standing| {
+            let acts = policies.iter().filter(|policy| {
                 matches!(
-                    standing["state"].as_str().unwrap(),
+                    policy["state"].as_str().unwrap(),
                     "Enforced" | "PartiallyEnforced"
                 )
             });
-            let mut acts: Vec<String> = acts.map(|standing| named(&standing["policy"])).collect();
+            let mut acts: Vec<String> = acts.map(|policy| named(&policy["policy"])).collect();
             acts.sort();
             acts.dedup();
             let mut wanted = acting.clone();

@@ -3,14 +3,14 @@
 
 mod hostile;
 mod properties;
-mod world;
+mod states;
 
 use attache::answer::explanation::{Explanation, at_gateways};
 use attache::answer::{json, schema};
 use attache::engine::routing::{Matching, Request};
 use serde_json::Value;
 
-use world::{CASES, loaded};
+use states::{CASES, loaded};
 
 #[test]
 fn sessions_of_explain() {

@@ -141,7 +141,7 @@ fn kinds_names_and_namespaces_are_completed() {
         ["gateway/partner", "gateway/public"]
     );
     assert_eq!(at("describe @ -o y"), ["yaml"]);
-    // Options that stand before their values, and what is attached to them.
+    // Options that precede their values, and what is attached to them.
     assert_eq!(
         at("describe -l a=b --request-timeout=5s @ -nshop httproute ca"),
         ["cart", "catalog"]

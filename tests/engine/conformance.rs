@@ -7,7 +7,7 @@
 
 mod asked;
 mod requests;
-mod world;
+mod test_state;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use asked::{Answer, ask};
-use world::World;
+use test_state::TestState;
 
 #[test]
 fn the_suite_agrees() {
@@ -35,14 +35,14 @@ fn the_suite_agrees() {
             *not_asked.entry("mesh tests".to_owned()).or_default() += 1;
             continue;
         }
-        let world = World::of(&folder, test);
+        let state = TestState::of(&folder, test);
         for (i, call) in calls.into_iter().flatten().enumerate() {
             if call["func"] == "changes" {
                 // From here on the state is one that the test itself changed.
                 *not_asked.entry("after a change".to_owned()).or_default() += 1;
                 break;
             }
-            match ask(&world, call) {
+            match ask(&state, call) {
                 Answer::Agrees(n) => {
                     agreed += n;
                     asked += n;

@@ -3,6 +3,7 @@
 mod answers;
 mod bounds;
 mod disclosure;
+mod events;
 mod graphs;
 mod hostile;
 mod laws;
@@ -13,4 +14,3 @@ mod reviews;
 mod states;
 mod supposed;
 mod text;
-mod world;

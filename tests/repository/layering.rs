@@ -1,7 +1,7 @@
 //! Checks which module may import which, and what the engine may use. Reads the source as text.
 //!
 //! The rule in one line: `main -> cli -> serve -> { cache, http } -> metrics -> engine`, and the engine is pure. The
-//! engine is a package of its own, `attache-engine`, whose folders stand in [`FOLDERS`]. A new module of the package
+//! engine is a package of its own, `attache-engine`, whose folders are listed in [`FOLDERS`]. A new module of the package
 //! `attache` needs a line in [`LAYERS`].
 
 mod checker;

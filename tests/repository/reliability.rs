@@ -91,7 +91,7 @@ fn missing(cell: &str) -> Vec<String> {
                 }
                 *tests += 1;
             }
-            None => wrong.push(format!("{name} stands before any file")),
+            None => wrong.push(format!("{name} precedes any file")),
         }
     }
     ends(&file, &mut wrong);
@@ -129,7 +129,7 @@ fn faults(page: &str) -> Vec<String> {
     for number in 1..=CASES {
         match rows.remove(&number) {
             Some(1) => {}
-            Some(n) => faults.push(format!("{number} stands in {n} rows")),
+            Some(n) => faults.push(format!("{number} is in {n} rows")),
             None => faults.push(format!("{number} is missing")),
         }
     }
@@ -162,7 +162,7 @@ fn faults_of_a_table_are_found() {
     let this_file = "`tests/repository/reliability.rs`";
     for (held, fault) in [
         ("", "[7]: no file is named"),
-        ("`name`", "[7]: name stands before any file"),
+        ("`name`", "[7]: name precedes any file"),
         (
             this_file,
             "[7]: no test of tests/repository/reliability.rs is named",
@@ -192,15 +192,12 @@ fn faults_of_a_table_are_found() {
         );
     }
     let good = &format!("{this_file} `faults_of_a_table_are_found`");
-    assert_eq!(
-        faults(&page(&[(7, good), (7, good)])),
-        ["7 stands in 2 rows"]
-    );
+    assert_eq!(faults(&page(&[(7, good), (7, good)])), ["7 is in 2 rows"]);
     assert_eq!(faults(&page(&[(86, good)])), ["there is no case 86"]);
     let without = page(&[])
         .replace("| 85 |", "| 1, 85 |")
         .replace("| 3 |", "| x |");
-    assert_eq!(faults(&without), ["1 stands in 2 rows", "3 is missing"]);
+    assert_eq!(faults(&without), ["1 is in 2 rows", "3 is missing"]);
     let short = page(&[]).replace("| 9 | a | b |", "| 9 | a |");
     assert!(faults(&short)[0].starts_with("3 cells instead of 4: "));
     let reason = "no test: nobody can take the sun away here; it was looked at instead";

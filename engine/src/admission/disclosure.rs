@@ -11,7 +11,7 @@ use crate::admission::verdict::Verdict;
 use crate::kinds::profile::file::Match;
 use crate::model::ids::{GroupKind, ObjectKey};
 
-/// How much a user may learn about a policy.
+/// The part of a policy that a user may learn about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Disclosed {

@@ -116,7 +116,7 @@ impl Resolver<'_> {
         let kinds = kinds.map(|allowed| &allowed.gk);
         let mut called_objects = BTreeSet::new();
         for kind in kinds.filter(|kind| Level::is_of_backend(kind)) {
-            self.spend(self.snapshot.count(kind) / fuel::SCANNED);
+            self.charge(self.snapshot.count(kind) / fuel::SCANNED);
             let called = self.snapshot.objects(kind).map(|object| &object.key);
             called_objects.extend(called.filter(|called| {
                 let before = gateway_before(self.snapshot, by_label, called);
@@ -157,7 +157,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether two versions of an object have the same labels, as far as these decide which Gateway stands in front of a called
+/// Whether two versions of an object have the same labels, as far as these decide which Gateway is in front of a called
 /// object for the existing policies.
 pub(crate) fn names_same_gateway(snapshot: &Snapshot, one: &Meta, other: &Meta) -> bool {
     let profiles = snapshot

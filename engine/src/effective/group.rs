@@ -101,7 +101,7 @@ impl PathGroup {
 impl PathGroup {
     /// The effective policy of a place's own fields: the result of the policies attached to the place and above it.
     /// Policies on other sections of its object, and below it, are left out.
-    pub fn down_to(&self, profile: &Profile, place: &Place) -> Effective {
+    pub fn effective_above(&self, profile: &Profile, place: &Place) -> Effective {
         let profile = self.facts().unwrap_or(profile);
         let steps_at_place = self.paths.steps().filter(|step| step.place == *place);
         let Some(position) = steps_at_place.map(Step::position).min() else {
@@ -134,7 +134,7 @@ impl PathGroup {
             merge::replaced(profile, &levels.collect::<Vec<_>>(), policy)
         });
         if self.only_passes_over(policy) {
-            outcome.survives = true;
+            outcome.is_in_force = true;
             outcome.lost.clear();
         }
         outcome

@@ -55,7 +55,7 @@ impl Resolver<'_> {
         );
         let nothing = self.stacks.nothing();
         let is_run = !self.is_only_behind_others(key, profile)
-            && follows_parents(profile, self.snapshot.get(key));
+            && controllers_follow_parents(profile, self.snapshot.get(key));
         ends.map(|steps| {
             let stack = self.stacks.stack(profile, &steps, &PathContext::default());
             let listener = steps.last().map_or_else(Default::default, |step| {
@@ -215,7 +215,7 @@ impl Resolver<'_> {
                     });
                 }
             }
-            self.spend(groups.len() / fuel::GROUPS - groups_before / fuel::GROUPS);
+            self.charge(groups.len() / fuel::GROUPS - groups_before / fuel::GROUPS);
         }
     }
 
@@ -318,7 +318,7 @@ impl Resolver<'_> {
             if reached.contains(called) {
                 continue;
             }
-            self.spend(fuel::CALLED);
+            self.charge(fuel::CALLED);
             let needs_route = *profile.needs_route;
             for group in self.ancestor_groups(focus, profile, &ancestor_paths) {
                 let group = AncestorGroup {
@@ -337,12 +337,12 @@ impl Resolver<'_> {
         profile: &Profile,
         ancestor_paths: &[Rc<AncestorPath>],
     ) -> Vec<AncestorGroup> {
-        self.spend(ancestor_paths.len() / fuel::GROUPS);
+        self.charge(ancestor_paths.len() / fuel::GROUPS);
         let mut by_stack: Vec<(AncestorGroup, Vec<Rc<AncestorPath>>)> = Vec::new();
         let mut index: HashMap<(Shared<Stack>, bool, bool, PathContext), usize> =
             HashMap::default();
         for ancestor_path in ancestor_paths {
-            let followed = follows(profile, ancestor_path);
+            let followed = controllers_follow(profile, ancestor_path);
             let attached = followed && (!ancestor_path.steps.is_empty() || !*profile.needs_route);
             let path_context = self.stacks.path_context(profile, ancestor_path);
             let stack = if followed {
@@ -414,7 +414,7 @@ impl Resolver<'_> {
             Some(rules) => reaching(all_route_paths, rules, to_route(&namespace, route)),
             None => all_route_paths,
         };
-        self.spend(route_paths.len());
+        self.charge(route_paths.len());
         let mut by_stack: Vec<(RouteGroup, Vec<Rc<RoutePath>>)> = Vec::new();
         for route_path in route_paths {
             let stack = self.stacks.stack(profile, &route_path.steps, path_context);
@@ -443,7 +443,7 @@ impl Resolver<'_> {
 }
 
 /// Whether controllers of the kind follow one of the parents that a route names; true for other objects.
-pub fn follows_parents(profile: &Profile, object: Option<&Arc<Object>>) -> bool {
+pub fn controllers_follow_parents(profile: &Profile, object: Option<&Arc<Object>>) -> bool {
     let Some(Node::Route { parents, .. }) = object.map(|object| &object.node) else {
         return true;
     };
@@ -454,11 +454,11 @@ pub fn follows_parents(profile: &Profile, object: Option<&Arc<Object>>) -> bool 
 }
 
 /// Whether controllers of the kind follow routes below the parent of an ancestor path.
-pub fn follows(profile: &Profile, ancestor_path: &AncestorPath) -> bool {
-    let stands_at = |level| ancestor_path.steps.iter().any(|step| step.level == level);
-    let parent = if stands_at(Level::Frontend) {
+pub fn controllers_follow(profile: &Profile, ancestor_path: &AncestorPath) -> bool {
+    let is_at = |level| ancestor_path.steps.iter().any(|step| step.level == level);
+    let parent = if is_at(Level::Frontend) {
         Parent::Service
-    } else if stands_at(Level::ListenerSet) {
+    } else if is_at(Level::ListenerSet) {
         Parent::ListenerSet
     } else {
         Parent::Gateway

@@ -37,7 +37,7 @@ use paths::{Comparison, Paths};
 #[derive(Clone, Debug)]
 pub struct EffectiveChange {
     /// The paths.
-    pub ends: PathSet,
+    pub paths: PathSet,
     /// The kind of policy.
     pub kind: GroupKind,
     /// The effective policy before; empty if no policy was in force.
@@ -46,14 +46,14 @@ pub struct EffectiveChange {
     pub after: Shared<Effective>,
     /// Whether the paths exist before and after. A path that appears or disappears with its listener, route or
     /// backend does not count as a change of policy.
-    pub stays: bool,
+    pub exists_before_and_after: bool,
     /// Whether requests reached the effective targets before, and reach them on no path after.
     pub detached: bool,
     /// Whether requests take these paths no longer, and no others that the change adds in their place.
-    pub gone: bool,
+    pub no_longer_taken: bool,
     /// For paths by which requests come only after the change, while others came by other paths before: the effective
     /// policies on these other paths. `None` if nothing was in force on one of them, or the same as on the new paths.
-    pub on_former_paths: Option<FormerEffective>,
+    pub on_replaced_paths: Option<FormerEffective>,
 }
 
 /// Effective policies, each once. The same for all paths that appear beside paths with these.
@@ -67,7 +67,7 @@ pub struct Changed {
     /// The places of the path.
     pub path: Vec<Place>,
     /// The change.
-    pub shifted: Rc<EffectiveChange>,
+    pub change: Rc<EffectiveChange>,
 }
 
 // === impl EffectiveChange ===
@@ -76,25 +76,25 @@ impl EffectiveChange {
     /// Whether settings come into force, go out of it or have another value. They do not on a path that appears and on
     /// which nothing is in force.
     pub fn alters_settings(&self) -> bool {
-        self.on_former_paths.is_none() || !self.before.same_settings(&self.after)
+        self.on_replaced_paths.is_none() || !self.before.same_settings(&self.after)
     }
 
     /// The number of paths.
     pub fn count(&self) -> usize {
-        self.ends.ancestors.len() * self.ends.routes.len()
+        self.paths.ancestors.len() * self.paths.routes.len()
     }
 
     /// The same changes, one path each.
     pub fn each_path(&self) -> impl Iterator<Item = Self> {
-        let ancestor_paths = self.ends.ancestors.iter();
-        let route_paths = &self.ends.routes;
+        let ancestor_paths = self.paths.ancestors.iter();
+        let route_paths = &self.paths.routes;
         let paths = ancestor_paths.flat_map(|ancestor_path| {
             route_paths
                 .iter()
                 .map(move |route_path| (ancestor_path, route_path))
         });
         paths.map(|(ancestor_path, route_path)| Self {
-            ends: PathSet {
+            paths: PathSet {
                 ancestors: vec![ancestor_path.clone()].into(),
                 routes: RoutePaths::from(vec![route_path.clone()]),
             },
@@ -119,16 +119,16 @@ pub fn impact_renamed(
     let mut later = earlier.for_snapshot(after);
     let all = diff_renamed(&mut earlier, &mut later, renames, objects);
     let all = all.into_iter().map(Rc::new);
-    let mut changed: Vec<Changed> = all.flat_map(|shifted| paths_of(&shifted)).collect();
+    let mut changed: Vec<Changed> = all.flat_map(|change| paths_of(&change)).collect();
     changed.sort_by(|a, b| {
-        let (one, other) = (&a.shifted.kind, &b.shifted.kind);
+        let (one, other) = (&a.change.kind, &b.change.kind);
         (&a.target, one, &a.path).cmp(&(&b.target, other, &b.path))
     });
     changed
 }
 
-fn paths_of(shifted: &Rc<EffectiveChange>) -> Vec<Changed> {
-    let (ancestor_paths, route_paths) = (shifted.ends.ancestors.iter(), &shifted.ends.routes);
+fn paths_of(change: &Rc<EffectiveChange>) -> Vec<Changed> {
+    let (ancestor_paths, route_paths) = (change.paths.ancestors.iter(), &change.paths.routes);
     let paths = ancestor_paths.flat_map(|ancestor_path| {
         route_paths
             .iter()
@@ -139,7 +139,7 @@ fn paths_of(shifted: &Rc<EffectiveChange>) -> Vec<Changed> {
         Some(Changed {
             target: path.last()?.clone(),
             path,
-            shifted: shifted.clone(),
+            change: change.clone(),
         })
     });
     changed.collect()
@@ -228,7 +228,7 @@ pub fn diff_renamed(
             new.note(&groups, &mut comparison);
         }
         if later.is_limited() {
-            later.spend(Comparison::compared_one_by_one(&old, &new) / fuel::PATHS);
+            later.charge(Comparison::compared_one_by_one(&old, &new) / fuel::PATHS);
         }
         if earlier.is_spent() || later.is_spent() {
             return Vec::new();

@@ -122,32 +122,33 @@ fn losses<'a, P: Ord>(
         let mut losing = LossFinder::new(profile, protection);
         let mut others = OtherKinds::new(states, profile, protection);
         let mut losses: BTreeMap<(bool, P), (Loss, HashSet<Compared>)> = BTreeMap::new();
-        let stay = changes.clone().filter(|shifted| {
-            !shifted.gone && (shifted.stays || shifted.on_former_paths.is_some())
+        let stay = changes.clone().filter(|change| {
+            !change.no_longer_taken
+                && (change.exists_before_and_after || change.on_replaced_paths.is_some())
         });
-        for shifted in stay.filter(|shifted| !is_cut_off(after, shifted)) {
-            let (before, after) = (shifted.before.clone(), shifted.after.clone());
-            let id = (shifted.on_former_paths.clone(), before, after);
-            for (object, lost) in others.opened(shifted) {
+        for change in stay.filter(|change| !is_cut_off(after, change)) {
+            let (before, after) = (change.before.clone(), change.after.clone());
+            let id = (change.on_replaced_paths.clone(), before, after);
+            for (object, lost) in others.opened(change) {
                 let loss = losses.entry((false, part(&object)));
                 let (loss, _) =
                     loss.or_insert_with(|| (Loss::named(&protection.name), HashSet::default()));
                 loss.objects.insert(object);
                 loss.lost.add(&lost);
             }
-            for owns in GatewayClientCertificates::of_change(states, protection, shifted) {
-                let id = (id.clone(), owns);
+            for certificates in GatewayClientCertificates::of_change(states, protection, change) {
+                let id = (id.clone(), certificates);
                 let Some(taken) = losing.lost(states, &id) else {
                     continue;
                 };
-                let mut decided = |object: &&ObjectKey| others.decide(shifted, object);
-                let objects = shifted.ends.objects().filter(|object| !decided(object));
+                let mut decided = |object: &&ObjectKey| others.decide(change, object);
+                let objects = change.paths.objects().filter(|object| !decided(object));
                 for object in objects {
-                    let opens = shifted.on_former_paths.is_some();
+                    let opens = change.on_replaced_paths.is_some();
                     let loss = losses.entry((opens, part(object)));
                     let (loss, known) =
                         loss.or_insert_with(|| (Loss::named(&protection.name), HashSet::default()));
-                    loss.add(object, shifted);
+                    loss.add(object, change);
                     if !known.contains(&id) {
                         known.insert(id.clone());
                         loss.lost.add(taken);
@@ -222,18 +223,18 @@ fn contributions(provided: &[Provided]) -> Vec<&Contributions> {
 }
 
 /// Whether a change leaves the effective targets of these paths without requests. An unknown parent may send some.
-fn is_cut_off(after: &Snapshot, shifted: &EffectiveChange) -> bool {
+fn is_cut_off(after: &Snapshot, change: &EffectiveChange) -> bool {
     let known = |route: &Step| {
         let route = after.get(&route.place.object);
         let parents = route.map_or(&[][..], |route| route.parents());
         let mut parents = parents.iter().map(|parent| &parent.object);
         parents.all(|parent| after.get(parent).is_some() || after.lacks(parent))
     };
-    let mut routes = shifted
-        .ends
+    let mut routes = change
+        .paths
         .steps()
         .filter(|step| step.level == Level::Route);
-    shifted.detached && routes.all(known)
+    change.detached && routes.all(known)
 }
 
 // === impl Policy ===
@@ -291,9 +292,9 @@ impl<'a> LossFinder<'a> {
     fn lost(&mut self, [before, after]: [&Snapshot; 2], id: &Compared) -> Option<&Lost> {
         let (profile, protection) = (self.profile, self.protection);
         let lost = self.known.entry(id.clone()).or_insert_with(|| {
-            let ((on_former_paths, effective_before, effective_after), [own_before, own_after]) =
+            let ((on_replaced_paths, effective_before, effective_after), [own_before, own_after]) =
                 id;
-            let earlier = on_former_paths
+            let earlier = on_replaced_paths
                 .as_ref()
                 .map_or(std::slice::from_ref(effective_before), |all| all);
             let earlier = earlier
@@ -319,12 +320,12 @@ impl Loss {
         }
     }
 
-    fn add(&mut self, object: &ObjectKey, shifted: &EffectiveChange) {
+    fn add(&mut self, object: &ObjectKey, change: &EffectiveChange) {
         if !self.objects.contains(object) {
             self.objects.insert(object.clone());
         }
-        if shifted.on_former_paths.is_some() {
-            let ancestors = shifted.ends.ancestors.iter();
+        if change.on_replaced_paths.is_some() {
+            let ancestors = change.paths.ancestors.iter();
             let entries = ancestors.filter_map(|path| path.delegating().pop().or(path.last()));
             for entry in entries {
                 if !self.opened.contains(entry) {

@@ -34,12 +34,12 @@ impl Resolver<'_> {
         let written = object.meta.annotations.get(projected::ANNOTATION);
         let written = written.and_then(|text| Projected::parse(text));
         let spec: Value = if let Some(written) = written {
-            self.spend(length / fuel::READ);
+            self.charge(length / fuel::READ);
             let mut spec = spec(object);
             written.take_out(&mut spec);
             spec
         } else {
-            self.spend(length / fuel::SKIPPED);
+            self.charge(length / fuel::SKIPPED);
             let paths: Vec<&str> = controls.iter().map(|control| &*control.field).collect();
             fields(object, &paths)
         };

@@ -131,7 +131,7 @@ pub struct Profile {
     pub on_missing_except: Fact<Classes>,
     /// Labels of Namespaces in which a policy without a target does not act on what clients call without a Gateway.
     pub no_proxy_labels: Fact<Vec<(Arc<str>, Arc<str>)>>,
-    /// How a Service names the Gateway in front of it, for kinds whose policies on the Service act only there.
+    /// The labels by which a Service names the Gateway in front of it, for kinds whose policies on the Service act only there.
     pub gateway_by_label: Fact<Option<GatewayByLabel>>,
     /// The labels of the Pods of Gateways, for kinds whose selectors of Pods act on the Gateways.
     pub gateway_pods: Fact<Option<Arc<GatewayPods>>>,
@@ -141,11 +141,11 @@ pub struct Profile {
     pub allow: Option<Fact<Vec<Allowed>>>,
     /// Kinds that cannot be targets.
     pub refused: Fact<Refused>,
-    /// How group and kind are compared.
+    /// The comparison of group and kind.
     pub name_comparison: Fact<NameComparison>,
-    /// How references name unnamed rules.
+    /// The names by which references name unnamed rules.
     pub section_naming: Fact<SectionNaming>,
-    /// How a section names a port of a Service.
+    /// The property by which a section names a port of a Service.
     pub ports_by: Fact<PortsBy>,
     /// Controllers for which sections name ports of Services by number, too.
     pub port_numbers_with: Fact<Vec<Arc<str>>>,
@@ -165,9 +165,9 @@ pub struct Profile {
     pub parents: Fact<Vec<Parent>>,
     /// The levels that count, from the least to the most specific; all in the default order if empty.
     pub hierarchy: Fact<Vec<Level>>,
-    /// Which policy wins on one target.
+    /// The policy that wins on one target.
     pub same_target: Fact<SameTarget>,
-    /// Which policies of one object conflict.
+    /// The policies of one object that conflict.
     pub conflict_scope: Fact<ConflictScope>,
     /// Whether only the oldest of the policies without a target in one namespace counts.
     pub one_with_no_target: Fact<bool>,
@@ -205,7 +205,7 @@ pub struct Profile {
     pub idle: Fact<Vec<IdleCondition>>,
     /// Its strategies.
     pub strategies: Fact<Strategies>,
-    /// How policies of the kind merge.
+    /// The rules by which policies of the kind merge.
     pub merging: Merging,
     /// The strategy of a policy that names none.
     pub default_strategy: Fact<Strategy>,
@@ -225,7 +225,7 @@ pub struct Profile {
     pub references: Fact<Vec<Reference>>,
     /// Settings for which controllers reject a policy.
     pub rejected_if: Fact<Vec<RejectedIf>>,
-    /// How a policy counts if its controllers report it to be invalid.
+    /// The state of a policy that its controllers report to be invalid.
     pub reported_invalid: Fact<Option<ReportedInvalid>>,
     /// Behaviour of controllers that is not modelled.
     pub caveats: Fact<Vec<Caveat>>,
@@ -338,7 +338,7 @@ impl Profile {
         self.hierarchy.iter().position(|l| *l == level)
     }
 
-    /// How its references name sections.
+    /// The names by which its references name sections.
     pub fn section_names(&self) -> SectionNames {
         SectionNames {
             indexed: *self.section_naming == SectionNaming::ExplicitOrIndex,

@@ -17,7 +17,7 @@ use crate::policy::tree::{Counterpart, Tree};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PolicyOutcome {
     /// Whether at least one of its leaves is in force.
-    pub survives: bool,
+    pub is_in_force: bool,
     /// The overridden leaves, each with the policies that override it: those of the leaf that is there instead, or of
     /// the nearest subtree above if there is none.
     pub lost: BTreeMap<SettingPath, Shared<BTreeSet<ObjectKey>>>,
@@ -80,8 +80,8 @@ pub fn policy_outcome(
         // Policies in force as a whole do not override each other. A policy that is not among them loses every leaf.
         Some(whole @ (Merged::Opaque(_) | Merged::Together(_))) => {
             let policies = whole.policies();
-            outcome.survives = policies.contains(policy.key());
-            if !outcome.survives {
+            outcome.is_in_force = policies.contains(policy.key());
+            if !outcome.is_in_force {
                 let policies = Ids::default().share(policies);
                 for piece in policy.parts() {
                     piece.tree().visit(&mut Vec::new(), &mut |path, _| {
@@ -96,7 +96,7 @@ pub fn policy_outcome(
     // A policy of the legacy dialect may set a field twice.
     let twice = policy.parts().len() > 1;
     if !twice && policy.parts().any(|piece| Arc::ptr_eq(piece.tree(), tree)) {
-        outcome.survives = true;
+        outcome.is_in_force = true;
         return outcome;
     }
     let mut kept = BTreeSet::new();
@@ -108,7 +108,7 @@ pub fn policy_outcome(
             .tree()
             .visit_in(tree, &mut Vec::new(), &mut |path, own, there| {
                 if matches!(there.tree, Tree::Leaf(setting) if setting == own) {
-                    outcome.survives = true;
+                    outcome.is_in_force = true;
                     if twice {
                         kept.insert(path.clone());
                     }

@@ -17,7 +17,7 @@ pub struct SectionNames {
     pub ports_by: PortsBy,
 }
 
-/// How a reference names a port of a Service.
+/// The property by which a reference names a port of a Service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PortsBy {

@@ -1,4 +1,4 @@
-//! Where a setting stands within the settings of a policy.
+//! The path of a setting within the settings of a policy.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Settings that are in force as a whole: a merged result, or one policy of several that stand side by side.
+//! Settings that are in force as a whole: a merged result, or one of several policies that are in force side by side.
 
 use std::sync::Arc;
 

@@ -364,16 +364,16 @@ fn on_target(
     } else if status.accepted == Accepted::Accepted {
         let (object, kind) = (&status.target.object, &policy.key().gk);
         let scope = resolver.scope(object, kind);
-        let fuel_before = resolver.left();
+        let fuel_before = resolver.fuel_left();
         let groups = resolver.paths_with_scope(object, kind, &scope);
         let behind = resolver.behind_labels(object, kind, &scope);
         let mut mine = groups_with(&groups, policy, &status.target);
         mine.extend(groups_with(&behind, policy, &status.target));
         // The work of resolving has been charged already. An unlimited resolver needs no charge.
         if resolver.is_limited() {
-            let counted = fuel_before.saturating_sub(resolver.left());
-            resolver.read(policy);
-            resolver.spend(cost(policy, &mine).saturating_sub(counted));
+            let counted = fuel_before.saturating_sub(resolver.fuel_left());
+            resolver.charge_reading(policy);
+            resolver.charge(cost(policy, &mine).saturating_sub(counted));
         }
         if !resolver.is_spent() {
             enforce(resolver.snapshot(), policy, &mine, &mut status);

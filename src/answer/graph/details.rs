@@ -53,7 +53,7 @@ pub struct About {
     /// Whether entries are missing because the page is at its limit.
     #[serde(skip_serializing_if = "is_false")]
     pub omitted: bool,
-    /// How many more outcomes there are.
+    /// The number of further outcomes.
     #[serde(skip_serializing_if = "is_none")]
     pub more: usize,
     /// For a policy: direct or inherited.
@@ -93,7 +93,7 @@ pub struct InForce {
     pub kind: String,
     /// The first of the paths that share this effective policy.
     pub path: Vec<String>,
-    /// How many paths share it.
+    /// The number of paths that share it.
     pub paths: usize,
     /// The settings in force. `None` if only the kind's own controller knows them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -264,7 +264,7 @@ impl About {
                 if !is_new {
                     continue;
                 }
-                group.down_to(profile, place)
+                group.effective_above(profile, place)
             } else {
                 (*group.effective).clone()
             };

@@ -41,24 +41,23 @@ pub(in crate::answer) fn changes(
     let mut count = Counting::new(*states);
     let mut changes = Vec::new();
     // `all_changed` is sorted by target and kind.
-    for alike in
-        all_changed.chunk_by(|a, b| a.target == b.target && a.shifted.kind == b.shifted.kind)
+    for alike in all_changed.chunk_by(|a, b| a.target == b.target && a.change.kind == b.change.kind)
     {
         let mut reported: Vec<(&Changed, TargetChange, Rc<Difference>, usize)> = Vec::new();
         let altered = alike
             .iter()
-            .filter(|changed| changed.shifted.alters_settings());
+            .filter(|changed| changed.change.alters_settings());
         for changed in altered {
-            let shifted = &changed.shifted;
+            let change = &changed.change;
             let difference = known
-                .entry([shifted.before.clone(), shifted.after.clone()])
-                .or_insert_with(|| Rc::new(Difference::from_change(shifted)))
+                .entry([change.before.clone(), change.after.clone()])
+                .or_insert_with(|| Rc::new(Difference::from_change(change)))
                 .clone();
             let is_gone = states.is_gone(&changed.target.object);
             let what = if is_gone {
                 TargetChange::Removed
             } else {
-                what(shifted, &difference)
+                what(change, &difference)
             };
             let same = |(_, known, other, _): &&mut (_, TargetChange, Rc<Difference>, _)| {
                 *known == what && (Rc::ptr_eq(other, &difference) || *other == difference)
@@ -71,7 +70,7 @@ pub(in crate::answer) fn changes(
         let all: usize = reported.iter().map(|(.., paths)| paths).sum();
         for (changed, what, difference, paths) in reported {
             let count_in_all = count
-                .paths(&changed.target, &changed.shifted.kind, what)
+                .paths(&changed.target, &changed.change.kind, what)
                 .max(all);
             let is_gone = states.is_gone(&changed.target.object);
             let paths = Paths {
@@ -90,9 +89,9 @@ pub(in crate::answer) fn changes(
 }
 
 /// Whether the target stays. A path that appears or disappears changes nothing that was in force.
-fn what(shifted: &EffectiveChange, difference: &Difference) -> TargetChange {
+fn what(change: &EffectiveChange, difference: &Difference) -> TargetChange {
     let is_nothing = |side: &Side| side.from.is_empty();
-    if shifted.stays {
+    if change.exists_before_and_after {
         TargetChange::Changed
     } else if is_nothing(&difference.before) {
         TargetChange::Added
@@ -106,11 +105,11 @@ fn what(shifted: &EffectiveChange, difference: &Difference) -> TargetChange {
 // === impl Difference ===
 
 impl Difference {
-    fn from_change(shifted: &EffectiveChange) -> Self {
-        let (fields, moved) = fields(&shifted.before, &shifted.after);
+    fn from_change(change: &EffectiveChange) -> Self {
+        let (fields, moved) = fields(&change.before, &change.after);
         Self {
-            before: Side::from_effective(&shifted.before),
-            after: Side::from_effective(&shifted.after),
+            before: Side::from_effective(&change.before),
+            after: Side::from_effective(&change.after),
             fields,
             moved,
         }
@@ -129,7 +128,7 @@ impl Difference {
             is_gone,
             path: changed.path.iter().map(Named::from).collect(),
             paths,
-            policy_kind: KindName::from(&changed.shifted.kind),
+            policy_kind: KindName::from(&changed.change.kind),
             before: self.before.spec.clone(),
             before_from: self.before.from.clone(),
             after: self.after.spec.clone(),

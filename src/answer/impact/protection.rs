@@ -84,18 +84,18 @@ pub(in crate::answer) fn lost_protection(
 ) -> Vec<LostProtection> {
     let kinds: BTreeSet<&GroupKind> = all_changed
         .iter()
-        .map(|changed| &changed.shifted.kind)
+        .map(|changed| &changed.change.kind)
         .collect();
     let mut all = Vec::new();
     for kind in kinds {
         let of_kind = all_changed
             .iter()
-            .filter(|changed| changed.shifted.kind == *kind);
-        let mut shifted: Vec<&Rc<EffectiveChange>> =
-            of_kind.map(|changed| &changed.shifted).collect();
-        shifted.sort_by_key(|shifted| Rc::as_ptr(shifted));
-        shifted.dedup_by_key(|shifted| Rc::as_ptr(shifted));
-        let changes = shifted.iter().map(|shifted| &***shifted);
+            .filter(|changed| changed.change.kind == *kind);
+        let mut shared: Vec<&Rc<EffectiveChange>> =
+            of_kind.map(|changed| &changed.change).collect();
+        shared.sort_by_key(|change| Rc::as_ptr(change));
+        shared.dedup_by_key(|change| Rc::as_ptr(change));
+        let changes = shared.iter().map(|change| &***change);
         let states_of = [states.before, states.after];
         for loss in lost_by_object(states_of, states.renames, kind, &changes) {
             all.extend(of_objects(states, kind, &loss));

@@ -62,7 +62,7 @@ pub struct Summary {
 // === impl Count ===
 
 impl Count {
-    /// How many policies are in a state.
+    /// The number of policies in a state.
     pub fn count_of(&self, state: PolicyState) -> usize {
         match state {
             PolicyState::Enforced => self.enforced,

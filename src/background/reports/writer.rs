@@ -82,7 +82,7 @@ impl Writer {
             self.note(done.err());
             tokio::select! {
                 changed = reports.changed() => if changed.is_err() {
-                    return "the standing state is not judged any more".to_owned();
+                    return "the current state is not judged any more".to_owned();
                 },
                 () = sleep(TICK) => {}
             }

@@ -137,7 +137,7 @@ fn yaml<'a>(
             parts += 1;
             let after = after.trim();
             if !after.is_empty() && !after.starts_with('#') {
-                let why = "something stands on the line of its ---, which kubectl refuses: \
+                let why = "something follows --- on its line, which kubectl refuses: \
                            begin it on the next line";
                 refused = Some(Form::Neither(((line, 1), why.to_owned())));
             }

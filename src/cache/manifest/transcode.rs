@@ -24,7 +24,7 @@ pub(super) struct Transcode<'a> {
 }
 
 /// The error when the output would exceed the limit.
-pub(super) const TOO_LONG: &str = "it stands for more than it is";
+pub(super) const TOO_LONG: &str = "with its aliases resolved it is too large";
 
 // === impl Transcode ===
 

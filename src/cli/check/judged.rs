@@ -19,7 +19,7 @@ use crate::engine::kinds::profile::SameTarget;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::today::today;
 
-/// How many objects a thread takes at a time.
+/// The number of objects that a thread takes at a time.
 const RUN: usize = 64;
 
 /// A report, and the objects that were checked.

@@ -9,10 +9,10 @@ use crate::cache::git;
 const STDIN: &str = "-";
 /// The word for a cluster, before the name of a context.
 const CLUSTER: &str = "cluster";
-/// How many characters of the id of a commit to show.
+/// The number of characters of the id of a commit that are shown.
 const SHOWN: usize = 12;
 
-/// Where a state is.
+/// The source of a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     Stdin,

@@ -319,7 +319,7 @@ fn not_taken(label: &str, other: &Considered, table: &mut Table) {
     ]);
 }
 
-/// Where the request is not served. If it is served elsewhere, only listeners that match its host are shown.
+/// The listeners at which the request is not served. If it is served elsewhere, only listeners that match its host are shown.
 fn elsewhere(explanation: &Explanation, style: Style) -> String {
     let unserved = explanation.unserved.iter().filter(|unserved| {
         !explanation.served || matches!(unserved.at, Stage::Rule | Stage::ListenerConflict)

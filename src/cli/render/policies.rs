@@ -17,7 +17,7 @@ use crate::engine::model::ids::Place;
 /// The columns that are dropped on a narrow terminal, in this order.
 const DROPPED: [&str; 4] = ["AGE", "STRATEGY", "OBJECTS", "TARGETS"];
 
-/// How policies are shown.
+/// The form in which policies are shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     /// The terminal.

@@ -8,7 +8,7 @@ use colorchoice::ColorChoice;
 
 use crate::engine::admission::verdict::escape;
 
-/// How text is shown.
+/// The style of text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Style {
     /// Whether to use colours.

@@ -47,7 +47,7 @@ struct ApiRequest<'a> {
     old: Option<Value>,
 }
 
-/// Runs the test, which stands in `file`.
+/// Runs the test, which is in `file`.
 pub(super) fn run(test_state: &TestState, file: &Path, links: Links, test: &ChangeTest) -> Outcome {
     let mut applied = Applied {
         test_state,

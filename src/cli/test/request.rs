@@ -67,8 +67,8 @@ pub(super) fn run(test_state: &TestState, test: &RequestTest) -> Outcome {
     })
 }
 
-/// Where the request may arrive and is not served: at the Gateways that serve it elsewhere, because its host leads to them;
-/// at all if none serves it.
+/// The places at which the request may arrive and is not served: on the Gateways that serve it elsewhere, because its host
+/// leads to them; on all Gateways if none serves it.
 fn arriving(explanation: &Explanation) -> impl Iterator<Item = &Unserved> {
     let serving = explanation.steps.iter();
     let serving: Vec<_> = serving.map(|step| &step.entered_at.gateway).collect();
@@ -167,7 +167,7 @@ fn request(file: &RequestFile) -> Result<Request, TestFailure> {
     })
 }
 
-/// Where a request arrives, in words.
+/// The place at which a request arrives, in words.
 fn place(at: &EnteredAt) -> String {
     let port = at
         .port

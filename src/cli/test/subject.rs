@@ -8,7 +8,7 @@ use crate::engine::admission::verdict::escape;
 use crate::engine::model::hint::nearest;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 
-/// How many names a message lists.
+/// The number of names that a message lists.
 const SHOWN: usize = 5;
 
 /// The object or section of `KIND/NAMESPACE/NAME[#SECTION]`, which must exist.

@@ -30,7 +30,7 @@ use crate::today::today;
 pub(super) struct ReadOptions {
     /// The configuration file, if one is named.
     pub(super) config: Option<PathBuf>,
-    /// Which links in directories are followed.
+    /// The links in directories that are followed.
     pub(super) links: Links,
     /// The namespace of manifests without one.
     pub(super) namespace: String,
@@ -119,7 +119,7 @@ impl TestState {
         guarded(&self.settings, &usable.usable)
     }
 
-    /// Which targets fulfil the guardrails.
+    /// The targets that fulfil the guardrails.
     pub(super) fn guardrail_report(&self) -> &GuardrailReport {
         self.guardrail_report
             .get_or_init(|| guardrails(&self.snapshot, &self.guardrails, None, self.today))

@@ -39,7 +39,7 @@ struct StateAnswer<'a> {
     generation: u64,
     problems: Vec<String>,
     command_arguments: &'a [String],
-    /// How states are drawn.
+    /// The style in which states are drawn.
     looks: Vec<StateAppearance>,
 }
 

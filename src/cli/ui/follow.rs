@@ -48,7 +48,7 @@ pub(super) struct FollowedCluster {
     rested: Instant,
 }
 
-/// Where guardrails come from, to notice that they are others.
+/// The source of the guardrails; if it changes, they are read again.
 #[derive(Clone)]
 enum Source {
     Watched(Arc<Guardrails>),
@@ -131,7 +131,7 @@ impl Followed {
         }
     }
 
-    /// Where requests run: to the cluster, and to the page.
+    /// The runtime of requests to the cluster and to the page.
     ///
     /// # Errors
     /// If the system has no threads.

@@ -43,10 +43,10 @@ struct Entry {
     generation: u64,
     time: String,
     objects: Vec<ChangedObject>,
-    /// How many more objects changed.
+    /// The number of further objects that changed.
     more_objects: usize,
     in_force: Vec<Change>,
-    /// How many more effective policies changed.
+    /// The number of further effective policies that changed.
     more_in_force: usize,
     /// Whether too many objects changed at once to compare the effective policies.
     not_compared: bool,
@@ -162,7 +162,7 @@ fn is_known(object: &Object, view: &View) -> bool {
     !is_namespace || view.origins.is_empty() || view.origins.contains_key(&object.key)
 }
 
-/// How an object changed. Times of files without one only express their order.
+/// The change of an object. Times of files without one only express their order.
 fn difference(old: &Object, new: &Object, [before, after]: [&View; 2]) -> Option<ObjectChange> {
     let is_undated = before.undated.contains(&old.key) && after.undated.contains(&new.key);
     let same_time = is_undated || old.meta.created == new.meta.created;

@@ -21,11 +21,11 @@ use super::text;
 use crate::serve::ReadText;
 use crate::ui::{Answers, Question, Refusal, Reply};
 
-/// How many answers are computed at the same time; the rest of the machine is for others.
+/// The number of answers that are computed at the same time; the rest of the machine is for others.
 const AT_ONCE: usize = 2;
-/// How many questions may wait for that.
+/// The number of questions that may wait for that.
 const WAITING: usize = 64;
-/// How long a question waits.
+/// The time that a question waits.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The session of one reader.

@@ -67,7 +67,9 @@ impl People {
 
     async fn ask(&self, token: &str) -> Result<Person, Refusal> {
         let busy = || {
-            Refusal::busy("the API server does not say whose the token is: ask again in a moment")
+            Refusal::busy(
+                "the API server does not name the user of the token: ask again in a moment",
+            )
         };
         let permit = timeout(PATIENCE, self.permits.acquire()).await;
         let _permit = permit.map_err(|_| busy())?.map_err(|_| busy())?;
@@ -93,7 +95,7 @@ impl People {
                 && status.code == 403
             {
                 return Refusal::busy(
-                    "attache may not ask whose a token is: install the component manifests/ui, which has this right",
+                    "attache may not ask for the user of a token: install the component manifests/ui, which has this right",
                 );
             }
             busy()

@@ -8,7 +8,7 @@ use attache::engine::state::snapshot::{Change, Snapshot};
 use attache::http::admission::respond;
 use attache::http::call::Endpoint;
 
-use super::world::World;
+use super::review_state::ReviewState;
 use super::{files, review};
 use crate::answers;
 
@@ -40,7 +40,9 @@ pub fn run(input: &[u8]) {
     };
     let conduct = configuration.conduct();
     let rules = configuration.rules(crate::builtin());
-    let snapshot = World::get().listed.apply(Change::Rules(rules.clone()));
+    let snapshot = ReviewState::get()
+        .listed
+        .apply(Change::Rules(rules.clone()));
     let nothing = Snapshot::new(rules);
     for body in BODIES.iter() {
         for (endpoint, snapshot) in [

@@ -11,7 +11,7 @@ use attache::http::call::Endpoint;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::world::World;
+use super::review_state::ReviewState;
 use super::{budget, files};
 use crate::answers;
 
@@ -36,11 +36,11 @@ pub fn run(input: &[u8]) {
         matches!(&again.node, Node::Crd(other) if other == crd),
         "the same again"
     );
-    let world = World::get();
-    let after = world
+    let state = ReviewState::get();
+    let after = state
         .listed
         .apply(Change::Applied(Arc::new(object.clone())));
-    check_messages(&world.listed, &review(&gk, raw));
+    check_messages(&state.listed, &review(&gk, raw));
     check_messages(&after, &review(&gk, raw));
     if let Some(profile) = after.profile(&crd.gk).cloned() {
         assert_eq!(profile.gk, crd.gk);
@@ -57,17 +57,17 @@ pub fn run(input: &[u8]) {
     }
     let gone = after.apply(Change::Deleted(object.key.clone()));
     // For a kind that the state already defines, this is a second CRD, which the API server would not accept.
-    if world.listed.definition(&crd.gk).is_none() {
-        assert_eq!(gone.profile(&crd.gk), world.listed.profile(&crd.gk));
+    if state.listed.definition(&crd.gk).is_none() {
+        assert_eq!(gone.profile(&crd.gk), state.listed.profile(&crd.gk));
     }
 }
 
 fn check_messages(snapshot: &Snapshot, body: &[u8]) {
-    let world = World::get();
+    let state = ReviewState::get();
     for endpoint in [Endpoint::Validate, Endpoint::Mutate] {
         let evidence = Evidence::Authoritative;
         let ask = |body: &[u8]| {
-            respond(snapshot, &world.conduct, &evidence, endpoint, body).expect("a review")
+            respond(snapshot, &state.conduct, &evidence, endpoint, body).expect("a review")
         };
         let answer = budget::within(body.len(), "a review", || ask(body));
         answers::settled(body, &answer, endpoint == Endpoint::Mutate, ask);

@@ -16,7 +16,7 @@ use attache::engine::state::snapshot::Snapshot;
 use attache::engine::status::conditions::{ancestors, status};
 use std::sync::{Arc, LazyLock};
 
-use super::{files, world};
+use super::{files, review_state};
 use crate::answers;
 
 /// The most objects to ask about; an input has few.
@@ -50,7 +50,7 @@ pub fn run(input: &[u8]) {
         all(&other.snapshot, &other.objects),
         "the same again"
     );
-    let grown = world::grown(&RULES, &one.objects);
+    let grown = review_state::grown(&RULES, &one.objects);
     assert_eq!(
         answers,
         all(&grown, &one.objects),

@@ -5,28 +5,28 @@ use attache::engine::admission::evidence::Evidence;
 use attache::http::admission::respond;
 use attache::http::call::Endpoint;
 
-use super::world::World;
+use super::review_state::ReviewState;
 use super::{budget, review};
 use crate::answers;
 
 /// Requests a patch, and another one for the patched object.
 pub fn run(body: &[u8]) {
-    let world = World::get();
+    let state = ReviewState::get();
     let evidence = Evidence::Authoritative;
     let ask = |snapshot, body: &[u8]| {
-        respond(snapshot, &world.conduct, &evidence, Endpoint::Mutate, body)
+        respond(snapshot, &state.conduct, &evidence, Endpoint::Mutate, body)
     };
-    let answer = budget::within(body.len(), "a patch", || ask(&world.listed, body));
+    let answer = budget::within(body.len(), "a patch", || ask(&state.listed, body));
     assert_eq!(answer.is_ok(), answers::uid(body).is_some(), "{answer:?}");
-    assert_eq!(answer, ask(&world.listed, body), "the same again");
+    assert_eq!(answer, ask(&state.listed, body), "the same again");
     assert_eq!(
         answer,
-        ask(&world.grown, body),
+        ask(&state.grown, body),
         "on the same state, come by otherwise"
     );
     if let Ok(answer) = answer {
         answers::settled(body, &answer, true, |mended| {
-            ask(&world.listed, mended).expect("what was mended is a review still")
+            ask(&state.listed, mended).expect("what was mended is a review still")
         });
     }
 }

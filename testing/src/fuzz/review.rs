@@ -21,30 +21,30 @@ use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-use super::world::World;
+use super::review_state::ReviewState;
 use super::{budget, files};
 use crate::answers;
 
 /// Answers a body with each kind of evidence and through the router, and checks the answers.
 pub fn run(body: &[u8]) {
-    let world = World::get();
+    let state = ReviewState::get();
     let must = answers::uid(body).is_some();
     for evidence in [Evidence::Authoritative, Evidence::Cached] {
         let ask = |snapshot| {
             respond(
                 snapshot,
-                &world.conduct,
+                &state.conduct,
                 &evidence,
                 Endpoint::Validate,
                 body,
             )
         };
-        let answer = budget::within(body.len(), "a review", || ask(&world.listed));
+        let answer = budget::within(body.len(), "a review", || ask(&state.listed));
         assert_eq!(answer.is_ok(), must, "{answer:?}");
-        assert_eq!(answer, ask(&world.listed), "the same again");
+        assert_eq!(answer, ask(&state.listed), "the same again");
         assert_eq!(
             answer,
-            ask(&world.grown),
+            ask(&state.grown),
             "on the same state, come by otherwise"
         );
         if let Ok(answer) = answer {
@@ -99,11 +99,11 @@ fn posted(path: &str, body: &[u8]) -> Option<Vec<u8>> {
 }
 
 static ROUTER: LazyLock<Router> = LazyLock::new(|| {
-    let world = World::get();
+    let state = ReviewState::get();
     // The outcome of live reads and access reviews depends on the name, so that it is reproducible.
     let luck = |key: &ObjectKey| key.name.bytes().fold(0_u32, |sum, c| sum + u32::from(c));
     let confirm = move |key: ObjectKey| {
-        let stored = world.listed.get(&key).map(|object| (**object).clone());
+        let stored = state.listed.get(&key).map(|object| (**object).clone());
         let answer = match luck(&key) % 3 {
             0 => Ok(stored),
             1 => Ok(None),
@@ -122,8 +122,8 @@ static ROUTER: LazyLock<Router> = LazyLock::new(|| {
         note: Some(Arc::new(|_, _, line| answers::line(&line))),
     };
     router(App::new(
-        Arc::new(ArcSwap::new(world.listed.clone())),
-        Arc::new(ArcSwap::new(world.conduct.clone())),
+        Arc::new(ArcSwap::new(state.listed.clone())),
+        Arc::new(ArcSwap::new(state.conduct.clone())),
         outside,
         Arc::new(Metrics::new().expect("metrics")),
         Limits::default(),

@@ -6,11 +6,11 @@ mod cluster;
 mod kubectl;
 pub(crate) mod manifests;
 pub(crate) mod pod;
+mod setup;
 mod webhook;
-mod world;
 
 pub(crate) use attache::Attache;
 pub(crate) use cluster::Cluster;
 pub(crate) use kubectl::{Kubectl, Said};
+pub(crate) use setup::{TestSetup, fixture, retry_policy_crd};
 pub(crate) use testing::eventually::{eventually, soon};
-pub(crate) use world::{World, fixture, retry_policy_crd};

@@ -71,7 +71,7 @@ fn fault(command: &str) -> Option<String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
         ["attache", ref arguments @ ..] => {
-            // Parses what stands before it, and runs nothing.
+            // Parses what precedes it, and runs nothing.
             let ran = run(&[arguments, &["--help"]].concat());
             let first = ran.stderr.lines().next().unwrap_or_default();
             (ran.code != 0).then(|| format!("{command}: {first}"))

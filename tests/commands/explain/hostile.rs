@@ -11,7 +11,7 @@ use attache::engine::routing::{Matching, Request, Scheme, Url};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::world::{CASES, loaded};
+use super::states::{CASES, loaded};
 
 /// Inputs on which parsers fail.
 const ODD: [&str; 18] = [

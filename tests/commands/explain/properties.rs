@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use super::world::in_order;
+use super::states::in_order;
 
 /// Hosts of requests.
 const HOSTS: [&str; 3] = ["a.example.com", "b.a.example.com", "other.org"];
@@ -45,7 +45,7 @@ struct Route {
 }
 
 #[derive(Clone, Debug)]
-struct World {
+struct ListenersAndRoutes {
     listeners: Vec<&'static str>,
     routes: Vec<Route>,
     request: Request,
@@ -108,19 +108,21 @@ fn a_request() -> impl Strategy<Value = Request> {
         })
 }
 
-fn a_world() -> impl Strategy<Value = World> {
+fn a_state() -> impl Strategy<Value = ListenersAndRoutes> {
     let listeners = proptest::sample::subsequence(NAMES.to_vec(), 1..4);
     let routes = proptest::collection::vec(a_route(), 0..8);
     let order = proptest::collection::vec(any::<u32>(), 9);
-    (listeners, routes, a_request(), order).prop_map(|(listeners, routes, request, order)| World {
-        listeners,
-        routes,
-        request,
-        order,
+    (listeners, routes, a_request(), order).prop_map(|(listeners, routes, request, order)| {
+        ListenersAndRoutes {
+            listeners,
+            routes,
+            request,
+            order,
+        }
     })
 }
 
-impl World {
+impl ListenersAndRoutes {
     fn objects(&self) -> Vec<Value> {
         let api = "gateway.networking.k8s.io/v1";
         let listeners = self.listeners.iter().enumerate().map(|(i, name)| {
@@ -292,21 +294,21 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn the_order_in_files_says_nothing(world in a_world()) {
-        let objects = world.objects();
+    fn the_order_in_files_says_nothing(state in a_state()) {
+        let objects = state.objects();
         let mut shuffled: Vec<(u32, Value)> =
-            world.order.iter().copied().cycle().zip(objects.clone()).collect();
+            state.order.iter().copied().cycle().zip(objects.clone()).collect();
         shuffled.sort_by_key(|(order, _)| *order);
         let shuffled: Vec<Value> = shuffled.into_iter().map(|(_, object)| object).collect();
-        let one = json(&world.explained(&objects)).unwrap();
-        let other = json(&world.explained(&shuffled)).unwrap();
+        let one = json(&state.explained(&objects)).unwrap();
+        let other = json(&state.explained(&shuffled)).unwrap();
         prop_assert_eq!(one, other);
     }
 
     #[test]
-    fn the_winner_is_the_one_of_the_specification(world in a_world()) {
-        let explanation = world.explained(&world.objects());
-        let expected = world.by_hand();
+    fn the_winner_is_the_one_of_the_specification(state in a_state()) {
+        let explanation = state.explained(&state.objects());
+        let expected = state.by_hand();
         let steps: Vec<(String, usize)> = explanation
             .steps
             .iter()
@@ -318,9 +320,9 @@ proptest! {
     }
 
     #[test]
-    fn every_losing_match_loses_by_a_criterion(world in a_world()) {
-        let explanation = world.explained(&world.objects());
-        let mut expected = world.by_hand();
+    fn every_losing_match_loses_by_a_criterion(state in a_state()) {
+        let explanation = state.explained(&state.objects());
+        let mut expected = state.by_hand();
         let Some(step) = explanation.steps.first() else { return Ok(()) };
         expected.remove(0);
         let lost = |by: Criterion| {

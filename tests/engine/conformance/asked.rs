@@ -10,7 +10,7 @@ use attache::engine::topology::{
 use serde_json::Value;
 
 use super::requests;
-use super::world::{World, key};
+use super::test_state::{TestState, key};
 
 pub(crate) enum Answer {
     /// The number of questions, all answered as expected.
@@ -21,14 +21,14 @@ pub(crate) enum Answer {
 }
 
 /// Checks what a call in the suite expects.
-pub(crate) fn ask(world: &World, call: &Value) -> Answer {
+pub(crate) fn ask(state: &TestState, call: &Value) -> Answer {
     let func = call["func"].as_str().unwrap();
     let args = call["args"].as_array().map_or(&[][..], Vec::as_slice);
     let names: Vec<&Value> = of_type(args, "NamespacedName").collect();
     let conditions = of_type(args, "Condition");
     let (package, name) = func.split_once('.').unwrap();
     if package != "kubernetes" {
-        return requests::ask(world, func, args);
+        return requests::ask(state, func, args);
     }
     let kind = ROUTES.iter().find(|kind| name.starts_with(**kind)).copied();
     match (name, kind) {
@@ -41,43 +41,43 @@ pub(crate) fn ask(world: &World, call: &Value) -> Answer {
                     return Answer::NotAsked;
                 };
                 let parent = ["Gateway", "ListenerSet"].map(|kind| key(kind, gateway));
-                let object = world.get(kind, route);
+                let object = state.get(kind, route);
                 let is_parent =
                     |key: &&ObjectKey| object.is_some_and(|r| r.parents_to(key).next().is_some());
-                let there = |key: &&ObjectKey| world.snapshot.get(key).is_some();
+                let there = |key: &&ObjectKey| state.snapshot.get(key).is_some();
                 let parent = parent.iter().find(is_parent).or(parent.iter().find(there));
                 let Some(parent) = parent else {
                     return Answer::NotAsked;
                 };
-                of_route(world, kind, route, parent, condition)
+                of_route(state, kind, route, parent, condition)
             }
-            "MustHaveResolvedRefsConditionsTrue" => resolved(world, kind, names[0], None),
+            "MustHaveResolvedRefsConditionsTrue" => resolved(state, kind, names[0], None),
             "MustHaveNoAcceptedParents" => {
-                let attached = attached(world, kind, names[0]);
+                let attached = attached(state, kind, names[0]);
                 said(attached.is_empty(), || {
                     format!("{kind} is attached to {attached:?}")
                 })
             }
-            "MustHaveParents" => parents(world, kind, names[0], args),
+            "MustHaveParents" => parents(state, kind, names[0], args),
             _ => Answer::NotAsked,
         },
-        ("GatewayAndHTTPRoutesMustBeAccepted", _) => accepted(world, "HTTPRoute", args),
-        ("GatewayAndTLSRoutesMustBeAccepted", _) => accepted(world, "TLSRoute", args),
-        ("GatewayAndTCPRoutesMustBeAccepted", _) => accepted(world, "TCPRoute", args),
-        ("GatewayAndUDPRoutesMustBeAccepted", _) => accepted(world, "UDPRoute", args),
+        ("GatewayAndHTTPRoutesMustBeAccepted", _) => accepted(state, "HTTPRoute", args),
+        ("GatewayAndTLSRoutesMustBeAccepted", _) => accepted(state, "TLSRoute", args),
+        ("GatewayAndTCPRoutesMustBeAccepted", _) => accepted(state, "TCPRoute", args),
+        ("GatewayAndUDPRoutesMustBeAccepted", _) => accepted(state, "UDPRoute", args),
         ("GatewayAndRoutesMustBeAccepted" | "RoutesAndParentMustBeAccepted", _) => {
             let kind = ROUTES
                 .iter()
                 .find(|kind| of_type(args, kind).next().is_some());
-            kind.map_or(Answer::NotAsked, |kind| accepted(world, kind, args))
+            kind.map_or(Answer::NotAsked, |kind| accepted(state, kind, args))
         }
-        ("GatewayStatusMustHaveListeners", _) => statuses(world, "Gateway", &names, args),
-        ("ListenerSetStatusMustHaveListeners", _) => statuses(world, "ListenerSet", &names, args),
+        ("GatewayStatusMustHaveListeners", _) => statuses(state, "Gateway", &names, args),
+        ("ListenerSetStatusMustHaveListeners", _) => statuses(state, "ListenerSet", &names, args),
         ("GatewayListenersMustHaveConditions" | "GatewayListenerMustHaveConditions", _) => {
-            listener(world, "Gateway", &names, args)
+            listener(state, "Gateway", &names, args)
         }
         ("ListenerSetListenersMustHaveConditions", _) => {
-            listener(world, "ListenerSet", &names, args)
+            listener(state, "ListenerSet", &names, args)
         }
         ("ListenerSetMustHaveCondition", _) => {
             let mut conditions = conditions;
@@ -86,25 +86,25 @@ pub(crate) fn ask(world: &World, call: &Value) -> Answer {
                 return Answer::NotAsked;
             };
             let set = key("ListenerSet", names[0]);
-            let why = unaccepted(&world.snapshot, &set.whole());
+            let why = unaccepted(&state.snapshot, &set.whole());
             let should = condition["Status"] == "True";
             said(why.is_none() == should, || format!("{set}: {why:?}"))
         }
         ("GatewayMustHaveAttachedListeners", _) => {
             let gateway = key("Gateway", names[0]);
-            let sets = world.snapshot.below(&gateway);
+            let sets = state.snapshot.below(&gateway);
             let sets = sets.filter(|o| matches!(o.node, Node::ListenerSet { .. }));
             let accepted =
-                sets.filter(|set| unaccepted(&world.snapshot, &set.key.whole()).is_none());
+                sets.filter(|set| unaccepted(&state.snapshot, &set.key.whole()).is_none());
             let (found, should) = (accepted.count(), args.iter().find_map(Value::as_u64));
             said(Some(found as u64) == should, || {
                 format!("{gateway} has {found} sets, not {should:?}")
             })
         }
         ("GatewayMustHaveZeroRoutes", _) => {
-            let gateway = world.get("Gateway", names[0]).unwrap();
+            let gateway = state.get("Gateway", names[0]).unwrap();
             let counts = listeners_of(gateway).iter();
-            let counts = counts.map(|l| count(world, &gateway.key.section(l.name.clone())));
+            let counts = counts.map(|l| count(state, &gateway.key.section(l.name.clone())));
             let all: usize = counts.sum();
             said(all == 0, || format!("{} has {all} routes", gateway.key))
         }
@@ -125,16 +125,16 @@ pub(crate) fn of_type<'a>(args: &'a [Value], name: &str) -> impl Iterator<Item =
 }
 
 /// The listeners that a route is attached to.
-fn attached(world: &World, kind: &str, name: &Value) -> Vec<Place> {
-    let route = world.get(kind, name);
-    route.map_or_else(Vec::new, |route| places(world, route))
+fn attached(state: &TestState, kind: &str, name: &Value) -> Vec<Place> {
+    let route = state.get(kind, name);
+    route.map_or_else(Vec::new, |route| places(state, route))
 }
 
-fn places(world: &World, route: &Arc<Object>) -> Vec<Place> {
+fn places(state: &TestState, route: &Arc<Object>) -> Vec<Place> {
     let Node::Route { parents, .. } = &route.node else {
         return Vec::new();
     };
-    let mut route_kind_conflicts = RouteKindConflicts::new(&world.snapshot);
+    let mut route_kind_conflicts = RouteKindConflicts::new(&state.snapshot);
     let mut found = Vec::new();
     for parent in parents {
         if let ParentAttachment::Attached(places) =
@@ -149,15 +149,15 @@ fn places(world: &World, route: &Arc<Object>) -> Vec<Place> {
 }
 
 /// The number of routes attached to a listener.
-fn count(world: &World, listener: &Place) -> usize {
+fn count(state: &TestState, listener: &Place) -> usize {
     let kinds = ROUTES.iter().map(|kind| GroupKind::gateway_api(kind));
-    let routes = kinds.flat_map(|kind| world.snapshot.objects(&kind).cloned().collect::<Vec<_>>());
+    let routes = kinds.flat_map(|kind| state.snapshot.objects(&kind).cloned().collect::<Vec<_>>());
     routes
-        .filter(|route| places(world, route).contains(listener))
+        .filter(|route| places(state, route).contains(listener))
         .count()
 }
 
-fn accepted(world: &World, kind: &str, args: &[Value]) -> Answer {
+fn accepted(state: &TestState, kind: &str, args: &[Value]) -> Answer {
     let gateway = of_type(args, "GatewayRef")
         .next()
         .map(|r| key("Gateway", &r["gateway"]));
@@ -168,7 +168,7 @@ fn accepted(world: &World, kind: &str, args: &[Value]) -> Answer {
     };
     let mut n = 0;
     for name in of_type(args, "NamespacedName") {
-        let places = attached(world, kind, name);
+        let places = attached(state, kind, name);
         if !places.iter().any(|place| place.object == gateway) {
             return Answer::Differs(format!("{kind} {name} is not attached to {gateway}"));
         }
@@ -178,7 +178,7 @@ fn accepted(world: &World, kind: &str, args: &[Value]) -> Answer {
 }
 
 fn of_route(
-    world: &World,
+    state: &TestState,
     kind: &str,
     name: &Value,
     gateway: &ObjectKey,
@@ -187,26 +187,26 @@ fn of_route(
     let should = condition["Status"] == "True";
     match condition["Type"].as_str() {
         Some("Accepted") => {
-            let places = attached(world, kind, name);
+            let places = attached(state, kind, name);
             let is = places.iter().any(|place| place.object == *gateway);
             said(is == should, || {
                 format!("{kind} {name} accepted by {gateway}: {is}")
             })
         }
-        Some("ResolvedRefs") if should => resolved(world, kind, name, None),
-        Some("ResolvedRefs") => resolved(world, kind, name, condition["Reason"].as_str()),
+        Some("ResolvedRefs") if should => resolved(state, kind, name, None),
+        Some("ResolvedRefs") => resolved(state, kind, name, condition["Reason"].as_str()),
         _ => Answer::NotAsked,
     }
 }
 
 /// Whether all backends of a route can be used, or one cannot for this reason.
-fn resolved(world: &World, kind: &str, name: &Value, reason: Option<&str>) -> Answer {
-    let Some(route) = world.get(kind, name) else {
+fn resolved(state: &TestState, kind: &str, name: &Value, reason: Option<&str>) -> Answer {
+    let Some(route) = state.get(kind, name) else {
         return Answer::NotAsked;
     };
     let why: Vec<Unreached> = route
         .backends()
-        .filter_map(|reference| unusable(&world.snapshot, route, reference))
+        .filter_map(|reference| unusable(&state.snapshot, route, reference))
         .collect();
     let agrees = match reason {
         None => why.is_empty(),
@@ -223,7 +223,7 @@ fn resolved(world: &World, kind: &str, name: &Value, reason: Option<&str>) -> An
 }
 
 /// Whether each parent of a route is accepted as the status says.
-fn parents(world: &World, kind: &str, name: &Value, args: &[Value]) -> Answer {
+fn parents(state: &TestState, kind: &str, name: &Value, args: &[Value]) -> Answer {
     let statuses = args.iter().filter_map(Value::as_array).flatten();
     let mut n = 0;
     for status in statuses {
@@ -238,7 +238,7 @@ fn parents(world: &World, kind: &str, name: &Value, args: &[Value]) -> Answer {
             if name_of["Namespace"].is_null() {
                 name_of["Namespace"] = name["Namespace"].clone();
             }
-            match of_route(world, kind, name, &key(kind_of, &name_of), condition) {
+            match of_route(state, kind, name, &key(kind_of, &name_of), condition) {
                 Answer::Agrees(_) => n += 1,
                 other => return other,
             }
@@ -252,21 +252,21 @@ fn parents(world: &World, kind: &str, name: &Value, args: &[Value]) -> Answer {
 }
 
 /// The attached routes and the conditions of listeners.
-fn statuses(world: &World, kind: &str, names: &[&Value], args: &[Value]) -> Answer {
+fn statuses(state: &TestState, kind: &str, names: &[&Value], args: &[Value]) -> Answer {
     let owner = key(kind, names[0]);
     let listeners = args.iter().filter_map(Value::as_array).flatten();
     let mut n = 0;
     for status in listeners {
         let place = owner.section(status["Name"].as_str().unwrap_or_default());
         let conditions = status["Conditions"].as_array();
-        if let Answer::Differs(why) = conditions_of(world, &place, conditions.into_iter().flatten())
+        if let Answer::Differs(why) = conditions_of(state, &place, conditions.into_iter().flatten())
         {
             return Answer::Differs(why);
         }
-        let accepted = unaccepted(&world.snapshot, &place).is_none();
+        let accepted = unaccepted(&state.snapshot, &place).is_none();
         let should = status["AttachedRoutes"].as_u64().unwrap_or_default();
         if accepted {
-            let found = count(world, &place) as u64;
+            let found = count(state, &place) as u64;
             if found != should {
                 return Answer::Differs(format!("{place} has {found} routes, not {should}"));
             }
@@ -280,7 +280,7 @@ fn statuses(world: &World, kind: &str, names: &[&Value], args: &[Value]) -> Answ
     }
 }
 
-fn listener(world: &World, kind: &str, names: &[&Value], args: &[Value]) -> Answer {
+fn listener(state: &TestState, kind: &str, names: &[&Value], args: &[Value]) -> Answer {
     let owner = key(kind, names[0]);
     let name = args.iter().rev().filter_map(Value::as_str);
     let mut name = name.filter(|name| !["Client", "TimeoutConfig"].contains(name));
@@ -288,17 +288,17 @@ fn listener(world: &World, kind: &str, names: &[&Value], args: &[Value]) -> Answ
     else {
         return Answer::NotAsked;
     };
-    conditions_of(world, &owner.section(name), conditions)
+    conditions_of(state, &owner.section(name), conditions)
 }
 
 /// Whether a listener is accepted as these conditions say, if attache can know: it does not check certificates or the
 /// features of an implementation.
 fn conditions_of<'a>(
-    world: &World,
+    state: &TestState,
     place: &Place,
     conditions: impl IntoIterator<Item = &'a Value>,
 ) -> Answer {
-    let why = unaccepted(&world.snapshot, place);
+    let why = unaccepted(&state.snapshot, place);
     let mut asked = false;
     for condition in conditions {
         let holds = condition["Status"] == "True";

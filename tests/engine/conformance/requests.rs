@@ -6,18 +6,18 @@ use attache::engine::topology::listeners_of;
 use serde_json::Value;
 
 use super::asked::{Answer, of_type, said};
-use super::world::World;
+use super::test_state::TestState;
 
 /// The address that the client dials without a host.
 const ADDRESS: &str = "192.0.2.1";
 const GRPC: &str = "/gateway_api_conformance.echo_basic.grpcecho.GrpcEcho/";
 
 /// Checks the outcome of a request.
-pub(crate) fn ask(world: &World, func: &str, args: &[Value]) -> Answer {
+pub(crate) fn ask(state: &TestState, func: &str, args: &[Value]) -> Answer {
     let Some(reference) = of_type(args, "GatewayRef").next() else {
         return Answer::NotAsked;
     };
-    let Some(gateway) = world.get("Gateway", &reference["gateway"]) else {
+    let Some(gateway) = state.get("Gateway", &reference["gateway"]) else {
         return Answer::NotAsked;
     };
     let Some(listener) = listener(gateway, reference) else {
@@ -34,7 +34,7 @@ pub(crate) fn ask(world: &World, func: &str, args: &[Value]) -> Answer {
             request.port = port
                 .filter(|port| ports.any(|p| p == *port))
                 .or(request.port);
-            answered(world, gateway, &request, expected)
+            answered(state, gateway, &request, expected)
         }
         ("tls.MakeTLSRequestAndExpectEventuallyConsistentResponse", Some(expected)) => {
             let scheme = match &*listener.protocol {
@@ -43,7 +43,7 @@ pub(crate) fn ask(world: &World, func: &str, args: &[Value]) -> Answer {
             };
             let mut request = http(expected, listener, scheme);
             request.sni = server_name(args).map(str::to_owned);
-            answered(world, gateway, &request, expected)
+            answered(state, gateway, &request, expected)
         }
         ("tls.MakeTLSConnectionAndExpectEventuallyConnectionRejection", _) => {
             let request = Request {
@@ -52,7 +52,7 @@ pub(crate) fn ask(world: &World, func: &str, args: &[Value]) -> Answer {
                 port: Some(listener.port),
                 ..Request::default()
             };
-            let matches = world
+            let matches = state
                 .matching()
                 .at_gateways(&request, |k| *k == gateway.key);
             let taken = matches
@@ -61,7 +61,7 @@ pub(crate) fn ask(world: &World, func: &str, args: &[Value]) -> Answer {
             said(!taken, || format!("{request:?} is taken"))
         }
         ("grpc.MakeRequestAndExpectEventuallyConsistentResponse", Some(expected)) => {
-            grpc(world, gateway, listener, expected)
+            grpc(state, gateway, listener, expected)
         }
         _ => Answer::NotAsked,
     }
@@ -111,8 +111,8 @@ fn http(expected: &Value, listener: &Listener, scheme: Scheme) -> Request {
     }
 }
 
-fn answered(world: &World, gateway: &Object, request: &Request, expected: &Value) -> Answer {
-    let matches = world.matching().at_gateways(request, |k| *k == gateway.key);
+fn answered(state: &TestState, gateway: &Object, request: &Request, expected: &Value) -> Answer {
+    let matches = state.matching().at_gateways(request, |k| *k == gateway.key);
     let taken = matches
         .iter()
         .filter_map(|request_match| match &request_match.outcome {
@@ -197,7 +197,7 @@ fn redirects(location: Option<&str>, request: &Request, expected: &Value) -> boo
     is("Scheme", scheme) && is("Host", host) && (is("Port", port) || port.is_empty()) && path_fits
 }
 
-fn grpc(world: &World, gateway: &Object, listener: &Listener, expected: &Value) -> Answer {
+fn grpc(state: &TestState, gateway: &Object, listener: &Listener, expected: &Value) -> Answer {
     let calls = [
         ("EchoRequest", "Echo"),
         ("EchoTwoRequest", "EchoTwo"),
@@ -221,7 +221,7 @@ fn grpc(world: &World, gateway: &Object, listener: &Listener, expected: &Value) 
         headers: headers.collect(),
         ..Request::default()
     };
-    let matches = world
+    let matches = state
         .matching()
         .at_gateways(&request, |k| *k == gateway.key);
     let taken = matches

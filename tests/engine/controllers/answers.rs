@@ -93,7 +93,9 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
                 }
                 let object_place = object.key.whole();
                 let specs = match (of_kind.on, snapshot.profile(&kind)) {
-                    (On::Called, Some(profile)) => in_force(&group.down_to(profile, &object_place)),
+                    (On::Called, Some(profile)) => {
+                        in_force(&group.effective_above(profile, &object_place))
+                    }
                     _ => in_force(&group.effective),
                 };
                 let settings = of_kind.settings_in(&specs);

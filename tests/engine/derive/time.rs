@@ -88,7 +88,7 @@ fn stored(snapshot: &Snapshot) -> Arc<Policy> {
     snapshot.policy(&key).expect("a policy").clone()
 }
 
-fn stands_on_cart(snapshot: &Snapshot) -> usize {
+fn policies_of_cart(snapshot: &Snapshot) -> usize {
     let cart = ObjectKey::new(GroupKind::core("Service"), "shop", "cart");
     snapshot.policies_naming(&cart).count()
 }
@@ -153,10 +153,10 @@ fn policies_are_read_again_when_their_crd_changes() {
     let first = start().apply(crd(None, &[version("v1", true, &unlabelled)]));
     let first = first.apply(Change::Applied(Arc::new(object(&policy("v1", &naming)))));
     assert!(first.profile(&kind()).is_none());
-    assert_eq!(stands_on_cart(&first), 0);
+    assert_eq!(policies_of_cart(&first), 0);
 
     let second = first.apply(crd(None, &[version("v1", true, &singular())]));
-    assert_eq!(stands_on_cart(&second), 1);
+    assert_eq!(policies_of_cart(&second), 1);
 
     let third = second.apply(crd(Some("Direct"), &[version("v1", true, &singular())]));
     let class = &third.profile(&kind()).unwrap().class;
@@ -173,14 +173,14 @@ fn removed_and_installed_again() {
     let there = start()
         .apply(definition())
         .apply(listed(vec![object(&policy("v1", &naming))]));
-    assert_eq!(stands_on_cart(&there), 1);
+    assert_eq!(policies_of_cart(&there), 1);
 
     let name = ObjectKey::new(GroupKind::CRD, "", "backendpolicies.tls.example.com");
     let gone = there
         .apply(Change::Gone(kind()))
         .apply(Change::Deleted(name));
     assert!(gone.profile(&kind()).is_none());
-    assert_eq!(stands_on_cart(&gone), 0);
+    assert_eq!(policies_of_cart(&gone), 0);
     assert!(!gone.knows(&kind()));
     assert_eq!(
         said(&gone, &policy("v1", &naming)),
@@ -191,7 +191,7 @@ fn removed_and_installed_again() {
     let again = gone
         .apply(definition())
         .apply(listed(vec![object(&policy("v1", &naming))]));
-    assert_eq!(stands_on_cart(&again), 1);
+    assert_eq!(policies_of_cart(&again), 1);
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn a_schema_that_says_nothing() {
     assert_eq!(profile.refs.from, Source::Default);
     let many = json!({"targetRefs": [{"group": "", "kind": "Service", "name": "cart"}]});
     let snapshot = snapshot.apply(Change::Applied(Arc::new(object(&policy("v1", &many)))));
-    assert_eq!(stands_on_cart(&snapshot), 1);
+    assert_eq!(policies_of_cart(&snapshot), 1);
     // Facts without a source refuse nothing.
     let without = policy("v1", &json!({}));
     let (allowed, why) = said(&snapshot, &without);

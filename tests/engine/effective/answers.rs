@@ -270,8 +270,8 @@ fn difference(state: &Start, about: &Value, out: &mut String) {
         }
     }
     writeln!(out, "- impact: {}", title.join(", ")).unwrap();
-    for change in impact(before, &after, &touched) {
-        let path: Vec<String> = change.path.iter().map(ToString::to_string).collect();
+    for changed in impact(before, &after, &touched) {
+        let path: Vec<String> = changed.path.iter().map(ToString::to_string).collect();
         let spec = |effective: &Effective| match effective.spec() {
             Some((spec, sources)) if sources.is_empty() => {
                 let _ = spec;
@@ -283,15 +283,15 @@ fn difference(state: &Start, about: &Value, out: &mut String) {
         writeln!(
             out,
             "  - {}: {}",
-            change.shifted.kind.kind,
+            changed.change.kind.kind,
             path.join(" > ")
         )
         .unwrap();
         writeln!(
             out,
             "    {} -> {}",
-            spec(&change.shifted.before),
-            spec(&change.shifted.after)
+            spec(&changed.change.before),
+            spec(&changed.change.after)
         )
         .unwrap();
     }

@@ -13,7 +13,7 @@ use attache::engine::status::conditions::{affected, ancestors, status};
 use attache::engine::topology::{AncestorPath, RoutePath};
 use serde_json::Value;
 
-use super::world::{asked, object};
+use super::events::{asked, object};
 
 /// Every existing topology object, and some that may not exist; sorted.
 pub(crate) fn keys(snapshot: &Snapshot) -> Vec<ObjectKey> {

@@ -10,7 +10,7 @@ use attache::engine::model::ids::GATEWAY_API;
 use attache::engine::state::snapshot::{Change, Snapshot};
 use serde_json::{Value, json};
 
-use super::world::{GROUP, asked, definition, empty, object};
+use super::events::{GROUP, asked, definition, empty, object};
 
 const GATEWAYS: usize = 40;
 const POLICIES: usize = 30;

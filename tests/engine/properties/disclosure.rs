@@ -14,8 +14,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
+use super::events::{Event, GROUP, asked, definition, fold, object, there};
 use super::random::{any_event, any_object, policy};
-use super::world::{Event, GROUP, asked, definition, fold, object, there};
 
 /// Fields of a policy that are not settings.
 const NO_SETTINGS: [&str; 2] = ["targetRefs", "mergeStrategy"];

@@ -11,8 +11,8 @@ use attache::engine::state::snapshot::Snapshot;
 use proptest::prelude::*;
 
 use super::answers::keys;
+use super::events::{fold, shuffled, survivors};
 use super::random::any_event;
-use super::world::{fold, shuffled, survivors};
 
 fn whole_graph(snapshot: &Snapshot) -> Graph {
     graph(&Matching::new(snapshot, []), &Focus::Everything).unwrap()

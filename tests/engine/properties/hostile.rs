@@ -12,7 +12,7 @@ use proptest::sample::select;
 use serde_json::{Value, json};
 
 use super::answers::{about, answers, reviewed, statuses};
-use super::world::{GROUP, empty, object};
+use super::events::{GROUP, empty, object};
 
 /// A few names for everything, all bad; and everything refers to everything.
 const NAMES: [&str; 3] = ["", "x", "*"];

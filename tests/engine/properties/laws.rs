@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use super::world::{GROUP, empty, object};
+use super::events::{GROUP, empty, object};
 
 type Spec = (&'static str, Value);
 

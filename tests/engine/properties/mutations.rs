@@ -14,8 +14,8 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Value, json};
 
+use super::events::{Event, GROUP, asked, change, definition, fold, gk};
 use super::random::{any_event, any_object};
-use super::world::{Event, GROUP, asked, change, definition, fold, gk};
 
 const ALL: [Mutation; 5] = [
     Mutation::NormalizeTargets,

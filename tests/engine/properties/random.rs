@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use super::world::{Event, GROUP, KINDS, definition};
+use super::events::{Event, GROUP, KINDS, definition};
 
 const NAMESPACES: [&str; 2] = ["a", "b"];
 const HOSTS: [&str; 5] = [

@@ -17,8 +17,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
+use super::events::{Event, change, empty, fold, gk, object, shuffled, survivors};
 use super::random::{any_event, any_object};
-use super::world::{Event, change, empty, fold, gk, object, shuffled, survivors};
 
 /// All mutations are enabled.
 fn conduct() -> ReviewSettings {

@@ -13,8 +13,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::answers::answers;
+use super::events::{Event, asked, change, empty, fold, object, there};
 use super::random::{any_event, any_object};
-use super::world::{Event, asked, change, empty, fold, object, there};
 
 fn reviewed(
     snapshot: &Snapshot,

@@ -16,8 +16,8 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::answers::{about, answers, keys, route_path, statuses};
+use super::events::{Event, change, fold, shuffled, survivors};
 use super::random::{any_event, any_object};
-use super::world::{Event, change, fold, shuffled, survivors};
 
 fn values(events: &[Event]) -> impl Iterator<Item = &Value> {
     events.iter().map(|event| match event {
@@ -253,7 +253,7 @@ proptest! {
         let kinds: Vec<GroupKind> = snapshot.policy_kinds().cloned().collect();
         for (key, kind) in keys(&snapshot).iter().flat_map(|k| kinds.iter().map(move |kind| (k, kind))) {
             for group in resolver.paths_through(key, kind) {
-                let standing: BTreeSet<&ObjectKey> = group.stack.iter()
+                let in_stack: BTreeSet<&ObjectKey> = group.stack.iter()
                     .flat_map(|level| level.policies.iter().map(|policy| policy.key()))
                     .collect();
                                 let route_paths: Vec<_> = group.paths.routes.iter().map(|l| Some(l.as_ref())).collect();
@@ -266,7 +266,7 @@ proptest! {
                     prop_assert!(path.iter().any(|place| place.object == *key), "{key}: {path:?}");
                     for source in group.effective.policies() {
                         let own = path.iter().any(|place| place.object == source);
-                        prop_assert!(standing.contains(&source) || own, "{source} at {key}");
+                        prop_assert!(in_stack.contains(&source) || own, "{source} at {key}");
                     }
                 }
             }
@@ -300,12 +300,12 @@ proptest! {
         let mut found: Vec<String> = impact(&before, &after, std::slice::from_ref(&touched))
             .into_iter()
             .filter(|changed| {
-                !seen_differently_in(states, &changed.shifted.kind, &changed.path)
+                !seen_differently_in(states, &changed.change.kind, &changed.path)
             })
             .map(|changed| {
                 let path = told_path(&changed.path).join(" > ");
-                let (a, b) = (settings(&changed.shifted.before), settings(&changed.shifted.after));
-                format!("{} {path} {a} {b}", changed.shifted.kind)
+                let (a, b) = (settings(&changed.change.before), settings(&changed.change.after));
+                format!("{} {path} {a} {b}", changed.change.kind)
             })
             .collect();
         found.sort();

@@ -11,8 +11,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::answers::keys;
+use super::events::{fold, object};
 use super::random::{any_event, any_object};
-use super::world::{fold, object};
 
 /// The accepted listeners of a Gateway or `ListenerSet`, the sets that join it, and the results of
 /// the parentRefs of a route.

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
-use super::world::{GROUP, empty, object};
+use super::events::{GROUP, empty, object};
 
 fn gateway() -> Value {
     json!({

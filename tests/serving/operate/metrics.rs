@@ -28,7 +28,7 @@ const PARTS: [(About, &str, &str); 6] = [
     (About::Findings, "Findings and mutations", ""),
     (
         About::CurrentState,
-        "The standing state",
+        "The current state",
         "The findings and states that hold in the cluster now; `attache check --cluster` finds the same. attache computes them in the background when \
          something has changed, at most every ten seconds. Every replica has the same numbers, so take their `max`, not \
          their `sum`.",

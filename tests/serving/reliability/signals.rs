@@ -57,7 +57,7 @@ async fn the_first_sigterm_drains_and_the_second_ends_the_process() {
 #[tokio::test]
 async fn as_pid_1_it_handles_sigterm() {
     let Some(by) = as_first() else {
-        let why = "SKIPPED: unshare may not make a process the first of its own world here";
+        let why = "SKIPPED: unshare may not make a process the first of its own namespace here";
         assert!(
             std::env::var_os("ATTACHE_REQUIRE_CLUSTER").is_none(),
             "{why}"

@@ -66,9 +66,9 @@ pub enum Code {
     SpecEmpty,
     /// The kind does not have this version.
     VersionUnknown,
-    /// The definition of the kind does not have this field.
+    /// The CRD of the kind does not have this field.
     FieldUnknown,
-    /// In files: an object violates a rule of the definition.
+    /// In files: an object violates a rule of the CRD.
     FieldInvalid,
     /// Another policy sets the same field of the same target to another value (legacy dialect).
     FieldConflict,

@@ -59,7 +59,7 @@ pub(super) fn effects_of_created(
 
 /// Whether something was in force, on a path or on the others to its target.
 pub(super) fn takes_from_others(changed: &EffectiveChange) -> bool {
-    changed.on_former_paths.is_some() || !changed.before.policies().is_empty()
+    changed.on_replaced_paths.is_some() || !changed.before.policies().is_empty()
 }
 
 /// The effects of a change of these objects, reported on the first one. The others are deleted with it.
@@ -83,7 +83,9 @@ pub(super) fn effects_if(
         changed = paths.filter(|path| !goes(path, &gone)).collect();
     }
     for changed in changed {
-        if (changed.stays || changed.on_former_paths.is_some()) && counts(&changed) {
+        if (changed.exists_before_and_after || changed.on_replaced_paths.is_some())
+            && counts(&changed)
+        {
             kinds.entry(changed.kind.clone()).or_default().push(changed);
         }
     }
@@ -105,7 +107,7 @@ pub(super) fn effects_if(
 
 /// Whether all targets of a path are among these objects.
 fn goes(path: &EffectiveChange, objects: &BTreeSet<&ObjectKey>) -> bool {
-    let mut targets = path.ends.targets();
+    let mut targets = path.paths.targets();
     targets.all(|target| objects.contains(&target.object))
 }
 
@@ -221,18 +223,18 @@ pub(super) fn effect(
     let after = resolver.snapshot();
     let altered = all
         .iter()
-        .filter(|shifted| shifted.stays && shifted.alters_settings());
+        .filter(|change| change.exists_before_and_after && change.alters_settings());
     let all: Vec<&EffectiveChange> = altered.collect();
     if all.is_empty() {
         return None;
     }
-    let objects = all.iter().flat_map(|shifted| shifted.ends.objects());
+    let objects = all.iter().flat_map(|change| change.paths.objects());
     let objects: BTreeSet<ObjectKey> = objects.cloned().collect();
     let mut message = format!("{kind} on {}", wording::named(&objects));
     if let (1, Some(object)) = (objects.len(), objects.first()) {
         let groups = resolver.paths_through(object, kind);
         let paths: usize = groups.iter().map(PathGroup::path_count).sum();
-        let changed: usize = all.iter().map(|shifted| shifted.count()).sum();
+        let changed: usize = all.iter().map(|change| change.count()).sum();
         if paths > changed {
             message = format!("{message}, {changed} of {paths} paths");
         }
@@ -240,7 +242,7 @@ pub(super) fn effect(
     let mut finding = Finding::new(Code::EffectiveChange, key, message).about(kind.to_string());
     let least = all
         .iter()
-        .min_by_key(|shifted| (&shifted.ends.routes, &*shifted.ends.ancestors));
+        .min_by_key(|change| (&change.paths.routes, &*change.paths.ancestors));
     if let Some(first) = least {
         let mut same = SettingsComparison::default();
         let mut alike = |c: &EffectiveChange| {

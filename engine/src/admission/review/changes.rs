@@ -85,17 +85,19 @@ fn effects(
     let mut resolver_before = Resolver::new(before);
     let mut resolver_after = resolver_before.for_snapshot(after);
     let all = diff(&mut resolver_before, &mut resolver_after, &changed).into_iter();
-    for shifted in all.filter(|shifted| shifted.stays || shifted.on_former_paths.is_some()) {
-        let mut add = |cause, shifted: EffectiveChange| {
-            let of_cause = by_cause.entry((cause, shifted.kind.clone()));
-            of_cause.or_default().push(shifted);
+    for change in
+        all.filter(|change| change.exists_before_and_after || change.on_replaced_paths.is_some())
+    {
+        let mut add = |cause, change: EffectiveChange| {
+            let of_cause = by_cause.entry((cause, change.kind.clone()));
+            of_cause.or_default().push(change);
         };
-        match by_policy(&causes, &shifted) {
-            Some(cause) => add(cause, shifted),
-            None if by_policy(&created, &shifted).is_some()
-                && shifted.on_former_paths.is_none() => {}
+        match by_policy(&causes, &change) {
+            Some(cause) => add(cause, change),
+            None if by_policy(&created, &change).is_some()
+                && change.on_replaced_paths.is_none() => {}
             None => {
-                for path in shifted.each_path() {
+                for path in change.each_path() {
                     let cause = on_path(&causes, &path).or(changed.first());
                     let counts =
                         |cause: &&ObjectKey| !opening.contains(cause) || takes_from_others(&path);
@@ -143,9 +145,9 @@ pub(super) fn changes_other_paths(snapshot: &Snapshot, object: &Object) -> bool 
 
 fn by_policy<'a>(
     changed: &BTreeSet<&'a ObjectKey>,
-    shifted: &EffectiveChange,
+    change: &EffectiveChange,
 ) -> Option<&'a ObjectKey> {
-    let sides = [&shifted.before, &shifted.after];
+    let sides = [&change.before, &change.after];
     let policies = sides.iter().flat_map(|side| side.policies());
     policies
         .filter_map(|policy| changed.get(&policy).copied())
@@ -154,9 +156,9 @@ fn by_policy<'a>(
 
 fn on_path<'a>(
     changed: &BTreeSet<&'a ObjectKey>,
-    shifted: &EffectiveChange,
+    change: &EffectiveChange,
 ) -> Option<&'a ObjectKey> {
-    let steps = shifted.ends.steps();
+    let steps = change.paths.steps();
     steps
         .filter_map(|step| changed.get(&step.place.object).copied())
         .min()

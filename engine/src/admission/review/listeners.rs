@@ -23,7 +23,7 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
     if !matches!(owner.node, Node::Gateway { .. } | Node::ListenerSet { .. }) {
         return Vec::new();
     }
-    resolver.spend(listeners_of(owner).len() / fuel::FOUND);
+    resolver.charge(listeners_of(owner).len() / fuel::FOUND);
     if resolver.is_spent() {
         return vec![too_much(key, "the acceptance of its listeners")];
     }

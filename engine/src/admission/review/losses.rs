@@ -39,9 +39,10 @@ pub(super) fn losses_by(resolver_after: &mut Resolver<'_>, policy: &Policy) -> L
     }
     // There are many paths and few results.
     let mut known: HashMap<(Shared<Effective>, Shared<Effective>), bool> = HashMap::default();
-    let mut loses = |shifted: &EffectiveChange| {
-        let id = (shifted.before.clone(), shifted.after.clone());
-        shifted.stays && *known.entry(id).or_insert_with(|| takes_away(shifted, key))
+    let mut loses = |change: &EffectiveChange| {
+        let id = (change.before.clone(), change.after.clone());
+        change.exists_before_and_after
+            && *known.entry(id).or_insert_with(|| takes_away(change, key))
     };
     let (mut taken, mut in_force_otherwise) = (Vec::new(), Vec::new());
     let profile = &policy.profile;
@@ -49,11 +50,11 @@ pub(super) fn losses_by(resolver_after: &mut Resolver<'_>, policy: &Policy) -> L
         profile.alternatives.is_some() || !profile.alternative_entries.is_empty();
     let carries_others = carries_others(resolver_after.snapshot(), &key.gk);
     let weakens = adds_alternatives || carries_others || policy.is_weak();
-    for shifted in changed {
-        if loses(&shifted) {
-            taken.push(shifted);
-        } else if shifted.stays && weakens {
-            in_force_otherwise.push(shifted);
+    for change in changed {
+        if loses(&change) {
+            taken.push(change);
+        } else if change.exists_before_and_after && weakens {
+            in_force_otherwise.push(change);
         }
     }
     if !taken.is_empty() {
@@ -71,7 +72,7 @@ pub(super) enum Losses {
     Nothing,
     /// The snapshot without it, and the paths on which others lose something.
     These(Box<Snapshot>, Vec<EffectiveChange>),
-    /// It takes nothing, but it may let requests pass that others keep out: the paths on which it stands beside them.
+    /// It takes nothing, but it may let requests pass that others keep out: the paths on which it is in force beside them.
     Weakened(Box<Snapshot>, Vec<EffectiveChange>),
     /// The work exceeds the fuel of a request.
     TooMuch,
@@ -129,9 +130,9 @@ impl Losses {
                     .clone_into(&mut empty.message);
             }
             Self::These(_, all) => {
-                let replaced = all.iter().flat_map(|shifted| shifted.before.policies());
+                let replaced = all.iter().flat_map(|change| change.before.policies());
                 let replaced: BTreeSet<ObjectKey> = replaced.collect();
-                let objects = all.iter().flat_map(|shifted| shifted.ends.objects());
+                let objects = all.iter().flat_map(|change| change.paths.objects());
                 let objects: BTreeSet<ObjectKey> = objects.cloned().collect();
                 let names: Vec<String> = replaced.iter().map(ObjectKey::text).collect();
                 empty.message = format!(
@@ -146,23 +147,19 @@ impl Losses {
 }
 
 /// Whether a setting of another policy is no longer in force or has another value.
-fn takes_away(shifted: &EffectiveChange, policy: &ObjectKey) -> bool {
-    if shifted.before.is_opaque() || shifted.after.is_opaque() {
-        return shifted
-            .before
-            .policies()
-            .iter()
-            .any(|other| other != policy);
+fn takes_away(change: &EffectiveChange, policy: &ObjectKey) -> bool {
+    if change.before.is_opaque() || change.after.is_opaque() {
+        return change.before.policies().iter().any(|other| other != policy);
     }
-    let by = ComparedBy::for_results(&shifted.before, &shifted.after);
-    let after = shifted.after.leaves();
+    let by = ComparedBy::for_results(&change.before, &change.after);
+    let after = change.after.leaves();
     let after: HashMap<(&SettingPath, Option<ObjectKey>), &JsonText> = after
         .iter()
         .map(|(path, setting)| ((path, by.policy(path, setting)), &setting.value))
         .collect();
     // Policies that are each in force as a whole take nothing from each other.
-    let side_by_side = shifted.before.is_side_by_side() || shifted.after.is_side_by_side();
-    let before = shifted.before.leaves().into_iter();
+    let side_by_side = change.before.is_side_by_side() || change.after.is_side_by_side();
+    let before = change.before.leaves().into_iter();
     let mut lost =
         before.filter(|(_, setting)| !setting.value.is_null() && setting.policy != *policy);
     !side_by_side

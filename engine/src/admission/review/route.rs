@@ -28,7 +28,7 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
         return Vec::new();
     };
     let backends: usize = rules.iter().map(|rule| rule.backends.len()).sum();
-    resolver.spend(attachment_cost(snapshot, route) + backends / fuel::FOUND);
+    resolver.charge(attachment_cost(snapshot, route) + backends / fuel::FOUND);
     if resolver.is_spent() {
         return vec![too_much(key, "the attachment of this route")];
     }

@@ -59,10 +59,10 @@ struct Pair {
     ancestor_paths: AncestorPaths,
     before: Shared<Effective>,
     after: Shared<Effective>,
-    stays: bool,
+    exists_before_and_after: bool,
     detached: bool,
-    gone: bool,
-    on_former_paths: Option<FormerEffective>,
+    no_longer_taken: bool,
+    on_replaced_paths: Option<FormerEffective>,
 }
 
 /// The effective policies of both sides, by list of ancestor paths: many routes share them.
@@ -253,10 +253,10 @@ impl<'a> Comparison<'a> {
                         ancestor_paths: list.clone(),
                         before: a.clone(),
                         after: b.clone(),
-                        stays: true,
+                        exists_before_and_after: true,
                         detached: false,
-                        gone: false,
-                        on_former_paths: None,
+                        no_longer_taken: false,
+                        on_replaced_paths: None,
                     };
                     self.change(&new.route_paths, pair);
                 }
@@ -288,11 +288,16 @@ impl<'a> Comparison<'a> {
     fn one_by_one(&mut self, mut paths_before: ByRoutePath, paths_after: ByRoutePath) {
         for (route_path, after) in paths_after {
             let before = paths_before.remove(&route_path);
-            let stays = before.is_some();
+            let exists_before_and_after = before.is_some();
             // Paths that end above the routes are compared Gateway by Gateway: no requests connect them.
             let one_owner = route_path.steps.is_empty();
             let route_paths = RoutePaths::from(vec![route_path]);
-            for pair in self.pairs(&before.unwrap_or_default(), &after, stays, one_owner) {
+            for pair in self.pairs(
+                &before.unwrap_or_default(),
+                &after,
+                exists_before_and_after,
+                one_owner,
+            ) {
                 self.change(&route_paths, pair);
             }
         }
@@ -319,17 +324,17 @@ impl<'a> Comparison<'a> {
         let mut note = |ancestor_path: &Rc<AncestorPath>,
                         a: &Shared<Effective>,
                         b: Option<&Shared<Effective>>,
-                        stays| {
+                        exists_before_and_after| {
             let after = b.unwrap_or(&self.nothing);
             if !same.settings(a, after) {
                 pairs.push(Pair {
                     ancestor_paths: vec![ancestor_path.clone()].into(),
                     before: a.clone(),
                     after: after.clone(),
-                    stays,
+                    exists_before_and_after,
                     detached,
-                    gone: b.is_none(),
-                    on_former_paths: None,
+                    no_longer_taken: b.is_none(),
+                    on_replaced_paths: None,
                 });
             }
         };
@@ -364,8 +369,8 @@ impl<'a> Comparison<'a> {
         let (mut lost, mut won) = (lost.into_iter(), won.into_iter());
         if one_owner {
             for (ancestor_path, a) in lost.by_ref() {
-                let stays = on_both && (self.shut)(ancestor_path);
-                note(ancestor_path, a, None, stays);
+                let exists_before_and_after = on_both && (self.shut)(ancestor_path);
+                note(ancestor_path, a, None, exists_before_and_after);
             }
         }
         let moved = std::cmp::min(lost.len(), won.len());
@@ -375,22 +380,22 @@ impl<'a> Comparison<'a> {
             note(ancestor_path, a, Some(b), on_both);
         }
         for (ancestor_path, a) in lost {
-            let stays = on_both && (self.shut)(ancestor_path);
-            note(ancestor_path, a, None, stays);
+            let exists_before_and_after = on_both && (self.shut)(ancestor_path);
+            note(ancestor_path, a, None, exists_before_and_after);
         }
         for (ancestor_path, b) in won {
             // A listener without routes is a target of its own.
             let before = if one_owner { None } else { Some(before) };
-            let former = before.and_then(|before| self.on_former_paths(before, ancestor_path, b));
+            let former = before.and_then(|before| self.on_replaced_paths(before, ancestor_path, b));
             if former.is_some() || !self.same.settings(&self.nothing, b) {
                 pairs.push(Pair {
                     ancestor_paths: vec![ancestor_path.clone()].into(),
                     before: self.nothing.clone(),
                     after: b.clone(),
-                    stays: on_both && (self.shut)(ancestor_path),
+                    exists_before_and_after: on_both && (self.shut)(ancestor_path),
                     detached,
-                    gone: false,
-                    on_former_paths: former,
+                    no_longer_taken: false,
+                    on_replaced_paths: former,
                 });
             }
         }
@@ -399,7 +404,7 @@ impl<'a> Comparison<'a> {
 
     /// The effective policies on the ancestor paths by which requests came before one is gained. `None` if on one of them
     /// nothing was in force, or the same as on the gained one.
-    fn on_former_paths(
+    fn on_replaced_paths(
         &mut self,
         before: &ByAncestorPath,
         gained: &AncestorPath,
@@ -431,17 +436,17 @@ impl<'a> Comparison<'a> {
             .is_some_and(|route_path| route_path.complete);
         if complete {
             self.changes.push(EffectiveChange {
-                ends: PathSet {
+                paths: PathSet {
                     ancestors: pair.ancestor_paths,
                     routes: route_paths.clone(),
                 },
                 kind: self.kind.clone(),
                 before: pair.before,
                 after: pair.after,
-                stays: pair.stays,
+                exists_before_and_after: pair.exists_before_and_after,
                 detached: pair.detached,
-                gone: pair.gone,
-                on_former_paths: pair.on_former_paths,
+                no_longer_taken: pair.no_longer_taken,
+                on_replaced_paths: pair.on_replaced_paths,
             });
         }
     }

@@ -43,14 +43,16 @@ pub(super) fn displaced<'a, P: Ord>(
     let mut resolver: Option<Resolver<'_>> = None;
     let mut losses: BTreeMap<(Arc<str>, P), Loss> = BTreeMap::new();
     for (acting, profile, through) in acting_through(before, kind) {
-        let stay = changes.clone().filter(|shifted| shifted.stays);
-        let displacing = stay.filter(|shifted| {
-            is_displaced(&shifted.after, through) && !is_displaced(&shifted.before, through)
+        let stay = changes
+            .clone()
+            .filter(|change| change.exists_before_and_after);
+        let displacing = stay.filter(|change| {
+            is_displaced(&change.after, through) && !is_displaced(&change.before, through)
         });
-        for shifted in displacing {
+        for change in displacing {
             let resolver = resolver.get_or_insert_with(|| Resolver::bounded(before));
-            for object in shifted.ends.objects().filter(|object| !after.lacks(object)) {
-                let results = in_force(resolver, acting, object, shifted);
+            for object in change.paths.objects().filter(|object| !after.lacks(object)) {
+                let results = in_force(resolver, acting, object, change);
                 for protection in profile.protects.iter() {
                     let provided_by =
                         |one| Provided::from_effective(before, profile, protection, one);
@@ -62,7 +64,7 @@ pub(super) fn displaced<'a, P: Ord>(
                     let loss = loss.or_insert_with(|| Loss::named(&protection.name));
                     loss.objects.insert(object.clone());
                     loss.lost.add(&Lost {
-                        now: shifted.after.policies(),
+                        now: change.after.policies(),
                         reasons: [through.text.clone()].into(),
                         ..provided
                     });
@@ -79,9 +81,9 @@ fn in_force(
     resolver: &mut Resolver<'_>,
     kind: &GroupKind,
     object: &ObjectKey,
-    shifted: &EffectiveChange,
+    change: &EffectiveChange,
 ) -> Vec<Shared<Effective>> {
-    let ends: BTreeSet<&Place> = shifted.ends.targets().collect();
+    let ends: BTreeSet<&Place> = change.paths.targets().collect();
     let groups = resolver.paths_through(object, kind).into_iter();
     let there = groups.filter(|group| {
         let mut targets = group.paths.targets();

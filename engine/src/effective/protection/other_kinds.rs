@@ -49,18 +49,18 @@ impl<'a> OtherKinds<'a> {
 
     /// The objects that lose the protection of the other kinds because the changed kind newly lets
     /// every request pass.
-    pub(super) fn opened(&mut self, shifted: &EffectiveChange) -> Vec<(ObjectKey, Lost)> {
+    pub(super) fn opened(&mut self, change: &EffectiveChange) -> Vec<(ObjectKey, Lost)> {
         if self.kinds().is_empty() {
             return Vec::new();
         }
         let before = self.before.snapshot;
-        let now = self.own(self.after.snapshot, &shifted.after);
-        let was_open = || self.own(before, &shifted.before).lets_all_pass;
+        let now = self.own(self.after.snapshot, &change.after);
+        let was_open = || self.own(before, &change.before).lets_all_pass;
         if !now.lets_all_pass || was_open() {
             return Vec::new();
         }
         let mut opened = Vec::new();
-        for object in shifted.ends.objects() {
+        for object in change.paths.objects() {
             if opened_by_target(before, self.profile, object).is_some() {
                 continue;
             }
@@ -73,7 +73,7 @@ impl<'a> OtherKinds<'a> {
             }
             if let Some(lost) = Lost::all_of(provided_before) {
                 let lost = Lost {
-                    now: shifted.after.policies(),
+                    now: change.after.policies(),
                     reasons: now.weaknesses.clone(),
                     ..lost
                 };
@@ -86,7 +86,7 @@ impl<'a> OtherKinds<'a> {
     /// Whether the object loses nothing by the changed kind, because the object itself or the other
     /// kinds already let every request pass, or because the other kinds protect as much after the
     /// change as the changed kind before.
-    pub(super) fn decide(&mut self, shifted: &EffectiveChange, object: &ObjectKey) -> bool {
+    pub(super) fn decide(&mut self, change: &EffectiveChange, object: &ObjectKey) -> bool {
         if opened_by_target(self.before.snapshot, self.profile, object).is_some() {
             return true;
         }
@@ -100,10 +100,10 @@ impl<'a> OtherKinds<'a> {
         {
             return true;
         }
-        if self.own(self.after.snapshot, &shifted.after).lets_all_pass {
+        if self.own(self.after.snapshot, &change.after).lets_all_pass {
             return false;
         }
-        let before = self.own(self.before.snapshot, &shifted.before).extent;
+        let before = self.own(self.before.snapshot, &change.before).extent;
         let provided_after = self.after.provided(self.profile, self.protection, object);
         provided_after
             .iter()

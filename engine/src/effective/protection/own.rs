@@ -33,15 +33,15 @@ impl GatewayClientCertificates {
     pub(super) fn of_change(
         [before, after]: [&Snapshot; 2],
         protection: &Protection,
-        shifted: &EffectiveChange,
+        change: &EffectiveChange,
     ) -> BTreeSet<BeforeAndAfter> {
         if *protection.name != *CLIENT_CERTIFICATES {
             return BTreeSet::from([[None, None]]);
         }
-        let targets = shifted.ends.targets();
-        let owns =
+        let targets = change.paths.targets();
+        let certificates =
             targets.map(|target| [frontend_tls(before, target), frontend_tls(after, target)]);
-        owns.collect()
+        certificates.collect()
     }
 
     /// The protection that this handling provides.

@@ -16,7 +16,7 @@ use crate::model::ids::GroupKind;
 pub struct ActsThroughFile {
     /// The kind of these policies.
     pub kind: Match,
-    /// How their names begin: `kuadrant-`.
+    /// The beginning of their names: `kuadrant-`.
     pub prefix: String,
     /// The setting that must be theirs: `spec.wasm`.
     pub setting: String,
@@ -29,7 +29,7 @@ pub struct ActsThroughFile {
 pub struct ActsThrough {
     /// The kind of these policies.
     pub kind: GroupKind,
-    /// How their names begin.
+    /// The beginning of their names.
     pub prefix: Arc<str>,
     /// The setting that must be theirs, as a path within the settings.
     pub setting: Vec<String>,

@@ -27,10 +27,10 @@ pub struct ControllerFile {
     /// Whether it serves an `HTTPRoute` and a `GRPCRoute` on one hostname of a listener, or accepts only the older one. If absent,
     /// attache assumes that it serves both, and notes where it matters.
     pub http_and_grpc_on_one_hostname: Option<bool>,
-    /// How it follows an `HTTPRoute` that delegates to others. By default it does not: a route is no backend.
+    /// The way in which it follows an `HTTPRoute` that delegates to others. By default it does not: a route is no backend.
     pub delegation: Option<DelegationFile>,
-    /// How it keeps HTTP listeners on one port apart. If absent, routes count as attached to all listeners that take their hostnames,
-    /// and `explain` assumes `full` and notes where it matters.
+    /// The way in which it isolates HTTP listeners on one port. If absent, routes count as attached to all listeners that take
+    /// their hostnames, and `explain` assumes `full` and notes where it matters.
     pub listener_isolation: Option<ListenerIsolation>,
     /// Whether the policies of plain HTTP listeners on one port go by the hostnames of routes: those of the listener with the
     /// longest hostname that covers one act on its requests, whichever listener the route is attached to.
@@ -167,7 +167,7 @@ pub enum RejectedServices {
     OtherProtocol,
 }
 
-/// How a controller keeps HTTP listeners on one port of a Gateway apart.
+/// The ways in which a controller isolates HTTP listeners on one port of a Gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ListenerIsolation {
@@ -190,7 +190,7 @@ pub enum ListenerIsolation {
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 #[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
 pub struct RuleOrder {
-    /// How it compares rules of several routes. If absent, attache assumes `grpcFirst` and notes where it matters.
+    /// The lists in which it compares rules of several routes. If absent, attache assumes `grpcFirst` and notes where it matters.
     pub lists: Option<RuleLists>,
     /// Whether rules of routes that have one hostname in common with the listener are compared by the hostnames in the routes first. If
     /// absent, attache assumes that they are, and notes where it matters.
@@ -213,7 +213,7 @@ pub struct RuleOrder {
     pub equal_age: EqualAge,
 }
 
-/// How a controller compares rules of several routes for one hostname.
+/// The lists in which a controller compares rules of several routes for one hostname.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum RuleLists {

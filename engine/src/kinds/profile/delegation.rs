@@ -12,12 +12,12 @@ use super::{Direction, Op, Strategy};
 use crate::model::ids::GroupKind;
 use crate::model::object::Object;
 
-/// How a controller follows `HTTPRoutes` that delegate to others: the others are backends of their rules, by name or,
-/// with the name `*`, all of a namespace.
+/// The way in which a controller follows `HTTPRoutes` that delegate to others: the others are backends of their rules, by name
+/// or, with the name `*`, all of a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DelegationFile {
-    /// How a backend selects routes by a label, if it can.
+    /// The label by which a backend selects routes, if it can.
     pub by_label: Option<ByLabelFile>,
     /// The annotation by which a route adds the matches of the rule that delegates to it to its own, if there is one.
     pub inherit_matches: Option<AnnotationSwitchFile>,
@@ -47,7 +47,8 @@ pub struct AnnotationSwitchFile {
     pub values: Vec<String>,
 }
 
-/// How policies of a route that delegates merge with those of the routes below, by an annotation of that route.
+/// The strategies by which policies of a route that delegates merge with those of the routes below, by an annotation of that
+/// route.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct InheritanceFile {
@@ -58,11 +59,11 @@ pub struct InheritanceFile {
     pub values: BTreeMap<String, Arc<Inheritance>>,
 }
 
-/// How the policies of a route that delegates merge with the result of those below, field by field.
+/// The strategy by which the policies of a route that delegates merge with the result of those below, field by field.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Inheritance {
-    /// Which of them wins.
+    /// The side that wins.
     pub direction: Direction,
     /// Settings that are in force for both: `spec.extAuth`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -91,7 +92,7 @@ impl DelegationFile {
 // === impl InheritanceFile ===
 
 impl InheritanceFile {
-    /// How the policies of a route merge with those of the routes that it delegates to, if it says so.
+    /// The strategy by which the policies of a route merge with those of the routes that it delegates to, if it says so.
     pub fn inheritance_of(&self, route: &Object) -> Option<&Arc<Inheritance>> {
         let value = route.meta.annotations.get(self.annotation.as_str())?;
         self.values.get(&**value)

@@ -67,13 +67,13 @@ pub struct Derived {
     pub one_form: bool,
     /// Kinds that can be targets, if it lists all of them.
     pub allow: Option<Vec<Allowed>>,
-    /// How group and kind are compared, if it states that.
+    /// The comparison of group and kind, if it states that.
     pub spelled: Option<NameComparison>,
     /// Whether entries support a namespace.
     pub cross_namespace: Option<CrossNamespace>,
     /// Its strategies.
     pub strategies: Strategies,
-    /// Where the status reports the outcome of a policy.
+    /// The part of the status that reports the outcome of a policy.
     pub status: Option<StatusShape>,
     /// `maxItems` of `status.ancestors`.
     pub max_ancestors: Option<usize>,

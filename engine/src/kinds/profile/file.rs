@@ -55,13 +55,13 @@ pub struct ProfileFile {
     pub policy: Option<bool>,
     /// Whether the kind is direct or inherited.
     pub class: Option<Class>,
-    /// Where the spec names targets, and which targets are allowed.
+    /// The fields of the spec that name targets, and the targets that are allowed.
     #[serde(default)]
     pub targets: Targets,
-    /// How policies of the kind merge.
+    /// The rules by which policies of the kind merge.
     #[serde(default)]
     pub merge: Merge,
-    /// How two policies on one target conflict.
+    /// The rules by which two policies on one target conflict.
     #[serde(default)]
     pub conflict: Conflict,
     /// Kinds whose behaviour changes in the end. By default: the target itself for direct kinds, the rule of the
@@ -83,7 +83,7 @@ pub struct ProfileFile {
     /// it. A path that loses the last of these settings is reported as a finding of its own. `spec` alone means any
     /// policy of the kind.
     pub protects: Option<BTreeMap<String, Vec<String>>>,
-    /// Fields and kinds of targets that a policy must have, or else its definition or the admission of its controllers
+    /// Fields and kinds of targets that a policy must have, or else its CRD or the admission of its controllers
     /// rejects it.
     pub requirements: Option<Vec<RequirementFile>>,
     /// Settings that switch such a protection off: `spec.extAuth.disable`.
@@ -105,10 +105,10 @@ pub struct ProfileFile {
     pub drops_nulls: Option<bool>,
     /// Fields in which policies name objects without which controllers reject them.
     pub references: Option<Vec<ReferenceFile>>,
-    /// Settings for which controllers reject a policy, beyond what its definition says. With `merge.mergeWith: nearest-above-routes`
+    /// Settings for which controllers reject a policy, beyond the rules of its CRD. With `merge.mergeWith: nearest-above-routes`
     /// also those that result from the merge of the policy of a route with the one above it.
     pub rejected_if: Option<Vec<RejectedIfFile>>,
-    /// How a policy with one target counts if its controllers report it to be `Invalid`; without this fact it counts as absent.
+    /// The effect that a policy with one target still has if its controllers report it to be `Invalid`; none by default.
     pub reported_invalid: Option<ReportedInvalidFile>,
     /// Behaviour of the controllers of the kind that attache does not model.
     pub caveats: Option<Vec<CaveatFile>>,
@@ -125,15 +125,15 @@ pub struct ProfileFile {
     pub status: StatusFile,
 }
 
-/// How policies conflict.
+/// The rules by which policies conflict.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Conflict {
-    /// Which policy wins on one target and section.
+    /// The policy that wins on one target and section.
     pub same_target: Option<SameTarget>,
     /// Whether only one of the policies without a target in one namespace counts: the oldest.
     pub one_with_no_target: Option<bool>,
-    /// Which policies of one object conflict at all.
+    /// The policies of one object that may conflict at all.
     pub scope: Option<ConflictScope>,
     /// Conditions on other objects under which controllers reject a policy.
     pub clashes: Option<Vec<Clash>>,
@@ -165,7 +165,7 @@ pub struct ControlFile {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StatusFile {
-    /// Where the status reports the outcome of a policy.
+    /// The part of the status that reports the outcome of a policy.
     pub shape: Option<StatusShape>,
     /// The maximum number of entries in `status.ancestors`.
     pub max_ancestors: Option<usize>,
@@ -223,11 +223,11 @@ pub struct Targets {
     pub allow: Option<Vec<AllowFile>>,
     /// Kinds that no controller takes as targets, if not all of those that they take are known.
     pub refused: Option<RefusedFile>,
-    /// How group and kind are compared.
+    /// The comparison of group and kind.
     pub name_comparison: Option<NameComparison>,
     /// Whether unnamed rule *i* of a route may be called `rule-<i+1>`.
     pub section_naming: Option<SectionNaming>,
-    /// How a section names a port of a Service; by its name by default.
+    /// The property by which a section names a port of a Service; its name by default.
     pub ports_by: Option<PortsBy>,
     /// Controllers for which a section names a port of a Service by its number, too, whether or not the port has a name.
     pub port_numbers_with: Option<Vec<String>>,
@@ -237,11 +237,11 @@ pub struct Targets {
     pub no_core_group_with: Option<Vec<String>>,
     /// Whether a reference may name an object in another namespace.
     pub cross_namespace: Option<CrossNamespace>,
-    /// Which of its two roles a policy on a Service refers to.
+    /// The role of a Service that a policy on it refers to.
     pub service_as: Option<ServiceAs>,
 }
 
-/// How a Service, or another object that clients call, names the Gateway in front of it.
+/// The labels by which a Service, or another object that clients call, names the Gateway in front of it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GatewayByLabelFile {

@@ -61,7 +61,7 @@ pub(super) struct OpenRules {
     open: Open,
 }
 
-/// Which requests rules let pass, if these are all or nearly all.
+/// The requests that rules let pass, if these are all or nearly all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Passing {
     /// Every request.

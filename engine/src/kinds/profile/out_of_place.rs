@@ -10,11 +10,11 @@ use crate::model::level::Level;
 pub struct OutOfPlace {
     /// `SecurityPolicy acts on routes, not on Service`.
     pub why: String,
-    /// Where policies of the kind act.
+    /// The objects that policies of the kind can apply to.
     pub instead: ActsOn,
 }
 
-/// Where policies of a kind act.
+/// The objects that policies of a kind can apply to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ActsOn {
     /// On their targets alone, of the kinds that are listed: `Service and Backend`.

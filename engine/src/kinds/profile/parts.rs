@@ -22,7 +22,7 @@ pub struct Classes {
     pub names: Vec<Arc<str>>,
 }
 
-/// How a Service, or another object that clients call, names the Gateway in front of it.
+/// The labels by which a Service, or another object that clients call, names the Gateway in front of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewayByLabel {
     /// The label with the name of the Gateway, on the object or its Namespace.
@@ -190,7 +190,7 @@ pub struct Protection {
     pub settings: Vec<Vec<String>>,
 }
 
-/// How the policies of a kind merge.
+/// The rules by which the policies of a kind merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merging {
     /// The policy whose strategy decides.
@@ -238,7 +238,8 @@ pub struct Merging {
     pub accumulate_per_stage: Fact<Vec<Vec<String>>>,
     /// The field by whose value policies are partitioned, if there is one.
     pub partition_by: Fact<Option<PartitionBy>>,
-    /// How policies of a route that delegates merge with those of the routes that it delegates to, if it may say so.
+    /// The strategies by which policies of a route that delegates merge with those of the routes that it delegates to, if it may
+    /// say so.
     pub inheritance: Fact<Option<Arc<InheritanceFile>>>,
 }
 

@@ -28,7 +28,7 @@ pub struct ReferenceFile {
     pub port: bool,
     /// A field without which the named object does not count: `spec.extAuth`.
     pub has: Option<String>,
-    /// How a policy counts if the object that it names does not exist.
+    /// The effect that a policy still has if the object that it names does not exist.
     pub if_missing: WhenRejected,
     /// Whether requests that the policy is for get an error then.
     #[serde(default)]
@@ -37,7 +37,7 @@ pub struct ReferenceFile {
     pub fail_open: Option<String>,
 }
 
-/// How a rejected policy counts.
+/// The effect that a rejected policy still has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenRejected {
@@ -65,7 +65,7 @@ pub struct Reference {
     pub port: bool,
     /// A field without which the named object does not count, as keys within its spec.
     pub has: Option<Vec<String>>,
-    /// How a policy counts if the object that it names does not exist.
+    /// The effect that a policy still has if the object that it names does not exist.
     pub if_missing: WhenRejected,
     /// Whether requests that the policy is for get an error then.
     pub requests_fail: bool,

@@ -45,7 +45,7 @@ pub struct RejectedIfFile {
     /// Only on backends to which routes of these kinds alone send requests: `TCPRoute`.
     #[serde(default)]
     pub only_behind: Vec<String>,
-    /// How the rejected policy counts.
+    /// The effect that the policy still has then.
     pub then: WhenRejected,
     /// Whether requests that the policy is for get an error then.
     #[serde(default)]
@@ -75,7 +75,7 @@ pub struct RejectedIf {
     pub of_target: Option<(GroupKind, Condition)>,
     /// The kinds of the only routes that send requests to the target; any if empty.
     pub only_behind: Vec<Arc<str>>,
-    /// How the rejected policy counts.
+    /// The effect that the policy still has then.
     pub then: WhenRejected,
     /// Whether requests that the policy is for get an error then.
     pub requests_fail: bool,

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use super::paths::setting_paths;
 use super::references::WhenRejected;
 
-/// How a policy counts if its controllers report it to be `Invalid`.
+/// The effect that a policy still has if its controllers report it to be `Invalid`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct ReportedInvalidFile {
-    /// How the policy counts.
+    /// The effect that the policy still has.
     pub then: WhenRejected,
     /// Only on targets of these kinds: `HTTPRoute`. On all by default.
     #[serde(default)]
@@ -27,10 +27,10 @@ pub struct ReportedInvalidFile {
     pub absent_with: Vec<String>,
 }
 
-/// How a policy counts if its controllers report it to be invalid.
+/// The effect that a policy still has if its controllers report it to be invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportedInvalid {
-    /// How the policy counts.
+    /// The effect that the policy still has.
     pub then: WhenRejected,
     targets: Vec<String>,
     /// Whether requests that the policy is for get an error.

@@ -15,7 +15,7 @@ pub enum Class {
     Inherited,
 }
 
-/// Which policy wins, the less or the more specific one (GEP-713, merge strategies).
+/// The policy that wins: the less or the more specific one (GEP-713, merge strategies).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
@@ -75,7 +75,7 @@ pub enum EmptySpec {
     IgnoredAsDefault,
 }
 
-/// Which of two policies decides how they merge (GEP-713: the established one).
+/// The one of two policies that decides how they merge (GEP-713: the established one).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DictatedBy {
@@ -101,7 +101,7 @@ pub enum MergeWith {
     NearestAboveRoutes,
 }
 
-/// Which policy wins on one target and section.
+/// The policy that wins on one target and section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SameTarget {
@@ -136,7 +136,7 @@ pub enum EqualAge {
     NameThenNamespace,
 }
 
-/// Which policies of one object conflict, so that one may be rejected for another.
+/// The policies of one object that conflict, so that one may be rejected for another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConflictScope {
@@ -249,7 +249,7 @@ impl Parent {
     }
 }
 
-/// How group and kind of a target are compared.
+/// The comparison of group and kind of a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NameComparison {
@@ -274,7 +274,7 @@ pub enum Only {
     Selectors,
 }
 
-/// How references name unnamed rules.
+/// The names by which references name unnamed rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SectionNaming {
@@ -285,7 +285,7 @@ pub enum SectionNaming {
     ExplicitOrIndex,
 }
 
-/// Where the status of a policy reports its outcome.
+/// The part of the status of a policy that reports its outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StatusShape {

@@ -37,13 +37,13 @@ pub struct WeaknessFile {
     /// condition and the result `not-applied`, such a policy has no effect at all.
     #[serde(default)]
     pub annotated: BTreeMap<String, Vec<String>>,
-    /// Which requests pass.
+    /// The requests that pass.
     pub result: WeaknessResult,
     /// One sentence for users, shown with the policy.
     pub text: Option<String>,
 }
 
-/// Which requests pass where weak settings apply.
+/// The requests that pass where weak settings apply.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
 )]
@@ -99,7 +99,7 @@ pub struct OpenTarget {
 /// Policies of which any may let a request pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alternatives {
-    /// Which policies of the kind.
+    /// The policies of the kind that it is about.
     pub condition: Condition,
     /// Other kinds whose policies are alternatives to these.
     pub with: Vec<GroupKind>,
@@ -114,7 +114,7 @@ pub struct Weakness {
     pub settings: Vec<Vec<String>>,
     /// When it applies.
     pub condition: Condition,
-    /// Which requests pass.
+    /// The requests that pass.
     pub result: WeaknessResult,
     /// One sentence for users, unless the settings speak for themselves.
     pub text: Option<Arc<str>>,

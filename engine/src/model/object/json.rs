@@ -33,7 +33,7 @@ struct Envelope<'a> {
     status: Option<&'a RawValue>,
 }
 
-/// A large object: its metadata is weighed before it is read. The name stands in messages.
+/// A large object: its metadata is weighed before it is read. Messages contain the name.
 #[derive(Deserialize)]
 struct Large<'a> {
     #[serde(borrow)]

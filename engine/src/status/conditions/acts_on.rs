@@ -8,23 +8,23 @@ use crate::model::ids::{ObjectKey, Place};
 /// Effective targets, kept as paths: a policy near the top has many, and most answers only count objects.
 #[derive(Clone, Debug, Default)]
 pub struct ActsOn {
-    ends: Vec<PathSet>,
+    paths: Vec<PathSet>,
 }
 
 // === impl ActsOn ===
 
 impl ActsOn {
     pub(super) fn add(&mut self, group: &PathGroup) {
-        self.ends.push(group.paths.clone());
+        self.paths.push(group.paths.clone());
     }
 
     /// The targets.
     pub fn places(&self) -> BTreeSet<&Place> {
-        self.ends.iter().flat_map(PathSet::targets).collect()
+        self.paths.iter().flat_map(PathSet::targets).collect()
     }
 
     /// The objects of the targets.
     pub fn objects(&self) -> BTreeSet<&ObjectKey> {
-        self.ends.iter().flat_map(PathSet::objects).collect()
+        self.paths.iter().flat_map(PathSet::objects).collect()
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Below {
 /// Paths, and the position of the target on them.
 #[derive(Clone, Debug)]
 struct Paths {
-    ends: PathSet,
+    all: PathSet,
     position: Position,
     /// The sections of the target to which other policies are attached.
     taken: Vec<Place>,
@@ -28,15 +28,15 @@ struct Paths {
 // === impl Below ===
 
 impl Below {
-    pub(super) fn add(&mut self, group: &PathGroup, target: &Place, survives: bool) {
+    pub(super) fn add(&mut self, group: &PathGroup, target: &Place, is_in_force: bool) {
         let mut levels = group.stack.iter();
         if let Some(level_at_target) = levels.find(|level| level.step.place == *target) {
             let paths = Paths {
-                ends: group.paths.clone(),
+                all: group.paths.clone(),
                 position: level_at_target.step.position(),
                 taken: taken(group, target),
             };
-            let side = if survives {
+            let side = if is_in_force {
                 &mut self.kept
             } else {
                 &mut self.lost
@@ -82,7 +82,7 @@ fn taken(group: &PathGroup, target: &Place) -> Vec<Place> {
 impl Paths {
     /// The sections of the target that are on the paths.
     fn sections<'a>(&'a self, target: &'a Place) -> impl Iterator<Item = &'a Place> {
-        let places = self.ends.steps().map(|step| &step.place);
+        let places = self.all.steps().map(|step| &step.place);
         places.filter(|place| {
             target.section.is_none() && place.section.is_some() && place.object == target.object
         })
@@ -91,7 +91,7 @@ impl Paths {
     /// Objects below the target, without Namespaces and without consecutive duplicates.
     fn below<'a>(&'a self, target: &'a Place) -> impl Iterator<Item = &'a ObjectKey> {
         let below = self
-            .ends
+            .all
             .steps()
             .filter(|step| step.position() > self.position);
         dedup_consecutive(below.map(|step| &step.place.object))

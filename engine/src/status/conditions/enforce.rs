@@ -102,7 +102,7 @@ pub(super) fn enforce(
             }
             let outcome = group.outcome_of(policy);
             let in_force = InForce::from_outcome(&outcome);
-            status.meets_others |= outcome.survives && has_others(&group.stack, policy);
+            status.meets_others |= outcome.is_in_force && has_others(&group.stack, policy);
             record_outcome(policy, group, outcome, status);
             Some(in_force)
         });
@@ -112,11 +112,11 @@ pub(super) fn enforce(
         tally.count(in_force);
         let of_list = through.entry(&group.paths.ancestors).or_default();
         of_list.count(in_force);
-        let survives = in_force != InForce::Not;
-        if survives {
+        let is_in_force = in_force != InForce::Not;
+        if is_in_force {
             status.acts_on.add(group);
         }
-        status.below.add(group, &status.target, survives);
+        status.below.add(group, &status.target, is_in_force);
     }
     let mut by_gateway: HashMap<ObjectKey, PathCounts, PrehashedBuildHasher> = HashMap::default();
     for (ancestors, tally_of_list) in through {
@@ -302,7 +302,7 @@ fn record_outcome(
     status: &mut TargetStatus,
 ) {
     note(group, &outcome, &mut status.by);
-    if outcome.survives {
+    if outcome.is_in_force {
         let others = policies_in_force(&group.effective).filter(|other| other != policy.key());
         status.merged_with.extend(others);
     }
@@ -321,7 +321,7 @@ enum InForce {
 
 impl InForce {
     fn from_outcome(outcome: &PolicyOutcome) -> Self {
-        match (outcome.survives, outcome.lost.is_empty()) {
+        match (outcome.is_in_force, outcome.lost.is_empty()) {
             (true, true) => Self::Whole,
             (true, false) => Self::Partly,
             (false, _) => Self::Not,

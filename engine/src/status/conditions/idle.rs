@@ -7,7 +7,7 @@ use super::by_hostname::of_other_listeners;
 use super::unknown::unknown;
 use super::{NoEffect, State};
 use crate::attachment::rejection::routes_of;
-use crate::effective::{PathGroup, follows, follows_parents, gateway_before};
+use crate::effective::{PathGroup, controllers_follow, controllers_follow_parents, gateway_before};
 use crate::kinds::profile::Class;
 use crate::kinds::profile::{OnListeners, OnPath};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
@@ -262,13 +262,13 @@ fn not_followed(
 ) -> Option<ObjectKey> {
     if *policy.profile.class == Class::Direct {
         let route = snapshot.get(&target.object);
-        let is_followed = follows_parents(&policy.profile, route);
+        let is_followed = controllers_follow_parents(&policy.profile, route);
         let parent = route.filter(|_| !is_followed)?.parents().first()?;
         return Some(parent.object.clone());
     }
     let ancestor_paths = groups.iter().flat_map(|group| group.paths.ancestors.iter());
     let mut others =
-        ancestor_paths.filter(|ancestor_path| !follows(&policy.profile, ancestor_path));
+        ancestor_paths.filter(|ancestor_path| !controllers_follow(&policy.profile, ancestor_path));
     others
         .find_map(|ancestor_path| ancestor_path.last())
         .map(|place| place.object.clone())

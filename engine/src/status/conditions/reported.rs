@@ -3,7 +3,7 @@
 use super::{Accepted, PolicyStatus, State};
 use crate::attachment::reports::{CombinedAcceptance, ControllerStatus, Overridden, Report};
 
-/// How a controller and attache disagree about a policy.
+/// A disagreement of a controller and attache about a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Disagreement {
     /// attache expects it to be accepted; its controller rejects it, somewhere or everywhere.

@@ -20,7 +20,7 @@ pub(super) type PoliciesOnPath = BTreeMap<ObjectKey, PolicyOnPath>;
 #[derive(Default)]
 pub(super) struct PolicyOnPath {
     pub(super) at: BTreeSet<Place>,
-    pub(super) survives: bool,
+    pub(super) is_in_force: bool,
     pub(super) conflicted: bool,
     /// Why its controllers reject it.
     pub(super) rejection: Option<Rejected>,
@@ -64,14 +64,14 @@ impl PolicyOnPath {
         }
         let outcome = group.outcome_of(policy);
         // A rejected policy may keep its place, without its settings.
-        self.survives |= outcome.survives && !policy.is_empty();
-        self.keeps_place |= outcome.survives && policy.is_empty();
+        self.is_in_force |= outcome.is_in_force && !policy.is_empty();
+        self.keeps_place |= outcome.is_in_force && policy.is_empty();
         self.by.extend(outcome.by());
         self.lost.extend(outcome.lost.into_keys());
     }
 
     pub(super) fn policy_on_request(self, key: &ObjectKey, snapshot: &Snapshot) -> PolicyOnRequest {
-        let state = match (self.survives, self.lost.is_empty()) {
+        let state = match (self.is_in_force, self.lost.is_empty()) {
             (true, false) => PolicyOutcome::PartiallyEnforced,
             _ if self.unknown.is_some() => PolicyOutcome::Unknown,
             (false, _) if self.rejection.as_ref().is_some_and(|one| one.is_accepted) => {

@@ -177,7 +177,7 @@ fn table(about: &OfTarget, common: &BTreeMap<&KindName, (&OnPaths, usize, usize)
     table
 }
 
-/// How a result differs from the most common one.
+/// The differences of a result from the most common one.
 fn differs(most: &Effective, other: &Effective) -> Option<String> {
     if is_same(most, other) {
         return None;

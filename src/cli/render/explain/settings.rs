@@ -154,7 +154,7 @@ fn rows(table: &mut Table, step: &Step, effective: &Effective, style: Style) {
     }
 }
 
-/// Where a policy is attached on a path.
+/// The place on a path to which a policy is attached.
 fn from(step: &Step, effective: &Effective, policy: &Named) -> String {
     let mut policies = step.policies.iter();
     let Some(policy_state) = policies.find(|policy_state| policy_state.policy == *policy) else {

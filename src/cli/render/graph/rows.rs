@@ -66,7 +66,7 @@ pub(crate) struct Chip<'a> {
     pub badge: String,
     /// Its name in lines.
     pub names: Vec<String>,
-    /// How many policies it overrides, or which one overrides it.
+    /// The number of policies that it overrides, or the one that overrides it.
     pub note: String,
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct SpaceRow {
 pub(crate) struct Writer<'a, 'p> {
     picture: &'p Picture<'a>,
     badges: BTreeMap<GroupKind, String>,
-    /// How many policies each policy overrides.
+    /// The number of policies that each policy overrides.
     overrides: HashMap<&'a str, usize>,
     names: HashMap<&'a str, &'a Node>,
     /// Why references from or to a node are rejected.

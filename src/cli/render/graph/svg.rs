@@ -26,7 +26,7 @@ const TYPE: &str = include_str!("svg/type.css");
 
 /// The space around the picture.
 const MARGIN: f64 = 24.0;
-/// How far a curve between boxes of one layer extends.
+/// The distance by which a curve between boxes of one layer extends.
 const BOW: f64 = 40.0;
 /// The number of colours for Gateways.
 const LANES: usize = 8;

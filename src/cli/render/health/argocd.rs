@@ -18,7 +18,7 @@ const UNREPORTED: &str = "no controller has reported on it yet: see whether its 
 const UNREPORTED_AND_FINE: &str =
     "no controller reports on it; this kind has a status only in some cases";
 
-/// Where the scripts go.
+/// The place that the scripts are written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
     /// The `ConfigMap` argocd-cm, for `kubectl apply --server-side`.

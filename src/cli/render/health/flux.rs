@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{LeftOut, head, indented};
 use crate::answer::health::{Conditions, HealthRule, WORDS};
 
-/// Where the expressions go.
+/// The place that the expressions are written for.
 const BEFORE: &str = "spec:\n  healthCheckExprs:";
 /// The version of a kind of which none is known; Flux looks at the group alone.
 const ANY_VERSION: &str = "v1";

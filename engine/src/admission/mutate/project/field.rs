@@ -63,10 +63,10 @@ pub(super) fn claims(
         if !known.insert((group.outcome(), group.position(key))) {
             continue;
         }
-        let effective = group.down_to(profile, &key.whole());
+        let effective = group.effective_above(profile, &key.whole());
         let mut leaves = 0;
         effective.visit(&mut |_, _| leaves += 1);
-        resolver.spend(leaves);
+        resolver.charge(leaves);
         if resolver.is_spent() {
             return Vec::new();
         }

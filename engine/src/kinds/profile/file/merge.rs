@@ -12,7 +12,7 @@ use super::super::{
 use super::yes;
 use crate::model::level::Level;
 
-/// How policies merge.
+/// The rules by which policies merge.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Merge {
@@ -27,7 +27,7 @@ pub struct Merge {
     pub nested_strategies: Option<BTreeMap<String, Op>>,
     /// The strategy of a policy that names none.
     pub default: Option<StrategyValue>,
-    /// Which of two policies decides how they merge.
+    /// The one of two policies that decides how they merge.
     pub dictated_by: Option<DictatedBy>,
     /// The policies above it that a policy merges with, if the challenger decides.
     pub merge_with: Option<MergeWith>,
@@ -80,7 +80,7 @@ pub struct Merge {
     pub accumulate_per_stage: Option<Vec<String>>,
     /// The field by whose value policies are partitioned: those with one value do not merge with those with another one.
     pub partition_by: Option<PartitionBy>,
-    /// How policies of a route that delegates merge with those of the routes that it delegates to.
+    /// The strategies by which policies of a route that delegates merge with those of the routes that it delegates to.
     pub inheritance: Option<InheritanceFile>,
 }
 
@@ -169,7 +169,7 @@ pub struct StrategyFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StrategyValue {
-    /// Which of two policies wins.
+    /// The one of two policies that wins.
     pub direction: Direction,
     /// The units of merging.
     pub op: Op,

@@ -54,9 +54,9 @@ pub enum Part {
 const MOST_VALUES: usize = 200_000;
 /// One walk over a value.
 struct Walk<'a> {
-    /// How many values may still be looked at.
+    /// The number of values that may still be looked at.
     left: &'a mut usize,
-    /// How many violations are looked for.
+    /// The number of violations that are looked for.
     most: usize,
     violations: Vec<Violation>,
     /// Whether some part could not be decided.

@@ -21,12 +21,12 @@ metadata: {name: attache}
 spec: {controllerName: example.com/both}
 ";
 
-pub(crate) struct World {
+pub(crate) struct TestState {
     pub(crate) snapshot: Snapshot,
     objects: Vec<Object>,
 }
 
-impl World {
+impl TestState {
     pub(crate) fn of(folder: &Path, test: &Value) -> Self {
         let manifests = test["manifests"].as_array();
         let files = manifests.into_iter().flatten().map(|m| m.as_str().unwrap());

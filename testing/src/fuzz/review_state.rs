@@ -15,7 +15,7 @@ use super::files;
 use super::rng::Rng;
 
 /// A state built in two ways, which must give the same answers.
-pub struct World {
+pub struct ReviewState {
     /// Built from lists.
     pub listed: Arc<Snapshot>,
     /// Built object by object, in another order.
@@ -24,12 +24,12 @@ pub struct World {
     pub conduct: Arc<ReviewSettings>,
 }
 
-static WORLD: LazyLock<World> = LazyLock::new(World::read);
+static STATE: LazyLock<ReviewState> = LazyLock::new(ReviewState::read);
 
-impl World {
-    /// The world that all targets share.
+impl ReviewState {
+    /// The state that all targets share.
     pub fn get() -> &'static Self {
-        &WORLD
+        &STATE
     }
 
     fn read() -> Self {

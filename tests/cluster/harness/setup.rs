@@ -23,50 +23,50 @@ spec:
   mergeStrategy: Probe
 ";
 
-pub(crate) struct World<'a> {
+pub(crate) struct TestSetup<'a> {
     pub(crate) attache: Attache,
     cluster: &'a Cluster,
     name: String,
     dir: PathBuf,
 }
 
-impl World<'static> {
+impl TestSetup<'static> {
     /// On the shared cluster. `None` if there is none.
     pub(crate) fn start(name: &str) -> Option<Self> {
-        Cluster::shared().map(|cluster| World::on(cluster, name))
+        Cluster::shared().map(|cluster| TestSetup::on(cluster, name))
     }
 
     /// With these mutations enabled: `normalize-targets: true`.
     pub(crate) fn mutating(name: &str, mutations: &str) -> Option<Self> {
-        World::configured(name, &format!("mutations: {{{mutations}}}\n"))
+        TestSetup::configured(name, &format!("mutations: {{{mutations}}}\n"))
     }
 
     /// With additional configuration.
     pub(crate) fn configured(name: &str, more: &str) -> Option<Self> {
         let cluster = Cluster::shared()?;
         let text = fs::read_to_string(CONFIGURATION).expect("a fixture");
-        let world = World::beside(cluster, name, |dir| {
+        let setup = TestSetup::beside(cluster, name, |dir| {
             let file = dir.join("own.yaml");
             fs::write(&file, format!("{text}{more}")).expect("a writable folder");
             Attache::configured(cluster, name, &file)
         });
-        Some(world.registered())
+        Some(setup.registered())
     }
 
     /// On the shared cluster, with the CRDs and files of a project.
     pub(crate) fn of_project(project: &str) -> Option<Self> {
         let cluster = Cluster::shared()?;
         cluster.install_project(project)?;
-        let world = World::on(cluster, project);
-        world.bring(&Path::new(PROJECTS).join(project));
-        Some(world)
+        let setup = TestSetup::on(cluster, project);
+        setup.bring(&Path::new(PROJECTS).join(project));
+        Some(setup)
     }
 }
 
-impl<'a> World<'a> {
+impl<'a> TestSetup<'a> {
     /// Returns when the API server asks this attache about this test's namespaces.
     pub(crate) fn on(cluster: &'a Cluster, name: &str) -> Self {
-        World::unregistered(cluster, name).registered()
+        TestSetup::unregistered(cluster, name).registered()
     }
 
     /// Registers the webhooks and waits until the API server asks attache.
@@ -79,7 +79,7 @@ impl<'a> World<'a> {
 
     /// Only starts attache: does not wait for it and does not register it.
     pub(crate) fn unregistered(cluster: &'a Cluster, name: &str) -> Self {
-        World::beside(cluster, name, |_| Attache::serve(cluster, name))
+        TestSetup::beside(cluster, name, |_| Attache::serve(cluster, name))
     }
 
     /// With an attache that `serve` starts in the directory of this test's files.
@@ -88,7 +88,7 @@ impl<'a> World<'a> {
         name: &str,
         serve: impl FnOnce(&Path) -> Attache,
     ) -> Self {
-        World::beside(cluster, name, serve).registered()
+        TestSetup::beside(cluster, name, serve).registered()
     }
 
     /// As [`Self::with`], but not registered yet.
@@ -99,14 +99,14 @@ impl<'a> World<'a> {
     ) -> Self {
         let dir = cluster.dir().join(name);
         fs::create_dir(&dir).expect("a writable folder");
-        let world = World {
+        let setup = TestSetup {
             attache: serve(&dir),
             cluster,
             name: name.to_owned(),
             dir,
         };
-        world.bring(Path::new(FIXTURES));
-        world
+        setup.bring(Path::new(FIXTURES));
+        setup
     }
 
     /// Copies the files of a directory, translated to this test's namespaces.
