@@ -98,15 +98,15 @@ fn by_routes(snapshot: &Snapshot, kind: &GroupKind, object: &Object) -> BTreeSet
     ) {
         for policy in snapshot.policies(kind) {
             let own = &policy.key().namespace;
-            let named = policy
+            let depending = policy
                 .targets
                 .iter()
-                .filter_map(|target| target.object(own));
+                .filter(|target| depends_on_routes_to(policy, &target.gk));
+            let named = depending.filter_map(|target| target.object(own));
             affected.extend(named.filter(|target| {
                 let routes = snapshot.using(target);
                 let mut parents = routes.flat_map(|route| route.parents());
-                depends_on_routes_to(policy, &target.gk)
-                    && parents.any(|parent| is_above(gateway_of(snapshot, &parent.object)))
+                parents.any(|parent| is_above(gateway_of(snapshot, &parent.object)))
             }));
         }
     }
