@@ -53,7 +53,7 @@ pub struct Args {
     access: Access,
 }
 
-/// The way in which the states are read.
+/// The options for reading the states.
 #[derive(Clone, Debug, clap::Args)]
 struct Access {
     /// The kubeconfig file; by default $KUBECONFIG or ~/.kube/config.

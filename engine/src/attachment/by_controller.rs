@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
+use super::open_targets::holds_for_target;
 use crate::kinds::profile::{Profile, RejectedIf};
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::literal;
 use crate::model::object::{Node, Object};
 use crate::model::section::{PortsBy, SectionNames};
 use crate::policy::{Policy, TargetRef};
@@ -60,9 +60,9 @@ pub(super) fn rejected_at<'p>(
 ) -> Option<&'p RejectedIf> {
     let mut all = policy.rejected_on(&target.gk);
     all.find(|rejected| {
-        let only = &rejected.controllers;
+        let (only, of_target) = (&rejected.controllers, rejected.of_target.as_ref());
         (only.is_empty() || all_before_are(snapshot, target, only))
-            && has_fields(snapshot, rejected, target)
+            && of_target.is_none_or(|(_, fields)| holds_for_target(snapshot, target, fields))
             && is_only_behind(snapshot, rejected, target)
     })
 }
@@ -71,16 +71,6 @@ pub(super) fn rejected_at<'p>(
 pub(super) fn depends_on_routes_to(policy: &Policy, target: &GroupKind) -> bool {
     let mut rejected = policy.rejected_on(target);
     rejected.any(|one| !(one.only_behind.is_empty() && one.controllers.is_empty()))
-}
-
-/// Whether the fields of the target itself are those for which the policy is rejected. `false` if they are not known.
-fn has_fields(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> bool {
-    let Some((_, condition)) = &rejected.of_target else {
-        return true;
-    };
-    let spec = snapshot.get(target).and_then(|object| object.spec.clone());
-    let spec = spec.and_then(|spec| literal::from_str(&spec).ok());
-    spec.is_some_and(|spec| condition.holds_in(&spec))
 }
 
 /// Whether routes send requests to the target, and all that do are of the kinds for which the policy is rejected.

@@ -1,6 +1,7 @@
 //! Caveats of a policy that its settings do not show: behaviour of controllers that differs from
 //! the model of attache, and settings that protect less than they seem to.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -18,6 +19,9 @@ use crate::topology::gateway_of;
 const UNKNOWN_MEMBERS: &str =
     "its targets have members that attache does not know: it may act on a part of them only";
 
+/// The Gateways before the backends that a policy names, if they are known.
+type GatewaysBefore<'a> = Option<Vec<&'a Arc<Object>>>;
+
 // === impl Policy ===
 
 impl Policy {
@@ -26,7 +30,8 @@ impl Policy {
         let weaknesses = self.profile.weakened_by.iter();
         let weaknesses = weaknesses.filter(|weakness| self.has_weakness(weakness));
         let caveats = self.profile.caveats.iter();
-        let caveats = caveats.filter(move |caveat| self.has_caveat(caveat, snapshot));
+        let before = LazyCell::new(move || self.gateways_before(snapshot));
+        let caveats = caveats.filter(move |caveat| self.has_caveat(caveat, snapshot, &before));
         let weaknesses = weaknesses.filter_map(|weakness| weakness.text.as_deref());
         let own = &self.key().namespace;
         let may_be_open = self.profile.has_open_targets();
@@ -42,16 +47,23 @@ impl Policy {
 
     /// Why it may have an effect on a target of this kind, although none is known.
     pub fn may_act_elsewhere(&self, snapshot: &Snapshot, target: &GroupKind) -> Option<&str> {
+        let before = LazyCell::new(|| self.gateways_before(snapshot));
         let mut caveats = self.profile.caveats.iter();
         let caveat = caveats.find(|caveat| {
             caveat.may_act_elsewhere
                 && caveat.targets.iter().any(|kind| **kind == *target.kind)
-                && self.has_caveat(caveat, snapshot)
+                && self.has_caveat(caveat, snapshot, &before)
         });
         caveat.map(|caveat| &*caveat.text)
     }
 
-    fn has_caveat(&self, caveat: &Caveat, snapshot: &Snapshot) -> bool {
+    /// `before` are the Gateways before its backends, which several caveats ask for.
+    fn has_caveat<'a>(
+        &self,
+        caveat: &Caveat,
+        snapshot: &'a Snapshot,
+        before: &LazyCell<GatewaysBefore<'a>, impl FnOnce() -> GatewaysBefore<'a>>,
+    ) -> bool {
         let is_backend = |kind: &Arc<str>| {
             let kind = GroupKind::gateway_api(kind);
             let mut objects = snapshot.objects(&kind);
@@ -79,7 +91,7 @@ impl Policy {
         let runs = |controller: &Arc<str>| {
             let gateways = GroupKind::gateway_api("Gateway");
             let mut gateways = snapshot.objects(&gateways);
-            match self.gateways_before(snapshot) {
+            match &**before {
                 Some(before) => before
                     .iter()
                     .any(|gateway| snapshot.runs(controller, gateway)),
@@ -115,7 +127,7 @@ impl Policy {
 
     /// The Gateways through which requests reach the backends that it names. `None` if it names other objects, or if no route of a
     /// Gateway leads to one of them, which may come later.
-    fn gateways_before<'a>(&self, snapshot: &'a Snapshot) -> Option<Vec<&'a Arc<Object>>> {
+    fn gateways_before<'a>(&self, snapshot: &'a Snapshot) -> GatewaysBefore<'a> {
         let own = &self.key().namespace;
         let named = self.targets.iter().map(|target| target.object(own));
         let named: Option<Vec<ObjectKey>> = named.collect();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::kinds::profile::Profile;
+use crate::kinds::profile::{Condition, Profile};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::literal;
 use crate::state::snapshot::Snapshot;
@@ -16,9 +16,18 @@ pub fn opened_by_target<'p>(
     let alternatives = profile.alternatives.as_ref()?;
     let mut open = alternatives.open_targets.iter();
     let open = open.find(|open| open.gk == target.gk)?;
-    let spec = snapshot.get(target)?.spec.clone()?;
-    let spec = literal::from_str(&spec).ok()?;
-    open.condition.holds_in(&spec).then_some(&open.text)
+    holds_for_target(snapshot, target, &open.condition).then_some(&open.text)
+}
+
+/// Whether a condition holds for the own fields of a target. `false` if its spec is not known.
+pub(super) fn holds_for_target(
+    snapshot: &Snapshot,
+    target: &ObjectKey,
+    condition: &Condition,
+) -> bool {
+    let spec = snapshot.get(target).and_then(|object| object.spec.as_ref());
+    let spec = spec.and_then(|spec| literal::from_str(spec).ok());
+    spec.is_some_and(|spec| condition.holds_in(&spec))
 }
 
 /// Whether fields of targets of a kind may let every request pass, whatever policies in use say, or decide whether these

@@ -143,16 +143,17 @@ impl PathGroup {
     /// The more specific policy that takes the place of this one, because it merges only with policies above the routes.
     pub fn passed_over_by(&self, policy: &Policy) -> Option<&ObjectKey> {
         let profile = &self.with_settings_here(policy).profile;
-        let (by, passed) = passed_over(profile, &self.stack)?;
-        let mut passed = passed.into_iter();
+        let (by, mut passed) = passed_over(profile, &self.stack)?;
         let is_passed = passed.any(|level| level.policies.has(policy.key()));
         is_passed.then(|| by.key())
     }
 
     /// Whether a policy without settings takes the place of others of the same route.
     pub fn only_passes_over(&self, policy: &Policy) -> bool {
-        let profile = &self.with_settings_here(policy).profile;
-        let passed = || passed_over(profile, &self.stack);
-        policy.is_empty() && passed().is_some_and(|(by, _)| by.key() == policy.key())
+        let passes = || {
+            let profile = &self.with_settings_here(policy).profile;
+            passed_over(profile, &self.stack).is_some_and(|(by, _)| by.key() == policy.key())
+        };
+        policy.is_empty() && passes()
     }
 }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, FormerEffective};
 use crate::effective::renames::Renames;
 use crate::effective::traffic::is_detached;
@@ -36,10 +37,11 @@ mod provided;
 pub use acting_through::carries_others;
 pub use at_listeners::lost_at_listeners;
 use contributions::Contributions;
-pub use open_targets::lost_by_targets;
+use open_targets::lost_by_targets;
 use other_kinds::OtherKinds;
 use own::BeforeAndAfter;
-pub use own::{lost_by_gateways, own_client_certificates};
+use own::lost_by_gateways;
+pub use own::own_client_certificates;
 pub use provided::Extent;
 use provided::Provided;
 
@@ -168,6 +170,17 @@ fn losses<'a, P: Ord>(
     }
     all_losses.extend(acting_through::displaced(states, kind, changes, part));
     all_losses
+}
+
+/// The protections that objects give up by their own fields: the client certificates that Gateways among them no longer ask for,
+/// and the protections of targets that now let every request pass.
+pub fn lost_by_own_fields(
+    [before, after]: [&mut Resolver<'_>; 2],
+    objects: &[ObjectKey],
+) -> Vec<(GroupKind, Loss)> {
+    let mut lost = lost_by_gateways([before, after], objects);
+    lost.extend(lost_by_targets([before, after], objects));
+    lost
 }
 
 /// The protections of a kind, by name, that requests lose if they take other paths: those `before` the change, and those

@@ -75,6 +75,11 @@ impl StackLevel {
         self.rare_facts.as_ref()?.refused_merge.as_ref()
     }
 
+    /// Whether its policies count in the merge.
+    fn is_folded(&self) -> bool {
+        self.refused_merge().is_none()
+    }
+
     pub(super) fn refuse_merge(&mut self, why: Arc<str>) {
         let rare_facts = self.rare_facts.get_or_insert_default();
         rare_facts.refused_merge = Some(why);
@@ -105,16 +110,15 @@ pub(super) fn inheritance(
 pub(super) fn passed_over<'a>(
     profile: &Profile,
     stack: &'a Stack,
-) -> Option<(&'a Policy, Vec<&'a StackLevel>)> {
+) -> Option<(&'a Policy, impl Iterator<Item = &'a StackLevel>)> {
     if *profile.merging.merge_with != MergeWith::NearestAboveRoutes {
         return None;
     }
-    let counts =
-        |level: &&StackLevel| level.refused_merge().is_none() && !level.step.level.is_upper();
-    let mut levels: Vec<&StackLevel> = stack.iter().filter(counts).collect();
-    let last = levels.pop()?;
-    let policy = last.policies.first()?;
-    (!levels.is_empty()).then_some((policy, levels))
+    let counts = |level: &&StackLevel| level.is_folded() && !level.step.level.is_upper();
+    let mut passed = stack.iter().filter(counts);
+    let policy = passed.next_back()?.policies.first()?;
+    passed.clone().next()?;
+    Some((policy, passed))
 }
 
 /// The levels that are folded. If the more specific policy decides and merges only with policies above the routes,
@@ -124,11 +128,11 @@ pub(super) fn folded_levels<'a>(
     stack: &'a Stack,
 ) -> impl Iterator<Item = &'a StackLevel> + Clone {
     let passes_over = *profile.merging.merge_with == MergeWith::NearestAboveRoutes;
-    let counts = |level: &StackLevel| level.refused_merge().is_none();
-    let last = stack.iter().rposition(counts).unwrap_or_default();
+    let last = stack.iter().rposition(StackLevel::is_folded);
+    let last = last.unwrap_or_default();
     let levels = stack.iter().enumerate();
     levels
-        .filter(move |(_, level)| counts(level))
+        .filter(|(_, level)| level.is_folded())
         .filter(move |(i, level)| !passes_over || *i == last || level.step.level.is_upper())
         .map(|(_, level)| level)
 }

@@ -272,15 +272,19 @@ pub fn attachments<'a>(
     for entry in &policy.targets {
         for target in places(resolver, policy, entry) {
             if known.insert(target.clone()) {
-                let (accepted, left_out) = accepted(resolver, policy, entry, &target);
+                let (accepted, partial) = accepted(resolver, policy, entry, &target);
                 // Only kinds that know the Pods of Gateways have this permission.
                 let is_unknown = policy.profile.gateway_pods.is_some()
                     && permission(resolver.snapshot(), policy, entry, &target.object)
                         == AttachmentPermission::OwnPods;
                 let unknown = is_unknown.then(|| State::Unknown(own_pods(policy, &target.object)));
-                let not_applied = || not_applied(resolver, policy, &target);
-                let known =
-                    unknown.or_else(|| not_applied().filter(|_| accepted == Accepted::Accepted));
+                let (no_effect, left_out) = match partial {
+                    Some(why) if why.effect == RejectionEffect::NotApplied => {
+                        (Some(State::NoEffect(NoEffect::lasting(why.message))), None)
+                    }
+                    partial => (None, partial),
+                };
+                let known = unknown.or(no_effect);
                 attachments.push(TargetAttachment {
                     entry,
                     target,
@@ -410,6 +414,7 @@ pub fn shadowed(resolver: &mut Resolver<'_>, place: &Place, status: &mut TargetS
     }
 }
 
+/// Whether a policy is attached to a target, and the rejection by its controllers if it leaves the policy attached.
 fn accepted(
     resolver: &mut Resolver<'_>,
     policy: &Policy,
@@ -429,20 +434,12 @@ fn accepted(
     let report = is_rejected.then(|| reports::rejection(snapshot, policy));
     match (report.flatten(), clash.map(Box::new)) {
         (Some(report), _) => (Accepted::Rejected(Box::new(report)), None),
-        (None, Some(clash)) if is_partial => (Accepted::Accepted, Some(clash)),
-        (None, Some(clash)) if clash.effect == RejectionEffect::NotApplied => {
-            (Accepted::Accepted, None)
+        (None, Some(clash)) if is_partial || clash.effect == RejectionEffect::NotApplied => {
+            (Accepted::Accepted, Some(clash))
         }
         (None, Some(clash)) => (Accepted::Clashing(clash), None),
         (None, None) => (Accepted::Accepted, None),
     }
-}
-
-/// The state of a policy that its controllers accept on a target and do not apply there.
-fn not_applied(resolver: &Resolver<'_>, policy: &Policy, place: &Place) -> Option<State> {
-    let clash = resolver.clash(policy, place)?;
-    let is_it = clash.effect == RejectionEffect::NotApplied;
-    is_it.then(|| State::NoEffect(NoEffect::lasting(clash.message)))
 }
 
 /// Why a policy is not attached to a target, whatever its controllers say.

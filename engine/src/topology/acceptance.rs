@@ -194,6 +194,18 @@ fn is_kind_not_served(facts: Option<&ControllerFile>, set: &Object) -> bool {
     })
 }
 
+/// The conflicts of listeners, owner by owner, the Gateway first; `first_wins` is a fact about its controller.
+fn all_conflicts<'a>(
+    owners: impl Iterator<Item = &'a [Listener]> + Clone,
+    first_wins: bool,
+) -> Vec<Box<[Option<Conflict>]>> {
+    if first_wins {
+        conflicts_with_first(owners)
+    } else {
+        conflicts(owners)
+    }
+}
+
 /// The conflicts of the listeners of owners, the Gateway first. Those that are apart conflict with none.
 fn conflicts_among(
     owners: &[&Object],
@@ -206,12 +218,7 @@ fn conflicts_among(
     });
     let apart: Vec<Vec<bool>> = apart.collect();
     if !apart.iter().flatten().any(|is_apart| *is_apart) {
-        let owners = owners.iter().map(|owner| listeners_of(owner));
-        return if first_wins {
-            conflicts_with_first(owners)
-        } else {
-            conflicts(owners)
-        };
+        return all_conflicts(owners.iter().map(|owner| listeners_of(owner)), first_wins);
     }
     let others = owners.iter().zip(&apart).map(|(owner, apart)| {
         let own = listeners_of(owner).iter().zip(apart);
@@ -220,12 +227,7 @@ fn conflicts_among(
             .collect()
     });
     let others: Vec<Vec<Listener>> = others.collect();
-    let others = others.iter().map(|own| &**own);
-    let found = if first_wins {
-        conflicts_with_first(others)
-    } else {
-        conflicts(others)
-    };
+    let found = all_conflicts(others.iter().map(|own| &**own), first_wins);
     let each = apart.iter().zip(found).map(|(apart, found)| {
         let mut found = found.into_iter();
         let conflict = |is_apart: &bool| {

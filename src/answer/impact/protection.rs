@@ -11,7 +11,7 @@ use crate::answer::named::{KindName, Named, named};
 use crate::engine::effective::Resolver;
 use crate::engine::effective::impact::{Changed, EffectiveChange};
 use crate::engine::effective::protection::{
-    Extent, Loss, lost_at_listeners, lost_by_gateways, lost_by_object, lost_by_targets,
+    Extent, Loss, lost_at_listeners, lost_by_object, lost_by_own_fields,
 };
 use crate::engine::effective::traffic::OpenedRoutes;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
@@ -121,11 +121,7 @@ pub(in crate::answer) fn at_listeners(
     } else {
         Vec::new()
     };
-    lost.extend(lost_by_gateways(
-        [&mut resolver_before, &mut resolver_after],
-        objects,
-    ));
-    lost.extend(lost_by_targets(
+    lost.extend(lost_by_own_fields(
         [&mut resolver_before, &mut resolver_after],
         objects,
     ));

@@ -32,7 +32,8 @@ record() { # project
   program=$cache/record-$project-$version
   (cd "$tree" && GOTOOLCHAIN=auto nice -n 10 go build -o "$program" ./cmd/attache-record)
   mkdir -p "$here/../$project"
-  "$program" "$here/../$project" "$version"
+  # Some read CRDs of their tree.
+  (cd "$tree" && "$program" "$here/../$project" "$version")
 }
 
 if [ $# -eq 0 ]; then

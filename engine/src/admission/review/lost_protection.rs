@@ -10,7 +10,7 @@ use crate::admission::finding::{Code, Finding};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
 use crate::effective::protection::{
-    Extent, Loss, Lost, lost, lost_at_listeners, lost_by_gateways, lost_by_targets,
+    Extent, Loss, Lost, lost, lost_at_listeners, lost_by_own_fields,
 };
 use crate::effective::renames::Renames;
 use crate::effective::traffic::Opened;
@@ -53,11 +53,7 @@ pub(super) fn at_listeners(
     let mut resolver_before = Resolver::bounded(before);
     let mut resolver_after = resolver_before.for_snapshot(after);
     let mut lost = lost_at_listeners([&mut resolver_before, &mut resolver_after], opened);
-    lost.extend(lost_by_gateways(
-        [&mut resolver_before, &mut resolver_after],
-        objects,
-    ));
-    lost.extend(lost_by_targets(
+    lost.extend(lost_by_own_fields(
         [&mut resolver_before, &mut resolver_after],
         objects,
     ));

@@ -8,7 +8,7 @@ use crate::model::ids::{GroupKind, ObjectKey};
 
 /// The protections that are lost because the targets of policies themselves let every request pass
 /// after a change of these objects.
-pub fn lost_by_targets(
+pub(super) fn lost_by_targets(
     [resolver_before, resolver_after]: [&mut Resolver<'_>; 2],
     objects: &[ObjectKey],
 ) -> Vec<(GroupKind, Loss)> {

@@ -88,7 +88,7 @@ pub fn own_client_certificates(resolver: &mut Resolver<'_>, listener: &Place) ->
 
 /// The client certificates that Gateways themselves no longer ask for, or no longer require. One
 /// loss for each Gateway.
-pub fn lost_by_gateways(
+pub(super) fn lost_by_gateways(
     [resolver_before, resolver_after]: [&mut Resolver<'_>; 2],
     objects: &[ObjectKey],
 ) -> Vec<(GroupKind, Loss)> {

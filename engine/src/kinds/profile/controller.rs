@@ -27,9 +27,9 @@ pub struct ControllerFile {
     /// Whether it serves an `HTTPRoute` and a `GRPCRoute` on one hostname of a listener, or accepts only the older one. If absent,
     /// attache assumes that it serves both, and notes where it matters.
     pub http_and_grpc_on_one_hostname: Option<bool>,
-    /// The way in which it follows an `HTTPRoute` that delegates to others. By default it does not: a route is no backend.
+    /// Its facts about `HTTPRoutes` that delegate to others. By default it follows none: a route is no backend.
     pub delegation: Option<DelegationFile>,
-    /// The way in which it isolates HTTP listeners on one port. If absent, routes count as attached to all listeners that take
+    /// Its isolation of HTTP listeners on one port. If absent, routes count as attached to all listeners that take
     /// their hostnames, and `explain` assumes `full` and notes where it matters.
     pub listener_isolation: Option<ListenerIsolation>,
     /// Whether the policies of plain HTTP listeners on one port go by the hostnames of routes: those of the listener with the
@@ -167,7 +167,7 @@ pub enum RejectedServices {
     OtherProtocol,
 }
 
-/// The ways in which a controller isolates HTTP listeners on one port of a Gateway.
+/// The isolation of HTTP listeners on one port of a Gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ListenerIsolation {

@@ -12,7 +12,7 @@ use super::{Direction, Op, Strategy};
 use crate::model::ids::GroupKind;
 use crate::model::object::Object;
 
-/// The way in which a controller follows `HTTPRoutes` that delegate to others: the others are backends of their rules, by name
+/// The facts of a controller about `HTTPRoutes` that delegate to others: the others are backends of their rules, by name
 /// or, with the name `*`, all of a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

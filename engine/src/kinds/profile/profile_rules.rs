@@ -78,7 +78,7 @@ impl ProfileRules {
         controllers.find_map(|facts| facts.creates_classes.get(class))
     }
 
-    /// The ways in which controllers follow routes that delegate to others, one for each controller that does.
+    /// The facts of controllers about routes that delegate to others, one for each controller that follows them.
     pub fn delegations(&self) -> impl Iterator<Item = &DelegationFile> {
         let controllers = self.controllers.values();
         controllers.filter_map(|facts| facts.delegation.as_ref())

@@ -22,7 +22,8 @@ func backendTLS(name string, more int) theme {
 	about := "BackendTLSPolicies on Services and their ports"
 	return combined(name, about, "BackendTLSPolicy", factors, more, func(e *estate) {
 		e.used()
-		e.backendTLSPolicies()
+		e.backendTLSPolicies(e.tls)
+		e.trafficPolicy()
 	})
 }
 
@@ -97,28 +98,8 @@ func (e *estate) backendRef(name string, port int) object {
 	return ref
 }
 
-func (e *estate) backendTLSPolicies() {
-	days := map[string][2]int{"first-is-older": {10, 11}, "second-is-older": {11, 10}, "same": {10, 10}}[e.plan["age"]]
-	service := func(name, section string) object { return targetRef("Service", name, section) }
-	first := map[string][]object{
-		"service":      {service("till", "")},
-		"port":         {service("till", "http")},
-		"other-port":   {service("till", "tcp")},
-		"port-number":  {service("till", "8080")},
-		"both-ports":   {service("till", "http"), service("till", "tcp")},
-		"two-services": {service("till", ""), service("stock", "")},
-		"group-core":   {object{"group": "core", "kind": "Service", "name": "till"}},
-		"missing":      {service("tills", "")},
-	}[e.plan["first"]]
-	e.add(e.tls("first", days[0], first...))
-	switch e.plan["second"] {
-	case "service":
-		e.add(e.tls("second", days[1], service("till", "")))
-	case "port":
-		e.add(e.tls("second", days[1], service("till", "http")))
-	case "other-service":
-		e.add(e.tls("second", days[1], service("stock", "")))
-	}
+// A policy of another kind, which changes nothing for the first.
+func (e *estate) trafficPolicy() {
 	if e.is("merge", "with-traffic-policy") {
 		e.add(aged(on(policy("BackendTrafficPolicy", "infra", "traffic", settings("BackendTrafficPolicy", "same", 0, 1)), targetRef("Gateway", "public", "")), 6))
 	}

@@ -28,7 +28,7 @@ func backendTLS(name string, more int) theme {
 	}
 	return combined(name, "BackendTLSPolicies on Services and their ports", "BackendTLSPolicy", factors, more, func(e *estate) {
 		e.used()
-		e.backendTLSPolicies()
+		e.backendTLSPolicies(e.tls)
 	})
 }
 
@@ -47,29 +47,6 @@ func (e *estate) used() {
 	cart := route(e.plan["route"], "shop", "cart", []string{"Gateway/infra/public"}, []string{"buy"})
 	cart["spec"].(object)["rules"].(list)[0].(object)["backendRefs"] = refs
 	e.add(aged(cart, 4))
-}
-
-func (e *estate) backendTLSPolicies() {
-	days := map[string][2]int{"first-is-older": {10, 11}, "second-is-older": {11, 10}}[e.plan["age"]]
-	service := func(name, section string) object { return targetRef("Service", name, section) }
-	first := map[string][]object{
-		"service":      {service("till", "")},
-		"port":         {service("till", "http")},
-		"other-port":   {service("till", "tcp")},
-		"both-ports":   {service("till", "http"), service("till", "tcp")},
-		"two-services": {service("till", ""), service("stock", "")},
-		"group-core":   {object{"group": "core", "kind": "Service", "name": "till"}},
-		"missing":      {service("tills", "")},
-	}[e.plan["first"]]
-	e.add(e.tls("first", days[0], first...))
-	switch e.plan["second"] {
-	case "service":
-		e.add(e.tls("second", days[1], service("till", "")))
-	case "port":
-		e.add(e.tls("second", days[1], service("till", "http")))
-	case "other-service":
-		e.add(e.tls("second", days[1], service("stock", "")))
-	}
 }
 
 func (e *estate) tls(name string, day int, refs ...object) object {
