@@ -11,6 +11,7 @@ mod plain_listeners;
 pub mod rejection;
 mod reported_invalid;
 pub mod reports;
+pub mod requests_to;
 mod unknown_pods;
 mod unresolved;
 
@@ -223,7 +224,9 @@ fn attachment(
     rejection: Option<RejectionEffect>,
 ) -> Option<Attachment> {
     let (attached, left_out) = match rejection {
-        None | Some(RejectionEffect::InForce) => (policy.clone(), Arc::default()),
+        None | Some(RejectionEffect::InForce | RejectionEffect::WithoutRequests { .. }) => {
+            (policy.clone(), Arc::default())
+        }
         Some(RejectionEffect::NotAttached) => return None,
         Some(RejectionEffect::WithoutSettings) => {
             (Arc::new(policy.without_settings()), Arc::default())

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use attache_engine::attachment::opened_by_target;
-use attache_engine::effective::protection::provided;
+use attache_engine::effective::protection::certainly_provided;
 use attache_engine::merge::Effective;
 use attache_engine::model::ids::GroupKind;
 use attache_engine::model::level::Level;
@@ -71,7 +70,7 @@ impl<'g> Judge<'g> {
             "effective" => self.add_effective(rule_path, variables),
             "before" => self.add_before(rule_path, variables),
             "protections" => {
-                let names = self.protections_on(rule_path.snapshot, rule_path.in_force);
+                let names = self.protections_on(rule_path.snapshot, rule_path.in_force, rule_path);
                 let size = Size::of_list(names.len() + 1);
                 variables.add(name, values::names(&names), size);
                 true
@@ -120,7 +119,7 @@ impl<'g> Judge<'g> {
         };
         let policies = values::policies(rule_path.earlier_snapshot, earlier);
         let policies = ("policies".to_owned(), policies);
-        let protections = self.protections_on(rule_path.earlier_snapshot, earlier);
+        let protections = self.protections_on(rule_path.earlier_snapshot, earlier, rule_path);
         let protections = ("protections".to_owned(), values::names(&protections));
         let others = [policies, protections];
         let before = if rule_path.by_kind {
@@ -164,30 +163,27 @@ impl<'g> Judge<'g> {
         Some((all, size))
     }
 
-    /// The names of the protections that hold for all requests, by a policy of any of the kinds.
+    /// The names of the protections that hold for all requests on a path, by a policy of any of the kinds, whatever a controller
+    /// takes where nothing orders two policies.
     fn protections_on(
         &mut self,
         snapshot: &Snapshot,
         in_force: &InForce<'_>,
+        rule_path: &RulePath<'_>,
     ) -> BTreeSet<Arc<str>> {
         let mut names = BTreeSet::new();
-        for (kind, group) in in_force {
-            let Some(profile) = snapshot.profile(kind) else {
+        let exempt = self.exempt.at(snapshot, in_force, rule_path);
+        for ((kind, group), is_exempt) in in_force.iter().zip(exempt) {
+            let Some(profile) = snapshot.profile(kind).filter(|_| !is_exempt) else {
                 continue;
             };
-            let target = group.target();
-            if target
-                .is_some_and(|target| opened_by_target(snapshot, profile, &target.object).is_some())
-            {
-                continue;
+            let id = group.outcome();
+            if !self.protections.contains_key(&id) {
+                self.spend(1 + group.effective.leaves().len() / STEPS);
             }
-            let effective = &group.effective;
-            if !self.protections.contains_key(effective) {
-                self.spend(1 + effective.leaves().len() / STEPS);
-            }
-            let known = self.protections.entry(effective.clone());
+            let known = self.protections.entry(id);
             let known = known.or_insert_with(|| {
-                let names = provided(snapshot, profile, effective);
+                let names = certainly_provided(snapshot, profile, group);
                 names.cloned().collect()
             });
             names.extend(known.iter().cloned());

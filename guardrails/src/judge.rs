@@ -14,6 +14,7 @@ use attache_engine::model::wording;
 use attache_engine::state::snapshot::Snapshot;
 use kube_cel::cel::Value;
 
+use crate::exempt::ExemptRequests;
 use crate::expression::Expression;
 use crate::functions::Functions;
 use crate::guardrail::{Guardrail, Rule};
@@ -41,7 +42,9 @@ pub struct Judge<'g> {
     fuel: Cell<Option<usize>>,
     pub(crate) settings: HashMap<Shared<Effective>, Rc<Settings>>,
     /// The names of the protections for all requests.
-    pub(crate) protections: HashMap<Shared<Effective>, Rc<[Arc<str>]>>,
+    pub(crate) protections: HashMap<effective::Outcome, Rc<[Arc<str>]>>,
+    /// The policies that do not protect requests to their targets.
+    pub(crate) exempt: ExemptRequests,
     known: HashMap<Question, Rc<Outcome>>,
     unread: UnreadPolicies,
     /// The effective policies above targets, in the state of the only resolver that is used.
@@ -93,6 +96,8 @@ struct Question {
     rule: *const Rule,
     after: Vec<effective::Outcome>,
     before: Option<Vec<effective::Outcome>>,
+    /// Whether the policies after and before do not protect the requests.
+    exempt: Option<[Vec<bool>; 2]>,
     path: Option<PathId>,
     listener: Option<Place>,
     gateway: Option<ObjectKey>,
@@ -145,6 +150,7 @@ impl<'g> Judge<'g> {
             request,
             settings: HashMap::new(),
             protections: HashMap::new(),
+            exempt: ExemptRequests::default(),
             unread: UnreadPolicies::default(),
             known: HashMap::new(),
             at_owners: AtOwners::default(),
@@ -293,6 +299,7 @@ impl<'g> Judge<'g> {
                 .earlier
                 .filter(|_| uses(&["before"]))
                 .map(outcomes),
+            exempt: uses(&["protections", "before"]).then(|| self.exempt.on(rule_path)),
             path: uses(&["path"]).then(|| rule_path.path.id()),
             listener: rule_path.listener.filter(|_| uses(&["listener"])).cloned(),
             gateway: rule_path.gateway.filter(|_| uses(&["gateway"])).cloned(),

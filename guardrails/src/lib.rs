@@ -11,6 +11,7 @@ mod count;
 mod definition;
 mod evaluation;
 mod exception;
+mod exempt;
 mod expression;
 mod file;
 mod fulfilment;

@@ -1,12 +1,14 @@
 //! Fields of policies on backends that controllers understand differently: port numbers, the group `core`, settings that some
 //! reject. The controllers whose routes send requests to the backend decide.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::open_targets::holds_for_target;
+use super::requests_to::{LeadingRoute, Requests, leading_routes};
 use crate::kinds::profile::{Profile, RejectedIf};
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::object::{Node, Object};
+use crate::model::object::{Node, Object, is_route};
 use crate::model::section::{PortsBy, SectionNames};
 use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::Snapshot;
@@ -52,33 +54,89 @@ pub(super) fn is_not_taken_as_core(
     all_before_are(snapshot, backend, &profile.no_core_group_with)
 }
 
-/// The condition for which the controllers of a target reject a policy, whatever other policies there are.
+/// The condition for which the controllers of a target reject a policy, whatever other policies there are. With it, the requests
+/// to the target that it concerns; none if it concerns all of them.
 pub(super) fn rejected_at<'p>(
     snapshot: &Snapshot,
     policy: &'p Policy,
     target: &ObjectKey,
-) -> Option<&'p RejectedIf> {
-    let mut all = policy.rejected_on(&target.gk);
-    all.find(|rejected| {
-        let (only, of_target) = (&rejected.controllers, rejected.of_target.as_ref());
-        (only.is_empty() || all_before_are(snapshot, target, only))
-            && of_target.is_none_or(|(_, fields)| holds_for_target(snapshot, target, fields))
-            && is_only_behind(snapshot, rejected, target)
-    })
+) -> Option<(&'p RejectedIf, Vec<Requests>)> {
+    let mut in_part = None;
+    for rejected in policy.rejected_on(&target.gk) {
+        let of_target = rejected.of_target.as_ref();
+        if !of_target.is_none_or(|(_, fields)| holds_for_target(snapshot, target, fields)) {
+            continue;
+        }
+        match concerned(snapshot, rejected, target) {
+            Concerned::None => {}
+            Concerned::All => return Some((rejected, Vec::new())),
+            Concerned::Some(requests) => in_part = in_part.or(Some((rejected, requests))),
+        }
+    }
+    in_part
+}
+
+/// The requests to a target that a condition concerns.
+enum Concerned {
+    None,
+    Some(Vec<Requests>),
+    All,
+}
+
+/// The requests for which controllers reject a policy, by the kinds of the routes that lead to the target and the controllers of
+/// their Gateways.
+fn concerned(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> Concerned {
+    let (kinds, only) = (&rejected.only_behind, &rejected.controllers);
+    if kinds.is_empty() && only.is_empty() {
+        return Concerned::All;
+    }
+    let is_of_kinds =
+        |route: &Object| kinds.is_empty() || kinds.iter().any(|kind| **kind == *route.key.gk.kind);
+    let is_of_controllers = |parent: &ObjectKey| {
+        only.is_empty() || controller(snapshot, parent).is_some_and(|name| only.contains(name))
+    };
+    // Whether routes are accepted is resolved only where it decides.
+    let may_concern = |route: &Arc<Object>| {
+        let mut parents = route.parents().iter();
+        is_of_kinds(route)
+            && parents
+                .any(|parent| is_of_controllers(&parent.object) || is_route(&parent.object.gk))
+    };
+    if !kinds.is_empty() && !snapshot.using(target).any(may_concern) {
+        return Concerned::None;
+    }
+    if kinds.is_empty() && named_controllers(snapshot, target).len() < 2 {
+        return if all_before_are(snapshot, target, only) {
+            Concerned::All
+        } else {
+            Concerned::None
+        };
+    }
+    let (mut with, mut without) = (Vec::new(), 0);
+    for LeadingRoute { route, parent } in leading_routes(snapshot, target) {
+        if is_of_kinds(route) && is_of_controllers(&parent) {
+            with.push(Requests {
+                route: (!kinds.is_empty()).then(|| route.key.clone()),
+                parent: (!only.is_empty()).then_some(parent),
+            });
+        } else {
+            without += 1;
+        }
+    }
+    with.sort();
+    with.dedup();
+    match (with.is_empty(), without) {
+        (false, 0) => Concerned::All,
+        (false, _) => Concerned::Some(with),
+        (true, 0) if kinds.is_empty() && all_before_are(snapshot, target, only) => Concerned::All,
+        (true, _) => Concerned::None,
+    }
 }
 
 /// Whether the routes that lead to a target of a kind decide whether controllers reject a policy there.
 pub(super) fn depends_on_routes_to(policy: &Policy, target: &GroupKind) -> bool {
     let mut rejected = policy.rejected_on(target);
     rejected.any(|one| !(one.only_behind.is_empty() && one.controllers.is_empty()))
-}
-
-/// Whether routes send requests to the target, and all that do are of the kinds for which the policy is rejected.
-fn is_only_behind(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> bool {
-    let kinds = &rejected.only_behind;
-    let is_one = |route: &Arc<Object>| kinds.iter().any(|kind| **kind == *route.key.gk.kind);
-    let mut routes = snapshot.using(target).peekable();
-    kinds.is_empty() || routes.peek().is_some() && routes.all(is_one)
 }
 
 /// Whether some controller sends requests to a backend, and all that do are among these.
@@ -90,18 +148,31 @@ fn all_before_are(snapshot: &Snapshot, backend: &ObjectKey, these: &[Arc<str>]) 
     !controllers.is_empty() && controllers.into_iter().all(|name| these.contains(name))
 }
 
-/// The controllers of the Gateways whose routes send requests to a backend; those of all classes if there is no route, which may
-/// come later.
+/// The controllers of the Gateways whose routes send requests to a backend. If no route does, those of the routes that name it, and
+/// otherwise those of all classes: one may lead there later.
 fn controllers_before<'a>(snapshot: &'a Snapshot, backend: &ObjectKey) -> Vec<&'a Arc<str>> {
-    let routes = snapshot.using(backend);
-    let parents = routes.flat_map(|route| route.parents());
-    let controllers = parents.filter_map(|parent| controller(snapshot, &parent.object));
-    let controllers: Vec<&Arc<str>> = controllers.collect();
-    if !controllers.is_empty() {
-        return controllers;
+    let named = named_controllers(snapshot, backend);
+    if named.len() > 1 {
+        // Whether routes are accepted is resolved only where it decides.
+        let leading = leading_routes(snapshot, backend);
+        let leading = leading.filter_map(|leading| controller(snapshot, &leading.parent));
+        let leading: BTreeSet<&Arc<str>> = leading.collect();
+        if !leading.is_empty() {
+            return leading.into_iter().collect();
+        }
+    }
+    if !named.is_empty() {
+        return named.into_iter().collect();
     }
     let class = GroupKind::gateway_api("GatewayClass");
     let classes = snapshot.objects(&class);
     let controllers = classes.filter_map(|class| class.node.controller());
+    controllers.collect()
+}
+
+/// The controllers of the Gateways that the routes name which name a backend.
+fn named_controllers<'a>(snapshot: &'a Snapshot, backend: &ObjectKey) -> BTreeSet<&'a Arc<str>> {
+    let parents = snapshot.using(backend).flat_map(|route| route.parents());
+    let controllers = parents.filter_map(|parent| controller(snapshot, &parent.object));
     controllers.collect()
 }

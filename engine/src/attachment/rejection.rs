@@ -5,11 +5,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::attachment::by_controller::rejected_at;
+use crate::attachment::by_controller::{depends_on_routes_to, rejected_at};
 use crate::attachment::lost_elsewhere::{self, LostTargets, connected, lost};
 use crate::attachment::plain_listeners::PlainListeners;
 use crate::attachment::reports::{CombinedAcceptance, ControllerStatus};
-use crate::kinds::profile::Clash;
+use crate::kinds::profile::{Clash, WhenRejected};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
 use crate::model::object::{Node, Object, Rule, is_route};
@@ -35,6 +35,8 @@ pub struct RejectionFinder {
     lost_targets: RefCell<HashMap<ObjectKey, LostTargets>>,
     /// The rejections of policies on a whole `ListenerSet`, by policy kind and set.
     whole_sets: RefCell<HashMap<(GroupKind, ObjectKey), Option<Rejection>>>,
+    /// The rejections because of settings that the routes to a backend decide about, by policy and backend.
+    by_routes: RefCell<HashMap<(ObjectKey, ObjectKey), Option<Rejection>>>,
     /// Units of fuel used since [`RejectionFinder::fuel_used`] was last called.
     leaves: Cell<usize>,
     /// The fuel limit; `None` for no limit.
@@ -94,10 +96,11 @@ impl RejectionFinder {
             return None;
         }
         if is_reported_accepted(snapshot, policy) {
-            let applied = |rejection: &Rejection| rejection.effect == RejectionEffect::NotApplied;
-            return by_its_settings(snapshot, policy, target).filter(applied);
+            let by_settings = self.by_its_settings(snapshot, policy, target);
+            return by_settings.filter(Rejection::is_accepted);
         }
-        let invalid = by_its_settings(snapshot, policy, target)
+        let by_settings = self.by_its_settings(snapshot, policy, target);
+        let invalid = by_settings
             .or_else(|| unresolved(snapshot, policy))
             .or_else(|| reported_invalid(snapshot, policy));
         let counts = |rejection: &Rejection| {
@@ -122,6 +125,23 @@ impl RejectionFinder {
             Clash::NamesTargetTwice => named_twice(policy, target),
             Clash::LosesAnotherTarget => self.lost_elsewhere(snapshot, policy, target),
         })
+    }
+
+    /// The rejection because of the settings of the policy itself.
+    fn by_its_settings(
+        &self,
+        snapshot: &Snapshot,
+        policy: &Policy,
+        target: &Place,
+    ) -> Option<Rejection> {
+        if !depends_on_routes_to(policy, &target.object.gk) {
+            return by_its_settings(snapshot, policy, target);
+        }
+        let id = (policy.key().clone(), target.object.clone());
+        let mut known = self.by_routes.borrow_mut();
+        let rejection = known.entry(id);
+        let rejection = rejection.or_insert_with(|| by_its_settings(snapshot, policy, target));
+        rejection.clone()
     }
 
     /// Units of fuel used since the last call.
@@ -303,10 +323,18 @@ impl RejectionFinder {
 
 /// The rejection because of the settings of the policy itself.
 fn by_its_settings(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Rejection> {
-    let rejected = rejected_at(snapshot, policy, &target.object)?;
+    let (rejected, requests) = rejected_at(snapshot, policy, &target.object)?;
+    let effect = if requests.is_empty() {
+        rejected.then.into()
+    } else {
+        RejectionEffect::WithoutRequests {
+            requests: requests.into(),
+            is_accepted: rejected.then == WhenRejected::NotApplied,
+        }
+    };
     Some(Rejection {
         reason: "Invalid",
-        effect: rejected.then.into(),
+        effect,
         requests_fail: rejected.requests_fail,
         reported: None,
         message: rejected.text.to_string(),

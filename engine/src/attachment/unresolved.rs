@@ -74,7 +74,9 @@ impl Policy {
             let mut targets = self.targets.iter();
             targets.find_map(|target| {
                 if let Some(object) = target.object(&self.key().namespace) {
-                    return rejected_at(snapshot, self, &object);
+                    let rejected = rejected_at(snapshot, self, &object);
+                    let of_all = rejected.filter(|(_, requests)| requests.is_empty());
+                    return of_all.map(|(rejected, _)| rejected);
                 }
                 let mut all = self.rejected_on(&target.gk);
                 all.find(|rejected| rejected.controllers.is_empty())

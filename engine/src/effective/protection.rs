@@ -27,6 +27,7 @@ use crate::topology::RouteKindConflicts;
 mod acting_through;
 mod alternatives;
 mod at_listeners;
+mod certain;
 mod contributions;
 mod listener_effects;
 mod open_targets;
@@ -36,6 +37,7 @@ mod provided;
 
 pub use acting_through::carries_others;
 pub use at_listeners::lost_at_listeners;
+pub use certain::{certainly_provided, requests_without_policies};
 use contributions::Contributions;
 use open_targets::lost_by_targets;
 use other_kinds::OtherKinds;

@@ -187,12 +187,15 @@ impl TargetStatus {
         }
     }
 
-    /// The sections of the target on which its controllers leave it out, and why.
+    /// The sections of the target, or the requests to it, for which its controllers leave it out, and why.
     pub fn left_out(&self) -> Option<String> {
-        let why = self
-            .left_out
-            .as_ref()
-            .filter(|why| !why.sections().is_empty())?;
+        let why = self.left_out.as_ref()?;
+        if !why.requests().is_empty() {
+            return Some(self.without_requests(why));
+        }
+        if why.sections().is_empty() {
+            return None;
+        }
         let noun = section_noun(&self.target.object.gk).unwrap_or("section");
         let sections: Vec<String> = why
             .sections()
@@ -204,6 +207,21 @@ impl TargetStatus {
             sections.join(", "),
             self.target
         ))
+    }
+
+    /// The requests to the target for which its controllers leave it out, and why.
+    fn without_requests(&self, why: &Rejection) -> String {
+        const MOST: usize = 3;
+        let requests = why.requests();
+        let mut named: Vec<String> = requests
+            .iter()
+            .take(MOST)
+            .map(ToString::to_string)
+            .collect();
+        if let Some(more @ 1..) = requests.len().checked_sub(MOST) {
+            named.push(format!("{more} more"));
+        }
+        format!("{} to {} ({})", named.join(", "), self.target, why.message)
     }
 
     /// Objects below the target, and sections of it, where other policies override it completely.
@@ -238,7 +256,8 @@ pub fn status_on_paths(
     );
     let is_here = |rejection: &Rejection| {
         let mut steps = groups.iter().flat_map(|group| group.paths.steps());
-        steps.any(|step| rejection.leaves_out(&place.object, &step.place))
+        !rejection.requests().is_empty()
+            || steps.any(|step| rejection.leaves_out(&place.object, &step.place))
     };
     if let Some(rejection) = rejection.filter(is_here) {
         status.leave_out(rejection);

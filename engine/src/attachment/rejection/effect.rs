@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::attachment::requests_to::Requests;
 use crate::kinds::profile::WhenRejected;
 use crate::model::ids::{ObjectKey, Place};
 
@@ -37,6 +38,13 @@ pub enum RejectionEffect {
         /// Whether no other section of the target is accepted.
         all: bool,
     },
+    /// Some requests to the target go without it: those of these routes, or through these Gateways.
+    WithoutRequests {
+        /// The requests.
+        requests: Arc<[Requests]>,
+        /// Whether their controllers accept it and do not apply it.
+        is_accepted: bool,
+    },
     /// It is in force all the same.
     InForce,
     /// Its controllers accept it and do not apply it: it replaces nothing, and newer policies on its target still lose to it.
@@ -51,17 +59,36 @@ impl Rejection {
                 format!("its controller reports {condition}, and its requests get an error")
             }
             Some(condition) => format!("its controller reports {condition}"),
-            None if self.effect == RejectionEffect::NotApplied => self.message.clone(),
+            None if self.is_accepted() => self.message.clone(),
             None => format!("attache expects its controller to reject it ({self})"),
         }
     }
 
-    /// Whether the policy is in force on its target or on other sections of it.
+    /// Whether its controllers accept the policy, and do not apply it.
+    pub fn is_accepted(&self) -> bool {
+        match self.effect {
+            RejectionEffect::NotApplied => true,
+            RejectionEffect::WithoutRequests { is_accepted, .. } => is_accepted,
+            _ => false,
+        }
+    }
+
+    /// Whether the policy is in force on its target, on other sections of it, or for other requests.
     pub fn is_partial(&self) -> bool {
         matches!(
             self.effect,
-            RejectionEffect::WithoutSections { all: false, .. } | RejectionEffect::InForce
+            RejectionEffect::WithoutSections { all: false, .. }
+                | RejectionEffect::WithoutRequests { .. }
+                | RejectionEffect::InForce
         )
+    }
+
+    /// The requests to the target that go without the policy; none if it is rejected for all of them.
+    pub fn requests(&self) -> &[Requests] {
+        match &self.effect {
+            RejectionEffect::WithoutRequests { requests, .. } => requests,
+            _ => &[],
+        }
     }
 
     /// The sections of the target on which the policy is rejected; none if it is rejected as a
@@ -72,6 +99,7 @@ impl Rejection {
             RejectionEffect::NotAttached
             | RejectionEffect::WithoutSettings
             | RejectionEffect::WithoutEffect
+            | RejectionEffect::WithoutRequests { .. }
             | RejectionEffect::InForce
             | RejectionEffect::NotApplied => &[],
         }

@@ -22,7 +22,8 @@ pub(super) fn lost_by_targets(
             let Some(why) = opened_by_target(after, profile, object) else {
                 continue;
             };
-            if opened_by_target(before, profile, object).is_some() {
+            let is_new = before.get(object).is_none();
+            if is_new || opened_by_target(before, profile, object).is_some() {
                 continue;
             }
             let groups = resolver_before.paths_through(object, kind).into_iter();

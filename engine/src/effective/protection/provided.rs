@@ -12,7 +12,7 @@ use crate::kinds::profile::{Profile, Protection, Weakness, WeaknessResult};
 use crate::merge::Effective;
 use crate::model::json_text::JsonText;
 use crate::model::setting_path::{SettingPath, is_under};
-use crate::policy::{InForce, Setting, StanzaRef};
+use crate::policy::{InForce, Policy, Setting, StanzaRef};
 use crate::state::snapshot::Snapshot;
 use crate::topology::GatewayClientCertificates;
 
@@ -102,6 +102,20 @@ impl Provided {
         }
         let apart = effective.apart();
         reader.together(apart.iter().map(InForce::from_tree))
+    }
+
+    /// The protection that a policy provides by itself.
+    pub(super) fn from_policy(
+        snapshot: &Snapshot,
+        protection: &Protection,
+        policy: &Policy,
+    ) -> Self {
+        let reader = ProtectionReader {
+            snapshot,
+            profile: &policy.profile,
+            protection,
+        };
+        reader.together(policy.parts().map(StanzaRef::as_in_force))
     }
 
     /// Whether policies decide about requests: they protect some, or let some pass.

@@ -36,13 +36,15 @@ pub struct RejectedIfFile {
     /// whole numbers of 32 bits.
     #[serde(default)]
     pub annotated: BTreeMap<String, Vec<String>>,
-    /// Only if these controllers alone send requests to the target: a Service that routes of other Gateways name, too, has the policy.
+    /// Only for requests through Gateways of these controllers. Where others lead to the target, too, the policy is in force for their
+    /// requests.
     #[serde(default)]
     pub controllers: Vec<String>,
     /// Only on targets of this kind whose own fields have these values: a Server of Linkerd with `spec.proxyProtocol: gRPC`.
     #[serde(default)]
     pub of_target: Option<TargetFieldsFile>,
-    /// Only on backends to which routes of these kinds alone send requests: `TCPRoute`.
+    /// Only for requests of routes of these kinds: `TCPRoute`. Where others lead to the target, too, the policy is in force for their
+    /// requests.
     #[serde(default)]
     pub only_behind: Vec<String>,
     /// The effect that the policy still has then.
@@ -73,7 +75,7 @@ pub struct RejectedIf {
     pub controllers: Vec<Arc<str>>,
     /// The kind of the target, and what its own fields must say.
     pub of_target: Option<(GroupKind, Condition)>,
-    /// The kinds of the only routes that send requests to the target; any if empty.
+    /// The kinds of the routes for whose requests they reject it; all if empty.
     pub only_behind: Vec<Arc<str>>,
     /// The effect that the policy still has then.
     pub then: WhenRejected,

@@ -177,26 +177,27 @@ fn unsettled(policy: &Policy, group: &PathGroup, target: &Place) -> Option<Strin
         .iter()
         .find(|level| level.step.place == *target)?;
     let rivals = level.policies.iter();
-    let mut rivals =
-        rivals.filter(|rival| rival.key() != policy.key() && act_together(policy, rival));
+    let rivals = rivals.filter(|rival| rival.key() != policy.key() && act_together(policy, rival));
+    let rivals: Vec<&Arc<Policy>> = rivals.collect();
     let accumulated = &policy.profile.merging.accumulate_per_stage;
     let mut leaves = group.effective.leaves();
     leaves.retain(|(path, _)| !accumulated.iter().any(|setting| is_under(path, setting)));
-    rivals.find_map(|rival| {
-        let (path, setting) = leaves.iter().find(|(path, setting)| {
-            let loser = if setting.policy == *policy.key() {
-                rival
-            } else if setting.policy == *rival.key() {
-                policy
-            } else {
-                return false;
-            };
-            sets_otherwise(loser, path, &setting.value)
-        })?;
-        let is_set = setting.policy == *rival.key() || sets(rival, path);
+    leaves.iter().find_map(|(path, setting)| {
+        let is_owner = |one: &Policy| setting.policy == *one.key();
+        let differs = |one: &Policy| !is_owner(one) && sets_otherwise(one, path, &setting.value);
+        let rival = if differs(policy) {
+            rivals.iter().find(|rival| is_owner(rival))?
+        } else if is_owner(policy) || sets(policy, path) {
+            rivals.iter().find(|rival| differs(rival))?
+        } else {
+            return None;
+        };
+        let path: Vec<String> = path.iter().map(ToString::to_string).collect();
+        let whole = whole_setting(&policy.profile.merging.atomic_fields, &path);
+        let shown = whole.unwrap_or(&path);
         let name = rival.key().path();
-        let does = if is_set {
-            format!("{name} also sets {} on {target}", path.join("."))
+        let does = if rival.parts().any(|part| part.tree().at(shown).is_some()) {
+            format!("{name} also sets {} on {target}", shown.join("."))
         } else {
             format!("{name} is on {target}, too")
         };

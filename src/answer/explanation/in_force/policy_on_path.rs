@@ -72,8 +72,8 @@ impl PolicyOnPath {
 
     pub(super) fn policy_on_request(self, key: &ObjectKey, snapshot: &Snapshot) -> PolicyOnRequest {
         let state = match (self.is_in_force, self.lost.is_empty()) {
-            (true, false) => PolicyOutcome::PartiallyEnforced,
             _ if self.unknown.is_some() => PolicyOutcome::Unknown,
+            (true, false) => PolicyOutcome::PartiallyEnforced,
             (false, _) if self.rejection.as_ref().is_some_and(|one| one.is_accepted) => {
                 PolicyOutcome::NoEffect
             }
