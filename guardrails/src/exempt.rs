@@ -87,8 +87,9 @@ fn exempt(snapshot: &Snapshot, kind: &GroupKind, group: &PathGroup, target: &Pla
 fn takes(rule_path: &RulePath<'_>, requests: &Requests) -> bool {
     let frontend = rule_path.path.at(Level::Frontend);
     let parent = rule_path.gateway.or(frontend.map(|place| &place.object));
-    match (rule_path.path.at(Level::Route), parent) {
-        (Some(route), Some(parent)) => requests.are_of(&route.object, parent),
+    let path = &rule_path.path;
+    match (path.at(Level::Rule).or(path.at(Level::Route)), parent) {
+        (Some(rule), Some(parent)) => requests.are_of(rule, parent),
         _ => true,
     }
 }

@@ -116,7 +116,7 @@ fn concerned(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> 
     for LeadingRoute { route, parent } in leading_routes(snapshot, target) {
         if is_of_kinds(route) && is_of_controllers(&parent) {
             with.push(Requests {
-                route: (!kinds.is_empty()).then(|| route.key.clone()),
+                route: (!kinds.is_empty()).then(|| route.key.whole()),
                 parent: (!only.is_empty()).then_some(parent),
             });
         } else {

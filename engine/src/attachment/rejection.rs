@@ -9,10 +9,12 @@ use crate::attachment::by_controller::{depends_on_routes_to, rejected_at};
 use crate::attachment::lost_elsewhere::{self, LostTargets, connected, lost};
 use crate::attachment::plain_listeners::PlainListeners;
 use crate::attachment::reports::{CombinedAcceptance, ControllerStatus};
+use crate::attachment::requests_to::Requests;
 use crate::kinds::profile::{Clash, WhenRejected};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
-use crate::model::object::{Node, Object, Rule, is_route};
+use crate::model::object::{Node, Object, is_route};
+use crate::model::section;
 use crate::policy::Policy;
 use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
@@ -110,7 +112,7 @@ impl RejectionFinder {
         if invalid.is_some() {
             return invalid;
         }
-        clashes.find_map(|clash| match clash {
+        let clash = clashes.find_map(|clash| match clash {
             Clash::RoutesSharePath => {
                 let known = self.shared_paths.borrow().get(policy.key()).cloned();
                 known.unwrap_or_else(|| {
@@ -124,7 +126,8 @@ impl RejectionFinder {
             Clash::BackendsOfOneRule => self.mixed_rule(snapshot, policy, target),
             Clash::NamesTargetTwice => named_twice(policy, target),
             Clash::LosesAnotherTarget => self.lost_elsewhere(snapshot, policy, target),
-        })
+        });
+        clash.filter(counts)
     }
 
     /// The rejection because of the settings of the policy itself.
@@ -276,8 +279,8 @@ impl RejectionFinder {
         lost_elsewhere::rejection(all.get(policy.key())?, target)
     }
 
-    /// The rejection because a rule of an `HTTPRoute` sends requests both to a Service of the
-    /// policy and to another one.
+    /// The rejection because rules of `HTTPRoutes` send requests both to a Service of the policy and to another one. The policy is in
+    /// force for the requests of the other rules.
     fn mixed_rule(
         &self,
         snapshot: &Snapshot,
@@ -291,32 +294,54 @@ impl RejectionFinder {
             targets.any(|entry| entry.matches(own, key, object))
         };
         let using = snapshot.using(&target.object);
-        let mut using = using.filter(|route| route.key.gk.is_gateway_api("HTTPRoute"));
-        using.find_map(|route| {
+        let using = using.filter(|route| route.key.gk.is_gateway_api("HTTPRoute"));
+        let (mut message, mut mixed, mut others) = (None, Vec::new(), false);
+        for route in using {
             let Node::Route { rules, .. } = &route.node else {
-                return None;
+                continue;
             };
             self.count(1 + route.backends().count() / fuel::FOUND);
             if self.is_spent() {
                 return None;
             }
-            let is_of_target =
-                |rule: &&Rule| rule.backends.iter().any(|b| b.object == target.object);
-            let mut rules = rules.iter().filter(is_of_target);
-            let other = rules.find_map(|rule| {
-                let mut backends = rule.backends.iter().map(|backend| &backend.object);
-                backends.find(|key| key.gk.is_core("Service") && !is_of_policy(key))
-            })?;
-            Some(Rejection {
-                reason: "Conflicted",
-                effect: RejectionEffect::NotAttached,
-                requests_fail: false,
-                reported: None,
-                message: format!(
-                    "a rule of {} also forwards to {}, which this policy does not target",
-                    route.key, other
-                ),
-            })
+            for (i, rule) in rules.iter().enumerate() {
+                let backends = || rule.backends.iter().map(|backend| &backend.object);
+                if !backends().any(|key| *key == target.object) {
+                    continue;
+                }
+                let Some(other) =
+                    backends().find(|key| key.gk.is_core("Service") && !is_of_policy(key))
+                else {
+                    others = true;
+                    continue;
+                };
+                message.get_or_insert_with(|| {
+                    let route = &route.key;
+                    format!(
+                        "a rule of {route} also forwards to {other}, which this policy does not target"
+                    )
+                });
+                let label = section::rule_label(route, i);
+                mixed.push(Requests {
+                    route: Some(route.key.section(label)),
+                    parent: None,
+                });
+            }
+        }
+        let effect = if others {
+            RejectionEffect::WithoutRequests {
+                requests: mixed.into(),
+                is_accepted: false,
+            }
+        } else {
+            RejectionEffect::NotAttached
+        };
+        Some(Rejection {
+            reason: "Conflicted",
+            effect,
+            requests_fail: false,
+            reported: None,
+            message: message?,
         })
     }
 }

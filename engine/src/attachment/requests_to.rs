@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::model::ids::ObjectKey;
+use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::Object;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
@@ -62,8 +62,8 @@ fn parents(
 /// Requests to a backend. Where a member is not set, it does not matter.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Requests {
-    /// The route that sends them.
-    pub route: Option<ObjectKey>,
+    /// The route that sends them, or one of its rules.
+    pub route: Option<Place>,
     /// The Gateway or mesh Service that they come through.
     pub parent: Option<ObjectKey>,
 }
@@ -71,9 +71,14 @@ pub struct Requests {
 // === impl Requests ===
 
 impl Requests {
-    /// Whether these are the requests that a route gets through a Gateway or mesh Service.
-    pub fn are_of(&self, route: &ObjectKey, parent: &ObjectKey) -> bool {
-        self.route.as_ref().is_none_or(|own| own == route)
+    /// Whether requests that a rule of a route gets through a Gateway or mesh Service are among these. A place without section is
+    /// any rule of the route.
+    pub fn are_of(&self, rule: &Place, parent: &ObjectKey) -> bool {
+        let is_own = |own: &Place| {
+            let is_alike = own.section.is_none() || rule.section.is_none();
+            own.object == rule.object && (is_alike || own.section == rule.section)
+        };
+        self.route.as_ref().is_none_or(is_own)
             && self.parent.as_ref().is_none_or(|own| own == parent)
     }
 }

@@ -178,7 +178,10 @@ impl Clash {
     /// Whether a policy that is rejected for this is still in force in part, or still replaces
     /// others.
     pub fn leaves_attached(self) -> bool {
-        matches!(self, Self::PlainListenersSharePort | Self::NamesTargetTwice)
+        matches!(
+            self,
+            Self::PlainListenersSharePort | Self::NamesTargetTwice | Self::BackendsOfOneRule
+        )
     }
 }
 

@@ -78,7 +78,5 @@ pub(super) fn leaves_out_request(
         let steps = steps.filter(|step| matches!(step.level, Level::Gateway | Level::Frontend));
         steps.map(|step| &step.place.object)
     };
-    rule.is_some_and(|rule| {
-        requests.any(|one| tops().any(|parent| one.are_of(&rule.object, parent)))
-    })
+    rule.is_some_and(|rule| requests.any(|one| tops().any(|parent| one.are_of(rule, parent))))
 }
