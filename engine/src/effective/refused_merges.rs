@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::stack_level::{Stack, StackLevel, folded_levels};
 use crate::attachment::rejection::is_reported_accepted;
 use crate::kinds::profile::{MergeWith, Profile};
-use crate::merge::{fold_cost, fold_levels};
+use crate::merge::{MergeLevel, fold_cost, fold_levels};
 use crate::model::ids::GroupKind;
+use crate::policy::Policy;
 use crate::policy::fuel::{self, Fuel};
 use crate::state::snapshot::Snapshot;
 
@@ -61,20 +62,52 @@ fn refused_merge(
     if fuel.is_spent() {
         return None;
     }
-    let levels: Vec<_> = levels.into_iter().map(StackLevel::folded).collect();
+    // The controllers merge policies as they are written, also with one that they reject itself.
+    let written: Vec<Vec<Arc<Policy>>> = levels
+        .iter()
+        .map(|level| {
+            level
+                .policies
+                .iter()
+                .map(|one| written(snapshot, one))
+                .collect()
+        })
+        .collect();
+    let keeps_settings = |(written, level): (&Vec<Arc<Policy>>, &&StackLevel)| {
+        let mut policies = written.iter().zip(level.policies.iter());
+        policies.all(|(written, attached)| written.is_empty() == attached.is_empty())
+    };
+    let is_above_rejected = !written.iter().zip(&levels).all(keeps_settings);
+    let levels: Vec<_> = written
+        .iter()
+        .zip(&levels)
+        .map(|(policies, level)| MergeLevel {
+            policies,
+            ..level.folded()
+        })
+        .collect();
     let (merged, _) = fold_levels(profile, &levels, None).spec()?;
     let rejected = profile.rejected_by(&merged, &policy.object.meta);
     let mut rejected = rejected
         .iter()
         .filter_map(|index| profile.rejected_if.get(*index));
     let rejected = rejected.find(|rejected| {
-        rejected.is_about(route) && rejected.controllers.is_empty() && !rejected.requests_fail
+        // Requests fail anyway where the policy above is rejected.
+        let counts = !rejected.requests_fail || is_above_rejected;
+        rejected.is_about(route) && rejected.controllers.is_empty() && counts
     })?;
     Some(Arc::from(format!(
         "its settings, merged with those of {}, are rejected: {}",
         above.key().path(),
         rejected.text
     )))
+}
+
+/// A policy with the settings that it is written with, if it is attached without because its controllers reject it.
+fn written(snapshot: &Snapshot, attached: &Arc<Policy>) -> Arc<Policy> {
+    let written = snapshot.policy(attached.key());
+    let written = written.filter(|_| attached.is_empty());
+    written.unwrap_or(attached).clone()
 }
 
 /// Whether controllers may reject what results from a merge.

@@ -49,7 +49,7 @@ pub(super) struct Rejected {
     pub(super) why: String,
     /// Whether requests get an error instead of policies above it.
     pub(super) requests_fail: bool,
-    /// Whether they accept it and do not apply it.
+    /// Whether they accept it as it is written, and do not apply it.
     pub(super) is_accepted: bool,
 }
 
@@ -60,6 +60,14 @@ impl PolicyOnPath {
         if let Some(winner) = conflict_winner(policies, policy) {
             self.conflicted = true;
             self.by.insert(winner.key().clone());
+            return;
+        }
+        if let Some(why) = group.refused_merge(policy) {
+            self.rejection = Some(Rejected {
+                why: why.to_string(),
+                requests_fail: false,
+                is_accepted: true,
+            });
             return;
         }
         let outcome = group.outcome_of(policy);
