@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::by_controller::depends_on_routes_to;
 use super::rejection::routes_named;
 use super::targets_of;
-use crate::kinds::profile::Clash;
+use crate::kinds::profile::{Clash, RejectedIf};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Node, Object, is_route};
 use crate::state::snapshot::Snapshot;
@@ -74,6 +74,18 @@ fn by_routes(snapshot: &Snapshot, kind: &GroupKind, object: &Object) -> BTreeSet
         .is_none_or(|profile| profile.rejected_if.is_empty())
     {
         return affected;
+    }
+    let mut rejected = snapshot
+        .profile(kind)
+        .into_iter()
+        .flat_map(|profile| profile.rejected_if.iter());
+    let is_read = |rejected: &RejectedIf| {
+        let mut parents = rejected.of_parents.iter();
+        parents.any(|(kind, _)| *kind == object.key.gk)
+    };
+    if rejected.any(is_read) {
+        let routes = snapshot.below(&object.key);
+        affected.extend(routes.map(|route| route.key.clone()));
     }
     if is_route(&object.key.gk) {
         let backends = object.backends().map(|backend| &backend.object);

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::open_targets::holds_for_target;
+use super::open_targets::{holds_for_parents, holds_for_target};
 use super::requests_to::{LeadingRoute, Requests, leading_routes};
 use crate::kinds::profile::{Profile, RejectedIf};
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -64,7 +64,10 @@ pub(super) fn rejected_at<'p>(
     let mut in_part = None;
     for rejected in policy.rejected_on(&target.gk) {
         let of_target = rejected.of_target.as_ref();
-        if !of_target.is_none_or(|(_, fields)| holds_for_target(snapshot, target, fields)) {
+        let of_parents = rejected.of_parents.as_ref();
+        if !of_target.is_none_or(|(_, fields)| holds_for_target(snapshot, target, fields))
+            || !of_parents.is_none_or(|parents| holds_for_parents(snapshot, target, parents))
+        {
             continue;
         }
         match concerned(snapshot, rejected, target) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::kinds::profile::{Condition, Profile};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::literal;
+use crate::model::object::ParentRef;
 use crate::state::snapshot::Snapshot;
 
 /// Why a target lets every request pass, whatever policies of a kind say; `None` if it does not, or if its spec is not known.
@@ -30,7 +31,20 @@ pub(super) fn holds_for_target(
     spec.is_some_and(|spec| condition.holds_in(&spec))
 }
 
-/// Whether fields of targets of a kind may let every request pass, whatever policies in use say, or decide whether these
+/// Whether a route has parents of a kind, and a condition holds for the own fields of each.
+pub(super) fn holds_for_parents(
+    snapshot: &Snapshot,
+    route: &ObjectKey,
+    (kind, condition): &(GroupKind, Condition),
+) -> bool {
+    let route = snapshot.get(route).into_iter();
+    let parents = route.flat_map(|route| route.parents());
+    let parents = parents.filter(|parent| parent.object.gk == *kind);
+    let holds = |parent: &ParentRef| holds_for_target(snapshot, &parent.object, condition);
+    parents.clone().next().is_some() && parents.clone().all(holds)
+}
+
+/// Whether fields of objects of a kind may let every request pass, whatever policies in use say, or decide whether these
 /// act.
 pub fn may_open(snapshot: &Snapshot, gk: &GroupKind) -> bool {
     snapshot.used_kinds().any(|kind| {
@@ -41,10 +55,8 @@ pub fn may_open(snapshot: &Snapshot, gk: &GroupKind) -> bool {
             .flat_map(|profile| profile.rejected_if.iter());
         alternatives.is_some_and(|which| which.open_targets.iter().any(|open| open.gk == *gk))
             || rejected.any(|rejected| {
-                rejected
-                    .of_target
-                    .as_ref()
-                    .is_some_and(|(kind, _)| kind == gk)
+                let mut read = rejected.of_target.iter().chain(&rejected.of_parents);
+                read.any(|(kind, _)| kind == gk)
             })
     })
 }

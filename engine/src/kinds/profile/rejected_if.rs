@@ -43,6 +43,9 @@ pub struct RejectedIfFile {
     /// Only on targets of this kind whose own fields have these values: a Server of Linkerd with `spec.proxyProtocol: gRPC`.
     #[serde(default)]
     pub of_target: Option<TargetFieldsFile>,
+    /// Only on routes of which every parent of this kind has fields with these values.
+    #[serde(default)]
+    pub of_parents: Option<TargetFieldsFile>,
     /// Only for requests of routes of these kinds: `TCPRoute`. Where others lead to the target, too, the policy is in force for their
     /// requests.
     #[serde(default)]
@@ -56,7 +59,7 @@ pub struct RejectedIfFile {
     pub text: String,
 }
 
-/// A kind of targets, and values of their own fields.
+/// A kind of objects, and values of their own fields.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TargetFieldsFile {
@@ -75,6 +78,8 @@ pub struct RejectedIf {
     pub controllers: Vec<Arc<str>>,
     /// The kind of the target, and what its own fields must say.
     pub of_target: Option<(GroupKind, Condition)>,
+    /// The kind of the parents of the target, and what the own fields of each must say.
+    pub of_parents: Option<(GroupKind, Condition)>,
     /// The kinds of the routes for whose requests they reject it; all if empty.
     pub only_behind: Vec<Arc<str>>,
     /// The effect that the policy still has then.
@@ -95,10 +100,8 @@ impl RejectedIf {
                 .with_alike(&file.alike)
                 .with_annotations(&file.annotated),
             controllers: texts(&file.controllers),
-            of_target: file.of_target.as_ref().map(|target| {
-                let condition = Condition::read(&target.when, &ValuesFile::new());
-                (target.kind.gk(), condition)
-            }),
+            of_target: file.of_target.as_ref().map(TargetFieldsFile::read),
+            of_parents: file.of_parents.as_ref().map(TargetFieldsFile::read),
             only_behind: texts(&file.only_behind),
             then: file.then,
             requests_fail: file.requests_fail,
@@ -112,6 +115,15 @@ impl RejectedIf {
         let is_named = |kind: &String| **kind == *target.kind;
         self.of_target.as_ref().is_none_or(is_of_kind)
             && (self.targets.is_empty() || self.targets.iter().any(is_named))
+    }
+}
+
+// === impl TargetFieldsFile ===
+
+impl TargetFieldsFile {
+    fn read(&self) -> (GroupKind, Condition) {
+        let condition = Condition::read(&self.when, &ValuesFile::new());
+        (self.kind.gk(), condition)
     }
 }
 

@@ -23,8 +23,8 @@ pub(super) fn retained<'a>(profiles: impl Iterator<Item = &'a ProfileFile>) -> R
             .annotations
             .extend(rejected.flat_map(|rejected| rejected.annotated.keys().cloned()));
         let rejected = profile.rejected_if.iter().flatten();
-        let targets = rejected.filter_map(|rejected| rejected.of_target.as_ref());
-        keeps.specs.extend(targets.map(|target| target.kind.gk()));
+        let named = rejected.flat_map(|one| one.of_target.iter().chain(&one.of_parents));
+        keeps.specs.extend(named.map(|object| object.kind.gk()));
         let weaknesses = profile.weakened_by.iter().flatten();
         keeps
             .annotations
