@@ -28,7 +28,7 @@ use self::gauges::Gauges;
 use self::pace::Pace;
 use self::reports::ReportSender;
 
-/// How often to look until there are policies.
+/// The interval between two checks until there are policies.
 const UNTIL_THERE_ARE_POLICIES: Duration = Duration::from_secs(1);
 /// Judging takes at most one part in this many of a core.
 const SHARE: u32 = 20;
@@ -48,7 +48,7 @@ pub struct BackgroundJudge {
     pub metrics: Arc<Metrics>,
     /// The least time between two passes.
     pub every: Duration,
-    /// Where to hand in the findings for reports, if they are written.
+    /// The recipient of the findings for reports, if they are written.
     pub reports: Option<ReportSender>,
 }
 

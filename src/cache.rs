@@ -76,9 +76,9 @@ pub struct Settings {
     pub max_policy_kinds: usize,
     /// Whether to write Events about policies that were allowed with a finding.
     pub events: bool,
-    /// How long a review waits for a live read.
+    /// The longest that a review waits for a live read.
     pub live_read: Duration,
-    /// How long a review waits for an access review.
+    /// The longest that a review waits for an access review.
     pub access: Duration,
 }
 
@@ -87,7 +87,7 @@ pub struct Settings {
 pub struct Cluster {
     /// The current state.
     pub snapshot: Published,
-    /// Which kinds have been listed, and why the others have not.
+    /// The kinds that have been listed, and the reasons why the others have not.
     pub sync: Arc<SyncState>,
     /// The API resources of the watched kinds.
     pub resources: Arc<Resources>,

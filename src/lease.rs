@@ -24,9 +24,9 @@ use crate::cache::api_error::ApiError;
 const DURATION: Duration = Duration::from_secs(15);
 /// The holder stops this long before that: its clock may run slower than that of others.
 const MARGIN: Duration = Duration::from_secs(2);
-/// How often the holder renews it.
+/// The interval between two renewals by the holder.
 const RENEW: Duration = Duration::from_secs(5);
-/// How often the others look.
+/// The interval between two checks by the others.
 const LOOK: Duration = Duration::from_secs(2);
 /// The longest that a request may take.
 const REQUEST: Duration = Duration::from_secs(4);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 
-/// How long a pipe may be silent.
+/// The longest that a pipe may be silent.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The size of one read from a pipe.
 const PIECE: usize = 64 << 10;

@@ -40,17 +40,17 @@ use self::state::{State, TaskStates, from_cluster, from_directory};
 /// Why the server stopped, for the person at the terminal.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// How often to read mounted certificates; a new pair is in use within seconds.
+/// The interval between two reads of mounted certificates; a new pair is in use within seconds.
 const CERTIFICATE_POLL: Duration = Duration::from_secs(2);
 /// The most connections on the admin port: kubelet and a few scrapers.
 const ADMIN_CONNECTIONS: usize = 64;
-/// How many more with the page: each open page listens on one.
+/// The number of further connections with the page: each open page listens on one.
 const PAGE_CONNECTIONS: usize = 256;
-/// How long a new connection there is protected from eviction: there is no handshake, and a probe waits one second.
+/// The time for which a new connection there is protected from eviction: there is no handshake, and a probe waits one second.
 const TIME_OF_A_PROBE: Duration = Duration::from_millis(10);
-/// How often to check the configuration file.
+/// The interval between two checks of the configuration file.
 const CONFIG_POLL: Duration = Duration::from_secs(2);
-/// How often to judge the current state, if something has changed.
+/// The interval between two judgements of the current state, if something has changed.
 const JUDGE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Serves until a signal arrives. `begin` makes the live page of readers, if there is one.

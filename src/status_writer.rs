@@ -41,7 +41,7 @@ pub const CONTROLLER: &str = "attache.dev/status-writer";
 const WRITES_PER_SECOND: u32 = 50;
 /// The most requests to the API server at a time.
 const AT_A_TIME: usize = 4;
-/// How often to list what is written, to notice entries that somebody removed.
+/// The interval between two lists of what is written, to notice entries that somebody removed.
 const LIST_AGAIN: Duration = Duration::from_mins(10);
 /// Computing takes at most one part in this many of the time.
 const SHARE: u32 = 10;

@@ -37,7 +37,7 @@ const WRITES: usize = 600;
 const LIVE_READ: f64 = 0.3;
 /// Concurrent reviews, by default.
 const REVIEWS: f64 = 64.0;
-/// How long a request with a timeout of 10 s may wait for a permit before it is rejected.
+/// The longest that a request with a timeout of 10 s may wait for a permit before it is rejected.
 const WAIT: Duration = Duration::from_millis(2_500);
 /// A request that finds too many others waiting is rejected at once: well before that.
 const AT_ONCE: Duration = WAIT.checked_div(10).unwrap();

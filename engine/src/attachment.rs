@@ -1,4 +1,4 @@
-//! Which policies are attached to an object, and why others that name it are not.
+//! The policies that are attached to an object, and the reasons why others that name it are not.
 
 mod affected_objects;
 mod by_controller;

@@ -62,7 +62,7 @@ pub struct MergeLevel<'a> {
     pub policies: &'a [Arc<Policy>],
     /// The number of delegations of routes below it.
     pub delegations: u8,
-    /// How they merge with the policies below that number of delegations.
+    /// The strategy by which they merge with the policies below that number of delegations.
     pub inheritance: Option<&'a Inheritance>,
 }
 

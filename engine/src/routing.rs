@@ -77,7 +77,7 @@ type Rules = Rc<Result<Vec<spec::Rule>, String>>;
 /// The result of matching a request at one Gateway, listener or Service.
 #[derive(Clone, Debug)]
 pub struct RequestMatch {
-    /// Where the request arrives.
+    /// The point at which the request arrives.
     pub front: EntryPoint,
     /// The outcome.
     pub outcome: Outcome,
@@ -89,7 +89,7 @@ pub struct RequestMatch {
     pub notes: Vec<String>,
 }
 
-/// Where a request arrives.
+/// The point at which a request arrives.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryPoint {
     /// Nowhere, because there is no Gateway.
@@ -183,7 +183,7 @@ pub struct NotTaken {
     pub why: String,
 }
 
-/// Where matching a request fails.
+/// The step at which matching a request fails, with the reason and alternatives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missed {
     /// The step that fails.

@@ -18,7 +18,7 @@ pub(crate) struct Work {
     pub(crate) largest: usize,
 }
 
-/// How large a value may be.
+/// The largest size that a value may have.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Size {
     /// The most elements.
@@ -27,7 +27,7 @@ pub(crate) struct Size {
     pub(crate) each: usize,
 }
 
-/// How large the variables are.
+/// The sizes of the variables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sizes {
     /// By name; `before.policies` has a size of its own.
@@ -130,7 +130,7 @@ impl<'a> Scope<'a> {
         said
     }
 
-    /// How large the value of an expression may be.
+    /// The largest size that the value of an expression may have.
     fn size(&mut self, expression: &'a IdedExpr) -> Size {
         let size = self.size_of(expression);
         self.largest = self.largest.max(size.each).max(size.elements);
@@ -180,7 +180,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// How large a text may be after `text.replace(old, new)`.
+    /// The largest size that a text may have after `text.replace(old, new)`.
     fn replaced(&mut self, call: &'a CallExpr) -> Size {
         let text = call
             .target

@@ -1,4 +1,4 @@
-//! How many targets fulfil and break each guardrail.
+//! The numbers of targets that fulfil and that break each guardrail.
 
 use std::collections::BTreeMap;
 

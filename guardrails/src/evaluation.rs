@@ -208,7 +208,7 @@ impl<'g> Judge<'g> {
     }
 }
 
-/// How many values a rule may read: those in the variables that it uses.
+/// The number of values that a rule may read: those in the variables that it uses.
 fn read_by(variables: &Variables<'_>, rule: &Rule) -> usize {
     let sizes = variables.sizes.known.iter();
     let used = sizes.filter(|(name, _)| {
@@ -226,7 +226,7 @@ fn size_of_policies(in_force: &InForce<'_>) -> Size {
     }
 }
 
-/// How many values an object on the path has as a variable.
+/// The number of values that an object on the path has as a variable.
 fn weight(variable: &str, rule_path: &RulePath<'_>) -> usize {
     let object = match variable {
         "target" => rule_path.target.map(|place| &place.object),

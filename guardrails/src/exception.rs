@@ -8,7 +8,7 @@ use crate::annotated::{Annotated, day_named};
 use crate::file::ExceptionFile;
 use crate::matching::kind_named;
 
-/// How many days before its end an exception is reported.
+/// The number of days before its end from which an exception is reported.
 const SOON: i64 = 30;
 
 /// A target to which a guardrail does not apply for some time.

@@ -32,7 +32,7 @@ pub(crate) const VARIABLES: [&str; 10] = [
     "before",
     "request",
 ];
-/// How a message is written in YAML.
+/// An example of a message in YAML.
 const QUOTED: &str = r#"message: "'no policy authenticates ' + target.name""#;
 /// The most characters of an expression.
 pub(crate) const LONGEST: usize = 10_000;

@@ -1,4 +1,4 @@
-//! Which targets fulfil guardrails now, without a change.
+//! The fulfilment of guardrails by targets now, without a change.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -36,7 +36,7 @@ const KEPT: usize = 64;
 pub struct Judge<'g> {
     functions: &'g Functions,
     pub(crate) request: Value,
-    /// How many values the request has.
+    /// The number of values that the request has.
     pub(crate) request_size: usize,
     /// The fuel for evaluations that is left; `None` if it is unlimited.
     fuel: Cell<Option<usize>>,
@@ -71,7 +71,7 @@ pub struct Fault {
     pub message: String,
     /// Whether the message may reveal settings of policies.
     pub reveals_settings: bool,
-    /// Where the path begins: `Gateway infra/public listener https`; for a Gateway also the route that it leads to.
+    /// The beginning of the path: `Gateway infra/public listener https`; for a Gateway also the route that it leads to.
     pub through: Option<String>,
     /// The policies in force on the path.
     pub policies: BTreeSet<ObjectKey>,

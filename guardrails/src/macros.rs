@@ -1,5 +1,5 @@
-//! How `exists` and `all` treat elements that cannot be evaluated: as CEL says, an element that decides wins over them, wherever it is. The
-//! library stops at the first error.
+//! The treatment by `exists` and `all` of elements that cannot be evaluated: as CEL says, an element that decides wins
+//! over them, wherever it is. The library stops at the first error.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which targets a guardrail applies to, and on which paths.
+//! The targets that a guardrail applies to, and the paths on which it does.
 
 use attache_engine::model::hint::nearest;
 use attache_engine::model::ids::{GroupKind, ObjectKey};

@@ -108,7 +108,7 @@ impl<'a> GuardedPath<'a> {
         on_path.or_else(|| others.first().filter(|_| others.len() == 1))
     }
 
-    /// Where the path begins, in words, and for a target above the routes the route that it leads to.
+    /// The beginning of the path, in words, and for a target above the routes the route that it leads to.
     pub(crate) fn through(&self, target: Option<&Place>) -> Option<String> {
         let place = self.ancestors.last()?;
         let begin = match &place.section {

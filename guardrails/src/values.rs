@@ -27,7 +27,7 @@ use crate::path::GuardedPath;
 pub(crate) struct Settings {
     /// `None` if only the controller of the kind knows them.
     pub(crate) fields: Option<Vec<(&'static str, Value)>>,
-    /// How many values they are.
+    /// The number of values.
     pub(crate) size: usize,
 }
 
@@ -153,7 +153,7 @@ fn object(snapshot: &Snapshot, key: &ObjectKey) -> Vec<(&'static str, Value)> {
     fields
 }
 
-/// How many values an object has in rules.
+/// The number of values that an object has in rules.
 pub(crate) fn weight_of(snapshot: &Snapshot, key: &ObjectKey) -> usize {
     let labels = |key: &ObjectKey| {
         snapshot

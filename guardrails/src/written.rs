@@ -229,7 +229,7 @@ fn unknown_fields(snapshot: &Snapshot, guardrail: &Guardrail) -> Vec<Finding> {
     findings
 }
 
-/// How many targets break a guardrail in this state, and for how many it cannot be judged.
+/// The number of targets that break a guardrail in this state, and the number for which it cannot be judged.
 fn now(snapshot: &Snapshot, one: &Guardrails, key: &ObjectKey, today: Date) -> Vec<Finding> {
     let Some(guardrail) = one.iter().next() else {
         return Vec::new();

@@ -20,7 +20,7 @@ const NAMESPACES: usize = 100;
 /// Policies whose status is computed with one resolver; more would take more memory.
 const POLICIES: usize = 1_000;
 
-/// Where a finding is. None of the names of the others can be the name of a namespace.
+/// The place of a finding. None of the names of the others can be the name of a namespace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Scope {
     /// On an object without a namespace.

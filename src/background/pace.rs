@@ -7,9 +7,9 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::oneshot;
 
-/// How long to work without a pause.
+/// The longest work without a pause.
 const SLICE: Duration = Duration::from_millis(5);
-/// How long to pause, as a multiple of the work before: the work takes at most a fifth of a core. A limit on CPU time
+/// The length of a pause, as a multiple of the work before: the work takes at most a fifth of a core. A limit on CPU time
 /// counts all threads, whatever their priority.
 const IDLE: u32 = 4;
 /// As `nice 10`.

@@ -27,18 +27,18 @@ const LEASE: &str = "attache-reports";
 /// The newest reports.
 pub(super) type Newest = watch::Sender<Option<Arc<Reports>>>;
 
-/// How to write reports.
+/// The settings with which reports are written.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The namespace of the Lease.
     pub namespace: String,
-    /// Which policies of other namespaces reports name.
+    /// The policies of other namespaces that reports name.
     pub policy_names: PolicyNames,
     /// A `ClusterRole` that owns the reports: they are removed with it.
     pub owner: Option<String>,
 }
 
-/// Where to hand the reports in.
+/// The sender of reports to their writer.
 #[derive(Debug)]
 pub struct ReportSender {
     pub(super) policy_names: PolicyNames,

@@ -21,9 +21,9 @@ use super::kinds::Resources;
 use super::ttl_cache::TtlCache;
 use super::watch::unquoted;
 
-/// How long a positive answer is cached.
+/// The time for which a positive answer is cached.
 const YES: Duration = Duration::from_mins(1);
-/// How long a negative answer is cached. It is short so that a newly granted right takes effect soon.
+/// The time for which a negative answer is cached. It is short so that a newly granted right takes effect soon.
 const NO: Duration = Duration::from_secs(10);
 /// Access reviews count as working again after this many answers in a row.
 const WORKS: u32 = 10;
@@ -35,10 +35,10 @@ pub struct Access {
     client: kube::Client,
     resources: Arc<Resources>,
     metrics: Arc<Metrics>,
-    /// How long a review waits for an answer.
+    /// The longest that a review waits for an answer.
     budget: Duration,
-    /// How many more answers are needed until access reviews count as working again; 0 while they work. This keeps the
-    /// log from getting a line for each failure.
+    /// The number of further answers that are needed until access reviews count as working again; 0 while they work. This
+    /// keeps the log from getting a line for each failure.
     owed: AtomicU32,
     known: Mutex<TtlCache<Question, bool>>,
 }

@@ -26,14 +26,14 @@ type Read = BoxFuture<'static, Answer>;
 pub type ListAnswer = Result<Arc<Vec<Arc<Object>>>, String>;
 type ListRead = BoxFuture<'static, ListAnswer>;
 
-/// How long a list of a kind may take. Only a request that would be refused waits for it.
+/// The longest that a list of a kind may take. Only a request that would be refused waits for it.
 const LIST: Duration = Duration::from_secs(3);
 
 /// Reads single objects and lists kinds. Concurrent reviews that need the same share one read.
 pub struct Confirm {
     client: kube::Client,
     resources: Arc<Resources>,
-    /// How long a review waits for a read; the review itself has 10 s in all.
+    /// The longest that a review waits for a read; the review itself has 10 s in all.
     budget: Duration,
     /// Reads in progress. The references are weak, so that a read is dropped when nobody waits for it.
     reads: Mutex<HashMap<ObjectKey, WeakShared<Read>>>,

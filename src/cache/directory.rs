@@ -49,8 +49,8 @@ pub struct Loaded {
     pub objects: Vec<Object>,
     /// Mismatches between Gateway API objects and their CRDs.
     pub departures: BTreeMap<ObjectKey, Vec<Finding>>,
-    /// Where each object is written; of two with one name, the later one. This includes the objects that the API server
-    /// would not accept.
+    /// The place at which each object is written; of two with one name, the later one. This includes the objects that the
+    /// API server would not accept.
     pub origins: BTreeMap<ObjectKey, Origin>,
     /// Objects without a creation time in any file. The times they have here only express their order.
     pub undated: BTreeSet<ObjectKey>,

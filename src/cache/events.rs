@@ -20,7 +20,7 @@ use super::watch::unquoted;
 const QUEUE: usize = 64;
 /// The least time between two Events.
 const PACE: Duration = Duration::from_secs(1);
-/// How long the same finding on the same policy is not repeated.
+/// The time for which the same finding on the same policy is not repeated.
 const AGAIN: Duration = Duration::from_mins(10);
 /// The most findings to remember, so that a flood of names does not use up memory.
 const REMEMBERED: usize = 1_000;

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use crate::reading;
 
-/// How long a program may run.
+/// The longest that a program may run.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// How often to check whether a program has exited.
+/// The interval between two checks whether a program has exited.
 const PAUSE: Duration = Duration::from_millis(10);
 /// The most output, in bytes; no set of manifests is larger.
 const LARGEST: u64 = 64 << 20;
-/// How many characters of an error message to show.
+/// The number of characters of an error message to show.
 const LONGEST_ERROR: usize = 300;
 
 /// The longest name of a release that Helm accepts.

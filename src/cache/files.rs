@@ -16,9 +16,9 @@ const LARGEST_FILE: u64 = 64 << 20;
 /// A file of at least this many bytes is parsed by several threads at once; smaller files are distributed over the
 /// threads as a whole.
 const LARGE: u64 = 1 << 20;
-/// How deep directories may be nested.
+/// The greatest depth to which directories may be nested.
 const DEPTH: u32 = 32;
-/// How messages call the standard input.
+/// The name of the standard input in messages.
 pub const STDIN: &str = "standard input";
 
 /// A file to read, or why it is not read.
@@ -35,7 +35,7 @@ pub(super) enum Refusal {
     Outside,
 }
 
-/// Which links in directories to follow. Links that the user names are always followed.
+/// The links in directories to follow. Links that the user names are always followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Links {
     /// Those whose target is within the named directory.

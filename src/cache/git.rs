@@ -155,12 +155,12 @@ fn text(bytes: &[u8]) -> String {
 // === impl Checkout ===
 
 impl Checkout {
-    /// Where a file or directory of the revision is.
+    /// The path of a file or directory of the revision.
     pub fn path(&self, inside: &Path) -> PathBuf {
         self.top().join(inside)
     }
 
-    /// Where its files are.
+    /// The directory of its files.
     pub fn top(&self) -> PathBuf {
         crate::reading::real(self.dir.path())
     }

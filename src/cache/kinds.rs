@@ -47,7 +47,7 @@ pub struct Kinds {
     tasks: JoinSet<()>,
     resources: Arc<Resources>,
     watched: watch::Sender<Watched>,
-    /// Where the events of guardrails go; they are not watched without.
+    /// The recipient of the events of guardrails; they are not watched without.
     guardrails: Option<mpsc::Sender<Event<StoredGuardrail>>>,
     known: Published,
 }

@@ -152,7 +152,7 @@ impl Kustomizations {
         read.cloned().collect()
     }
 
-    /// How many there are.
+    /// The number of kustomizations.
     pub(super) fn len(&self) -> usize {
         self.by_dir.len()
     }

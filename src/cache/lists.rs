@@ -35,7 +35,7 @@ pub(super) use fetch::{is_name, pages, text};
 use list_results::ListResults;
 pub use list_results::{Missing, MissingPart};
 
-/// How much of a cluster a command needs.
+/// The part of a cluster that a command needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadScope {
     /// All policies, and everything that they may act on.
@@ -64,7 +64,7 @@ pub fn shown(snapshot: &Snapshot) -> Vec<Object> {
     objects
 }
 
-/// How many single objects are read at the same time.
+/// The most single objects that are read at the same time.
 const AT_ONCE: usize = 16;
 
 /// The CRDs, available once the request for them is finished.

@@ -22,11 +22,12 @@ use parse::{ContainingList, Head, Yaml, each_item, json, yaml};
 use read_budget::{ReadBudget, crowd};
 use transcode::TOO_LONG;
 
-/// How many documents a thread takes at a time.
+/// The number of documents that a thread takes at a time.
 const RUN: usize = 64;
 /// The longest JSON document with a duplicate key, in bytes. Such a document has to be held in memory as values.
 const LONGEST_WITH_DOUBLES: usize = 1 << 20;
-/// How deep values may be nested: below `serde_json`'s own limit of 128, so that the result can be parsed again.
+/// The greatest depth to which values may be nested: below `serde_json`'s own limit of 128, so that the result can be
+/// parsed again.
 const DEPTH: usize = 120;
 /// The most values in one document: as many as a list of some ten thousand objects has.
 const VALUES: usize = 2_000_000;
@@ -45,7 +46,7 @@ pub struct Manifest {
     pub api_version: String,
     /// The whole object.
     pub json: Box<RawValue>,
-    /// Where it is written.
+    /// The place at which it is written.
     pub origin: Origin,
 }
 

@@ -27,7 +27,7 @@ use crate::registration::{
     CA_FIELD_MANAGER, Endpoint, ca_amendment, injected_by_cert_manager, published,
 };
 
-/// How often to look at the Secret and the configurations.
+/// The interval between two checks of the Secret and the configurations.
 const POLL: Duration = Duration::from_secs(10);
 /// After this many conflicts with other replicas, wait for the next round.
 const ATTEMPTS: usize = 5;
@@ -36,7 +36,7 @@ const LABEL: (&str, &str) = ("app.kubernetes.io/managed-by", "attache");
 /// Puts a pair into service.
 pub type Serve = Box<dyn Fn(&Pair) -> Result<(), String> + Send + Sync>;
 
-/// Where the certificates are kept.
+/// The objects in which the certificates are kept.
 #[derive(Clone, Debug)]
 pub struct ManagedCertificates {
     /// The namespace of the Secret.
@@ -45,11 +45,11 @@ pub struct ManagedCertificates {
     pub secret: String,
     /// The name of the webhook configurations.
     pub webhooks: String,
-    /// How they are made and renewed.
+    /// The settings with which they are made and renewed.
     pub rotation: Rotation,
 }
 
-/// How it goes. Shared, without a lock.
+/// The state of the task that keeps the certificates. Shared, without a lock.
 #[derive(Debug)]
 pub struct OwnState {
     trouble: ArcSwap<Option<String>>,
@@ -119,7 +119,7 @@ impl OwnCertificates {
         }
     }
 
-    /// How it goes.
+    /// The state of the task.
     pub fn state(&self) -> Arc<OwnState> {
         Arc::clone(&self.state)
     }

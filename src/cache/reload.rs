@@ -22,7 +22,7 @@ use super::repository::unbuilt;
 pub struct Directory {
     /// Files and directories.
     pub paths: Vec<PathBuf>,
-    /// Which links are followed.
+    /// The links that are followed.
     pub links: Links,
     /// The namespace of objects that do not name one.
     pub namespace: String,

@@ -1,4 +1,4 @@
-//! Which kinds have been listed, and why the others have not: the basis of readiness.
+//! The kinds that have been listed, and the reasons why the others have not: the basis of readiness.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

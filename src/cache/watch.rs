@@ -27,7 +27,7 @@ use super::sync::{KindState, SyncState};
 const WATCH_SECONDS: u32 = 60;
 /// A working watch has some activity within this time.
 const QUIET: Duration = Duration::from_secs(70);
-/// How soon after a failure to check whether the resumed watch works.
+/// The time after a failure until a check whether the resumed watch works.
 const RESUMED: Duration = Duration::from_secs(10);
 /// Objects per page of a list.
 const PAGE: u32 = 500;
@@ -43,7 +43,7 @@ const LONGEST_DELAY: Duration = Duration::from_secs(30);
 /// for so long may have been restored from a backup, to which the resource version means nothing.
 const AWAY: u32 = 3;
 
-/// Where objects come from, and where failures are reported.
+/// The source of objects, and the recipients of failures.
 #[derive(Clone)]
 pub struct Source {
     /// The API server.

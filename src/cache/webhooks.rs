@@ -23,7 +23,8 @@ use super::webhook_configurations::WebhookConfigurations;
 /// The watched policy kinds; `None` before the first list of CRDs.
 pub type Watched = Option<Arc<Policies>>;
 
-/// How often to check the configurations, which others may have changed. A watch would need one more permission.
+/// The interval between two checks of the configurations, which others may have changed. A watch would need one more
+/// permission.
 const POLL: Duration = Duration::from_secs(10);
 /// CRDs are often applied in groups: after a change, wait this long for the others.
 const SETTLE: Duration = Duration::from_secs(1);
@@ -37,7 +38,7 @@ pub struct ManagedWebhooks {
     pub name: String,
     /// The file with the CA in PEM, read again each time; without it `caBundle` is left alone.
     pub ca: Option<PathBuf>,
-    /// Which of the two configurations.
+    /// Those of the two configurations to keep up to date.
     pub endpoints: Vec<Endpoint>,
 }
 

@@ -23,7 +23,7 @@ pub struct CaAndPair {
     pub key_pem: String,
 }
 
-/// How long certificates are valid.
+/// The times for which certificates are valid.
 #[derive(Clone, Copy, Debug)]
 pub struct Lifetimes {
     /// The CA, from now on.

@@ -11,17 +11,17 @@ use jiff::{SignedDuration, Timestamp};
 use super::stored::{contains, merged};
 use super::{Lifetimes, Next, Pair, Previous, Stored, Validity, make};
 
-/// How long CAs from before attache's own stay trusted: by then an upgrade is done.
+/// The time for which CAs from before attache's own stay trusted: by then an upgrade is done.
 const UPGRADE: SignedDuration = SignedDuration::from_hours(1);
 /// The longest time between the publication of a CA and the first use of its pair.
 const SETTLE: Duration = Duration::from_mins(5);
 
-/// How certificates are made and renewed.
+/// The settings with which certificates are made and renewed.
 #[derive(Clone, Debug)]
 pub struct Rotation {
     /// The DNS names of the certificate; API servers use the first.
     pub names: Vec<String>,
-    /// How long a pair is valid. It is renewed after two thirds of that.
+    /// The time for which a pair is valid. It is renewed after two thirds of that.
     pub life: Duration,
 }
 

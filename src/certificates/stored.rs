@@ -38,7 +38,7 @@ pub struct Next {
 pub struct Previous {
     /// The CAs, in PEM.
     pub ca: String,
-    /// How long they stay trusted.
+    /// The time until which they stay trusted.
     pub until: Timestamp,
 }
 

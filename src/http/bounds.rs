@@ -50,20 +50,20 @@ pub(super) const TURN_BYTES: usize = 32 * 1024;
 pub struct Options {
     /// The most open connections; the API server keeps at most 25 idle ones per host.
     pub max_connections: usize,
-    /// How long a new connection is protected from eviction: time for its handshake and the headers of a request when
-    /// many arrive at once. In a burst, at most `max_connections` are accepted in this time.
+    /// The time for which a new connection is protected from eviction: time for its handshake and the headers of a request
+    /// when many arrive at once. In a burst, at most `max_connections` are accepted in this time.
     pub time_to_ask: Duration,
     /// Timeout of a TLS handshake; the API server uses the same.
     pub handshake_timeout: Duration,
-    /// How long a connection may be idle, and how long the headers of a request may take. It must exceed the 90 s after
+    /// The longest that a connection may be idle, and that the headers of a request may take. It must exceed the 90 s after
     /// which the API server closes an idle connection itself: a POST on a connection that the other side is just
     /// closing is not retried.
     pub idle_timeout: Duration,
-    /// How long a client may leave an answer unread.
+    /// The longest that a client may leave an answer unread.
     pub write_timeout: Duration,
-    /// How long to go on accepting after the first signal, until all endpoints have dropped this pod.
+    /// The time for which accepting goes on after the first signal, until all endpoints have dropped this pod.
     pub drain_delay: Duration,
-    /// How long requests in progress may take after that.
+    /// The longest that requests in progress may take after that.
     pub drain_timeout: Duration,
 }
 

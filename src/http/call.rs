@@ -2,7 +2,7 @@
 
 use tokio::time::Instant;
 
-/// Which webhook is called.
+/// The webhook that is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endpoint {
     /// Refusals and warnings.

@@ -20,7 +20,7 @@ use super::bounds::{ASKED_BYTES, REQUEST_BYTES, UNASKED_BYTES};
 /// The open connections of one listener.
 #[derive(Debug)]
 pub(super) struct Connections {
-    /// How long a new connection is protected.
+    /// The time for which a new connection is protected.
     time_to_ask: Duration,
     open: Mutex<Open>,
     /// A logical clock, which unlike the system's never goes back.

@@ -38,7 +38,7 @@ pub struct Dependencies {
     pub list: Option<List>,
     /// Access reviews.
     pub may_get: Option<MayGet>,
-    /// Which kinds of the snapshot are stale.
+    /// The kinds of the snapshot that are stale.
     pub age: Option<Age>,
     /// Records policies that were allowed with a finding.
     pub note: Option<Note>,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// How many requests may wait for each review in progress. All of them get their turn within a second even if each
-/// review has a live read that times out. More would only learn later that they have to retry.
+/// The number of requests that may wait for each review in progress. All of them get their turn within a second even if
+/// each review has a live read that times out. More would only learn later that they have to retry.
 const WAITING: usize = 3;
 
 /// Limits on concurrent work.
@@ -29,7 +29,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// How many requests may wait for a review to finish.
+    /// The number of requests that may wait for a review to finish.
     pub(super) fn waiting(&self) -> usize {
         self.max_in_flight.saturating_mul(WAITING)
     }

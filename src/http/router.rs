@@ -31,7 +31,7 @@ use crate::telemetry::traces::{SpanKind, Trace};
 
 /// The default of `timeoutSeconds`, if the API server does not send one.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How many bytes of a body must arrive before its `Content-Length` is trusted.
+/// The number of bytes of a body that must arrive before its `Content-Length` is trusted.
 const BELIEVED: usize = 64 * 1024;
 /// Reserved for sending the answer: the API server ignores an answer after its deadline.
 const MARGIN: Duration = Duration::from_millis(200);

@@ -33,11 +33,11 @@ use crate::metrics::Metrics;
 
 /// ENFILE and EMFILE: the system or the process is out of file descriptors.
 const SHORT: [i32; 2] = [23, 24];
-/// How long to pause after a failed accept.
+/// The pause after a failed accept.
 const PAUSE: Duration = Duration::from_millis(50);
 /// File descriptors to free then, for files and for the API server.
 const SPARE: usize = 8;
-/// How long the lower limit applies. Then the full limit is tried again, since descriptors may be free again.
+/// The time for which the lower limit applies. Then the full limit is tried again, since descriptors may be free again.
 const SHORTENED: Duration = Duration::from_mins(1);
 
 /// A listener that is bound but not served.
@@ -62,7 +62,7 @@ pub struct Server {
     pub phase: watch::Receiver<Phase>,
 }
 
-/// How many connections may be open.
+/// The number of connections that may be open.
 struct ConnectionLimit {
     most: usize,
     /// A lower limit, and until when it applies.

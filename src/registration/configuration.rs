@@ -14,19 +14,19 @@ use super::{Endpoint, GROUP, Policies, VERSION};
 pub struct WebhookOptions {
     /// The name of the configurations.
     pub name: String,
-    /// How the API server reaches attache.
+    /// The address at which the API server reaches attache.
     pub call: CallBy,
     /// The CA in PEM, as base64; `None` leaves `caBundle` to others.
     pub ca_bundle: Option<String>,
     /// The effect of a missing answer.
     pub failure_policy: FailurePolicy,
-    /// How long a request waits for an answer.
+    /// The longest that a request waits for an answer.
     pub timeout_seconds: u8,
     /// Namespaces whose requests are never sent.
     pub excluded: BTreeSet<String>,
 }
 
-/// How the API server reaches attache.
+/// The address at which the API server reaches attache.
 #[derive(Clone, Debug)]
 pub enum CallBy {
     /// A Service in the cluster.

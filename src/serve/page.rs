@@ -40,7 +40,7 @@ pub struct Readable {
     pub rules: Arc<ProfileRules>,
     /// The guardrails in use, if the reader may list guardrails.
     pub guardrails: Guardrails,
-    /// How findings are weighed.
+    /// The settings by which findings are weighed.
     pub settings: Arc<ReviewSettings>,
 }
 

@@ -35,15 +35,15 @@ use crate::registration::Endpoint;
 use crate::status_writer::StatusWriter;
 use crate::telemetry::traces::Traces;
 
-/// How often to check the directory.
+/// The interval between two checks of the directory.
 const DIRECTORY_POLL: Duration = Duration::from_secs(1);
 /// A kind is stale after this long without contact, and reviews that depend on it say so. An API server restarts in
 /// less.
 const CACHE_AGE: Duration = Duration::from_mins(5);
 
-/// How often the targets of guardrails are counted, if something has changed.
+/// The interval between two counts of the targets of guardrails, if something has changed.
 const GUARDRAIL_STATUS: Duration = Duration::from_secs(10);
-/// How often to see on which objects policies have started or stopped to act.
+/// The interval between two searches for objects on which policies have started or stopped to act.
 const STATUS: Duration = Duration::from_secs(2);
 
 /// The running source of the state.
@@ -54,7 +54,7 @@ pub(super) struct State {
     /// The way to the cluster, for the page.
     pub(super) reach: Option<ClusterAccess>,
     pub(super) sources: TaskStates,
-    /// Where to hand in findings for reports, if they are written.
+    /// The recipient of findings for reports, if they are written.
     pub(super) reports: Option<ReportSender>,
     pub(super) tasks: JoinSet<String>,
 }

@@ -1,4 +1,4 @@
-//! Where objects of a kind have room for conditions of attache.
+//! The place for conditions of attache in objects of a kind.
 
 use crate::engine::model::ids::GroupKind;
 use crate::engine::model::object::is_route;

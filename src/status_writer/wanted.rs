@@ -1,4 +1,4 @@
-//! Which conditions objects should have.
+//! The conditions that objects should have.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -18,7 +18,7 @@ use crate::engine::model::ids::{GroupKind, ObjectKey};
 
 /// The most objects of one answer to a list.
 const PAGE: u32 = 500;
-/// How often to read and write again at once if somebody else wrote in between.
+/// The most attempts in a row to read and write, if somebody else writes in between.
 const CONFLICTS: usize = 3;
 /// HTTP status: not found.
 const NOT_FOUND: u16 = 404;

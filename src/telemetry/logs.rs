@@ -21,7 +21,7 @@ use crate::metrics::LOST_LOG_LINES;
 
 /// Lines that wait to be written.
 const QUEUE: usize = 1024;
-/// How long the end of the process waits for them.
+/// The longest that the end of the process waits for them.
 const LAST: Duration = Duration::from_millis(500);
 /// The filter if no variable sets one.
 const DEFAULT: &str = "info";
@@ -47,7 +47,7 @@ pub enum TelemetryError {
     /// The filter cannot be read.
     #[error("failed to read {variable}: {source}")]
     Filter {
-        /// Where the filter came from.
+        /// The source of the filter.
         variable: &'static str,
         /// The mistake in it.
         #[source]
@@ -67,7 +67,7 @@ pub enum TelemetryError {
 #[must_use = "the last lines are lost without it"]
 pub struct Logs(Lines);
 
-/// Where lines are handed over.
+/// The sending end of the queue of lines.
 #[derive(Clone, Debug)]
 struct Lines(SyncSender<Entry>);
 

@@ -30,7 +30,7 @@ pub use opentelemetry::trace::{SpanKind, TraceId};
 pub use opentelemetry::{Array, StringValue, Value};
 pub use settings::{Settings, TracesError};
 
-/// How long the shutdown waits for the collector.
+/// The longest that the shutdown waits for the collector.
 const LAST_EXPORT: Duration = Duration::from_secs(2);
 /// The most bytes of a header that W3C Trace Context asks to propagate. A longer one is ignored.
 const LONGEST_HEADER: usize = 512;

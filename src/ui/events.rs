@@ -11,11 +11,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{Answers, Refusal};
 
-/// How often a comment shows that the connection is alive; proxies cut silent ones after a minute.
+/// The interval between two comments that show that the connection is alive; proxies cut silent ones after a minute.
 const ALIVE: Duration = Duration::from_secs(15);
-/// How long a page listens before it must ask again, when its token and rights are looked at anew.
+/// The time for which a page listens before it must ask again, when its token and rights are looked at anew.
 const LIFE: Duration = Duration::from_mins(10);
-/// How many pages may listen at the same time.
+/// The most pages that may listen at the same time.
 const LISTENERS: usize = 256;
 
 /// The pages that listen.

@@ -23,7 +23,7 @@ use crate::program;
 /// A page that is served; killed at the end of the test.
 pub struct Page {
     child: Option<Child>,
-    /// Where it begins: the empty text, or `/ui`.
+    /// The beginning of its paths: the empty text, or `/ui`.
     prefix: &'static str,
     /// The URL that it has printed.
     pub url: String,

@@ -24,7 +24,7 @@ struct Expected {
     refused: Words,
 }
 
-/// How findings against a policy begin.
+/// The beginnings of findings against a policy.
 const COMPLAINTS: [&str; 4] = ["target-", "section-", "strategy-", "spec-empty"];
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::harness::{Cluster, Said, TestSetup, eventually};
 
-/// How kubectl prints a refusal, after the object: field, code, fault.
+/// A refusal as kubectl prints it after the object: field, code, fault.
 const SECTION: &str = r#"spec.targetRef.sectionName: section-unknown: Gateway infra/edge has no listener "htpp"; did you mean "http"?"#;
 const STRATEGY: &str = r#"spec.mergeStrategy: strategy-unsupported: "Sideways" is not a strategy of RetryPolicy; it has "AtomicDefaults", "AtomicOverrides", "PatchDefaults", "PatchOverrides""#;
 

@@ -1,4 +1,4 @@
-//! Which policies act on an object, in its status: beside a controller that writes there too.
+//! The policies that act on an object, in its status: beside a controller that writes there too.
 
 mod controller;
 

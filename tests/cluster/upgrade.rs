@@ -28,7 +28,7 @@ const MANIFESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests");
 /// Requests to the API server: four at a time, ten a second each.
 const TASKS: usize = 4;
 const PERIOD: Duration = Duration::from_millis(100);
-/// How many requests there are between two changes.
+/// The number of requests between two changes.
 const ENOUGH: usize = 100;
 const SERVICE: &str = "
 apiVersion: v1

@@ -304,7 +304,7 @@ fn paths_of_a_snapshot_keep_the_order_of_precedence() {
     }
 }
 
-/// How often the proposals' procedure differs from the fold, and the number of combinations.
+/// The number of combinations for which the proposals' procedure differs from the fold, and the number of all.
 fn differences(levels: usize, contents: impl Fn(&[Strategy]) -> Vec<Spec>) -> (usize, usize) {
     let state = snapshot(&state());
     let all = combinations(&STRATEGIES, levels);

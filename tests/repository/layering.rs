@@ -108,7 +108,7 @@ const FOLDERS: [&str; 11] = [
     "admission",
 ];
 
-/// Where the engine goes upward nevertheless: a CRD is an object, and what is kept of it are the
+/// The place where the engine goes upward nevertheless: a CRD is an object, and what is kept of it are the
 /// facts that its schemas give about the kind.
 const UPWARD: [(&str, &str); 1] = [("engine/src/model/object/crd.rs", "kinds")];
 

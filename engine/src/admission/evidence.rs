@@ -1,10 +1,10 @@
-//! How far a review may trust the snapshot.
+//! The reliability of the snapshot in a review.
 
 use std::collections::BTreeMap;
 
 use crate::model::ids::{GroupKind, ObjectKey};
 
-/// How far the snapshot can be trusted about objects that it does not contain.
+/// The reliability of the snapshot for objects that it does not contain.
 #[derive(Clone, Debug, Default)]
 pub enum Evidence {
     /// It is a cache and may lag: a finding that depends on absence must be confirmed.

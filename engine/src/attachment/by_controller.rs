@@ -14,7 +14,7 @@ use crate::policy::{Policy, TargetRef};
 use crate::state::snapshot::Snapshot;
 use crate::topology::reports::controller;
 
-/// How references of a kind name the sections of an object.
+/// The form in which references of a kind name the sections of an object.
 pub(crate) fn section_names(
     snapshot: &Snapshot,
     profile: &Profile,

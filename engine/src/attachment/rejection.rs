@@ -45,7 +45,7 @@ pub struct RejectionFinder {
     most: Option<usize>,
 }
 
-/// Where requests arrive: the Gateway, the port, and a hostname that listener and route have in common.
+/// The entry of requests: the Gateway, the port, and a hostname that listener and route have in common.
 pub(crate) type Entry = (ObjectKey, u16, Arc<str>);
 
 // === impl RejectionFinder ===

@@ -22,7 +22,7 @@ const OF_OTHERS: [&str; 4] = [
     "NoMatchingParent",
 ];
 
-/// Where controllers reject a policy or report that it is not in force.
+/// The places at which controllers reject a policy or report that it is not in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rejected {
     /// Nowhere.
@@ -61,7 +61,7 @@ pub struct ControllerStatus {
     pub overridden: Option<Overridden>,
 }
 
-/// Where other policies override a policy, as its controllers report.
+/// The targets on which other policies override a policy, as its controllers report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Overridden {
     /// On all its targets.
@@ -107,7 +107,7 @@ fn counts(snapshot: &Snapshot, profile: &Profile, entry: &Entry) -> bool {
     }
 }
 
-/// Where a policy is rejected or reported not to be in force.
+/// The places at which a policy is rejected or reported not to be in force.
 pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
     if policy.object.reported.is_none() {
         return Rejected::Nowhere;

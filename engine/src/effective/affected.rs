@@ -1,4 +1,4 @@
-//! Which policies act on an object, and with which settings.
+//! The policies that act on an object, and their settings.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use crate::policy::Policy;
 pub struct Acting {
     /// The policy.
     pub policy: Arc<Policy>,
-    /// Where it is attached.
+    /// The places at which it is attached.
     pub attachments: BTreeSet<Place>,
-    /// Where it is attached on paths on which at least one of its leaves is in force.
+    /// The places at which it is attached on paths on which at least one of its leaves is in force.
     pub from: BTreeSet<Place>,
     /// Its settings that are in force on at least one path; `null` if it removes something.
     pub settings: BTreeMap<SettingPath, JsonText>,

@@ -1,11 +1,11 @@
-//! How far paths extend.
+//! The extent of paths.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::model::level::Level;
 
-/// How far the paths of a kind through an object extend.
+/// The extent of the paths of a kind through an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathScope {
     /// The level at which the paths end; `None` if there are no paths.

@@ -25,7 +25,7 @@ pub struct StackLevel {
 pub(super) struct RareFacts {
     /// Members of the targets whose meaning is unknown.
     unknown: Option<Arc<str>>,
-    /// How the policies merge with those of the routes below, for a route that delegates and says so.
+    /// The strategy by which the policies merge with those of the routes below, for a route that delegates and states it.
     inheritance: Option<Arc<Inheritance>>,
     /// Why controllers reject the settings that result from the merge with the policies above.
     refused_merge: Option<Arc<str>>,
@@ -85,13 +85,13 @@ impl StackLevel {
         rare_facts.refused_merge = Some(why);
     }
 
-    /// How its policies merge with those of the routes below.
+    /// The strategy by which its policies merge with those of the routes below.
     pub(super) fn inheritance(&self) -> Option<&Inheritance> {
         self.rare_facts.as_ref()?.inheritance.as_deref()
     }
 }
 
-/// How the policies of a route that delegates merge with those of the routes below, if the route says so.
+/// The strategy by which the policies of a route that delegates merge with those of the routes below, if the route states it.
 pub(super) fn inheritance(
     snapshot: &Snapshot,
     profile: &Profile,

@@ -9,8 +9,8 @@ use crate::model::setting_path::SettingPath;
 use crate::policy::Setting;
 use crate::policy::tree::Tree;
 
-/// How the settings of two effective policies are compared: by their place, or policy by policy where several policies have settings
-/// at one place, which replace nothing of each other.
+/// The comparison of the settings of two effective policies: by their place, or policy by policy where several policies
+/// have settings at one place, which replace nothing of each other.
 #[derive(Clone, Debug)]
 pub struct ComparedBy {
     places: BTreeSet<SettingPath>,
@@ -20,7 +20,7 @@ pub struct ComparedBy {
 // === impl ComparedBy ===
 
 impl ComparedBy {
-    /// How two results are compared.
+    /// The comparison of two results.
     pub fn for_results(before: &Effective, after: &Effective) -> Self {
         let trees = [before, after].into_iter().flat_map(Effective::trees);
         Self {

@@ -1,4 +1,4 @@
-//! Which policies replaced another one as a whole, so that the result contains no trace of it.
+//! The policies that replaced another one as a whole, so that the result contains no trace of it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

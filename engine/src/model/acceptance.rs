@@ -1,4 +1,4 @@
-//! Which listeners of a Gateway, and of the `ListenerSets` that name it, are accepted. [`topology::acceptance`] decides.
+//! The acceptance of the listeners of a Gateway and of the `ListenerSets` that name it. [`topology::acceptance`] decides.
 //!
 //! [`topology::acceptance`]: crate::topology::acceptance
 

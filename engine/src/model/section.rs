@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::model::ids::GroupKind;
 use crate::model::object::{Node, Object, Port, Rule};
 
-/// How references name sections.
+/// The form in which references name sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectionNames {
     /// Whether unnamed rules may be referred to as `rule-<i+1>`.
     pub indexed: bool,
-    /// How references name ports of Services.
+    /// The property by which references name ports of Services.
     pub ports_by: PortsBy,
 }
 

@@ -95,7 +95,7 @@ pub fn value(value: &Value) -> String {
     flow(value, SHOWN_OF_VALUE)
 }
 
-/// Where a policy is attached, relative to the object that is being applied.
+/// The places at which a policy is attached, relative to the object that is being applied.
 pub fn origin(object: &ObjectKey, places: &BTreeSet<Place>) -> String {
     let mut places = places.iter().map(|place| one_origin(object, place));
     match (places.next(), places.count()) {

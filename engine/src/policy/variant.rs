@@ -16,7 +16,7 @@ pub struct ListenerFacts {
     pub(crate) on: Option<u8>,
 }
 
-/// Where a variant of a policy acts; the default is the policy with all of its settings.
+/// The places at which a variant of a policy acts; the default is the policy with all of its settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Variant {
     /// The listeners.

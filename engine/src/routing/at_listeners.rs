@@ -18,7 +18,7 @@ use crate::topology::{ListenerHostname, Refusal, intersect, kept_out_by};
 /// The known facts about the controller of the listeners.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ControllerRules {
-    /// How it keeps them apart, if that is known.
+    /// The isolation of the listeners, if it is known.
     pub(super) isolation: Option<ListenerIsolation>,
     /// The order in which it tries rules.
     pub(super) order: RuleOrder,

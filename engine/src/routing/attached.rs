@@ -18,7 +18,7 @@ use crate::topology::{
 #[derive(Debug)]
 pub(super) struct Attached<'a> {
     pub(super) snapshot: &'a Snapshot,
-    /// How the controller of the listener follows delegation, if it does.
+    /// The facts of the controller of the listener about delegation, if it follows delegation.
     pub(super) facts: Option<&'a DelegationFile>,
     /// Routes that those attached delegate to.
     pub(super) delegated: Vec<DelegatedRoute<'a>>,

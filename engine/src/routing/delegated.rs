@@ -22,7 +22,7 @@ pub(super) struct DelegatedRoute<'a> {
     pub(super) matches: Vec<Vec<RequestMatch>>,
 }
 
-/// How the controller of a listener follows delegation, if it does.
+/// The facts of the controller of a listener about delegation, if it follows delegation.
 pub(super) fn facts_at<'a>(
     snapshot: &'a Snapshot,
     own_listener: &OwnListener<'_>,

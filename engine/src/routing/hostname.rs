@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::kinds::profile::RuleOrder;
 use crate::topology::{ListenerHostname, in_common};
 
-/// How specific a matching hostname is: hostnames without a wildcard rank first, then longer ones. A missing hostname
+/// The specificity of a matching hostname: hostnames without a wildcard rank first, then longer ones. A missing hostname
 /// matches everything and ranks last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Specificity {
@@ -22,7 +22,7 @@ pub(super) struct ListenerHosts<'h> {
     pub(super) host: Option<&'h str>,
     /// The hostname of the listener.
     pub(super) own: Option<&'h Arc<str>>,
-    /// Which hostnames the listener leaves to others; none if absent.
+    /// The hostnames that the listener leaves to others; none if absent.
     pub(super) isolated: Option<&'h ListenerHostname>,
     /// The order in which the controller tries rules.
     pub(super) order: RuleOrder,
@@ -73,7 +73,7 @@ pub(super) fn covers(pattern: &str, host: &str) -> bool {
     }
 }
 
-/// How specific a hostname pattern is for a host; `None` if it does not match.
+/// The specificity of a hostname pattern for a host; `None` if it does not match.
 pub(super) fn specificity(pattern: &str, host: &str) -> Option<Specificity> {
     covers(pattern, host).then(|| {
         let any = normal(pattern).chars().count();

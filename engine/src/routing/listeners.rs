@@ -116,7 +116,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// How specific its hostname is for a request; `None` if it does not match. TLS uses the server name.
+    /// The specificity of its hostname for a request; `None` if it does not match. TLS uses the server name.
     pub(super) fn specificity(&self, request: &Request) -> Option<Specificity> {
         let name = if self.traffic_type() == TrafficType::Tls {
             request.server_name()
@@ -126,7 +126,7 @@ impl<'a> Entry<'a> {
         self.fit_name(name.as_deref())
     }
 
-    /// How specific its hostname is for a name; `None` if it does not match.
+    /// The specificity of its hostname for a name; `None` if it does not match.
     pub(super) fn fit_name(&self, name: Option<&str>) -> Option<Specificity> {
         match self.hostname() {
             None => Some(Specificity::default()),

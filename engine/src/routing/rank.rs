@@ -12,14 +12,14 @@ use crate::kinds::profile::{ExpressionPaths, GrpcMethodAlone, RuleLists, RuleOrd
 use crate::model::object::Object;
 use crate::policy::Precedence;
 
-/// How specific a rule is for a request: values by the criteria of one order, the larger first.
+/// The specificity of a rule for a request: values by the criteria of one order, the larger first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Rank(Vec<(Reason, (usize, usize))>);
 
 /// The rank of a matching rule, with its tie-breakers.
 #[derive(Clone, Debug)]
 pub(super) struct RankedRule {
-    /// How specific it is.
+    /// Its specificity.
     pub(super) rank: Rank,
     /// The age and name of its route, or of the attached route that delegates to it.
     pub(super) precedence: Precedence,
@@ -32,9 +32,9 @@ pub(super) struct RankedRule {
 /// Facts outside a match that decide its rank, too.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RankContext {
-    /// How specific the hostname is.
+    /// The specificity of the hostname.
     pub(super) hostname: Specificity,
-    /// How specific the hostname in the route is.
+    /// The specificity of the hostname in the route.
     pub(super) hostname_of_route: Specificity,
     /// The index of the route's kind in [`KINDS`].
     pub(super) kind: usize,
@@ -128,7 +128,7 @@ impl Rank {
     }
 }
 
-/// How specific a path is: the place of its type, and its length.
+/// The specificity of a path: the place of its type, and its length.
 fn depth(path: &Path, order: RuleOrder) -> (usize, usize) {
     let (expressions, prefixes) = match order.expression_paths {
         Some(ExpressionPaths::BeforePrefixes) => (2, 1),
@@ -142,7 +142,7 @@ fn depth(path: &Path, order: RuleOrder) -> (usize, usize) {
     }
 }
 
-/// How specific the path of a request is matched, where a gRPC call counts as the path `/service/method`.
+/// The specificity with which the path of a request is matched, where a gRPC call counts as the path `/service/method`.
 fn any_depth(wants: &MatchSpec, order: RuleOrder) -> (usize, usize) {
     if let Some(path) = &wants.path {
         return depth(path, order);

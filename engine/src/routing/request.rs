@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::hostname;
 
-/// How a request is sent.
+/// The protocol by which a request is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// HTTP without TLS.
@@ -22,7 +22,7 @@ pub enum Scheme {
 /// A request. A property that is not given may have any value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Request {
-    /// How it is sent, if given.
+    /// The protocol by which it is sent, if given.
     pub scheme: Option<Scheme>,
     /// The host as given. It is also the TLS server name, unless `sni` has another.
     pub host: Option<String>,

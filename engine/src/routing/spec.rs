@@ -47,7 +47,7 @@ pub struct MatchSpec {
     pub params: Vec<(String, Text)>,
 }
 
-/// Which fields the matches of a kind of route have.
+/// The fields that the matches of a kind of route have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// Those of `HTTPRoute`.

@@ -119,7 +119,7 @@ impl Snapshot {
         next
     }
 
-    /// Which listeners of a Gateway and of its `ListenerSets` are accepted, found once while nothing changes that it
+    /// The acceptance of the listeners of a Gateway and of its `ListenerSets`, found once while nothing changes that it
     /// depends on.
     pub(crate) fn acceptance(
         &self,
@@ -302,8 +302,8 @@ impl Snapshot {
         self.rules.controller(name)
     }
 
-    /// How controllers follow routes that delegate to others, of each controller that does; none if no route has a
-    /// backend that may stand for routes.
+    /// The facts about routes that delegate to others, of each controller that follows them; none if no route has a backend
+    /// that may stand for routes.
     pub fn delegations(&self) -> impl Iterator<Item = &DelegationFile> {
         let supposed = || self.supposed.iter().flat_map(|object| object.backends());
         let all = self.rules.delegations();

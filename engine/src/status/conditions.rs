@@ -280,8 +280,8 @@ pub struct TargetAttachment<'a> {
     pub known: Option<State>,
 }
 
-/// Where a policy of the resolver's snapshot is attached and where it is not, in the order of the spec; a selector
-/// yields the objects that it selects now.
+/// The places at which a policy of the resolver's snapshot is attached and those at which it is not, in the order of
+/// the spec; a selector yields the objects that it selects now.
 pub fn attachments<'a>(
     resolver: &mut Resolver<'_>,
     policy: &'a Policy,

@@ -1,4 +1,4 @@
-//! Which listeners of a Gateway, and of the `ListenerSets` that name it, are accepted. This is the only source for
+//! The acceptance of the listeners of a Gateway and of the `ListenerSets` that name it. This is the only source for
 //! whether a listener, a `ListenerSet` or a route is accepted.
 
 use std::sync::Arc;

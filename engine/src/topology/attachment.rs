@@ -1,4 +1,4 @@
-//! Where each parentRef of a route attaches, and if it does not, why.
+//! The places at which each parentRef of a route attaches, or the reason why it does not.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -38,7 +38,7 @@ pub enum ParentAttachment {
     },
 }
 
-/// How requests reach a route that another one delegates to.
+/// The entry of requests to a route that another one delegates to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DelegatedEntry {
     /// The rule that delegates.

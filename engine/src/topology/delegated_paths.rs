@@ -264,7 +264,7 @@ fn below(path: &AncestorPath, route: &Object, rule: usize) -> AncestorPath {
     }
 }
 
-/// How the controller at the beginning of an ancestor path follows routes that delegate, if it does.
+/// The facts of the controller at the beginning of an ancestor path about routes that delegate, if it follows them.
 fn facts_of<'a>(snapshot: &'a Snapshot, path: &AncestorPath) -> Option<&'a DelegationFile> {
     let class = path.steps.first()?;
     let controller = snapshot.controller_of(&class.place.object)?;

@@ -104,7 +104,8 @@ pub fn may_stand_for_routes(snapshot: &Snapshot, route: &Object, reference: &Bac
         && unfollowed(snapshot, route) == Some(Unfollowed::UnknownController)
 }
 
-/// How a controller of a route follows delegation: one of its Gateways, or any if other routes may delegate to it.
+/// The facts about delegation of a controller of a route: that of one of its Gateways, or any if other routes may
+/// delegate to it.
 pub fn facts_of<'a>(snapshot: &'a Snapshot, route: &Object) -> Option<&'a DelegationFile> {
     let mut all = snapshot.delegations().peekable();
     all.peek()?;
@@ -117,7 +118,7 @@ pub fn facts_of<'a>(snapshot: &'a Snapshot, route: &Object) -> Option<&'a Delega
     parents.find_map(|parent| facts(parent)?.delegation.as_ref())
 }
 
-/// How the controller of a Gateway follows delegation through which requests reach a route below others.
+/// The facts about delegation of the controller of a Gateway through which requests reach a route below others.
 fn facts_above<'a>(snapshot: &'a Snapshot, route: &Object) -> Option<&'a DelegationFile> {
     let mut above = parents_of(snapshot, route);
     let mut next = 0;

@@ -79,8 +79,8 @@ pub(super) fn narrower(
     owners.collect()
 }
 
-/// How the controller of a Gateway or `ListenerSet` keeps a listener apart from others. `None` if that is not known: the Gateway
-/// API asks for it, and not every controller does.
+/// The isolation of a listener from others by the controller of a Gateway or `ListenerSet`. `None` if that is not known:
+/// the Gateway API asks for it, and not every controller does.
 fn isolation(
     snapshot: &Snapshot,
     owner: &Object,

@@ -16,13 +16,13 @@ use crate::cache::api_error::ApiError;
 use crate::lease::HeldUntil;
 use crate::metrics::Metrics;
 
-/// How often to look whether something is left to do.
+/// The interval between two checks whether something is left to do.
 const TICK: Duration = Duration::from_secs(2);
 /// The least time between two writes of one report.
 const BETWEEN: Duration = Duration::from_secs(10);
-/// How often to compare with the cluster, in which others may have changed or removed reports.
+/// The interval between two comparisons with the cluster, in which others may have changed or removed reports.
 const COMPARE: Duration = Duration::from_secs(30);
-/// How often to look for an API as long as none is served.
+/// The interval between two searches for an API as long as none is served.
 const NONE_SERVED: Duration = Duration::from_secs(10);
 
 /// Writes the reports while this replica holds the Lease.

@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 use crate::engine::model::ids::GroupKind;
 use crate::engine::model::object::ROUTES;
 
-/// How many objects were read.
+/// The numbers of objects that were read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Objects per kind.
     pub kinds: BTreeMap<GroupKind, usize>,
-    /// Which of the kinds are policy kinds.
+    /// The policy kinds among these kinds.
     pub policy_kinds: BTreeSet<GroupKind>,
 }
 

@@ -12,9 +12,9 @@ use crate::engine::model::object::Object;
 pub struct Duplicate {
     /// The object.
     pub key: ObjectKey,
-    /// Where it was written before.
+    /// The place at which it was written before.
     pub first: Origin,
-    /// Where it is written again.
+    /// The place at which it is written again.
     pub again: Origin,
     /// Whether the two say something different.
     pub differs: bool,

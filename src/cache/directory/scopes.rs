@@ -1,4 +1,4 @@
-//! Which kinds are cluster-scoped.
+//! The kinds that are cluster-scoped.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

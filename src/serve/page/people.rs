@@ -14,14 +14,14 @@ use crate::cache::ttl_cache::TtlCache;
 use crate::engine::admission::disclosure::Subject;
 use crate::ui::Refusal;
 
-/// How long an answer is cached: a token that is withdrawn is good for that long.
+/// The time for which an answer is cached: a token that is withdrawn is good for that long.
 const YES: Duration = Duration::from_secs(30);
 const NO: Duration = Duration::from_secs(10);
 /// The most answers to cache.
 const REMEMBERED: usize = 10_000;
-/// How many reviews at a time: a client that reaches the port can send any number of tokens.
+/// The most reviews at a time: a client that reaches the port can send any number of tokens.
 const AT_ONCE: usize = 8;
-/// How long a request waits for a review.
+/// The longest that a request waits for a review.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A token is remembered by its digest.

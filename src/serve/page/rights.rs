@@ -17,13 +17,13 @@ use crate::engine::admission::disclosure::Subject;
 use crate::engine::model::ids::GroupKind;
 use crate::ui::Refusal;
 
-/// How long the rights of a user are cached: a right that is withdrawn holds for that long.
+/// The time for which the rights of a user are cached: a right that is withdrawn holds for that long.
 const LIFE: Duration = Duration::from_secs(30);
-/// How many questions at a time, for each user.
+/// The most questions at a time, for each user.
 const AT_ONCE: usize = 16;
 /// The most questions for one user. Kinds and namespaces beyond are left out.
 const QUESTIONS: usize = 2_000;
-/// How long to wait for one answer.
+/// The longest wait for one answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The most users to remember.
 const REMEMBERED: usize = 1_000;

@@ -27,7 +27,7 @@ type Get<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// A variable with its value.
 type Variable = Option<(String, String)>;
 
-/// Where and how to export traces. The exporter itself reads the headers, and the SDK the sampler.
+/// The settings for the export of traces. The exporter itself reads the headers, and the SDK the sampler.
 #[derive(Debug)]
 pub struct Settings {
     /// The URL of the collector; for HTTP with the path.

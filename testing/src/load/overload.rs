@@ -23,7 +23,7 @@ pub struct Overload {
     pub queued: f64,
     pub in_flight: f64,
     pub resident: u64,
-    /// How often readiness was checked, and how often it failed.
+    /// The number of checks of readiness, and of those that failed.
     pub asked: usize,
     pub unready: usize,
     /// From the last call of the overload to the first of several normal answers in a row.

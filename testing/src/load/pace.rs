@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use super::client::{Connection, Place};
 use super::mix::Mix;
 
-/// How precisely due times are kept; shorter sleeps would use up a CPU.
+/// The precision of due times; shorter sleeps would use up a CPU.
 const STEP: Duration = Duration::from_micros(150);
 /// The most failures to describe; the others are only counted.
 const TOLD: usize = 5;

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use crate::harness::{Cluster, Said};
 
-/// Who is in the group may read the shop; alice may stand for olga, and for nobody else.
+/// Members of the group may read the shop; alice may stand for olga, and for nobody else.
 const GROUP: &str = "
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 /// Its name, that of the class in class.yaml.
 pub(super) const CONTROLLER: &str = "example.com/gateway";
-/// How often it looks at all objects.
+/// The interval between two looks at all objects.
 const LOOK: Duration = Duration::from_millis(500);
 const SINCE: &str = "2026-01-01T00:00:00Z";
 

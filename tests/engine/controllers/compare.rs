@@ -30,7 +30,7 @@ pub(crate) enum About {
     Overridden,
     /// Whether it is merged with another.
     Merged,
-    /// Which settings are in force.
+    /// The settings that are in force.
     InForce,
     /// Whether a route has a rule on a listener.
     Attached,
@@ -51,7 +51,7 @@ impl About {
     }
 }
 
-/// How a controller reports on the policies of a kind.
+/// The form of a controller's reports on the policies of a kind.
 #[derive(Clone, Copy)]
 struct Reports<'a> {
     status: &'a Status,

@@ -17,7 +17,7 @@ use super::recording::condition;
 pub(crate) struct Settings {
     /// The group of its policies, unless a kind has another.
     pub(crate) group: String,
-    /// How the project writes status.
+    /// The form in which the project writes status.
     pub(crate) status: Status,
     /// The policy kinds.
     pub(crate) kinds: BTreeMap<String, OfKind>,
@@ -65,7 +65,7 @@ impl Unrecorded {
     }
 }
 
-/// How a project reports the outcome of a policy.
+/// The form in which a project reports the outcome of a policy.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Status {

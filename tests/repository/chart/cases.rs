@@ -8,7 +8,7 @@ use super::run::{blesses, chart, has_helm, helm, printed, read, root};
 
 /// A longer run of added or removed lines of one object is cut: `same.rs` compares whole objects.
 const LONGEST: usize = 40;
-/// How certificates begin in base64. They are made anew each time.
+/// The beginning of certificates in base64. They are made anew each time.
 const PEM: &str = "LS0tLS1CRUdJTi";
 
 /// The hooks, objects and notes of an installation.

@@ -12,7 +12,7 @@ use testing::serving::{Serving, quickstart};
 /// Killed at the end of the test.
 pub(crate) struct Process(Serving);
 
-/// How to start the process.
+/// The settings with which the process starts.
 pub(crate) struct Setup {
     /// In place of `--from examples/quickstart`; `{dir}` is the directory of the run.
     pub(crate) state: Vec<String>,

@@ -272,7 +272,7 @@ fn misplaced() -> String {
     review.to_string()
 }
 
-/// Where else there is a Gateway of a name is told to those who may read it there.
+/// Other namespaces with a Gateway of a name are told to those who may read it there.
 #[tokio::test]
 async fn where_a_target_is_instead_is_told_to_who_may_read_it() {
     let hints = |may: bool| async move {

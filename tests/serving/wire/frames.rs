@@ -57,7 +57,7 @@ pub(crate) async fn open(addr: SocketAddr, ca_pem: &str) -> TlsStream<TcpStream>
     stream
 }
 
-/// How a flood ended.
+/// The end of a flood.
 #[derive(Debug, Default)]
 pub(crate) struct Ended {
     /// Bytes sent before the server closed the connection. `None` if it never did.

@@ -22,7 +22,7 @@ use testing::client::{Tls, tls};
 
 const ROTATIONS: usize = 100;
 
-/// How the new pair is installed.
+/// The procedure by which the new pair is installed.
 #[derive(Clone, Copy, Debug)]
 enum Way {
     /// One file after the other, each atomically: for a moment they do not match.

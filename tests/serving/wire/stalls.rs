@@ -19,7 +19,7 @@ const MIB: usize = 1 << 20;
 
 /// A number of connections that a hostile client easily reaches.
 const IDLE: usize = 10_000;
-/// How many of these speak TLS. That costs the client more than the server, but exceeds the server's limit.
+/// The number of these that speak TLS. That costs the client more than the server, but exceeds the server's limit.
 const IDLE_TLS: usize = 1_200;
 /// Below the limit of connections.
 const STALLED: usize = 900;

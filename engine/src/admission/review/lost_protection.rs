@@ -123,7 +123,7 @@ fn what_is_lost(loss: &Loss) -> String {
     )
 }
 
-/// How the policy can be written so that less is lost.
+/// A change of the policy by which less is lost.
 struct Remedy {
     text: String,
     /// The protections that are lost nevertheless.

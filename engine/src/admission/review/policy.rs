@@ -378,7 +378,7 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
     winners.collect()
 }
 
-/// How the winner compares with the policy that it overrides.
+/// A word for the winner, compared with the policy that it overrides.
 fn which(winner: &Policy, other: &Policy) -> &'static str {
     let (one, other) = (winner.precedence(), other.precedence());
     match (one.same_weight(other), one > other) {

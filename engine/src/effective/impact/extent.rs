@@ -1,4 +1,4 @@
-//! How far the paths through an object extend before and after a change.
+//! The extent of the paths through an object before and after a change.
 
 use std::collections::BTreeSet;
 

@@ -67,7 +67,7 @@ impl Lost {
     }
 }
 
-/// Which entry lets further requests pass.
+/// A sentence about the entry that lets further requests pass.
 fn reason(map: &[String], entry: &SettingPath, by: &BTreeSet<ObjectKey>) -> String {
     let name = entry.last().map_or("", |name| &**name);
     format!(

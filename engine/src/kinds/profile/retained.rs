@@ -1,4 +1,4 @@
-//! Which parts of objects profiles need.
+//! The parts of objects that profiles need.
 
 use super::caveats::CaveatFile;
 use super::file::ProfileFile;

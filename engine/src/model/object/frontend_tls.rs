@@ -12,7 +12,7 @@ pub struct FrontendTls {
     ports: Box<[(u32, Option<ClientCertificates>)]>,
 }
 
-/// How a Gateway verifies client certificates.
+/// The verification of client certificates by a Gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ClientCertificates {
     /// Only clients with a valid certificate may connect.

@@ -35,7 +35,7 @@ pub struct RequestMatch {
 pub struct Condition {
     /// Its name.
     pub name: Arc<str>,
-    /// How the value is compared.
+    /// The type of the comparison with the value.
     pub kind: Arc<str>,
     /// The value.
     pub value: Arc<str>,

@@ -11,7 +11,7 @@ use crate::model::shared::Shared;
 /// A policy that overrides another.
 #[derive(Clone, Debug, Default)]
 pub struct Winner {
-    /// Where it is attached.
+    /// The places at which it is attached.
     pub from: BTreeSet<Place>,
     /// Its settings in force there.
     pub settings: OverridingValues,
