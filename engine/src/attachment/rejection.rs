@@ -431,9 +431,9 @@ pub(crate) fn routes_of<'a>(
     snapshot: &'a Snapshot,
     gateway: &'a ObjectKey,
 ) -> impl Iterator<Item = &'a Arc<Object>> {
-    let own = snapshot.below(gateway);
+    let own = snapshot.naming(gateway);
     let sets = sets_of(snapshot, gateway);
-    let of_sets = sets.flat_map(|set| snapshot.below(&set.key));
+    let of_sets = sets.flat_map(|set| snapshot.naming(&set.key));
     own.chain(of_sets).filter(|object| is_route(&object.key.gk))
 }
 

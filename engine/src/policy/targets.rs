@@ -59,6 +59,8 @@ pub enum Fault {
     Missing(&'static str),
     /// `group` contains a version.
     Versioned(String),
+    /// A member that must be a text is none.
+    NotText(String),
 }
 
 /// The maximum number of entries that are read; the CRDs of projects allow 16 or fewer. Each may select all objects
@@ -302,6 +304,9 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
         let text = map.get(key).and_then(Value::as_str);
         text.filter(|t| !t.is_empty()).map(Arc::from)
     };
+    if let Some(member) = not_text(map, field) {
+        return Err(Fault::NotText(member.to_owned()));
+    }
     let kind = text("kind").or_else(|| field.default_kind.clone());
     let kind = kind.ok_or(Fault::Missing("kind"))?;
     let group = match map.get("group").and_then(Value::as_str) {
@@ -334,7 +339,7 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
         section: section(map, field),
         port: port(map, field),
         unknown: unknown(map, field),
-        from: namespaces(item),
+        from: namespaces(map, field),
         is_taken: true,
         says_core: map.get("group").and_then(Value::as_str) == Some("core"),
     })
@@ -370,9 +375,22 @@ fn unknown(entry: &Map<String, Value>, field: &RefField) -> Option<Arc<str>> {
     serde_json::to_string(&all).ok().map(Into::into)
 }
 
-/// `namespaces` of an entry, in the format of listeners.
-fn namespaces(item: &Value) -> From {
-    let Some(namespaces) = item.get("namespaces") else {
+/// The first member that must be a text and is none. The API server refuses such an entry.
+fn not_text<'a>(entry: &Map<String, Value>, field: &'a RefField) -> Option<&'a str> {
+    let section = field.section_member();
+    let mut members = ["group", "kind", "name", "namespace", section].into_iter();
+    members.find(|member| match entry.get(*member) {
+        None | Some(Value::Null | Value::String(_)) => false,
+        Some(Value::Number(_)) => *member != section || field.section_field.is_none(),
+        Some(_) => true,
+    })
+}
+
+/// `namespaces` of an entry, in the format of listeners. The API server drops it if the CRD does not have it.
+fn namespaces(entry: &Map<String, Value>, field: &RefField) -> From {
+    let mut members = field.members.iter().flatten();
+    let is_stored = field.members.is_none() || members.any(|member| member == "namespaces");
+    let Some(namespaces) = entry.get("namespaces").filter(|_| is_stored) else {
         return From::Same;
     };
     match namespaces.get("from").and_then(Value::as_str) {

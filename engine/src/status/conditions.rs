@@ -190,8 +190,8 @@ impl TargetStatus {
     /// The sections of the target, or the requests to it, for which its controllers leave it out, and why.
     pub fn left_out(&self) -> Option<String> {
         let why = self.left_out.as_ref()?;
-        if !why.requests().is_empty() {
-            return Some(self.without_requests(why));
+        if let Some(requests) = why.requests_in_words() {
+            return Some(format!("{requests} to {} ({})", self.target, why.message));
         }
         if why.sections().is_empty() {
             return None;
@@ -207,21 +207,6 @@ impl TargetStatus {
             sections.join(", "),
             self.target
         ))
-    }
-
-    /// The requests to the target for which its controllers leave it out, and why.
-    fn without_requests(&self, why: &Rejection) -> String {
-        const MOST: usize = 3;
-        let requests = why.requests();
-        let mut named: Vec<String> = requests
-            .iter()
-            .take(MOST)
-            .map(ToString::to_string)
-            .collect();
-        if let Some(more @ 1..) = requests.len().checked_sub(MOST) {
-            named.push(format!("{more} more"));
-        }
-        format!("{} to {} ({})", named.join(", "), self.target, why.message)
     }
 
     /// Objects below the target, and sections of it, where other policies override it completely.

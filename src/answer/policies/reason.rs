@@ -218,6 +218,7 @@ fn wrong(path: &str, fault: &Fault) -> String {
         Fault::NotAnObject(kind) => format!("{path} is {kind}, no object"),
         Fault::Missing(part) => format!("{path} has no {part}"),
         Fault::Versioned(group) => format!("{path}.group {group:?} carries a version"),
+        Fault::NotText(member) => format!("{path}.{member} is no text"),
     }
 }
 

@@ -177,7 +177,13 @@ fn grounds(before: &Snapshot, after: &Snapshot, old: &Object, new: &Object) -> V
     for attachment in attached_to(before, key, &RejectionFinder::default()) {
         let policy = attachment.policy.key();
         let stays = left.iter().any(|other| other.policy.key() == policy);
-        if !stays && !mentioned.contains(policy) && after.policy(policy).is_some() {
+        // A policy that still names the object is rejected there: it needs no other target.
+        let still_names = after.policy(policy).is_some_and(|policy| {
+            let mut targets = policy.targets.iter();
+            targets.any(|target| target.matches(&policy.key().namespace, key, Some(new)))
+        });
+        let is_gone = !stays && !still_names;
+        if is_gone && !mentioned.contains(policy) && after.policy(policy).is_some() {
             let message = format!("{policy} loses its target");
             let code = Code::TargetOrphaned;
             findings.push(change::orphaned(code, key, &attachment.policy, message));

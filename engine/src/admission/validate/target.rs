@@ -24,7 +24,7 @@ pub(super) fn findings(
     match &entry.target {
         Err(fault) => {
             findings.extend(spelling);
-            findings.push(faulty(policy.key(), entry, fault));
+            findings.extend(faulty(policy.key(), entry, fault));
         }
         Ok(target) => {
             let unread = unread_namespace(policy, entry);
@@ -157,9 +157,11 @@ fn not_of_core(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Optio
     )
 }
 
-fn faulty(key: &ObjectKey, entry: &Entry<'_>, fault: &Fault) -> Finding {
+fn faulty(key: &ObjectKey, entry: &Entry<'_>, fault: &Fault) -> Option<Finding> {
     let path = &entry.path;
-    match fault {
+    Some(match fault {
+        // A finding about the form of the entry says it.
+        Fault::NotText(_) => return None,
         Fault::NotAnObject(found) => {
             let message = format!("a target is an object with group, kind and name, not {found}");
             Finding::new(Code::TargetMissingRef, key, message)
@@ -182,7 +184,7 @@ fn faulty(key: &ObjectKey, entry: &Entry<'_>, fault: &Fault) -> Finding {
                 .at(format!("{path}.group"))
                 .about(group.as_str())
         }
-    }
+    })
 }
 
 fn about_target(

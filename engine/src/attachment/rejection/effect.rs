@@ -91,6 +91,21 @@ impl Rejection {
         }
     }
 
+    /// The first of these requests, in words; `None` if there are none.
+    pub fn requests_in_words(&self) -> Option<String> {
+        const MOST: usize = 3;
+        let requests = self.requests();
+        let mut named: Vec<String> = requests
+            .iter()
+            .take(MOST)
+            .map(ToString::to_string)
+            .collect();
+        if let Some(more @ 1..) = requests.len().checked_sub(MOST) {
+            named.push(format!("{more} more"));
+        }
+        (!named.is_empty()).then(|| named.join(", "))
+    }
+
     /// The sections of the target on which the policy is rejected; none if it is rejected as a
     /// whole.
     pub fn sections(&self) -> &[Arc<str>] {

@@ -26,7 +26,7 @@ pub(super) fn of_other_listeners(
     let by_hostname = PoliciesByHostname::around(snapshot, &owner.key)?;
     let mut route_kind_conflicts = RouteKindConflicts::new(snapshot);
     let mut others: BTreeSet<String> = BTreeSet::new();
-    for route in snapshot.below(&owner.key) {
+    for route in snapshot.naming(&owner.key) {
         let parents = route.parents().iter();
         for parent in parents.filter(|parent| parent.object == owner.key) {
             let ParentAttachment::Attached(listeners) =

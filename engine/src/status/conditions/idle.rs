@@ -313,7 +313,7 @@ fn paths_at<'a>(snapshot: &'a Snapshot, policy: &'a Policy, target: &Place) -> V
     let listeners = owner.listeners().iter();
     let listeners = listeners.filter(|own| section.is_none_or(|name| own.name == *name));
     let profile = &policy.profile;
-    let routes = snapshot.below(&owner.key).filter(|route| {
+    let routes = snapshot.naming(&owner.key).filter(|route| {
         let mut parents = route.parents_to(&owner.key);
         let is_named = |name: &Arc<str>| section.is_none_or(|section| section == name);
         parents.any(|parent| parent.section.as_ref().is_none_or(is_named))
