@@ -2,14 +2,13 @@
 //! do not apply the policy to the requests of some routes or through some Gateways.
 
 use std::collections::HashMap;
-use std::rc::Rc;
 
 use attache_engine::attachment::opened_by_target;
 use attache_engine::attachment::requests_to::Requests;
 use attache_engine::effective::protection::requests_without_policies;
 use attache_engine::effective::{Outcome, PathGroup};
 use attache_engine::kinds::profile::{Class, Profile};
-use attache_engine::model::ids::{GroupKind, Place};
+use attache_engine::model::ids::Place;
 use attache_engine::model::level::Level;
 use attache_engine::state::snapshot::Snapshot;
 
@@ -24,10 +23,9 @@ pub(crate) struct ExemptRequests {
 }
 
 /// The requests to a target that policies do not protect.
-#[derive(Clone)]
 enum Exempt {
     All,
-    These(Rc<[Requests]>),
+    These(Vec<Requests>),
 }
 
 // === impl ExemptRequests ===
@@ -53,14 +51,13 @@ impl ExemptRequests {
         let each = in_force.iter();
         each.map(|(kind, group)| {
             let profile = snapshot.profile(kind);
-            let may_be =
-                profile.is_some_and(|profile| may_be_exempt(profile)) && !group.stack.is_empty();
-            let Some(target) = group.target().filter(|_| may_be) else {
+            let profile = profile.filter(|profile| may_exempt(profile, group));
+            let Some((profile, target)) = profile.zip(group.target()) else {
                 return false;
             };
             let id = (is_before, target.clone(), group.outcome());
             let known = self.known.entry(id);
-            match known.or_insert_with(|| exempt(snapshot, kind, group, target)) {
+            match known.or_insert_with(|| exempt(snapshot, profile, group, target)) {
                 Exempt::All => true,
                 Exempt::These(requests) => requests.iter().any(|one| takes(rule_path, one)),
             }
@@ -69,18 +66,17 @@ impl ExemptRequests {
     }
 }
 
-fn may_be_exempt(profile: &Profile) -> bool {
-    *profile.class == Class::Direct || profile.has_open_targets()
+/// Whether policies of a kind may leave out requests to the target of a group. Few kinds do.
+fn may_exempt(profile: &Profile, group: &PathGroup) -> bool {
+    let may_leave_out = *profile.class == Class::Direct || profile.has_open_targets();
+    may_leave_out && !group.stack.is_empty()
 }
 
-fn exempt(snapshot: &Snapshot, kind: &GroupKind, group: &PathGroup, target: &Place) -> Exempt {
-    let Some(profile) = snapshot.profile(kind) else {
-        return Exempt::These(Rc::default());
-    };
+fn exempt(snapshot: &Snapshot, profile: &Profile, group: &PathGroup, target: &Place) -> Exempt {
     if opened_by_target(snapshot, profile, &target.object).is_some() {
         return Exempt::All;
     }
-    Exempt::These(requests_without_policies(snapshot, profile, group).into())
+    Exempt::These(requests_without_policies(snapshot, profile, group))
 }
 
 /// Whether a path takes these requests. The paths of a guardrail about a direct kind name neither route nor Gateway: they take any.

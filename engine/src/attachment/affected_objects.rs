@@ -69,21 +69,15 @@ pub fn affected_objects(
 /// Gateways, and to which a route, a Gateway or a class leads.
 fn by_routes(snapshot: &Snapshot, kind: &GroupKind, object: &Object) -> BTreeSet<ObjectKey> {
     let mut affected = BTreeSet::new();
-    if snapshot
-        .profile(kind)
-        .is_none_or(|profile| profile.rejected_if.is_empty())
-    {
+    let rejected_if = snapshot.profile(kind).map(|profile| &*profile.rejected_if);
+    let Some(rejected_if) = rejected_if.filter(|all| !all.is_empty()) else {
         return affected;
-    }
-    let mut rejected = snapshot
-        .profile(kind)
-        .into_iter()
-        .flat_map(|profile| profile.rejected_if.iter());
-    let is_read = |rejected: &RejectedIf| {
-        let mut parents = rejected.of_parents.iter();
-        parents.any(|(kind, _)| *kind == object.key.gk)
     };
-    if rejected.any(is_read) {
+    let reads = |rejected: &RejectedIf| {
+        let of_parents = rejected.of_parents.as_ref();
+        of_parents.is_some_and(|(kind, _)| *kind == object.key.gk)
+    };
+    if rejected_if.iter().any(reads) {
         let routes = snapshot.below(&object.key);
         affected.extend(routes.map(|route| route.key.clone()));
     }

@@ -65,9 +65,9 @@ pub(super) fn rejected_at<'p>(
     for rejected in policy.rejected_on(&target.gk) {
         let of_target = rejected.of_target.as_ref();
         let of_parents = rejected.of_parents.as_ref();
-        if !of_target.is_none_or(|(_, fields)| holds_for_target(snapshot, target, fields))
-            || !of_parents.is_none_or(|parents| holds_for_parents(snapshot, target, parents))
-        {
+        let holds = of_target.is_none_or(|(_, fields)| holds_for_target(snapshot, target, fields))
+            && of_parents.is_none_or(|parents| holds_for_parents(snapshot, target, parents));
+        if !holds {
             continue;
         }
         match concerned(snapshot, rejected, target) {
@@ -108,7 +108,8 @@ fn concerned(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> 
     if !kinds.is_empty() && !snapshot.using(target).any(may_concern) {
         return Concerned::None;
     }
-    if kinds.is_empty() && named_controllers(snapshot, target).len() < 2 {
+    let named = named_controllers(snapshot, target);
+    if kinds.is_empty() && named.len() < 2 {
         return if all_before_are(snapshot, target, only) {
             Concerned::All
         } else {
@@ -131,7 +132,10 @@ fn concerned(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> 
     match (with.is_empty(), without) {
         (false, 0) => Concerned::All,
         (false, _) => Concerned::Some(with),
-        (true, 0) if kinds.is_empty() && all_before_are(snapshot, target, only) => Concerned::All,
+        // Nothing leads there yet: the routes that name it may.
+        (true, 0) if kinds.is_empty() && named.iter().all(|name| only.contains(*name)) => {
+            Concerned::All
+        }
         (true, _) => Concerned::None,
     }
 }

@@ -287,11 +287,9 @@ impl RejectionFinder {
         policy: &Policy,
         target: &Place,
     ) -> Option<Rejection> {
-        let own = &policy.key().namespace;
         let is_of_policy = |key: &ObjectKey| {
             let object = snapshot.get(key).map(|object| &**object);
-            let mut targets = policy.targets.iter();
-            targets.any(|entry| entry.matches(own, key, object))
+            policy.has_target(key, object)
         };
         let using = snapshot.using(&target.object);
         let using = using.filter(|route| route.key.gk.is_gateway_api("HTTPRoute"));

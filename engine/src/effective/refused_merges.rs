@@ -1,6 +1,7 @@
 //! Policies of routes that controllers reject once they are merged with those above: the settings that result are not
 //! valid, though those of each policy are.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::stack_level::{Stack, StackLevel, folded_levels};
@@ -63,24 +64,14 @@ fn refused_merge(
         return None;
     }
     // The controllers merge policies as they are written, also with one that they reject itself.
-    let written: Vec<Vec<Arc<Policy>>> = levels
+    let policies = levels
         .iter()
-        .map(|level| {
-            level
-                .policies
-                .iter()
-                .map(|one| written(snapshot, one))
-                .collect()
-        })
-        .collect();
-    let keeps_settings = |(written, level): (&Vec<Arc<Policy>>, &&StackLevel)| {
-        let mut policies = written.iter().zip(level.policies.iter());
-        policies.all(|(written, attached)| written.is_empty() == attached.is_empty())
-    };
-    let is_above_rejected = !written.iter().zip(&levels).all(keeps_settings);
-    let levels: Vec<_> = written
-        .iter()
-        .zip(&levels)
+        .map(|level| written(snapshot, &level.policies));
+    let policies: Vec<Cow<'_, [Arc<Policy>]>> = policies.collect();
+    let mut each = policies.iter();
+    let is_above_rejected = each.any(|policies| matches!(policies, Cow::Owned(_)));
+    let levels = policies.iter().zip(&levels);
+    let levels: Vec<MergeLevel<'_>> = levels
         .map(|(policies, level)| MergeLevel {
             policies,
             ..level.folded()
@@ -103,11 +94,19 @@ fn refused_merge(
     )))
 }
 
-/// A policy with the settings that it is written with, if it is attached without because its controllers reject it.
-fn written(snapshot: &Snapshot, attached: &Arc<Policy>) -> Arc<Policy> {
-    let written = snapshot.policy(attached.key());
-    let written = written.filter(|_| attached.is_empty());
-    written.unwrap_or(attached).clone()
+/// Attached policies with the settings that they are written with. Owned if one is attached without them, because its controllers
+/// reject it.
+fn written<'a>(snapshot: &Snapshot, attached: &'a [Arc<Policy>]) -> Cow<'a, [Arc<Policy>]> {
+    let with_settings = |one: &Arc<Policy>| {
+        let written = snapshot.policy(one.key()).filter(|_| one.is_empty())?;
+        (!written.is_empty()).then(|| written.clone())
+    };
+    if !attached.iter().any(|one| with_settings(one).is_some()) {
+        return Cow::Borrowed(attached);
+    }
+    let policies = attached.iter();
+    let policies = policies.map(|one| with_settings(one).unwrap_or_else(|| one.clone()));
+    Cow::Owned(policies.collect())
 }
 
 /// Whether controllers may reject what results from a merge.

@@ -7,11 +7,11 @@ use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use super::pod_selector::gateways;
-use super::{Select, TargetRef};
+use super::{Policy, Select, TargetRef};
 use crate::kinds::profile::{
     CrossNamespace, Fact, NameComparison, OnMissing, Profile, RefField, Source,
 };
-use crate::model::ids::GroupKind;
+use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::guessed_group;
 use crate::model::object::{From, Object, gateway_kinds};
 use crate::model::section;
@@ -162,6 +162,15 @@ pub(super) fn targets_of_policy(
         targets.push(select.reference_to(GroupKind::core("Namespace")));
     }
     targets
+}
+
+impl Policy {
+    /// Whether one of its targets names or selects an object.
+    pub(crate) fn has_target(&self, key: &ObjectKey, object: Option<&Object>) -> bool {
+        let own = &self.key().namespace;
+        let mut targets = self.targets.iter();
+        targets.any(|target| target.matches(own, key, object))
+    }
 }
 
 impl Entry<'_> {

@@ -195,10 +195,10 @@ impl Path {
             } else {
                 of_sections
             };
-            let snapshot = resolver.snapshot();
+            let resolver = &*resolver;
             let acts = |group: &&PathGroup| {
                 !group.stack.is_empty()
-                    && !is_rejected_on(snapshot, group, self.rule.as_ref(), &self.above)
+                    && !is_rejected_on(resolver, group, self.rule.as_ref(), &self.above)
             };
             acting_groups.extend(chosen.into_iter().filter(acts).cloned());
         }

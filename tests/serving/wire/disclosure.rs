@@ -272,7 +272,7 @@ fn misplaced() -> String {
     review.to_string()
 }
 
-/// Other namespaces with a Gateway of a name are told to those who may read it there.
+/// A refusal names another namespace with a Gateway of the name only if the user may read that Gateway.
 #[tokio::test]
 async fn where_a_target_is_instead_is_told_to_who_may_read_it() {
     let hints = |may: bool| async move {

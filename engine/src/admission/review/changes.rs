@@ -1,6 +1,7 @@
 //! The effect of many changes at once on other objects: a set of manifests applied to a state.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::attached_to;
@@ -9,6 +10,7 @@ use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Object, is_route};
+use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::{delegates, rules_of};
 
@@ -178,12 +180,9 @@ fn grounds(before: &Snapshot, after: &Snapshot, old: &Object, new: &Object) -> V
         let policy = attachment.policy.key();
         let stays = left.iter().any(|other| other.policy.key() == policy);
         // A policy that still names the object is rejected there: it needs no other target.
-        let still_names = after.policy(policy).is_some_and(|policy| {
-            let mut targets = policy.targets.iter();
-            targets.any(|target| target.matches(&policy.key().namespace, key, Some(new)))
-        });
-        let is_gone = !stays && !still_names;
-        if is_gone && !mentioned.contains(policy) && after.policy(policy).is_some() {
+        let is_left = |policy: &Arc<Policy>| !policy.has_target(key, Some(new));
+        let loses = !stays && after.policy(policy).is_some_and(is_left);
+        if loses && !mentioned.contains(policy) {
             let message = format!("{policy} loses its target");
             let code = Code::TargetOrphaned;
             findings.push(change::orphaned(code, key, &attachment.policy, message));

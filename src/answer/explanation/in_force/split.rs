@@ -1,14 +1,13 @@
 //! Direct policies that act on some of the requests to their targets: those to one of several backends, or those through
 //! Gateways whose controllers accept them.
 
-use crate::engine::attachment::rejection::{Rejection, RejectionFinder};
+use crate::engine::attachment::rejection::Rejection;
 use crate::engine::attachment::reports::{Rejected, rejected};
 use crate::engine::effective::{PathGroup, Resolver};
 use crate::engine::kinds::profile::{Profile, ServiceAs};
 use crate::engine::model::ids::{GroupKind, Place};
 use crate::engine::model::level::Level;
 use crate::engine::routing::{Backend, Served};
-use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::AncestorPath;
 
 /// Whether direct policies of a kind act on some of the backends that may get a request, and not on others of the same kind.
@@ -42,14 +41,14 @@ fn has_policies(resolver: &mut Resolver<'_>, kind: &GroupKind, to: &Backend) -> 
 /// Whether the policies of a group are rejected for requests to a rule through an ancestor path, as their controllers report or as
 /// attache knows of them.
 pub(super) fn is_rejected_on(
-    snapshot: &Snapshot,
+    resolver: &Resolver<'_>,
     group: &PathGroup,
     rule: Option<&Place>,
     above: &AncestorPath,
 ) -> bool {
+    let snapshot = resolver.snapshot();
     let acting = group.effective.policies();
     let mut policies = acting.iter().filter_map(|key| snapshot.policy(key));
-    let rejections = RejectionFinder::default();
     policies.any(|policy| {
         let is_reported = match rejected(snapshot, policy) {
             Rejected::Through(places) => {
@@ -59,7 +58,7 @@ pub(super) fn is_rejected_on(
             Rejected::Nowhere | Rejected::Everywhere => false,
         };
         let is_left_out = |target: &Place| {
-            let rejection = rejections.of_attached(snapshot, policy, target);
+            let rejection = resolver.clash(policy, target);
             rejection.is_some_and(|rejection| leaves_out_request(&rejection, rule, above))
         };
         is_reported || group.target().is_some_and(is_left_out)
@@ -72,11 +71,11 @@ pub(super) fn leaves_out_request(
     rule: Option<&Place>,
     above: &AncestorPath,
 ) -> bool {
-    let mut requests = rejection.requests().iter();
-    let tops = || {
-        let steps = above.steps.iter();
-        let steps = steps.filter(|step| matches!(step.level, Level::Gateway | Level::Frontend));
-        steps.map(|step| &step.place.object)
+    let mut steps = above.steps.iter();
+    let parent = steps.find(|step| matches!(step.level, Level::Gateway | Level::Frontend));
+    let Some((rule, parent)) = rule.zip(parent) else {
+        return false;
     };
-    rule.is_some_and(|rule| requests.any(|one| tops().any(|parent| one.are_of(rule, parent))))
+    let mut requests = rejection.requests().iter();
+    requests.any(|one| one.are_of(rule, &parent.place.object))
 }
