@@ -11,6 +11,7 @@ use std::sync::{LazyLock, OnceLock};
 use std::thread;
 
 use super::Kubectl;
+use tempfile::NamedTempFile;
 use testing::eventually::eventually;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_attache");
@@ -178,12 +179,10 @@ impl Cluster {
 
     /// A kubeconfig of the admin with a context in a namespace.
     pub(crate) fn kubeconfig_in(&self, namespace: &str) -> PathBuf {
-        let file = self.dir.join(format!("kubeconfig-in-{namespace}"));
         let admin = fs::read_to_string(self.kubeconfig()).expect("a kubeconfig");
         let context = "context: {";
         let text = admin.replace(context, &format!("{context}namespace: {namespace}, "));
-        fs::write(&file, text).expect("a writable folder");
-        file
+        self.shared_file(&format!("kubeconfig-in-{namespace}"), &text)
     }
 
     /// A kubeconfig of the admin who impersonates a user.
@@ -193,11 +192,18 @@ impl Cluster {
 
     /// A kubeconfig of the admin who impersonates: `as: alice, as-groups: [readers]`.
     pub(crate) fn impersonating_with(&self, name: &str, whom: &str) -> PathBuf {
-        let file = self.dir.join(format!("kubeconfig-as-{name}"));
         let admin = fs::read_to_string(self.kubeconfig()).expect("a kubeconfig");
         let (before, after) = admin.split_once("user: {token: ").expect("a user");
         let text = format!("{before}user: {{{whom}, token: {after}");
-        fs::write(&file, text).expect("a writable folder");
+        self.shared_file(&format!("kubeconfig-as-{name}"), &text)
+    }
+
+    /// Writes a file that other tests may write and read at the same time: it is there as a whole or not at all.
+    fn shared_file(&self, name: &str, text: &str) -> PathBuf {
+        let file = self.dir.join(name);
+        let mut new = NamedTempFile::new_in(&self.dir).expect("a writable folder");
+        new.write_all(text.as_bytes()).expect("a writable folder");
+        new.persist(&file).expect("a writable folder");
         file
     }
 
