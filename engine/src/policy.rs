@@ -191,7 +191,10 @@ impl Policy {
             .as_deref()
             .filter(|_| is_applied)
             .unwrap_or_default();
-        let acting_spec = variant.at.acting(spec, &profile);
+        let mut acting_spec = variant.at.acting(spec, &profile);
+        if profile.leaves_unread(&acting_spec) {
+            profile.take_unread(acting_spec.to_mut());
+        }
         let pieces = read_stanzas(&object.key, &acting_spec, &profile, stanzas);
         let leaves = pieces.iter().map(PolicyStanza::leaves).sum();
         let bytes = object.spec.as_deref().map_or(0, str::len);
@@ -255,6 +258,7 @@ impl Policy {
 
     /// Parses the settings from its spec, which the caller has parsed.
     pub(crate) fn read_from(&self, mut spec: Value) {
+        self.profile.take_unread(&mut spec);
         self.parts().for_each(|part| part.take_from(&mut spec));
     }
 
@@ -285,7 +289,9 @@ impl Policy {
 
     /// The settings of one stanza: the spec without targets and strategy.
     pub fn settings(&self, stanza: Stanza) -> Value {
-        settings::take(&mut self.spec(), stanza.place, &self.profile)
+        let mut spec = self.spec();
+        self.profile.take_unread(&mut spec);
+        settings::take(&mut spec, stanza.place, &self.profile)
     }
 }
 

@@ -43,7 +43,9 @@ mod retained;
 mod routes;
 mod schema;
 mod stored;
+mod unread;
 mod vocabulary;
+mod wanted;
 mod weakness;
 
 pub use acts_through::{ActsThrough, ActsThroughFile};
@@ -81,6 +83,7 @@ pub use schema::{
     Constraints, Field, FieldDefault, JsonType, Limit, Number, Part, Pattern, Shape, SpecRule,
     Step, Unknown, VersionSchema, Violation,
 };
+pub use unread::{Unread, UnreadFile};
 pub use vocabulary::*;
 pub use weakness::{Alternatives, OpenTarget, Weakness, WeaknessResult};
 

@@ -1,4 +1,4 @@
-//! The values at a path with wildcards, and whether they are as wanted.
+//! The values at a path with wildcards, and the removal of one value.
 
 use serde_json::Value;
 
@@ -39,23 +39,14 @@ pub(crate) fn collect<'a>(value: &'a Value, path: &[String], values: &mut Vec<&'
     }
 }
 
-/// The prefix that a text must not have: `<other than https://*>`.
-fn other_than(wanted: &str) -> Option<&str> {
-    wanted.strip_prefix("<other than ")?.strip_suffix("*>")
-}
-
-/// Whether a value is as wanted.
-pub(super) fn matches(wanted: &Value, value: &Value) -> bool {
-    match (wanted, value) {
-        (Value::String(any), value) if any == ANY_VALUE => !value.is_null(),
-        (Value::String(wanted), Value::String(value)) if let Some(prefix) = other_than(wanted) => {
-            !value.starts_with(prefix)
-        }
-        (Value::Object(wanted), Value::Object(value)) if !wanted.is_empty() => {
-            let nothing = Value::Null;
-            let mut fields = wanted.iter();
-            fields.all(|(key, wanted)| matches(wanted, value.get(key).unwrap_or(&nothing)))
-        }
-        (wanted, value) => wanted == value,
+/// Removes the value at a path.
+pub(super) fn remove(value: &mut Value, path: &[String]) {
+    let above = path.split_last();
+    let map = above.and_then(|(_, above)| {
+        let at = above.iter().try_fold(value, |at, key| at.get_mut(key))?;
+        at.as_object_mut()
+    });
+    if let (Some((key, _)), Some(map)) = (above, map) {
+        map.remove(key);
     }
 }

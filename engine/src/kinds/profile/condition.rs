@@ -1,22 +1,23 @@
 //! Conditions on the values in a policy, for facts that depend on what a policy sets.
 
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::at_path::{collect, matches};
+use super::at_path::collect;
 use super::open_rules::{OpenRules, Passing};
-use super::paths::{setting_path, texts};
+use super::paths::{setting_path, setting_paths, texts};
+use super::wanted::Wanted;
 use crate::model::object::Meta;
 
 /// Values by field, as people write them: a field is a path from the root of the object.
 ///
 /// `*` in a path stands for any item of a list, or for any field of a map, and a number for one item of a list: 0 for
-/// the first. Among the values, `null` means that the field
-/// is absent, `<any>` that it is not, and `<other than https://*>` that it is a text with another beginning. `{}` and `[]` are the empty ones; any other object stands for all objects with
-/// such fields.
+/// the first. Among the values, `null` means that the field is absent, `<any>` that it is not, `<matches ^https://>` and
+/// `<does not match ^https://>` that it is a text which the regular expression matches or does not match. `{}` and `[]`
+/// are the empty ones; any other object stands for all objects with such fields.
 pub(super) type ValuesFile = BTreeMap<String, Vec<Value>>;
 
 /// Among the values of an annotation in a profile: anything but a whole number of 32 bits.
@@ -34,6 +35,8 @@ pub struct Condition {
     not_open: Option<OpenRules>,
     /// Pairs of fields that must have a text in common, whatever its case.
     alike: Vec<[Vec<String>; 2]>,
+    /// Fields of which one must have the same text twice.
+    repeated: Vec<Vec<String>>,
 }
 
 /// A field and some values.
@@ -41,7 +44,7 @@ pub struct Condition {
 struct FieldValues {
     /// Keys within the settings; `*` is any of them.
     path: Vec<String>,
-    values: Vec<Value>,
+    values: Vec<Wanted>,
 }
 
 // === impl Condition ===
@@ -52,7 +55,7 @@ impl Condition {
             let fields = file.iter();
             let fields = fields.map(|(path, values)| FieldValues {
                 path: setting_path(path),
-                values: values.clone(),
+                values: values.iter().map(Wanted::read).collect(),
             });
             fields.collect()
         };
@@ -63,6 +66,7 @@ impl Condition {
             open: None,
             not_open: None,
             alike: Vec::new(),
+            repeated: Vec::new(),
         }
     }
 
@@ -71,6 +75,12 @@ impl Condition {
         let alike = alike.iter();
         let alike = alike.map(|(one, other)| [setting_path(one), setting_path(other)]);
         self.alike = alike.collect();
+        self
+    }
+
+    #[must_use]
+    pub(super) fn with_repeated(mut self, fields: &[String]) -> Self {
+        self.repeated = setting_paths(fields);
         self
     }
 
@@ -97,7 +107,8 @@ impl Condition {
     pub fn reads_fields(&self) -> bool {
         let reads_values = !(self.when.is_empty() && self.unless.is_empty());
         let reads_rules = self.open.is_some() || self.not_open.is_some();
-        reads_values || reads_rules || !self.alike.is_empty()
+        let compares = !(self.alike.is_empty() && self.repeated.is_empty());
+        reads_values || reads_rules || compares
     }
 
     /// Whether it depends on annotations.
@@ -130,6 +141,8 @@ impl Condition {
             && self.open.as_ref().is_none_or(is_open)
             && !self.not_open.as_ref().is_some_and(lets_all_pass)
             && self.alike.iter().all(|pair| are_alike(settings, pair))
+            && (self.repeated.is_empty()
+                || self.repeated.iter().any(|path| is_repeated(settings, path)))
     }
 }
 
@@ -143,14 +156,22 @@ fn fits(wanted: &str, value: &str) -> bool {
 
 /// Whether two fields have a text in common, whatever its case.
 fn are_alike(settings: &Value, fields: &[Vec<String>; 2]) -> bool {
-    let [ones, others] = fields.each_ref().map(|path| {
-        let mut values = Vec::new();
-        collect(settings, path, &mut values);
-        values.into_iter().filter_map(Value::as_str)
-    });
-    let others: Vec<&str> = others.collect();
-    let mut ones = ones;
-    ones.any(|one| others.iter().any(|other| one.eq_ignore_ascii_case(other)))
+    let [ones, others] = fields.each_ref().map(|path| texts_at(settings, path));
+    let is_among_others = |one: &&str| others.iter().any(|other| one.eq_ignore_ascii_case(other));
+    ones.iter().any(is_among_others)
+}
+
+/// Whether a field has the same text twice.
+fn is_repeated(settings: &Value, field: &[String]) -> bool {
+    let mut seen = HashSet::new();
+    let mut texts = texts_at(settings, field).into_iter();
+    texts.any(|text| !seen.insert(text))
+}
+
+fn texts_at<'a>(settings: &'a Value, path: &[String]) -> Vec<&'a str> {
+    let mut values = Vec::new();
+    collect(settings, path, &mut values);
+    values.into_iter().filter_map(Value::as_str).collect()
 }
 
 // === impl FieldValues ===
@@ -159,7 +180,7 @@ impl FieldValues {
     fn holds_in(&self, settings: &Value) -> bool {
         let mut values = Vec::new();
         collect(settings, &self.path, &mut values);
-        let is_one = |value: &Value| self.values.iter().any(|wanted| matches(wanted, value));
+        let is_one = |value: &Value| self.values.iter().any(|wanted| wanted.fits(value));
         if values.is_empty() {
             return is_one(&Value::Null);
         }
@@ -194,8 +215,11 @@ mod tests {
     }
 
     #[test]
-    fn a_text_may_have_another_beginning() {
-        let plain = json!({"when": {"spec.issuer": ["<other than https://*>"]}});
+    fn a_text_may_match_an_expression_or_not() {
+        let secure = json!({"when": {"spec.issuer": ["<matches ^https://>"]}});
+        assert!(holds(&secure, &json!({"issuer": "https://id.example.com"})));
+        assert!(!holds(&secure, &json!({"issuer": "http://id.example.com"})));
+        let plain = json!({"when": {"spec.issuer": ["<does not match ^https://>"]}});
         assert!(holds(&plain, &json!({"issuer": "http://id.example.com"})));
         assert!(!holds(&plain, &json!({"issuer": "https://id.example.com"})));
         assert!(!holds(&plain, &json!({})));
@@ -278,6 +302,17 @@ mod tests {
         assert!(condition.holds_in(&json!({"to": "authorization", "from": from})));
         assert!(!condition.holds_in(&json!({"to": "c", "from": from})));
         assert!(!condition.holds_in(&json!({"from": from})));
+    }
+
+    #[test]
+    fn a_field_may_have_one_text_twice() {
+        let none = ValuesFile::new();
+        let fields = ["spec.providers.*.name".to_owned()];
+        let condition = Condition::read(&none, &none).with_repeated(&fields);
+        let named = |names: [&str; 2]| json!({"providers": names.map(|name| json!({"name": name}))});
+        assert!(condition.holds_in(&named(["one", "one"])));
+        assert!(!condition.holds_in(&named(["one", "other"])));
+        assert!(!condition.holds_in(&json!({})));
     }
 
     #[test]

@@ -155,6 +155,7 @@ impl Profile {
                 list(v, on_listeners)
             }),
             fact("merge.ports", &merging.ports, |v| port_settings(v.as_ref())),
+            fact("merge.unread", &merging.unread, |v| list(v, super::Unread::json)),
             fact("merge.levelsByAge", &merging.levels_by_age, |v| json!(v)),
             fact("merge.stages", &merging.stages, |v| json!(v)),
             fact("merge.stagePerPolicy", &merging.stage_per_policy, |v| {
@@ -288,7 +289,7 @@ fn list<T>(items: &[T], value: impl Fn(&T) -> Value) -> Value {
 }
 
 /// A path within the settings, in the format of a profile.
-fn spec_path(path: &[String]) -> String {
+pub(super) fn spec_path(path: &[String]) -> String {
     std::iter::once("spec")
         .chain(path.iter().map(String::as_str))
         .collect::<Vec<_>>()

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::addresses;
-use super::at_path::{collect, matches};
+use super::at_path::collect;
+use super::wanted::Wanted;
 use super::paths::setting_path;
 use crate::kinds::cel::{CelBudget, Rule, Truth};
 use crate::model::literal::Literal;
@@ -57,7 +58,7 @@ pub enum Open {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OpenRules {
     path: Vec<String>,
-    deny: Option<Value>,
+    deny: Option<Wanted>,
     open: Open,
 }
 
@@ -112,7 +113,8 @@ impl OpenRules {
             path,
             deny: deny.map(|fields| {
                 let fields = fields.into_iter();
-                Value::Object(fields.map(|(key, Literal(value))| (key, value)).collect())
+                let fields = fields.map(|(key, Literal(value))| (key, value));
+                Wanted::read(&Value::Object(fields.collect()))
             }),
             open: file.open.clone(),
         }
@@ -132,7 +134,7 @@ impl OpenRules {
         });
         for rule in rules {
             let extent = self.open.extent(rule);
-            let denies = self.deny.as_ref().is_some_and(|deny| matches(deny, rule));
+            let denies = self.deny.as_ref().is_some_and(|deny| deny.fits(rule));
             match extent {
                 Extent::Every if denies => return None,
                 _ if denies => passing = Passing::NotDenied,
@@ -153,7 +155,8 @@ impl Open {
         let is_nothing = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
         match (self, value) {
             (Self::OneOf(values), value) => {
-                Extent::whether(values.iter().any(|Literal(wanted)| matches(wanted, value)))
+                let mut wanted = values.iter().map(|Literal(wanted)| Wanted::read(wanted));
+                Extent::whether(wanted.any(|wanted| wanted.fits(value)))
             }
             _ if is_nothing => Extent::Every,
             (Self::Any, _) => Extent::Every,

@@ -7,7 +7,7 @@ use super::delegation::InheritanceFile;
 use super::file::PartitionBy;
 use super::{
     DictatedBy, Direction, EmptySpec, Fact, MergeWith, OnListeners, Only, Op, PortSettings,
-    Strategy,
+    Strategy, Unread,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -226,6 +226,8 @@ pub struct Merging {
     pub on_listeners: Fact<Vec<OnListeners>>,
     /// The settings for single ports.
     pub ports: Fact<Option<PortSettings>>,
+    /// Settings that controllers do not read because of another setting of the same policy.
+    pub unread: Fact<Vec<Unread>>,
     /// Levels whose policies merge by age.
     pub levels_by_age: Fact<Vec<Level>>,
     /// Levels that are merged first.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::at_path;
 use super::paths::{setting_path, setting_paths};
 
 /// A list of settings for single ports.
@@ -56,7 +57,7 @@ impl PortSettings {
     pub fn keep(&self, spec: &mut Value, port: u16) {
         if self.ports(spec).contains(&port) {
             for path in &self.replaces {
-                remove(spec, path);
+                at_path::remove(spec, path);
             }
         }
         let others = |entry: &Value| self.port_of(entry) != Some(port);
@@ -66,18 +67,6 @@ impl PortSettings {
     fn port_of(&self, entry: &Value) -> Option<u16> {
         let port = entry.get(&self.port)?.as_u64()?;
         u16::try_from(port).ok()
-    }
-}
-
-/// Removes the value at a path.
-fn remove(value: &mut Value, path: &[String]) {
-    let above = path.split_last();
-    let map = above.and_then(|(_, above)| {
-        let at = above.iter().try_fold(value, |at, key| at.get_mut(key))?;
-        at.as_object_mut()
-    });
-    if let (Some((key, _)), Some(map)) = (above, map) {
-        map.remove(key);
     }
 }
 

@@ -32,6 +32,9 @@ pub struct RejectedIfFile {
     /// `spec.jwt.providers.*.extractFrom.headers.*.name`.
     #[serde(default)]
     pub alike: BTreeMap<String, String>,
+    /// Only if two values of one of these fields are the same text: `spec.jwt.providers.*.name`.
+    #[serde(default)]
+    pub repeated: Vec<String>,
     /// Only if each of these annotations of the policy has one of these values; `<not an integer>` stands for all that are no
     /// whole numbers of 32 bits.
     #[serde(default)]
@@ -98,6 +101,7 @@ impl RejectedIf {
             targets: file.targets.clone(),
             condition: Condition::read(&file.when, &file.unless)
                 .with_alike(&file.alike)
+                .with_repeated(&file.repeated)
                 .with_annotations(&file.annotated),
             controllers: texts(&file.controllers),
             of_target: file.of_target.as_ref().map(TargetFieldsFile::read),

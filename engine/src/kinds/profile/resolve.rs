@@ -14,7 +14,7 @@ use super::{
     ActsThrough, Allowed, Caveat, Class, CrossNamespace, DictatedBy, Direction, Fact, Ineffective,
     Merging, OnListeners, OnRoutes, Op, PortSettings, Profile, RefField, Reference, Refused,
     RejectedIf, ReportedInvalid, Requirement, SameTarget, Source, StanzaNames, Strategies,
-    Strategy, Weakness,
+    Strategy, Unread, Weakness,
 };
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
@@ -399,6 +399,9 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         }),
         ports: stated(explicit, |p| {
             Some(p.merge.ports.as_ref().map(PortSettings::read)).filter(Option::is_some)
+        }),
+        unread: stated(explicit, |p| {
+            Some(p.merge.unread.as_ref()?.iter().map(Unread::read).collect())
         }),
         levels_by_age: stated(explicit, |p| p.merge.levels_by_age.clone()),
         stages: stated(explicit, |p| p.merge.stages.clone()),

@@ -21,8 +21,8 @@ pub struct WeaknessFile {
     pub settings: Vec<String>,
     /// Only if each of these fields has one of these values: `spec.jwt.optional: [true]`. `*` in a path stands for any
     /// item of a list or any field of a map. Among the values, `null` means that the field is absent, `<any>` that it is
-    /// not, `<other than https://*>` a text with another beginning, and `{}` an empty object; any other object stands for all
-    /// objects with such fields.
+    /// not, `<matches ^https://>` a text that the regular expression matches, `<does not match ^https://>` a text that it does
+    /// not match, and `{}` an empty object; any other object stands for all objects with such fields.
     #[serde(default)]
     pub when: ValuesFile,
     /// Only if none of these fields has one of these values.

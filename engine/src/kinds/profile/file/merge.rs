@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::{
     DictatedBy, Direction, EmptySpec, InheritanceFile, MergeWith, OnListenersFile, Op,
-    PortSettingsFile,
+    PortSettingsFile, UnreadFile,
 };
 use super::yes;
 use crate::model::level::Level;
@@ -65,6 +65,9 @@ pub struct Merge {
     pub on_listeners: Option<Vec<OnListenersFile>>,
     /// A list of settings for single ports: each entry acts only on the listeners of its port.
     pub ports: Option<PortSettingsFile>,
+    /// Settings that controllers do not read because of another setting of the same policy, whatever the policies say that it
+    /// merges with.
+    pub unread: Option<Vec<UnreadFile>>,
     /// Levels whose policies merge by age, as if they had one target.
     pub levels_by_age: Option<Vec<Level>>,
     /// Levels that the controller merges first, before it lays the results over each other. Each level separately by

@@ -1,0 +1,70 @@
+//! Settings that controllers do not read because of another setting of the same policy.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Profile, at_path};
+use super::condition::{Condition, ValuesFile};
+use super::facts::spec_path;
+use super::paths::setting_paths;
+
+/// Settings that controllers do not read.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UnreadFile {
+    /// The settings: `spec.rateLimit.local`.
+    pub settings: Vec<String>,
+    /// If each of these fields of the same policy has one of these values: `spec.rateLimit.type: [Global]`. The values are
+    /// those of `weakenedBy`.
+    pub when: ValuesFile,
+}
+
+/// Settings that controllers do not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// The settings, as paths within the spec.
+    pub settings: Vec<Vec<String>>,
+    condition: Condition,
+}
+
+// === impl Unread ===
+
+impl Unread {
+    pub(super) fn read(file: &UnreadFile) -> Self {
+        Self {
+            settings: setting_paths(&file.settings),
+            condition: Condition::read(&file.when, &ValuesFile::new()),
+        }
+    }
+
+    fn applies_to(&self, spec: &Value) -> bool {
+        self.condition.holds_in(spec)
+    }
+
+    /// The form that users see.
+    pub(super) fn json(&self) -> Value {
+        let settings: Vec<String> = self.settings.iter().map(|path| spec_path(path)).collect();
+        json!({"settings": settings})
+    }
+}
+
+// === impl Profile ===
+
+impl Profile {
+    /// Whether a policy with this spec has settings that controllers do not read.
+    pub(crate) fn leaves_unread(&self, spec: &Value) -> bool {
+        self.merging.unread.iter().any(|unread| unread.applies_to(spec))
+    }
+
+    /// Removes the settings that controllers do not read from the spec of a policy.
+    pub(crate) fn take_unread(&self, spec: &mut Value) {
+        for unread in self.merging.unread.iter() {
+            if unread.applies_to(spec) {
+                for path in &unread.settings {
+                    at_path::remove(spec, path);
+                }
+            }
+        }
+    }
+}
