@@ -31,6 +31,7 @@ mod targets;
 pub(crate) mod tree;
 mod variant;
 mod weaknesses;
+mod without_target;
 
 pub(crate) use denial::denial;
 pub use fields::fields;
@@ -273,18 +274,6 @@ impl Policy {
     pub fn merges_by_none(&self) -> bool {
         let mut stanzas = self.strategies.iter().flat_map(|stanzas| stanzas.iter());
         stanzas.any(|stanza| stanza.strategy == Strategy::None)
-    }
-
-    /// Whether it is attached to every Namespace.
-    pub fn is_for_all_namespaces(&self) -> bool {
-        let own = &self.key().namespace;
-        let mut targets = self.targets.iter();
-        targets.any(|t| t.gk.is_core("Namespace") && t.object(own).is_none())
-    }
-
-    /// Whether it names no target, and its kind allows that.
-    pub fn is_without_target(&self) -> bool {
-        self.is_without_target
     }
 
     /// The settings of one stanza: the spec without targets and strategy.

@@ -12,7 +12,7 @@ use crate::engine::model::ids::{ObjectKey, Place};
 use crate::engine::model::object::{Node, Object};
 use crate::engine::model::section;
 use crate::engine::state::snapshot::Snapshot;
-use crate::engine::topology::reports::{of_whole, unresolved};
+use crate::engine::topology::reports::{faults, of_whole};
 use crate::engine::topology::{
     ParentAttachment, RouteKindConflicts, attachment, listeners_of, not_usable, unusable,
     why_unaccepted,
@@ -153,9 +153,9 @@ fn references(snapshot: &Snapshot, route: &Object) -> Vec<Problem> {
         );
         problem(policy.whole(), why)
     });
-    let unresolved = unresolved(snapshot, route).map(|(parent, report)| {
+    let faults = faults(snapshot, route).map(|(parent, report)| {
         let why = format!("the controller of {} reports {report}", parent.object);
         problem(parent.object.whole(), why)
     });
-    missing.chain(unresolved).collect()
+    missing.chain(faults).collect()
 }

@@ -304,7 +304,7 @@ impl Loaded {
                 continue;
             }
             if let Some(base) = base {
-                base.keep_reported(&mut object);
+                base.replace_reported(&mut object);
             }
             self.push(object, origin, &mut places);
         }
@@ -421,16 +421,14 @@ impl Loaded {
             .filter(|gk| self.counts.kinds.contains_key(*gk))
             .cloned()
             .collect();
-        let is_other = |base: &Snapshot, object: &Object| {
-            let known = base.get(&object.key);
-            known.is_none_or(|known| !known.has_same_spec(object))
+        self.snapshot = match base {
+            Some(base) => {
+                let objects = self.objects.iter();
+                let changed = objects.filter(|object| base.is_changed_by(object));
+                snapshot.changed_from(base, changed.map(|object| object.key.clone()))
+            }
+            None => snapshot,
         };
-        let changed = base.into_iter().flat_map(|base| {
-            let objects = self.objects.iter();
-            let changed = objects.filter(|object| is_other(base, object));
-            changed.map(|object| object.key.clone())
-        });
-        self.snapshot = snapshot.without_reports_on(changed);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Policies that controllers reject because of other objects: routes that share a path, listeners that share a port,
 //! backends of one rule. Profiles list these rules (`conflict.clashes`).
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -24,6 +24,7 @@ use crate::topology::{
 };
 
 mod effect;
+mod of_change;
 
 pub use effect::{Rejection, RejectionEffect};
 
@@ -39,6 +40,8 @@ pub struct RejectionFinder {
     whole_sets: RefCell<HashMap<(GroupKind, ObjectKey), Option<Rejection>>>,
     /// The rejections because of settings that the routes to a backend decide about, by policy and backend.
     by_routes: RefCell<HashMap<(ObjectKey, ObjectKey), Option<Rejection>>>,
+    /// The same for the state that controllers reported about, if another one is assumed.
+    before_change: OnceCell<Box<RejectionFinder>>,
     /// Units of fuel used since [`RejectionFinder::fuel_used`] was last called.
     leaves: Cell<usize>,
     /// The fuel limit; `None` for no limit.
@@ -89,30 +92,50 @@ impl RejectionFinder {
         only_attached: bool,
     ) -> Option<Rejection> {
         let counts = |clash: &&Clash| !only_attached || clash.leaves_attached();
-        let mut clashes = policy.profile.clashes.iter().filter(counts).peekable();
-        let is_free = clashes.peek().is_none()
+        let mut clashes = policy.profile.clashes.iter();
+        let is_free = !clashes.any(|clash| counts(&clash))
             && policy.profile.references.is_empty()
             && !policy.may_be_reported_invalid()
             && policy.rejected_on(&target.object.gk).next().is_none();
         if is_free {
             return None;
         }
-        if is_reported_accepted(snapshot, policy) {
-            let by_settings = self.by_its_settings(snapshot, policy, target);
-            return by_settings.filter(Rejection::is_accepted);
-        }
-        let by_settings = self.by_its_settings(snapshot, policy, target);
-        let invalid = by_settings
-            .or_else(|| unresolved(snapshot, policy))
-            .or_else(|| reported_invalid(snapshot, policy));
         let counts = |rejection: &Rejection| {
             !only_attached || rejection.effect != RejectionEffect::NotAttached
         };
-        let invalid = invalid.filter(counts);
-        if invalid.is_some() {
-            return invalid;
+        if !is_reported_accepted(snapshot, policy) {
+            let invalid = self
+                .invalid(snapshot, policy, target)
+                .or_else(|| reported_invalid(snapshot, policy))
+                .filter(counts);
+            return invalid.or_else(|| self.clash(snapshot, policy, target).filter(counts));
         }
-        let clash = clashes.find_map(|clash| match clash {
+        if snapshot.seen().is_none() {
+            let by_settings = self.by_its_settings(snapshot, policy, target);
+            return by_settings.filter(Rejection::is_accepted);
+        }
+        let rejection = self.by_model(snapshot, policy, target).filter(counts);
+        rejection.filter(|rejection| {
+            rejection.is_accepted() || self.is_of_change(snapshot, policy, target)
+        })
+    }
+
+    /// The rejection that follows from the settings of the policy and from other objects, whatever controllers report.
+    fn by_model(&self, snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Rejection> {
+        let invalid = self.invalid(snapshot, policy, target);
+        invalid.or_else(|| self.clash(snapshot, policy, target))
+    }
+
+    /// The rejection because of the settings of the policy itself, or of an object that they name.
+    fn invalid(&self, snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Rejection> {
+        let by_settings = self.by_its_settings(snapshot, policy, target);
+        by_settings.or_else(|| unresolved(snapshot, policy))
+    }
+
+    /// The rejection because of other policies, routes or listeners.
+    fn clash(&self, snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Rejection> {
+        let mut clashes = policy.profile.clashes.iter();
+        clashes.find_map(|clash| match clash {
             Clash::RoutesSharePath => {
                 let known = self.shared_paths.borrow().get(policy.key()).cloned();
                 known.unwrap_or_else(|| {
@@ -126,8 +149,7 @@ impl RejectionFinder {
             Clash::BackendsOfOneRule => self.mixed_rule(snapshot, policy, target),
             Clash::NamesTargetTwice => named_twice(policy, target),
             Clash::LosesAnotherTarget => self.lost_elsewhere(snapshot, policy, target),
-        });
-        clash.filter(counts)
+        })
     }
 
     /// The rejection because of the settings of the policy itself.
@@ -149,7 +171,9 @@ impl RejectionFinder {
 
     /// Units of fuel used since the last call.
     pub fn fuel_used(&self) -> usize {
-        self.leaves.take()
+        let before_change = self.before_change.get();
+        let before_change = before_change.map_or(0, |finder| finder.fuel_used());
+        self.leaves.take().saturating_add(before_change)
     }
 
     fn count(&self, leaves: usize) {
@@ -270,7 +294,13 @@ impl RejectionFinder {
                 let mut clashes = policy.profile.clashes.iter();
                 let shares_path = clashes.any(|clash| *clash == Clash::RoutesSharePath)
                     && self.shared_path(snapshot, policy).is_some();
-                is_reported_accepted(snapshot, policy) || !shares_path
+                let has_accepted = || {
+                    let seen = snapshot.seen().map(|seen| (seen, self.before_change()));
+                    is_reported_accepted(snapshot, policy)
+                        && seen
+                            .is_none_or(|(seen, finder)| finder.shared_path(seen, policy).is_some())
+                };
+                !shares_path || has_accepted()
             };
             let lost = lost(snapshot, &policies, is_free);
             self.lost_targets.borrow_mut().extend(lost);

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::attachment::rejection::RejectionFinder;
 use crate::kinds::profile::Profile;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::is_route;
@@ -133,15 +134,46 @@ pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
 /// Whether a policy is rejected because of other objects that are assumed to differ: then the opinion of its
 /// controllers is not known yet.
 fn is_of_supposed(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
-    let reason = entry.rejection().map(|condition| &*condition.reason);
+    let Some(seen) = snapshot.seen() else {
+        return false;
+    };
+    let Some(reason) = entry.rejection().map(|condition| &*condition.reason) else {
+        return false;
+    };
     let own = &policy.key().namespace;
-    let mut targets = policy.targets.iter().filter_map(|t| t.object(own));
-    let is_ancestor = match &entry.subject {
+    let targets = || policy.targets.iter().filter_map(|t| t.object(own));
+    let is_ancestor = || match &entry.subject {
         Subject::Ancestor(place) => snapshot.is_supposed(&place.object),
         Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => false,
     };
-    reason.is_some_and(|reason| OF_OTHERS.contains(&reason))
-        && (is_ancestor || targets.any(|target| snapshot.is_supposed(&target)))
+    if OF_OTHERS.contains(&reason)
+        && (is_ancestor() || targets().any(|target| snapshot.is_supposed(&target)))
+    {
+        return true;
+    }
+    if reason == "Conflicted" && has_changed_rival(snapshot, seen, policy) {
+        return true;
+    }
+    let finder = RejectionFinder::new(true);
+    let mut places = targets().map(|target| target.whole());
+    places.any(|place| finder.is_mended(snapshot, policy, &place))
+}
+
+/// Whether another policy of the kind that may have one of the targets of a policy is assumed to differ, or to be gone.
+fn has_changed_rival(snapshot: &Snapshot, seen: &Snapshot, policy: &Policy) -> bool {
+    let mut changed = snapshot.changed_of_kind(&policy.key().gk);
+    changed.any(|key| {
+        let rival = seen.policy(key).filter(|_| key != policy.key());
+        rival.is_some_and(|rival| {
+            let (own, theirs) = (&policy.key().namespace, &key.namespace);
+            policy.targets.iter().any(|target| {
+                rival.targets.iter().any(|other| {
+                    let names = target.object(own).zip(other.object(theirs));
+                    target.gk == other.gk && names.is_none_or(|(one, other)| one == other)
+                })
+            })
+        })
+    })
 }
 
 /// The report that rejects a policy; otherwise the one that it is not in force.

@@ -170,8 +170,8 @@ pub(crate) fn names_same_gateway(snapshot: &Snapshot, one: &Meta, other: &Meta) 
     })
 }
 
-/// Whether clients call an object directly, and nothing in front of it reads policies without a target because of a label of its
-/// Namespace.
+/// Whether clients call an object directly, and nothing in front of it reads policies without a target, all or some, because of a
+/// label of its Namespace.
 pub(super) fn is_called_without_proxy(
     snapshot: &Snapshot,
     profile: &Profile,

@@ -229,8 +229,8 @@ impl<'a> Stacks<'a> {
         let mut name: Vec<LevelKey> = Vec::new();
         let written = steps;
         let steps = steps_of(self.snapshot, profile, steps);
-        let apart = self.is_apart_from_its_namespace(profile, &steps)
-            || is_called_without_proxy(self.snapshot, profile, written, &steps);
+        let apart = self.is_apart_from_its_namespace(profile, &steps);
+        let unproxied = is_called_without_proxy(self.snapshot, profile, written, &steps);
         let mut has_wide = false;
         for step in &*steps {
             if profile.rank(step.level).is_none() || !refers_to_role(step.level, profile) {
@@ -251,7 +251,8 @@ impl<'a> Stacks<'a> {
                 return self.nothing.clone();
             }
             for place in at.at_section(&profile.gk, step.place.section.as_ref()) {
-                let policies = if at.depends_on_requests {
+                let is_unproxied = unproxied && step.level == Level::GatewayNamespace;
+                let policies = if is_unproxied || at.depends_on_requests {
                     let attachments = at.each().filter(|(_, by)| by.is_none());
                     let object = &step.place.object;
                     let of_place =
@@ -263,7 +264,8 @@ impl<'a> Stacks<'a> {
                             });
                     let acting = of_place.filter(|attachment| path_context.allows(attachment));
                     let acting = acting.map(|attachment| attachment.policy.clone());
-                    acting.collect::<Vec<_>>().into()
+                    let is_read = |policy: &Arc<Policy>| !is_unproxied || !policy.needs_proxy();
+                    acting.filter(is_read).collect::<Vec<_>>().into()
                 } else {
                     place.policies.clone()
                 };
@@ -272,7 +274,8 @@ impl<'a> Stacks<'a> {
                     let unknown = place.unknown.clone();
                     let object = step.place.object.clone();
                     let asked = policies.iter().map(|policy| policy.key().clone());
-                    let asked = at.depends_on_requests.then(|| asked.collect());
+                    let is_selection = is_unproxied || at.depends_on_requests;
+                    let asked = is_selection.then(|| asked.collect());
                     name.push((step.position(), object, place.index, asked));
                     levels.push((step, unknown, policies));
                 }

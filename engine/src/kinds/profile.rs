@@ -134,6 +134,8 @@ pub struct Profile {
     pub on_missing_except: Fact<Classes>,
     /// Labels of Namespaces in which a policy without a target does not act on what clients call without a Gateway.
     pub no_proxy_labels: Fact<Vec<(Arc<str>, Arc<str>)>>,
+    /// The policies without a target that no proxy reads there.
+    pub no_proxy_when: Fact<Condition>,
     /// The labels by which a Service names the Gateway in front of it, for kinds whose policies on the Service act only there.
     pub gateway_by_label: Fact<Option<GatewayByLabel>>,
     /// The labels of the Pods of Gateways, for kinds whose selectors of Pods act on the Gateways.

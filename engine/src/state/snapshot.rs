@@ -66,6 +66,8 @@ pub struct Snapshot {
     /// Objects that are assumed to change, or to be created. Reports of controllers about other objects that depend
     /// on them may no longer hold.
     changes: OrdSet<ObjectKey>,
+    /// The state without these changes, which controllers reported about; `None` if nothing is assumed.
+    seen: Option<Arc<Snapshot>>,
     acceptances: acceptances::Acceptances,
 }
 

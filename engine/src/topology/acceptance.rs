@@ -276,7 +276,8 @@ fn find(snapshot: &Snapshot, gateway: &Object) -> Acceptance {
     let of_class = of_class(snapshot, gateway).map(|_| Conflict::Class);
     let with_reported = |(owner, mut conflicts): (&Object, Box<[Option<Conflict>]>)| {
         for (listener, conflict) in listeners_of(owner).iter().zip(&mut conflicts) {
-            let reported = || of_listener(owner, &listener.name).map(|_| Conflict::Reported);
+            let reported =
+                || of_listener(snapshot, owner, &listener.name).map(|_| Conflict::Reported);
             let certificates = || lacks_grants(owner, listener);
             let invalid = of_class.or_else(|| invalid(owner, listener));
             *conflict = invalid

@@ -316,9 +316,8 @@ pub fn kept_out_by(winner: &Object) -> String {
 /// Why a listener conflicts with another, in the words of its controller if they are known.
 fn conflict(snapshot: &Snapshot, why: Conflict, owner: &Object, listener: &str) -> String {
     let reason = match why {
-        Conflict::Reported => {
-            of_listener(owner, listener).map(|report| format!("its controller reports {report}"))
-        }
+        Conflict::Reported => of_listener(snapshot, owner, listener)
+            .map(|report| format!("its controller reports {report}")),
         Conflict::Class => of_rejected_class(snapshot, owner),
         Conflict::NoClass => of_missing_class(snapshot, owner),
         Conflict::UnknownProtocol => of_unknown_protocol(owner, listener),

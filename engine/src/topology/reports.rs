@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
-use super::gateway_of;
+use super::{gateway_of, sets_of};
 use crate::model::ids::ObjectKey;
 use crate::model::object::reported::{Acceptance, Condition, Entry, Subject};
 use crate::model::object::{Node, Object, ParentRef};
-use crate::state::snapshot::{Snapshot, class_key};
+use crate::state::snapshot::{Snapshot, class_key, namespace_key};
 
 /// The controller of a Gateway, or of the Gateway that a `ListenerSet` joins: that of its class.
 pub fn controller<'a>(snapshot: &'a Snapshot, key: &ObjectKey) -> Option<&'a Arc<str>> {
@@ -18,11 +18,29 @@ pub fn controller<'a>(snapshot: &'a Snapshot, key: &ObjectKey) -> Option<&'a Arc
     snapshot.controller_of(&class_key(class))
 }
 
+/// Reasons of routes, `ListenerSets` and listeners that depend on objects above or beside them.
+const OF_PARENTS: [&str; 10] = [
+    "HostnameConflict",
+    "ListenersNotValid",
+    "NoMatchingListenerHostname",
+    "NoMatchingParent",
+    "NoReadyListeners",
+    "NotAllowed",
+    "NotAllowedByListeners",
+    "ParentNotAccepted",
+    "ParentNotProgrammed",
+    "ProtocolConflict",
+];
+
 /// The condition by which a listener of a Gateway or `ListenerSet` accepts no routes.
-pub fn of_listener<'a>(owner: &'a Object, name: &str) -> Option<&'a Condition> {
+pub fn of_listener<'a>(
+    snapshot: &Snapshot,
+    owner: &'a Object,
+    name: &str,
+) -> Option<&'a Condition> {
     let reported = owner.reported.as_ref()?;
     let mut entries = reported.entries.iter();
-    entries.find_map(|entry| match &entry.subject {
+    let report = entries.find_map(|entry| match &entry.subject {
         Subject::Whole => entry.rejection(),
         Subject::Listener(listener) if **listener == *name => {
             let mut conditions = entry.conditions.iter();
@@ -30,7 +48,45 @@ pub fn of_listener<'a>(owner: &'a Object, name: &str) -> Option<&'a Condition> {
             entry.rejection().or_else(conflicted)
         }
         _ => None,
+    })?;
+    let counts = !is_served_despite(snapshot, &owner.key, report)
+        && !is_of_changed_parent(snapshot, owner, &owner.key, report);
+    counts.then_some(report)
+}
+
+/// Whether the controller of a Gateway or `ListenerSet` serves what it reports with this reason all the same.
+fn is_served_despite(snapshot: &Snapshot, parent: &ObjectKey, report: &Condition) -> bool {
+    let name = controller(snapshot, parent);
+    let facts = name.and_then(|name| snapshot.controller_facts(name));
+    facts.is_some_and(|facts| {
+        facts
+            .served_despite
+            .iter()
+            .any(|reason| **reason == *report.reason)
     })
+}
+
+/// Whether a report about an object depends on its parent, or on another object of the Gateway of the parent, that is assumed to
+/// differ.
+fn is_of_changed_parent(
+    snapshot: &Snapshot,
+    object: &Object,
+    parent: &ObjectKey,
+    report: &Condition,
+) -> bool {
+    let Some(seen) = snapshot.seen() else {
+        return false;
+    };
+    let is_of_parents = &*report.name == "Conflicted" || OF_PARENTS.contains(&&*report.reason);
+    let is_changed = |key: &ObjectKey| snapshot.is_supposed(key);
+    let changes_sets = |snapshot: &Snapshot| {
+        let gateway = gateway_of(snapshot, parent);
+        is_changed(gateway) || sets_of(snapshot, gateway).any(|set| is_changed(&set.key))
+    };
+    is_of_parents
+        && (is_changed(&namespace_key(&object.key.namespace))
+            || changes_sets(snapshot)
+            || changes_sets(seen))
 }
 
 /// The condition by which its controller does not accept the `GatewayClass` of a Gateway, unless that controller runs the
@@ -67,8 +123,9 @@ pub fn is_accepted(object: &Object) -> bool {
     })
 }
 
-/// The parents whose controllers report that references of a route do not lead to objects, with the report.
-pub fn unresolved<'a>(
+/// The parents whose controllers serve a route and report a fault of it, with the report: a reference that does not lead to an
+/// object, or a rule that does not work.
+pub fn faults<'a>(
     snapshot: &'a Snapshot,
     route: &'a Object,
 ) -> impl Iterator<Item = (&'a ParentRef, &'a Condition)> {
@@ -80,7 +137,9 @@ pub fn unresolved<'a>(
         let of_class = controller(snapshot, &parent.object);
         let counts = of_class.is_none_or(|known| entry.controller.as_ref() == Some(known));
         let is_supposed = snapshot.is_supposed(&parent.object);
-        let report = entry.unresolved()?;
+        let is_served = |report: &&Condition| is_served_despite(snapshot, &parent.object, report);
+        let fault = || entry.rejection().filter(is_served);
+        let report = entry.fault().or_else(fault)?;
         (counts && !is_supposed).then_some((parent, report))
     })
 }
@@ -105,5 +164,8 @@ pub fn of_route<'a>(
     if all.any(|entry| entry.acceptance == Acceptance::Accepted) {
         return None;
     }
-    entries.into_iter().find_map(Entry::rejection)
+    let report = entries.into_iter().find_map(Entry::rejection)?;
+    let counts = !is_served_despite(snapshot, &parent.object, report)
+        && !is_of_changed_parent(snapshot, route, &parent.object, report);
+    counts.then_some(report)
 }

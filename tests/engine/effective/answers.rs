@@ -261,12 +261,10 @@ fn difference(state: &Start, about: &Value, out: &mut String) {
             title.push(format!("apply {key}"));
             touched.push(key);
             let mut new = object(&new);
-            after.keep_reported(&mut new);
-            let known = after.get(&new.key);
-            let changed = known.is_none_or(|known| !known.has_same_spec(&new));
-            let changed = changed.then(|| new.key.clone());
+            after.replace_reported(&mut new);
+            let changed = after.is_changed_by(&new).then(|| new.key.clone());
             after = after.apply(Change::Applied(Arc::new(new)));
-            after = after.without_reports_on(changed);
+            after = after.changed_from(before, changed);
         }
     }
     writeln!(out, "- impact: {}", title.join(", ")).unwrap();

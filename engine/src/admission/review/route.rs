@@ -10,7 +10,7 @@ use crate::model::object::{Node, Object};
 use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::unknown_parent;
-use crate::topology::reports::unresolved;
+use crate::topology::reports::faults;
 use crate::topology::{
     ParentAttachment, RouteKindConflicts, Unreached, attachment, attachment_cost, delegated,
     gateway_of, missing_class, not_usable, unusable,
@@ -74,15 +74,15 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
     findings.extend(filters_of(snapshot, route));
     let of_backends = backends_of(snapshot, route);
     if of_backends.is_empty() {
-        findings.extend(unresolved_of(snapshot, route));
+        findings.extend(faults_of(snapshot, route));
     }
     findings.extend(of_backends);
     findings
 }
 
-/// The findings that controllers report references of the route that do not lead to objects.
-fn unresolved_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
-    let findings = unresolved(snapshot, route).map(|(parent, report)| {
+/// The findings on faults of the route that controllers report.
+fn faults_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
+    let findings = faults(snapshot, route).map(|(parent, report)| {
         let message = format!("the controller of {} reports {report}", parent.object);
         let about = format!("{} {}", parent.object, report.name);
         Finding::new(Code::BackendNotUsable, &route.key, message).about(about)

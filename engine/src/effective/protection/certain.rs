@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use super::provided::{Extent, Provided};
-use crate::attachment::is_of_another_target;
 use crate::attachment::rejection::{Rejection, RejectionFinder};
 use crate::attachment::reports::{Rejected, rejected};
 use crate::attachment::requests_to::Requests;
+use crate::attachment::{attached_to, is_of_another_target};
 use crate::effective::PathGroup;
 use crate::kinds::profile::{Class, Profile, Protection, SameTarget};
 use crate::merge::act_together;
@@ -24,7 +24,9 @@ pub fn certainly_provided<'p>(
 ) -> impl Iterator<Item = &'p Arc<str>> {
     let is_provided = move |protection: &&Protection| {
         let provided = Provided::from_effective(snapshot, profile, protection, &group.effective);
-        provided.extent == Extent::All && !may_lack(snapshot, protection, group)
+        provided.extent == Extent::All
+            && !may_lack(snapshot, protection, group)
+            && !is_opened_by_other_kinds(snapshot, profile, protection, group)
     };
     let provided = profile.protects.iter().filter(is_provided);
     provided.map(|protection| &protection.name)
@@ -78,6 +80,29 @@ fn may_lack(snapshot: &Snapshot, protection: &Protection, group: &PathGroup) -> 
                 && others.any(|other| act_together(policy, other))
                 && takes_away(snapshot, protection, policy)
         })
+    })
+}
+
+/// Whether a policy of another kind, which is an alternative to this one, lets every request to the target pass.
+fn is_opened_by_other_kinds(
+    snapshot: &Snapshot,
+    profile: &Profile,
+    protection: &Protection,
+    group: &PathGroup,
+) -> bool {
+    let alternatives = profile.alternatives.as_ref();
+    let Some((alternatives, target)) = alternatives.zip(group.target()) else {
+        return false;
+    };
+    alternatives.with.iter().any(|kind| {
+        let protections = snapshot.profile(kind).map(|profile| &*profile.protects);
+        let same = |other: &&Protection| other.name == protection.name;
+        let Some(protection) = protections.into_iter().flatten().find(same) else {
+            return false;
+        };
+        let attached = attached_to(snapshot, &target.object, &RejectionFinder::default());
+        let mut of_kind = attached.iter().filter(|one| one.policy.key().gk == *kind);
+        of_kind.any(|one| Provided::from_policy(snapshot, protection, &one.policy).lets_all_pass)
     })
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::at_path::collect;
+use super::facts::spec_path;
 use super::open_rules::{OpenRules, Passing};
 use super::paths::{setting_path, setting_paths, texts};
 use super::wanted::Wanted;
@@ -101,6 +102,15 @@ impl Condition {
         let annotated = annotated.map(|(key, values)| (key.as_str().into(), texts(values)));
         self.annotated = annotated.collect();
         self
+    }
+
+    /// The values that fields must have, in the form in which people write them.
+    pub(super) fn json(&self) -> Value {
+        let when = self.when.iter().map(|field| {
+            let values: Vec<Value> = field.values.iter().map(Wanted::json).collect();
+            (spec_path(&field.path), Value::Array(values))
+        });
+        Value::Object(when.collect())
     }
 
     /// Whether it depends on the values of fields.
@@ -309,7 +319,8 @@ mod tests {
         let none = ValuesFile::new();
         let fields = ["spec.providers.*.name".to_owned()];
         let condition = Condition::read(&none, &none).with_repeated(&fields);
-        let named = |names: [&str; 2]| json!({"providers": names.map(|name| json!({"name": name}))});
+        let named =
+            |names: [&str; 2]| json!({"providers": names.map(|name| json!({"name": name}))});
         assert!(condition.holds_in(&named(["one", "one"])));
         assert!(!condition.holds_in(&named(["one", "other"])));
         assert!(!condition.holds_in(&json!({})));

@@ -92,6 +92,10 @@ pub struct ControllerFile {
     /// Whether it runs Gateways although it reports that it does not accept their `GatewayClass`.
     #[serde(default)]
     pub runs_gateways_of_rejected_class: bool,
+    /// Reasons with which it reports a route or listener as not accepted and serves it all the same: rules with a fault answer with
+    /// an error, or are left out, and the others work.
+    #[serde(default)]
+    pub served_despite: Vec<String>,
     /// The order in which it tries rules that match one request, as far as it differs from that of the Gateway API.
     #[serde(default)]
     pub rule_order: RuleOrder,

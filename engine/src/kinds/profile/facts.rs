@@ -62,6 +62,9 @@ impl Profile {
                     v.iter().map(|(label, value)| (label, value)).collect();
                 json!((!labels.is_empty()).then_some(labels))
             }),
+            fact("targets.noProxyWhen", &self.no_proxy_when, |v| {
+                json!(v.reads_fields().then(|| v.json()))
+            }),
             fact("targets.gatewayByLabel", &self.gateway_by_label, |v| {
                 by_label(v.as_ref())
             }),
@@ -155,7 +158,9 @@ impl Profile {
                 list(v, on_listeners)
             }),
             fact("merge.ports", &merging.ports, |v| port_settings(v.as_ref())),
-            fact("merge.unread", &merging.unread, |v| list(v, super::Unread::json)),
+            fact("merge.unread", &merging.unread, |v| {
+                list(v, super::Unread::json)
+            }),
             fact("merge.levelsByAge", &merging.levels_by_age, |v| json!(v)),
             fact("merge.stages", &merging.stages, |v| json!(v)),
             fact("merge.stagePerPolicy", &merging.stage_per_policy, |v| {

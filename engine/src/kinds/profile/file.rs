@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::caveats::CaveatFile;
+use super::condition::ValuesFile;
 use super::controller::ControllerFile;
 pub use super::kind_match::Match;
 use super::references::ReferenceFile;
@@ -213,6 +214,9 @@ pub struct Targets {
     pub on_missing_except: Option<ClassesFile>,
     /// Labels of Namespaces in which no proxy in front of a Service reads policies without a target, unless a Gateway is there.
     pub no_proxy_labels: Option<BTreeMap<String, String>>,
+    /// Only if each of these fields of the policy has one of these values: `spec.action: [CUSTOM]`. The values are those of
+    /// `weakenedBy`.
+    pub no_proxy_when: Option<ValuesFile>,
     /// The Gateway in front of a Service, if labels name it: policies on the Service act only at that Gateway.
     pub gateway_by_label: Option<GatewayByLabelFile>,
     /// The labels of the Pods of a Gateway. A policy that selects Pods by them acts on the Gateway.

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::addresses;
 use super::at_path::collect;
-use super::wanted::Wanted;
 use super::paths::setting_path;
+use super::wanted::Wanted;
 use crate::kinds::cel::{CelBudget, Rule, Truth};
 use crate::model::literal::Literal;
 

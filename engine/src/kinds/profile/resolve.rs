@@ -11,9 +11,9 @@ use super::narrow;
 use super::paths;
 use super::read;
 use super::{
-    ActsThrough, Allowed, Caveat, Class, CrossNamespace, DictatedBy, Direction, Fact, Ineffective,
-    Merging, OnListeners, OnRoutes, Op, PortSettings, Profile, RefField, Reference, Refused,
-    RejectedIf, ReportedInvalid, Requirement, SameTarget, Source, StanzaNames, Strategies,
+    ActsThrough, Allowed, Caveat, Class, Condition, CrossNamespace, DictatedBy, Direction, Fact,
+    Ineffective, Merging, OnListeners, OnRoutes, Op, PortSettings, Profile, RefField, Reference,
+    Refused, RejectedIf, ReportedInvalid, Requirement, SameTarget, Source, StanzaNames, Strategies,
     Strategy, Unread, Weakness,
 };
 use crate::model::ids::GroupKind;
@@ -82,6 +82,10 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         on_missing: stated(explicit, |p| p.targets.on_missing),
         on_missing_except: stated(explicit, |p| {
             p.targets.on_missing_except.as_ref().map(read::classes)
+        }),
+        no_proxy_when: stated(explicit, |p| {
+            let when = p.targets.no_proxy_when.as_ref()?;
+            Some(Condition::read(when, &BTreeMap::new()))
         }),
         no_proxy_labels: stated(explicit, |p| {
             p.targets.no_proxy_labels.as_ref().map(paths::pairs)

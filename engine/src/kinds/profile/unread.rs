@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Profile, at_path};
 use super::condition::{Condition, ValuesFile};
 use super::facts::spec_path;
 use super::paths::setting_paths;
+use super::{Profile, at_path};
 
 /// Settings that controllers do not read.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ impl Unread {
     /// The form that users see.
     pub(super) fn json(&self) -> Value {
         let settings: Vec<String> = self.settings.iter().map(|path| spec_path(path)).collect();
-        json!({"settings": settings})
+        json!({"settings": settings, "when": self.condition.json()})
     }
 }
 
@@ -54,7 +54,10 @@ impl Unread {
 impl Profile {
     /// Whether a policy with this spec has settings that controllers do not read.
     pub(crate) fn leaves_unread(&self, spec: &Value) -> bool {
-        self.merging.unread.iter().any(|unread| unread.applies_to(spec))
+        self.merging
+            .unread
+            .iter()
+            .any(|unread| unread.applies_to(spec))
     }
 
     /// Removes the settings that controllers do not read from the spec of a policy.

@@ -45,6 +45,21 @@ impl Wanted {
         }
     }
 
+    /// The form in which people write it.
+    pub(super) fn json(&self) -> Value {
+        match self {
+            Self::Any => ANY_VALUE.into(),
+            Self::Matching(pattern) => format!("<matches {}>", pattern.text()).into(),
+            Self::NotMatching(pattern) => format!("<does not match {}>", pattern.text()).into(),
+            Self::Fields(fields) => {
+                let fields = fields.iter();
+                let fields = fields.map(|(key, wanted)| (key.clone(), wanted.json()));
+                Value::Object(fields.collect())
+            }
+            Self::Equal(value) => value.clone(),
+        }
+    }
+
     /// Whether a value is as wanted. It is not where that is uncertain.
     pub(super) fn fits(&self, value: &Value) -> bool {
         let matches = |pattern: &Pattern| value.as_str().and_then(|text| pattern.matches(text));

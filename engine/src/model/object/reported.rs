@@ -18,6 +18,8 @@ pub const ACCEPTANCE: [&str; 3] = ["Accepted", "Attached", "WaypointAccepted"];
 pub const ENFORCEMENT: [&str; 2] = ["Enforced", "Programmed"];
 /// The condition that reports whether references lead to objects.
 pub const RESOLVED: &str = "ResolvedRefs";
+/// The condition, `True` if some rules of a route do not work.
+pub const PARTIALLY_INVALID: &str = "PartiallyInvalid";
 /// Reasons of a condition that does not hold yet.
 pub const WAITING: [&str; 2] = ["Pending", "Reconciling"];
 /// Reasons that do not count as a rejection: the condition does not hold yet, or not because of the object itself.
@@ -243,7 +245,7 @@ impl Reader<'_> {
             }
             is_enforced |= is_current && holds && ENFORCEMENT.contains(&&*name);
             let is_bad = match &*name {
-                CONFLICTED | OVERRIDDEN => holds,
+                CONFLICTED | OVERRIDDEN | PARTIALLY_INVALID => holds,
                 RESOLVED => !holds,
                 name => (ACCEPTANCE.contains(&name) || ENFORCEMENT.contains(&name)) && !holds,
             };
@@ -301,7 +303,7 @@ impl Reported {
     ) -> Option<Arc<Reported>> {
         let text = status.get();
         // Most objects are routes without problems.
-        let plain = !["False\"", "Unknown\"", "Conflicted\""]
+        let plain = !["False\"", "Unknown\"", "Conflicted\"", "PartiallyInvalid\""]
             .iter()
             .any(|word| text.contains(word));
         if plain && (text.contains("\"parents\"") || text.contains("\"listeners\"")) {
@@ -397,10 +399,12 @@ impl Entry {
         })
     }
 
-    /// The condition that reports that a reference does not lead to an object.
-    pub fn unresolved(&self) -> Option<&Condition> {
+    /// The condition that reports a fault of an object that is accepted: a reference does not lead to an object, or a rule does
+    /// not work.
+    pub fn fault(&self) -> Option<&Condition> {
+        let is_fault = |name: &str| [RESOLVED, PARTIALLY_INVALID].contains(&name);
         let mut conditions = self.conditions.iter();
-        conditions.find(|condition| condition.is_current && &*condition.name == RESOLVED)
+        conditions.find(|condition| condition.is_current && is_fault(&condition.name))
     }
 }
 

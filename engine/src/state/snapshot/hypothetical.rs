@@ -16,15 +16,14 @@ impl Snapshot {
         let changed = match &mut change {
             Change::Applied(object) => {
                 self.keep_reported_of(object);
-                let known = self.get(&object.key);
-                let is_other = known.is_none_or(|known| !known.has_same_spec(object));
-                is_other.then(|| object.key.clone())
+                self.is_changed_by(object).then(|| object.key.clone())
             }
             Change::Deleted(key) => self.get(key).map(|_| key.clone()),
             _ => None,
         };
         let mut next = self.apply(change);
         next.changes.extend(changed);
+        next.seen = self.as_seen();
         next
     }
 
@@ -35,16 +34,49 @@ impl Snapshot {
         self.keep_reported_of(&mut object);
         let spec = policy::spec(&object);
         let mut next = self.clone();
+        next.changes.insert(object.key.clone());
         next.insert(object, Some(&spec));
+        next.seen = self.as_seen();
         (next, spec)
     }
 
-    /// The snapshot in which these objects are assumed to differ from what controllers saw. Reports of controllers
+    /// The snapshot as what comes of `base`, whose controllers have not seen these changed objects. Reports of controllers
     /// that depend on them are ignored.
     #[must_use]
-    pub fn without_reports_on(mut self, keys: impl IntoIterator<Item = ObjectKey>) -> Self {
-        self.changes.extend(keys);
+    pub fn changed_from(
+        mut self,
+        base: &Self,
+        changed: impl IntoIterator<Item = ObjectKey>,
+    ) -> Self {
+        self.changes.extend(changed);
+        self.seen = base.as_seen();
         self
+    }
+
+    /// Whether an object is new, or differs from the known one in what other objects depend on: its spec, and for a Namespace
+    /// its labels.
+    pub fn is_changed_by(&self, object: &Object) -> bool {
+        self.get(&object.key).is_none_or(|known| {
+            let selects_by_labels = object.key.gk.is_core("Namespace");
+            !known.has_same_spec(object)
+                || selects_by_labels && known.meta.labels != object.meta.labels
+        })
+    }
+
+    /// The state that controllers reported about, if this one is assumed.
+    pub(crate) fn seen(&self) -> Option<&Self> {
+        self.seen.as_deref()
+    }
+
+    /// The state that controllers reported about, for a snapshot that is made of this one.
+    fn as_seen(&self) -> Option<Arc<Self>> {
+        let seen = self.seen.clone();
+        seen.or_else(|| Some(Arc::new(self.clone())))
+    }
+
+    /// The changed objects of a kind.
+    pub(crate) fn changed_of_kind(&self, gk: &GroupKind) -> impl Iterator<Item = &ObjectKey> {
+        self.changes.iter().filter(move |key| key.gk == *gk)
     }
 
     /// Whether an object is assumed to differ from what controllers saw.
@@ -58,22 +90,23 @@ impl Snapshot {
         self.count(gk) > 0 || supposed.any(|object| object.key.gk == *gk)
     }
 
-    /// Fills in the reported status of an object that comes without one. It holds only if the spec is unchanged: the
-    /// controllers have not judged a new spec yet.
-    pub fn keep_reported(&self, object: &mut Object) {
+    /// Gives an object that a manifest replaces the reported status of the stored one: the API server ignores the status of
+    /// manifests. With another spec it has none, because the controllers have not judged that yet.
+    pub fn replace_reported(&self, object: &mut Object) {
+        if let Some(stored) = self.get(&object.key) {
+            let is_same = stored.has_same_spec(object);
+            object.reported = stored.reported.clone().filter(|_| is_same);
+        }
+    }
+
+    /// Fills in the reported status of an object that comes without one, if the spec is unchanged.
+    fn keep_reported_of(&self, object: &mut Arc<Object>) {
         let known = self.get(&object.key);
         if let Some(known) = known.filter(|known| known.reported.is_some())
             && object.reported.is_none()
             && known.has_same_spec(object)
         {
-            object.reported.clone_from(&known.reported);
-        }
-    }
-
-    fn keep_reported_of(&self, object: &mut Arc<Object>) {
-        let known = self.get(&object.key);
-        if known.is_some_and(|known| known.reported.is_some()) {
-            self.keep_reported(Arc::make_mut(object));
+            Arc::make_mut(object).reported.clone_from(&known.reported);
         }
     }
 
@@ -87,7 +120,11 @@ impl Snapshot {
         }
         let mut next = self.clone();
         next.acceptances.change(&object.key.gk);
+        if self.is_changed_by(&object) {
+            next.changes.insert(object.key.clone());
+        }
         next.supposed = Some(object);
+        next.seen = self.as_seen();
         next
     }
 }

@@ -182,9 +182,10 @@ fn no_gateway_before(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Op
 /// The reason if a policy without a target is in a Namespace in which no proxy reads it.
 fn without_proxy(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
     let namespace = &target.object;
+    let is_namespace = namespace.gk.is_core("Namespace");
     let object = snapshot
         .get(namespace)
-        .filter(|_| namespace.gk.is_core("Namespace"))?;
+        .filter(|_| is_namespace && policy.needs_proxy())?;
     let (label, value) = object
         .meta
         .labels
