@@ -13,6 +13,7 @@ pub mod difference;
 pub mod effective;
 pub mod explanation;
 pub mod graph;
+pub mod guarded;
 pub mod guardrails;
 pub mod health;
 pub mod impact;

@@ -36,8 +36,8 @@ pub struct GuardedChange<'a> {
     pub after: &'a Snapshot,
     /// The object that changes. Findings are reported on it.
     pub object: &'a ObjectKey,
-    /// Targets that are left out, because another call judges them.
-    pub excluded_targets: Option<&'a BTreeSet<ObjectKey>>,
+    /// Targets whose faults from before are left out, because another call reports them.
+    pub reported_before: Option<&'a BTreeSet<ObjectKey>>,
     /// Whether rules that were broken before are left out.
     pub only_new: bool,
     /// Whether the work is bounded by the fuel of a request.
@@ -60,7 +60,7 @@ impl<'a> GuardedChange<'a> {
             before,
             after,
             object,
-            excluded_targets: None,
+            reported_before: None,
             only_new: false,
             is_bounded: false,
             operation: match (before.get(object), after.get(object)) {
@@ -111,7 +111,7 @@ impl Guard for Guardrails {
             before: &states.before,
             after: &states.after,
             object: &states.key,
-            excluded_targets: None,
+            reported_before: None,
             is_bounded: true,
             only_new: false,
             operation,
@@ -171,10 +171,8 @@ impl Guardrails {
                 .copied()
                 .collect();
             let is_asked = |target: &&ObjectKey| {
-                let own = change.excluded_targets;
                 let mut guardrails = of_kind.iter();
-                own.is_none_or(|own| !own.contains(*target))
-                    && guardrails.any(|guardrail| guardrail.matcher.has(change.after, target))
+                guardrails.any(|guardrail| guardrail.matcher.has(change.after, target))
             };
             let targets: Vec<&ObjectKey> = targets.iter().filter(is_asked).collect();
             let scope = scope(change, kind);
@@ -183,12 +181,15 @@ impl Guardrails {
                 TargetPathsInState::new(&mut resolver_after, scope, &targets),
             ];
             for target in targets {
+                let reported = change.reported_before;
+                let with_old = reported.is_none_or(|reported| !reported.contains(target));
                 judge_target(
                     &mut sides,
                     &mut judges,
                     &of_kind,
                     target,
                     (change.today, &renames),
+                    with_old,
                     &mut broken,
                 );
                 let [before, after] = &sides;
@@ -235,6 +236,7 @@ fn judge_target<'g>(
     guardrails: &[&'g Guardrail],
     target: &ObjectKey,
     (today, renames): (Date, &Renames),
+    with_old: bool,
     broken: &mut BTreeMap<FaultGroup<'g>, Targets>,
 ) {
     let applies: Vec<&&'g Guardrail> = guardrails
@@ -282,7 +284,9 @@ fn judge_target<'g>(
             .collect();
         for fault in result.faults {
             let is_old = faults_before.contains(&(fault.rule, fault.is_error, fault.id.clone()));
-            note(broken, guardrail, target, fault, is_old);
+            if with_old || !is_old {
+                note(broken, guardrail, target, fault, is_old);
+            }
         }
     }
 }
@@ -341,6 +345,10 @@ fn touched(
     if about_all {
         kinds.extend(served_kinds(change.before).cloned());
         kinds.extend(served_kinds(change.after).cloned());
+    }
+    if kinds.is_empty() {
+        // Targets without any policy may break a guardrail: this kind, which has none, stands for all.
+        kinds.insert(GroupKind::core(""));
     }
     let kinds: Vec<GroupKind> = kinds.into_iter().collect();
     let changed = changed_objects(change);

@@ -52,5 +52,5 @@ pub use functions::Functions;
 pub use guardrail::{Guardrail, GuardrailError, guardrail_kind, is_guardrail};
 pub use guardrails::Guardrails;
 pub use judge::{Fault, Judge, TargetResult, in_force_there};
-pub use report::{BrokenRule, current_findings};
+pub use report::{BrokenRule, current_findings, earlier_findings};
 pub use status::{Condition, Status};

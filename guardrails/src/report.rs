@@ -50,6 +50,29 @@ impl BrokenRule {
 
 /// The findings on a target: one for each rule that it breaks.
 pub fn current_findings(target: &ObjectKey, results: &[(&Guardrail, Fulfilment)]) -> Vec<Finding> {
+    findings_of(target, results, "is broken")
+}
+
+/// The findings on a target of a change: the rules that it broke before and still breaks, as warnings, and those of guardrails that
+/// refuse nothing. [`Guardrails::changed`] finds what the change breaks.
+pub fn earlier_findings(
+    target: &ObjectKey,
+    before: &[(&Guardrail, Fulfilment)],
+    after: &[(&Guardrail, Fulfilment)],
+) -> Vec<Finding> {
+    let mut findings = findings_of(target, after, "was already broken");
+    let before = current_findings(target, before);
+    let is_old = |finding: &Finding| before.iter().any(|old| old.subject == finding.subject);
+    findings.retain(|finding| finding.notice || is_old(finding));
+    findings.iter_mut().for_each(Finding::warn);
+    findings
+}
+
+fn findings_of(
+    target: &ObjectKey,
+    results: &[(&Guardrail, Fulfilment)],
+    is_broken: &str,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (guardrail, fulfilment) in results {
         let faults = match fulfilment {
@@ -59,18 +82,24 @@ pub fn current_findings(target: &ObjectKey, results: &[(&Guardrail, Fulfilment)]
         for i in 0..guardrail.rules.len() {
             let of_rule: Vec<&Fault> = faults.iter().filter(|fault| fault.rule == i).collect();
             if let Some(first) = of_rule.first() {
-                findings.push(finding(target, guardrail, first, of_rule.len()));
+                findings.push(finding(target, guardrail, first, of_rule.len(), is_broken));
             }
         }
     }
     findings
 }
 
-fn finding(target: &ObjectKey, guardrail: &Guardrail, first: &Fault, paths: usize) -> Finding {
+fn finding(
+    target: &ObjectKey,
+    guardrail: &Guardrail,
+    first: &Fault,
+    paths: usize,
+    is_broken: &str,
+) -> Finding {
     let verb = if first.is_error {
         CANNOT_BE_JUDGED
     } else {
-        "is broken"
+        is_broken
     };
     let through = match (&first.through, paths) {
         (None, _) => String::new(),

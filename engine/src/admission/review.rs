@@ -24,8 +24,10 @@ mod losses;
 mod lost_protection;
 mod moved_requests;
 mod policy;
+mod rejected;
 mod reported;
 mod route;
+mod settings;
 mod target;
 
 pub use changes::findings_on_changes;

@@ -223,7 +223,7 @@ pub fn provided<'p>(
 }
 
 /// Whether requests get an error because a rejected policy keeps its place.
-fn requests_fail(snapshot: &Snapshot, effective: &Effective) -> bool {
+pub(crate) fn requests_fail(snapshot: &Snapshot, effective: &Effective) -> bool {
     effective.policies().iter().any(|key| {
         let policy = snapshot.policy(key);
         policy.is_some_and(|policy| policy.requests_fail(snapshot))

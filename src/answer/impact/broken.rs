@@ -1,17 +1,17 @@
 //! The guardrails that a change breaks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use attache_guardrails::{GuardedChange, Guardrails};
+use attache_guardrails::Guardrails;
 use jiff::civil::Date;
 
 use super::Impact;
+use crate::answer::guarded::GuardedChanges;
 use crate::engine::admission::finding::Finding;
-use crate::engine::model::ids::ObjectKey;
 use crate::engine::state::snapshot::Snapshot;
 
 /// The findings on guardrails that a change breaks, after which they cannot be judged, or from which it takes objects out; each once,
-/// on one of the objects that the change touches.
+/// on an object whose change decides.
 pub fn broken(
     guardrails: &Guardrails,
     states: [&Snapshot; 2],
@@ -19,18 +19,21 @@ pub fn broken(
     today: Date,
 ) -> Vec<Finding> {
     let objects = impact.applied.iter().chain(&impact.deleted);
-    let objects: BTreeSet<&ObjectKey> = objects.map(|named| &named.0.object).collect();
+    let change = GuardedChanges {
+        guardrails,
+        states,
+        objects: objects.map(|named| &named.0.object).collect(),
+        reported_before: None,
+        only_new: true,
+        today,
+    };
     let mut by_subject: BTreeMap<String, Finding> = BTreeMap::new();
-    for object in objects {
-        let mut findings = guardrails.changed(&GuardedChange {
-            only_new: true,
-            ..GuardedChange::offline(states, object, today)
-        });
-        findings.extend(guardrails.no_longer_applied(states, object));
-        findings.extend(guardrails.added_exceptions(states, object));
-        for finding in findings {
-            by_subject.entry(finding.subject.clone()).or_insert(finding);
-        }
+    for finding in change
+        .broken()
+        .into_iter()
+        .chain(change.around_guardrails())
+    {
+        by_subject.entry(finding.subject.clone()).or_insert(finding);
     }
     by_subject.into_values().collect()
 }

@@ -64,16 +64,22 @@ pub(super) fn fields(before: &Effective, after: &Effective) -> (Vec<Field>, BTre
                 .flatten()
                 .map(|leaf| leaf.policy.clone()),
         );
-        Some(Field {
+        let field = Field {
             field: wording::field(&identity.0),
             before,
             removed: new.is_some_and(|leaf| leaf.value.is_null()),
             after,
             source: Named::from(&source.policy),
-        })
+        };
+        Some((identity.0.is_empty(), field))
     });
-    let fields = differing.collect();
-    (fields, moved)
+    let mut fields: Vec<(bool, Field)> = differing.collect();
+    // That a policy sets nothing is a difference if there is no other.
+    if fields.iter().any(|(is_root, _)| !is_root) {
+        fields.retain(|(is_root, _)| !is_root);
+    }
+    let fields = fields.into_iter().map(|(_, field)| field);
+    (fields.collect(), moved)
 }
 
 fn leaves<'a>(effective: &'a Effective, by: &ComparedBy) -> BTreeMap<SettingIdentity, &'a Setting> {

@@ -1,13 +1,13 @@
 //! Collects the findings on objects of a state, or on manifests applied on top of one, and sets their severities.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
 
-use attache_guardrails::{GuardedChange, Guardrails, current_findings};
+use attache_guardrails::{Guardrails, current_findings, earlier_findings};
 use jiff::civil::Date;
 
 use super::{alike, unknown};
+use crate::answer::guarded::GuardedChanges;
 use crate::engine::admission::evidence::Evidence;
 use crate::engine::admission::finding::{Code, Finding, Severity};
 use crate::engine::admission::review::{findings_on_changes, inspect};
@@ -16,7 +16,7 @@ use crate::engine::admission::validate::form;
 use crate::engine::admission::verdict::Verdict;
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
-use crate::engine::state::snapshot::{Change, Snapshot, namespace_key};
+use crate::engine::state::snapshot::{Snapshot, namespace_key};
 
 /// The objects to check; one change if there is a state before.
 #[derive(Clone, Copy, Debug)]
@@ -74,82 +74,21 @@ impl<'a> Case<'a> {
         findings.extend(self.guardrails.own_findings(self.after, self.today));
         if let Some(before) = self.before {
             findings.extend(findings_on_changes(before, self.after, self.objects));
-            findings.extend(self.broken_elsewhere(before));
-            findings.extend(self.around_guardrails(before));
+            let change = GuardedChanges {
+                guardrails: self.guardrails,
+                states: [before, self.after],
+                objects: self.objects.iter().collect(),
+                reported_before: Some(self.objects),
+                only_new: false,
+                today: self.today,
+            };
+            findings.extend(change.broken());
+            findings.extend(change.around_guardrails());
         }
         findings
             .into_iter()
             .filter_map(|finding| self.weighed(finding))
             .collect()
-    }
-
-    /// The objects that the change creates, updates or deletes.
-    fn changed(&self, before: &Snapshot) -> impl Iterator<Item = &'a ObjectKey> {
-        let objects = self.objects.iter();
-        objects.filter(|key| match (before.get(key), self.after.get(key)) {
-            (Some(old), Some(new)) => !old.is_same(new),
-            (old, new) => old.is_some() || new.is_some(),
-        })
-    }
-
-    /// The findings on the guardrails themselves: objects that the change moves out of one, and
-    /// exceptions that it makes.
-    fn around_guardrails(&self, before: &Snapshot) -> Vec<Finding> {
-        let sides = [before, self.after];
-        let each = self.changed(before).flat_map(|key| {
-            let mut findings = self.guardrails.no_longer_applied(sides, key);
-            findings.extend(self.guardrails.added_exceptions(sides, key));
-            findings
-        });
-        each.collect()
-    }
-
-    /// The guardrails that the change breaks on objects that are not part of it, each reported on the objects without whose change
-    /// it holds; on all that touch it if there is none.
-    fn broken_elsewhere(&self, before: &Snapshot) -> Vec<Finding> {
-        let mut by_subject: BTreeMap<_, Vec<Finding>> = BTreeMap::new();
-        for key in self.changed(before) {
-            for finding in self.broken_by(before, key) {
-                let together = by_subject.entry(finding.subject.clone()).or_default();
-                together.push(finding);
-            }
-        }
-        let mut broken = Vec::new();
-        for (subject, findings) in by_subject {
-            let mut deciding = findings.clone();
-            if findings.len() > 1 {
-                deciding.retain(|finding| {
-                    let key = &finding.object;
-                    let others = self.without(before, key);
-                    let alone = self.broken_by(&others, key);
-                    alone
-                        .iter()
-                        .any(|alone| alone.subject == subject && alone.severity == finding.severity)
-                });
-            }
-            broken.extend(if deciding.is_empty() {
-                findings
-            } else {
-                deciding
-            });
-        }
-        broken
-    }
-
-    /// The state after the change without that of one object.
-    fn without(&self, before: &Snapshot, key: &ObjectKey) -> Snapshot {
-        self.after.apply(match before.get(key) {
-            Some(old) => Change::Applied(Arc::clone(old)),
-            None => Change::Deleted(key.clone()),
-        })
-    }
-
-    /// The guardrails that the change of one object from a state breaks elsewhere.
-    fn broken_by(&self, from: &Snapshot, key: &ObjectKey) -> Vec<Finding> {
-        self.guardrails.changed(&GuardedChange {
-            excluded_targets: Some(self.objects),
-            ..GuardedChange::offline([from, self.after], key, self.today)
-        })
     }
 
     /// A finding with its configured severity. `None` if its code is off.
@@ -197,17 +136,17 @@ impl<'a> Judge<'a> {
     pub fn object(&mut self, key: &ObjectKey) -> Vec<Finding> {
         let case = self.case;
         let [now, earlier] = &mut self.guards;
-        let guarded = |guard: &mut attache_guardrails::Judge<'a>, resolver: &mut Resolver<'a>| {
-            let results = guard.of_target(resolver, case.guardrails, key, case.today);
-            let mut findings = current_findings(key, &results);
-            findings.extend(
-                case.guardrails
-                    .annotated(resolver.snapshot(), key, case.today),
-            );
-            findings
-        };
+        let guardrails = case.guardrails;
         let mut findings = all(&mut self.resolver_after, key, case.unvalidated);
-        findings.extend(guarded(now, &mut self.resolver_after));
+        let results = now.of_target(&mut self.resolver_after, guardrails, key, case.today);
+        findings.extend(match self.resolver_before.as_mut() {
+            Some(resolver) => {
+                let before = earlier.of_target(resolver, guardrails, key, case.today);
+                earlier_findings(key, &before, &results)
+            }
+            None => current_findings(key, &results),
+        });
+        findings.extend(guardrails.annotated(case.after, key, case.today));
         let is_policy = case.after.policy(key).is_some();
         let is_old = case.before.is_some_and(|before| before.get(key).is_some());
         findings.retain(|finding| match finding.code {
@@ -226,7 +165,11 @@ impl<'a> Judge<'a> {
             && findings.iter().any(refuses)
         {
             let mut findings_before = all(resolver_before, key, case.unvalidated);
-            findings_before.extend(guarded(earlier, resolver_before));
+            findings_before.extend(guardrails.annotated(
+                resolver_before.snapshot(),
+                key,
+                case.today,
+            ));
             for finding in findings.iter_mut().filter(|finding| refuses(finding)) {
                 let known = |f: &Finding| f.code == finding.code && f.subject == finding.subject;
                 if findings_before.iter().any(known) {

@@ -11,19 +11,18 @@ use crate::attachment::{attached_to, permission, targets_of};
 use crate::effective::impact::{EffectiveChange, SettingsComparison, diff};
 use crate::effective::traffic::{Traffic, traffic};
 use crate::effective::{PathGroup, Resolver};
-use crate::merge::{ComparedBy, Effective};
+use crate::merge::Effective;
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::json_text::JsonText;
 use crate::model::maps::HashSet;
 use crate::model::object::{GrantFrom, GrantTo, Node, Object, section_noun};
 use crate::model::section;
-use crate::model::setting_path::SettingPath;
 use crate::model::shared::Shared;
 use crate::policy::Policy;
 use crate::state::grants::{certificates_into, granted, routes_into};
 use crate::state::snapshot::Snapshot;
 
-use super::lost_protection;
+use super::settings::{differences, in_force_afterwards};
+use super::{lost_protection, rejected};
 use crate::model::wording;
 use crate::policy::fuel::LOOKED_AT;
 
@@ -97,7 +96,13 @@ pub(super) fn effects_if(
             kind,
             all,
         ));
-        findings.extend(effect(resolver_after, key, kind, all));
+        findings.extend(rejected::by_change(
+            [before, resolver_after.snapshot()],
+            key,
+            objects,
+            all,
+        ));
+        findings.extend(effect(before, resolver_after, key, kind, all));
     }
     if resolver_after.is_spent() {
         return vec![too_much(key, "the effect of this change")];
@@ -215,6 +220,7 @@ fn hostnames_taken(key: &ObjectKey, traffic: &Traffic) -> impl Iterator<Item = F
 
 /// The finding about changed effective policies of a kind, on paths that exist before and after.
 pub(super) fn effect(
+    before: &Snapshot,
     resolver: &mut Resolver<'_>,
     key: &ObjectKey,
     kind: &GroupKind,
@@ -249,10 +255,11 @@ pub(super) fn effect(
             same.settings(&c.before, &first.before) && same.settings(&c.after, &first.after)
         };
         if all.iter().copied().all(&mut alike) {
-            finding.settings = differences(&first.before, &first.after).into();
+            let snapshots = [before, after];
+            finding.settings = differences(snapshots, first).into();
         }
     }
-    finding.source = in_force_afterwards(&all);
+    finding.source = in_force_afterwards(after, &all);
     // There are many paths and few results.
     let mut mentioned: HashSet<&Shared<Effective>> = HashSet::default();
     for effective in all
@@ -267,58 +274,6 @@ pub(super) fn effect(
         .mentions
         .retain(|mention| after.profile(&mention.gk).is_some() && mention != key);
     Some(finding)
-}
-
-/// `field: 3 -> 5` for each field that differs: first removed fields, then changed fields, then new fields.
-fn differences(before: &Effective, after: &Effective) -> Vec<String> {
-    // Policies that are each in force as a whole replace no fields of each other, so the comparison is per policy.
-    let by = ComparedBy::for_results(before, after);
-    let fields = |effective: &Effective| -> BTreeMap<(Option<ObjectKey>, SettingPath), JsonText> {
-        let leaves = effective
-            .leaves()
-            .into_iter()
-            .filter(|(_, setting)| !setting.value.is_null());
-        leaves
-            .map(|(path, setting)| ((by.policy(&path, setting), path), setting.value.clone()))
-            .collect()
-    };
-    let (before, after) = (fields(before), fields(after));
-    let paths: BTreeSet<&(Option<ObjectKey>, SettingPath)> =
-        before.keys().chain(after.keys()).collect();
-    let none = || "none".to_owned();
-    let changed = paths
-        .into_iter()
-        .filter(|path| before.get(*path) != after.get(*path));
-    let mut changed: Vec<_> = changed.collect();
-    changed.sort_by_key(|path| (after.contains_key(*path), !before.contains_key(*path)));
-    let texts = changed.into_iter().map(|path| {
-        let old = before.get(path).map_or_else(none, wording::short);
-        let new = after.get(path).map_or_else(none, wording::short);
-        format!("{}={old} -> {new}", wording::field(&path.1))
-    });
-    let mut texts: Vec<String> = texts.collect();
-    texts.dedup();
-    texts
-}
-
-/// The policies in force afterwards, if they are the same on all paths.
-fn in_force_afterwards(all: &[&EffectiveChange]) -> String {
-    let mut known: HashSet<&Shared<Effective>> = HashSet::default();
-    let results = all.iter().map(|changed| &changed.after);
-    let results = results.filter(|after| known.insert(after));
-    let mut after = results.map(|after| after.policies());
-    let Some(first) = after.next() else {
-        return String::new();
-    };
-    if !after.all(|policies| policies == first) {
-        return String::new();
-    }
-    let names: Vec<String> = first.iter().map(ObjectKey::path).collect();
-    if names.is_empty() {
-        "nothing takes its place".to_owned()
-    } else {
-        format!("afterwards set by {}", names.join(", "))
-    }
 }
 
 /// Policies attached to a section that the change removes.

@@ -15,7 +15,7 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::{delegates, rules_of};
 
 use super::change::takes_from_others;
-use super::{change, lost_protection};
+use super::{change, lost_protection, rejected};
 
 /// The effect of a change of these objects, all at once, on policies that are not among them, on effective policies,
 /// and on references. Unchanged objects are skipped.
@@ -118,7 +118,15 @@ fn effects(
             kind,
             all,
         ));
-        findings.extend(change::effect(&mut resolver_after, cause, kind, all));
+        let snapshots = [before, after];
+        findings.extend(rejected::by_change(snapshots, cause, &changed, all));
+        findings.extend(change::effect(
+            before,
+            &mut resolver_after,
+            cause,
+            kind,
+            all,
+        ));
     }
     findings
 }

@@ -95,7 +95,9 @@ impl Losses {
                 findings.push(too_much(key, "the protections that this policy removes"));
             }
             Self::These(_, all) => {
-                findings.extend(change::effect(resolver_after, key, &key.gk, &all));
+                let snapshot = resolver_after.snapshot();
+                let before = snapshot.with_change(Change::Deleted(key.clone()));
+                findings.extend(change::effect(&before, resolver_after, key, &key.gk, &all));
             }
         }
         findings

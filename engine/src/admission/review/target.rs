@@ -106,11 +106,14 @@ fn alters_nothing(snapshot: &Snapshot, old: &Object, new: &Object) -> bool {
 /// Findings on a target as it is in the snapshot: the policies that act on it.
 pub(super) fn findings_as_attached(resolver: &mut Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
     let over = acting_on_or_attached(resolver, key);
-    let findings = over.iter().filter_map(|acting| finding(key, acting));
+    let snapshot = resolver.snapshot();
+    let findings = over
+        .iter()
+        .filter_map(|acting| finding(snapshot, key, acting));
     findings.collect()
 }
 
-fn finding(object: &ObjectKey, acting: &Acting) -> Option<Finding> {
+fn finding(snapshot: &Snapshot, object: &ObjectKey, acting: &Acting) -> Option<Finding> {
     let policy = acting.policy.key();
     let on_it = acting
         .attachments
@@ -124,13 +127,17 @@ fn finding(object: &ObjectKey, acting: &Acting) -> Option<Finding> {
         return None;
     };
     let name = policy.text();
+    let requests_fail = code == Code::AffectedBy && acting.policy.requests_fail(snapshot);
     let message = match code {
         Code::Overridden => format!("{name} has no effect: it is overridden"),
+        _ if requests_fail => format!("{name} is rejected, so requests get an error"),
         _ => name.clone(),
     };
     let mut finding = Finding::new(code, object, message).about(name);
     finding.mentions.insert(policy.clone());
-    finding.settings = wording::settings(&acting.settings).into();
+    if !requests_fail {
+        finding.settings = wording::settings(&acting.settings).into();
+    }
     finding.source = wording::origin(object, from);
     Some(finding)
 }

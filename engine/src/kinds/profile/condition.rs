@@ -7,9 +7,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::at_path::collect;
-use super::facts::spec_path;
 use super::open_rules::{OpenRules, Passing};
-use super::paths::{setting_path, setting_paths, texts};
+use super::paths::{setting_path, setting_paths, spec_path, texts};
 use super::wanted::Wanted;
 use crate::model::object::Meta;
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::paths::spec_path;
 use super::{
     ActsThrough, Allowed, Alternatives, Classes, Fact, GatewayByLabel, Ineffective, OnListeners,
     OnRoutes, PortSettings, Profile, Protection, RefField, ReportedInvalid, Source, Strategies,
@@ -291,14 +292,6 @@ fn part<T>(name: &'static str, whole_fact: &Fact<T>, value: impl Fn(&T) -> Value
 
 fn list<T>(items: &[T], value: impl Fn(&T) -> Value) -> Value {
     items.iter().map(value).collect()
-}
-
-/// A path within the settings, in the format of a profile.
-pub(super) fn spec_path(path: &[String]) -> String {
-    std::iter::once("spec")
-        .chain(path.iter().map(String::as_str))
-        .collect::<Vec<_>>()
-        .join(".")
 }
 
 fn kind(gk: &GroupKind) -> Value {

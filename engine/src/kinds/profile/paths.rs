@@ -16,6 +16,14 @@ pub(super) fn setting_path(dotted: &str) -> Vec<String> {
     }
 }
 
+/// A path within the settings, in the format of a profile.
+pub(super) fn spec_path(path: &[String]) -> String {
+    std::iter::once("spec")
+        .chain(path.iter().map(String::as_str))
+        .collect::<Vec<_>>()
+        .join(".")
+}
+
 pub(super) fn setting_paths(dotted: &[String]) -> Vec<Vec<String>> {
     dotted.iter().map(|path| setting_path(path)).collect()
 }

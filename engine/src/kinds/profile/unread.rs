@@ -5,8 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::condition::{Condition, ValuesFile};
-use super::facts::spec_path;
-use super::paths::setting_paths;
+use super::paths::{setting_paths, spec_path};
 use super::{Profile, at_path};
 
 /// Settings that controllers do not read.

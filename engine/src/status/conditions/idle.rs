@@ -192,7 +192,8 @@ fn without_proxy(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option
         .first_of(&policy.profile.no_proxy_labels)?;
     let kind = &policy.key().gk.kind;
     Some(format!(
-        "{namespace} has the label {label}={value}: no proxy in front of its Services reads a {kind} without a target"
+        "{namespace} has the label {label}={value}: no proxy in front of its Services reads {} without a target",
+        plural(kind)
     ))
 }
 
