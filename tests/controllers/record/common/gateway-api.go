@@ -65,6 +65,21 @@ func (l listener) object() object {
 	return o
 }
 
+// The protocol of listeners for routes of a kind.
+var protocolFor = map[string]string{
+	"HTTPRoute": "HTTP", "GRPCRoute": "HTTP", "TCPRoute": "TCP", "TLSRoute": "TLS", "UDPRoute": "UDP",
+}
+
+// Lets the TLS listeners of a Gateway, or of a set, decrypt.
+func terminating(o object) object {
+	for _, l := range o["spec"].(object)["listeners"].(list) {
+		if l := l.(object); l["protocol"] == "TLS" {
+			l["tls"] = object{"mode": "Terminate", "certificateRefs": list{object{"name": "certificate"}}}
+		}
+	}
+	return o
+}
+
 func listeners(all []listener) list {
 	out := list{}
 	for _, l := range all {

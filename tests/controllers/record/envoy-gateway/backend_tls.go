@@ -31,7 +31,7 @@ func backendTLS(name string, more int) theme {
 // a name.
 func (e *estate) used() {
 	kind := e.plan["route"]
-	protocol := map[string]string{"HTTPRoute": "HTTP", "GRPCRoute": "HTTP", "TCPRoute": "TCP", "TLSRoute": "TLS", "UDPRoute": "UDP"}[kind]
+	protocol := protocolFor[kind]
 	e.add(aged(gateway("infra", "public", []listener{{"web", 8001, protocol, ""}, {"alt", 8002, protocol, ""}}), 1))
 	parents := []string{"Gateway/infra/public"}
 	switch e.plan["parents"] {

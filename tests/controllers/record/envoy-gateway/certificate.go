@@ -1,20 +1,11 @@
 package main
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
-	"time"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The certificate that HTTPS listeners name, in every namespace. Its key is made anew each time and recorded nowhere.
+// The certificate that HTTPS listeners name, in every namespace.
 var ofListeners = must(certificates())
 
 func must(secrets []*corev1.Secret, err error) []*corev1.Secret {
@@ -25,19 +16,7 @@ func must(secrets []*corev1.Secret, err error) []*corev1.Secret {
 }
 
 func certificates() ([]*corev1.Secret, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "example.com"}, DNSNames: []string{"*.example.com"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-	}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		return nil, err
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
+	signed, key, err := keyPair()
 	if err != nil {
 		return nil, err
 	}
@@ -45,10 +24,7 @@ func certificates() ([]*corev1.Secret, error) {
 	for _, namespace := range []string{"infra", "shop"} {
 		out = append(out, &corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "certificate"}, Type: corev1.SecretTypeTLS,
-			Data: map[string][]byte{
-				corev1.TLSCertKey:       pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}),
-				corev1.TLSPrivateKeyKey: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}),
-			},
+			Data: map[string][]byte{corev1.TLSCertKey: signed, corev1.TLSPrivateKeyKey: key},
 		})
 	}
 	return out, nil

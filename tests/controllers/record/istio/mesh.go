@@ -134,7 +134,19 @@ func proxyOf(gateway object, number int) []object {
 		object{"name": "http", "port": 80, "protocol": "TCP"},
 		object{"name": "mesh", "port": 15008, "protocol": "TCP", "appProtocol": "hbone"},
 	}
-	return []object{
+	var made []object
+	known := map[float64]bool{80: true, 15008: true}
+	for _, l := range gateway["spec"].(object)["listeners"].(list) {
+		l := l.(object)
+		if port := l["port"].(float64); !known[port] {
+			known[port] = true
+			ports = append(ports, object{"name": l["name"], "port": port, "protocol": "TCP"})
+		}
+		if tls, ok := l["tls"].(object); ok && tls["mode"] == "Terminate" && len(made) == 0 {
+			made = append(made, certificateOf(namespace))
+		}
+	}
+	return append(made, []object{
 		{
 			"apiVersion": "v1", "kind": "Service", "metadata": withLabels(object{"metadata": meta(namespace, service)}, labels)["metadata"],
 			"spec": object{
@@ -147,7 +159,7 @@ func proxyOf(gateway object, number int) []object {
 			"metadata": withLabels(object{"metadata": meta(namespace, service)}, labels)["metadata"],
 			"spec":     object{"address": addressOf(number), "labels": labels},
 		},
-	}
+	}...)
 }
 
 // A workload behind a Service.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/config/accesslog/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	rbac "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	fileaccesslog "github.com/envoyproxy/go-control-plane/envoy/extensions/access_loggers/file/v3"
@@ -64,6 +65,9 @@ func (v *verdicts) proxy(server *xds.FakeDiscoveryServer, objects []object, gate
 				where = objectOf(chain.GetName(), objects)
 			}
 			settings, err := inForce(chain)
+			if settings == nil && err == nil && !proxy.IsWaypointProxy() {
+				err = v.wire(l, chain, gateway, objects, patches)
+			}
 			if settings == nil || where == "" || err != nil {
 				if err != nil {
 					return err
@@ -178,17 +182,18 @@ func once(names []string) list {
 	return out
 }
 
-// What is in force on a filter chain; nothing where it does not speak HTTP.
+// What is in force on a filter chain; nothing where it does not speak HTTP: see `onConnections`.
 func inForce(chain *listenerv3.FilterChain) (object, error) {
+	settings := object{}
 	for _, filter := range chain.GetFilters() {
-		if filter.Name != wellknown.HTTPConnectionManager {
+		// Extensions for connections come before those for requests.
+		if extension(filter.Name, settings) || filter.Name != wellknown.HTTPConnectionManager {
 			continue
 		}
 		manager := &hcm.HttpConnectionManager{}
 		if err := filter.GetTypedConfig().UnmarshalTo(manager); err != nil {
 			return nil, err
 		}
-		settings := object{}
 		for _, http := range manager.HttpFilters {
 			if err := ofFilter(http, settings); err != nil {
 				return nil, err
@@ -205,14 +210,7 @@ const (
 )
 
 func ofFilter(filter *hcm.HttpFilter, settings object) error {
-	if name, ok := strings.CutPrefix(filter.Name, extensionPrefix); ok {
-		name = strings.Replace(name, ".", "/", 1)
-		key := "trafficExtensions"
-		if plugin, ok := strings.CutSuffix(name, pluginSuffix); ok {
-			name, key = plugin, "wasmPlugins"
-		}
-		more, _ := settings[key].(list)
-		settings[key] = append(more, name)
+	if extension(filter.Name, settings) {
 		return nil
 	}
 	switch filter.Name {
@@ -221,7 +219,7 @@ func ofFilter(filter *hcm.HttpFilter, settings object) error {
 		if err := filter.GetTypedConfig().UnmarshalTo(rules); err != nil {
 			return err
 		}
-		authorization(rules, settings)
+		authorization(rules.Rules, rules.ShadowRules, settings)
 	case "envoy.filters.http.jwt_authn":
 		rules := &jwt.JwtAuthentication{}
 		if err := filter.GetTypedConfig().UnmarshalTo(rules); err != nil {
@@ -236,13 +234,29 @@ func ofFilter(filter *hcm.HttpFilter, settings object) error {
 	return nil
 }
 
+// Whether a filter is an extension; it is added to the settings then.
+func extension(filter string, settings object) bool {
+	name, ok := strings.CutPrefix(filter, extensionPrefix)
+	if !ok {
+		return false
+	}
+	name = strings.Replace(name, ".", "/", 1)
+	key := "trafficExtensions"
+	if plugin, ok := strings.CutSuffix(name, pluginSuffix); ok {
+		name, key = plugin, "wasmPlugins"
+	}
+	more, _ := settings[key].(list)
+	settings[key] = append(more, name)
+	return true
+}
+
 var (
 	policyName = regexp.MustCompile(`ns\[(.*)\]-policy\[(.*)\]-rule\[`)
 	actions    = map[rbac.RBAC_Action]string{rbac.RBAC_ALLOW: "allow", rbac.RBAC_DENY: "deny", rbac.RBAC_LOG: "audit"}
 )
 
 // The policies by what they do: those whose rules are only looked at call somebody else.
-func authorization(rules *rbachttp.RBAC, settings object) {
+func authorization(rules, shadow *rbac.RBAC, settings object) {
 	add := func(action string, policies map[string]*rbac.Policy) {
 		names := []string{}
 		for name := range policies {
@@ -251,28 +265,18 @@ func authorization(rules *rbachttp.RBAC, settings object) {
 		}
 		settings[action] = once(names)
 	}
-	if rules.Rules != nil {
-		add(actions[rules.Rules.Action], rules.Rules.Policies)
+	if rules != nil {
+		add(actions[rules.Action], rules.Policies)
 	}
-	if rules.ShadowRules != nil {
-		add("custom", rules.ShadowRules.Policies)
+	if shadow != nil {
+		add("custom", shadow.Policies)
 	}
 }
 
 // What of the telemetry does not stand in every mesh.
 func telemetry(manager *hcm.HttpConnectionManager, settings object) error {
-	logs := []string{}
-	for _, entry := range manager.AccessLog {
-		file := &fileaccesslog.FileAccessLog{}
-		if entry.GetTypedConfig().MessageIs(file) {
-			if err := entry.GetTypedConfig().UnmarshalTo(file); err != nil {
-				return err
-			}
-			logs = append(logs, strings.TrimPrefix(file.Path, "/dev/"))
-		}
-	}
-	if len(logs) > 0 {
-		settings["accessLogging"] = once(logs)
+	if err := accessLogs(manager.AccessLog, settings); err != nil {
+		return err
 	}
 	if sampling := manager.GetTracing().GetRandomSampling().GetValue(); sampling > 1 {
 		settings["tracing.randomSamplingPercentage"] = sampling
@@ -285,6 +289,23 @@ func telemetry(manager *hcm.HttpConnectionManager, settings object) error {
 	}
 	if len(tags) > 0 {
 		settings["tracing.customTags"] = once(tags)
+	}
+	return nil
+}
+
+func accessLogs(all []*accesslogv3.AccessLog, settings object) error {
+	logs := []string{}
+	for _, entry := range all {
+		file := &fileaccesslog.FileAccessLog{}
+		if entry.GetTypedConfig().MessageIs(file) {
+			if err := entry.GetTypedConfig().UnmarshalTo(file); err != nil {
+				return err
+			}
+			logs = append(logs, strings.TrimPrefix(file.Path, "/dev/"))
+		}
+	}
+	if len(logs) > 0 {
+		settings["accessLogging"] = once(logs)
 	}
 	return nil
 }

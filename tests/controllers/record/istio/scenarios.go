@@ -62,6 +62,8 @@ func themes() []theme {
 		policies("wasm", "WasmPlugin", some, []string{""}),
 		policies("traffic-extension", "TrafficExtension", some, []string{""}),
 		policies("envoy-filter", "EnvoyFilter", some, []string{""}),
+		tcp("tcp", 6, []string{"RequestAuthentication", "Telemetry", "WasmPlugin", "TrafficExtension", "EnvoyFilter"}, []string{""}),
+		tcp("tcp-authorization", 12, []string{"AuthorizationPolicy"}, []string{"ALLOW", "DENY", "CUSTOM", "AUDIT"}),
 	}
 }
 

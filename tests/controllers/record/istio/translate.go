@@ -16,6 +16,7 @@ import (
 	"istio.io/istio/pilot/test/xds"
 	customresources "istio.io/istio/pkg/config/crd"
 	"istio.io/istio/pkg/config/mesh"
+	"istio.io/istio/pkg/config/schema/gatewayapi"
 	"istio.io/istio/pkg/log"
 	"istio.io/istio/pkg/test"
 )
@@ -106,6 +107,8 @@ func serve(t test.Failer, objects []object) *xds.FakeDiscoveryServer {
 			ofCluster = append(ofCluster, written(o))
 		}
 	}
+	// The CRDs of this server do not say their version, and Istio would not watch them.
+	clear(gatewayapi.MinimumCRDVersions)
 	return xds.NewFakeDiscoveryServer(t, xds.FakeOptions{
 		KubernetesObjectString: strings.Join(ofCluster, "\n---\n"),
 		ConfigString:           strings.Join(ofConfig, "\n---\n"),
@@ -145,6 +148,14 @@ func meshConfig() *meshconfig.MeshConfig {
 			Name: "authz",
 			Provider: &meshconfig.MeshConfig_ExtensionProvider_EnvoyExtAuthzHttp{
 				EnvoyExtAuthzHttp: &meshconfig.MeshConfig_ExtensionProvider_EnvoyExternalAuthorizationHttpProvider{
+					Service: provider, Port: port,
+				},
+			},
+		},
+		&meshconfig.MeshConfig_ExtensionProvider{
+			Name: "authz-grpc",
+			Provider: &meshconfig.MeshConfig_ExtensionProvider_EnvoyExtAuthzGrpc{
+				EnvoyExtAuthzGrpc: &meshconfig.MeshConfig_ExtensionProvider_EnvoyExternalAuthorizationGrpcProvider{
 					Service: provider, Port: port,
 				},
 			},

@@ -17,9 +17,9 @@ gF+eVxT3lEXBTzFGskg=
 `
 
 // BackendTLSPolicies on Services and their ports, to which routes send requests.
-func backendTLS(name string, more int) theme {
+func backendTLS(name string, more int, kinds ...string) theme {
 	factors := []factor{
-		{"route", []string{"HTTPRoute", "GRPCRoute"}},
+		{"route", kinds},
 		{"uses", []string{"one-port", "two-ports", "two-services"}},
 		{"first", []string{"service", "port", "other-port", "both-ports", "two-services", "group-core", "missing"}},
 		{"second", []string{"none", "service", "port", "other-service"}},
@@ -34,7 +34,7 @@ func backendTLS(name string, more int) theme {
 
 // The route, and the Services till and stock.
 func (e *estate) used() {
-	e.add(aged(gateway("infra", "public", []listener{{"web", 8001, "HTTP", ""}}), 1))
+	e.add(aged(gateway("infra", "public", []listener{{"web", 8001, protocolFor[e.plan["route"]], ""}}), 1))
 	e.add(service("shop", "till"), service("shop", "stock"))
 	e.add(object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta("shop", "ca"), "data": object{"ca.crt": authority}})
 	refs := list{object{"name": "till", "port": 8080}}

@@ -29,9 +29,19 @@ func (p proxy) force(said *verdicts) error {
 		for _, chain := range items(config, "filterChains") {
 			manager := object{}
 			for _, filter := range items(chain, "filters") {
-				if filter["name"] == "envoy.filters.network.http_connection_manager" {
+				switch filter["name"] {
+				case "envoy.filters.network.http_connection_manager":
 					manager = filter["typedConfig"].(object)
+				case "envoy.filters.network.tcp_proxy":
+				default:
+					return fmt.Errorf("the filter %s is not known", filter["name"])
 				}
+			}
+			if len(manager) == 0 {
+				if err := p.onChain(said, served, config, chain); err != nil {
+					return err
+				}
+				continue
 			}
 			name, _ := chain["name"].(string)
 			filters[name] = map[string]bool{}
@@ -127,7 +137,9 @@ func (p proxy) onHost(
 type rule struct {
 	place string
 	// What the name of its Envoy routes has.
-	parts     []string
+	parts []string
+	// The end of the name of its filter chain, if the route is none of HTTP.
+	chain     string
 	parents   list
 	namespace string
 }
@@ -157,6 +169,7 @@ func (p proxy) rules() (all []rule) {
 			all = append(all, rule{
 				place:     place,
 				parts:     []string{part, name},
+				chain:     fmt.Sprintf("-%s.%s-rule-%d", meta["namespace"], meta["name"], i),
 				parents:   parents,
 				namespace: meta["namespace"].(string),
 			})

@@ -15,6 +15,11 @@ const (
 	providers = 24
 )
 
+// pkg/pluginsdk/collections/setup.go of v2.2.0 watches these versions alone.
+func init() {
+	routeVersions["TCPRoute"], routeVersions["TLSRoute"] = "v1alpha2", "v1alpha2"
+}
+
 // What every scenario has.
 func common() []object {
 	objects := []object{
@@ -48,12 +53,15 @@ func service(namespace, name string) object {
 	}
 }
 
-// What the policies of a state name as providers of authentication and of limits. attache does not look at these: they
-// are made for the translator and not recorded.
+// What the policies of a state name as providers of authentication and of limits, and its listeners as certificates. attache
+// does not look at these: they are made for the translator and not recorded.
 func extensionsFor(state []object) (named []object) {
 	text, err := json.Marshal(state)
 	if err != nil {
 		fail(err)
+	}
+	if strings.Contains(string(text), `"name":"certificate"`) {
+		named = append(named, certificateOf("infra"), certificateOf("shop"))
 	}
 	for _, namespace := range []string{"infra", "shop", "pay"} {
 		service := object{"grpcService": object{"backendRef": object{"name": "authz", "port": 9000}}}

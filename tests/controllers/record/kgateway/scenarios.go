@@ -13,8 +13,11 @@ func themes() []theme {
 		traffic("traffic", 20),
 		listenersOf("http-listener", "HTTPListenerPolicy", 2),
 		listenersOf("listener", "ListenerPolicy", 2),
-		backends("backend-config", 2),
-		backendTLS("backend-tls", 6),
+		backends("backend-config", 2, "yes", "no"),
+		backendTLS("backend-tls", 6, "HTTPRoute", "GRPCRoute"),
+		tcp("tcp", 6),
+		backends("tcp-backend-config", 6, "TCPRoute", "TLSRoute"),
+		backendTLS("tcp-backend-tls", 6, "TCPRoute", "TLSRoute"),
 	}
 }
 
@@ -362,11 +365,11 @@ func (e *estate) perPort(p object, wanted bool) {
 }
 
 // BackendConfigPolicies on Services.
-func backends(name string, more int) theme {
+func backends(name string, more int, routes ...string) theme {
 	factors := []factor{
 		{"service", []string{"one", "two", "three", "empty-and-one"}},
 		{"refs", []string{"targetRefs", "several", "missing-too", "selectors"}},
-		{"route", []string{"yes", "no"}},
+		{"route", routes},
 		{"age", []string{"above-first", "below-first"}},
 		{"weight", []string{"none", "second"}},
 		{"settings", []string{"same", "apart", "both"}},
@@ -377,10 +380,14 @@ func backends(name string, more int) theme {
 }
 
 func (e *estate) backend() {
-	e.add(aged(gateway("infra", "public", []listener{{"web", 8001, "HTTP", ""}}), 1))
+	kind := e.plan["route"]
+	if e.is("route", "yes", "no") {
+		kind = "HTTPRoute"
+	}
+	e.add(aged(gateway("infra", "public", []listener{{"web", 8001, protocolFor[kind], ""}}), 1))
 	e.add(aged(labelled(service("shop", "till"), "app", "till"), 2))
-	if e.is("route", "yes") {
-		cart := route("HTTPRoute", "shop", "cart", []string{"Gateway/infra/public"}, []string{"buy"})
+	if !e.is("route", "no") {
+		cart := route(kind, "shop", "cart", []string{"Gateway/infra/public"}, []string{"buy"})
 		cart["spec"].(object)["rules"].(list)[0].(object)["backendRefs"] = list{object{"name": "till", "port": 8080}}
 		e.add(aged(cart, 4))
 	}

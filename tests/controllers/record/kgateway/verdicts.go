@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gwapiv1 "sigs.k8s.io/gateway-api/apis/v1"
+	gwapiv1a2 "sigs.k8s.io/gateway-api/apis/v1alpha2"
 	gwapix "sigs.k8s.io/gateway-api/apisx/v1alpha1"
 	"sigs.k8s.io/yaml"
 
@@ -34,7 +35,7 @@ func read(state []object, loaded []client.Object, results map[gatewayName]transl
 		}
 		for _, o := range loaded {
 			switch o := o.(type) {
-			case *gwapiv1.HTTPRoute, *gwapiv1.GRPCRoute:
+			case *gwapiv1.HTTPRoute, *gwapiv1.GRPCRoute, *gwapiv1a2.TCPRoute, *gwapiv1a2.TLSRoute:
 				status := result.ReportsMap.BuildRouteStatus(ctx, o, controller)
 				if status == nil || len(status.Parents) == 0 {
 					continue
