@@ -49,7 +49,7 @@ pub use isolation::{ListenerHostname, may_keep_apart};
 pub use policies_by_hostname::PoliciesByHostname;
 pub use route_kinds::{
     KeptOut, RouteKindConflicts, kept_out, may_keep_out, perhaps_kept_out, perhaps_refused_for,
-    routes_of_other_kind,
+    routes_in_conflict,
 };
 pub use route_path::{
     RoutePath, Unreached, backend, not_usable, refused, to_backends, to_route, to_rules, unreached,

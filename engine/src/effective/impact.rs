@@ -19,7 +19,7 @@ use crate::policy::Policy;
 use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    AncestorPath, RoutePaths, listener_endpoint, missing_class, places, routes_of_other_kind,
+    AncestorPath, RoutePaths, listener_endpoint, missing_class, places, routes_in_conflict,
     sets_of, with_sets,
 };
 
@@ -408,7 +408,7 @@ fn touch(
                     }
                 }
                 Some((route, Node::Route { .. })) => {
-                    routes.extend(routes_of_other_kind(snapshot, route));
+                    routes.extend(routes_in_conflict(snapshot, route));
                 }
                 Some((class, _)) if is_only_class(snapshot, class) => {
                     let others = of_missing_classes(resolver);

@@ -88,7 +88,7 @@ pub(super) fn without_idle(stack: Stack, path: OnPath<'_>) -> Stack {
         let at = level.step.level;
         let is_merged = merging.is_some_and(|merging| merging > at);
         let is_idle = |policy: &Arc<Policy>| {
-            let idle = policy.profile.idle_at(at, path);
+            let idle = policy.profile.idle_at(at, path, || policy.spec());
             idle.is_some_and(|(_, idle)| !(idle.requests.unless_merged && is_merged))
         };
         if level.policies.iter().any(is_idle) {

@@ -53,9 +53,9 @@ pub(super) struct Stacks<'a> {
     fuel: Fuel,
 }
 
-/// The stacks above and below, the index of the profile's facts for the route, and the facts of the
-/// listener that policies depend on.
-type FoldKey = (Shared<Stack>, Shared<Stack>, Option<usize>, ListenerFacts);
+/// The stacks above and below, and what policies depend on of route and listener: the index of the profile's facts for the route.
+type FoldKey = (Shared<Stack>, Shared<Stack>, RouteFacts, ListenerFacts);
+type RouteFacts = (Option<usize>, Option<GroupKind>);
 
 /// The identity of a stack level: position, object, index of the list of policies at the object,
 /// and the policies that act on the path, if these are not all of the list.
@@ -347,7 +347,9 @@ impl<'a> Stacks<'a> {
         }
         let on = route.and_then(|route| profile.on_routes_of(route));
         let place_on_route = on.map(|(place, _)| place);
-        let id = (above.clone(), below.clone(), place_on_route, listener);
+        let idle_on = route.filter(|route| profile.has_idle_settings_on(route));
+        let route_facts = (place_on_route, idle_on.cloned());
+        let id = (above.clone(), below.clone(), route_facts, listener);
         if let (None, Some(known)) = (own, self.folded.get(&id)) {
             return known.clone();
         }

@@ -56,7 +56,8 @@ pub use condition::Condition;
 
 pub use controller::{
     AttachedKindFile, ControllerFile, ExpressionPaths, GeneratedRouteFile, GrpcMethodAlone,
-    ListenerIsolation, RejectedListeners, RejectedServices, RuleLists, RuleOrder,
+    ListenerIsolation, OneRouteListenersFile, RejectedListeners, RejectedServices, RuleLists,
+    RuleOrder,
 };
 pub use delegation::{DelegationFile, Inheritance, InheritanceFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};

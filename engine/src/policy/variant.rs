@@ -62,7 +62,7 @@ impl Policy {
 
     /// Its variant at a level at which some settings do nothing for a path; `None` at other levels.
     pub(crate) fn at_level(&self, level: Level, path: OnPath<'_>) -> Option<&Arc<Self>> {
-        let (place, _) = self.profile.idle_at(level, path)?;
+        let (place, _) = self.profile.idle_at(level, path, || self.spec())?;
         self.elsewhere(self.profile.on_routes.len() + place)
     }
 

@@ -1,6 +1,10 @@
+//! Routes that a listener keeps out for older ones.
+//!
 //! An `HTTPRoute` and a `GRPCRoute` with the same hostname on one listener: a controller may serve both, or accept
 //! only the older one (Gateway API 1.7, `hostnames` of both kinds). Both are served, unless a fact about the controller says
 //! otherwise: no controller whose source was looked at refuses one.
+//!
+//! Of several routes of TCP and TLS some controllers serve only the oldest on a listener (`oneRouteListeners`).
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -51,9 +55,18 @@ fn other_kind(kind: &GroupKind) -> Option<&'static GroupKind> {
 }
 
 /// Whether a Gateway or `ListenerSet` may keep out routes of this kind: routes of the other kind name it too, and its
-/// controller accepts only one kind per hostname. `false` if that is not known.
+/// controller accepts only one kind per hostname; or it serves only one route on some listeners. `false` if that is not known.
 pub fn may_keep_out(snapshot: &Snapshot, owner: &Object, kind: &GroupKind) -> bool {
+    if is_without_http(kind) {
+        let facts = controller_facts(snapshot, &owner.key);
+        return facts.is_some_and(|facts| !facts.one_route_listeners.is_empty());
+    }
     has_other_kind(snapshot, owner, kind) && serves_both(snapshot, owner) == Some(false)
+}
+
+/// Whether a kind is one of routes of TCP or TLS.
+pub(super) fn is_without_http(kind: &GroupKind) -> bool {
+    kind.is_gateway_api("TCPRoute") || kind.is_gateway_api("TLSRoute")
 }
 
 fn has_other_kind(snapshot: &Snapshot, owner: &Object, kind: &GroupKind) -> bool {
@@ -65,21 +78,40 @@ fn serves_both(snapshot: &Snapshot, owner: &Object) -> Option<bool> {
     controller_facts(snapshot, &owner.key)?.http_and_grpc_on_one_hostname
 }
 
-/// The routes of the other kind that may keep a route out, or that it may keep out.
-pub fn routes_of_other_kind(snapshot: &Snapshot, route: &Object) -> Vec<ObjectKey> {
-    let (Node::Route { parents, .. }, Some(other)) = (&route.node, other_kind(&route.key.gk))
-    else {
+/// The routes that may keep a route out, or that it may keep out.
+pub fn routes_in_conflict(snapshot: &Snapshot, route: &Object) -> Vec<ObjectKey> {
+    let kind = &route.key.gk;
+    let other = other_kind(kind);
+    let Node::Route { parents, .. } = &route.node else {
         return Vec::new();
     };
+    if other.is_none() && !is_without_http(kind) {
+        return Vec::new();
+    }
     let owners = parents.iter().filter_map(|p| snapshot.get(&p.object));
-    let owners = owners.filter(|owner| may_keep_out(snapshot, owner, &route.key.gk));
+    let owners = owners.filter(|owner| may_keep_out(snapshot, owner, kind));
     let routes = owners.flat_map(|owner| snapshot.naming(&owner.key));
-    let routes = routes.filter(|route| route.key.gk == *other);
+    let routes = routes.filter(|one| match other {
+        Some(other) => one.key.gk == *other,
+        None => is_without_http(&one.key.gk) && one.key != route.key,
+    });
     routes.map(|route| route.key.clone()).collect()
 }
 
-/// The routes that a listener keeps out for older ones of the other kind; empty if its controller serves both.
+/// The routes that a listener keeps out for older ones: of the other kind, unless its controller serves both, or all but the oldest
+/// if it serves one alone.
 pub fn kept_out(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut {
+    let facts = controller_facts(snapshot, &own.owner.key);
+    let mut one_route = facts
+        .into_iter()
+        .flat_map(|facts| &facts.one_route_listeners);
+    if one_route.any(|listeners| listeners.has(own.listener)) {
+        let routes = accepted(snapshot, own, is_without_http);
+        let others = routes.iter().skip(1);
+        let oldest = routes.first().copied();
+        let kept_out = others.filter_map(|route| Some((route.key.clone(), oldest?.clone())));
+        return kept_out.collect();
+    }
     match serves_both(snapshot, own.owner) {
         Some(false) => younger_of_other_kind(snapshot, own),
         _ => KeptOut::default(),
@@ -124,8 +156,18 @@ fn younger_of_other_kind(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut 
     if !kinds.all(|kind| has_other_kind(snapshot, own.owner, kind)) {
         return KeptOut::default();
     }
+    let routes = accepted(snapshot, own, |kind| other_kind(kind).is_some());
+    conflicting_routes(own.listener, &routes)
+}
+
+/// The routes of some kinds that a listener accepts if it keeps none out, the oldest first.
+fn accepted<'a>(
+    snapshot: &'a Snapshot,
+    own: &OwnListener<'a>,
+    is_of_kinds: impl Fn(&GroupKind) -> bool,
+) -> Vec<&'a Arc<Object>> {
     let routes = snapshot.naming(&own.owner.key);
-    let routes = routes.filter(|route| other_kind(&route.key.gk).is_some());
+    let routes = routes.filter(|route| is_of_kinds(&route.key.gk));
     let mut routes: Vec<&Arc<Object>> = routes
         .filter(|route| {
             let mut parents = route.parents_to(&own.owner.key);
@@ -134,7 +176,7 @@ fn younger_of_other_kind(snapshot: &Snapshot, own: &OwnListener<'_>) -> KeptOut 
         .collect();
     let facts = controller_facts(snapshot, &own.owner.key);
     routes.sort_by_cached_key(|route| Precedence::for_controller(route, facts));
-    conflicting_routes(own.listener, &routes)
+    routes
 }
 
 /// Caches which routes listeners keep out, since many routes ask for each listener, and paths through delegation.

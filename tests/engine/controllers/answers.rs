@@ -88,19 +88,26 @@ pub(crate) fn answers(common: &[Value], scenario: &Scenario, settings: &Settings
                 continue;
             }
             for group in &*resolver.paths_through(&object.key, &kind) {
-                if !group.attached {
+                let routes = group.paths.routes.iter().filter_map(|step| step.target());
+                let mut routes = routes.map(|rule| &rule.object.gk);
+                let of_others = of_kind.on == On::Called
+                    && !On::has_no_http(&object)
+                    && routes.any(On::is_without_http);
+                if !group.attached || of_others {
                     continue;
                 }
                 let object_place = object.key.whole();
                 let specs = match (of_kind.on, snapshot.profile(&kind)) {
-                    (On::Called, Some(profile)) => {
+                    (On::Called, Some(profile)) if !On::has_no_http(&object) => {
                         in_force(&group.effective_above(profile, &object_place))
                     }
                     _ => in_force(&group.effective),
                 };
                 let settings = of_kind.settings_in(&specs);
                 let protecting = of_kind.protecting(&specs, settings.keys());
-                for at in places(of_kind.on, &group.paths, &object) {
+                let gets_requests =
+                    |rule: &Place| !On::has_no_http(&object) || resolver.taken_by(rule).is_none();
+                for at in places(of_kind.on, &group.paths, &object, gets_requests) {
                     let names = protecting.iter().map(|setting| (*setting).clone());
                     said.protecting
                         .extend(names.map(|setting| (name.clone(), at.clone(), setting)));
@@ -127,21 +134,28 @@ fn in_force(effective: &Effective) -> Vec<(String, Value)> {
 }
 
 /// The places at which the settings on paths through an object are recorded.
-fn places(on: On, ends: &PathSet, object: &Object) -> BTreeSet<String> {
+fn places(
+    on: On,
+    ends: &PathSet,
+    object: &Object,
+    mut gets_requests: impl FnMut(&Place) -> bool,
+) -> BTreeSet<String> {
     let listeners = ends.ancestors.iter().filter_map(|upper| upper.last());
     let listeners = listeners.map(text);
     let rules: Vec<String> = ends
         .routes
         .iter()
         .filter_map(|l| l.target())
+        .filter(|rule| gets_requests(rule))
         .map(text)
         .collect();
     match on {
         On::Listeners => listeners.collect(),
-        On::Rules => listeners
+        On::Called if !On::has_no_http(object) => BTreeSet::from([text(&object.key.whole())]),
+        On::Rules | On::Called => listeners
             .flat_map(|listener| rules.iter().map(move |rule| format!("{listener} {rule}")))
             .collect(),
-        On::Services | On::Called => BTreeSet::from([text(&object.key.whole())]),
+        On::Services => BTreeSet::from([text(&object.key.whole())]),
         On::Ports => ports(ends, object),
     }
 }

@@ -135,7 +135,8 @@ pub(crate) enum On {
     Services,
     /// `Service/namespace/name#port`, the port by its number.
     Ports,
-    /// The Gateway itself, and the Service or `ServiceEntry` that clients of a mesh call.
+    /// The Gateway itself, and the Service or `ServiceEntry` that clients of a mesh call; `listener route#rule` for routes of
+    /// TCP and TLS.
     Called,
 }
 
@@ -203,8 +204,22 @@ impl On {
             Self::Rules => matches!(node, Node::Route { .. }),
             Self::Listeners => matches!(node, Node::Gateway { .. } | Node::ListenerSet { .. }),
             Self::Services | Self::Ports => matches!(node, Node::Service { .. }),
-            Self::Called => is_entry || matches!(node, Node::Gateway { .. } | Node::Service { .. }),
+            Self::Called => {
+                is_entry
+                    || Self::has_no_http(object)
+                    || matches!(node, Node::Gateway { .. } | Node::Service { .. })
+            }
         }
+    }
+
+    /// Whether an object is a route of TCP or TLS.
+    pub(crate) fn has_no_http(object: &Object) -> bool {
+        Self::is_without_http(&object.key.gk)
+    }
+
+    /// Whether a kind is one of routes of TCP or TLS.
+    pub(crate) fn is_without_http(kind: &GroupKind) -> bool {
+        ["TCPRoute", "TLSRoute"].contains(&&*kind.kind)
     }
 }
 

@@ -13,6 +13,7 @@ use super::kind_match::Match;
 use super::paths::setting_path;
 use super::vocabulary::EqualAge;
 use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::object::Listener;
 
 /// Facts about a controller of Gateways that are independent of policies.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -64,6 +65,9 @@ pub struct ControllerFile {
     /// The kinds of routes that it serves only if they have exactly one rule: `TCPRoute`.
     #[serde(default)]
     pub one_rule_routes: Vec<String>,
+    /// Listeners on which it serves the oldest of the `TCPRoutes` and `TLSRoutes` alone, whatever their hostnames.
+    #[serde(default)]
+    pub one_route_listeners: Vec<OneRouteListenersFile>,
     /// Whether of conflicting listeners of one Gateway it accepts the first. Otherwise it accepts none of them.
     #[serde(default)]
     pub first_listener_wins: bool,
@@ -99,6 +103,28 @@ pub struct ControllerFile {
     /// The order in which it tries rules that match one request, as far as it differs from that of the Gateway API.
     #[serde(default)]
     pub rule_order: RuleOrder,
+}
+
+/// Listeners on which a controller serves one route alone.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OneRouteListenersFile {
+    /// Their protocols: `TCP`.
+    pub protocols: Vec<String>,
+    /// Only those that terminate TLS.
+    #[serde(default)]
+    pub terminating: bool,
+}
+
+// === impl OneRouteListenersFile ===
+
+impl OneRouteListenersFile {
+    /// Whether a listener is one of these.
+    pub fn has(&self, listener: &Listener) -> bool {
+        let mut protocols = self.protocols.iter();
+        protocols.any(|protocol| **protocol == *listener.protocol)
+            && !(self.terminating && listener.passes_tls_through)
+    }
 }
 
 /// A kind from which a controller generates routes, each with the parents, hostnames and matches of its object.

@@ -345,7 +345,9 @@ fn idle(idle: &Ineffective) -> Value {
     let requests = &idle.requests;
     let settings: Vec<String> = settings.collect();
     let kinds: Vec<_> = requests.routes.iter().map(|gk| &gk.kind).collect();
-    if requests.is_all() {
+    if idle.policies.reads_fields() {
+        json!({"level": idle.level, "routes": kinds, "settings": settings, "when": idle.policies.json()})
+    } else if requests.is_all() {
         json!({"level": idle.level, "settings": settings})
     } else {
         json!({"level": idle.level, "protocols": requests.protocols, "routes": kinds, "settings": settings})

@@ -1,10 +1,14 @@
 //! Settings that do nothing if a policy is attached at some levels, everywhere or only for some requests.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde_json::Value;
+
+use super::condition::Condition;
 use super::file::IdleFile;
 use super::paths::{texts, within_spec};
-use super::{Fact, OnListeners, Profile};
+use super::{EmptySpec, Fact, OnListeners, Profile};
 use crate::model::ids::GroupKind;
 use crate::model::level::Level;
 
@@ -15,6 +19,8 @@ pub struct Ineffective {
     pub level: Level,
     /// The requests that it is about.
     pub requests: Requests,
+    /// The policies that it is about, by their settings.
+    pub(crate) policies: Condition,
     /// The settings, as fields of `spec`.
     pub settings: Vec<String>,
     /// The facts that apply there, under which these fields are not settings.
@@ -81,49 +87,79 @@ impl Requests {
 impl Ineffective {
     /// The settings that do nothing at some levels. Those for some requests come first, with those for all.
     pub(super) fn read(general: &Profile, files: &[IdleFile]) -> Vec<Self> {
-        let mut all: Vec<(Level, Requests)> = Vec::new();
+        let mut all: Vec<(Level, Requests, Condition)> = Vec::new();
         for file in files {
             let requests = Requests::from_file(file);
             for level in &file.levels {
-                let known = (*level, requests.clone());
+                let known = (*level, requests.clone(), policies(file));
                 if !all.contains(&known) {
                     all.push(known);
                 }
             }
         }
-        all.sort_by_key(|(level, requests)| (requests.is_all(), *level));
-        let idle = all.into_iter().map(|(level, requests)| {
+        all.sort_by_key(|(level, requests, _)| (requests.is_all(), *level));
+        let idle = all.into_iter().map(|(level, requests, of_policies)| {
             let here = files.iter().filter(|file| {
                 let of = Requests::from_file(file);
-                file.levels.contains(&level) && (of.is_all() || of == requests)
+                file.levels.contains(&level)
+                    && (of.is_all() || of == requests)
+                    && policies(file) == of_policies
             });
             let settings = here.flat_map(|file| &file.settings);
             let settings = settings.map(|path| within_spec(path)).collect();
-            Self::new(general, level, requests, settings)
+            Self::new(general, level, requests, of_policies, settings)
         });
         idle.collect()
     }
 
     /// Derives it from the facts for other levels.
-    fn new(general: &Profile, level: Level, requests: Requests, settings: Vec<String>) -> Self {
+    fn new(
+        general: &Profile,
+        level: Level,
+        requests: Requests,
+        policies: Condition,
+        settings: Vec<String>,
+    ) -> Self {
         let mut profile = general.clone();
+        if policies.reads_fields() {
+            // Such a policy does nothing there; it is not one without settings.
+            profile.merging.empty_spec.value = Some(EmptySpec::Ignored);
+        }
         profile.ineffective = Fact::default();
         profile.exclude.value.extend(settings.iter().cloned());
         Self {
             level,
             requests,
+            policies,
             settings,
             profile: Arc::new(profile),
         }
     }
 }
 
+fn policies(file: &IdleFile) -> Condition {
+    Condition::read(&file.when, &BTreeMap::new())
+}
+
 // === impl Profile ===
 
 impl Profile {
-    /// The settings that do nothing at a level on a path, and their index in the list.
-    pub fn idle_at(&self, level: Level, path: OnPath<'_>) -> Option<(usize, &Ineffective)> {
+    /// Whether settings do nothing on routes of a kind, and on other routes they do.
+    pub(crate) fn has_idle_settings_on(&self, route: &GroupKind) -> bool {
+        let mut all = self.ineffective.iter();
+        all.any(|idle| idle.requests.routes.contains(route))
+    }
+
+    /// The settings of a policy with a spec that do nothing at a level on a path, and their index in the list.
+    pub(crate) fn idle_at(
+        &self,
+        level: Level,
+        path: OnPath<'_>,
+        spec: impl Fn() -> Value,
+    ) -> Option<(usize, &Ineffective)> {
         let mut all = self.ineffective.iter().enumerate();
-        all.find(|(_, idle)| idle.level == level && idle.requests.has(path))
+        all.find(|(_, idle)| {
+            idle.level == level && idle.requests.has(path) && idle.policies.holds_in_made(&spec)
+        })
     }
 }

@@ -96,13 +96,24 @@ impl OnListeners {
     }
 }
 
-/// Removes the value at a path, and objects that are empty then.
+/// Removes the value at a path, and objects that are empty then. `*` in the path is each item of a list.
 fn remove(fields: &mut Map<String, Value>, path: &[String]) {
     let Some((name, below)) = path.split_first() else {
         return;
     };
     let is_gone = match fields.get_mut(name) {
         Some(_) if below.is_empty() => true,
+        Some(Value::Array(items))
+            if let [each, below @ ..] = below
+                && each == "*" =>
+        {
+            for item in items {
+                if let Value::Object(map) = item {
+                    remove(map, below);
+                }
+            }
+            false
+        }
         Some(Value::Object(map)) => {
             let had_some = !map.is_empty();
             remove(map, below);

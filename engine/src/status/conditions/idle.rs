@@ -289,6 +289,10 @@ fn idle_at_level(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option
     };
     let everywhere = is_idle(OnPath::default());
     if !everywhere {
+        // It also acts where no route is.
+        if !*policy.profile.needs_route {
+            return None;
+        }
         let paths = paths_at(snapshot, policy, target);
         if paths.is_empty() || !paths.into_iter().all(is_idle) {
             return None;

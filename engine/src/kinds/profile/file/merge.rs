@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::super::condition::ValuesFile;
 use super::super::{
     DictatedBy, Direction, EmptySpec, InheritanceFile, MergeWith, OnListenersFile, Op,
     PortSettingsFile, UnreadFile,
@@ -112,6 +113,10 @@ pub struct IdleFile {
     /// Only on routes of these kinds, of the group `gateway.networking.k8s.io`.
     #[serde(default)]
     pub routes: Vec<String>,
+    /// Only for policies with one of these values in each of these fields: `spec.action: [CUSTOM]`. The values are those of
+    /// `weakenedBy`.
+    #[serde(default)]
+    pub when: ValuesFile,
     /// Not where the policy of a route merges them in by a strategy that it names: they act there as its own do.
     #[serde(default)]
     pub unless_merged: bool,
