@@ -7,8 +7,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::attachment::rejection::RejectionFinder;
-use crate::kinds::profile::Profile;
+use crate::attachment::requests_to::leading_routes;
+use crate::kinds::profile::{Class, Profile};
 use crate::model::ids::{ObjectKey, Place};
+use crate::model::level::Level;
 use crate::model::object::is_route;
 use crate::model::object::reported::{Acceptance, Condition, Entry, Subject};
 use crate::policy::{Policy, denial};
@@ -113,22 +115,77 @@ pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
     if policy.object.reported.is_none() {
         return Rejected::Nowhere;
     }
-    let (mut places, mut others) = (Vec::new(), false);
+    let (mut places, mut accepted, mut others) = (Vec::new(), Vec::new(), false);
     for entry in entries(snapshot, policy) {
         let is_denied = denial(&policy.profile, entry).is_some();
         match (is_denied, &entry.subject) {
             (true, _) if is_of_supposed(snapshot, policy, entry) => {}
-            (true, Subject::Ancestor(place)) => places.push(place.clone()),
+            (true, Subject::Ancestor(place)) => {
+                places.extend(gateways_of(snapshot, policy, entry, place));
+            }
             (true, _) => return Rejected::Everywhere,
             (false, _) if entry.acceptance == Acceptance::Unsaid => {}
+            (false, Subject::Ancestor(place)) => accepted.push(place),
             _ => others = true,
         }
     }
-    match (places.is_empty(), others) {
-        (true, _) => Rejected::Nowhere,
-        (false, false) => Rejected::Everywhere,
-        (false, true) => Rejected::Through(places),
+    // Controllers that merge for each listener also report on the Gateway as a whole, and accept that.
+    let by_listener = policy.profile.reported_invalid.is_some() && policy.chooses_to_merge();
+    let is_on_listeners = |whole: &Place| {
+        let mut places = places.iter();
+        whole.section.is_none()
+            && places.any(|place| place.object == whole.object && place.section.is_some())
+    };
+    others |= accepted
+        .into_iter()
+        .any(|place| !(by_listener && is_on_listeners(place)));
+    if places.is_empty() {
+        Rejected::Nowhere
+    } else if others || has_other_gateways(snapshot, policy, &places) {
+        Rejected::Through(places)
+    } else {
+        Rejected::Everywhere
     }
+}
+
+/// The Gateways that a rejection is about: where it names the backend that a policy targets, those of its controller that lead there.
+fn gateways_of(snapshot: &Snapshot, policy: &Policy, entry: &Entry, place: &Place) -> Vec<Place> {
+    let is_of_backend = *policy.profile.class == Class::Direct
+        && Level::is_of_backend(&place.object.gk)
+        && policy.targets.len() == 1
+        && entry.controller.is_some();
+    let leading = leading_routes(snapshot, &place.object).filter(|_| is_of_backend);
+    let gateways = leading.map(|leading| leading.parent);
+    let own = gateways.filter(|gateway| controller(snapshot, gateway) == entry.controller.as_ref());
+    let mut own: Vec<Place> = own.map(|gateway| gateway.whole()).collect();
+    own.dedup();
+    if own.is_empty() {
+        own.push(place.clone());
+    }
+    own
+}
+
+/// Whether Gateways of other controllers, which report nothing, lead to the backends of a policy that is rejected at these places.
+fn has_other_gateways(snapshot: &Snapshot, policy: &Policy, places: &[Place]) -> bool {
+    let own = &policy.key().namespace;
+    let is_named = |gateway: &ObjectKey| places.iter().any(|place| place.object == *gateway);
+    let is_of_gateways = *policy.profile.class == Class::Direct
+        && places
+            .iter()
+            .all(|place| place.object.gk.is_gateway_api("Gateway"));
+    let known: Vec<_> = places
+        .iter()
+        .map(|place| controller(snapshot, &place.object))
+        .collect();
+    let targets = policy.targets.iter().filter(|_| is_of_gateways);
+    let mut targets = targets.filter_map(|target| target.object(own));
+    targets.any(|target| {
+        let mut leading = leading_routes(snapshot, &target);
+        leading.any(|leading| {
+            let by = controller(snapshot, &leading.parent);
+            !is_named(&leading.parent) && by.is_some() && !known.contains(&by)
+        })
+    })
 }
 
 /// Whether a policy is rejected because of other objects that are assumed to differ: then the opinion of its

@@ -17,6 +17,13 @@ fn is_sibling_section(place: &Place, target: &Place) -> bool {
     both && place.object == target.object && place.section != target.section
 }
 
+/// Whether a place is another object that the policy targets, of the kind of the target.
+fn is_another_target(snapshot: &Snapshot, policy: &Policy, place: &Place, target: &Place) -> bool {
+    let (one, other) = (&place.object, &target.object);
+    let object = snapshot.get(one).map(|object| &**object);
+    one.gk == other.gk && one != other && policy.has_target(one, object)
+}
+
 /// The reports by which a policy that is in force on a target is not in force for requests through single ancestors.
 pub fn rejections_on(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Vec<Report> {
     let is_whole = !matches!(reports::rejected(snapshot, policy), Rejected::Through(_));
@@ -26,7 +33,10 @@ pub fn rejections_on(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Ve
     let mut reports = reports::rejections_by_ancestor(snapshot, policy);
     reports.retain(|report| {
         let ancestor = report.ancestor.as_ref();
-        ancestor.is_some_and(|place| !is_sibling_section(place, target))
+        ancestor.is_some_and(|place| {
+            !is_sibling_section(place, target)
+                && !is_another_target(snapshot, policy, place, target)
+        })
     });
     reports
 }
