@@ -21,6 +21,7 @@ mod conditions;
 mod kind;
 mod overview;
 mod paths;
+mod policies_below;
 mod policy;
 mod routes;
 mod target;

@@ -62,6 +62,18 @@ impl PolicyState {
         Self::Unknown,
     ];
 
+    /// Whether a policy in this state is in force nowhere, and no other policy overrides it.
+    pub fn is_broken(self) -> bool {
+        match self {
+            Self::Enforced | Self::PartiallyEnforced | Self::Overridden | Self::Unknown => false,
+            Self::Conflicted
+            | Self::Rejected
+            | Self::Invalid
+            | Self::TargetNotFound
+            | Self::NoEffect => true,
+        }
+    }
+
     /// The state as JSON and tables spell it.
     pub fn as_str(self) -> &'static str {
         match self {

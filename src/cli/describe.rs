@@ -36,7 +36,7 @@ pub struct Args {
     /// Output format.
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = output::ALL)]
     output: Output,
-    /// Show only problems: policies that are not enforced, and routes and listeners that get no requests.
+    /// Show only problems: policies that are in force nowhere and that no other policy overrides, and routes and listeners that get no requests.
     #[arg(long)]
     problems: bool,
     /// Show long values in full.

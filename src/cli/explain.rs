@@ -8,6 +8,7 @@ use super::{Failure, Outcome, print};
 use crate::answer;
 use crate::answer::explanation::{Explanation, at_gateways, at_service};
 use crate::cache::lists::ReadScope;
+use crate::engine::admission::verdict::escape;
 use crate::engine::model::hint::{nearest, quoted};
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::routing::{Matching, Request, Url, of_path, read_method, same_header};
@@ -91,6 +92,10 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         None => render::text(&explanation, style),
     };
     print(&text)?;
+    if let Some(namespace) = within.filter(|_| !explanation.served) {
+        let namespace = escape(namespace);
+        eprintln!("attache: -n {namespace} leaves out the Gateways of other namespaces");
+    }
     Ok(if explanation.served {
         Outcome::Clean
     } else {

@@ -244,6 +244,15 @@ impl State {
         let guardrails = among(&manifests).map(ToOwned::to_owned).collect();
         let written = self.keeps_texts.then(|| manifests.objects.clone());
         let loaded = directory::Loaded::new(manifests, &rules, &namespace);
+        if let Some(problem) = loaded
+            .problems
+            .first()
+            .filter(|_| loaded.origins.is_empty())
+        {
+            // An empty answer would look like that of an empty state.
+            let problem = escape(&problem.to_string());
+            return Err(format!("{problem}; no object could be read").into());
+        }
         Ok(Opened {
             texts: texts(written.unwrap_or_default(), &loaded),
             names: Names::of_files(&loaded),

@@ -166,7 +166,7 @@ pub(super) fn targets_of_policy(
 
 impl Policy {
     /// Whether one of its targets names or selects an object.
-    pub(crate) fn has_target(&self, key: &ObjectKey, object: Option<&Object>) -> bool {
+    pub fn has_target(&self, key: &ObjectKey, object: Option<&Object>) -> bool {
         let own = &self.key().namespace;
         let mut targets = self.targets.iter();
         targets.any(|target| target.matches(own, key, object))

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::policies_below::{PoliciesBelow, policies_below};
 use crate::answer::named::Named;
 use crate::answer::problems::{Problem, of_object};
 use crate::engine::effective::Resolver;
@@ -39,6 +40,8 @@ pub struct Overview {
     /// Routes below it that get no requests or do not reach a backend.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub broken_routes: Vec<BrokenRoute>,
+    /// The policies in the Namespace, or on the objects below.
+    pub policies_below: PoliciesBelow,
 }
 
 /// A listener and the number of its routes.
@@ -116,6 +119,7 @@ pub(super) fn overview(resolver: &mut Resolver<'_>, place: &Place) -> Option<Ove
         }
     }
     about(snapshot, object, &by_listener, &mut overview);
+    overview.policies_below = policies_below(resolver, object, &owners);
     Some(overview)
 }
 

@@ -127,7 +127,7 @@ impl fmt::Debug for Judge<'_> {
     }
 }
 
-impl<'a> Judge<'a> {
+impl Judge<'_> {
     /// The findings on one object.
     ///
     /// A fault that the object already had before the change is a warning. Old and new are each judged in

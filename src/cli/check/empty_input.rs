@@ -25,6 +25,8 @@ pub(super) fn refuse(args: &Args, inputs: &[Input]) -> Result<(), Failure> {
             "{many} were found that are not manifests (--allow-empty --show-skipped shows why)"
         ),
     };
+    let mut problems = inputs.iter().flat_map(|input| &input.problems);
+    let problem = problems.next().map(|problem| escape(&problem.to_string()));
     let places = args.places();
     let piped = places.iter().any(|path| path.as_os_str() == DASH);
     let message = if places.is_empty() {
@@ -37,10 +39,17 @@ pub(super) fn refuse(args: &Args, inputs: &[Input]) -> Result<(), Failure> {
         "nothing was checked: there is no Kubernetes object on standard input; check whether the command before the pipe failed".to_owned()
     } else {
         let names = places.iter().map(|path| shown(path)).collect::<Vec<_>>();
-        format!(
-            "nothing was checked: there is no Kubernetes object in {}; files that end in .yaml, .yml or .json are read, and {skipped_words}",
-            names.join(", ")
-        )
+        let names = names.join(", ");
+        let why = match (problem, &args.scope.namespace) {
+            (Some(problem), _) => problem,
+            (None, Some(namespace)) => {
+                format!("-n {namespace} leaves out the objects of other namespaces")
+            }
+            (None, None) => {
+                format!("files that end in .yaml, .yml or .json are read, and {skipped_words}")
+            }
+        };
+        format!("nothing was checked: there is no Kubernetes object to check in {names}: {why}")
     };
     Err(format!("{message}. To accept that, add --allow-empty").into())
 }

@@ -70,6 +70,7 @@ fn target(about: &OfTarget, style: Style, only: bool) -> String {
     let mut text = heading(about, style);
     if let Some(overview) = &about.overview {
         text.push_str(&verdict::line(about, overview, only, style));
+        text.push_str(&verdict::broken_policies(overview, only, style));
         text.push_str(&verdict::broken_routes(overview, only, style));
         if !only {
             text.push_str(&verdict::listeners(overview, style));

@@ -33,7 +33,7 @@ pub(super) fn show(about: &OfTarget, style: Style) -> String {
         let scope = if on == total {
             "(everywhere)".to_owned()
         } else {
-            format!("(on {on} of {total}; the differences are below)")
+            format!("(on {on} of {total} targets; the differences are below)")
         };
         text.push('\n');
         text.push_str(&side_by_side(

@@ -15,31 +15,25 @@ const MOST: usize = 10;
 
 /// Whether a policy has a problem: it is in force nowhere and no other overrides it, or its controllers disagree.
 pub(super) fn is_wrong(policy_state: &PolicyOnObject) -> bool {
-    match policy_state.state {
-        PolicyState::Enforced
-        | PolicyState::PartiallyEnforced
-        | PolicyState::Overridden
-        | PolicyState::Unknown => policy_state.status.disagreement.is_some(),
-        PolicyState::Conflicted
-        | PolicyState::Rejected
-        | PolicyState::Invalid
-        | PolicyState::TargetNotFound
-        | PolicyState::NoEffect => true,
-    }
+    policy_state.state.is_broken() || policy_state.status.disagreement.is_some()
 }
 
 /// Whether the object has any problem.
 pub(super) fn has_problems(about: &OfTarget) -> bool {
-    let broken = about
-        .overview
-        .as_ref()
-        .is_some_and(|overview| !overview.broken_routes.is_empty());
+    let broken = about.overview.as_ref().is_some_and(|overview| {
+        !overview.broken_routes.is_empty() || has_broken_policies(overview)
+    });
     broken || !about.problems.is_empty() || about.policies.iter().any(is_wrong)
 }
 
-/// The summary line.
+fn has_broken_policies(overview: &Overview) -> bool {
+    !overview.policies_below.broken.is_empty()
+}
+
+/// The summary line. The policies are those that apply to the object, and those in it or below it.
 pub(super) fn line(about: &OfTarget, overview: &Overview, only: bool, style: Style) -> String {
-    let policies = count(about.policies.len(), "policy", "policies");
+    let all = about.policies.len() + overview.policies_below.count;
+    let policies = count(all, "policy", "policies");
     if !has_problems(about) {
         let routes = count(overview.routes.len(), "route", "routes");
         return paragraph(
@@ -57,6 +51,9 @@ pub(super) fn line(about: &OfTarget, overview: &Overview, only: bool, style: Sty
         .filter(|policy_state| is_wrong(policy_state))
     {
         *states.entry(policy_state.state).or_default() += 1;
+    }
+    for broken in &overview.policies_below.broken {
+        *states.entry(broken.state).or_default() += 1;
     }
     let mut parts: Vec<String> = states
         .iter()
@@ -123,6 +120,26 @@ pub(super) fn broken_routes(overview: &Overview, only: bool, style: Style) -> St
     }
     if let Some(more @ 1..) = overview.broken_routes.len().checked_sub(most) {
         let line = format!("and {more} more broken routes: --problems");
+        text.push_str(&paragraph(style, Tone::Warning, "  ", &line, "    "));
+    }
+    text
+}
+
+/// The policies in the object or below it that are in force nowhere.
+pub(super) fn broken_policies(overview: &Overview, only: bool, style: Style) -> String {
+    let most = if only { usize::MAX } else { MOST };
+    let all = &overview.policies_below.broken;
+    let mut text = String::new();
+    for broken in all.iter().take(most) {
+        let reason = broken.reason.as_deref();
+        let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        let policy = &broken.policy.0.object;
+        let (kind, path, state) = (&policy.gk.kind, policy.path(), broken.state.as_str());
+        let line = format!("{kind} {path}: {state}{reason}");
+        text.push_str(&paragraph(style, Tone::Warning, "  ", &line, "    "));
+    }
+    if let Some(more @ 1..) = all.len().checked_sub(most) {
+        let line = format!("and {more} more broken policies: --problems");
         text.push_str(&paragraph(style, Tone::Warning, "  ", &line, "    "));
     }
     text
