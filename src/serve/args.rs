@@ -102,8 +102,8 @@ pub struct Args {
     /// they may list; requires the permissions in manifests/ui.
     #[arg(long, conflicts_with = "from")]
     pub ui: bool,
-    /// Write conditions `<domain>/<Kind>Affected` into the status of the objects that policies act on; one replica does, by a
-    /// Lease. Requires the permissions in manifests/status-writer.
+    /// Write conditions `<domain>/<Kind>Affected` into the status of the objects that policies act on; only the replica that
+    /// holds the Lease does. Requires the permissions in manifests/status-writer.
     #[arg(long, conflicts_with = "from")]
     pub write_status: bool,
     /// The Lease of the replica that writes; by default in the namespace of the pod or of the kubeconfig context.
