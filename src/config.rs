@@ -32,6 +32,9 @@ pub(crate) const IN_DIRECTORY: &str = "attache.yaml";
 /// The least value of `limits.cacheAgeSeconds`.
 const LEAST_AGE: u64 = 120;
 
+/// The end of the message of the parser for a key that is written twice.
+const OPTION_OF_PARSER: &str = ", set DuplicateKeyPolicy in Options if acceptable";
+
 /// The configuration file. An unknown field is an error, so that a misspelt setting is not ignored.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -242,7 +245,8 @@ impl Text {
     /// The error message. If the file is a link out of the directory, it is not quoted, because it may be a secret.
     fn wrong(&self, error: &serde_saphyr::Error) -> String {
         if !reading::leads_out(&self.path) {
-            return meant(&error.to_string());
+            // Only programs that use the parser have this option.
+            return meant(&error.to_string().replace(OPTION_OF_PARSER, ""));
         }
         let line = error.location().map_or(0, |at| at.line());
         format!(
@@ -320,6 +324,15 @@ mod tests {
         assert!(error.contains("profile"), "{error}");
         assert!(error.contains("line 3"), "{error}");
         assert!(error.contains("did you mean \"profiles\"?"), "{error}");
+    }
+
+    #[test]
+    fn a_key_that_is_there_twice_is_named_without_words_of_the_parser() {
+        let error =
+            read("apiVersion: attache.dev/v1\nkind: Configuration\nevents: true\nevents: false\n");
+        let error = error.unwrap_err();
+        assert!(error.contains("duplicate mapping key: events"), "{error}");
+        assert!(!error.contains("DuplicateKeyPolicy"), "{error}");
     }
 
     #[test]

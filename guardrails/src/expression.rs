@@ -1,13 +1,13 @@
 //! A CEL expression that is compiled once: which variables it uses, and how much work it can be.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr};
 use kube_cel::cel::{Context, Program, Value};
 
 use crate::cost::{self, Sizes, Work};
-use crate::reason::reason;
+use crate::reason::{no_field, reason};
 use crate::value_type::{BoundVariable, NameOf, Types, ValueType, is_library};
 use crate::{mistake, nesting};
 
@@ -32,6 +32,11 @@ pub(crate) const VARIABLES: [&str; 10] = [
     "before",
     "request",
 ];
+/// The message of the parser for `has()` of something that is no field read with a dot.
+const NO_FIELD: &str = "invalid argument to has() macro";
+/// The remedy.
+const NEEDS_FIELD: &str = "has() takes a field after a dot: has(target.labels.team); \
+    for a key in [ ], write 'team' in target.labels";
 /// An example of a message in YAML.
 const QUOTED: &str = r#"message: "'no policy authenticates ' + target.name""#;
 /// The most characters of an expression.
@@ -52,6 +57,8 @@ pub(crate) struct Expression {
     reads: BTreeSet<Vec<String>>,
     /// The texts that it compares with names.
     names: BTreeSet<(NameOf, String)>,
+    /// The keys that it reads with `[ ]` alone, each with the first map that it reads it from.
+    keys: BTreeMap<String, String>,
     text: String,
 }
 
@@ -65,6 +72,10 @@ struct Names<'a> {
     settings: BTreeSet<Vec<String>>,
     /// Texts that are compared with names.
     compared: BTreeSet<(NameOf, String)>,
+    /// The keys that are read with `[ ]`, each with the first map that it is read from.
+    keys: BTreeMap<String, String>,
+    /// The fields that are read with a dot.
+    fields: BTreeSet<&'a str>,
 }
 
 // === impl Expression ===
@@ -96,12 +107,17 @@ impl Expression {
             wrong: None,
             settings: BTreeSet::new(),
             compared: BTreeSet::new(),
+            keys: BTreeMap::new(),
+            fields: BTreeSet::new(),
         };
         names.visit(program.expression());
         if let Some(why) = names.wrong {
             return Err(why);
         }
-        let (reads, compared) = (names.settings, names.compared);
+        let (reads, compared, fields) = (names.settings, names.compared, names.fields);
+        let mut keys = names.keys;
+        // The error of an evaluation does not say which of the two reads failed.
+        keys.retain(|key, _| !fields.contains(key.as_str()));
         let mut uses = BTreeSet::new();
         for name in names.free {
             match VARIABLES.into_iter().find(|known| *known == name) {
@@ -121,6 +137,7 @@ impl Expression {
             uses,
             reads,
             names: compared,
+            keys,
             text,
         })
     }
@@ -194,18 +211,38 @@ impl Expression {
         // afterwards.
         let executed = catch_unwind(AssertUnwindSafe(|| Value::resolve(&self.strict, context)));
         match executed {
-            Ok(result) => result.map_err(|error| reason(&error)),
+            Ok(result) => result.map_err(|error| self.said_of_key(reason(&error))),
             Err(_) => Err("it cannot be evaluated".to_owned()),
         }
     }
+
+    /// The reason with the remedy for a key that is read with `[ ]`: `has()` takes only fields that are read with a dot.
+    fn said_of_key(&self, why: String) -> String {
+        let mut keys = self.keys.iter();
+        let Some((key, map)) = keys.find(|(key, _)| no_field(key) == why) else {
+            return why;
+        };
+        let quoted = if key.contains(['\'', '\\']) {
+            format!("{key:?}")
+        } else {
+            format!("'{key}'")
+        };
+        format!("there is no key {key:?} in {map}; write {quoted} in {map} && …")
+    }
 }
 
-/// The message of the parser, without names of its own types.
-fn said(message: &str) -> &str {
-    if message.starts_with("Incomplete") {
-        "it is not complete"
-    } else {
-        message
+/// The message of the parser, without names of its own types and without the list of the tokens that it expects.
+fn said(message: &str) -> String {
+    let message = message.strip_prefix("Syntax error: ").unwrap_or(message);
+    let (what, _) = message.split_once(" expecting ").unwrap_or((message, ""));
+    let input = what.strip_prefix("mismatched input ");
+    let input = input.or_else(|| what.strip_prefix("extraneous input "));
+    match input {
+        Some("'<EOF>'") => "the expression ends too early".to_owned(),
+        Some(input) => format!("{input} is not expected here"),
+        None if what.starts_with("Incomplete") => "it is not complete".to_owned(),
+        None if what == NO_FIELD => format!("{what}; {NEEDS_FIELD}"),
+        None => what.to_owned(),
     }
 }
 
@@ -234,6 +271,9 @@ impl<'a> Names<'a> {
                     self.visit(target);
                 }
                 call.args.iter().for_each(|part| self.visit(part));
+                if let Some((key, map)) = mistake::key_of_map(call) {
+                    self.keys.entry(key.to_owned()).or_insert(map);
+                }
             }
             Expr::Comprehension(inner) => {
                 self.visit(&inner.iter_range);
@@ -273,6 +313,9 @@ impl<'a> Names<'a> {
             Expr::Select(select) => {
                 if let Some(path) = self.setting(expression) {
                     self.settings.insert(path);
+                }
+                if !select.test {
+                    self.fields.insert(&select.field);
                 }
                 self.visit(&select.operand);
             }

@@ -246,7 +246,7 @@ fn versions(api_version: Option<&str>, kind: Option<&str>) -> Result<(), (&'stat
         ("kind", kind, KIND),
     ] {
         if let Some(given) = given.filter(|given| *given != wanted) {
-            return Err((field, format!("{given:?} is not {wanted}")));
+            return Err((field, format!("{given:?} is not known; write {wanted}")));
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 //! error.
 
 use attache_engine::model::hint::{nearest, quoted};
-use kube_cel::cel::common::ast::{Expr, IdedExpr, LiteralValue, operators};
+use kube_cel::cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue, operators};
 
 use crate::functions::{self, Call};
 use crate::value_type::{NameOf, Types, ValueType, function_name};
@@ -161,7 +161,7 @@ pub(crate) fn why_no_text(expression: &IdedExpr, types: &Types<'_>) -> Option<St
         return None;
     }
     let what = of.words()?;
-    Some(format!("it gives {what}; a message is text"))
+    Some(format!("its result is {what}; a message must be text"))
 }
 
 /// Why an expression cannot be a requirement.
@@ -171,7 +171,9 @@ pub(crate) fn why_no_truth(expression: &IdedExpr, types: &Types<'_>) -> Option<S
         return None;
     }
     let what = of.words()?;
-    Some(format!("it gives {what}; a requirement is true or false"))
+    Some(format!(
+        "its result is {what}; a requirement must be true or false"
+    ))
 }
 
 /// The texts that an expression compares with names, and the type of each name.
@@ -238,6 +240,19 @@ fn written(expression: &IdedExpr) -> Option<String> {
         Expr::Select(select) => Some(format!("{}.{}", written(&select.operand)?, select.field)),
         Expr::Call(call) if call.func_name == operators::INDEX => {
             Some(format!("{}[…]", written(call.args.first()?)?))
+        }
+        _ => None,
+    }
+}
+
+/// The key and the map of a map that is read with `[ ]` and a text: `target.labels['team']`.
+pub(crate) fn key_of_map(call: &CallExpr) -> Option<(&str, String)> {
+    let [map, key] = call.args.as_slice() else {
+        return None;
+    };
+    match &key.expr {
+        Expr::Literal(LiteralValue::String(key)) if call.func_name == operators::INDEX => {
+            Some((key.inner(), written(map)?))
         }
         _ => None,
     }

@@ -6,12 +6,15 @@ use kube_cel::cel::ExecutionError;
 /// evaluated.
 pub(crate) const DECIDED: &str = "@decided";
 
+/// The message that a value does not have a field.
+pub(crate) fn no_field(name: &str) -> String {
+    format!("there is no field {name:?}; test it with has() first")
+}
+
 /// Why an evaluation failed. The values in it are left out, for they may be settings that the user may not see.
 pub(crate) fn reason(error: &ExecutionError) -> String {
     match error {
-        ExecutionError::NoSuchKey(key) => {
-            format!("there is no field {key:?}; test it with has() first")
-        }
+        ExecutionError::NoSuchKey(key) => no_field(key),
         ExecutionError::UndeclaredReference(name) => format!("there is no function {name:?}"),
         ExecutionError::NoSuchOverload => {
             "it reads a field of a value that has no fields, or combines values of incompatible types"

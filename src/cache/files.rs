@@ -293,7 +293,9 @@ fn decoded(bytes: Vec<u8>) -> Result<String, String> {
         let units = pairs.iter().map(|pair| unit(*pair));
         let text: Result<String, _> = char::decode_utf16(units).collect();
         let text = text.ok().filter(|_| odd.is_empty());
-        return text.ok_or_else(|| "it is not text: it begins as UTF-16 and is not".to_owned());
+        return text.ok_or_else(|| {
+            "it begins with the mark of UTF-16 and is not valid UTF-16; save it as UTF-8".to_owned()
+        });
     }
     String::from_utf8(bytes).map_err(|error| {
         let good = error.utf8_error().valid_up_to();

@@ -33,17 +33,23 @@ pub(super) use input::{configuration_among, in_directory};
 use judged::Checked;
 pub(super) use of_change::{ChangedObjects, OfChange};
 
+/// The help of -n.
+const NAMESPACE: &str = "Check only objects in this namespace; also the namespace of manifests that do not \
+    set one. Defaults to all namespaces; manifests that do not set one get that of the \
+    context, or `default` without a cluster";
+
 /// Arguments of `attache check`.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("namespace", |argument| argument.help(NAMESPACE)))]
 pub struct Args {
-    /// Manifests to check: files, directories, or - for standard input. If omitted, checks the cluster or the directory
-    /// in --from.
+    /// Manifests to check: files, directories, or - for standard input. If omitted, checks the state in --from, or the
+    /// cluster with --cluster, as it is.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Same as PATH, for kubectl users.
     #[arg(short = 'f', long = "filename", value_name = "PATH")]
     files: Vec<PathBuf>,
-    /// Check the manifests as a change to the cluster.
+    /// Check the manifests as a change to the cluster; without manifests, the cluster as it is.
     #[arg(long, conflicts_with = "from")]
     cluster: bool,
     #[command(flatten)]
@@ -102,9 +108,9 @@ enum Output {
 /// Severities that cause exit code 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FailOn {
-    /// Findings that deny.
+    /// Findings with the severity deny.
     Deny,
-    /// Any finding.
+    /// Findings with the severity deny or warn.
     Warn,
     /// Nothing.
     Never,

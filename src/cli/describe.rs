@@ -19,8 +19,15 @@ use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
 use crate::engine::model::selector::Selector;
 
+/// The help of -n.
+const NAMESPACE: &str = "The namespace of the objects to describe, and of manifests that do not set one; \
+    policies of other namespaces that apply to them are shown, too. Defaults to the \
+    namespace of the context; for files, to all namespaces, and `default` for manifests \
+    that do not set one";
+
 /// Arguments of `attache describe`.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("namespace", |argument| argument.help(NAMESPACE)))]
 pub struct Args {
     /// Objects: KIND/NAME, KIND/NAME#SECTION, KIND for all objects of the kind in the namespace, or kind/POLICYKIND;
     /// several of these, or KIND NAME NAME.

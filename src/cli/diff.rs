@@ -25,8 +25,13 @@ mod source;
 use read::{Read, read};
 use source::Source;
 
+/// The help of -n.
+const NAMESPACE: &str = "Show only differences at targets in this namespace; also the namespace of manifests \
+    that do not set one, `default` by default";
+
 /// Arguments of `attache diff`.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("namespace", |argument| argument.help(NAMESPACE)))]
 pub struct Args {
     /// The state before: a directory, a file, or - for standard input; a revision of git, REV or REV:PATH; or cluster,
     /// or cluster:CONTEXT. REV..REV and REV...REV are two revisions.

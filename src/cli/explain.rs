@@ -14,8 +14,14 @@ use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::routing::{Matching, Request, Url, of_path, read_method, same_header};
 use crate::engine::state::snapshot::Snapshot;
 
+/// The help of -n.
+const NAMESPACE: &str = "Use only Gateways in this namespace, by default those of all namespaces. Also \
+    the namespace of the Service in --service, and of manifests that do not set one: by default \
+    that of the context; for files, `default`";
+
 /// Arguments of `attache explain`.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("namespace", |argument| argument.help(NAMESPACE)))]
 pub struct Args {
     #[command(flatten)]
     request: Described,
@@ -56,7 +62,7 @@ pub(super) struct Described {
     /// A query parameter, not encoded; can be repeated.
     #[arg(long = "query", value_name = "NAME=VALUE")]
     query: Vec<String>,
-    /// The port of the listener, or with --service of the Service.
+    /// The port of the listener; with --service, the port of the Service.
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
     /// Use only this Gateway.
@@ -241,7 +247,8 @@ fn no_gateway(snapshot: &Snapshot, kind: &GroupKind, wanted: &str) -> String {
         Some(near) => format!("there is no Gateway {wanted:?}; did you mean {near:?}?"),
         None if names.is_empty() => format!("there is no Gateway {wanted:?}, and no other"),
         None => format!(
-            "there is no Gateway {wanted:?}; there are {}",
+            "there is no Gateway {wanted:?}; there {} {}",
+            if names.len() == 1 { "is" } else { "are" },
             quoted(&names)
         ),
     }

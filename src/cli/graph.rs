@@ -25,8 +25,15 @@ use crate::engine::state::snapshot::Snapshot;
 /// The limit of nodes for a readable picture.
 const READABLE: usize = 400;
 
+/// The help of -n.
+const NAMESPACE: &str = "The namespace of the object; without an object, show only this namespace, and what \
+    is above and below its objects. Also the namespace of manifests that do not set one. \
+    Defaults to the namespace of the context; for files, to all namespaces, and \
+    `default` for manifests that do not set one";
+
 /// Arguments of `attache graph`.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("namespace", |argument| argument.help(NAMESPACE)))]
 pub struct Args {
     /// Show only this object and what is above and below it: `gateway/edge`, `httproute/cart#checkout`,
     /// `retrypolicy/slow`.

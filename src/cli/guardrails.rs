@@ -18,10 +18,17 @@ use crate::cache::lists::ReadScope;
 use crate::cache::manifest::Manifests;
 use crate::cache::repository::unbuilt;
 use crate::engine::admission::verdict::escape;
+use crate::reading::{self, Pipes};
 use crate::today::today;
+
+/// The help of -n.
+const NAMESPACE: &str = "Show only targets in this namespace; also the namespace of manifests that do not set \
+    one. Defaults to the namespace of the context; for files, to all namespaces, and \
+    `default` for manifests that do not set one";
 
 /// Arguments of `attache guardrails`.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("namespace", |argument| argument.help(NAMESPACE)))]
 pub struct Args {
     /// Judge only the guardrails in these files or directories, or - for standard input.
     #[arg(short = 'f', long = "filename", value_name = "PATH")]
@@ -71,7 +78,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         }
         let written = all_usable(&all)?;
         if written.is_empty() {
-            return Err("the files have no Guardrail of attache.dev/v1alpha1".into());
+            return Err(no_guardrail(&args.files).into());
         }
         FromManifests {
             usable: Guardrails::default().with(written.into_iter().map(Arc::new)),
@@ -113,6 +120,22 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     } else {
         Outcome::Clean
     })
+}
+
+/// The message that files have no guardrail; a configuration is named with its option.
+fn no_guardrail(files: &[PathBuf]) -> String {
+    let is_configuration = |file: &&PathBuf| {
+        let text = reading::text(file, reading::SMALL, Pipes::Refused).unwrap_or_default();
+        text.lines()
+            .any(|line| line.trim_end() == "kind: Configuration")
+    };
+    match files.iter().find(is_configuration) {
+        Some(file) => {
+            let file = escape(&file.display().to_string());
+            format!("{file} is a Configuration: use --config {file}")
+        }
+        None => "the files have no Guardrail of attache.dev/v1alpha1".to_owned(),
+    }
 }
 
 fn read(path: &Path, args: &Args) -> Result<Manifests, Failure> {
@@ -158,5 +181,22 @@ fn all_usable(manifests: &Manifests) -> Result<Vec<Guardrail>, Failure> {
         Ok(usable)
     } else {
         Err(wrong.join("\n").into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::no_guardrail;
+
+    #[test]
+    fn a_configuration_is_named_with_its_option() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("new.yaml");
+        std::fs::write(&file, "apiVersion: attache.dev/v1\nkind: Configuration\n").unwrap();
+        let why = no_guardrail(std::slice::from_ref(&file));
+        assert!(why.contains("is a Configuration: use --config"), "{why}");
+        std::fs::write(&file, "apiVersion: v1\nkind: ConfigMap\n").unwrap();
+        let why = no_guardrail(&[file]);
+        assert!(why.contains("have no Guardrail"), "{why}");
     }
 }

@@ -33,8 +33,14 @@ const STDIN: &str = "-";
 /// The impact of half a change would be wrong.
 const UNREAD: &str = "the effect of a change cannot be computed unless all of it can be read";
 
+/// The help of -n.
+const NAMESPACE: &str = "The namespace of the objects in --delete, and of manifests that do not set one; the \
+    effect on other namespaces is shown, too. Defaults to the namespace of the context; \
+    for files, to all namespaces, and `default` for manifests that do not set one";
+
 /// Arguments of `attache impact`.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("namespace", |argument| argument.help(NAMESPACE)))]
 pub struct Args {
     /// Manifests to apply: files, directories, or - for standard input. All are one change.
     #[arg(value_name = "PATH")]

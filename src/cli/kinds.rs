@@ -26,14 +26,23 @@ pub struct Args {
     output: Output,
 }
 
+/// The remedy for a kind that attache has no facts about.
+pub(super) const HOW_TO_ADD: &str = "attache kinds --all lists those that it knows; \
+    for another kind, write a profile (docs/how-to/add-a-policy-kind.md)";
+
 /// The message that a policy kind is not known, with the nearest name.
 pub(super) fn unknown(wanted: &str, known: &[Kind]) -> String {
-    let names: Vec<String> = known.iter().map(|kind| kind.kind.to_lowercase()).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let lowercase: Vec<String> = known.iter().map(|kind| kind.kind.to_lowercase()).collect();
+    let lowercase: Vec<&str> = lowercase.iter().map(String::as_str).collect();
     let (name, _) = wanted.split_once('.').unwrap_or((wanted, ""));
-    let remedy = match nearest(&name.to_lowercase(), &names) {
-        Some(near) => format!("did you mean {near}?"),
-        None => "attache kinds --all lists all of them".to_owned(),
+    let near = nearest(&name.to_lowercase(), &lowercase);
+    let near = near.and_then(|near| {
+        let mut known = known.iter();
+        known.find(|kind| kind.kind.eq_ignore_ascii_case(near))
+    });
+    let remedy = match near {
+        Some(near) => format!("did you mean {}?", near.kind),
+        None => HOW_TO_ADD.to_owned(),
     };
     format!("{wanted} is not a policy kind that attache knows; {remedy}")
 }

@@ -231,7 +231,7 @@ impl Names {
             }
         };
         format!(
-            "no kind is called {word:?}. Policy kinds here: {}. Their targets: {}. Write KIND.group for a kind that the API server does not serve",
+            "no kind is called {word:?}. Policy kinds here: {}. Their targets: {}. For another kind, write KIND.group",
             those(true),
             those(false)
         )

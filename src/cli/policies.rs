@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap_complete::engine::ArgValueCompleter;
 use jiff::Timestamp;
 
+use super::kinds::HOW_TO_ADD;
 use super::names::split;
 use super::output::{self, Output};
 use super::render::phrases::names_of;
@@ -25,8 +26,15 @@ use crate::engine::model::ids::{GroupKind, Place};
 use crate::engine::model::selector::Selector;
 use crate::engine::state::snapshot::Snapshot;
 
+/// The help of -n.
+const NAMESPACE: &str = "List only policies in this namespace; with --acting-on, the namespace of the object. \
+    Also the namespace of manifests that do not set one. Defaults to the namespace of \
+    the context; for files, to all namespaces, and `default` for manifests that do not \
+    set one";
+
 /// Arguments of `attache policies`.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("namespace", |argument| argument.help(NAMESPACE)))]
 pub struct Args {
     /// List only policies of this kind: `retrypolicies`, `RetryPolicy.policies.example.com`.
     #[arg(value_name = "KIND[.GROUP]", add = ArgValueCompleter::new(complete::kinds))]
@@ -39,7 +47,7 @@ pub struct Args {
     /// List only policies that apply to this object, in any namespace; -n is the namespace of the object.
     #[arg(long, value_name = "KIND/NAME[#SECTION]", add = ArgValueCompleter::new(complete::one_object))]
     acting_on: Option<String>,
-    /// List only policies in these states.
+    /// List only policies in these states, separated by commas.
     #[arg(long, value_name = "STATE", value_delimiter = ',', ignore_case = true,
           value_parser = PossibleValuesParser::new(PolicyState::ALL.map(PolicyState::as_str)).map(|word| state(&word)))]
     state: Vec<PolicyState>,
@@ -214,8 +222,10 @@ fn is_policy_kind(snapshot: &Snapshot, kind: &GroupKind) -> Result<(), String> {
         .collect();
     let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
     Err(match nearest(&kind.kind, &kinds) {
-        Some(near) => format!("{kind} is not a policy kind; did you mean {near}?"),
-        None => format!("{kind} is not a policy kind; attache kinds lists them"),
+        Some(near) => {
+            format!("{kind} is not a policy kind that attache knows; did you mean {near}?")
+        }
+        None => format!("{kind} is not a policy kind that attache knows; {HOW_TO_ADD}"),
     })
 }
 

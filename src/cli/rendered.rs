@@ -9,10 +9,11 @@ use crate::cache::repository;
 /// Manifests rendered by kustomize or Helm.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct Rendered {
-    /// Build this kustomization, with kustomize or kubectl, and read the result; can be repeated.
+    /// Build this kustomization, with kustomize or kubectl, and read the result; `check` and `impact` apply it as PATH. Can
+    /// be repeated.
     #[arg(short, long, value_name = "DIR")]
     pub(super) kustomize: Vec<PathBuf>,
-    /// Render this Helm chart, with helm, and read the result; can be repeated.
+    /// Render this Helm chart, with helm, and read the result; `check` and `impact` apply it as PATH. Can be repeated.
     #[arg(long, value_name = "DIR")]
     pub(super) helm: Vec<PathBuf>,
     /// A values file for --helm; can be repeated.

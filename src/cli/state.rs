@@ -38,7 +38,8 @@ const STDIN: &str = "-";
 /// The state to read: a cluster or manifests.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct State {
-    /// Read manifests instead of a cluster: a directory, a file, or - for standard input.
+    /// Read manifests instead of a cluster: a directory, a file, or - for standard input. `check` and `impact` apply PATH
+    /// on top of this state.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["kubeconfig", "context", "user", "groups", "request_timeout"])]
     pub(super) from: Option<PathBuf>,
     #[command(flatten)]
@@ -62,8 +63,7 @@ pub(super) struct State {
 /// The namespaces to read; the same for all commands.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct Scope {
-    /// Read only this namespace; also the namespace of names and manifests that do not set one. Defaults to the
-    /// namespace of the context; for files, to all namespaces, and `default` for manifests that do not set one.
+    /// The namespace of names, and of manifests that do not set one. Each command says more in its own help.
     #[arg(short, long, value_name = "NAMESPACE")]
     pub(super) namespace: Option<String>,
     /// Read all namespaces.

@@ -36,8 +36,14 @@ pub(super) use file::TestFile;
 use run::Suite;
 use test_state::ReadOptions;
 
+/// The help of -n.
+const NAMESPACE: &str = "The namespace of manifests that do not set one, `default` by default. With --record, \
+    also the namespace of TARGET, and of the routes to record if there is no TARGET: by \
+    default that of the context; for files, all namespaces";
+
 /// Arguments of `attache test`.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("namespace", |argument| argument.help(NAMESPACE)))]
 pub struct Args {
     /// Files with tests, or directories with files *.attache.yaml; the working directory by default.
     #[arg(value_name = "PATH")]

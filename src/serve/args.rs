@@ -30,10 +30,10 @@ pub struct Args {
     #[arg(long, requires = "from")]
     pub follow_links: bool,
     /// The address of the webhook endpoint (HTTPS); port 0 selects a free port.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8443")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8443", value_parser = address)]
     pub listen: SocketAddr,
     /// The address of probes and metrics (HTTP); port 0 selects a free port.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9090")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9090", value_parser = address)]
     pub admin: SocketAddr,
     /// The serving certificate, a PEM file; reloaded when it changes.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
@@ -102,8 +102,8 @@ pub struct Args {
     /// they may list; requires the permissions in manifests/ui.
     #[arg(long, conflicts_with = "from")]
     pub ui: bool,
-    /// Write conditions `<domain>/<Kind>Affected` into the status of the objects that policies act on; one replica does, by a
-    /// Lease. Requires the permissions in manifests/status-writer.
+    /// Write conditions `<domain>/<Kind>Affected` into the status of the objects that policies act on; only the replica that
+    /// holds the Lease does. Requires the permissions in manifests/status-writer.
     #[arg(long, conflicts_with = "from")]
     pub write_status: bool,
     /// The Lease of the replica that writes; by default in the namespace of the pod or of the kubeconfig context.
@@ -172,19 +172,25 @@ impl Managed {
 /// Parses `10s`, `500ms`, `1m`, `12h` or `90d`. A unit is required.
 fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| format!("{text:?} is not a time like 10s"))?;
+    let number: u64 = digits.parse().map_err(|_| no_duration(text))?;
     match text.strip_prefix(digits) {
         Some("ms") => Ok(Duration::from_millis(number)),
         Some("s") => Ok(Duration::from_secs(number)),
         Some("m") => Ok(Duration::from_secs(number.saturating_mul(60))),
         Some("h") => Ok(Duration::from_secs(number.saturating_mul(3600))),
         Some("d") => Ok(Duration::from_secs(number.saturating_mul(86_400))),
-        _ => Err(format!(
-            "{text:?} is not a time; write it like 500ms, 10s, 1m, 12h or 90d"
-        )),
+        _ => Err(no_duration(text)),
     }
+}
+
+fn no_duration(text: &str) -> String {
+    format!("{text:?} is not a time; write it like 500ms, 10s, 1m, 12h or 90d")
+}
+
+/// Parses an address with a port. The message of the parser itself has no example.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse()
+        .map_err(|_| format!("{text:?} is no IP address with a port; write it like 127.0.0.1:8443"))
 }
 
 #[cfg(test)]

@@ -145,7 +145,7 @@ fn what_is_wrong_with_a_guardrail() {
         ),
         (
             "rules: [{require: 'true', message: 'listener.port'}]",
-            "guardrail \"x\": spec.rules[0].message: it gives a number; a message is text",
+            "guardrail \"x\": spec.rules[0].message: its result is a number; a message must be text",
         ),
         (
             "rules: [{require: 'policies.exists(one, one.attachedTo.sectoin == \"\")'}]",

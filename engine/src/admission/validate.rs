@@ -101,7 +101,7 @@ fn empty(policy: &Policy) -> Option<Finding> {
     } else if policy.adds_nothing() {
         "it has no settings, so it has no effect"
     } else if policy.replaces_by_nothing() {
-        "it has no settings, so it removes the settings of the policies of its kind above its target"
+        "it has no settings, and replaces the policies on objects above its target with nothing"
     } else {
         return None;
     };

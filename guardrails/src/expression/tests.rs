@@ -32,7 +32,7 @@ fn a_requirement_that_is_never_true_or_false_is_refused() {
         ("target.labels.team", "text"),
         ("string(1)", "text"),
     ] {
-        let why = format!("it gives {what}; a requirement is true or false");
+        let why = format!("its result is {what}; a requirement must be true or false");
         assert_eq!(refused(text, true), why, "{text}");
     }
     for text in [
@@ -228,6 +228,37 @@ fn one_element_decides_wherever_it_is() {
         "[{'a': 1}, {}].all(one, one.a == 1)",
     ] {
         assert_eq!(evaluated(text), Err(why.to_owned()), "{text}");
+    }
+}
+
+#[test]
+fn the_remedy_for_a_missing_key_fits_how_it_is_read() {
+    let why = |text: &str| {
+        let expression = Expression::compile(text, true).unwrap();
+        let work = expression.work(&Sizes::default());
+        let evaluated = expression.evaluate(&Functions::default().scope(), work);
+        evaluated.unwrap_err()
+    };
+    let with_has = "there is no field \"a\"; test it with has() first";
+    assert_eq!(why("[{}].exists(one, one.a == 1)"), with_has);
+    assert_eq!(
+        why("[{}].exists(one, one['a'] == 1)"),
+        "there is no key \"a\" in one; write 'a' in one && …"
+    );
+    // Either of the two may be the reason.
+    assert_eq!(why("[{}].exists(one, one['a'] == one.a)"), with_has);
+}
+
+#[test]
+fn the_message_of_the_parser_is_one_plain_sentence() {
+    for (text, why) in [
+        ("true &&", "the expression ends too early"),
+        ("1 +* 2", "'*' is not expected here"),
+        ("true false", "'false' is not expected here"),
+    ] {
+        let said = refused(text, true);
+        let (_, said) = said.split_once(": ").unwrap();
+        assert_eq!(said, why, "{text}");
     }
 }
 

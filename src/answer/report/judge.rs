@@ -159,6 +159,9 @@ impl Judge<'_> {
             Code::Affects | Code::ProtectionLost => !is_old,
             _ => true,
         });
+        if case.before.is_none() {
+            findings.iter_mut().for_each(without_a_change);
+        }
         let mut findings = case.judged(key, findings);
         let refuses = |finding: &Finding| finding.severity == Severity::Deny;
         if let Some(resolver_before) = self.resolver_before.as_mut().filter(|_| is_old)
@@ -179,6 +182,22 @@ impl Judge<'_> {
             findings.sort();
         }
         alike::together(findings, is_policy)
+    }
+}
+
+/// Says of a current state that a protection is missing: without a change, nothing is lost.
+fn without_a_change(finding: &mut Finding) {
+    if finding.code != Code::ProtectionLost {
+        return;
+    }
+    // Names have no spaces, so the first match is the verb.
+    for (lost, missing) in [
+        (" loses the ", " is without the "),
+        (" lose the ", " are without the "),
+        (" keeps only part of ", " has only part of "),
+        (" keep only part of ", " have only part of "),
+    ] {
+        finding.message = finding.message.replacen(lost, missing, 1);
     }
 }
 

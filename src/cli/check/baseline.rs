@@ -37,7 +37,13 @@ pub(super) fn read(path: &Path) -> Result<Baseline, Failure> {
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
         format!("the baseline {shown} is not a report of check -o json{why}")
     };
-    let file: File = serde_json::from_str(&text).map_err(|error| why(error.to_string()))?;
+    let file: File = serde_json::from_str(&text).map_err(|error| {
+        why(if error.is_syntax() || error.is_eof() {
+            format!("line {} is not JSON", error.line())
+        } else {
+            error.to_string()
+        })
+    })?;
     if file.kind != "Report" {
         return Err(why(format!("it is a {}", file.kind)).into());
     }

@@ -252,8 +252,8 @@ fn paths(args: &Args) -> Result<Vec<PathBuf>, Failure> {
     let paths = args.places();
     if paths.is_empty() && !args.in_cluster() {
         return Err(
-            "nothing to check: name files or directories, - for the standard input, \
-             or --cluster for what is in the cluster"
+            "nothing to check: name files or directories, - for the standard input, --from DIR for a directory as it is, \
+             or --cluster for the cluster as it is"
                 .into(),
         );
     }

@@ -244,7 +244,7 @@ fn rerouted(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
         let requests: BTreeSet<String> = not_taken.requests.iter().cloned().collect();
         let rule = kinds.place(&not_taken.rule.0);
         let requests = wording::first(&requests);
-        format!("no rule takes {requests} any more, which {rule} took")
+        format!("{rule} no longer gets requests for {requests}, and no other rule takes them")
     });
     let mut lines: Vec<String> = lines.chain(not_taken).collect();
     if traffic.not_compared > 0 {

@@ -24,7 +24,7 @@ const MISTAKES: [(&str, &str, &str); 18] = [
     (
         "shop/shop-cors",
         "target-not-found",
-        "there is one in namespace \"infra\", and SecurityPolicy looks in its own",
+        "there is one in namespace \"infra\", but this field can only name objects in the namespace of the policy",
     ),
     (
         "blog/comments-cors",
@@ -100,7 +100,7 @@ const MISTAKES: [(&str, &str, &str); 18] = [
     (
         "payments/pay-traffic",
         "protection-lost",
-        "loses the rate limit",
+        "is without the rate limit",
     ),
 ];
 
@@ -277,7 +277,7 @@ fn the_report_ends_with_what_failed_and_why() {
             "no CRD found for BackendTrafficPolicy.gateway.envoyproxy.io, ClientTrafficPolicy.gateway.envoyproxy.io, \
              SecurityPolicy.gateway.envoyproxy.io, BackendTLSPolicy and 3 more kinds: their fields are not checked, \
              only their profiles are used",
-            "references to objects outside these manifests are denied; use --from DIR or --cluster to add existing objects",
+            "these manifests are taken as the whole state: references to objects outside them are denied; to add existing objects, name the manifests as PATH and the existing state with --from DIR or --cluster",
             "failed (exit code 1): 8 findings with severity deny",
         ],
         "{text}"

@@ -146,11 +146,16 @@ pub(super) fn rerouted(
             .flatten()
             .map(ToString::to_string)
             .collect();
-        let message = format!(
-            "through {} no more requests come to {}",
-            wording::first(&listeners),
-            wording::counted(&routes)
-        );
+        let listeners = wording::first(&listeners);
+        let message = match routes.first() {
+            Some(route) if routes.len() == 1 => {
+                format!("{route} gets no more requests through {listeners}")
+            }
+            _ => {
+                let routes = wording::counted(&routes);
+                format!("these routes get no more requests through {listeners}: {routes}")
+            }
+        };
         findings.push(Finding::new(Code::RouteDetached, key, message).about("some"));
     }
     for (gateway, class) in &lost.unserved {

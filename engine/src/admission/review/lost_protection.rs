@@ -175,7 +175,7 @@ fn remedies([before, after]: [&Snapshot; 2], key: &ObjectKey, kind: &GroupKind) 
             .collect();
         let is_known = !resolver_before.is_spent() && !resolver_after.is_spent();
         is_known.then(|| Remedy {
-            text: format!("spec.{field}: {name} keeps it"),
+            text: format!("with spec.{field}: {name} the route keeps it"),
             lost: lost([before, &merging], Renames::NONE, kind, &of_kind.iter()),
         })
     });

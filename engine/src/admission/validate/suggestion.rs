@@ -68,16 +68,16 @@ pub(super) fn hint(
 
 /// The remedy for a target in another namespace.
 fn remedy(policy: &Policy, entry: &Entry<'_>, namespace: &str) -> String {
-    let kind = &policy.profile.gk.kind;
-    let across = *policy.profile.cross_namespace;
-    match across {
+    match *policy.profile.cross_namespace {
         CrossNamespace::Any | CrossNamespace::Consumer if entry.field.namespace != Some(false) => {
             format!("write namespace {namespace:?}")
         }
         CrossNamespace::Grant if entry.field.namespace != Some(false) => {
             format!("write namespace {namespace:?} and let a ReferenceGrant allow it")
         }
-        _ => format!("and {kind} looks in its own: put the policy there"),
+        _ => format!(
+            "but this field can only name objects in the namespace of the policy: move the policy to {namespace:?}"
+        ),
     }
 }
 

@@ -342,9 +342,10 @@ fn unread_namespace(policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
     // A kind that ignores it may still define the field; a reference without that field rejects it.
     let refused = *policy.profile.cross_namespace != CrossNamespace::Ignored;
     let message = if refused {
+        // Another field of the kind, such as a selector, may take a namespace.
         format!(
-            "{kind} takes no namespace here, and looks in its own; remove namespace {:?}",
-            &**unread
+            "this field can only name objects in the namespace of the policy, {:?}; remove namespace {:?}, or move the policy there",
+            &**own, &**unread
         )
     } else {
         format!(

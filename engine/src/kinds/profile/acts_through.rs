@@ -10,7 +10,8 @@ use super::kind_match::Match;
 use super::paths::setting_path;
 use crate::model::ids::GroupKind;
 
-/// The policies through which policies of the kind act: where others take their place, these do nothing.
+/// The policies of another kind by which a controller carries out policies of the kind: where other policies replace these, the
+/// policies of the kind do nothing.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ActsThroughFile {

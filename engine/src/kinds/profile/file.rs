@@ -65,9 +65,9 @@ pub struct ProfileFile {
     /// The rules by which two policies on one target conflict.
     #[serde(default)]
     pub conflict: Conflict,
-    /// Kinds whose behaviour changes in the end. By default: the target itself for direct kinds, the rule of the
-    /// route or the lowest allowed target for inherited ones. If kinds of routes are among them, policies act on no other kind
-    /// of route.
+    /// The kinds of objects that behave differently because of a policy: `HTTPRoute` for a policy on a Gateway with a timeout
+    /// for requests, `Gateway` for one with the TLS versions of clients. By default `HTTPRoute`, or the allowed targets if all
+    /// of them are below routes, such as Services. If kinds of routes are among them, policies act on no other kind of route.
     pub effective: Option<Vec<Match>>,
     /// Whether policies act only where a route leads. Those of a mesh also act on Gateways and Services without a
     /// route.
@@ -99,7 +99,9 @@ pub struct ProfileFile {
     /// Maps whose entries are alternatives: any of them may let a request pass, so that a policy that merges one in opens what
     /// others protect to more requests: `spec.rules.authentication`.
     pub alternative_entries: Option<Vec<String>>,
-    /// The policies of another kind through which policies of the kind act: where others take their place, these do nothing.
+    /// The policies of another kind by which a controller carries out policies of this kind: an `AuthPolicy` of Kuadrant acts on
+    /// Envoy Gateway through an `EnvoyExtensionPolicy` with the name `kuadrant-<Gateway>`. Where another `EnvoyExtensionPolicy`
+    /// replaces that one, the `AuthPolicy` does nothing.
     pub acts_through: Option<ActsThroughFile>,
     /// Whether no field of the settings may be `null`, so that the API server drops every `null`. A CRD takes
     /// precedence.

@@ -26,7 +26,8 @@ pub struct ReferenceFile {
     /// Whether a reference to a Service must name one of its ports, by number.
     #[serde(default)]
     pub port: bool,
-    /// A field without which the named object does not count: `spec.extAuth`.
+    /// A field that the named object must have, or it counts as missing: a `GatewayExtension` that a policy names in
+    /// `spec.extAuth.extensionRef` must have `spec.extAuth`.
     pub has: Option<String>,
     /// The effect that a policy still has if the object that it names does not exist.
     pub if_missing: WhenRejected,

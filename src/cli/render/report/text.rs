@@ -197,7 +197,7 @@ pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, St
     let of_closed = closing.is_closed && report.findings.iter().any(rests_on_the_set);
     more(
         usize::from(of_closed),
-        "references to objects outside these manifests are denied; use --from DIR or --cluster to add existing objects"
+        "these manifests are taken as the whole state: references to objects outside them are denied; to add existing objects, name the manifests as PATH and the existing state with --from DIR or --cluster"
             .to_owned(),
     );
     lines.push(ending(closing.reason));

@@ -44,8 +44,9 @@ pub struct Merge {
     pub combined_lists: Option<BTreeMap<String, String>>,
     /// Whether the controller leaves empty lists out before it merges: an empty list does not replace the list of another policy.
     pub drops_empty_lists: Option<bool>,
-    /// Texts that a setting of a policy that merges stands for if the policy has the object around the setting and not the setting:
-    /// `spec.authorization.defaultAction: Deny`. It replaces what another policy sets.
+    /// The value that a controller assumes if the object around a setting is there and the setting is not:
+    /// `spec.authorization.defaultAction: Deny`. In a merge it wins over the value of the other policy: if the policy of the
+    /// Gateway has `defaultAction: Allow`, and that of the route has `authorization` without it, the result is `Deny`.
     pub unset_is: Option<BTreeMap<String, String>>,
     /// Names of list fields that add up if several policies are attached to one target; between levels they are
     /// replaced as a whole.
@@ -117,7 +118,9 @@ pub struct IdleFile {
     /// `weakenedBy`.
     #[serde(default)]
     pub when: ValuesFile,
-    /// Not where the policy of a route merges them in by a strategy that it names: they act there as its own do.
+    /// Whether the settings act all the same where the policy of a route names a strategy by which it merges with this policy:
+    /// `spec.connection` of the policy of a Gateway does nothing on a `TCPRoute`, unless the policy of the route has
+    /// `mergeType: StrategicMerge`.
     #[serde(default)]
     pub unless_merged: bool,
 }
