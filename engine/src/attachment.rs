@@ -10,6 +10,7 @@ mod other_targets;
 mod plain_listeners;
 pub mod rejection;
 mod reported_invalid;
+pub mod reported_rejections;
 pub mod reports;
 pub mod requests_to;
 mod unknown_pods;
@@ -31,7 +32,7 @@ use crate::state::grants::granted;
 use crate::state::snapshot::{Snapshot, class_key, namespace_key};
 pub use open_targets::{may_open, opened_by_target};
 pub use other_targets::is_of_another_target;
-use reports::Rejected;
+use reported_rejections::Rejected;
 use unknown_pods::has_unknown_pods;
 
 /// A policy that is attached to an object or to a section of it.
@@ -152,7 +153,7 @@ pub fn attached_to(
             continue;
         }
         let own = &policy.key().namespace;
-        let mut rejected = reports::rejected(snapshot, policy);
+        let mut rejected = reported_rejections::rejected(snapshot, policy);
         if rejected != Rejected::Nowhere && is_of_another_target(snapshot, policy, key) {
             rejected = Rejected::Nowhere;
         }
@@ -165,7 +166,7 @@ pub fn attached_to(
                 || policy.rejected_on(&key.gk).next().is_some()
                 || policy.may_be_reported_invalid()
         };
-        let accepted = is_rejected.then(|| reports::not_enforced(snapshot, policy));
+        let accepted = is_rejected.then(|| reported_rejections::not_enforced(snapshot, policy));
         let not_enforced = accepted.flatten().and_then(|_| policy.not_enforced());
         if is_rejected && not_enforced.is_none() && !leaves_attached() {
             continue;
@@ -261,7 +262,7 @@ pub fn explains_report(
 ) -> bool {
     rejection.is_some_and(|rejection| {
         rejection.effect != RejectionEffect::NotAttached
-            && reports::is_rejected_only_for(snapshot, policy, object, rejection.reason)
+            && reported_rejections::is_rejected_only_for(snapshot, policy, object, rejection.reason)
     })
 }
 

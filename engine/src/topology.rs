@@ -39,8 +39,8 @@ pub use ancestor_paths::AncestorPaths;
 pub(crate) use ancestor_paths::SharedAncestorPaths;
 pub use attached_kinds::attached_of_own_kind;
 pub use attachment::{
-    DelegatedEntry, ParentAttachment, attachment, attachment_cost, delegated, kept_out_by,
-    not_there, one_rule, takes_none_of, unusable, why_not_joined, why_unaccepted,
+    DelegatedEntry, ParentAttachment, attachment, attachment_cost, delegated, not_there, one_rule,
+    takes_none_of, unusable, why_not_joined, why_unaccepted,
 };
 pub use conflicts::TrafficType;
 pub use delegated_paths::{DelegatedPaths, OwnPaths};
@@ -48,8 +48,8 @@ pub(crate) use hostnames::{all_in_common, in_common, intersect};
 pub use isolation::{ListenerHostname, may_keep_apart};
 pub use policies_by_hostname::PoliciesByHostname;
 pub use route_kinds::{
-    KeptOut, RouteKindConflicts, kept_out, may_keep_out, perhaps_kept_out, perhaps_refused_for,
-    routes_in_conflict,
+    KeptOut, RouteKindConflicts, kept_out, kept_out_by, may_keep_out, perhaps_kept_out,
+    perhaps_refused_for, routes_in_conflict,
 };
 pub use route_path::{
     RoutePath, Unreached, backend, not_usable, refused, to_backends, to_route, to_rules, unreached,

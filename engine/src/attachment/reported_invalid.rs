@@ -1,7 +1,7 @@
 //! Policies that their controllers report to be invalid, and that act on requests all the same: they keep their place, or their
 //! requests get an error.
 
-use super::reports::{self, Rejected};
+use super::reported_rejections::{self, Rejected};
 use crate::kinds::profile::ReportedInvalid;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
@@ -32,11 +32,11 @@ impl Policy {
         let [target] = &*self.targets else {
             return None;
         };
-        let is_whole = reports::rejected(snapshot, self) == Rejected::Everywhere;
+        let is_whole = reported_rejections::rejected(snapshot, self) == Rejected::Everywhere;
         if !is_whole || !fact.is_about(&target.gk.kind) {
             return None;
         }
-        let report = reports::rejection(snapshot, self)?;
+        let report = reported_rejections::rejection(snapshot, self)?;
         let is_it = report.is_rejection
             && *report.condition.reason == *INVALID
             && !fact.is_absent_with(&report.condition.message);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::attachment::Attachment;
-use crate::attachment::reports::{Rejected, rejected};
+use crate::attachment::reported_rejections::{Rejected, rejected};
 use crate::kinds::profile::{CrossNamespace, Profile};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;

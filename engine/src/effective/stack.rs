@@ -15,7 +15,7 @@ use super::settings_here::{PoliciesAtListeners, on_routes, without_idle};
 use super::stack_level::{RareFacts, Stack, StackLevel, folded_levels, inheritance};
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
-use crate::attachment::reports::{Rejected, rejected};
+use crate::attachment::reported_rejections::{Rejected, rejected};
 use crate::attachment::{Attachment, attached_to, candidates, is_of_classes};
 use crate::kinds::profile::{OnPath, Profile, ServiceAs};
 use crate::merge::{Effective, TargetFields, fold_cost, fold_levels, policies_read, winner};

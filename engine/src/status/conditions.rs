@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::attachment::is_of_another_target;
 use crate::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
-use crate::attachment::reports::{self, ControllerStatus, Report};
+use crate::attachment::reported_rejections::{self};
+use crate::attachment::reports::{ControllerStatus, Report};
 use crate::attachment::{AttachmentPermission, explains_report, own_pods, permission, sections};
 use crate::effective::{PathGroup, Resolver};
 use crate::kinds::profile::Class;
@@ -432,10 +433,10 @@ fn accepted(
     let object = &place.object;
     let clash = resolver.clash(policy, place);
     let is_partial = clash.as_ref().is_some_and(Rejection::is_partial);
-    let is_rejected = reports::rejected(snapshot, policy).at(object)
+    let is_rejected = reported_rejections::rejected(snapshot, policy).at(object)
         && !is_of_another_target(snapshot, policy, object)
         && !(is_partial && explains_report(snapshot, policy, object, clash.as_ref()));
-    let report = is_rejected.then(|| reports::rejection(snapshot, policy));
+    let report = is_rejected.then(|| reported_rejections::rejection(snapshot, policy));
     match (report.flatten(), clash.map(Box::new)) {
         (Some(report), _) => (Accepted::Rejected(Box::new(report)), None),
         (None, Some(clash)) if is_partial || clash.effect == RejectionEffect::NotApplied => {

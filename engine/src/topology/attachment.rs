@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::accept::{OwnListener, Refusal, fits_service, refusal};
 use super::acceptance::{PROTOCOLS, Unaccepted, listeners, listeners_of, unaccepted};
 use super::delegation::{self, Unfollowed};
-use super::route_kinds::{RouteKindConflicts, is_without_http, may_keep_out};
+use super::route_kinds::{RouteKindConflicts, kept_out_by, may_keep_out};
 use super::route_path::{Unreached, unreached};
 use super::{AncestorPath, OwnPaths, gateway_of, through_listeners};
 use crate::kinds::profile::DelegationFile;
@@ -303,20 +303,6 @@ pub fn why_unaccepted(snapshot: &Snapshot, place: &Place) -> Option<String> {
             format!("no listener of {} is accepted: {why}", place.object)
         }
     })
-}
-
-/// A message that an older route of another kind has a hostname in common, or that the listener serves its oldest route alone.
-pub fn kept_out_by(winner: &Object) -> String {
-    if is_without_http(&winner.key.gk) {
-        return format!(
-            "{} is older, and the listener serves its oldest route alone",
-            winner.key
-        );
-    }
-    format!(
-        "{} is older and has a hostname in common with it: its controller serves either HTTPRoutes or GRPCRoutes for a hostname, not both",
-        winner.key
-    )
 }
 
 /// Why a listener conflicts with another, in the words of its controller if they are known.

@@ -65,7 +65,7 @@ pub fn may_keep_out(snapshot: &Snapshot, owner: &Object, kind: &GroupKind) -> bo
 }
 
 /// Whether a kind is one of routes of TCP or TLS.
-pub(super) fn is_without_http(kind: &GroupKind) -> bool {
+fn is_without_http(kind: &GroupKind) -> bool {
     kind.is_gateway_api("TCPRoute") || kind.is_gateway_api("TLSRoute")
 }
 
@@ -177,6 +177,20 @@ fn accepted<'a>(
     let facts = controller_facts(snapshot, &own.owner.key);
     routes.sort_by_cached_key(|route| Precedence::for_controller(route, facts));
     routes
+}
+
+/// A message that an older route of another kind has a hostname in common, or that the listener serves its oldest route alone.
+pub fn kept_out_by(winner: &Object) -> String {
+    if is_without_http(&winner.key.gk) {
+        return format!(
+            "{} is older, and the listener serves its oldest route alone",
+            winner.key
+        );
+    }
+    format!(
+        "{} is older and has a hostname in common with it: its controller serves either HTTPRoutes or GRPCRoutes for a hostname, not both",
+        winner.key
+    )
 }
 
 /// Caches which routes listeners keep out, since many routes ask for each listener, and paths through delegation.

@@ -384,7 +384,9 @@ fn nothing_checked_is_not_green() {
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         let text = String::from_utf8(output.stderr).unwrap();
         assert!(
-            text.starts_with("attache: nothing was checked: there is no Kubernetes object in "),
+            text.starts_with(
+                "attache: nothing was checked: there is no Kubernetes object to check in "
+            ),
             "{text}"
         );
         let allowed: Vec<&str> = args.iter().copied().chain(["--allow-empty"]).collect();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::provided::{Extent, Provided};
 use crate::attachment::rejection::{Rejection, RejectionFinder};
-use crate::attachment::reports::{Rejected, rejected};
+use crate::attachment::reported_rejections::{Rejected, rejected};
 use crate::attachment::requests_to::Requests;
 use crate::attachment::{attached_to, is_of_another_target};
 use crate::effective::PathGroup;

@@ -2,7 +2,8 @@
 
 use super::{Accepted, State, TargetStatus};
 use crate::attachment::is_of_another_target;
-use crate::attachment::reports::{self, Rejected, Report};
+use crate::attachment::reported_rejections::{self, Rejected};
+use crate::attachment::reports::Report;
 use crate::effective::PathGroup;
 use crate::kinds::profile::Class;
 use crate::model::ids::{ObjectKey, Place};
@@ -26,11 +27,14 @@ fn is_another_target(snapshot: &Snapshot, policy: &Policy, place: &Place, target
 
 /// The reports by which a policy that is in force on a target is not in force for requests through single ancestors.
 pub fn rejections_on(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Vec<Report> {
-    let is_whole = !matches!(reports::rejected(snapshot, policy), Rejected::Through(_));
+    let is_whole = !matches!(
+        reported_rejections::rejected(snapshot, policy),
+        Rejected::Through(_)
+    );
     if is_whole || is_of_another_target(snapshot, policy, &target.object) {
         return Vec::new();
     }
-    let mut reports = reports::rejections_by_ancestor(snapshot, policy);
+    let mut reports = reported_rejections::rejections_by_ancestor(snapshot, policy);
     reports.retain(|report| {
         let ancestor = report.ancestor.as_ref();
         ancestor.is_some_and(|place| {
@@ -47,10 +51,10 @@ pub(super) fn not_enforced_on(
     policy: &Policy,
     target: &Place,
 ) -> Option<Report> {
-    let is_everywhere = reports::rejected(snapshot, policy).at(&target.object)
+    let is_everywhere = reported_rejections::rejected(snapshot, policy).at(&target.object)
         && !is_of_another_target(snapshot, policy, &target.object);
     is_everywhere
-        .then(|| reports::not_enforced(snapshot, policy))
+        .then(|| reported_rejections::not_enforced(snapshot, policy))
         .flatten()
 }
 

@@ -6,7 +6,7 @@ use super::policy_on_path::{self, PoliciesOnPath};
 use super::split::leaves_out_request;
 use super::{Path, policies_at, refers_to_role};
 use crate::engine::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
-use crate::engine::attachment::reports::{Rejected, rejected, rejection};
+use crate::engine::attachment::reported_rejections::{Rejected, rejected, rejection};
 use crate::engine::attachment::{explains_report, is_of_another_target};
 use crate::engine::effective::Resolver;
 use crate::engine::kinds::profile::SameTarget;

@@ -2,7 +2,7 @@
 //! Gateways whose controllers accept them.
 
 use crate::engine::attachment::rejection::Rejection;
-use crate::engine::attachment::reports::{Rejected, rejected};
+use crate::engine::attachment::reported_rejections::{Rejected, rejected};
 use crate::engine::effective::{PathGroup, Resolver};
 use crate::engine::kinds::profile::{Profile, ServiceAs};
 use crate::engine::model::ids::{GroupKind, Place};

@@ -1,0 +1,213 @@
+//! The places at which controllers report that a policy is rejected or not in force.
+
+use super::rejection::RejectionFinder;
+use super::reports::{Report, entries};
+use super::requests_to::leading_routes;
+use crate::kinds::profile::Class;
+use crate::model::ids::{ObjectKey, Place};
+use crate::model::level::Level;
+use crate::model::object::is_route;
+use crate::model::object::reported::{Acceptance, Entry, Subject};
+use crate::policy::{Policy, denial};
+use crate::state::snapshot::Snapshot;
+use crate::topology::reports::controller;
+
+/// Reasons that depend on objects other than the policy.
+const OF_OTHERS: [&str; 4] = [
+    "TargetNotFound",
+    "Conflicted",
+    "RefNotPermitted",
+    "NoMatchingParent",
+];
+
+/// The places at which controllers reject a policy or report that it is not in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rejected {
+    /// Nowhere.
+    Nowhere,
+    /// Everywhere.
+    Everywhere,
+    /// For requests through these ancestors; at others it is in force.
+    Through(Vec<Place>),
+}
+
+/// The places at which a policy is rejected or reported not to be in force.
+pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
+    if policy.object.reported.is_none() {
+        return Rejected::Nowhere;
+    }
+    let (mut places, mut accepted, mut others) = (Vec::new(), Vec::new(), false);
+    for entry in entries(snapshot, policy) {
+        let is_denied = denial(&policy.profile, entry).is_some();
+        match (is_denied, &entry.subject) {
+            (true, _) if is_of_supposed(snapshot, policy, entry) => {}
+            (true, Subject::Ancestor(place)) => {
+                places.extend(gateways_of(snapshot, policy, entry, place));
+            }
+            (true, _) => return Rejected::Everywhere,
+            (false, _) if entry.acceptance == Acceptance::Unsaid => {}
+            (false, Subject::Ancestor(place)) => accepted.push(place),
+            _ => others = true,
+        }
+    }
+    // Controllers that merge for each listener also report on the Gateway as a whole, and accept that.
+    let by_listener = policy.profile.reported_invalid.is_some() && policy.chooses_to_merge();
+    let is_on_listeners = |whole: &Place| {
+        let mut places = places.iter();
+        whole.section.is_none()
+            && places.any(|place| place.object == whole.object && place.section.is_some())
+    };
+    others |= accepted
+        .into_iter()
+        .any(|place| !(by_listener && is_on_listeners(place)));
+    if places.is_empty() {
+        Rejected::Nowhere
+    } else if others || has_other_gateways(snapshot, policy, &places) {
+        Rejected::Through(places)
+    } else {
+        Rejected::Everywhere
+    }
+}
+
+/// The Gateways that a rejection is about: where it names the backend that a policy targets, those of its controller that lead there.
+fn gateways_of(snapshot: &Snapshot, policy: &Policy, entry: &Entry, place: &Place) -> Vec<Place> {
+    let is_of_backend = *policy.profile.class == Class::Direct
+        && Level::is_of_backend(&place.object.gk)
+        && policy.targets.len() == 1
+        && entry.controller.is_some();
+    let leading = leading_routes(snapshot, &place.object).filter(|_| is_of_backend);
+    let gateways = leading.map(|leading| leading.parent);
+    let own = gateways.filter(|gateway| controller(snapshot, gateway) == entry.controller.as_ref());
+    let mut own: Vec<Place> = own.map(|gateway| gateway.whole()).collect();
+    own.dedup();
+    if own.is_empty() {
+        own.push(place.clone());
+    }
+    own
+}
+
+/// Whether Gateways of other controllers, which report nothing, lead to the backends of a policy that is rejected at these places.
+fn has_other_gateways(snapshot: &Snapshot, policy: &Policy, places: &[Place]) -> bool {
+    let own = &policy.key().namespace;
+    let is_named = |gateway: &ObjectKey| places.iter().any(|place| place.object == *gateway);
+    let is_of_gateways = *policy.profile.class == Class::Direct
+        && places
+            .iter()
+            .all(|place| place.object.gk.is_gateway_api("Gateway"));
+    let known: Vec<_> = places
+        .iter()
+        .map(|place| controller(snapshot, &place.object))
+        .collect();
+    let targets = policy.targets.iter().filter(|_| is_of_gateways);
+    let mut targets = targets.filter_map(|target| target.object(own));
+    targets.any(|target| {
+        let mut leading = leading_routes(snapshot, &target);
+        leading.any(|leading| {
+            let by = controller(snapshot, &leading.parent);
+            !is_named(&leading.parent) && by.is_some() && !known.contains(&by)
+        })
+    })
+}
+
+/// Whether a policy is rejected because of other objects that are assumed to differ: then the opinion of its
+/// controllers is not known yet.
+fn is_of_supposed(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
+    let Some(seen) = snapshot.seen() else {
+        return false;
+    };
+    let Some(reason) = entry.rejection().map(|condition| &*condition.reason) else {
+        return false;
+    };
+    let own = &policy.key().namespace;
+    let targets = || policy.targets.iter().filter_map(|t| t.object(own));
+    let is_ancestor = || match &entry.subject {
+        Subject::Ancestor(place) => snapshot.is_supposed(&place.object),
+        Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => false,
+    };
+    if OF_OTHERS.contains(&reason)
+        && (is_ancestor() || targets().any(|target| snapshot.is_supposed(&target)))
+    {
+        return true;
+    }
+    if reason == "Conflicted" && has_changed_rival(snapshot, seen, policy) {
+        return true;
+    }
+    let finder = RejectionFinder::new(true);
+    let mut places = targets().map(|target| target.whole());
+    places.any(|place| finder.is_mended(snapshot, policy, &place))
+}
+
+/// Whether another policy of the kind that may have one of the targets of a policy is assumed to differ, or to be gone.
+fn has_changed_rival(snapshot: &Snapshot, seen: &Snapshot, policy: &Policy) -> bool {
+    let mut changed = snapshot.changed_of_kind(&policy.key().gk);
+    changed.any(|key| {
+        let rival = seen.policy(key).filter(|_| key != policy.key());
+        rival.is_some_and(|rival| {
+            let (own, theirs) = (&policy.key().namespace, &key.namespace);
+            policy.targets.iter().any(|target| {
+                rival.targets.iter().any(|other| {
+                    let names = target.object(own).zip(other.object(theirs));
+                    target.gk == other.gk && names.is_none_or(|(one, other)| one == other)
+                })
+            })
+        })
+    })
+}
+
+/// The report that rejects a policy; otherwise the one that it is not in force.
+pub fn rejection(snapshot: &Snapshot, policy: &Policy) -> Option<Report> {
+    let entries = entries(snapshot, policy);
+    let mut rejecting = entries.clone();
+    let rejection = rejecting.find_map(|entry| Some(Report::new(entry, entry.rejection()?)));
+    let mut all = entries;
+    let denial = |entry| Some(Report::new(entry, denial(&policy.profile, entry)?));
+    rejection.or_else(|| all.find_map(denial))
+}
+
+/// The report that a policy is not in force, if its controllers accept it.
+pub fn not_enforced(snapshot: &Snapshot, policy: &Policy) -> Option<Report> {
+    rejection(snapshot, policy).filter(|report| !report.is_rejection)
+}
+
+/// The reports that reject a policy, or that it is not in force, for single ancestors.
+pub fn rejections_by_ancestor(snapshot: &Snapshot, policy: &Policy) -> Vec<Report> {
+    let entries = entries(snapshot, policy);
+    let reports = entries.filter(|entry| !is_of_supposed(snapshot, policy, entry));
+    let reports =
+        reports.filter_map(|entry| Some(Report::new(entry, denial(&policy.profile, entry)?)));
+    reports.filter(|report| report.ancestor.is_some()).collect()
+}
+
+/// Whether the controllers of a policy reject it at an object, and all of them for this reason. Reports that do not name
+/// an ancestor count for every object.
+pub fn is_rejected_only_for(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    object: &ObjectKey,
+    reason: &str,
+) -> bool {
+    let entries = entries(snapshot, policy).filter(|entry| match &entry.subject {
+        // Policies on routes report on the Gateways above them.
+        Subject::Ancestor(place) => place.object == *object || is_route(&object.gk),
+        Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => true,
+    });
+    let denial = |entry| denial(&policy.profile, entry);
+    let mut rejections = entries.filter_map(denial).peekable();
+    rejections.peek().is_some() && rejections.all(|rejection| *rejection.reason == *reason)
+}
+
+// === impl Rejected ===
+
+impl Rejected {
+    /// Whether none of a policy is in force at an object.
+    pub fn at(&self, object: &ObjectKey) -> bool {
+        match self {
+            Self::Nowhere => false,
+            Self::Everywhere => true,
+            Self::Through(places) => {
+                let mut places = places.iter();
+                places.any(|place| place.section.is_none() && place.object == *object)
+            }
+        }
+    }
+}
