@@ -30,6 +30,7 @@ mod at_listeners;
 mod certain;
 mod contributions;
 mod listener_effects;
+mod loss;
 mod open_targets;
 mod other_kinds;
 mod own;
@@ -39,6 +40,7 @@ pub use acting_through::carries_others;
 pub use at_listeners::lost_at_listeners;
 pub use certain::{certainly_provided, requests_without_policies};
 use contributions::Contributions;
+pub use loss::Loss;
 use open_targets::lost_by_targets;
 use other_kinds::OtherKinds;
 use own::BeforeAndAfter;
@@ -55,21 +57,6 @@ pub const CORS: &str = "CORS rules";
 
 /// A policy that provides a protection, and the setting if it is known.
 type Source = (ObjectKey, Option<(SettingPath, JsonText)>);
-
-/// A protection that some paths lose.
-#[derive(Clone, Debug)]
-pub struct Loss {
-    /// The name for users: `authentication`.
-    pub protection: Arc<str>,
-    /// The effective targets of these paths.
-    pub objects: BTreeSet<ObjectKey>,
-    /// The listeners, Services or delegating rules through which requests reach these targets only
-    /// after the change, without the protection, while all earlier paths had it. Empty if paths
-    /// that were there before lose it.
-    pub opened: BTreeSet<Place>,
-    /// The lost protection: its former sources, and the policies in their place.
-    pub lost: Lost,
-}
 
 /// The settings and policies that provided a lost protection, and the policies in their place.
 #[derive(Clone, Debug)]
@@ -161,6 +148,9 @@ fn losses<'a, P: Ord>(
             }
         }
         all_losses.extend(losses.into_values().map(|(loss, _)| loss));
+    }
+    for loss in &mut all_losses {
+        loss.join_sections(after);
     }
     if *profile.class == Class::Direct {
         // Their paths are the object alone, whether it is attached or not.
@@ -320,34 +310,6 @@ impl<'a> LossFinder<'a> {
             Lost::between(profile, protection, (before, &earlier), (after, &later))
         });
         lost.as_ref()
-    }
-}
-
-// === impl Loss ===
-
-impl Loss {
-    fn named(protection: &str) -> Self {
-        Self {
-            protection: protection.into(),
-            objects: BTreeSet::new(),
-            opened: BTreeSet::new(),
-            lost: Lost::nothing(),
-        }
-    }
-
-    fn add(&mut self, object: &ObjectKey, change: &EffectiveChange) {
-        if !self.objects.contains(object) {
-            self.objects.insert(object.clone());
-        }
-        if change.on_replaced_paths.is_some() {
-            let ancestors = change.paths.ancestors.iter();
-            let entries = ancestors.filter_map(|path| path.delegating().pop().or(path.last()));
-            for entry in entries {
-                if !self.opened.contains(entry) {
-                    self.opened.insert(entry.clone());
-                }
-            }
-        }
     }
 }
 

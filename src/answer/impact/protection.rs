@@ -21,7 +21,7 @@ use crate::engine::model::wording;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LostProtection {
-    /// The effective target.
+    /// The effective target; the rule of a route or the listener of a Gateway, if others of the same object do not lose it.
     pub object: Named,
     /// Its name in the profile of the kind: `authentication`.
     pub protection: String,
@@ -141,8 +141,9 @@ fn of_objects<'a>(
     let settings: Vec<String> = settings.collect();
     let stays = loss.objects.iter();
     let stays = stays.filter(|object| !states.is_gone(object));
-    stays.map(move |object| LostProtection {
-        object: Named::from(&object.whole()),
+    let places = stays.flat_map(|object| loss.places_of(object));
+    places.map(move |place| LostProtection {
+        object: Named::from(&place),
         protection: loss.protection.to_string(),
         policy_kind: KindName::from(kind),
         from: named(&taken.by),

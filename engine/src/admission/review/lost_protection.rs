@@ -22,6 +22,9 @@ use crate::policy::Policy;
 use crate::policy::StanzaRef;
 use crate::state::snapshot::{Change, Snapshot};
 
+/// The most sections of one object that a message names.
+const MOST_SECTIONS: usize = 3;
+
 /// The protections of a kind that paths lose, one finding for each. `states` are the snapshots before and after the
 /// change.
 pub(super) fn protections(
@@ -92,12 +95,15 @@ fn finding(key: &ObjectKey, kind: &GroupKind, loss: Loss, remedies: &[Remedy]) -
 /// `HTTPRoute shop/cart loses the authentication of SecurityPolicy infra/sign-in`.
 fn what_is_lost(loss: &Loss) -> String {
     let by: Vec<String> = loss.lost.by.iter().map(ObjectKey::text).collect();
-    let (objects, by, name) = (
-        wording::named(&loss.objects),
-        by.join(", "),
-        &loss.protection,
-    );
-    let is_one = loss.objects.len() == 1;
+    let places: Vec<String> = loss.places().map(|place| place.to_string()).collect();
+    // Of several objects the sections are not named.
+    let objects = if loss.objects.len() == 1 && (1..=MOST_SECTIONS).contains(&places.len()) {
+        places.join(" and ")
+    } else {
+        wording::named(&loss.objects)
+    };
+    let (by, name) = (by.join(", "), &loss.protection);
+    let is_one = loss.objects.len() == 1 && !(2..=MOST_SECTIONS).contains(&places.len());
     if loss.opened.is_empty() {
         let verb = match (loss.lost.remains, is_one) {
             (Extent::None, true) => "loses",
