@@ -21,6 +21,7 @@ mod attachment;
 mod conflicts;
 mod delegated_paths;
 pub mod delegation;
+mod expected;
 mod hostnames;
 mod isolation;
 mod policies_by_hostname;

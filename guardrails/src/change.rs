@@ -299,7 +299,9 @@ fn earlier_faults<'g>(
     paths: &mut SharedPaths<'_, 'g>,
     gateways: &BTreeSet<ObjectKey>,
 ) -> Vec<Fault> {
-    if !guardrail.matcher.has(resolver_before.snapshot(), target) {
+    let snapshot = resolver_before.snapshot();
+    // What did not exist broke nothing.
+    if snapshot.get(target).is_none() || !guardrail.matcher.has(snapshot, target) {
         return Vec::new();
     }
     let result = judge.judge(resolver_before, guardrail, paths, gateways);

@@ -26,6 +26,18 @@ pub enum Fulfilment {
     Excepted(Exception),
 }
 
+// === impl Fulfilment ===
+
+impl Fulfilment {
+    /// The rules that do not hold, or cannot be evaluated, each with its path.
+    pub(crate) fn faults(&self) -> &[Fault] {
+        match self {
+            Self::Fulfilled | Self::Excepted(_) => &[],
+            Self::Broken(faults) => faults,
+        }
+    }
+}
+
 // === impl Judge ===
 
 impl<'g> Judge<'g> {

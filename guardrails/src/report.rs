@@ -50,43 +50,58 @@ impl BrokenRule {
 
 /// The findings on a target: one for each rule that it breaks.
 pub fn current_findings(target: &ObjectKey, results: &[(&Guardrail, Fulfilment)]) -> Vec<Finding> {
-    findings_of(target, results, "is broken")
+    let each = results.iter().flat_map(|(guardrail, fulfilment)| {
+        let faults: Vec<&Fault> = fulfilment.faults().iter().collect();
+        findings_of(target, guardrail, &faults, "is broken")
+    });
+    each.collect()
 }
 
-/// The findings on a target of a change: the rules that it broke before and still breaks, as warnings, and those of guardrails that
-/// refuse nothing. [`Guardrails::changed`] finds what the change breaks.
+/// The findings on a target of a change: the rules that it broke before and still breaks on the same paths, as warnings, and what
+/// guardrails that refuse nothing find. [`Guardrails::changed`] finds what the change breaks.
 pub fn earlier_findings(
     target: &ObjectKey,
     before: &[(&Guardrail, Fulfilment)],
     after: &[(&Guardrail, Fulfilment)],
 ) -> Vec<Finding> {
-    let mut findings = findings_of(target, after, "was already broken");
-    let before = current_findings(target, before);
-    let is_old = |finding: &Finding| before.iter().any(|old| old.subject == finding.subject);
-    findings.retain(|finding| finding.notice || is_old(finding));
-    findings.iter_mut().for_each(Finding::warn);
-    findings
-}
-
-fn findings_of(
-    target: &ObjectKey,
-    results: &[(&Guardrail, Fulfilment)],
-    is_broken: &str,
-) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (guardrail, fulfilment) in results {
-        let faults = match fulfilment {
-            Fulfilment::Fulfilled | Fulfilment::Excepted(_) => continue,
-            Fulfilment::Broken(faults) => faults,
+    for (guardrail, fulfilment) in after {
+        let same = |(other, _): &&(&Guardrail, Fulfilment)| other.name == guardrail.name;
+        let earlier = before.iter().find(same);
+        let earlier = earlier.map_or(&[][..], |(_, fulfilment)| fulfilment.faults());
+        let is_old = |fault: &&Fault| {
+            let id = |fault: &Fault| (fault.rule, fault.is_error, fault.id.clone());
+            earlier.iter().any(|other| id(other) == id(fault))
         };
-        for i in 0..guardrail.rules.len() {
-            let of_rule: Vec<&Fault> = faults.iter().filter(|fault| fault.rule == i).collect();
-            if let Some(first) = of_rule.first() {
-                findings.push(finding(target, guardrail, first, of_rule.len(), is_broken));
-            }
+        let (old, new): (Vec<&Fault>, Vec<&Fault>) = fulfilment.faults().iter().partition(is_old);
+        let mut of_guardrail = findings_of(target, guardrail, &old, "was already broken");
+        of_guardrail.iter_mut().for_each(Finding::warn);
+        findings.extend(of_guardrail);
+        if guardrail.action == Action::Audit {
+            findings.extend(findings_of(target, guardrail, &new, "is broken"));
         }
     }
     findings
+}
+
+/// One finding for each rule with faults.
+fn findings_of(
+    target: &ObjectKey,
+    guardrail: &Guardrail,
+    faults: &[&Fault],
+    is_broken: &str,
+) -> Vec<Finding> {
+    let rules = 0..guardrail.rules.len();
+    let findings = rules.filter_map(|i| {
+        let of_rule: Vec<&Fault> = faults
+            .iter()
+            .filter(|fault| fault.rule == i)
+            .copied()
+            .collect();
+        let first = of_rule.first()?;
+        Some(finding(target, guardrail, first, of_rule.len(), is_broken))
+    });
+    findings.collect()
 }
 
 fn finding(

@@ -3,6 +3,7 @@
 use super::rejection::RejectionFinder;
 use super::reports::{Report, entries};
 use super::requests_to::leading_routes;
+use super::targets_of;
 use crate::kinds::profile::Class;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
@@ -12,13 +13,10 @@ use crate::policy::{Policy, denial};
 use crate::state::snapshot::Snapshot;
 use crate::topology::reports::controller;
 
-/// Reasons that depend on objects other than the policy.
-const OF_OTHERS: [&str; 4] = [
-    "TargetNotFound",
-    "Conflicted",
-    "RefNotPermitted",
-    "NoMatchingParent",
-];
+/// Reasons that depend on the targets of the policy, or on what is above them.
+const OF_TARGETS: [&str; 3] = ["TargetNotFound", "RefNotPermitted", "NoMatchingParent"];
+/// The reason of a policy that loses to another one.
+const CONFLICTED: &str = "Conflicted";
 
 /// The places at which controllers reject a policy or report that it is not in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,37 +117,44 @@ fn is_of_supposed(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
         return false;
     };
     let own = &policy.key().namespace;
-    let targets = || policy.targets.iter().filter_map(|t| t.object(own));
+    if reason == CONFLICTED {
+        return has_changed_rival(snapshot, seen, policy);
+    }
+    let mut named = policy.targets.iter().filter_map(|t| t.object(own));
     let is_ancestor = || match &entry.subject {
         Subject::Ancestor(place) => snapshot.is_supposed(&place.object),
         Subject::Whole | Subject::Parent(_) | Subject::Listener(_) => false,
     };
-    if OF_OTHERS.contains(&reason)
-        && (is_ancestor() || targets().any(|target| snapshot.is_supposed(&target)))
+    if OF_TARGETS.contains(&reason)
+        && (is_ancestor() || named.any(|target| snapshot.is_supposed(&target)))
     {
         return true;
     }
-    if reason == "Conflicted" && has_changed_rival(snapshot, seen, policy) {
-        return true;
-    }
     let finder = RejectionFinder::new(true);
-    let mut places = targets().map(|target| target.whole());
-    places.any(|place| finder.is_mended(snapshot, policy, &place))
+    policy.targets.iter().any(|target| {
+        targets_of(seen, own, target).any(|object| {
+            let place = Place {
+                object,
+                section: target.section.clone(),
+            };
+            finder.is_mended(snapshot, policy, &place)
+        })
+    })
 }
 
-/// Whether another policy of the kind that may have one of the targets of a policy is assumed to differ, or to be gone.
+/// Whether another policy of the kind that has one of the targets of a policy is assumed to differ, or to be gone.
 fn has_changed_rival(snapshot: &Snapshot, seen: &Snapshot, policy: &Policy) -> bool {
-    let mut changed = snapshot.changed_of_kind(&policy.key().gk);
-    changed.any(|key| {
-        let rival = seen.policy(key).filter(|_| key != policy.key());
-        rival.is_some_and(|rival| {
-            let (own, theirs) = (&policy.key().namespace, &key.namespace);
-            policy.targets.iter().any(|target| {
-                rival.targets.iter().any(|other| {
-                    let names = target.object(own).zip(other.object(theirs));
-                    target.gk == other.gk && names.is_none_or(|(one, other)| one == other)
-                })
-            })
+    let own = &policy.key().namespace;
+    let changed = snapshot.changed_of_kind(&policy.key().gk);
+    let mut rivals = changed.filter(|key| *key != policy.key());
+    rivals.any(|key| {
+        let Some(rival) = seen.policy(key) else {
+            return false;
+        };
+        let mut targets = policy.targets.iter();
+        targets.any(|target| {
+            let mut objects = targets_of(seen, own, target);
+            objects.any(|object| rival.has_target(&object, seen.get(&object).map(|one| &**one)))
         })
     })
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::attachment::by_controller::rejected_at;
+use crate::attachment::rejection::is_reported_accepted;
 use crate::kinds::profile::{Reference, collect};
 use crate::model::ids::ObjectKey;
 use crate::model::literal;
@@ -69,7 +70,18 @@ impl Policy {
 
     /// Whether requests get an error because controllers reject its settings, because these name an object that cannot be used, or
     /// because its controllers report that it is invalid.
+    /// The report that they accept it goes before that, unless the change under review brings the rejection about.
     pub fn requests_fail(&self, snapshot: &Snapshot) -> bool {
+        let seen = || {
+            let seen = snapshot.seen()?;
+            Some((seen.policy(self.key())?, seen))
+        };
+        self.should_fail_requests(snapshot)
+            && (!is_reported_accepted(snapshot, self)
+                || seen().is_some_and(|(policy, seen)| !policy.should_fail_requests(seen)))
+    }
+
+    fn should_fail_requests(&self, snapshot: &Snapshot) -> bool {
         let rejected = || {
             let mut targets = self.targets.iter();
             targets.find_map(|target| {

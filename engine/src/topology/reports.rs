@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
-use super::{gateway_of, sets_of};
+use super::gateway_of;
 use crate::model::ids::ObjectKey;
 use crate::model::object::reported::{Acceptance, Condition, Entry, Subject};
 use crate::model::object::{Node, Object, ParentRef};
-use crate::state::snapshot::{Snapshot, class_key, namespace_key};
+use crate::state::snapshot::{Snapshot, class_key};
 
 /// The controller of a Gateway, or of the Gateway that a `ListenerSet` joins: that of its class.
 pub fn controller<'a>(snapshot: &'a Snapshot, key: &ObjectKey) -> Option<&'a Arc<str>> {
@@ -17,20 +17,6 @@ pub fn controller<'a>(snapshot: &'a Snapshot, key: &ObjectKey) -> Option<&'a Arc
     };
     snapshot.controller_of(&class_key(class))
 }
-
-/// Reasons of routes, `ListenerSets` and listeners that depend on objects above or beside them.
-const OF_PARENTS: [&str; 10] = [
-    "HostnameConflict",
-    "ListenersNotValid",
-    "NoMatchingListenerHostname",
-    "NoMatchingParent",
-    "NoReadyListeners",
-    "NotAllowed",
-    "NotAllowedByListeners",
-    "ParentNotAccepted",
-    "ParentNotProgrammed",
-    "ProtocolConflict",
-];
 
 /// The condition by which a listener of a Gateway or `ListenerSet` accepts no routes.
 pub fn of_listener<'a>(
@@ -49,8 +35,11 @@ pub fn of_listener<'a>(
         }
         _ => None,
     })?;
-    let counts = !is_served_despite(snapshot, &owner.key, report)
-        && !is_of_changed_parent(snapshot, owner, &owner.key, report);
+    let is_mended = || {
+        let seen = snapshot.seen();
+        seen.is_some_and(|seen| seen.expects_no_listener(&owner.key, name))
+    };
+    let counts = !is_served_despite(snapshot, &owner.key, report) && !is_mended();
     counts.then_some(report)
 }
 
@@ -64,29 +53,6 @@ fn is_served_despite(snapshot: &Snapshot, parent: &ObjectKey, report: &Condition
             .iter()
             .any(|reason| **reason == *report.reason)
     })
-}
-
-/// Whether a report about an object depends on its parent, or on another object of the Gateway of the parent, that is assumed to
-/// differ.
-fn is_of_changed_parent(
-    snapshot: &Snapshot,
-    object: &Object,
-    parent: &ObjectKey,
-    report: &Condition,
-) -> bool {
-    let Some(seen) = snapshot.seen() else {
-        return false;
-    };
-    let is_of_parents = &*report.name == "Conflicted" || OF_PARENTS.contains(&&*report.reason);
-    let is_changed = |key: &ObjectKey| snapshot.is_supposed(key);
-    let changes_sets = |snapshot: &Snapshot| {
-        let gateway = gateway_of(snapshot, parent);
-        is_changed(gateway) || sets_of(snapshot, gateway).any(|set| is_changed(&set.key))
-    };
-    is_of_parents
-        && (is_changed(&namespace_key(&object.key.namespace))
-            || changes_sets(snapshot)
-            || changes_sets(seen))
 }
 
 /// The condition by which its controller does not accept the `GatewayClass` of a Gateway, unless that controller runs the
@@ -165,7 +131,10 @@ pub fn of_route<'a>(
         return None;
     }
     let report = entries.into_iter().find_map(Entry::rejection)?;
-    let counts = !is_served_despite(snapshot, &parent.object, report)
-        && !is_of_changed_parent(snapshot, route, &parent.object, report);
+    let is_mended = || {
+        let seen = snapshot.seen();
+        seen.is_some_and(|seen| seen.expects_no_attachment(&route.key, parent))
+    };
+    let counts = !is_served_despite(snapshot, &parent.object, report) && !is_mended();
     counts.then_some(report)
 }

@@ -141,8 +141,10 @@ impl Judge<'_> {
         let results = now.of_target(&mut self.resolver_after, guardrails, key, case.today);
         findings.extend(match self.resolver_before.as_mut() {
             Some(resolver) => {
-                let before = earlier.of_target(resolver, guardrails, key, case.today);
-                earlier_findings(key, &before, &results)
+                let existed = resolver.snapshot().get(key).is_some();
+                let before =
+                    existed.then(|| earlier.of_target(resolver, guardrails, key, case.today));
+                earlier_findings(key, &before.unwrap_or_default(), &results)
             }
             None => current_findings(key, &results),
         });

@@ -1,11 +1,12 @@
 //! Policies that controllers reject because of a change of another object.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::rejection::RejectionFinder;
 use crate::effective::impact::EffectiveChange;
 use crate::model::ids::{ObjectKey, Place};
+use crate::model::wording;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 
@@ -19,7 +20,7 @@ pub(super) fn by_change(
 ) -> Vec<Finding> {
     let finders = [RejectionFinder::new(true), RejectionFinder::new(true)];
     let mut known: BTreeSet<(ObjectKey, Place)> = BTreeSet::new();
-    let mut findings = Vec::new();
+    let mut rejected: BTreeMap<(ObjectKey, bool, String), BTreeSet<Place>> = BTreeMap::new();
     for change in all {
         for policy in change.before.policies() {
             let other = after.policy(&policy).filter(|_| !objects.contains(&policy));
@@ -35,21 +36,35 @@ pub(super) fn by_change(
                     continue;
                 };
                 if before_finder.rejection_of(before, old, &target).is_none() {
-                    let message = if rejection.is_accepted() {
-                        let why = rejection.sentence();
-                        format!("{policy} will have no effect on {target}: {why}")
+                    let is_accepted = rejection.is_accepted();
+                    let why = if is_accepted {
+                        rejection.sentence()
                     } else {
-                        format!("{policy} will be rejected on {target} ({rejection})")
+                        rejection.to_string()
                     };
-                    let finding = Finding::new(Code::Rejected, key, message);
-                    let mut finding = finding.about(format!("{policy} {target}"));
-                    finding.mentions.insert(policy.clone());
-                    findings.push(finding);
+                    let id = (policy.clone(), is_accepted, why);
+                    rejected.entry(id).or_default().insert(target);
                 }
             }
         }
     }
-    findings
+    let findings = rejected.into_iter();
+    let findings = findings.map(|((policy, is_accepted, why), targets)| {
+        let on = match targets.first() {
+            Some(target) if targets.len() == 1 => target.to_string(),
+            _ => wording::counted(&targets.into_iter().map(|target| target.object).collect()),
+        };
+        let message = if is_accepted {
+            format!("{policy} will have no effect on {on}: {why}")
+        } else {
+            format!("{policy} will be rejected on {on} ({why})")
+        };
+        let finding = Finding::new(Code::Rejected, key, message);
+        let mut finding = finding.about(format!("{policy} {on}"));
+        finding.mentions.insert(policy);
+        finding
+    });
+    findings.collect()
 }
 
 /// The targets of a policy on the paths of a change.

@@ -90,13 +90,12 @@ impl Snapshot {
         self.count(gk) > 0 || supposed.any(|object| object.key.gk == *gk)
     }
 
-    /// Gives an object that a manifest replaces the reported status of the stored one: the API server ignores the status of
-    /// manifests. With another spec it has none, because the controllers have not judged that yet.
+    /// Gives an object of a manifest the reported status of the stored one: the API server ignores the status of manifests. A new
+    /// object, or one with another spec, has none, because the controllers have not judged that yet.
     pub fn replace_reported(&self, object: &mut Object) {
-        if let Some(stored) = self.get(&object.key) {
-            let is_same = stored.has_same_spec(object);
-            object.reported = stored.reported.clone().filter(|_| is_same);
-        }
+        let stored = self.get(&object.key);
+        let stored = stored.filter(|stored| stored.has_same_spec(object));
+        object.reported = stored.and_then(|stored| stored.reported.clone());
     }
 
     /// Fills in the reported status of an object that comes without one, if the spec is unchanged.

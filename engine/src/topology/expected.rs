@@ -1,0 +1,46 @@
+//! Listeners and routes that are refused whatever their controllers report. Such a report says no more than that, and is out of date
+//! where a change lets them in.
+
+use super::accept::{OwnListener, Refusal, refusal};
+use super::acceptance::{listeners, listeners_of};
+use crate::model::acceptance::Conflict;
+use crate::model::ids::ObjectKey;
+use crate::model::object::ParentRef;
+use crate::state::snapshot::Snapshot;
+
+// === impl Snapshot ===
+
+impl Snapshot {
+    /// Whether a listener of a Gateway or `ListenerSet` accepts no routes, reports aside.
+    pub(super) fn expects_no_listener(&self, owner: &ObjectKey, name: &str) -> bool {
+        let Some(owner) = self.get(owner) else {
+            return false;
+        };
+        let Some(known) = listeners(self, owner) else {
+            return true;
+        };
+        let index = listeners_of(owner)
+            .iter()
+            .position(|listener| *listener.name == *name);
+        let conflict = index.and_then(|index| known.conflict(index));
+        known.refusal().is_some() || conflict.is_some_and(|conflict| conflict != Conflict::Reported)
+    }
+
+    /// Whether no listener of a parent takes a route, reports aside.
+    pub(super) fn expects_no_attachment(&self, route: &ObjectKey, parent: &ParentRef) -> bool {
+        let owner = self.get(&parent.object);
+        let Some((route, owner)) = self.get(route).zip(owner) else {
+            return true;
+        };
+        let Some(known) = listeners(self, owner) else {
+            return true;
+        };
+        OwnListener::all(self, owner, &known).all(|own| {
+            let why = refusal(self, &own, route, parent);
+            !matches!(
+                why,
+                None | Some(Refusal::Reported | Refusal::Conflict(Conflict::Reported))
+            )
+        })
+    }
+}
