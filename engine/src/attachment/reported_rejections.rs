@@ -132,7 +132,7 @@ fn is_of_supposed(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
     }
     let finder = RejectionFinder::new(true);
     policy.targets.iter().any(|target| {
-        targets_of(seen, own, target).any(|object| {
+        targets_of(seen, own, target).into_iter().any(|object| {
             let place = Place {
                 object,
                 section: target.section.clone(),
@@ -153,7 +153,7 @@ fn has_changed_rival(snapshot: &Snapshot, seen: &Snapshot, policy: &Policy) -> b
         };
         let mut targets = policy.targets.iter();
         targets.any(|target| {
-            let mut objects = targets_of(seen, own, target);
+            let mut objects = targets_of(seen, own, target).into_iter();
             objects.any(|object| rival.has_target(&object, seen.get(&object).map(|one| &**one)))
         })
     })

@@ -12,7 +12,7 @@ use crate::effective::renames::Renames;
 use crate::effective::traffic::is_detached;
 use crate::kinds::profile::{Class, Profile, Protection};
 use crate::merge::Effective;
-use crate::model::ids::{GroupKind, ObjectKey, Place};
+use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::json_text::JsonText;
 use crate::model::level::{Level, Step};
 use crate::model::maps::{HashMap, HashSet};

@@ -35,6 +35,10 @@ fn said(page: &str, manifests: &str) -> String {
         fs::write(state.join(format!("before-{i}.yaml")), before).unwrap();
     }
     fs::write(dir.path().join("example.yaml"), manifests).unwrap();
+    // Status counts of stored objects alone: the API server ignores that of manifests.
+    if manifests.contains("\nstatus:") {
+        fs::write(state.join("stored.yaml"), manifests).unwrap();
+    }
     let mut args = vec!["example.yaml", "--from", "state", "--notices"];
     let asked = page.split("With `findings: ").nth(1);
     if let Some(findings) = asked.and_then(|rest| rest.split('`').next()) {
