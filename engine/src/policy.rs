@@ -1,5 +1,6 @@
 //! A policy: its targets, strategy and settings, and the order of precedence.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::{Arc, OnceLock};
 
@@ -193,9 +194,7 @@ impl Policy {
             .filter(|_| is_applied)
             .unwrap_or_default();
         let mut acting_spec = variant.at.acting(spec, &profile);
-        if profile.leaves_unread(&acting_spec) {
-            profile.take_unread(acting_spec.to_mut());
-        }
+        profile.take_unread(&mut acting_spec);
         let pieces = read_stanzas(&object.key, &acting_spec, &profile, stanzas);
         let leaves = pieces.iter().map(PolicyStanza::leaves).sum();
         let bytes = object.spec.as_deref().map_or(0, str::len);
@@ -258,9 +257,11 @@ impl Policy {
     }
 
     /// Parses the settings from its spec, which the caller has parsed.
-    pub(crate) fn read_from(&self, mut spec: Value) {
+    pub(crate) fn read_from(&self, spec: Value) {
+        let mut spec = Cow::Owned(spec);
         self.profile.take_unread(&mut spec);
-        self.parts().for_each(|part| part.take_from(&mut spec));
+        let spec = spec.to_mut();
+        self.parts().for_each(|part| part.take_from(spec));
     }
 
     /// Whether it merges with others by another strategy than policies that name none.
@@ -278,9 +279,9 @@ impl Policy {
 
     /// The settings of one stanza: the spec without targets and strategy.
     pub fn settings(&self, stanza: Stanza) -> Value {
-        let mut spec = self.spec();
+        let mut spec = Cow::Owned(self.spec());
         self.profile.take_unread(&mut spec);
-        settings::take(&mut spec, stanza.place, &self.profile)
+        settings::take(spec.to_mut(), stanza.place, &self.profile)
     }
 }
 

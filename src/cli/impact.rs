@@ -11,7 +11,7 @@ use super::output::{self, Output};
 use super::render::impact::{markdown, text};
 use super::render::phrases::names_of;
 use super::state::{Opened, Scope, State, View, read_repository};
-use super::written_guardrails::{Applied, usable as usable_guardrails};
+use super::written_guardrails::{Applied, among, usable as usable_guardrails};
 use super::{Failure, Outcome, complete, find, print};
 use crate::answer;
 use crate::answer::impact::{Effect, Impact, broken, impact_on_requests};
@@ -86,6 +86,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let applied = Applied::from_manifests(&config.guardrails, &manifests);
     let stored = opened.guardrails();
     let in_use = usable_guardrails(&config.guardrails, stored.iter().map(AsRef::as_ref));
+    // Those among the manifests are in force after the change, and judge it.
+    let written = among(&manifests).filter(|_| !args.deletes_files());
+    let after_change = usable_guardrails(&in_use.usable, written);
     let namespace = opened.namespace.clone();
     let gone = args.named(&opened)?;
     let view = opened.view(&ReadScope::Everything);
@@ -94,7 +97,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         find::there(&view.snapshot, key)?;
     }
     view.say_what_is_undefined();
-    for wrong in &in_use.wrong {
+    for wrong in in_use.wrong.iter().chain(&after_change.wrong) {
         eprintln!("attache: {}", escape(&wrong.message));
     }
     let loaded = view.with(manifests, &namespace);
@@ -109,7 +112,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         (changed.with_guardrails(&on_guardrails), after)
     };
     let states = [&view.snapshot, &after];
-    let broken = broken(&in_use.usable, states, &answer, today());
+    let broken = broken(&after_change.usable, states, &answer, today());
     let answer = answer.with_guardrails(&broken);
     let style = args.output.style().full(args.full);
     let shown = match args.output.program(&answer::document(&answer))? {

@@ -27,7 +27,7 @@ cache=${ATTACHE_CLUSTER_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/attache/cluster}
 kubernetes=${K8S_VERSION:-1.36}
 gateway_api=${GATEWAY_API_VERSION:-1.6}
 channel=${GATEWAY_API_CHANNEL:-experimental}
-ready_seconds=120
+ready_seconds=300
 
 die() {
   echo "cluster.sh: $*" >&2
@@ -372,7 +372,7 @@ start_apiserver() {
   until [ -f "$dir/kubeconfig" ] && "$KUBECTL" --kubeconfig "$dir/kubeconfig" get --raw=/readyz >/dev/null 2>&1; do
     running "$dir/etcd.pid" || die "etcd ended: $(tail -n 3 "$dir/etcd.log")"
     running "$dir/apiserver.pid" || die "kube-apiserver ended: $(tail -n 3 "$dir/apiserver.log")"
-    [ "$SECONDS" -lt "$deadline" ] || die "kube-apiserver not ready after $ready_seconds s; see $dir/apiserver.log"
+    [ "$SECONDS" -lt "$deadline" ] || die "kube-apiserver not ready after $ready_seconds s: $(tail -n 20 "$dir/apiserver.log")"
     [ -f "$dir/kubeconfig" ] || [ ! -f "$dir/certs/apiserver.crt" ] || write_kubeconfigs "$dir"
     sleep 0.1
   done

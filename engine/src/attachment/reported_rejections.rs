@@ -34,11 +34,12 @@ pub fn rejected(snapshot: &Snapshot, policy: &Policy) -> Rejected {
     if policy.object.reported.is_none() {
         return Rejected::Nowhere;
     }
+    let finder = RejectionFinder::new(true);
     let (mut places, mut accepted, mut others) = (Vec::new(), Vec::new(), false);
     for entry in entries(snapshot, policy) {
         let is_denied = denial(&policy.profile, entry).is_some();
         match (is_denied, &entry.subject) {
-            (true, _) if is_of_supposed(snapshot, policy, entry) => {}
+            (true, _) if is_of_supposed(snapshot, policy, entry, &finder) => {}
             (true, Subject::Ancestor(place)) => {
                 places.extend(gateways_of(snapshot, policy, entry, place));
             }
@@ -109,7 +110,12 @@ fn has_other_gateways(snapshot: &Snapshot, policy: &Policy, places: &[Place]) ->
 
 /// Whether a policy is rejected because of other objects that are assumed to differ: then the opinion of its
 /// controllers is not known yet.
-fn is_of_supposed(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
+fn is_of_supposed(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry,
+    finder: &RejectionFinder,
+) -> bool {
     let Some(seen) = snapshot.seen() else {
         return false;
     };
@@ -130,7 +136,6 @@ fn is_of_supposed(snapshot: &Snapshot, policy: &Policy, entry: &Entry) -> bool {
     {
         return true;
     }
-    let finder = RejectionFinder::new(true);
     policy.targets.iter().any(|target| {
         targets_of(seen, own, target).into_iter().any(|object| {
             let place = Place {
@@ -176,8 +181,9 @@ pub fn not_enforced(snapshot: &Snapshot, policy: &Policy) -> Option<Report> {
 
 /// The reports that reject a policy, or that it is not in force, for single ancestors.
 pub fn rejections_by_ancestor(snapshot: &Snapshot, policy: &Policy) -> Vec<Report> {
+    let finder = RejectionFinder::new(true);
     let entries = entries(snapshot, policy);
-    let reports = entries.filter(|entry| !is_of_supposed(snapshot, policy, entry));
+    let reports = entries.filter(|entry| !is_of_supposed(snapshot, policy, entry, &finder));
     let reports =
         reports.filter_map(|entry| Some(Report::new(entry, denial(&policy.profile, entry)?)));
     reports.filter(|report| report.ancestor.is_some()).collect()

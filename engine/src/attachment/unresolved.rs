@@ -70,6 +70,7 @@ impl Policy {
 
     /// Whether requests get an error because controllers reject its settings, because these name an object that cannot be used, or
     /// because its controllers report that it is invalid.
+    ///
     /// The report that they accept it goes before that, unless the change under review brings the rejection about.
     pub fn requests_fail(&self, snapshot: &Snapshot) -> bool {
         let seen = || {

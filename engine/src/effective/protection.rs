@@ -247,9 +247,7 @@ fn is_cut_off(after: &Snapshot, change: &EffectiveChange) -> bool {
 impl Policy {
     /// Whether it has a setting that provides the protection of this name.
     pub fn protects_by(&self, name: &str) -> bool {
-        let mut protections = self.profile.protects.iter();
-        let gives = |protection: &&Protection| &*protection.name == name;
-        let protection = protections.find(gives);
+        let protection = self.profile.protection(name);
         protection.is_some_and(|protection| {
             let mut paths = self.parts().flat_map(StanzaRef::paths);
             paths.any(|path| {

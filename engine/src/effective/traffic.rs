@@ -13,7 +13,7 @@ use crate::state::snapshot::{Snapshot, class_key};
 use crate::topology::delegation::delegated_to;
 use crate::topology::{
     ListenerEndpoint, ParentAttachment, RouteKindConflicts, all_in_common, attachment, delegated,
-    gateway_of, listener_endpoint, not_usable, sets_of, unreached,
+    gateway_of, listener_endpoint, not_usable, routes_in_conflict, sets_of, unreached,
 };
 
 /// The effect of a change on the requests of routes that remain.
@@ -366,7 +366,14 @@ fn add_routes<'a>(
     let is_parent = key.gk.has_listeners();
     let mut routes_below: Vec<&'a Arc<Object>> = Vec::new();
     if is_route(&key.gk) {
-        routes_below.extend(snapshot.get(key));
+        let route = snapshot.get(key);
+        // Those that it keeps out of a listener, or that keep it out.
+        let in_conflict = route.map(|route| routes_in_conflict(snapshot, route));
+        let room = most.saturating_add(1).saturating_sub(routes.len());
+        for other in in_conflict.into_iter().flatten().take(room) {
+            routes.extend(snapshot.get(&other).map(|route| &route.key));
+        }
+        routes_below.extend(route);
     } else if is_parent || is_namespace {
         // `ListenerSets` of one Gateway compete for ports.
         let top = gateway_of(snapshot, key);

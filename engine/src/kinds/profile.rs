@@ -283,6 +283,12 @@ impl<T> Fact<T> {
 // === impl Profile ===
 
 impl Profile {
+    /// The protection of this name that policies of the kind may provide.
+    pub fn protection(&self, name: &str) -> Option<&Protection> {
+        let mut protections = self.protects.iter();
+        protections.find(|protection| *protection.name == *name)
+    }
+
     /// Whether a controller does not act on the kind, if those that do are known.
     pub fn is_run_without(&self, controller: &Arc<str>) -> bool {
         self.ignored_by.contains(controller)

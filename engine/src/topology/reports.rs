@@ -35,11 +35,21 @@ pub fn of_listener<'a>(
         }
         _ => None,
     })?;
-    let is_mended = || {
-        let seen = snapshot.seen();
-        seen.is_some_and(|seen| seen.expects_no_listener(&owner.key, name))
-    };
-    let counts = !is_served_despite(snapshot, &owner.key, report) && !is_mended();
+    counted(snapshot, &owner.key, report, |seen| {
+        seen.expects_no_listener(&owner.key, name)
+    })
+}
+
+/// A report, unless the controller of the parent serves what it reports so, or the model explains the report in the state that
+/// the controller saw.
+fn counted<'a>(
+    snapshot: &Snapshot,
+    parent: &ObjectKey,
+    report: &'a Condition,
+    explains: impl FnOnce(&Snapshot) -> bool,
+) -> Option<&'a Condition> {
+    let is_explained = || snapshot.seen().is_some_and(explains);
+    let counts = !is_served_despite(snapshot, parent, report) && !is_explained();
     counts.then_some(report)
 }
 
@@ -131,10 +141,7 @@ pub fn of_route<'a>(
         return None;
     }
     let report = entries.into_iter().find_map(Entry::rejection)?;
-    let is_mended = || {
-        let seen = snapshot.seen();
-        seen.is_some_and(|seen| seen.expects_no_attachment(&route.key, parent))
-    };
-    let counts = !is_served_despite(snapshot, &parent.object, report) && !is_mended();
-    counts.then_some(report)
+    counted(snapshot, &parent.object, report, |seen| {
+        seen.expects_no_attachment(&route.key, parent)
+    })
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::engine::attachment::rejection::RejectionFinder;
 use crate::engine::attachment::{attached_to, targets_of};
-use crate::engine::model::ids::ObjectKey;
+use crate::engine::model::ids::{ObjectKey, Place};
 use crate::engine::policy::Policy;
 use crate::engine::state::snapshot::Snapshot;
 
 /// The policies that are attached to one of the changed objects before and to nothing after, and are not changed
-/// themselves.
+/// themselves. One that is rejected at a target has not lost it.
 pub(super) fn orphaned(
     before: &Snapshot,
     after: &Snapshot,
@@ -26,17 +26,24 @@ pub(super) fn orphaned(
         .into_iter()
         .filter(|key| !changed.contains(key));
     let rejections = RejectionFinder::default();
-    let is_attached = |policy: &Policy| {
+    let is_rejected = |policy: &Policy, object: ObjectKey, section| {
+        let exists = after.get(&object).is_some();
+        let place = Place { object, section };
+        exists && rejections.rejection_of(after, policy, &place).is_some()
+    };
+    let has_target = |policy: &Policy| {
         let own = &policy.key().namespace;
-        let targets = policy.targets.iter();
-        let mut targets = targets.flat_map(|target| targets_of(after, own, target));
-        targets.any(|target| {
-            let there = attached_to(after, &target, &rejections);
-            there
-                .iter()
-                .any(|attachment| attachment.policy.key() == policy.key())
+        policy.targets.iter().any(|named| {
+            let mut targets = targets_of(after, own, named).into_iter();
+            targets.any(|target| {
+                let there = attached_to(after, &target, &rejections);
+                let mut there = there.iter();
+                let is_attached = there.any(|one| one.policy.key() == policy.key());
+                let section = named.section.clone();
+                is_attached || is_rejected(policy, target, section)
+            })
         })
     };
-    let left = others.filter(|key| after.policy(key).is_some_and(|policy| !is_attached(policy)));
+    let left = others.filter(|key| after.policy(key).is_some_and(|policy| !has_target(policy)));
     left.collect()
 }

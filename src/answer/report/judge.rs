@@ -73,7 +73,8 @@ impl<'a> Case<'a> {
         let mut findings = unknown::kinds(self.after, self.objects.iter());
         findings.extend(self.guardrails.own_findings(self.after, self.today));
         if let Some(before) = self.before {
-            findings.extend(findings_on_changes(before, self.after, self.objects));
+            let of_changes = findings_on_changes(before, self.after, self.objects).into_iter();
+            findings.extend(of_changes.filter(|finding| !self.has_own_finding(finding)));
             let change = GuardedChanges {
                 guardrails: self.guardrails,
                 states: [before, self.after],
@@ -89,6 +90,12 @@ impl<'a> Case<'a> {
             .into_iter()
             .filter_map(|finding| self.weighed(finding))
             .collect()
+    }
+
+    /// Whether the object that a finding on a change is about has the same finding itself, because it is judged too.
+    fn has_own_finding(&self, finding: &Finding) -> bool {
+        let mut mentioned = finding.mentions.iter();
+        finding.code == Code::Rejected && mentioned.any(|policy| self.objects.contains(policy))
     }
 
     /// A finding with its configured severity. `None` if its code is off.

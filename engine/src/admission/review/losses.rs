@@ -94,9 +94,7 @@ impl Losses {
             Self::TooMuch => {
                 findings.push(too_much(key, "the protections that this policy removes"));
             }
-            Self::These(_, all) => {
-                let snapshot = resolver_after.snapshot();
-                let before = snapshot.with_change(Change::Deleted(key.clone()));
+            Self::These(before, all) => {
                 findings.extend(change::effect(&before, resolver_after, key, &key.gk, &all));
             }
         }

@@ -17,19 +17,26 @@ impl RejectionFinder {
         policy: &Policy,
         target: &Place,
     ) -> bool {
-        snapshot.seen().is_some_and(|seen| {
-            let before = self.before_change().by_model(seen, policy, target);
-            before.is_none()
-        })
+        self.is_expected_before(snapshot, policy, target) == Some(false)
     }
 
     /// Whether the reason for which controllers reject a policy is gone with the change: the rejection is expected without the
     /// change, and not with it.
     pub(crate) fn is_mended(&self, snapshot: &Snapshot, policy: &Policy, target: &Place) -> bool {
-        snapshot.seen().is_some_and(|seen| {
-            let before = self.before_change().by_model(seen, policy, target);
-            before.is_some() && self.by_model(snapshot, policy, target).is_none()
-        })
+        self.is_expected_before(snapshot, policy, target) == Some(true)
+            && self.by_model(snapshot, policy, target).is_none()
+    }
+
+    /// Whether a rejection is expected in the state that controllers reported about. `None` if no change is assumed.
+    fn is_expected_before(
+        &self,
+        snapshot: &Snapshot,
+        policy: &Policy,
+        target: &Place,
+    ) -> Option<bool> {
+        let seen = snapshot.seen()?;
+        let before = self.before_change().by_model(seen, policy, target);
+        Some(before.is_some())
     }
 
     /// The finder for the state that controllers reported about.

@@ -94,15 +94,14 @@ fn is_opened_by_other_kinds(
     let Some((alternatives, target)) = alternatives.zip(group.target()) else {
         return false;
     };
-    alternatives.with.iter().any(|kind| {
-        let protections = snapshot.profile(kind).map(|profile| &*profile.protects);
-        let same = |other: &&Protection| other.name == protection.name;
-        let Some(protection) = protections.into_iter().flatten().find(same) else {
-            return false;
-        };
-        let attached = attached_to(snapshot, &target.object, &RejectionFinder::default());
-        let mut of_kind = attached.iter().filter(|one| one.policy.key().gk == *kind);
-        of_kind.any(|one| Provided::from_policy(snapshot, protection, &one.policy).lets_all_pass)
+    let attached = attached_to(snapshot, &target.object, &RejectionFinder::default());
+    attached.iter().any(|one| {
+        let policy = &one.policy;
+        let protection = policy.profile.protection(&protection.name);
+        let is_alternative = alternatives.with.contains(&policy.key().gk);
+        protection.filter(|_| is_alternative).is_some_and(|same| {
+            Provided::from_policy(snapshot, same, policy).lets_all_pass
+        })
     })
 }
 

@@ -138,8 +138,7 @@ impl Side<'_> {
             let Some(profile) = self.snapshot.profile(kind) else {
                 continue;
             };
-            let mut protections = profile.protects.iter();
-            let Some(protection) = protections.find(|other| other.name == protection.name) else {
+            let Some(protection) = profile.protection(&protection.name) else {
                 continue;
             };
             let snapshot = self.snapshot;

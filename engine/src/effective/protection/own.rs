@@ -189,8 +189,7 @@ impl ListenerEffects<'_, '_> {
             let Some(profile) = snapshot.profile(kind) else {
                 return false;
             };
-            let mut protections = profile.protects.iter();
-            let protection = protections.find(|named| *named.name == *CLIENT_CERTIFICATES);
+            let protection = profile.protection(CLIENT_CERTIFICATES);
             let Some(protection) = protection.filter(|_| *profile.class != Class::Direct) else {
                 return false;
             };

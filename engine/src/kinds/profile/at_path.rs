@@ -1,6 +1,6 @@
-//! The values at a path with wildcards, and the removal of one value.
+//! The values at a path with wildcards, and their removal.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Any key of a map, or any item of a list.
 const ANY_KEY: &str = "*";
@@ -39,14 +39,30 @@ pub(crate) fn collect<'a>(value: &'a Value, path: &[String], values: &mut Vec<&'
     }
 }
 
-/// Removes the value at a path.
+/// Removes the values at a path, and objects that are empty then; items of lists stay.
 pub(super) fn remove(value: &mut Value, path: &[String]) {
-    let above = path.split_last();
-    let map = above.and_then(|(_, above)| {
-        let at = above.iter().try_fold(value, |at, key| at.get_mut(key))?;
-        at.as_object_mut()
-    });
-    if let (Some((key, _)), Some(map)) = (above, map) {
-        map.remove(key);
+    let Some((key, below)) = path.split_first() else {
+        return;
+    };
+    match value {
+        Value::Object(fields) => fields.retain(|name, field| {
+            let is_named = name == key || key == ANY_KEY;
+            !(is_named && is_removed(field, below))
+        }),
+        Value::Array(items) => {
+            let deeper = if key == ANY_KEY { below } else { path };
+            for item in items {
+                remove(item, deeper);
+            }
+        }
+        _ => {}
     }
+}
+
+/// Removes what lies below a field. Whether the field goes too.
+fn is_removed(field: &mut Value, below: &[String]) -> bool {
+    let is_empty = |field: &Value| field.as_object().is_some_and(Map::is_empty);
+    let was_empty = is_empty(field);
+    remove(field, below);
+    below.is_empty() || !was_empty && is_empty(field)
 }

@@ -17,8 +17,8 @@ use crate::model::object::Meta;
 /// `*` in a path stands for any item of a list, or for any field of a map, and a number for one item of a list: 0 for
 /// the first. Among the values, `null` means that the field is absent, `<any>` that it is not, `<matches ^https://>` and
 /// `<does not match ^https://>` that it is a text which the regular expression matches or does not match. `{}` and `[]`
-/// are the empty ones; any other object stands for all objects with such fields.
-pub(super) type ValuesFile = BTreeMap<String, Vec<Value>>;
+/// are the empty ones; any other object stands for all objects with such fields. Other texts in angle brackets are errors.
+pub(super) type ValuesFile = BTreeMap<String, Vec<Wanted>>;
 
 /// Among the values of an annotation in a profile: anything but a whole number of 32 bits.
 const NOT_AN_INTEGER: &str = "<not an integer>";
@@ -55,7 +55,7 @@ impl Condition {
             let fields = file.iter();
             let fields = fields.map(|(path, values)| FieldValues {
                 path: setting_path(path),
-                values: values.iter().map(Wanted::read).collect(),
+                values: values.clone(),
             });
             fields.collect()
         };

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::paths::{setting_paths, texts};
-use super::{Fact, Profile};
+use super::{Fact, Profile, at_path};
 use crate::model::level::Level;
 use crate::model::object::Listener;
 
@@ -77,13 +77,10 @@ impl OnListeners {
 
     /// Removes the settings that do not act there from a spec; fields that are no settings stay.
     pub fn keep(&self, spec: &mut Value, is_setting: impl Fn(&str) -> bool) {
-        let Value::Object(fields) = spec else {
-            return;
-        };
         for path in &self.except_settings {
-            remove(fields, path);
+            at_path::remove(spec, path);
         }
-        let Some(settings) = &self.settings else {
+        let (Value::Object(fields), Some(settings)) = (spec, &self.settings) else {
             return;
         };
         let paths: Vec<&[String]> = settings.iter().map(Vec::as_slice).collect();
@@ -93,36 +90,6 @@ impl OnListeners {
         keep_only(&mut settings, &paths);
         *fields = others;
         fields.extend(settings);
-    }
-}
-
-/// Removes the value at a path, and objects that are empty then. `*` in the path is each item of a list.
-fn remove(fields: &mut Map<String, Value>, path: &[String]) {
-    let Some((name, below)) = path.split_first() else {
-        return;
-    };
-    let is_gone = match fields.get_mut(name) {
-        Some(_) if below.is_empty() => true,
-        Some(Value::Array(items))
-            if let [each, below @ ..] = below
-                && each == "*" =>
-        {
-            for item in items {
-                if let Value::Object(map) = item {
-                    remove(map, below);
-                }
-            }
-            false
-        }
-        Some(Value::Object(map)) => {
-            let had_some = !map.is_empty();
-            remove(map, below);
-            had_some && map.is_empty()
-        }
-        _ => false,
-    };
-    if is_gone {
-        fields.remove(name);
     }
 }
 

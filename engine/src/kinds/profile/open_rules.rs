@@ -12,7 +12,6 @@ use super::at_path::collect;
 use super::paths::setting_path;
 use super::wanted::Wanted;
 use crate::kinds::cel::{CelBudget, Rule, Truth};
-use crate::model::literal::Literal;
 
 /// A list of rules that let requests pass, and what such a rule may ask for without keeping any request out.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -21,8 +20,7 @@ pub struct OpenRulesFile {
     /// The field with the list: `spec.authorization.rules`.
     pub path: String,
     /// The fields that mark a rule as one that denies requests. It affects only the rules after it.
-    #[schemars(with = "Option<BTreeMap<String, Value>>")]
-    pub deny: Option<BTreeMap<String, Literal>>,
+    pub deny: Option<BTreeMap<String, Wanted>>,
     /// The rules that match every request.
     pub open: Open,
 }
@@ -43,7 +41,7 @@ pub enum Open {
     /// A value that is as one of these says.
     Either(Vec<Open>),
     /// One of these values. `null` and objects are read as in `when`.
-    OneOf(#[schemars(with = "Vec<Value>")] Vec<Literal>),
+    OneOf(Vec<Wanted>),
     /// A list with all of these values.
     ContainsAll(Vec<String>),
     /// A range of addresses, or a list of ranges, with every IPv4 address.
@@ -111,11 +109,7 @@ impl OpenRules {
         path.push("*".into());
         Self {
             path,
-            deny: deny.map(|fields| {
-                let fields = fields.into_iter();
-                let fields = fields.map(|(key, Literal(value))| (key, value));
-                Wanted::read(&Value::Object(fields.collect()))
-            }),
+            deny: deny.map(|fields| Wanted::Fields(fields.into_iter().collect())),
             open: file.open.clone(),
         }
     }
@@ -155,8 +149,7 @@ impl Open {
         let is_nothing = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
         match (self, value) {
             (Self::OneOf(values), value) => {
-                let mut wanted = values.iter().map(|Literal(wanted)| Wanted::read(wanted));
-                Extent::whether(wanted.any(|wanted| wanted.fits(value)))
+                Extent::whether(values.iter().any(|wanted| wanted.fits(value)))
             }
             _ if is_nothing => Extent::Every,
             (Self::Any, _) => Extent::Every,

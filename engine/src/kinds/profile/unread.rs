@@ -1,5 +1,7 @@
 //! Settings that controllers do not read because of another setting of the same policy.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -23,7 +25,7 @@ pub struct UnreadFile {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
     /// The settings, as paths within the spec.
-    pub settings: Vec<Vec<String>>,
+    settings: Vec<Vec<String>>,
     condition: Condition,
 }
 
@@ -37,10 +39,6 @@ impl Unread {
         }
     }
 
-    fn applies_to(&self, spec: &Value) -> bool {
-        self.condition.holds_in(spec)
-    }
-
     /// The form that users see.
     pub(super) fn json(&self) -> Value {
         let settings: Vec<String> = self.settings.iter().map(|path| spec_path(path)).collect();
@@ -51,20 +49,12 @@ impl Unread {
 // === impl Profile ===
 
 impl Profile {
-    /// Whether a policy with this spec has settings that controllers do not read.
-    pub(crate) fn leaves_unread(&self, spec: &Value) -> bool {
-        self.merging
-            .unread
-            .iter()
-            .any(|unread| unread.applies_to(spec))
-    }
-
     /// Removes the settings that controllers do not read from the spec of a policy.
-    pub(crate) fn take_unread(&self, spec: &mut Value) {
+    pub(crate) fn take_unread(&self, spec: &mut Cow<'_, Value>) {
         for unread in self.merging.unread.iter() {
-            if unread.applies_to(spec) {
+            if unread.condition.holds_in(spec) {
                 for path in &unread.settings {
-                    at_path::remove(spec, path);
+                    at_path::remove(spec.to_mut(), path);
                 }
             }
         }

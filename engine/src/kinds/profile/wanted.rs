@@ -1,13 +1,23 @@
 //! A value that a profile asks for.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+use thiserror::Error;
 
 use super::at_path::ANY_VALUE;
 use super::schema::Pattern;
+use crate::model::literal::Literal;
+
+const MATCHES: &str = "<matches ";
+const DOES_NOT_MATCH: &str = "<does not match ";
 
 /// A value that a profile asks for, read from what people write there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub enum Wanted {
     /// `<any>`: any value but `null`.
     Any,
     /// `<matches ^https://>`: a text that the expression matches.
@@ -20,28 +30,54 @@ pub(super) enum Wanted {
     Equal(Value),
 }
 
+/// The reason why a value in a profile is not one that it can ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NotWanted {
+    /// A text in angle brackets that means nothing.
+    #[error(
+        "{0} means nothing: write <any>, <matches EXPRESSION> or <does not match EXPRESSION>"
+    )]
+    Unknown(String),
+    /// An expression that cannot be evaluated.
+    #[error("{0} is no regular expression that attache can evaluate as Go does")]
+    Expression(String),
+}
+
 // === impl Wanted ===
 
 impl Wanted {
-    pub(super) fn read(value: &Value) -> Self {
-        let expression = |text: &str, start: &str| {
+    fn read(value: Value) -> Result<Self, NotWanted> {
+        Ok(match value {
+            Value::String(text) if text.starts_with('<') && text.ends_with('>') => {
+                Self::in_brackets(&text)?
+            }
+            Value::Object(fields) if !fields.is_empty() => {
+                let fields = fields.into_iter();
+                let fields = fields.map(|(key, value)| Ok((key, Self::read(value)?)));
+                Self::Fields(fields.collect::<Result<_, _>>()?)
+            }
+            value => Self::Equal(value),
+        })
+    }
+
+    fn in_brackets(text: &str) -> Result<Self, NotWanted> {
+        let expression = |start| {
             let expression = text.strip_prefix(start)?.strip_suffix('>')?;
             Some(Pattern::new(expression.into()))
         };
-        match value {
-            Value::String(text) if text == ANY_VALUE => Self::Any,
-            Value::String(text) if let Some(pattern) = expression(text, "<matches ") => {
-                Self::Matching(pattern)
-            }
-            Value::String(text) if let Some(pattern) = expression(text, "<does not match ") => {
-                Self::NotMatching(pattern)
-            }
-            Value::Object(fields) if !fields.is_empty() => {
-                let fields = fields.iter();
-                let fields = fields.map(|(key, value)| (key.clone(), Self::read(value)));
-                Self::Fields(fields.collect())
-            }
-            value => Self::Equal(value.clone()),
+        let (pattern, wanted): (_, fn(Pattern) -> Self) = if text == ANY_VALUE {
+            return Ok(Self::Any);
+        } else if let Some(pattern) = expression(MATCHES) {
+            (pattern, Self::Matching)
+        } else if let Some(pattern) = expression(DOES_NOT_MATCH) {
+            (pattern, Self::NotMatching)
+        } else {
+            return Err(NotWanted::Unknown(text.into()));
+        };
+        if pattern.is_usable() {
+            Ok(wanted(pattern))
+        } else {
+            Err(NotWanted::Expression(pattern.text().into()))
         }
     }
 
@@ -49,8 +85,8 @@ impl Wanted {
     pub(super) fn json(&self) -> Value {
         match self {
             Self::Any => ANY_VALUE.into(),
-            Self::Matching(pattern) => format!("<matches {}>", pattern.text()).into(),
-            Self::NotMatching(pattern) => format!("<does not match {}>", pattern.text()).into(),
+            Self::Matching(pattern) => format!("{MATCHES}{}>", pattern.text()).into(),
+            Self::NotMatching(pattern) => format!("{DOES_NOT_MATCH}{}>", pattern.text()).into(),
             Self::Fields(fields) => {
                 let fields = fields.iter();
                 let fields = fields.map(|(key, wanted)| (key.clone(), wanted.json()));
@@ -72,6 +108,70 @@ impl Wanted {
                 wanted.all(|(key, wanted)| wanted.fits(fields.get(key).unwrap_or(&Value::Null)))
             }),
             Self::Equal(wanted) => wanted == value,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Wanted {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let Literal(value) = Literal::deserialize(from)?;
+        Self::read(value).map_err(D::Error::custom)
+    }
+}
+
+/// For defaults in the JSON schema.
+impl Serialize for Wanted {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.json().serialize(to)
+    }
+}
+
+impl JsonSchema for Wanted {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Value::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Value::json_schema(generator)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{NotWanted, Wanted};
+
+    fn read(value: Value) -> Result<Wanted, NotWanted> {
+        Wanted::read(value)
+    }
+
+    #[test]
+    fn a_word_that_means_nothing_is_an_error() {
+        for text in ["<anything>", "<match ^a>", "<>"] {
+            let unknown = NotWanted::Unknown(text.to_owned());
+            assert_eq!(read(json!(text)), Err(unknown));
+        }
+        assert!(read(json!({"issuer": {"uri": "<none>"}})).is_err());
+    }
+
+    #[test]
+    fn an_expression_that_cannot_be_evaluated_is_an_error() {
+        for text in ["(", "(?=a)", "[a[b]]"] {
+            let wanted = format!("<matches {text}>");
+            assert_eq!(read(json!(wanted)), Err(NotWanted::Expression(text.into())));
+        }
+        assert!(read(json!("<matches ^https://>")).is_ok());
+    }
+
+    #[test]
+    fn other_texts_are_what_they_say() {
+        for text in ["any", "a<b", "<b", "b>", ""] {
+            assert_eq!(read(json!(text)), Ok(Wanted::Equal(json!(text))));
         }
     }
 }

@@ -36,6 +36,16 @@ impl Pattern {
         &self.text
     }
 
+    /// Whether it means here what it means in Go, so that texts can be compared with it.
+    pub fn is_usable(&self) -> bool {
+        self.compiled().is_some()
+    }
+
+    fn compiled(&self) -> Option<&Regex> {
+        let compiled = self.compiled.get_or_init(|| compile(&self.text));
+        compiled.as_deref()
+    }
+
     /// Whether a string matches it somewhere; `None` if that is not certain. Takes time linear in the string.
     pub fn matches(&self, text: &str) -> Option<bool> {
         // Classes such as `\d` have more characters here than in Go.
@@ -43,8 +53,7 @@ impl Pattern {
         if differs || text.len() > MOST_MATCHED {
             return None;
         }
-        let compiled = self.compiled.get_or_init(|| compile(&self.text));
-        compiled.as_ref().map(|regex| regex.is_match(text))
+        self.compiled().map(|regex| regex.is_match(text))
     }
 }
 
