@@ -83,7 +83,7 @@ fn empty() -> Snapshot {
         "targets": {"allow": allow}, "merge": {"default": {"direction": "defaults", "op": "atomic"}},
     });
     let profile = serde_json::from_value(profile).unwrap();
-    let rules = Arc::new(ProfileRules::new(vec![profile], Vec::new()));
+    let rules = Arc::new(ProfileRules::new(vec![profile], Arc::default()));
     let kinds = ["GatewayClass", "Gateway", "HTTPRoute"].map(GroupKind::gateway_api);
     let kinds = kinds.into_iter().chain([GroupKind::core("Namespace")]);
     kinds.fold(Snapshot::new(rules), |s, gk| {

@@ -185,7 +185,7 @@ impl Configuration {
 
     /// The rules for policy kinds, before any CRD is known.
     pub fn rules(&self, builtin: &Builtin) -> Arc<ProfileRules> {
-        let rules = ProfileRules::new(self.profiles.clone(), builtin.profiles.clone());
+        let rules = ProfileRules::new(self.profiles.clone(), Arc::clone(&builtin.profiles));
         let controllers = builtin.controllers.clone();
         Arc::new(rules.with_controllers(self.controllers.clone(), controllers))
     }

@@ -24,6 +24,7 @@ pub mod delegation;
 mod expected;
 mod hostnames;
 mod isolation;
+mod listener_owners;
 mod policies_by_hostname;
 pub mod reports;
 mod route_kinds;
@@ -47,6 +48,7 @@ pub use conflicts::TrafficType;
 pub use delegated_paths::{DelegatedPaths, OwnPaths};
 pub(crate) use hostnames::{all_in_common, in_common, intersect};
 pub use isolation::{ListenerHostname, may_keep_apart};
+pub use listener_owners::listener_owners_around;
 pub use policies_by_hostname::PoliciesByHostname;
 pub use route_kinds::{
     KeptOut, RouteKindConflicts, kept_out, kept_out_by, may_keep_out, perhaps_kept_out,

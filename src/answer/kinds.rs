@@ -100,7 +100,7 @@ impl Kind {
             && (group.is_empty() || self.group.eq_ignore_ascii_case(group))
     }
 
-    fn new(profile: Profile, crd: Option<&Crd>) -> Self {
+    fn new(profile: Arc<Profile>, crd: Option<&Crd>) -> Self {
         let facts = profile.facts().into_iter().map(|fact| {
             let known = KnownFact {
                 value: json!(fact.value),
@@ -128,7 +128,7 @@ impl Kind {
             strategies: profile.strategy_names(),
             targets,
             facts: facts.collect(),
-            profile: Arc::new(profile),
+            profile,
         }
     }
 }

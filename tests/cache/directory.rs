@@ -421,7 +421,7 @@ async fn a_changed_directory_is_read_again() {
 
     let profile = "match: {group: example.com, kind: Widget}";
     let profile = serde_saphyr::from_str(profile).unwrap();
-    rules.send_replace(Arc::new(ProfileRules::new(vec![profile], Vec::new())));
+    rules.send_replace(Arc::new(ProfileRules::new(vec![profile], Arc::default())));
     let widget = GroupKind::new("example.com", "Widget");
     let knows = || published.load().profile(&widget).is_some();
     eventually("read by the new rules", knows).await;

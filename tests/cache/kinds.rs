@@ -155,7 +155,7 @@ async fn too_many_policy_kinds_are_named_and_do_not_push_others_out() {
 /// New rules, as after a change of the configuration.
 pub fn rules(profile: &serde_json::Value) -> Arc<ProfileRules> {
     let profile = serde_json::from_value(profile.clone()).unwrap();
-    Arc::new(ProfileRules::new(vec![profile], Vec::new()))
+    Arc::new(ProfileRules::new(vec![profile], Arc::default()))
 }
 
 #[tokio::test(start_paused = true)]

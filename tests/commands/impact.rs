@@ -371,6 +371,25 @@ fn routes_that_lose_traffic_come_first() {
     holds("impact/traffic.txt", &session(&lines));
 }
 
+/// Labels of a Namespace, a grant or a broken reference change requests far from them.
+#[test]
+fn requests_elsewhere_are_looked_at() {
+    let at = |name: &str| format!("--from tests/commands/impact/elsewhere/{name}/state.yaml");
+    let file = |name: &str| format!("tests/commands/impact/elsewhere/{name}.yaml");
+    let lines = [
+        format!("impact {} {}", file("sets/labels"), at("sets")),
+        format!("check {} {}", file("sets/labels"), at("sets")),
+        format!("impact {} {}", file("routes/labels"), at("routes")),
+        format!("check {} {}", file("routes/labels"), at("routes")),
+        format!(
+            "impact --delete referencegrant/g -n certs {}",
+            at("certificate")
+        ),
+        format!("impact {} {}", file("rejected/typo"), at("rejected")),
+    ];
+    holds("impact/elsewhere.txt", &session(&lines));
+}
+
 /// Reports what the API server would refuse or drop in the manifests, as `check` does.
 #[test]
 fn what_the_definitions_do_not_have_is_told() {

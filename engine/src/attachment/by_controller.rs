@@ -66,7 +66,8 @@ pub(super) fn rejected_at<'p>(
         let of_target = rejected.of_target.as_ref();
         let of_parents = rejected.of_parents.as_ref();
         let holds = of_target.is_none_or(|(_, fields)| holds_for_target(snapshot, target, fields))
-            && of_parents.is_none_or(|parents| holds_for_parents(snapshot, target, parents));
+            && of_parents.is_none_or(|parents| holds_for_parents(snapshot, target, parents))
+            && (!rejected.shared_target || is_shared(snapshot, policy, target));
         if !holds {
             continue;
         }
@@ -77,6 +78,17 @@ pub(super) fn rejected_at<'p>(
         }
     }
     in_part
+}
+
+/// Whether another policy of the kind names the object.
+fn is_shared(snapshot: &Snapshot, policy: &Policy, target: &ObjectKey) -> bool {
+    let object = snapshot.get(target).map(|object| &**object);
+    let mut others = snapshot.policies_naming(target);
+    others.any(|other| {
+        other.key().gk == policy.key().gk
+            && other.key() != policy.key()
+            && other.has_target(target, object)
+    })
 }
 
 /// The requests to a target that a condition concerns.

@@ -176,6 +176,7 @@ impl Resolver<'_> {
             } else {
                 of_list
             };
+            let ancestor_groups = self.without_narrow_listeners(profile, route, ancestor_groups);
             let (own, kind) = (self.own(profile, &route.key), &route.key.gk);
             let mut ends_through: Option<(&PathContext, &RulesReached)> = None;
             for group in ancestor_groups.iter() {

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use crate::attachment::affected_objects;
 use crate::attachment::lost_elsewhere::affected_by_policy;
@@ -19,8 +18,8 @@ use crate::policy::Policy;
 use crate::policy::fuel;
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    AncestorPath, RoutePaths, listener_endpoint, missing_class, places, routes_in_conflict,
-    sets_of, with_sets,
+    AncestorPath, RoutePaths, listener_endpoint, listener_owners_around, missing_class, places,
+    routes_in_conflict, with_sets,
 };
 
 mod alike_listeners;
@@ -394,18 +393,12 @@ fn touch(
         _ => {
             let mut routes = resolver.routes_of(key);
             let mut other_owners: Vec<ObjectKey> = Vec::new();
+            let mut around = BTreeSet::new();
             match object.map(|object| (object, &object.node)) {
-                // A port that the set takes or releases may be lost or gained by other owners of its Gateway,
-                // including those whose routes attach to nothing while the set exists.
-                Some((_, Node::ListenerSet { parent, .. })) => {
-                    let sets: Vec<&Arc<Object>> = sets_of(snapshot, &parent.object).collect();
-                    if sets.len() > 1 {
-                        routes.extend(resolver.routes_of(&parent.object));
-                        let named = sets.iter().flat_map(|set| snapshot.below(&set.key));
-                        let named = named.filter(|route| is_route(&route.key.gk));
-                        routes.extend(named.map(|route| route.key.clone()));
-                        other_owners.extend(sets.iter().map(|set| set.key.clone()));
-                    }
+                // A port or hostname that a set takes or releases may be lost or gained by other owners of its
+                // Gateway, including those whose routes attach to nothing while the set exists.
+                Some((_, Node::ListenerSet { .. })) => {
+                    around = listener_owners_around(snapshot, key)
                 }
                 Some((route, Node::Route { .. })) => {
                     routes.extend(routes_in_conflict(snapshot, route));
@@ -415,8 +408,11 @@ fn touch(
                     routes.extend(others.iter().flat_map(|owner| resolver.routes_of(owner)));
                     other_owners.extend(others);
                 }
+                _ if key.gk.is_core("Namespace") => around = listener_owners_around(snapshot, key),
                 _ => {}
             }
+            routes.extend(routes_of_owners(resolver, &around));
+            other_owners.extend(around);
             // A backend that loses its last route, or gets its first, forms paths of its own.
             let backends = object.into_iter().flat_map(|object| object.backends());
             let backends: BTreeSet<ObjectKey> = backends
@@ -436,6 +432,16 @@ fn touch(
             }
         }
     }
+}
+
+/// The routes that name these Gateways and `ListenerSets`, or come in through them.
+fn routes_of_owners(resolver: &mut Resolver<'_>, owners: &BTreeSet<ObjectKey>) -> Vec<ObjectKey> {
+    let snapshot = resolver.snapshot();
+    let named = owners.iter().flat_map(|owner| snapshot.below(owner));
+    let named = named.filter(|route| is_route(&route.key.gk));
+    let mut routes: Vec<ObjectKey> = named.map(|route| route.key.clone()).collect();
+    routes.extend(owners.iter().flat_map(|owner| resolver.routes_of(owner)));
+    routes
 }
 
 /// The Gateways whose class does not exist, and their `ListenerSets`. While there is no class at all, each one is assumed

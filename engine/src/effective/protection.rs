@@ -31,6 +31,7 @@ mod certain;
 mod contributions;
 mod listener_effects;
 mod loss;
+mod newly_failing;
 mod open_targets;
 mod other_kinds;
 mod own;
@@ -41,6 +42,7 @@ pub use at_listeners::lost_at_listeners;
 pub use certain::{certainly_provided, requests_without_policies};
 use contributions::Contributions;
 pub use loss::Loss;
+use newly_failing::NewlyFailing;
 use open_targets::lost_by_targets;
 use other_kinds::OtherKinds;
 use own::BeforeAndAfter;
@@ -108,12 +110,17 @@ fn losses<'a, P: Ord>(
         return Vec::new();
     };
     let mut route_kind_conflicts = states.map(RouteKindConflicts::new);
+    let mut newly_failing = NewlyFailing::new(states);
+    let changes: Vec<&EffectiveChange> = changes
+        .clone()
+        .filter(|change| !newly_failing.fails_at(change))
+        .collect();
     let mut all_losses = Vec::new();
     for protection in profile.protects.iter() {
         let mut losing = LossFinder::new(profile, protection);
         let mut others = OtherKinds::new(states, profile, protection);
         let mut losses: BTreeMap<(bool, P), (Loss, HashSet<Compared>)> = BTreeMap::new();
-        let stay = changes.clone().filter(|change| {
+        let stay = changes.iter().copied().filter(|change| {
             !change.no_longer_taken
                 && (change.exists_before_and_after || change.on_replaced_paths.is_some())
         });
@@ -160,7 +167,8 @@ fn losses<'a, P: Ord>(
         }
         all_losses.retain(|loss| !loss.objects.is_empty());
     }
-    all_losses.extend(acting_through::displaced(states, kind, changes, part));
+    let changes = changes.into_iter();
+    all_losses.extend(acting_through::displaced(states, kind, &changes, part));
     all_losses
 }
 
@@ -212,7 +220,7 @@ pub fn provided<'p>(
     provided.map(|protection| &protection.name)
 }
 
-/// Whether requests get an error because a rejected policy keeps its place.
+/// Whether requests get an error because of a rejected policy that is in force all the same.
 pub(crate) fn requests_fail(snapshot: &Snapshot, effective: &Effective) -> bool {
     effective.policies().iter().any(|key| {
         let policy = snapshot.policy(key);

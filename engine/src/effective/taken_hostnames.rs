@@ -9,8 +9,8 @@ use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::{Node, Object};
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    ListenerEndpoint, ListenerHostname, gateway_of, in_common, listener_endpoint, listeners,
-    may_keep_apart, sets_of, unaccepted,
+    ListenerEndpoint, ListenerHostname, gateway_of, in_common, listener_endpoint,
+    listener_owners_around, listeners, may_keep_apart, sets_of, unaccepted,
 };
 
 /// The hostnames that new listeners take from routes that are not attached to them.
@@ -41,9 +41,13 @@ impl<'a> NewListeners<'a> {
         after: &'a Snapshot,
         objects: &[ObjectKey],
     ) -> Self {
-        let with_listeners = objects.iter().filter(|key| key.gk.has_listeners());
-        let gateways: BTreeSet<&ObjectKey> =
-            with_listeners.map(|key| gateway_of(after, key)).collect();
+        let around = objects.iter().flat_map(|key| {
+            let owners = [before, after].map(|snapshot| listener_owners_around(snapshot, key));
+            owners.into_iter().flatten()
+        });
+        let gateways: BTreeSet<ObjectKey> = around
+            .map(|owner| gateway_of(after, &owner).clone())
+            .collect();
         let places = |snapshot: &'a Snapshot| {
             let owners = gateways.iter().flat_map(move |gateway| {
                 let sets = sets_of(snapshot, gateway);

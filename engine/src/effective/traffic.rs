@@ -9,11 +9,12 @@ use crate::effective::taken_hostnames::{HostnamesTaken, NewListeners};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Node, Object, is_route};
 use crate::state::grants::routes_into;
-use crate::state::snapshot::{Snapshot, class_key};
+use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::delegated_to;
 use crate::topology::{
     ListenerEndpoint, ParentAttachment, RouteKindConflicts, all_in_common, attachment, delegated,
-    gateway_of, listener_endpoint, not_usable, routes_in_conflict, sets_of, unreached,
+    listener_endpoint, listener_owners_around, missing_class, not_usable, routes_in_conflict,
+    unreached,
 };
 
 /// The effect of a change on the requests of routes that remain.
@@ -151,12 +152,9 @@ fn unserved(
     let of_classes = objects.iter().flat_map(|key| after.below(key));
     let of_classes = of_classes.map(|object| &object.key).filter(is_gateway);
     let itself = objects.iter().filter(is_gateway);
-    let missing = |snapshot: &Snapshot, key: &ObjectKey| match &snapshot.get(key)?.node {
-        Node::Gateway { class, .. } => {
-            let class = class_key(class);
-            Some(snapshot.lacks(&class).then_some(class))
-        }
-        _ => None,
+    let missing = |snapshot: &Snapshot, key: &ObjectKey| {
+        let gateway = snapshot.get(key)?;
+        Some(missing_class(snapshot, gateway))
     };
     let unserved = itself.chain(of_classes).take(most).filter_map(|key| {
         let was_served = missing(before, &renames.former(key)?)?.is_none();
@@ -362,8 +360,6 @@ fn add_routes<'a>(
     most: usize,
     routes: &mut BTreeSet<&'a ObjectKey>,
 ) {
-    let is_namespace = key.gk.is_core("Namespace");
-    let is_parent = key.gk.has_listeners();
     let mut routes_below: Vec<&'a Arc<Object>> = Vec::new();
     if is_route(&key.gk) {
         let route = snapshot.get(key);
@@ -374,12 +370,10 @@ fn add_routes<'a>(
             routes.extend(snapshot.get(&other).map(|route| &route.key));
         }
         routes_below.extend(route);
-    } else if is_parent || is_namespace {
-        // `ListenerSets` of one Gateway compete for ports.
-        let top = gateway_of(snapshot, key);
-        let sets = sets_of(snapshot, top);
-        let owners: BTreeSet<&ObjectKey> = sets.map(|set| &set.key).chain([top, key]).collect();
-        for owner in owners {
+    } else {
+        let owners = listener_owners_around(snapshot, key);
+        let namespace = key.gk.is_core("Namespace").then_some(key);
+        for owner in owners.iter().chain(namespace) {
             let routes_of_owner = snapshot.below(owner).filter(|o| is_route(&o.key.gk));
             let room = most
                 .saturating_add(1)

@@ -50,7 +50,7 @@ mod weakness;
 
 pub use acts_through::{ActsThrough, ActsThroughFile};
 pub(crate) use at_path::{ANY_VALUE, collect};
-pub use builtin::Builtin;
+pub use builtin::{Builtin, BuiltinProfiles};
 pub use caveats::Caveat;
 pub use condition::Condition;
 
@@ -169,6 +169,8 @@ pub struct Profile {
     pub needs_route: Fact<bool>,
     /// The kinds of parents through which policies reach routes; all if empty.
     pub parents: Fact<Vec<Parent>>,
+    /// Whether policies reach a route only through listeners whose hostname covers one of the route.
+    pub hostnames_within_listeners: Fact<bool>,
     /// The levels that count, from the least to the most specific; all in the default order if empty.
     pub hierarchy: Fact<Vec<Level>>,
     /// The policy that wins on one target.

@@ -90,7 +90,7 @@ struct Kind {
 impl Snapshot {
     /// An empty snapshot that reads policy kinds by these rules (configuration over built-in).
     pub fn new(rules: Arc<ProfileRules>) -> Self {
-        let profile = |gk: &GroupKind| Some((gk.clone(), Arc::new(rules.profile(gk, None)?)));
+        let profile = |gk: &GroupKind| Some((gk.clone(), rules.profile(gk, None)?));
         let profiles = rules.kinds().filter_map(profile).collect();
         Self {
             rules,
@@ -443,7 +443,7 @@ impl Snapshot {
 
     /// Sets the facts about a kind, and reads all of its objects again.
     fn set_profile(&mut self, gk: &GroupKind, crd: Option<&Crd>) {
-        let profile = self.rules.profile(gk, crd).map(Arc::new);
+        let profile = self.rules.profile(gk, crd);
         if self.profiles.get(gk) == profile.as_ref() {
             return;
         }

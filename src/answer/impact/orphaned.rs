@@ -6,9 +6,10 @@ use crate::engine::attachment::rejection::RejectionFinder;
 use crate::engine::attachment::{attached_to, targets_of};
 use crate::engine::model::ids::{ObjectKey, Place};
 use crate::engine::policy::Policy;
-use crate::engine::state::snapshot::Snapshot;
+use crate::engine::state::snapshot::{Snapshot, namespace_key};
 
-/// The policies that are attached to one of the changed objects before and to nothing after, and are not changed
+/// The policies that are attached to one of the changed objects, or to one in a changed Namespace or that of a changed
+/// `ReferenceGrant`, before and to nothing after, and are not changed
 /// themselves. One that is rejected at a target has not lost it.
 pub(super) fn orphaned(
     before: &Snapshot,
@@ -16,7 +17,11 @@ pub(super) fn orphaned(
     changed: &[ObjectKey],
 ) -> BTreeSet<ObjectKey> {
     let rejections = RejectionFinder::default();
-    let attached_before = changed
+    let around: BTreeSet<ObjectKey> = changed
+        .iter()
+        .flat_map(|key| reached_through(before, key))
+        .collect();
+    let attached_before = around
         .iter()
         .flat_map(|key| attached_to(before, key, &rejections));
     let attached_before: BTreeSet<ObjectKey> = attached_before
@@ -46,4 +51,19 @@ pub(super) fn orphaned(
     };
     let left = others.filter(|key| after.policy(key).is_some_and(|policy| !has_target(policy)));
     left.collect()
+}
+
+/// An object, and the objects that policies reach only because of it: those in a Namespace, by its labels, and those in the Namespace
+/// of a `ReferenceGrant`.
+fn reached_through(snapshot: &Snapshot, key: &ObjectKey) -> Vec<ObjectKey> {
+    let namespace = if key.gk.is_gateway_api("ReferenceGrant") {
+        Some(namespace_key(&key.namespace))
+    } else {
+        key.gk.is_core("Namespace").then(|| key.clone())
+    };
+    let there = namespace
+        .iter()
+        .flat_map(|namespace| snapshot.below(namespace));
+    let there = there.map(|object| object.key.clone());
+    there.chain([key.clone()]).collect()
 }

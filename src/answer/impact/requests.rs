@@ -22,7 +22,7 @@ use crate::engine::routing::{
     EntryPoint, MatchedRule, Matching, Outcome, RequestMatch, SampleRequest, methods,
 };
 use crate::engine::state::snapshot::Snapshot;
-use crate::engine::topology::{RouteKindConflicts, gateway_of, sets_of};
+use crate::engine::topology::{RouteKindConflicts, listener_owners_around};
 
 /// The most requests that are compared.
 const MOST: usize = 500;
@@ -245,24 +245,28 @@ fn methods_of(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> Vec<String> 
     methods(named)
 }
 
-/// The changed routes, those of changed Gateways and `ListenerSets`, and those that send requests to changed Services: a listener
-/// may take the requests of another one of its Gateway, whichever object has it, and a Service may change what its ports mean.
+/// The changed routes, those of changed Gateways and `ListenerSets`, those of Gateways whose listeners or routes depend on a changed
+/// Namespace or `ReferenceGrant`, and those that send requests to changed Services: a listener may take the requests of another one
+/// of its Gateway, whichever object has it, and a Service may change what its ports mean.
 fn concerned(snapshot: &Snapshot, objects: &[ObjectKey]) -> Vec<ObjectKey> {
     let (routes, others): (Vec<&ObjectKey>, Vec<_>) =
         objects.iter().partition(|key| is_route(&key.gk));
     let using = others.iter().flat_map(|key| snapshot.using(key));
     let using: Vec<ObjectKey> = using.map(|route| route.key.clone()).collect();
-    let changed = others.into_iter().filter(|key| key.gk.has_listeners());
-    let owners = changed.flat_map(|key| {
-        let top = gateway_of(snapshot, key);
-        let sets = sets_of(snapshot, top).map(|set| &set.key);
-        sets.chain([top, key])
-    });
-    let owners: BTreeSet<&ObjectKey> = owners.collect();
-    let below = owners
-        .into_iter()
-        .flat_map(|key| snapshot.below(key).map(|object| object.key.clone()));
-    let below = below.filter(|key| is_route(&key.gk));
+    let around = others
+        .iter()
+        .flat_map(|key| listener_owners_around(snapshot, key));
+    let mut owners: BTreeSet<ObjectKey> = around.collect();
+    // Labels of a Namespace also let its routes in, which may take requests of others then.
+    let namespaces = others.iter().filter(|key| key.gk.is_core("Namespace"));
+    let there = namespaces.flat_map(|key| snapshot.below(key));
+    let there: Vec<&Arc<Object>> = there.filter(|one| is_route(&one.key.gk)).collect();
+    let parents = there.iter().flat_map(|route| route.parents());
+    let parents = parents.filter(|parent| parent.object.gk.has_listeners());
+    owners.extend(parents.flat_map(|parent| listener_owners_around(snapshot, &parent.object)));
+    let below = owners.iter().flat_map(|key| snapshot.below(key));
+    let below = below.filter(|route| is_route(&route.key.gk)).chain(there);
+    let below = below.map(|route| route.key.clone());
     let mut known: BTreeSet<ObjectKey> = BTreeSet::new();
     let all = routes.into_iter().cloned().chain(below).chain(using);
     all.filter(|key| known.insert(key.clone())).collect()
@@ -434,9 +438,10 @@ impl Loss {
     ) -> LostProtection {
         let reasons = from.iter().map(|(before, requests)| {
             if before == rule && self.is_divided {
-                "a part of its requests goes to another backend or port".to_owned()
+                "a part of its requests comes by another listener or goes to another backend"
+                    .to_owned()
             } else if before == rule {
-                "its requests go to another backend or port".to_owned()
+                "its requests come by another listener or go to another backend".to_owned()
             } else {
                 let requests = wording::first(requests);
                 format!("{before} took {requests} before the change")

@@ -111,7 +111,7 @@ fn profiles() -> Vec<ProfileFile> {
 
 /// An empty state in which the topology kinds have been listed.
 pub(crate) fn empty() -> Snapshot {
-    let rules = Arc::new(ProfileRules::new(profiles(), Vec::new()));
+    let rules = Arc::new(ProfileRules::new(profiles(), Arc::default()));
     let gateway_api = ["GatewayClass", "Gateway", "ListenerSet", "ReferenceGrant"]
         .iter()
         .chain(&ROUTES)

@@ -129,11 +129,13 @@ pub(super) fn rerouted(
     if !lost.detached.is_empty() {
         let message = match lost.detached.first() {
             Some(route) if lost.detached.len() == 1 => {
-                format!("{route} loses its only listener, so its requests fail")
+                format!("{route} loses its only listener, so no request reaches it")
             }
             _ => {
                 let routes = wording::counted(&lost.detached);
-                format!("these routes lose their only listener, so their requests fail: {routes}")
+                format!(
+                    "these routes lose their only listener, so no request reaches them: {routes}"
+                )
             }
         };
         findings.push(Finding::new(Code::RouteDetached, key, message).about("all"));

@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Affected, end_of, targets};
+use super::{Affected, end_of, routes_of_owners, targets};
 use crate::effective::Resolver;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::level::Level;
 use crate::model::object::GrantFrom;
-use crate::state::grants::{certificates_into, routes_into};
+use crate::state::grants::routes_into;
+use crate::topology::listener_owners_around;
 
 /// Adds what a grant allows in its namespace: targets of policies, objects that their settings name, backends of routes, and
 /// certificates of listeners.
 pub(super) fn granted(
-    resolver: &Resolver<'_>,
+    resolver: &mut Resolver<'_>,
     grant: &ObjectKey,
     entry: &GrantFrom,
     used: &[GroupKind],
@@ -33,11 +34,12 @@ pub(super) fn granted(
         return;
     }
     if entry.gk.has_listeners() {
-        let certificates = certificates_into(snapshot, entry, &grant.namespace);
+        let owners = listener_owners_around(snapshot, grant);
+        let routes: BTreeSet<ObjectKey> = routes_of_owners(resolver, &owners).into_iter().collect();
         for kind in used {
             let touched = kinds.entry(kind.clone()).or_default();
-            let owners = certificates.iter().map(|(owner, _)| owner.clone());
-            touched.objects.extend(owners);
+            touched.objects.extend(owners.iter().cloned());
+            touched.routes.extend(&routes);
         }
         return;
     }

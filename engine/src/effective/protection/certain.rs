@@ -99,9 +99,9 @@ fn is_opened_by_other_kinds(
         let policy = &one.policy;
         let protection = policy.profile.protection(&protection.name);
         let is_alternative = alternatives.with.contains(&policy.key().gk);
-        protection.filter(|_| is_alternative).is_some_and(|same| {
-            Provided::from_policy(snapshot, same, policy).lets_all_pass
-        })
+        protection
+            .filter(|_| is_alternative)
+            .is_some_and(|same| Provided::from_policy(snapshot, same, policy).lets_all_pass)
     })
 }
 

@@ -1,10 +1,14 @@
 //! Built-in profiles: one YAML file per project.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use serde::de::DeserializeOwned;
 
-use super::ControllerFile;
 use super::file::{File, ProfileFile};
 use super::lists::{NamesFile, VersionsFile};
+use super::{ControllerFile, Profile, Source, resolve};
+use crate::model::ids::GroupKind;
 
 /// The files, by project.
 const FILES: [(&str, &str); 15] = [
@@ -42,9 +46,61 @@ const NAMES: &str = include_str!("builtin/names.yaml");
 #[derive(Clone, Debug)]
 pub struct Builtin {
     /// The profiles of policy kinds, with versions and short names.
-    pub profiles: Vec<ProfileFile>,
+    pub profiles: Arc<BuiltinProfiles>,
     /// The facts about controllers.
     pub controllers: Vec<ControllerFile>,
+}
+
+/// The built-in profiles, shared by all rules.
+#[derive(Clone, Debug, Default)]
+pub struct BuiltinProfiles {
+    files: BTreeMap<GroupKind, ProfileFile>,
+    /// The profiles of policy kinds without a CRD and without configuration.
+    alone: BTreeMap<GroupKind, Arc<Profile>>,
+}
+
+// === impl BuiltinProfiles ===
+
+impl BuiltinProfiles {
+    /// Resolves the profiles of these files.
+    pub fn new(files: Vec<ProfileFile>) -> Self {
+        let files = by_kind(files);
+        let policies = files.iter().filter(|(_, file)| file.policy != Some(false));
+        let alone = policies.map(|(gk, file)| {
+            let explicit = [(None, Source::Config), (Some(file), Source::Builtin)];
+            (gk.clone(), Arc::new(resolve::resolve(gk, &explicit, None)))
+        });
+        Self {
+            alone: alone.collect(),
+            files,
+        }
+    }
+
+    /// The files.
+    pub fn iter(&self) -> impl Iterator<Item = &ProfileFile> {
+        self.files.values()
+    }
+
+    /// The kinds that have a file.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = &GroupKind> {
+        self.files.keys()
+    }
+
+    /// The file about a kind.
+    pub(super) fn get(&self, gk: &GroupKind) -> Option<&ProfileFile> {
+        self.files.get(gk)
+    }
+
+    /// The profile of a policy kind without a CRD and without configuration.
+    pub(super) fn alone(&self, gk: &GroupKind) -> Option<&Arc<Profile>> {
+        self.alone.get(gk)
+    }
+}
+
+/// Profiles by kind; the last one of a kind counts.
+pub(super) fn by_kind(files: Vec<ProfileFile>) -> BTreeMap<GroupKind, ProfileFile> {
+    let keyed = files.into_iter().map(|file| (file.matches.gk(), file));
+    keyed.collect()
 }
 
 // === impl Builtin ===
@@ -57,21 +113,21 @@ impl Builtin {
     pub fn read() -> Result<Self, String> {
         let versions: VersionsFile = parse("versions", VERSIONS)?;
         let names: NamesFile = parse("names", NAMES)?;
-        let mut all = Self {
-            profiles: Vec::new(),
-            controllers: Vec::new(),
-        };
+        let (mut profiles, mut controllers) = (Vec::new(), Vec::new());
         for (name, text) in FILES {
             let file: File = parse(name, text)?;
-            all.profiles.extend(file.profiles);
-            all.controllers.extend(file.controllers);
+            profiles.extend(file.profiles);
+            controllers.extend(file.controllers);
         }
-        for profile in &mut all.profiles {
+        for profile in &mut profiles {
             let known = versions.versions_of(&profile.matches);
             profile.versions = profile.versions.take().or(known);
             profile.short_names = names.names_of(&profile.matches);
         }
-        Ok(all)
+        Ok(Self {
+            profiles: Arc::new(BuiltinProfiles::new(profiles)),
+            controllers,
+        })
     }
 }
 
@@ -85,18 +141,20 @@ mod tests {
 
     #[test]
     fn every_file_is_read_and_names_each_kind_once() {
-        let profiles = super::Builtin::read().unwrap().profiles;
-        let kinds: BTreeSet<_> = profiles
-            .iter()
-            .map(|p| (&p.matches.group, &p.matches.kind))
-            .collect();
-        assert_eq!(kinds.len(), profiles.len());
+        let mut kinds = BTreeSet::new();
+        for (name, text) in super::FILES {
+            let file: super::File = super::parse(name, text).unwrap();
+            for profile in file.profiles {
+                let kind = (profile.matches.group, profile.matches.kind);
+                assert!(kinds.insert(kind.clone()), "{kind:?} twice");
+            }
+        }
         let versions: super::VersionsFile = serde_saphyr::from_str(super::VERSIONS).unwrap();
         for of_kind in &versions.versions {
             for kind in of_kind.kind.iter() {
                 let is_known = kinds
                     .iter()
-                    .any(|(g, k)| (*g, k.as_str()) == (&of_kind.group, kind));
+                    .any(|(g, k)| (g, k.as_str()) == (&of_kind.group, kind));
                 assert!(is_known, "{} {kind}", of_kind.group);
             }
         }

@@ -99,6 +99,11 @@ impl Profile {
             fact("targets.serviceAs", &self.service_as, |v| json!(v)),
             fact("effective", &self.effective, |v| list(v, kind)),
             fact("needsRoute", &self.needs_route, |v| json!(v)),
+            fact(
+                "hostnamesWithinListeners",
+                &self.hostnames_within_listeners,
+                |v| json!(v),
+            ),
             fact("parents", &self.parents, |v| json!(v)),
             fact("hierarchy", &self.hierarchy, |v| json!(v)),
             fact("conflict.sameTarget", &self.same_target, |v| json!(v)),

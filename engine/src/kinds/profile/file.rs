@@ -75,6 +75,9 @@ pub struct ProfileFile {
     /// The kinds of parents through which policies of the kind reach routes: those that its controllers follow. All
     /// by default.
     pub parents: Option<Vec<Parent>>,
+    /// Whether policies reach a route only through listeners whose hostname covers one of the route: not where the route has
+    /// `*.example.com` and the listener `api.example.com`.
+    pub hostnames_within_listeners: Option<bool>,
     /// The levels that count, from the least to the most specific. All by default.
     pub hierarchy: Option<Vec<Level>>,
     /// Fields of targets that settings of the policy control.

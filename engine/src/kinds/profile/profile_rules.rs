@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::builtin::{BuiltinProfiles, by_kind};
 use super::controller::{AttachedKindFile, ControllerFile, GeneratedRouteFile};
 use super::delegation::DelegationFile;
 use super::{Profile, Source, file, resolve, retained};
@@ -13,7 +14,7 @@ use crate::model::object::{Crd, RetainedFields};
 #[derive(Clone, Debug, Default)]
 pub struct ProfileRules {
     config: BTreeMap<GroupKind, file::ProfileFile>,
-    builtin: BTreeMap<GroupKind, file::ProfileFile>,
+    builtin: Arc<BuiltinProfiles>,
     keeps: RetainedFields,
     /// Facts about controllers, by name.
     controllers: BTreeMap<String, ControllerFile>,
@@ -23,9 +24,9 @@ pub struct ProfileRules {
 
 impl ProfileRules {
     /// Configured profiles take precedence over built-in ones.
-    pub fn new(config: Vec<file::ProfileFile>, builtin: Vec<file::ProfileFile>) -> Self {
-        let (config, builtin) = (by_kind(config), by_kind(builtin));
-        let keeps = retained::retained(config.values().chain(builtin.values()));
+    pub fn new(config: Vec<file::ProfileFile>, builtin: Arc<BuiltinProfiles>) -> Self {
+        let config = by_kind(config);
+        let keeps = retained::retained(config.values().chain(builtin.iter()));
         Self {
             config,
             builtin,
@@ -36,7 +37,7 @@ impl ProfileRules {
 
     /// The built-in profiles.
     pub fn builtin(&self) -> impl Iterator<Item = &file::ProfileFile> {
-        self.builtin.values()
+        self.builtin.iter()
     }
 
     /// Adds facts about controllers; configured ones take precedence over built-in ones.
@@ -110,7 +111,7 @@ impl ProfileRules {
 
     /// Kinds that are policy kinds regardless of their CRD.
     pub fn kinds(&self) -> impl Iterator<Item = &GroupKind> {
-        let kinds = self.config.keys().chain(self.builtin.keys());
+        let kinds = self.config.keys().chain(self.builtin.kinds());
         kinds.filter(|gk| self.is_policy_kind(gk) == Some(true))
     }
 
@@ -121,19 +122,17 @@ impl ProfileRules {
 
     /// Whether there is a built-in profile for a kind.
     pub fn is_builtin(&self, gk: &GroupKind) -> bool {
-        self.builtin.contains_key(gk)
+        self.builtin.get(gk).is_some()
     }
 
     /// Whether profiles state that a kind is, or is not, a policy kind.
     fn is_policy_kind(&self, gk: &GroupKind) -> Option<bool> {
-        let is_policy_in = |files: &BTreeMap<GroupKind, file::ProfileFile>| {
-            files.get(gk).map(|file| file.policy.unwrap_or(true))
-        };
-        is_policy_in(&self.config).or_else(|| is_policy_in(&self.builtin))
+        let file = self.config.get(gk).or_else(|| self.builtin.get(gk))?;
+        Some(file.policy.unwrap_or(true))
     }
 
     /// The profile of a kind; `None` if it is not a policy kind.
-    pub fn profile(&self, gk: &GroupKind, crd: Option<&Crd>) -> Option<Profile> {
+    pub fn profile(&self, gk: &GroupKind, crd: Option<&Crd>) -> Option<Arc<Profile>> {
         let is_policy = match crd {
             Some(crd) => is_policy_kind(self, crd),
             None => self.is_policy_kind(gk) == Some(true),
@@ -141,11 +140,14 @@ impl ProfileRules {
         if !is_policy {
             return None;
         }
+        if crd.is_none() && !self.config.contains_key(gk) {
+            return self.builtin.alone(gk).cloned();
+        }
         let explicit = [
             (self.config.get(gk), Source::Config),
             (self.builtin.get(gk), Source::Builtin),
         ];
-        Some(resolve::resolve(gk, &explicit, crd))
+        Some(Arc::new(resolve::resolve(gk, &explicit, crd)))
     }
 }
 
@@ -153,9 +155,4 @@ impl ProfileRules {
 pub fn is_policy_kind(rules: &ProfileRules, crd: &Crd) -> bool {
     let looks_like_one = crd.policy_label.is_some() || crd.facts.is_policy;
     rules.is_policy_kind(&crd.gk).unwrap_or(looks_like_one)
-}
-
-fn by_kind(files: Vec<file::ProfileFile>) -> BTreeMap<GroupKind, file::ProfileFile> {
-    let keyed = files.into_iter().map(|file| (file.matches.gk(), file));
-    keyed.collect()
 }

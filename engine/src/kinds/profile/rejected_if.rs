@@ -53,6 +53,9 @@ pub struct RejectedIfFile {
     /// requests.
     #[serde(default)]
     pub only_behind: Vec<String>,
+    /// Only if another policy of the kind names the same object, whatever the sections: controllers reject all of them.
+    #[serde(default)]
+    pub shared_target: bool,
     /// The effect that the policy still has then.
     pub then: WhenRejected,
     /// Whether requests that the policy is for get an error then.
@@ -85,6 +88,8 @@ pub struct RejectedIf {
     pub of_parents: Option<(GroupKind, Condition)>,
     /// The kinds of the routes for whose requests they reject it; all if empty.
     pub only_behind: Vec<Arc<str>>,
+    /// Whether another policy of the kind must name the target.
+    pub shared_target: bool,
     /// The effect that the policy still has then.
     pub then: WhenRejected,
     /// Whether requests that the policy is for get an error then.
@@ -107,6 +112,7 @@ impl RejectedIf {
             of_target: file.of_target.as_ref().map(TargetFieldsFile::read),
             of_parents: file.of_parents.as_ref().map(TargetFieldsFile::read),
             only_behind: texts(&file.only_behind),
+            shared_target: file.shared_target,
             then: file.then,
             requests_fail: file.requests_fail,
             text: file.text.as_str().into(),

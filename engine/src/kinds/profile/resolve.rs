@@ -69,6 +69,7 @@ pub(super) fn resolve(gk: &GroupKind, explicit: &Explicit<'_>, crd: Option<&Crd>
         ineffective: Fact::default(),
         exclude: excluded(explicit, &refs, &strategies),
         needs_route: first(explicit, |p| p.needs_route).unwrap_or_else(|| default(true)),
+        hostnames_within_listeners: stated(explicit, |p| p.hostnames_within_listeners),
         parents,
         conflict_scope: stated(explicit, |p| p.conflict.scope),
         one_with_no_target: stated(explicit, |p| p.conflict.one_with_no_target),

@@ -32,11 +32,9 @@ pub enum Wanted {
 
 /// The reason why a value in a profile is not one that it can ask for.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum NotWanted {
+pub(super) enum NotWanted {
     /// A text in angle brackets that means nothing.
-    #[error(
-        "{0} means nothing: write <any>, <matches EXPRESSION> or <does not match EXPRESSION>"
-    )]
+    #[error("{0} means nothing: write <any>, <matches EXPRESSION> or <does not match EXPRESSION>")]
     Unknown(String),
     /// An expression that cannot be evaluated.
     #[error("{0} is no regular expression that attache can evaluate as Go does")]
