@@ -42,8 +42,8 @@ pub struct Attachment {
     pub policy: Arc<Policy>,
     /// The section, by its label.
     pub section: Option<Arc<str>>,
-    /// Members of its target whose meaning is unknown. It is unknown how policies that differ in them combine (ruling
-    /// 40).
+    /// Members of its target whose meaning is unknown. Policies that differ in them have different targets: they do not
+    /// conflict, and it is unknown how they combine.
     pub unknown: Option<Arc<str>>,
     /// Whether it acts only on requests from its own namespace.
     pub consumer: bool,

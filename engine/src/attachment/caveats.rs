@@ -122,7 +122,7 @@ impl Policy {
             && (!caveat.filters_of_backends || snapshot.has_filters_of_backends(&self.key().gk))
             && (caveat.controllers.is_empty() || caveat.controllers.iter().any(runs))
             && caveat.condition.holds_for(Some(&self.object.meta))
-            && caveat.condition.holds_in_made(|| self.spec())
+            && caveat.condition.holds_in_lazy(|| self.spec())
     }
 
     /// The Gateways through which requests reach the backends that it names. `None` if it names other objects, or if no route of a
