@@ -41,7 +41,7 @@ impl Profile {
             let kinds: Vec<String> = known.iter().map(|one| one.gk.kind.to_string()).collect();
             return Some(OutOfPlace {
                 why: format!(
-                    "{policy} acts on its targets alone, and {target_kind} is none of them"
+                    "{policy} applies only to its targets, and {target_kind} is none of them"
                 ),
                 instead: ActsOn::Targets(listed(&kinds)),
             });
