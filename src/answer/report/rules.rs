@@ -50,7 +50,7 @@ pub fn rule(code: Code) -> Rule {
         ),
         Code::TargetGroupVersioned => (
             "A version in the group of a target",
-            "Write the group alone, without the slash and the version.",
+            "Write only the group, without the slash and the version.",
         ),
         Code::TargetNotFound => (
             "The target does not exist",

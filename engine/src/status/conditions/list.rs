@@ -78,6 +78,9 @@ fn accepted(policy_status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Condit
             "Invalid",
             "The strategy, the target or a field cannot be used".to_owned(),
         ),
+        Accepted::TargetNotFound if policy_status.targets.is_empty() => {
+            (false, "TargetNotFound", "It has no target".to_owned())
+        }
         Accepted::TargetNotFound => (
             false,
             "TargetNotFound",
