@@ -88,7 +88,7 @@ pub fn own_pods(policy: &Policy, gateway: &ObjectKey) -> String {
     let pods = policy.profile.gateway_pods.as_ref();
     let label = pods.map_or("", |pods| &*pods.name_label);
     format!(
-        "{gateway} has Pods of your own (addresses other than one IP address): {} acts only if they have the label {label}={}, and none are known",
+        "{gateway} has Pods of your own (addresses other than one IP address): {} applies only if they have the label {label}={}, and none are known",
         policy.profile.gk.kind, gateway.name,
     )
 }

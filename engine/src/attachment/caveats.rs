@@ -17,7 +17,7 @@ use crate::topology::gateway_of;
 
 /// The caveat on policies whose references have members that neither the profile nor attache knows.
 const UNKNOWN_MEMBERS: &str =
-    "its targets have members that attache does not know: it may act on a part of them only";
+    "its targets have members that attache does not know: it may apply to only a part of them";
 
 /// The Gateways before the backends that a policy names, if they are known.
 type GatewaysBefore<'a> = Option<Vec<&'a Arc<Object>>>;

@@ -265,7 +265,7 @@ fn passed_by(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     let gateways: Vec<String> = target.passed_by.iter().map(ToString::to_string).collect();
     let (kind, gateways) = (&policy.profile.gk.kind, gateways.join(", "));
     let message = format!(
-        "{kind} does not act on requests that reach {} through {gateways}",
+        "{kind} does not apply to requests that reach {} through {gateways}",
         target.target.object
     );
     Some(Finding::new(Code::ControllerMismatch, policy.key(), message).about("controllers"))

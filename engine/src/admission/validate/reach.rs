@@ -50,7 +50,7 @@ pub(super) fn out_of_reach(
             Code::TargetNotFound,
             entry.path.clone(),
             format!(
-                "{kind} acts on {object} only if {} {own}/{} exists, too",
+                "{kind} applies to {object} only if {} {own}/{} exists, too",
                 object.gk.kind, object.name
             ),
             false,
