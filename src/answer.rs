@@ -25,7 +25,7 @@ pub mod problems;
 pub mod report;
 pub mod reported;
 pub mod state;
-mod strategy;
+pub mod strategy;
 pub mod tested;
 pub mod workload;
 

@@ -1,5 +1,6 @@
 //! The configuration file: its format and its defaults.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
@@ -20,8 +21,10 @@ use crate::engine::kinds::profile::{Builtin, ProfileRules};
 use crate::engine::kinds::schema::by_name;
 use crate::reading::{self, Pipes};
 
+mod plain;
 mod renamed;
 
+pub(crate) use plain::plain;
 pub use renamed::RENAMED;
 use renamed::meant;
 pub(crate) use renamed::offered;
@@ -105,7 +108,8 @@ pub struct LimitsFile {
     #[schemars(range(min = 1))]
     pub access_millis: Option<u64>,
     /// The seconds without news from the watch of a kind after which the kind is stale, and reviews that depend on it say so.
-    /// 300 by default; at least 120, because a working watch sends news every minute.
+    /// 300 by default; at least 120, because a working watch sends news at least every seventy
+    /// seconds.
     #[schemars(range(min = 120))]
     pub cache_age_seconds: Option<u64>,
 }
@@ -123,7 +127,7 @@ pub struct Text {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
-    #[error("failed to read {path}: {source}")]
+    #[error("{}", unread(path, source))]
     Read {
         /// The file.
         path: PathBuf,
@@ -141,6 +145,15 @@ pub enum ConfigError {
     /// A built-in profile is invalid.
     #[error("{0}")]
     Builtin(String),
+}
+
+/// Why a file cannot be read.
+fn unread(path: &Path, why: &std::io::Error) -> String {
+    let path = path.display();
+    match why.kind() {
+        ErrorKind::NotFound => format!("{path} does not exist"),
+        _ => format!("failed to read {path}: {why}"),
+    }
 }
 
 // === impl Configuration ===
@@ -246,7 +259,8 @@ impl Text {
     fn wrong(&self, error: &serde_saphyr::Error) -> String {
         if !reading::leads_out(&self.path) {
             // Only programs that use the parser have this option.
-            return meant(&error.to_string().replace(OPTION_OF_PARSER, ""));
+            let why = meant(&error.to_string().replace(OPTION_OF_PARSER, ""));
+            return plain(&why, &self.path.display().to_string());
         }
         let line = error.location().map_or(0, |at| at.line());
         format!(
@@ -273,7 +287,7 @@ impl LimitsFile {
         }
         self.cache_age_seconds.filter(|age| *age < LEAST_AGE).map(|_| {
             format!(
-                "limits.cacheAgeSeconds must be at least {LEAST_AGE}: watches that work say something every minute"
+                "limits.cacheAgeSeconds must be at least {LEAST_AGE}: a working watch may send no news for seventy seconds"
             )
         })
     }

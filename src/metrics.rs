@@ -46,9 +46,9 @@ pub struct Metrics {
     pub requests: IntCounterVec,
     /// Requests that are not a review, by `reason`.
     pub malformed: IntCounterVec,
-    /// Requests in progress, including those that wait for a permit.
+    /// Requests in progress, including those that wait for a slot.
     pub in_flight: IntGauge,
-    /// Requests that wait for a permit.
+    /// Requests that wait for a slot.
     pub queued: IntGauge,
     /// Requests rejected because of too much load.
     pub shed: IntCounter,

@@ -107,7 +107,7 @@ impl StatusWriter {
             };
             let started = Instant::now();
             let Some(now) = self.compute(now, snapshot).await else {
-                return "computing which policies act on which objects panicked".to_owned();
+                return "computing which policies apply to which objects panicked".to_owned();
             };
             pause = self.every.max(started.elapsed() * SHARE);
             known = Some(self.write(&writer, now, &mut retry_queue).await);

@@ -42,8 +42,8 @@ pub struct Attachment {
     pub policy: Arc<Policy>,
     /// The section, by its label.
     pub section: Option<Arc<str>>,
-    /// Members of its target whose meaning is unknown. It is unknown how policies that differ in them combine (ruling
-    /// 40).
+    /// Members of its target whose meaning is unknown. Policies that differ in them have different targets: they do not
+    /// conflict, and it is unknown how they combine.
     pub unknown: Option<Arc<str>>,
     /// Whether it acts only on requests from its own namespace.
     pub consumer: bool,
@@ -88,7 +88,7 @@ pub fn own_pods(policy: &Policy, gateway: &ObjectKey) -> String {
     let pods = policy.profile.gateway_pods.as_ref();
     let label = pods.map_or("", |pods| &*pods.name_label);
     format!(
-        "{gateway} has Pods of your own (addresses other than one IP address): {} acts only if they have the label {label}={}, and none are known",
+        "{gateway} has Pods of your own (addresses other than one IP address): {} applies only if they have the label {label}={}, and none are known",
         policy.profile.gk.kind, gateway.name,
     )
 }

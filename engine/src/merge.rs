@@ -412,7 +412,7 @@ pub(crate) fn merged_policies<'a>(
 ) -> Vec<&'a Policy> {
     let decides = *profile.merging.dictated_by == DictatedBy::Challenger;
     let merging = &profile.merging;
-    if !decides || merging.parent_first || !merging.fills.is_empty() {
+    if !decides || merging.parent_first || !merging.units_by_key.is_empty() {
         return Vec::new();
     }
     let parts = levels
@@ -476,10 +476,10 @@ fn fold(
         (Merged::Settings(above), Merged::Settings(below)) if op != Op::Custom => (above, below),
         (above, below) => return above.unknown_with(below),
     };
-    let fills = &profile.merging.fills;
+    let units = &profile.merging.units_by_key;
     let units = match op {
         Op::ByField => MergeUnit::TopFields,
-        Op::ByKey if !fills.is_empty() => MergeUnit::Paths(fills),
+        Op::ByKey if !units.is_empty() => MergeUnit::Paths(units),
         _ if strategies.legacy && op != Op::ByKey => MergeUnit::Paths(&strategies.maps),
         _ if !paths.is_empty() => MergeUnit::Paths(paths),
         Op::ByKey => MergeUnit::Entries,

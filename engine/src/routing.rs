@@ -78,7 +78,7 @@ type Rules = Rc<Result<Vec<spec::Rule>, String>>;
 #[derive(Clone, Debug)]
 pub struct RequestMatch {
     /// The point at which the request arrives.
-    pub front: EntryPoint,
+    pub entry_point: EntryPoint,
     /// The outcome.
     pub outcome: Outcome,
     /// Rules that would have taken it too, or might have; those closest to winning first.
@@ -201,7 +201,7 @@ pub struct Missed {
 pub enum Stage {
     /// The Gateway or Service does not exist.
     #[serde(rename = "entrance")]
-    Front,
+    EntryPoint,
     /// No listener, or port of the Service, has this port and protocol.
     Port,
     /// No listener matches the hostname.
@@ -270,12 +270,12 @@ impl RequestMatch {
     /// The result for any request if there is no Gateway.
     pub fn nowhere() -> Self {
         let why = "there is no Gateway".to_owned();
-        Self::missed(EntryPoint::Nowhere, Stage::Front, why, Vec::new())
+        Self::missed(EntryPoint::Nowhere, Stage::EntryPoint, why, Vec::new())
     }
 
-    fn missed(front: EntryPoint, at: Stage, why: String, near: Vec<String>) -> Self {
+    fn missed(entry_point: EntryPoint, at: Stage, why: String, near: Vec<String>) -> Self {
         Self {
-            front,
+            entry_point,
             outcome: Outcome::Missed(Missed { at, why, near }),
             lost: Vec::new(),
             more: 0,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use attache_engine::model::hint::nearest;
 use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr};
 use kube_cel::cel::{Context, Program, Value};
 
@@ -123,10 +124,7 @@ impl Expression {
             match VARIABLES.into_iter().find(|known| *known == name) {
                 Some(known) => uses.insert(known),
                 None => {
-                    return Err(format!(
-                        "there is no variable {name:?}; there are {}",
-                        VARIABLES.join(", ")
-                    ));
+                    return Err(no_variable(name));
                 }
             };
         }
@@ -161,11 +159,12 @@ impl Expression {
     /// Compiles a message.
     pub(crate) fn message(text: &str, is_of_kind: bool) -> Result<Self, String> {
         let is_quoted = text.contains(['\'', '"']);
+        let is_parsed = || nesting::check(text).is_ok() && Program::compile(text).is_ok();
         let message = Self::compile(text, is_of_kind).map_err(|why| {
-            if is_quoted {
+            if is_quoted || is_parsed() {
                 why
             } else {
-                format!("{why}; a message is a CEL expression, with text in quotes: {QUOTED}")
+                format!("{why}; a message is a CEL expression, with strings in quotes: {QUOTED}")
             }
         })?;
         let bound = Vec::new();
@@ -204,7 +203,7 @@ impl Expression {
         }
         if largest > MOST_VALUES {
             return Err(format!(
-                "it may make a list or text of {largest} values, more than {MOST_VALUES}"
+                "it may make a list or string of {largest} values, more than {MOST_VALUES}"
             ));
         }
         // The library panics on expressions that it does not support yet. The values are not used
@@ -231,10 +230,28 @@ impl Expression {
     }
 }
 
+/// The message that a variable does not exist: its name may be misspelt, or meant as a string.
+fn no_variable(name: &str) -> String {
+    match nearest(name, &VARIABLES) {
+        Some(near) => format!("there is no variable {name:?}; did you mean {near:?}?"),
+        None => format!(
+            "there is no variable {name:?}; there are {}; a string needs quotes: '{name}'",
+            VARIABLES.join(", ")
+        ),
+    }
+}
+
 /// The message of the parser, without names of its own types and without the list of the tokens that it expects.
 fn said(message: &str) -> String {
     let message = message.strip_prefix("Syntax error: ").unwrap_or(message);
     let (what, _) = message.split_once(" expecting ").unwrap_or((message, ""));
+    if let Some(token) = what.strip_prefix("token recognition error at: ") {
+        return if token.starts_with("'=") {
+            "write == to compare".to_owned()
+        } else {
+            format!("{token} is not expected here")
+        };
+    }
     let input = what.strip_prefix("mismatched input ");
     let input = input.or_else(|| what.strip_prefix("extraneous input "));
     match input {

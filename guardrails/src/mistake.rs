@@ -94,7 +94,7 @@ fn not_added(one: &IdedExpr, other: &IdedExpr, types: &Types<'_>) -> Option<Stri
     };
     let number = written_or(number, "…");
     Some(format!(
-        "text and a number cannot be added; write string({number})"
+        "a string and a number cannot be added; write string({number})"
     ))
 }
 
@@ -161,7 +161,7 @@ pub(crate) fn why_no_text(expression: &IdedExpr, types: &Types<'_>) -> Option<St
         return None;
     }
     let what = of.words()?;
-    Some(format!("its result is {what}; a message must be text"))
+    Some(format!("its result is {what}; a message must be a string"))
 }
 
 /// Why an expression cannot be a requirement.

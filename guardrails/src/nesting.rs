@@ -153,7 +153,7 @@ impl Scan<'_> {
             return Ok(());
         }
         let why = format!(
-            "it is nested too deep: at most {MOST_NESTED} brackets and conditions, and {DEEPEST} operators, may be within each other"
+            "it is nested too deeply: at most {MOST_NESTED} brackets and conditions, and {DEEPEST} operators, may be within each other"
         );
         Err((at, why))
     }
@@ -175,7 +175,7 @@ impl Scan<'_> {
                 return self.literal(at, quote, prefix.ends_with('r'));
             }
             if word.starts_with(|c: char| c.is_ascii_digit()) {
-                return Err((at, "a text follows a number".to_owned()));
+                return Err((at, "a string follows a number".to_owned()));
             }
         }
         if word == "in" {
@@ -198,9 +198,9 @@ impl Scan<'_> {
         while !self.take(&end) {
             match self.rest.next() {
                 Some((at, '\\')) if !is_raw => self.escape(at)?,
-                None => return Err((at, "a text has no end".to_owned())),
+                None => return Err((at, "a string has no end".to_owned())),
                 Some((_, '\n' | '\r')) if end.len() == 1 => {
-                    return Err((at, "a text does not end on its line".to_owned()));
+                    return Err((at, "a string does not end on its line".to_owned()));
                 }
                 Some(_) => {}
             }
@@ -268,7 +268,7 @@ impl Scan<'_> {
             '!' | '-' if !is_operand => {
                 // The library reads an even number of signs as one.
                 if self.last == PreviousToken::Sign {
-                    return Err((at, "two signs in a row; write one or none".to_owned()));
+                    return Err((at, "two operators in a row; write one or none".to_owned()));
                 }
                 self.level.links += 1;
                 next = PreviousToken::Sign;

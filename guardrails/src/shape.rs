@@ -91,7 +91,7 @@ fn kind(value: &Value) -> &'static str {
         Value::Null => "empty",
         Value::Bool(_) => "true or false",
         Value::Number(_) => "a number",
-        Value::String(_) => "text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "a map",
     }
@@ -101,7 +101,7 @@ fn remedy(wanted: &str) -> &'static str {
     match wanted {
         "object" => "a map",
         "array" => "a list",
-        _ => "text",
+        _ => "a string",
     }
 }
 
@@ -135,7 +135,7 @@ mod tests {
             ),
             (
                 json!({"match": {"kinds": "HTTPRoute"}}),
-                "spec.match.kinds: it is text; write a list",
+                "spec.match.kinds: it is a string; write a list",
             ),
             (
                 json!({"rules": [["false"]]}),
@@ -143,7 +143,7 @@ mod tests {
             ),
             (
                 json!({"rules": [{"require": true}]}),
-                "spec.rules[0].require: it is true or false; write text",
+                "spec.rules[0].require: it is true or false; write a string",
             ),
             (
                 json!({"policyKind": {"kind": "SecurityPolicy"}}),
@@ -179,7 +179,7 @@ mod tests {
             ),
             (
                 json!({"match": {"gateways": [{"selector": {"matchLabels": {"a": 1}}}]}}),
-                "spec.match.gateways[0].selector.matchLabels.a: it is a number; write text",
+                "spec.match.gateways[0].selector.matchLabels.a: it is a number; write a string",
             ),
             (
                 json!({"match": {"namespaceSelector": {"matchExpressions": [{"key": "a", "operator": "In", "values": []}]}}}),
@@ -197,7 +197,7 @@ mod tests {
             assert_eq!(wrong(&fields), why);
         }
         let result = Guardrail::read("x", "\"text\"").unwrap_err().to_string();
-        assert_eq!(result, "guardrail \"x\": spec: it is text; write a map");
+        assert_eq!(result, "guardrail \"x\": spec: it is a string; write a map");
         assert!(Guardrail::read("x", r#"{"rules": [{"require": "true"}], "action": "deny", "policyKind": null, "match": {"gateways": null, "namespaceSelector": {"matchExpressions": [{"key": "a", "operator": "Exists"}]}}}"#).is_ok());
     }
 

@@ -55,7 +55,7 @@ impl Status {
             Ok(None) if judged.is_ok_and(Count::is_empty) => (
                 "True",
                 "Accepted",
-                "no object that it matches gets requests, so it judges nothing",
+                "no request reaches a target of this guardrail, so it has nothing to judge",
             ),
             Ok(None) => ("True", "Accepted", "it is judged"),
         };

@@ -317,7 +317,7 @@ impl ValueType {
             Any => None,
             Null => Some("null"),
             Bool => Some("true or false"),
-            Text | Name(_) | OneOf(_) => Some("text"),
+            Text | Name(_) | OneOf(_) => Some("a string"),
             Number => Some("a number"),
             Object(..) => Some("an object"),
             List(_) => Some("a list"),

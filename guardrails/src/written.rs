@@ -267,7 +267,7 @@ fn now(snapshot: &Snapshot, one: &Guardrails, key: &ObjectKey, today: Date) -> V
         }
     }
     if judged == 0 {
-        let why = "no object that it matches gets requests now, so it judges nothing";
+        let why = "no request reaches a target of this guardrail now, so it has nothing to judge";
         return vec![warning(why.to_owned(), "now")];
     }
     let mut findings = Vec::new();

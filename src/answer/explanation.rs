@@ -397,7 +397,7 @@ pub(super) fn effective_at(
     let Outcome::Taken(served) = &taken.outcome else {
         return Vec::new();
     };
-    let path = in_force::Path::new(resolver.snapshot(), &taken.front, served, None);
+    let path = in_force::Path::new(resolver.snapshot(), &taken.entry_point, served, None);
     path.effective(resolver, profile, served)
 }
 
@@ -414,8 +414,12 @@ fn explained(
         match &request_match.outcome {
             Outcome::Taken(taken) => {
                 let mut step = from_routing::step(request_match, taken);
-                let path =
-                    in_force::Path::new(matching.snapshot(), &request_match.front, taken, from);
+                let path = in_force::Path::new(
+                    matching.snapshot(),
+                    &request_match.entry_point,
+                    taken,
+                    from,
+                );
                 let settings = path.settings(&mut resolver);
                 step.effective = settings.effective;
                 step.policies = settings.policies;

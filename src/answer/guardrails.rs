@@ -247,7 +247,7 @@ impl Guarded {
     /// Notes that nothing is judged.
     fn note_if_idle(&mut self) {
         if self.is_idle() && self.error.is_none() {
-            let note = "no object that it matches gets requests, so it judges nothing";
+            let note = "no request reaches a target of this guardrail, so it has nothing to judge";
             self.notes.push(note.to_owned());
         }
     }

@@ -48,9 +48,9 @@ pub enum WithoutRule {
     Unknown,
 }
 
-/// The names of conditions and reasons that mean the same for all kinds.
+/// Names of conditions and reasons.
 #[derive(Clone, Copy, Debug)]
-pub struct Words {
+pub struct ConditionNames {
     /// The condition that is a fault if it is `False`, and no acceptance if it is `True`.
     pub resolved: &'static str,
     /// The condition that is a fault if it is `True`.
@@ -63,8 +63,8 @@ pub struct Words {
     pub waiting: &'static [&'static str],
 }
 
-/// These names.
-pub const WORDS: Words = Words {
+/// The names of conditions and reasons that all kinds share.
+pub const CONDITION_NAMES: ConditionNames = ConditionNames {
     resolved: RESOLVED,
     conflicted: CONFLICTED,
     overridden: OVERRIDDEN,

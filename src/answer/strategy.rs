@@ -54,7 +54,7 @@ fn one(stanza: Stanza, spec: &Value, strategies: &Strategies) -> String {
 }
 
 /// The effect of the strategy on other policies on the path.
-fn verb(strategy: Strategy) -> &'static str {
+pub fn verb(strategy: Strategy) -> &'static str {
     match strategy {
         Strategy::None => "none",
         Strategy::Merge(Direction::Overrides, Op::Atomic) => "overrides",

@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::kinds::profile::ProfileRules;
+use crate::engine::model::file_order::before_first;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::engine::model::intern::Interner;
 use crate::engine::model::object::{Crd, Header, Meta, Node, Object, watched_gateway_kinds};
@@ -204,10 +205,7 @@ impl Loaded {
             generated,
             ..Self::default()
         };
-        let count = i64::try_from(parsed.len()).unwrap_or(i64::MAX);
-        let mut age = Timestamp::MAX
-            .saturating_sub(SignedDuration::from_secs(count))
-            .unwrap_or(Timestamp::MAX);
+        let mut age = before_first(parsed.len());
         for ObjectManifest {
             version,
             gk,

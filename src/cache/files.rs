@@ -232,7 +232,7 @@ impl Walk<'_> {
 
     fn directory(&mut self, path: &Path, depth: u32, ignored: &Ignored) {
         if depth > DEPTH {
-            return self.refuse(path, "directories nested too deep".to_owned());
+            return self.refuse(path, "directories nested too deeply".to_owned());
         }
         match fs::canonicalize(path) {
             Ok(real) => {

@@ -71,7 +71,7 @@ pub async fn watch_crds(source: Source, events: mpsc::Sender<Event<SeenCrd>>) ->
         })
     };
     follow(source, gk, crd_resource(), events, read, |event| event).await;
-    "the watch of custom resource definitions ended".to_owned()
+    "the watch of CRDs ended".to_owned()
 }
 
 // === impl Resources ===
@@ -147,7 +147,7 @@ impl Kinds {
                 () = changed(&mut rules) => self.on_rules(&mut kept).await,
                 event = crds.recv() => match event {
                     Some(event) => self.on_crd(event).await,
-                    None => Err(Ended("the watch of custom resource definitions ended".to_owned())),
+                    None => Err(Ended("the watch of CRDs ended".to_owned())),
                 },
                 Some(done) = self.tasks.join_next() => Err(unexpected(done)),
             };

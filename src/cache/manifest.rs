@@ -34,8 +34,8 @@ const VALUES: usize = 2_000_000;
 /// The most values that anchors and aliases of one document may expand to; manifests hardly use them.
 const ALIASED: usize = 50_000;
 
-/// The message for a document that is not a manifest but looks as if it was meant to be one.
-const NO_MANIFEST: &str = "not a Kubernetes manifest (no apiVersion or no kind), so it is skipped";
+/// The beginning of the message for a document that is not a manifest but looks as if it was meant to be one.
+const NO_MANIFEST: &str = "not a Kubernetes manifest";
 
 /// An object in a file.
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ pub struct Manifests {
 impl Problem {
     /// Whether a file, or a part of it, cannot be read at all; a file of another format can.
     pub fn is_of_text(&self) -> bool {
-        self.object.is_none() && self.message != NO_MANIFEST
+        self.object.is_none() && !self.message.contains(NO_MANIFEST)
     }
 }
 
@@ -205,7 +205,8 @@ impl Manifests {
         self.skipped = kept;
         let lost: Vec<Skipped> = lost;
         for Skipped { file, line, .. } in lost {
-            self.foreign(&file, line, NO_MANIFEST);
+            let why = incomplete(&[], [false; 2]);
+            self.foreign(&file, line, &why);
         }
     }
 
@@ -308,10 +309,11 @@ impl Manifests {
                 (version.to_owned(), kind.to_owned())
             }
             (Some(api_version), Some(kind)) => (api_version, kind),
-            _ => {
+            (api_version, kind) => {
+                let has = [api_version.is_some(), kind.is_some()];
                 return match SkippedFileType::of_value(file, &head.sketch()) {
                     Some(what) => self.skip(file, line, what),
-                    None => self.foreign(file, line, NO_MANIFEST),
+                    None => self.foreign(file, line, &incomplete(&inside.items, has)),
                 };
             }
         };
@@ -320,7 +322,7 @@ impl Manifests {
         }
         if api_version.matches('/').count() > 1 {
             let why =
-                format!("apiVersion {api_version:?} is none: write group/version, or version");
+                format!("{api_version:?} is not an apiVersion: write group/version, or version");
             return self.problem(file, (line, 0), &why);
         }
         if let Some(items) = head.items.filter(|items| items.get().starts_with('[')) {
@@ -390,6 +392,19 @@ impl Manifests {
             foreign: true,
         });
     }
+}
+
+/// The message for a document, or an item of a list, that lacks apiVersion, kind or both.
+fn incomplete(items: &[usize], [has_version, has_kind]: [bool; 2]) -> String {
+    let item: Vec<String> = items.iter().map(|i| format!("items[{i}]")).collect();
+    let colon = if item.is_empty() { "" } else { ": " };
+    let item = item.join(".");
+    let why = match (has_version, has_kind) {
+        (true, _) => "it has an apiVersion and no kind",
+        (false, true) => "it has a kind and no apiVersion",
+        (false, false) => "it has no apiVersion and no kind",
+    };
+    format!("{item}{colon}{NO_MANIFEST}, so it is skipped: {why}")
 }
 
 /// Kinds that are never read: attache's own configuration and tests, recorded reviews, and secrets.

@@ -106,10 +106,7 @@ impl Webhooks {
     ) -> Self {
         let state = Arc::new(WebhookState::default());
         for endpoint in &managed.endpoints {
-            state.note(
-                endpoint.word(),
-                Some("waits for the first list of definitions"),
-            );
+            state.note(endpoint.word(), Some("waits for the first list of CRDs"));
         }
         Self {
             configurations: WebhookConfigurations::new(client, managed.name.clone()),

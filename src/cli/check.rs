@@ -9,7 +9,8 @@ use super::progress::Progress;
 use super::render::report as shown;
 use super::render::report::text::{Closing, Reason};
 use super::render::style::Style;
-use super::state::{Scope, State};
+use super::rendered::{HELM_TO_APPLY, KUSTOMIZE_TO_APPLY};
+use super::state::{FROM_BELOW, Scope, State};
 use super::{Failure, Outcome, print};
 use crate::answer;
 use crate::answer::report::{Report, Skipped};
@@ -40,7 +41,12 @@ const NAMESPACE: &str = "Check only objects in this namespace; also the namespac
 
 /// Arguments of `attache check`.
 #[derive(Debug, clap::Args)]
-#[command(mut_arg("namespace", |argument| argument.help(NAMESPACE)))]
+#[command(
+    mut_arg("namespace", |argument| argument.help(NAMESPACE)),
+    mut_arg("from", |argument| argument.help(FROM_BELOW)),
+    mut_arg("kustomize", |argument| argument.help(KUSTOMIZE_TO_APPLY)),
+    mut_arg("helm", |argument| argument.help(HELM_TO_APPLY))
+)]
 pub struct Args {
     /// Manifests to check: files, directories, or - for standard input. If omitted, checks the state in --from, or the
     /// cluster with --cluster, as it is.

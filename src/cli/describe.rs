@@ -29,8 +29,8 @@ const NAMESPACE: &str = "The namespace of the objects to describe, and of manife
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("namespace", |argument| argument.help(NAMESPACE)))]
 pub struct Args {
-    /// Objects: KIND/NAME, KIND/NAME#SECTION, KIND for all objects of the kind in the namespace, or kind/POLICYKIND;
-    /// several of these, or KIND NAME NAME.
+    /// Objects: KIND/NAME, KIND/NAME#SECTION, or KIND for all objects of the kind in the namespace; kind/POLICYKIND for a
+    /// policy kind and its policies; several of these, or KIND NAME NAME.
     #[arg(value_name = "KIND/NAME", required = true, num_args = 1.., add = ArgValueCompleter::new(complete::objects))]
     what: Vec<String>,
     #[command(flatten)]

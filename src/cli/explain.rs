@@ -172,15 +172,20 @@ impl Described {
         let headers = self.headers.iter().map(|text| header(text));
         let headers: Vec<(String, String)> = headers.collect::<Result<_, _>>()?;
         let of_header = headers.iter().find(|(name, _)| same_header(name, "Host"));
-        let host = one("host", url.host, self.host.clone())?;
-        let host = one("host", host, of_header.map(|(_, host)| host.clone()))?;
+        let host = one("host", ("the URL", url.host), ("--host", self.host.clone()))?;
+        let of_header = of_header.map(|(_, host)| host.clone());
+        let host = one(
+            "host",
+            ("the URL or --host", host),
+            ("the header Host", of_header),
+        )?;
         let port = self.port.or(url.port);
         if host.is_none() && port.is_none() && self.service.is_none() {
             return Err("specify a URL, or --host, --port or --service".into());
         }
         let pairs = self.query.iter().map(|text| pair(text));
         let pairs: Vec<(String, String)> = pairs.collect::<Result<_, _>>()?;
-        let path = one("path", url.path, path)?.unwrap_or_default();
+        let path = one("path", ("the URL", url.path), ("--path", path))?.unwrap_or_default();
         Ok(Request {
             scheme: url.scheme,
             host,
@@ -198,11 +203,15 @@ impl Described {
     }
 }
 
-/// The value of `what`, if both sources agree or only one has it.
-fn one(what: &str, a: Option<String>, b: Option<String>) -> Result<Option<String>, String> {
+/// The value of `what`, if both sources agree or only one has it. Each source has a name.
+fn one(
+    what: &str,
+    (of_a, a): (&str, Option<String>),
+    (of_b, b): (&str, Option<String>),
+) -> Result<Option<String>, String> {
     match (a, b) {
         (Some(a), Some(b)) if a != b => Err(format!(
-            "conflicting values for the {what}: {a:?} and {b:?}"
+            "{of_a} has the {what} {a:?} and {of_b} has {b:?}; give only one of them"
         )),
         (a, b) => Ok(a.or(b)),
     }

@@ -144,7 +144,7 @@ fn read(path: &Path, args: &Args) -> Result<Manifests, Failure> {
         return Ok(read);
     }
     if !path.exists() {
-        return Err(format!("there is no {}", path.display()).into());
+        return Err(format!("{} does not exist", path.display()).into());
     }
     let read = unbuilt(std::slice::from_ref(&path.to_owned()), args.at.links());
     for problem in &read.problems {

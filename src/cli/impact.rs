@@ -10,7 +10,8 @@ use super::names::each;
 use super::output::{self, Output};
 use super::render::impact::{markdown, text};
 use super::render::phrases::names_of;
-use super::state::{Opened, Scope, State, View, read_repository};
+use super::rendered::{HELM_TO_APPLY, KUSTOMIZE_TO_APPLY};
+use super::state::{FROM_BELOW, Opened, Scope, State, View, read_repository};
 use super::written_guardrails::{Applied, among, usable as usable_guardrails};
 use super::{Failure, Outcome, complete, find, print};
 use crate::answer;
@@ -40,7 +41,12 @@ const NAMESPACE: &str = "The namespace of the objects in --delete, and of manife
 
 /// Arguments of `attache impact`.
 #[derive(Debug, clap::Args)]
-#[command(mut_arg("namespace", |argument| argument.help(NAMESPACE)))]
+#[command(
+    mut_arg("namespace", |argument| argument.help(NAMESPACE)),
+    mut_arg("from", |argument| argument.help(FROM_BELOW)),
+    mut_arg("kustomize", |argument| argument.help(KUSTOMIZE_TO_APPLY)),
+    mut_arg("helm", |argument| argument.help(HELM_TO_APPLY))
+)]
 pub struct Args {
     /// Manifests to apply: files, directories, or - for standard input. All are one change.
     #[arg(value_name = "PATH")]
@@ -69,7 +75,7 @@ pub struct Args {
 /// Effects that cause exit code 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FailOn {
-    /// An effective policy is added, changed or removed.
+    /// Requests, protections or settings change, or a policy loses its only target.
     Change,
 }
 
@@ -261,7 +267,7 @@ impl Args {
         }
         for file in named {
             if !file.exists() {
-                return Err(format!("there is no {}", file.display()).into());
+                return Err(format!("{} does not exist", file.display()).into());
             }
         }
         for file in self.files() {

@@ -27,7 +27,7 @@ pub struct Args {
 }
 
 /// The remedy for a kind that attache has no facts about.
-pub(super) const HOW_TO_ADD: &str = "attache kinds --all lists those that it knows; \
+pub(super) const HOW_TO_ADD: &str = "attache kinds --all lists those that it knows (without a cluster, add --from DIR); \
     for another kind, write a profile (docs/how-to/add-a-policy-kind.md)";
 
 /// The message that a policy kind is not known, with the nearest name.

@@ -145,7 +145,10 @@ async fn ask(client: &HttpClient, url: &Uri) -> Result<String, String> {
         .header(CONTENT_TYPE, "application/json")
         .body(Full::from(body))
         .map_err(|e| e.to_string())?;
-    let response = client.request(request).await.map_err(|e| innermost(&e))?;
+    let response = client
+        .request(request)
+        .await
+        .map_err(|e| refused(innermost(&e)))?;
     let status = response.status();
     let body = Limited::new(response.into_body(), MOST);
     let body = body.collect().await.map_err(|e| e.to_string())?.to_bytes();
@@ -157,6 +160,16 @@ async fn ask(client: &HttpClient, url: &Uri) -> Result<String, String> {
         judged(&body)
     } else {
         Ok(status.to_string())
+    }
+}
+
+/// The reason of a failed connection; the library has no words for users if no CA that is trusted signed a certificate.
+fn refused(why: String) -> String {
+    if why.ends_with("UnknownIssuer") {
+        "its certificate is not signed by a CA that this machine trusts; name the CA with --ca-cert"
+            .to_owned()
+    } else {
+        why
     }
 }
 

@@ -6,14 +6,20 @@ use crate::cache::directory::Links;
 use crate::cache::manifest::Manifests;
 use crate::cache::repository;
 
+/// The help of `--kustomize` where the result is applied.
+pub(super) const KUSTOMIZE_TO_APPLY: &str = "Build this kustomization, with kustomize or kubectl, and read the result as \
+    PATH. Can be repeated";
+/// The help of `--helm` where the result is applied.
+pub(super) const HELM_TO_APPLY: &str =
+    "Render this Helm chart, with helm, and read the result as PATH. Can be repeated";
+
 /// Manifests rendered by kustomize or Helm.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct Rendered {
-    /// Build this kustomization, with kustomize or kubectl, and read the result; `check` and `impact` apply it as PATH. Can
-    /// be repeated.
+    /// Build this kustomization, with kustomize or kubectl, and read the result. Can be repeated.
     #[arg(short, long, value_name = "DIR")]
     pub(super) kustomize: Vec<PathBuf>,
-    /// Render this Helm chart, with helm, and read the result; `check` and `impact` apply it as PATH. Can be repeated.
+    /// Render this Helm chart, with helm, and read the result. Can be repeated.
     #[arg(long, value_name = "DIR")]
     pub(super) helm: Vec<PathBuf>,
     /// A values file for --helm; can be repeated.
@@ -41,7 +47,7 @@ impl Rendered {
     pub(super) fn read(&self, namespace: &str) -> Result<Manifests, String> {
         let mut all = Manifests::default();
         if let Some(dir) = self.dirs().find(|dir| !dir.exists()) {
-            return Err(format!("there is no {}", dir.display()));
+            return Err(format!("{} does not exist", dir.display()));
         }
         for dir in &self.kustomize {
             all.append(repository::kustomization(dir)?);

@@ -35,11 +35,14 @@ const DEFAULT_NAMESPACE: &str = "default";
 /// The path of standard input.
 const STDIN: &str = "-";
 
+/// The help of `--from` where PATH is applied to the state.
+pub(super) const FROM_BELOW: &str = "Read manifests instead of a cluster: a directory, a file, or - for standard input. \
+    PATH is applied on top of this state";
+
 /// The state to read: a cluster or manifests.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct State {
-    /// Read manifests instead of a cluster: a directory, a file, or - for standard input. `check` and `impact` apply PATH
-    /// on top of this state.
+    /// Read manifests instead of a cluster: a directory, a file, or - for standard input.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["kubeconfig", "context", "user", "groups", "request_timeout"])]
     pub(super) from: Option<PathBuf>,
     #[command(flatten)]
@@ -277,7 +280,7 @@ impl State {
             None => Manifests::default(),
             Some(from) if from.as_os_str() == STDIN => directory::read_stdin(),
             Some(from) if !from.exists() => {
-                return Err(format!("there is no {}", from.display()).into());
+                return Err(format!("{} does not exist", from.display()).into());
             }
             Some(from) if self.as_written => {
                 repository::unbuilt(std::slice::from_ref(from), self.links())

@@ -1,5 +1,6 @@
 //! The names that a configuration had before the first release: an old name is an error that gives the new one.
 
+use super::plain::with_hint;
 use crate::engine::model::hint::nearest;
 
 /// Keys and values under their names before the first release, with the names they have now.
@@ -52,16 +53,18 @@ pub const RENAMED: [(&str, &str); 43] = [
 /// The name that an error of serde does not accept, and those that it accepts. `None` if it is about something else.
 pub(crate) fn offered(error: &str) -> Option<(&str, Vec<&str>)> {
     let (wrong, known) = error.split_once(", expected ")?;
+    let is_name = wrong.contains("unknown ");
     let wrong = wrong.split('`').nth(1)?;
     let known = known.strip_prefix("one of ").unwrap_or(known);
     let known = known.split(", ").flat_map(|names| names.split(" or "));
     let known: Vec<&str> = known
         .map(|name| name.split('`').nth(1).unwrap_or(name))
         .collect();
-    (!known.is_empty()).then_some((wrong, known))
+    (is_name && !known.is_empty()).then_some((wrong, known))
 }
 
-/// Adds the current name of a renamed key, or else the name that was most likely meant, to an error.
+/// Adds the current name of a renamed key to an error, or else replaces the list of names by the one that was most likely
+/// meant.
 pub(super) fn meant(why: &str) -> String {
     let first = why.lines().next().unwrap_or_default();
     let Some((wrong, known)) = offered(first) else {
@@ -69,13 +72,12 @@ pub(super) fn meant(why: &str) -> String {
     };
     let mut renamed = RENAMED.iter();
     let renamed = renamed.find(|(old, new)| *old == wrong && known.contains(new));
-    let hint = match renamed {
-        Some((_, new)) => Some(format!("it is called {new:?} now")),
-        None => nearest(wrong, &known).map(|near| format!("did you mean {near:?}?")),
-    };
-    match hint {
-        Some(hint) => why.replacen(first, &format!("{first}; {hint}"), 1),
-        None => why.to_owned(),
+    match (renamed, nearest(wrong, &known)) {
+        (Some((_, new)), _) => {
+            why.replacen(first, &format!("{first}; it is called {new:?} now"), 1)
+        }
+        (None, Some(near)) => with_hint(why, wrong, near),
+        (None, None) => why.to_owned(),
     }
 }
 

@@ -22,7 +22,7 @@ use crate::engine::admission::disclosure::Subject;
 use crate::engine::admission::request::{Operation, Request};
 use crate::engine::admission::verdict::{Cause, Verdict};
 use crate::engine::model::ids::GroupKind;
-use crate::engine::model::object::is_bearable;
+use crate::engine::model::object::is_within_limits;
 
 const API_VERSION: &str = "admission.k8s.io/v1";
 const KIND: &str = "AdmissionReview";
@@ -215,7 +215,7 @@ impl<'a> Envelope<'a> {
             let info = self
                 .user_info
                 .map(RawValue::get)
-                .filter(|text| is_bearable(text))?;
+                .filter(|text| is_within_limits(text))?;
             let info: UserInfo = serde_json::from_str(info).ok()?;
             Some(Arc::new(Subject {
                 user: info.username.filter(|name| !name.is_empty())?,

@@ -369,7 +369,7 @@ impl Metrics {
             skipped_objects: m.gauges(
                 "skipped_objects",
                 &[Label::watched()],
-                "Objects that attache cannot parse, and treats as missing.",
+                "Objects that attache cannot read in full. Policies among them count as missing; of others it uses the parts that it can read.",
                 "always: at `debug` the log names them",
             )?,
             stored_guardrails: m.gauges(

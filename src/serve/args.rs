@@ -45,7 +45,7 @@ pub struct Args {
     /// configurations; requires the permissions in manifests/own-certificates.
     #[arg(long, conflicts_with_all = ["from", "tls_cert", "ca_cert"])]
     pub manage_certs: bool,
-    /// The Secret of these certificates; by default in the namespace of the pod or of the kubeconfig context.
+    /// With --manage-certs, the Secret of the certificate; by default in the namespace of the pod or of the kubeconfig context.
     #[arg(
         long,
         value_name = "[NAMESPACE/]NAME",
@@ -95,18 +95,18 @@ pub struct Args {
     /// The name of the webhook configurations.
     #[arg(long, value_name = "NAME", default_value = "attache")]
     pub webhook_name: String,
-    /// Update their caBundle from this PEM file; without this option, attache does not write caBundle.
+    /// Keep caBundle of the webhook configurations equal to this PEM file; without this option, attache does not write it.
     #[arg(long, value_name = "FILE", requires = "manage_webhooks")]
     pub ca_cert: Option<PathBuf>,
     /// Also serve the live page on the admin port, below /ui/. Each reader sends a token of the cluster and is shown what
     /// they may list; requires the permissions in manifests/ui.
     #[arg(long, conflicts_with = "from")]
     pub ui: bool,
-    /// Write conditions `<domain>/<Kind>Affected` into the status of the objects that policies act on; only the replica that
+    /// Write conditions `<domain>/<Kind>Affected` into the status of the objects that policies apply to; only the replica that
     /// holds the Lease does. Requires the permissions in manifests/status-writer.
     #[arg(long, conflicts_with = "from")]
     pub write_status: bool,
-    /// The Lease of the replica that writes; by default in the namespace of the pod or of the kubeconfig context.
+    /// With --write-status, the Lease by which one replica is chosen to write; by default in the namespace of the pod or of the kubeconfig context.
     #[arg(
         long,
         value_name = "[NAMESPACE/]NAME",
@@ -117,7 +117,7 @@ pub struct Args {
     /// The time to accept requests after SIGTERM, until the pod is removed from all endpoints; 0s with --from.
     #[arg(long, value_name = "TIME", default_value = "10s", default_value_if("from", ArgPredicate::IsPresent, "0s"), value_parser = duration)]
     pub drain_delay: Duration,
-    /// The time that requests in progress may take after that before they are cut off.
+    /// The time after --drain-delay that requests in progress may take before they are cut off.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub drain_timeout: Duration,
     /// Log format.
@@ -189,8 +189,9 @@ fn no_duration(text: &str) -> String {
 
 /// Parses an address with a port. The message of the parser itself has no example.
 fn address(text: &str) -> Result<SocketAddr, String> {
-    text.parse()
-        .map_err(|_| format!("{text:?} is no IP address with a port; write it like 127.0.0.1:8443"))
+    text.parse().map_err(|_| {
+        format!("{text:?} is not an IP address with a port; write it like 127.0.0.1:8443")
+    })
 }
 
 #[cfg(test)]

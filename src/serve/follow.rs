@@ -211,7 +211,7 @@ mod tests {
 
         std::fs::remove_file(&file).unwrap();
         eventually("its absence is said", || {
-            health.check().detail.contains("failed to read")
+            health.check().detail.contains("does not exist")
         })
         .await;
         assert!(levels());

@@ -362,7 +362,7 @@ fn messages_name_the_files_of_a_revision() {
     let output = at(top, &[":/no such text", "main"]).failure();
     assert!(output.contains("git knows no revision"), "{output}");
     let output = at(top, &["v1..main", "no-such"]).failure();
-    assert_eq!(output, "attache: there is no v1:no-such\n");
+    assert_eq!(output, "attache: v1:no-such does not exist\n");
     let nowhere = TempDir::new().unwrap();
     let output = at(nowhere.path(), &["v1..main"]).failure();
     assert!(output.contains("not a git repository"), "{output}");

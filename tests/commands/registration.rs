@@ -164,5 +164,5 @@ fn an_unusable_option_is_an_error() {
     assert!(with(&["--url", "http://attache.example"]).contains("https://HOST:PORT"));
     assert!(with(&["--failure-policy", "fail"]).contains("[possible values: Ignore, Fail]"));
     assert!(with(&["--timeout-seconds", "31"]).contains("31"));
-    assert!(refused(&["--from", "nowhere"]).contains("there is no nowhere"));
+    assert!(refused(&["--from", "nowhere"]).contains("nowhere does not exist"));
 }

@@ -17,7 +17,7 @@ use crate::topology::gateway_of;
 
 /// The caveat on policies whose references have members that neither the profile nor attache knows.
 const UNKNOWN_MEMBERS: &str =
-    "its targets have members that attache does not know: it may act on a part of them only";
+    "its targets have members that attache does not know: it may apply to only a part of them";
 
 /// The Gateways before the backends that a policy names, if they are known.
 type GatewaysBefore<'a> = Option<Vec<&'a Arc<Object>>>;
@@ -122,7 +122,7 @@ impl Policy {
             && (!caveat.filters_of_backends || snapshot.has_filters_of_backends(&self.key().gk))
             && (caveat.controllers.is_empty() || caveat.controllers.iter().any(runs))
             && caveat.condition.holds_for(Some(&self.object.meta))
-            && caveat.condition.holds_in_made(|| self.spec())
+            && caveat.condition.holds_in_lazy(|| self.spec())
     }
 
     /// The Gateways through which requests reach the backends that it names. `None` if it names other objects, or if no route of a

@@ -229,7 +229,7 @@ pub struct Profile {
     pub requirements: Fact<Vec<Requirement>>,
     /// The protections that its settings provide.
     pub protects: Fact<Vec<Protection>>,
-    /// Fields in which policies name objects without which controllers reject them.
+    /// Fields in which a policy names an object. If the object does not exist, controllers reject the policy.
     pub references: Fact<Vec<Reference>>,
     /// Settings for which controllers reject a policy.
     pub rejected_if: Fact<Vec<RejectedIf>>,

@@ -266,7 +266,9 @@ impl ObjectKey {
     fn parts(&self) -> [&str; 7] {
         let slash = if self.namespace.is_empty() { "" } else { "/" };
         let [kind, dot, group] = self.gk.parts();
-        [kind, dot, group, " ", &self.namespace, slash, &self.name]
+        let is_named = !self.namespace.is_empty() || !self.name.is_empty();
+        let space = if is_named { " " } else { "" };
+        [kind, dot, group, space, &self.namespace, slash, &self.name]
     }
 
     /// `namespace/name`; the name alone for cluster-scoped objects.

@@ -50,7 +50,7 @@ pub use retained::RetainedFields;
 pub use rule_matches::{Condition, RequestMatch, RuleMatches};
 pub use service::{Port, PortProtocol};
 pub use unreadable::{Unreadable, field as unreadable_field, plain};
-pub use weight::is_bearable;
+pub use weight::is_within_limits;
 pub use weight::{is_large, weigh_metadata};
 pub(crate) use weight::{weigh, weigh_all};
 

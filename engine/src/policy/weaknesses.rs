@@ -20,7 +20,7 @@ impl Policy {
             && self.sets_one(&weakness.settings)
             && self
                 .parts()
-                .any(|part| condition.holds_in_made(|| part.as_in_force().json()))
+                .any(|part| condition.holds_in_lazy(|| part.as_in_force().json()))
     }
 
     /// Whether it has a setting at or below one of these paths.

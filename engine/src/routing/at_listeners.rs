@@ -160,7 +160,12 @@ impl<'a, 'm> AtListeners<'a, 'm> {
             let why = "no rule of the listener's routes takes the request".to_owned();
             (Stage::Rule, why, messages::near(&choice.misses))
         };
-        Some(RequestMatch::missed(first.entry.front(), stage, why, near))
+        Some(RequestMatch::missed(
+            first.entry.entry_point(),
+            stage,
+            why,
+            near,
+        ))
     }
 
     /// The rules that listeners would choose if they left no hostname to others, with the reasons

@@ -44,12 +44,13 @@ impl<'a> Matching<'a> {
         let (mixed, fitting): (Vec<Entry<'a>>, Vec<_>) =
             fitting.partition(|entry| entry.conflict == Some(Conflict::Protocol));
         if fitting.is_empty() && !mixed.is_empty() {
-            let front = EntryPoint::Gateway {
+            let entry_point = EntryPoint::Gateway {
                 gateway: gateway.key.clone(),
                 port: mixed.first().map(|entry| entry.listener.port),
             };
             let why = messages::conflicted(&mixed);
-            let missed = RequestMatch::missed(front, Stage::ListenerConflict, why, Vec::new());
+            let missed =
+                RequestMatch::missed(entry_point, Stage::ListenerConflict, why, Vec::new());
             return vec![noting(missed, outside)];
         }
         let mut sockets: BTreeMap<Socket, Vec<Entry<'a>>> = BTreeMap::new();
@@ -57,14 +58,14 @@ impl<'a> Matching<'a> {
             sockets.entry(entry.socket()).or_default().push(entry);
         }
         if sockets.is_empty() {
-            let front = EntryPoint::Gateway {
+            let entry_point = EntryPoint::Gateway {
                 gateway: gateway.key.clone(),
                 port: request.port,
             };
             let near: BTreeSet<(u16, String)> = entries.iter().map(Entry::socket_words).collect();
             let near = near.into_iter().map(|(_, words)| words).collect();
             let why = format!("no listener takes {}", sent(request));
-            let missed = RequestMatch::missed(front, Stage::Port, why, near);
+            let missed = RequestMatch::missed(entry_point, Stage::Port, why, near);
             return vec![noting(missed, outside)];
         }
         let by_socket = sockets.into_values();
@@ -102,22 +103,22 @@ impl<'a> Matching<'a> {
             fitting.partition(|(_, entry)| entry.conflict.is_some());
         let conflicted: Vec<Entry<'a>> = conflicted.into_iter().map(|(_, entry)| entry).collect();
         let Some(best) = fitting.iter().map(|(specificity, _)| *specificity).max() else {
-            let front = EntryPoint::Gateway {
+            let entry_point = EntryPoint::Gateway {
                 gateway: gateway.key.clone(),
                 port: entries.first().map(|entry| entry.listener.port),
             };
             if !conflicted.is_empty() {
                 let why = messages::conflicted(&conflicted);
                 let stage = Stage::ListenerConflict;
-                return vec![RequestMatch::missed(front, stage, why, Vec::new())];
+                return vec![RequestMatch::missed(entry_point, stage, why, Vec::new())];
             }
             let there = entries.iter().filter_map(Entry::hostname);
             let there = there.map(ToString::to_string);
             let like = host.as_deref().unwrap_or_default();
             let why = format!("no listener has the hostname {}", request.host_words());
-            let near = messages::likest(there, like);
+            let near = messages::nearest_names(there, like);
             return vec![RequestMatch::missed(
-                front,
+                entry_point,
                 Stage::ListenerHostname,
                 why,
                 near,
@@ -143,8 +144,8 @@ impl<'a> Matching<'a> {
         let outcomes: Vec<RequestMatch> = if is_alone {
             let alone = |entry: &Entry<'a>| match misdirected(request, entry, entries) {
                 Some(why) => {
-                    let (front, stage) = (entry.front(), Stage::ListenerHostname);
-                    Some(RequestMatch::missed(front, stage, why, Vec::new()))
+                    let (entry_point, stage) = (entry.entry_point(), Stage::ListenerHostname);
+                    Some(RequestMatch::missed(entry_point, stage, why, Vec::new()))
                 }
                 None => at(std::slice::from_ref(entry), &others),
             };
@@ -195,13 +196,13 @@ impl<'a> Matching<'a> {
             wanted: matching_rule.wants.path.as_ref(),
             preflight_of: origin.as_deref(),
         };
-        self.by_rule(entry.front(), matching_rule, &context, false)
+        self.by_rule(entry.entry_point(), matching_rule, &context, false)
     }
 
     /// The result for a request that a rule serves.
     pub(super) fn by_rule(
         &self,
-        front: EntryPoint,
+        entry_point: EntryPoint,
         matching_rule: &MatchingRule<'a>,
         context: &RedirectContext<'_>,
         in_mesh: bool,
@@ -222,10 +223,10 @@ impl<'a> Matching<'a> {
             backend.answer = of_backend(backend, &spec.filters, context);
         }
         let mirrors = mirrors(self.snapshot, route, &matching_rule.rule, in_mesh);
-        let of_filter = object_filters::unresolved(self.snapshot, &front, route, index);
+        let of_filter = object_filters::unresolved(self.snapshot, &entry_point, route, index);
         let of_filter = of_filter.or_else(|| {
             let has_backends = !matching_rule.rule.backends.is_empty();
-            object_filters::direct(self.snapshot, &front, route, index, has_backends)
+            object_filters::direct(self.snapshot, &entry_point, route, index, has_backends)
         });
         let by_filter = of_filter.is_some();
         let answer = if matching_rule.is_dead_end {
@@ -266,7 +267,7 @@ impl<'a> Matching<'a> {
             answer,
         };
         RequestMatch {
-            front,
+            entry_point,
             outcome: Outcome::Taken(Box::new(taken)),
             lost: Vec::new(),
             more: 0,

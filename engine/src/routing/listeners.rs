@@ -148,7 +148,7 @@ impl<'a> Entry<'a> {
         self.fits(request) && self.specificity(request).is_some()
     }
 
-    pub(super) fn front(&self) -> EntryPoint {
+    pub(super) fn entry_point(&self) -> EntryPoint {
         let listener = self.listener;
         EntryPoint::Listener(Box::new(ListenerEntry {
             gateway: self.gateway.key.clone(),

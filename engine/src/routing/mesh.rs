@@ -37,7 +37,7 @@ impl<'a> Matching<'a> {
         key: &ObjectKey,
         from: Option<&str>,
     ) -> Vec<RequestMatch> {
-        let front = EntryPoint::Service {
+        let entry_point = EntryPoint::Service {
             service: key.clone(),
             port: None,
             consumer: None,
@@ -49,8 +49,13 @@ impl<'a> Matching<'a> {
                 .snapshot
                 .objects(&key.gk)
                 .map(|service| service.key.path());
-            let near = messages::likest(there, &key.path());
-            return vec![RequestMatch::missed(front, Stage::Front, why, near)];
+            let near = messages::nearest_names(there, &key.path());
+            return vec![RequestMatch::missed(
+                entry_point,
+                Stage::EntryPoint,
+                why,
+                near,
+            )];
         };
         let below = self.snapshot.below(key).filter(|o| is_route(&o.key.gk));
         let mut routes: Vec<&Arc<Object>> = below.collect();
@@ -65,7 +70,7 @@ impl<'a> Matching<'a> {
                 request.port.unwrap_or_default()
             );
             let near = ports.iter().map(|port| port.number.to_string()).collect();
-            return vec![RequestMatch::missed(front, Stage::Port, why, near)];
+            return vec![RequestMatch::missed(entry_point, Stage::Port, why, near)];
         }
         // If no route refers to a port or section, all ports are equivalent.
         let mut parents = routes.iter().flat_map(|route| route.parents_to(key));
@@ -163,18 +168,18 @@ impl<'a> Matching<'a> {
         choice: &Choice<'a>,
         in_force: &[&'a Arc<Object>],
     ) -> RequestMatch {
-        let front = EntryPoint::Service {
+        let entry_point = EntryPoint::Service {
             service: at.service.key.clone(),
             port: at.label(),
             consumer,
         };
         let Some(matching_rule) = choice.matching_rules.first() else {
             if in_force.is_empty() {
-                return at.straight(front);
+                return at.without_route(entry_point);
             }
             let why = "no rule of the Service's routes takes the request".to_owned();
             let near = messages::near(&choice.misses);
-            return RequestMatch::missed(front, Stage::Rule, why, near);
+            return RequestMatch::missed(entry_point, Stage::Rule, why, near);
         };
         let host = request
             .host
@@ -192,7 +197,7 @@ impl<'a> Matching<'a> {
             wanted: matching_rule.wants.path.as_ref(),
             preflight_of: origin.as_deref(),
         };
-        self.by_rule(front, matching_rule, &context, true)
+        self.by_rule(entry_point, matching_rule, &context, true)
     }
 }
 
@@ -233,7 +238,7 @@ impl CalledService<'_, '_> {
     }
 
     /// Without routes, a Service forwards requests to its own endpoints.
-    fn straight(&self, front: EntryPoint) -> RequestMatch {
+    fn without_route(&self, entry_point: EntryPoint) -> RequestMatch {
         let backend = Backend {
             object: self.service.key.clone(),
             port: self.port.map(|port| port.number),
@@ -250,7 +255,7 @@ impl CalledService<'_, '_> {
             answer: None,
         };
         RequestMatch {
-            front,
+            entry_point,
             outcome: Outcome::Taken(Box::new(taken)),
             lost: Vec::new(),
             more: 0,

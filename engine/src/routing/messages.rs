@@ -64,7 +64,7 @@ pub(super) fn behind(
         Reason::Params => counts("query parameter", wins.params.len(), loses.params.len()),
         Reason::ExactHeaders => "more of its headers are regular expressions".to_owned(),
         Reason::ExactParams => "more of its query parameters are regular expressions".to_owned(),
-        Reason::Age => format!("it is younger than {}", first.route.key),
+        Reason::Age => format!("it is newer than {}", first.route.key),
         Reason::Name => format!("as old as {}, it comes later by name", first.route.key),
         Reason::RuleOrder => format!("it comes after {}", rule(&first.label)),
     }
@@ -186,7 +186,7 @@ pub(super) fn conflicted(entries: &[Entry<'_>]) -> String {
         let conflict = one.conflict.unwrap_or(Conflict::Same);
         format!("{names} is not accepted: {conflict}")
     } else {
-        format!("{names} have one port, protocol and hostname: none is accepted")
+        format!("{names} have the same port, protocol and hostname, so none of them is accepted")
     }
 }
 
@@ -219,7 +219,7 @@ pub(super) fn near(misses: &[Miss<'_>]) -> Vec<String> {
                 against,
                 ..
             } = miss;
-            format!("{} {} wants {}", route.key, rule(label), against.wants)
+            format!("{} {} matches {}", route.key, rule(label), against.wants)
         })
         .collect()
 }
@@ -230,11 +230,11 @@ pub(super) fn hostnames<'a>(
     host: &str,
 ) -> Vec<String> {
     let all = routes.into_iter().flat_map(|route| route.hostnames());
-    likest(all.map(ToString::to_string), host)
+    nearest_names(all.map(ToString::to_string), host)
 }
 
 /// The names most similar to a given one, the most similar first.
-pub(super) fn likest(names: impl IntoIterator<Item = String>, like: &str) -> Vec<String> {
+pub(super) fn nearest_names(names: impl IntoIterator<Item = String>, like: &str) -> Vec<String> {
     /// Longer texts are cut, because comparing takes quadratic time.
     const COMPARED: usize = 256;
     let short = |text: &str| text.chars().take(COMPARED).collect::<String>();

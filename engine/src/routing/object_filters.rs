@@ -25,26 +25,26 @@ fn named(route: &Object, rule: usize) -> &[ObjectKey] {
 /// Gateway API).
 pub(super) fn unresolved(
     snapshot: &Snapshot,
-    front: &EntryPoint,
+    entry_point: &EntryPoint,
     route: &Object,
     rule: usize,
 ) -> Option<Answer> {
     let missing = snapshot.missing_filters_of(route, rule).next();
     let missing =
         missing.map(|named| format!("a filter of the rule names {named}, which does not exist"));
-    let why = missing.or_else(|| of_others(snapshot, front, route, rule))?;
+    let why = missing.or_else(|| of_others(snapshot, entry_point, route, rule))?;
     Some(Answer::error(&route.key, why))
 }
 
 /// The answer of an object that a filter of a rule names, if the controller lets it answer requests.
 pub(super) fn direct(
     snapshot: &Snapshot,
-    front: &EntryPoint,
+    entry_point: &EntryPoint,
     route: &Object,
     rule: usize,
     has_backends: bool,
 ) -> Option<Answer> {
-    let EntryPoint::Listener(entry) = front else {
+    let EntryPoint::Listener(entry) = entry_point else {
         return None;
     };
     if !route.key.gk.is_gateway_api("HTTPRoute") {
@@ -72,11 +72,11 @@ pub(super) fn direct(
 
 fn of_others(
     snapshot: &Snapshot,
-    front: &EntryPoint,
+    entry_point: &EntryPoint,
     route: &Object,
     rule: usize,
 ) -> Option<String> {
-    let EntryPoint::Listener(entry) = front else {
+    let EntryPoint::Listener(entry) = entry_point else {
         return None;
     };
     if !route.key.gk.is_gateway_api("HTTPRoute") {

@@ -424,7 +424,7 @@ fn refused(
 /// The message that a controller serves only routes of a kind that have one rule.
 pub fn one_rule(kind: &GroupKind) -> String {
     format!(
-        "its controller serves {}s with exactly one rule alone",
+        "its controller serves only {}s with exactly one rule",
         kind.kind
     )
 }

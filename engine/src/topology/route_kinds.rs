@@ -183,7 +183,7 @@ fn accepted<'a>(
 pub fn kept_out_by(winner: &Object) -> String {
     if is_without_http(&winner.key.gk) {
         return format!(
-            "{} is older, and the listener serves its oldest route alone",
+            "{} is older, and the listener serves only its oldest route",
             winner.key
         );
     }

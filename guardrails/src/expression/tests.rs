@@ -25,12 +25,12 @@ fn a_requirement_that_is_never_true_or_false_is_refused() {
         ("effective", "an object"),
         ("effective.sources", "a map"),
         ("request.userInfo.groups", "a list"),
-        ("request.userInfo.username", "text"),
+        ("request.userInfo.username", "a string"),
         ("policies[0].attachedTo", "an object"),
         ("policies.map(one, one.name)", "a list"),
-        ("true ? 'yes' : 'no'", "text"),
-        ("target.labels.team", "text"),
-        ("string(1)", "text"),
+        ("true ? 'yes' : 'no'", "a string"),
+        ("target.labels.team", "a string"),
+        ("string(1)", "a string"),
     ] {
         let why = format!("its result is {what}; a requirement must be true or false");
         assert_eq!(refused(text, true), why, "{text}");
@@ -105,11 +105,11 @@ fn names_that_do_not_exist_are_refused() {
         ),
         (
             "effective.sources['/jwt'] == 'infra/x'",
-            "effective.sources[…] is an object, so it never equals text; it has group, kind, namespace, name",
+            "effective.sources[…] is an object, so it never equals a string; it has group, kind, namespace, name",
         ),
         (
             "protections == 'authentication'",
-            "protections is a list, so it never equals text",
+            "protections is a list, so it never equals a string",
         ),
         (
             "protections && true",
@@ -117,11 +117,11 @@ fn names_that_do_not_exist_are_refused() {
         ),
         (
             "!target.name",
-            "target.name is text; a condition is true or false",
+            "target.name is a string; a condition is true or false",
         ),
         (
             "'a' in target.name",
-            "target.name is text; the operator in needs a list or a map",
+            "target.name is a string; the operator in needs a list or a map",
         ),
     ] {
         assert_eq!(refused(text, true), why, "{text}");
@@ -317,7 +317,7 @@ fn a_field_of_what_has_no_fields_is_an_error() {
     }
     let why = "policies is a list and has no field \"name\": write policies.exists(one, …) or policies[0]";
     assert_eq!(refused("policies.name != 'x'", true), why);
-    let why = "request.operation is text and has no field \"x\"";
+    let why = "request.operation is a string and has no field \"x\"";
     assert_eq!(refused("request.operation.x != 'x'", true), why);
 }
 

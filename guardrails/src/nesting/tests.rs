@@ -69,7 +69,7 @@ fn what_is_as_deep_as_it_may_be_takes_little_stack() {
         assert!(result.is_ok() || *name == "fields", "{name}: {result:?}");
         let why = compiled(shape(most + 1)).unwrap_err();
         assert!(
-            why.contains("it is nested too deep: at most 32"),
+            why.contains("it is nested too deeply: at most 32"),
             "{name}: {why}"
         );
     }
@@ -81,7 +81,7 @@ fn what_is_as_long_as_it_may_be_is_refused_before_it_is_parsed() {
         let times = 10_000 / shape(1).len();
         let text = shape(times);
         let why = compiled(text).unwrap_err();
-        assert!(why.contains("it is nested too deep"), "{name}: {why}");
+        assert!(why.contains("it is nested too deeply"), "{name}: {why}");
     }
     let long = "'".to_owned() + &"a".repeat(10_000) + "'";
     assert_eq!(
@@ -122,10 +122,10 @@ fn what_might_hide_brackets_is_refused() {
     for (hiding, why) in [
         (
             format!("'\n{brackets}"),
-            "column 1: a text does not end on its line",
+            "column 1: a string does not end on its line",
         ),
-        (format!("'{brackets}"), "column 1: a text has no end"),
-        (format!("'''{brackets}''"), "column 1: a text has no end"),
+        (format!("'{brackets}"), "column 1: a string has no end"),
+        (format!("'''{brackets}''"), "column 1: a string has no end"),
         (format!("'\\q{brackets}'"), "column 2: no escape begins so"),
         (
             format!("'\\x2{brackets}'"),
@@ -133,9 +133,9 @@ fn what_might_hide_brackets_is_refused() {
         ),
         (
             format!("1r'{brackets}'"),
-            "column 1: a text follows a number",
+            "column 1: a string follows a number",
         ),
-        (format!("'a' + {brackets}"), "nested too deep"),
+        (format!("'a' + {brackets}"), "nested too deeply"),
         ("1 +\n (2".to_owned(), "line 2, column 2: '(' is not closed"),
         ("(1]".to_owned(), "column 3: ']' does not close '('"),
         ("1)".to_owned(), "column 2: ')' closes nothing"),
@@ -149,10 +149,13 @@ fn what_might_hide_brackets_is_refused() {
 #[test]
 fn what_the_library_misreads_is_refused() {
     for (misread, why) in [
-        ("!!true", "column 2: two signs in a row; write one or none"),
+        (
+            "!!true",
+            "column 2: two operators in a row; write one or none",
+        ),
         (
             "1 - - -1 == 1",
-            "column 7: two signs in a row; write one or none",
+            "column 7: two operators in a row; write one or none",
         ),
         ("target.`a`", "column 8: names in ` are not known here"),
         (

@@ -64,7 +64,7 @@ impl From<&(String, String)> for Pair {
 pub(super) fn step(request_match: &RequestMatch, taken: &Served) -> Step {
     let rule = taken.rule.as_ref();
     Step {
-        entered_at: entry_point(&request_match.front),
+        entered_at: entry_point(&request_match.entry_point),
         route: rule.map(|rule| Named::from(&rule.route)),
         rule: rule.map(|rule| Named(rule.route.section(rule.label.clone()))),
         delegated_by: rule.map_or_else(Vec::new, delegated_by),
@@ -90,7 +90,9 @@ pub(super) fn fail(step: &mut Step, taken: &Served, policy: &ObjectKey) {
     step.answer = Some(Answered {
         status: route.and_then(routing::failure).map(str::to_owned),
         location: None,
-        message: format!("{policy} is rejected, and requests fail instead of passing without it"),
+        message: format!(
+            "the controller rejects {policy}, and answers requests with an error rather than serve them without the policy"
+        ),
     });
 }
 
@@ -103,7 +105,7 @@ fn delegated_by(rule: &MatchedRule) -> Vec<Named> {
 /// A request that is not served, and why.
 pub(super) fn unserved(request_match: &RequestMatch, missed: &Missed) -> Unserved {
     Unserved {
-        entered_at: entry_point(&request_match.front),
+        entered_at: entry_point(&request_match.entry_point),
         at: missed.at,
         message: missed.why.clone(),
         nearest: missed.near.clone(),
@@ -113,8 +115,8 @@ pub(super) fn unserved(request_match: &RequestMatch, missed: &Missed) -> Unserve
     }
 }
 
-fn entry_point(front: &EntryPoint) -> EnteredAt {
-    match front {
+fn entry_point(entry_point: &EntryPoint) -> EnteredAt {
+    match entry_point {
         EntryPoint::Nowhere => EnteredAt::default(),
         EntryPoint::Gateway { gateway, port } => EnteredAt {
             gateway: Some(gateway.into()),

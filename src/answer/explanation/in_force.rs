@@ -57,13 +57,13 @@ type GroupedPath<'g> = (&'g PathGroup, Rc<AncestorPath>, Option<Rc<RoutePath>>);
 impl Path {
     pub(super) fn new(
         snapshot: &Snapshot,
-        front: &EntryPoint,
+        entry_point: &EntryPoint,
         taken: &Served,
         from: Option<&str>,
     ) -> Self {
         let rule = taken.rule.as_ref();
         let mut path = Self {
-            above: upper(snapshot, front, taken).unwrap_or_default(),
+            above: upper(snapshot, entry_point, taken).unwrap_or_default(),
             route_paths: Vec::new(),
             rule: rule.map(|rule| rule.route.section(rule.label.clone())),
             from: from.map(Arc::from),
@@ -333,8 +333,8 @@ fn policies_at<'a>(
 }
 
 /// The ancestor path of a mesh Service, or of the listener whose policies act on a request.
-fn upper(snapshot: &Snapshot, front: &EntryPoint, taken: &Served) -> Option<AncestorPath> {
-    let (ancestor_paths, last) = match front {
+fn upper(snapshot: &Snapshot, entry_point: &EntryPoint, taken: &Served) -> Option<AncestorPath> {
+    let (ancestor_paths, last) = match entry_point {
         EntryPoint::Nowhere | EntryPoint::Gateway { .. } => return None,
         EntryPoint::Listener(listener) => {
             let others = PoliciesByHostname::around(snapshot, &listener.place.object);

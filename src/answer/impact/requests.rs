@@ -338,7 +338,7 @@ impl<'m, 'a> Side<'m, 'a> {
             };
             // Requests to the others get an error, so nothing protects them.
             served.backends.retain(|to| !to.state.fails());
-            let EntryPoint::Listener(listener) = &one.front else {
+            let EntryPoint::Listener(listener) = &one.entry_point else {
                 return None;
             };
             let rule = served.rule.as_ref()?;

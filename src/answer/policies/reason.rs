@@ -3,8 +3,8 @@
 use crate::answer::reported::in_words;
 use crate::answer::state::why_idle_or_unknown;
 use crate::engine::attachment::{AttachmentPermission, permission};
-use crate::engine::kinds::profile::Violation;
-use crate::engine::model::ids::Place;
+use crate::engine::kinds::profile::{Only, Violation};
+use crate::engine::model::ids::{ObjectKey, Place};
 use crate::engine::model::object::section_noun;
 use crate::engine::policy::{Fault, Policy, Select, StrategyFault, TargetRef, entries, stanzas};
 use crate::engine::state::snapshot::Snapshot;
@@ -132,11 +132,9 @@ pub(in crate::answer) fn not_attached(
         _ if policy.strategies.is_none() => "its merge strategy cannot be used".to_owned(),
         Accepted::Invalid | Accepted::TargetNotFound => match (reach, &place.section) {
             (Some(AttachmentPermission::Forbidden), _) => {
-                format!("a {kind} can only target objects of its own namespace")
+                format!("policies of kind {kind} can only target objects in their own namespace")
             }
-            (Some(AttachmentPermission::ClusterScoped), _) => {
-                format!("{kind} has a namespace and {} has none", target.gk)
-            }
+            (Some(AttachmentPermission::ClusterScoped), _) => cluster_scoped(policy, target),
             (Some(AttachmentPermission::TargetKindNotSupported), Some(section))
                 if policy.profile.takes_kind(&target.gk) =>
             {
@@ -175,6 +173,23 @@ pub(in crate::answer) fn not_attached(
     })
 }
 
+/// Why a policy in a namespace cannot target a cluster-scoped object.
+fn cluster_scoped(policy: &Policy, target: &ObjectKey) -> String {
+    match policy.profile.allowed(&target.gk).and_then(|a| a.only) {
+        Some(Only::OwnNamespace) => {
+            let own = &policy.key().namespace;
+            format!("it can only target its own Namespace, {own}")
+        }
+        Some(Only::RootNamespace) => {
+            let root = policy.profile.root_namespace.as_deref().unwrap_or_default();
+            format!("only policies in {root:?} may name {target}")
+        }
+        Some(Only::Selectors) | None => {
+            format!("a policy in a namespace cannot target {target}, which is cluster-scoped")
+        }
+    }
+}
+
 /// Why the selectors of a policy select nothing. `None` if it has no selectors.
 pub(in crate::answer) fn selecting_nothing(snapshot: &Snapshot, policy: &Policy) -> Option<String> {
     // Gateways are selected beside Pods, by the same selector.
@@ -189,7 +204,7 @@ pub(in crate::answer) fn selecting_nothing(snapshot: &Snapshot, policy: &Policy)
     if !unseen.is_empty() {
         let kinds = names(unseen, " or ");
         return Some(format!(
-            "its selector was not evaluated: no {kinds} is looked up"
+            "attache has read no {kinds}, so it cannot tell what the selector selects"
         ));
     }
     (!seen.is_empty()).then(|| {
@@ -215,10 +230,10 @@ pub(in crate::answer) fn of_strategy(policy: &Policy) -> Option<String> {
 
 fn wrong(path: &str, fault: &Fault) -> String {
     match fault {
-        Fault::NotAnObject(kind) => format!("{path} is {kind}, no object"),
+        Fault::NotAnObject(kind) => format!("{path} is {kind}, not an object"),
         Fault::Missing(part) => format!("{path} has no {part}"),
-        Fault::Versioned(group) => format!("{path}.group {group:?} carries a version"),
-        Fault::NotText(member) => format!("{path}.{member} is no text"),
+        Fault::Versioned(group) => format!("{path}.group {group:?} contains a version"),
+        Fault::NotText(member) => format!("{path}.{member} is not a string"),
     }
 }
 

@@ -50,7 +50,7 @@ pub fn rule(code: Code) -> Rule {
         ),
         Code::TargetGroupVersioned => (
             "A version in the group of a target",
-            "Write the group alone, without the slash and the version.",
+            "Write only the group, without the slash and the version.",
         ),
         Code::TargetNotFound => (
             "The target does not exist",
@@ -227,7 +227,7 @@ pub fn rule(code: Code) -> Rule {
         ),
         Code::ControllerMismatch => (
             "Only other controllers run the Gateways that the policy reaches",
-            "Target a Gateway of the controller that acts on the kind, or use a policy kind of the controller that runs the Gateway.",
+            "Target a Gateway of the controller that implements the kind, or use a policy kind of the controller that runs the Gateway.",
         ),
         Code::StatusDisagrees => (
             "The status of the policy differs from what attache expects",

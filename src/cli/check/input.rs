@@ -267,7 +267,7 @@ fn paths(args: &Args) -> Result<Vec<PathBuf>, Failure> {
         .iter()
         .find(|path| !dash(path) && path.symlink_metadata().is_err());
     match missing {
-        Some(path) => Err(format!("there is no {}", path.display()).into()),
+        Some(path) => Err(format!("{} does not exist", path.display()).into()),
         None => Ok(paths),
     }
 }

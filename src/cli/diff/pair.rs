@@ -38,7 +38,7 @@ fn place(word: &str, read: &Read) -> Result<Place, String> {
     }
     if read.view.snapshot.get(key).is_none() {
         let (key, name) = (escape(&key.to_string()), escape(&read.name));
-        return Err(format!("there is no {key} in {name}"));
+        return Err(format!("{key} does not exist in {name}"));
     }
     find::place(&read.view.snapshot, &place)
 }

@@ -120,7 +120,7 @@ impl StateToCompare {
             }
         };
         if path.as_ref().is_some_and(|path| !path.exists()) {
-            return Err(format!("there is no {name}").into());
+            return Err(format!("{name} does not exist").into());
         }
         Ok(Self {
             source,

@@ -114,14 +114,14 @@ fn source(word: &str) -> Result<Source, String> {
     };
     if name.is_empty() {
         return Err(format!(
-            "there is no file or directory {word}, and the index of git is not read: write REV:PATH"
+            "the file or directory {word} does not exist, and the index of git is not read: write REV:PATH"
         ));
     }
     if name.starts_with(['.', '/']) {
-        return Err(format!("there is no {word}"));
+        return Err(format!("{word} does not exist"));
     }
-    let commit =
-        commit(name).map_err(|why| format!("there is no file or directory {word}, and {why}"))?;
+    let commit = commit(name)
+        .map_err(|why| format!("the file or directory {word} does not exist, and {why}"))?;
     // As in git: from the top of the repository, unless the path says that it starts here.
     let from_top = !path.starts_with("./") && !path.starts_with("../");
     Ok(Source::Revision(Revision {

@@ -376,7 +376,7 @@ fn nearest(unserved: &Unserved) -> Vec<String> {
         return all.iter().map(|near| format!("nearest: {near}")).collect();
     }
     let label = if unserved.at == Stage::Port {
-        "there is"
+        "listeners"
     } else {
         "nearest"
     };

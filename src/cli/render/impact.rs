@@ -213,12 +213,12 @@ pub(super) fn lost_traffic(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
     };
     lines.extend(traffic.failing.iter().map(|failing| {
         let (objects, policy) = in_words(failing);
-        format!("the requests of {objects} get an error: {policy} is rejected")
+        format!("requests to {objects} fail: {policy} is rejected")
     }));
     lines.extend(traffic.answered.iter().map(|answered| {
         let (objects, policy) = in_words(answered);
         format!(
-            "the requests of {objects} get an error no longer, as they did because {policy} was rejected: they pass with what is in force then"
+            "requests to {objects} no longer fail: they failed because {policy} was rejected; the settings below are in force for them afterwards"
         )
     }));
     lines.extend(gained(traffic, kinds));

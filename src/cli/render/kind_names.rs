@@ -38,7 +38,9 @@ impl Kinds {
 
     /// `RetryPolicy infra/edge-retries`.
     pub(crate) fn object(&self, key: &ObjectKey) -> String {
-        format!("{} {}", self.name(&key.gk), key.path())
+        let (kind, path) = (self.name(&key.gk), key.path());
+        // An object that cannot be read may have no name.
+        format!("{kind} {path}").trim_end().to_owned()
     }
 
     /// `Gateway infra/edge#http`.

@@ -6,7 +6,8 @@ use super::style::{Style, Tone};
 use super::table::Table;
 use super::text::paragraph;
 use crate::answer::kinds::{Kind, Kinds};
-use crate::engine::kinds::profile::Source;
+use crate::answer::strategy::verb;
+use crate::engine::kinds::profile::{Source, words};
 
 /// The indent of a value that does not fit next to its name.
 const BELOW: &str = "      ";
@@ -30,7 +31,7 @@ pub(crate) fn table(kinds: &Kinds, style: Style) -> String {
         table.row([
             full_name(kind).into(),
             with_source(&word(&json!(kind.class)), profile.class.from).into(),
-            with_source(&kind.strategies.join(", "), strategies_from).into(),
+            with_source(&strategies(kind), strategies_from).into(),
             with_source(&targets, targets_from).into(),
         ]);
     }
@@ -42,21 +43,54 @@ pub(crate) fn details(kind: &Kind, style: Style) -> String {
     let title = format!("{}{}", full_name(kind), about(kind));
     let mut text = paragraph(style, Tone::Plain, "", &title, "  ");
     for fact in kind.profile.facts() {
-        let (from, value) = (word(&json!(fact.from)), word(&fact.value));
+        let (from, values) = (word(&json!(fact.from)), lines(&fact.value));
         let before = format!("  {:24} {from:8} ", fact.name);
-        let longest = value.split(' ').map(str::len).max().unwrap_or(0);
-        if style
+        let words = values.iter().flat_map(|value| value.split(' '));
+        let longest = words.map(str::len).max().unwrap_or(0);
+        let is_beside = style
             .width
-            .is_none_or(|width| before.len() + longest <= width)
-        {
-            let hanging = " ".repeat(before.len());
-            text.push_str(&paragraph(style, Tone::Plain, &before, &value, &hanging));
+            .is_none_or(|width| before.len() + longest <= width);
+        let indent = if is_beside {
+            " ".repeat(before.len())
         } else {
             text.push_str(&paragraph(style, Tone::Plain, "", before.trim_end(), ""));
-            text.push_str(&paragraph(style, Tone::Plain, BELOW, &value, BELOW));
+            BELOW.to_owned()
+        };
+        let mut first = if is_beside { &before } else { &indent };
+        // Only the first line of a sentence among several has no further indent.
+        let hanging = if values.len() > 1 {
+            format!("{indent}  ")
+        } else {
+            indent.clone()
+        };
+        for value in &values {
+            text.push_str(&paragraph(style, Tone::Plain, first, value, &hanging));
+            first = &indent;
         }
     }
     text
+}
+
+/// The names of its strategies, or what policies of the kind do without names, in the words of `attache policies`.
+fn strategies(kind: &Kind) -> String {
+    let default = kind.profile.default_strategy.value;
+    if kind.strategies == [words(default)] {
+        verb(default).to_owned()
+    } else {
+        kind.strategies.join(", ")
+    }
+}
+
+/// The lines of a value: each sentence of a list has its own.
+fn lines(value: &Value) -> Vec<String> {
+    let is_sentence = |item: &Value| {
+        let text = item.as_str().or_else(|| item.get("text")?.as_str());
+        text.is_some_and(|text| text.contains(' '))
+    };
+    match value {
+        Value::Array(items) if items.iter().any(is_sentence) => items.iter().map(word).collect(),
+        _ => vec![word(value)],
+    }
 }
 
 /// Versions and scope, if there is a CRD.

@@ -80,7 +80,7 @@ pub(super) fn run(test_state: &TestState, file: &Path, links: Links, test: &Chan
 fn manifests(path: &Path, links: Links) -> Result<Vec<Manifest>, TestFailure> {
     let shown = escape(&path.display().to_string());
     if !path.exists() {
-        return Err(format!("apply: there is no {shown}").into());
+        return Err(format!("apply: {shown} does not exist").into());
     }
     let read = test_state::manifests(&[path.to_owned()], links)?;
     if let Some(problem) = read.problems.first() {

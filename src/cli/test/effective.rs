@@ -138,7 +138,7 @@ fn paths(
     let shown = escape(&target.to_string());
     if is_direct && via.is_some() {
         return Err(TestFailure::because(format!(
-            "via: policies of {kind} are direct: they act on their target, whichever way a request takes; remove via"
+            "via: policies of {kind} are direct: they apply to their target, whichever way a request takes; remove via"
         )));
     }
     let mut groups = paths_at(resolver, target, kind);

@@ -51,10 +51,11 @@ pub(super) fn judge(test: &ChangeTest, findings: &[Finding]) -> Outcome {
     }
     match &test.warned {
         Some(expected) if !warnings.iter().any(|finding| is(expected, finding)) => {
-            Err(TestFailure::because(format!(
-                "it is allowed without this warning{}",
-                listed(&warnings)
-            )))
+            Err(TestFailure::because(if warnings.is_empty() {
+                "it is allowed without any warning; the test expects one".to_owned()
+            } else {
+                format!("it is allowed without this warning{}", listed(&warnings))
+            }))
         }
         _ => Ok(Vec::new()),
     }

@@ -12,7 +12,7 @@ use super::file::{
 };
 use crate::answer::API_VERSION;
 use crate::cli::Failure;
-use crate::config::offered;
+use crate::config::{offered, plain};
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::hint::nearest;
 use crate::engine::model::literal::Literal;
@@ -76,7 +76,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<Read>>, Failure> {
 }
 
 fn parse(file: &str, text: &str) -> Result<Option<Vec<Read>>, String> {
-    let wrong = |error: &serde_saphyr::Error| hinted(&error.to_string());
+    let wrong = |error: &serde_saphyr::Error| plain(&hinted(&error.to_string()), file);
     let heads: Vec<Option<Head>> =
         serde_saphyr::from_multiple(text).map_err(|error| format!("{file}: {}", wrong(&error)))?;
     let is_test = |head: &Head| head.kind.as_ref().is_some_and(|Literal(kind)| kind == KIND);
@@ -229,7 +229,7 @@ fn complete_request(test: &RequestTest) -> Result<(), String> {
 fn part<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let field = error.path().to_string();
-        let why = hinted(&error.inner().to_string());
+        let why = plain(&hinted(&error.inner().to_string()), "");
         // An unknown field is named by the message itself.
         let parent = match (why.starts_with("unknown field"), field.rsplit_once('.')) {
             (true, Some((parent, _))) => parent.to_owned(),

@@ -58,7 +58,7 @@ pub(super) fn run(test_state: &TestState, test: &RequestTest) -> Outcome {
     });
     if explanation.steps.len() + arriving(&explanation).count() > 1 {
         message.push_str(
-            "; it may arrive at several listeners: scheme, port or gateway says at which it does",
+            "; the request could arrive at several listeners: name one with scheme, port or gateway",
         );
     }
     Err(TestFailure {

@@ -29,7 +29,7 @@ impl Suite {
     pub(super) fn read(paths: &[PathBuf], how: &ReadOptions) -> Result<Self, Failure> {
         if let Some(missing) = paths.iter().find(|path| !path.exists()) {
             let missing = escape(&missing.display().to_string());
-            return Err(format!("there is no {missing}").into());
+            return Err(format!("{missing} does not exist").into());
         }
         let mut tests = Vec::new();
         for path in files::names(paths, how.links) {
@@ -128,10 +128,12 @@ impl Suite {
             }
         }
         if files.is_empty() {
-            return Err(format!(
-                "no test has a name with {}: {filtered_out} have others",
-                filters.join(" or ")
-            )
+            let filters: Vec<String> = filters.iter().map(|part| format!("{part:?}")).collect();
+            let filters = filters.join(" or ");
+            return Err(match filtered_out {
+                1 => format!("the only test does not have {filters} in its name"),
+                all => format!("none of the {all} tests has {filters} in its name"),
+            }
             .into());
         }
         Ok(TestReport::new(files, filtered_out))

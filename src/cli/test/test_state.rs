@@ -67,7 +67,7 @@ impl TestState {
     pub(super) fn read(from: &[PathBuf], how: &ReadOptions) -> Result<Self, Failure> {
         if let Some(missing) = from.iter().find(|path| !path.exists()) {
             let missing = escape(&missing.display().to_string());
-            return Err(format!("from: there is no {missing}").into());
+            return Err(format!("from: {missing} does not exist").into());
         }
         let config = match &how.config {
             Some(file) => Some(file.clone()),

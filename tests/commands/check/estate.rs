@@ -277,7 +277,7 @@ fn the_report_ends_with_what_failed_and_why() {
             "no CRD found for BackendTrafficPolicy.gateway.envoyproxy.io, ClientTrafficPolicy.gateway.envoyproxy.io, \
              SecurityPolicy.gateway.envoyproxy.io, BackendTLSPolicy and 3 more kinds: their fields are not checked, \
              only their profiles are used",
-            "these manifests are taken as the whole state: references to objects outside them are denied; to add existing objects, name the manifests as PATH and the existing state with --from DIR or --cluster",
+            "the manifests are taken as the whole state, so target-not-found and kind-unknown deny; if other objects exist, name the manifests as PATH and the existing state with --from DIR or --cluster",
             "failed (exit code 1): 8 findings with severity deny",
         ],
         "{text}"

@@ -164,7 +164,7 @@ fn what_is_wrong_with_a_chart_is_said_in_a_line() {
     let output = run(dir.path(), &["policies", "--helm", "none"]);
     assert_eq!(
         String::from_utf8(output.stderr).unwrap(),
-        "attache: there is no none\n"
+        "attache: none does not exist\n"
     );
 }
 

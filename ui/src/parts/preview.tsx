@@ -64,7 +64,7 @@ function LostTraffic({ of }: { of: Impact }) {
     ...notTaken.map((one) => <>no rule takes <code>{one.requests.join(', ')}</code> any more, which <ObjectLink to={one.rule} /> took</>),
     ...backends.map((one) => <><ObjectLink to={one.route} /> loses its backend <ObjectLink to={one.backend} />: {one.reason}</>),
     ...unserved.map((one) => <>no controller serves <ObjectLink to={one.gateway} /> any more: <ObjectLink to={one.class} /> does not exist</>),
-    ...failing.map((one) => <>the requests of <ObjectLinks to={one.objects} /> get an error: <ObjectLink to={one.policy} /> is rejected</>),
+    ...failing.map((one) => <>requests to <ObjectLinks to={one.objects} /> fail: <ObjectLink to={one.policy} /> is rejected</>),
   ];
   if (items.length === 0) return null;
   return <section class="notice bad-notice"><h2>Lost traffic</h2><LongList of={items} item={(item) => item} /></section>;

@@ -10,7 +10,7 @@ use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Object, is_route};
-use crate::policy::Policy;
+use crate::policy::{Policy, Select};
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::{delegates, rules_of};
 
@@ -50,7 +50,7 @@ pub fn findings_on_changes(
         if key.gk.is_gateway_api("ReferenceGrant") {
             findings.extend(change::grant(before, after, key, usize::MAX));
         } else if let (Some(old), Some(new)) = (before.get(key), after.get(key)) {
-            let lost = grounds(before, after, old, new);
+            let lost = orphaned_by_labels(before, after, old, new);
             findings.extend(lost.into_iter().filter(|finding| {
                 // The findings on a policy that changes too already cover this.
                 finding
@@ -176,7 +176,12 @@ fn on_path<'a>(
 
 /// Policies that lose a section of an object or the object itself, because it no longer has the labels or the
 /// annotation that they select.
-fn grounds(before: &Snapshot, after: &Snapshot, old: &Object, new: &Object) -> Vec<Finding> {
+fn orphaned_by_labels(
+    before: &Snapshot,
+    after: &Snapshot,
+    old: &Object,
+    new: &Object,
+) -> Vec<Finding> {
     let key = &new.key;
     let mut findings = change::sections(before, old, new, &RejectionFinder::default());
     let mentioned: BTreeSet<ObjectKey> = findings
@@ -191,11 +196,26 @@ fn grounds(before: &Snapshot, after: &Snapshot, old: &Object, new: &Object) -> V
         let is_left = |policy: &Arc<Policy>| !policy.has_target(key, Some(new));
         let loses = !stays && after.policy(policy).is_some_and(is_left);
         if loses && !mentioned.contains(policy) {
-            let message = format!("{policy} loses its target");
+            let message = orphaned_message(&attachment.policy, old);
             let code = Code::TargetOrphaned;
             findings.push(change::orphaned(code, key, &attachment.policy, message));
         }
     }
     findings.dedup();
     findings
+}
+
+/// `AuthPolicy infra/auth loses its target: the labels of Gateway infra/edge no longer match its selector`. `old` is the
+/// object before the change.
+fn orphaned_message(policy: &Policy, old: &Object) -> String {
+    let (key, own) = (&old.key, &policy.key().namespace);
+    let is_annotated = policy.targets.iter().any(|target| {
+        matches!(target.select, Select::Annotated(..)) && target.matches(own, key, Some(old))
+    });
+    let why = if is_annotated {
+        format!("{key} no longer has the annotation that names it")
+    } else {
+        format!("the labels of {key} no longer match its selector")
+    };
+    format!("{} loses its target: {why}", policy.key())
 }

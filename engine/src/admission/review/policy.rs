@@ -11,6 +11,7 @@ use crate::effective::Resolver;
 use crate::effective::protection::{CLIENT_CERTIFICATES, carries_others};
 use crate::kinds::profile::{ConflictScope, SameTarget};
 use crate::merge::field_conflicts;
+use crate::model::file_order::is_order;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Node, Object, is_route};
 use crate::policy::Policy;
@@ -25,6 +26,14 @@ use super::{change, losses, reported};
 use crate::attachment::Attachment;
 use crate::model::wording;
 use crate::policy::fuel::{MOST_COMPARED, MOST_CONFLICTS, MOST_SELECTED};
+
+/// Why a policy wins against another one.
+struct Rank {
+    /// `is older`.
+    verb: &'static str,
+    /// `older`.
+    noun: &'static str,
+}
 
 /// Findings on a policy as it will be after admission.
 ///
@@ -256,7 +265,7 @@ fn passed_by(policy: &Policy, status: &PolicyStatus) -> Option<Finding> {
     let gateways: Vec<String> = target.passed_by.iter().map(ToString::to_string).collect();
     let (kind, gateways) = (&policy.profile.gk.kind, gateways.join(", "));
     let message = format!(
-        "{kind} does not act on requests that reach {} through {gateways}",
+        "{kind} does not apply to requests that reach {} through {gateways}",
         target.target.object
     );
     Some(Finding::new(Code::ControllerMismatch, policy.key(), message).about("controllers"))
@@ -297,8 +306,8 @@ fn rivals(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Option
         }
         SameTarget::NoneWins => format!("{with} is on {place} too, so both are rejected"),
         _ => format!(
-            "ignored: {place} already has {with}, which is {}",
-            which(rival, policy)
+            "ignored: {place} already has {with}, which {}",
+            rank(rival, policy).verb
         ),
     };
     let mut finding = Finding::new(Code::Conflicted, policy.key(), message)
@@ -369,7 +378,7 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
             && winner.from.contains(&target.target)
             && rival.is_for_all_namespaces() == policy.is_for_all_namespaces()
         {
-            let which = which(rival, policy);
+            let which = rank(rival, policy).noun;
             finding.source = format!("{}, where the {which} wins", finding.source);
         }
         finding.mentions.insert(key.clone());
@@ -378,15 +387,20 @@ fn winners(snapshot: &Snapshot, policy: &Policy, target: &TargetStatus) -> Vec<F
     winners.collect()
 }
 
-/// A word for the winner, compared with the policy that it overrides.
-fn which(winner: &Policy, other: &Policy) -> &'static str {
+/// The winner in words, compared with the policy that it overrides.
+fn rank(winner: &Policy, other: &Policy) -> Rank {
+    let in_files = |policy: &Policy| policy.object.meta.created.is_some_and(is_order);
+    let is_by_files = in_files(winner) && in_files(other);
     let (one, other) = (winner.precedence(), other.precedence());
-    match (one.same_weight(other), one > other) {
-        (true, true) => "newer",
-        (true, false) => "older",
-        (false, true) => "lighter",
-        (false, false) => "heavier",
-    }
+    let (verb, noun) = match (one.same_weight(other), one > other) {
+        (true, true) if is_by_files => ("comes last in the files", "last in the files"),
+        (true, false) if is_by_files => ("comes first in the files", "first in the files"),
+        (true, true) => ("is newer", "newer"),
+        (true, false) => ("is older", "older"),
+        (false, true) => ("is lighter", "lighter"),
+        (false, false) => ("is heavier", "heavier"),
+    };
+    Rank { verb, noun }
 }
 
 /// Whether a policy loses as intended: it is a default, and the winner is more specific. It does not if

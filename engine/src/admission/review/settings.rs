@@ -24,7 +24,7 @@ pub(super) fn differences(
         let failed = requests_fail(before, &changed.before);
         match (failed, requests_fail(after, &changed.after)) {
             (false, true) => texts.push("its requests get an error".to_owned()),
-            (true, false) => texts.push("its requests get an error no longer".to_owned()),
+            (true, false) => texts.push("its requests no longer get an error".to_owned()),
             _ => texts = field_differences(&changed.before, &changed.after, true),
         }
     }

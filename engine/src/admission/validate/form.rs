@@ -78,9 +78,12 @@ fn text(policy: &Policy, path: String, name: &str, value: &Value, most: usize) -
             let message = format!("it has {length} characters; it may have {most}");
             return (length > most).then(|| finding(policy, path, message, name));
         }
-        Value::Number(number) => (format!("it must be a text; write \"{number}\""), true),
-        Value::Bool(value) => (format!("it must be a text; write \"{value}\""), true),
-        other => (format!("it must be a text, not {}", type_name(other)), true),
+        Value::Number(number) => (format!("it must be a string; write \"{number}\""), true),
+        Value::Bool(value) => (format!("it must be a string; write \"{value}\""), true),
+        other => (
+            format!("it must be a string, not {}", type_name(other)),
+            true,
+        ),
     };
     Some(finding(policy, path, message, name).only_if(sure))
 }

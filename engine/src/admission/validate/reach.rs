@@ -30,11 +30,11 @@ pub(super) fn out_of_reach(
             format!("{}.namespace", entry.path),
             match &entry.field.default_namespace {
                 Some(default) => format!(
-                    "a {kind} can only target objects of its own namespace; write namespace {:?} (without it, {:?} is assumed)",
+                    "policies of kind {kind} can only target objects in their own namespace; write namespace {:?} (without it, {:?} is assumed)",
                     &**own, &**default
                 ),
                 None => format!(
-                    "a {kind} can only target objects of its own namespace; remove namespace {:?}",
+                    "policies of kind {kind} can only target objects in their own namespace; remove namespace {:?}",
                     &*object.namespace
                 ),
             },
@@ -50,7 +50,7 @@ pub(super) fn out_of_reach(
             Code::TargetNotFound,
             entry.path.clone(),
             format!(
-                "{kind} acts on {object} only if {} {own}/{} exists, too",
+                "{kind} applies to {object} only if {} {own}/{} exists, too",
                 object.gk.kind, object.name
             ),
             false,
@@ -69,7 +69,7 @@ pub(super) fn out_of_reach(
             entry.path.clone(),
             match policy.profile.allowed(&object.gk).and_then(|a| a.only) {
                 Some(Only::OwnNamespace) => format!(
-                    "a {kind} can only target its own Namespace, so this target has no effect; write {:?}",
+                    "policies of kind {kind} can only target their own Namespace, so this target has no effect; write {:?}",
                     &**own
                 ),
                 Some(Only::RootNamespace) => {

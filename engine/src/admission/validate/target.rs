@@ -391,11 +391,12 @@ fn unserved_group(
         .find(|known| !known.group.is_empty() && is_near(&known.group, group, 2));
     let same_kind = served.iter().find(|known| *known.kind == *kind);
     let meant = close.or(same_kind)?;
-    let message = format!(
-        "the API server serves no kind of group {}; did you mean {:?}?",
-        one(group),
-        &*meant.group
-    );
+    let remedy = if meant.group.is_empty() {
+        "for a kind of the core API write group: \"\"".to_owned()
+    } else {
+        format!("did you mean {:?}?", &*meant.group)
+    };
+    let message = format!("attache knows no kind of group {}; {remedy}", one(group));
     Some(
         Finding::new(Code::TargetSpelling, policy.key(), message)
             .at(format!("{}.group", entry.path))

@@ -142,7 +142,7 @@ impl fmt::Display for Rejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.reason, self.message)?;
         if self.requests_fail {
-            f.write_str(", so its requests get an error")?;
+            f.write_str("; requests to the target get an error")?;
         }
         Ok(())
     }

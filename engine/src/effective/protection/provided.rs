@@ -195,7 +195,7 @@ impl<'a> ProtectionReader<'a> {
         }
         let has = |result| weaknesses.iter().any(|weakness| weakness.result == result);
         let is_alternative = self.profile.alternatives.as_ref().is_some_and(|which| {
-            !has(WeaknessResult::NotApplied) && which.condition.holds_in_made(|| part.json())
+            !has(WeaknessResult::NotApplied) && which.condition.holds_in_lazy(|| part.json())
         });
         let texts = weaknesses.iter().filter_map(|weak| weak.text.clone());
         provided.weaknesses = texts.collect();
@@ -232,7 +232,7 @@ impl<'a> ProtectionReader<'a> {
                 && leaves.any(concerned)
                 && weakness
                     .condition
-                    .holds_in_made(|| &*json.get_or_insert_with(|| part.json()))
+                    .holds_in_lazy(|| &*json.get_or_insert_with(|| part.json()))
         });
         apply.collect()
     }

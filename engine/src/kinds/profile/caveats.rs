@@ -57,7 +57,7 @@ pub struct CaveatFile {
     /// It applies if a filter of a backend of a route names a policy of the kind.
     #[serde(default)]
     pub filters_of_backends: bool,
-    /// Whether a policy without a known effect on a target of these kinds may act there all the same, so that its effect is not known.
+    /// Whether a policy without a known effect on a target of these kinds may apply to it all the same, so that its effect is not known.
     #[serde(default)]
     pub may_act_elsewhere: bool,
     /// It applies if each of these fields has one of these values: `spec.mergeType: [StrategicMerge]`. Paths and values

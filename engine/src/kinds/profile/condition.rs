@@ -133,9 +133,9 @@ impl Condition {
         })
     }
 
-    /// Whether the part about fields holds for settings, which are only made if it reads fields.
-    pub fn holds_in_made<V: Borrow<Value>>(&self, made: impl FnOnce() -> V) -> bool {
-        !self.reads_fields() || self.holds_in(made().borrow())
+    /// Whether the part about fields holds for settings; computes the settings only if the condition reads fields.
+    pub fn holds_in_lazy<V: Borrow<Value>>(&self, settings: impl FnOnce() -> V) -> bool {
+        !self.reads_fields() || self.holds_in(settings().borrow())
     }
 
     /// Whether the part about fields holds for these settings.

@@ -65,7 +65,7 @@ pub struct ControllerFile {
     /// The kinds of routes that it serves only if they have exactly one rule: `TCPRoute`.
     #[serde(default)]
     pub one_rule_routes: Vec<String>,
-    /// Listeners on which it serves the oldest of the `TCPRoutes` and `TLSRoutes` alone, whatever their hostnames.
+    /// Listeners on which it serves only the oldest of the `TCPRoutes` and `TLSRoutes`, whatever their hostnames.
     #[serde(default)]
     pub one_route_listeners: Vec<OneRouteListenersFile>,
     /// Whether of conflicting listeners of one Gateway it accepts the first. Otherwise it accepts none of them.

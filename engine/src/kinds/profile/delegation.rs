@@ -19,7 +19,8 @@ use crate::model::object::Object;
 pub struct DelegationFile {
     /// The label by which a backend selects routes, if it can.
     pub by_label: Option<ByLabelFile>,
-    /// The annotation by which a route adds the matches of the rule that delegates to it to its own, if there is one.
+    /// The annotation that makes a route inherit the matches of the rule that delegates to it. Its own matches are added to
+    /// them.
     pub inherit_matches: Option<AnnotationSwitchFile>,
 }
 

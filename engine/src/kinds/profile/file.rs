@@ -67,9 +67,9 @@ pub struct ProfileFile {
     pub conflict: Conflict,
     /// The kinds of objects that behave differently because of a policy: `HTTPRoute` for a policy on a Gateway with a timeout
     /// for requests, `Gateway` for one with the TLS versions of clients. By default `HTTPRoute`, or the allowed targets if all
-    /// of them are below routes, such as Services. If kinds of routes are among them, policies act on no other kind of route.
+    /// of them are below routes, such as Services. If kinds of routes are among them, policies apply to no other kind of route.
     pub effective: Option<Vec<Match>>,
-    /// Whether policies act only where a route leads. Those of a mesh also act on Gateways and Services without a
+    /// Whether policies apply only where a route leads. Those of a mesh also apply to Gateways and Services without a
     /// route.
     pub needs_route: Option<bool>,
     /// The kinds of parents through which policies of the kind reach routes: those that its controllers follow. All
@@ -99,17 +99,17 @@ pub struct ProfileFile {
     pub protects_if_empty: Option<Vec<String>>,
     /// Policies of which any may let a request pass: if one of them lets all requests pass, the others protect nothing.
     pub alternatives: Option<AlternativesFile>,
-    /// Maps whose entries are alternatives: any of them may let a request pass, so that a policy that merges one in opens what
-    /// others protect to more requests: `spec.rules.authentication`.
+    /// Maps whose entries are alternatives: any of them may let a request pass; a policy that adds an entry by merging lets more
+    /// requests pass: `spec.rules.authentication`.
     pub alternative_entries: Option<Vec<String>>,
-    /// The policies of another kind by which a controller carries out policies of this kind: an `AuthPolicy` of Kuadrant acts on
-    /// Envoy Gateway through an `EnvoyExtensionPolicy` with the name `kuadrant-<Gateway>`. Where another `EnvoyExtensionPolicy`
+    /// The policies of another kind by which a controller carries out policies of this kind: an `AuthPolicy` of Kuadrant
+    /// applies to Envoy Gateway through an `EnvoyExtensionPolicy` with the name `kuadrant-<Gateway>`. Where another `EnvoyExtensionPolicy`
     /// replaces that one, the `AuthPolicy` does nothing.
     pub acts_through: Option<ActsThroughFile>,
     /// Whether no field of the settings may be `null`, so that the API server drops every `null`. A CRD takes
     /// precedence.
     pub drops_nulls: Option<bool>,
-    /// Fields in which policies name objects without which controllers reject them.
+    /// Fields in which a policy names an object. If the object does not exist, controllers reject the policy.
     pub references: Option<Vec<ReferenceFile>>,
     /// Settings for which controllers reject a policy, beyond the rules of its CRD. With `merge.mergeWith: nearest-above-routes`
     /// also those that result from the merge of the policy of a route with the one above it.
@@ -118,11 +118,11 @@ pub struct ProfileFile {
     pub reported_invalid: Option<ReportedInvalidFile>,
     /// Behaviour of the controllers of the kind that attache does not model.
     pub caveats: Option<Vec<CaveatFile>>,
-    /// Names of the controllers that act on the kind, as in `controllerName` of a `GatewayClass`.
+    /// Names of the controllers that implement the kind, as in `controllerName` of a `GatewayClass`.
     pub controllers: Option<Vec<String>>,
-    /// Names of controllers that do not act on the kind, if not all of those that do are known.
+    /// Controllers that are known not to implement the kind. For kinds of which attache does not know all controllers that do.
     pub ignored_by: Option<Vec<String>>,
-    /// Names of `GatewayClass`es on whose Gateways the kind acts too, whichever controller runs them.
+    /// Names of `GatewayClass`es on whose Gateways the kind applies too, whichever controller runs them.
     pub classes: Option<Vec<String>>,
     /// The domain in the type of conditions: `<domain>/<Kind>Affected`.
     pub domain: Option<String>,
@@ -210,27 +210,27 @@ pub struct Targets {
     pub annotation: Option<AnnotationFile>,
     /// Whether a policy must have a target.
     pub required: Option<bool>,
-    /// Kinds of routes whose rules may name a policy in a filter (`ExtensionRef`). It acts on such a rule, and precedes
+    /// Kinds of routes whose rules may name a policy in a filter (`ExtensionRef`). It applies to such a rule, and precedes
     /// the policies that target the rule.
     pub by_filter_of: Option<Vec<Match>>,
     /// The target of a policy that names none.
     pub on_missing: Option<OnMissing>,
-    /// Gateways on which policies without a target do not act, by their `GatewayClass`.
+    /// Gateways to which policies without a target do not apply, by their `GatewayClass`.
     pub on_missing_except: Option<ClassesFile>,
     /// Labels of Namespaces in which no proxy in front of a Service reads policies without a target, unless a Gateway is there.
     pub no_proxy_labels: Option<BTreeMap<String, String>>,
     /// Only if each of these fields of the policy has one of these values: `spec.action: [CUSTOM]`. The values are those of
     /// `weakenedBy`.
     pub no_proxy_when: Option<ValuesFile>,
-    /// The Gateway in front of a Service, if labels name it: policies on the Service act only at that Gateway.
+    /// The Gateway in front of a Service, if labels name it: policies on the Service apply only at that Gateway.
     pub gateway_by_label: Option<GatewayByLabelFile>,
-    /// The labels of the Pods of a Gateway. A policy that selects Pods by them acts on the Gateway.
+    /// The labels of the Pods of a Gateway. A policy that selects Pods by them applies to the Gateway.
     pub gateway_pods: Option<GatewayPodsFile>,
     /// The namespace whose policies reach further than those in other namespaces.
     pub root_namespace: Option<String>,
     /// Kinds that can be targets; all by default.
     pub allow: Option<Vec<AllowFile>>,
-    /// Kinds that no controller takes as targets, if not all of those that they take are known.
+    /// Kinds that no controller accepts as targets. For policy kinds without `allow`.
     pub refused: Option<RefusedFile>,
     /// The comparison of group and kind.
     pub name_comparison: Option<NameComparison>,
@@ -270,7 +270,7 @@ pub struct GatewayByLabelFile {
     pub purposes: Vec<String>,
     /// The classes of such Gateways.
     pub classes: ClassesFile,
-    /// Whether policies on such a Gateway act only on objects of its own namespace.
+    /// Whether policies on such a Gateway apply only to objects of its own namespace.
     #[serde(default)]
     pub same_namespace: bool,
 }

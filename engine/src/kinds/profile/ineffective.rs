@@ -159,7 +159,7 @@ impl Profile {
     ) -> Option<(usize, &Ineffective)> {
         let mut all = self.ineffective.iter().enumerate();
         all.find(|(_, idle)| {
-            idle.level == level && idle.requests.has(path) && idle.policies.holds_in_made(&spec)
+            idle.level == level && idle.requests.has(path) && idle.policies.holds_in_lazy(&spec)
         })
     }
 }

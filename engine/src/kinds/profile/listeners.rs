@@ -11,7 +11,7 @@ use super::{Fact, Profile, at_path};
 use crate::model::level::Level;
 use crate::model::object::Listener;
 
-/// Listeners on which only some settings act, or policies merge in other stages.
+/// Listeners on which only some settings are in force, or policies merge in other stages.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OnListenersFile {
@@ -20,16 +20,16 @@ pub struct OnListenersFile {
     /// Only those that leave TLS to their backends (`tls.mode` of `Passthrough`).
     #[serde(default)]
     pub passthrough: bool,
-    /// The settings that act there: `spec.timeout.tcp`. All by default.
+    /// The settings that are in force there: `spec.timeout.tcp`. All by default.
     pub settings: Option<Vec<String>>,
-    /// Those of `settings` that do not act there.
+    /// Those of `settings` that are not in force there.
     #[serde(default)]
     pub except_settings: Vec<String>,
     /// The stages there, if they are not those of `merge.stages`.
     pub stages: Option<Vec<Vec<Level>>>,
 }
 
-/// Listeners on which only some settings act, or policies merge in other stages.
+/// Listeners on which only some settings are in force, or policies merge in other stages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OnListeners {
     /// Their protocols.

@@ -134,7 +134,7 @@ impl OpenRules {
                 _ if denies => passing = Passing::NotDenied,
                 extent => allowed.push(extent),
             }
-            if matches!(together(&mut allowed), Extent::Every) {
+            if matches!(union(&mut allowed), Extent::Every) {
                 return Some(passing);
             }
         }
@@ -158,14 +158,14 @@ impl Open {
                     Some(open) => open.extent(value),
                     None => Extent::whether(Value::is_null(value)),
                 };
-                all(fields.iter().map(known))
+                intersection(fields.iter().map(known))
             }
             (Self::AnyOf(open), Value::Array(items)) => {
                 let mut extents: Vec<_> = items.iter().map(|item| open.extent(item)).collect();
-                together(&mut extents)
+                union(&mut extents)
             }
             (Self::AllOf(open), Value::Array(items)) => {
-                all(items.iter().map(|item| open.extent(item)))
+                intersection(items.iter().map(|item| open.extent(item)))
             }
             (Self::Either(forms), value) => {
                 let extents = forms.iter().map(|form| form.extent(value));
@@ -203,7 +203,7 @@ impl Extent<'_> {
 }
 
 /// The requests that match all of these conditions.
-fn all<'a>(conditions: impl Iterator<Item = Extent<'a>>) -> Extent<'a> {
+fn intersection<'a>(conditions: impl Iterator<Item = Extent<'a>>) -> Extent<'a> {
     let mut all = Extent::Every;
     for extent in conditions {
         let extent = match extent {
@@ -221,7 +221,7 @@ fn all<'a>(conditions: impl Iterator<Item = Extent<'a>>) -> Extent<'a> {
 
 /// The requests that match one of these alternatives. Alternatives that differ in one field only
 /// become one.
-fn together<'a>(alternatives: &mut Vec<Extent<'a>>) -> Extent<'a> {
+fn union<'a>(alternatives: &mut Vec<Extent<'a>>) -> Extent<'a> {
     let mut parts: Vec<(&'a Open, Vec<&'a str>)> = Vec::new();
     for extent in &mut *alternatives {
         match extent {

@@ -8,7 +8,7 @@ use crate::model::level::Level;
 /// Why no policy of a kind can be in force on a kind of targets, and the kinds to name instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutOfPlace {
-    /// `SecurityPolicy acts on routes, not on Service`.
+    /// `SecurityPolicy applies to routes, not to Service`.
     pub why: String,
     /// The objects that policies of the kind can apply to.
     pub instead: ActsOn,
@@ -41,7 +41,7 @@ impl Profile {
             let kinds: Vec<String> = known.iter().map(|one| one.gk.kind.to_string()).collect();
             return Some(OutOfPlace {
                 why: format!(
-                    "{policy} acts on its targets alone, and {target_kind} is none of them"
+                    "{policy} applies only to its targets, and {target_kind} is none of them"
                 ),
                 instead: ActsOn::Targets(listed(&kinds)),
             });
@@ -55,7 +55,7 @@ impl Profile {
                 (ActsOn::Routes, "routes")
             };
             OutOfPlace {
-                why: format!("{policy} acts on {where_it_acts}, not on {target_kind}"),
+                why: format!("{policy} applies to {where_it_acts}, not to {target_kind}"),
                 instead,
             }
         })

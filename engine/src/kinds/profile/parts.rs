@@ -200,7 +200,7 @@ pub struct Merging {
     /// Fields that are replaced as a whole; `*` matches any key.
     pub atomic_fields: Fact<Vec<Vec<String>>>,
     /// The units that are replaced as a whole when policies merge by key, if any are given.
-    pub fills: Vec<Vec<String>>,
+    pub units_by_key: Vec<Vec<String>>,
     /// Whether a policy first merges with the nearest one above the routes, if its strategy says so, and its missing
     /// settings are filled in then.
     pub parent_first: bool,

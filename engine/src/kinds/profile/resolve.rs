@@ -379,7 +379,7 @@ fn merging(explicit: &Explicit<'_>) -> Merging {
         atomic_fields: stated(explicit, |p| {
             Some(paths::paths(p.merge.atomic_fields.as_ref()?))
         }),
-        fills: Vec::new(),
+        units_by_key: Vec::new(),
         parent_first: false,
         list_keys: stated(explicit, |p| p.merge.list_keys.clone()),
         combined_lists: stated(explicit, |p| p.merge.combined_lists.clone()),

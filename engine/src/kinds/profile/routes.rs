@@ -39,7 +39,7 @@ impl OnRoutes {
         profile.only = Some(settings.clone());
         // The most specific policy comes first, and each policy above it fills in missing settings.
         profile.default_strategy = fact(Strategy::Merge(Direction::Defaults, Op::ByKey));
-        profile.merging.fills = settings.iter().map(|name| vec![name.clone()]).collect();
+        profile.merging.units_by_key = settings.iter().map(|name| vec![name.clone()]).collect();
         profile.merging.parent_first = *general.merging.merge_with == MergeWith::NearestAboveRoutes;
         profile.merging.merge_with.value = MergeWith::AllAncestors;
         profile.merging.empty_spec.value = Some(EmptySpec::Ignored);

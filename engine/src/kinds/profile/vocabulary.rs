@@ -9,9 +9,9 @@ use crate::model::ids::GroupKind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// A policy acts only on its target.
+    /// A policy applies only to its target.
     Direct,
-    /// A policy also acts on objects below its target.
+    /// A policy also applies to objects below its target.
     Inherited,
 }
 

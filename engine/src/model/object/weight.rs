@@ -46,7 +46,7 @@ pub(crate) fn weigh_all(what: &str, text: &str) -> Result<(), Unreadable> {
 }
 
 /// Whether a text can be parsed and stays within the limit.
-pub fn is_bearable(text: &str) -> bool {
+pub fn is_within_limits(text: &str) -> bool {
     weigh_all("it", text).is_ok()
 }
 

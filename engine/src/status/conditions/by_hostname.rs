@@ -44,7 +44,7 @@ pub(super) fn of_other_listeners(
     }
     (!others.is_empty()).then(|| {
         format!(
-            "the policies of {} act on the requests that come there, because its hostname is more specific",
+            "the policies of {} apply to the requests that come there, because its hostname is more specific",
             first(&others)
         )
     })

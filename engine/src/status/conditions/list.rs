@@ -78,6 +78,9 @@ fn accepted(policy_status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Condit
             "Invalid",
             "The strategy, the target or a field cannot be used".to_owned(),
         ),
+        Accepted::TargetNotFound if policy_status.targets.is_empty() => {
+            (false, "TargetNotFound", "It has no target".to_owned())
+        }
         Accepted::TargetNotFound => (
             false,
             "TargetNotFound",
@@ -153,7 +156,7 @@ fn parts(status: &PolicyStatus) -> String {
         status.targets.iter().flat_map(|t| &t.passed_by).collect();
     let passed_by = passed_by
         .into_iter()
-        .map(|gateway| format!("Does not act on requests through {gateway}"));
+        .map(|gateway| format!("Does not apply to requests through {gateway}"));
     let sentences: Vec<String> = overridden
         .into_iter()
         .chain(left_out)

@@ -82,8 +82,8 @@ fn conditions(resolver: &mut Resolver<'_>, key: &ObjectKey, acting: &[Acting]) -
     conditions.collect()
 }
 
-/// The profile's domain, otherwise that of the controller of the Gateway above, otherwise the kind's group (ruling
-/// 19).
+/// The domain in the type of a condition: that of the profile, otherwise that of the controller of the Gateway above,
+/// otherwise the group of the kind.
 fn domain(resolver: &mut Resolver<'_>, key: &ObjectKey, kind: &GroupKind) -> Arc<str> {
     let snapshot = resolver.snapshot();
     if let Some(domain) = snapshot.profile(kind).and_then(|p| p.domain.value.clone()) {

@@ -31,7 +31,7 @@ pub(super) fn show(about: &OfTarget, style: Style) -> String {
         let kind = &result.effective.policy_kind.0.kind;
         let title = (Some(Tone::Heading), format!("EFFECTIVE {kind}"));
         let scope = if on == total {
-            "(everywhere)".to_owned()
+            "(all paths)".to_owned()
         } else {
             format!("(on {on} of {total} targets; the differences are below)")
         };

@@ -108,9 +108,9 @@ fn targets(about: &OfPolicy, style: Style) -> String {
     if about.targets.is_empty() {
         let none = match about.state {
             PolicyState::Unknown => {
-                "attache does not look up the objects that it selects, so its targets are not known."
+                "The policy selects objects that attache does not read, so its targets are not known."
             }
-            _ => "None of its targets exist.",
+            _ => "It has no target.",
         };
         return format!("\n{none}\n");
     }

@@ -74,7 +74,7 @@ pub(super) fn line(about: &OfTarget, overview: &Overview, only: bool, style: Sty
     let hint = if only {
         ""
     } else {
-        " (--problems shows them alone)"
+        " (--problems shows only these)"
     };
     let text = format!(
         "{}: {}{hint}",

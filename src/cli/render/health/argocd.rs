@@ -156,17 +156,17 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{SCRIPT, quoted};
-    use crate::answer::health::WORDS;
+    use crate::answer::health::CONDITION_NAMES;
 
     #[test]
     fn the_script_has_the_names_that_the_engine_knows() {
         let words = [
-            WORDS.resolved,
-            WORDS.conflicted,
-            WORDS.overridden,
-            WORDS.merged,
+            CONDITION_NAMES.resolved,
+            CONDITION_NAMES.conflicted,
+            CONDITION_NAMES.overridden,
+            CONDITION_NAMES.merged,
         ];
-        for word in words.iter().chain(WORDS.waiting) {
+        for word in words.iter().chain(CONDITION_NAMES.waiting) {
             assert!(SCRIPT.contains(&quoted(word)), "{word}");
         }
     }

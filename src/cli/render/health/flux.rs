@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use super::{LeftOut, head, indented};
-use crate::answer::health::{Conditions, HealthRule, WORDS};
+use crate::answer::health::{CONDITION_NAMES, Conditions, HealthRule};
 
 /// The place that the expressions are written for.
 const BEFORE: &str = "spec:\n  healthCheckExprs:";
@@ -121,16 +121,20 @@ fn is_positive(rule: &HealthRule) -> String {
 /// Conditions that are a fault, or not settled, if they are not `True`.
 fn is_judged(rule: &HealthRule) -> String {
     let mut judged: Vec<&str> = rule.positive.iter().map(AsRef::as_ref).collect();
-    judged.push(WORDS.resolved);
+    judged.push(CONDITION_NAMES.resolved);
     format!("c.type in {}", json!(judged))
 }
 
 fn is_fault(rule: &HealthRule) -> String {
-    let harmless = [&[WORDS.overridden, WORDS.merged], WORDS.waiting].concat();
+    let harmless = [
+        &[CONDITION_NAMES.overridden, CONDITION_NAMES.merged],
+        CONDITION_NAMES.waiting,
+    ]
+    .concat();
     format!(
         "{} && (\n    c.type == {} && c.status == \"True\" ||\n    {} && c.status == \"False\" && !({}))",
         is_current(),
-        json!(WORDS.conflicted),
+        json!(CONDITION_NAMES.conflicted),
         is_judged(rule),
         has_reason(rule, &harmless)
     )
@@ -141,13 +145,13 @@ fn is_waiting(rule: &HealthRule) -> String {
         "{} && (!{} ||\n    !(c.status in [\"True\", \"False\"]) ||\n    c.status == \"False\" && has(c.reason) && c.reason in {})",
         is_judged(rule),
         is_current(),
-        json!(WORDS.waiting)
+        json!(CONDITION_NAMES.waiting)
     )
 }
 
 /// Some controllers write nothing else about an ancestor where the policy is merged or overridden.
 fn is_accepted(rule: &HealthRule) -> String {
-    let others = [WORDS.overridden, WORDS.merged];
+    let others = [CONDITION_NAMES.overridden, CONDITION_NAMES.merged];
     format!(
         "{} && (c.status == \"True\" || {}) ||\n    c.type in {} && c.status == \"True\" && {}",
         is_positive(rule),

@@ -164,9 +164,10 @@ pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, St
     more(summary.known, format!("{known} in the baseline"));
     if !closing.notices {
         let notices = count(summary.notices, "notice", "notices");
+        let them = them(summary.notices);
         more(
             summary.notices,
-            format!("{notices} hidden; use --notices to show them"),
+            format!("{notices} hidden; use --notices to show {them}"),
         );
     }
     let files: BTreeSet<&str> = report
@@ -179,9 +180,9 @@ pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, St
         many => format!("{many} files are not manifests"),
     };
     let how = if closing.show_skipped {
-        ""
+        String::new()
     } else {
-        "; --show-skipped lists them"
+        format!("; --show-skipped lists {}", them(files.len()))
     };
     more(files.len(), format!("{skipped}{how}"));
     let explained = report.findings.iter().find(|finding| finding.counts());
@@ -197,11 +198,16 @@ pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, St
     let of_closed = closing.is_closed && report.findings.iter().any(rests_on_the_set);
     more(
         usize::from(of_closed),
-        "these manifests are taken as the whole state: references to objects outside them are denied; to add existing objects, name the manifests as PATH and the existing state with --from DIR or --cluster"
+        "the manifests are taken as the whole state, so target-not-found and kind-unknown deny; if other objects exist, name the manifests as PATH and the existing state with --from DIR or --cluster"
             .to_owned(),
     );
     lines.push(ending(closing.reason));
     lines
+}
+
+/// The pronoun for so many things.
+fn them(number: usize) -> &'static str {
+    if number == 1 { "it" } else { "them" }
 }
 
 /// Whether a finding denies because the manifests are the whole state.

@@ -207,7 +207,7 @@ fn some_names_of_sections_and_namespaces() {
     refuses(
         &empty,
         json!({"targetRef": there()}),
-        "can only target objects of its own namespace",
+        "can only target objects in their own namespace",
     );
 }
 

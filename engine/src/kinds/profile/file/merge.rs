@@ -58,17 +58,17 @@ pub struct Merge {
     pub non_empty_if: Option<Vec<String>>,
     /// Fields of `spec` that are not settings, in addition to targets and strategy.
     pub exclude: Option<Vec<String>>,
-    /// Routes on which only some settings act; a setting that a more specific policy does not have is filled in from
+    /// Routes on which only some settings are in force; a setting that a more specific policy does not have is filled in from
     /// above.
     pub on_routes: Option<Vec<OnRoutesFile>>,
     /// Settings that do nothing if a policy is attached at some levels.
     pub ineffective: Option<Vec<IdleFile>>,
-    /// Listeners on which only some settings act, or policies merge in other stages, by their protocol.
+    /// Listeners on which only some settings are in force, or policies merge in other stages, by their protocol.
     pub on_listeners: Option<Vec<OnListenersFile>>,
-    /// A list of settings for single ports: each entry acts only on the listeners of its port.
+    /// A list of settings for single ports: each entry applies only to the listeners of its port.
     pub ports: Option<PortSettingsFile>,
-    /// Settings that controllers do not read because of another setting of the same policy, whatever the policies say that it
-    /// merges with.
+    /// Settings that controllers do not read because of another setting of the same policy, even if the policies that it is
+    /// merged with set them.
     pub unread: Option<Vec<UnreadFile>>,
     /// Levels whose policies merge by age, as if they had one target.
     pub levels_by_age: Option<Vec<Level>>,
@@ -118,7 +118,7 @@ pub struct IdleFile {
     /// `weakenedBy`.
     #[serde(default)]
     pub when: ValuesFile,
-    /// Whether the settings act all the same where the policy of a route names a strategy by which it merges with this policy:
+    /// Whether the settings are in force all the same where the policy of a route names a strategy by which it merges with this policy:
     /// `spec.connection` of the policy of a Gateway does nothing on a `TCPRoute`, unless the policy of the route has
     /// `mergeType: StrategicMerge`.
     #[serde(default)]
@@ -131,9 +131,9 @@ pub struct IdleFile {
 pub struct OnRoutesFile {
     /// Kinds of routes, of the group `gateway.networking.k8s.io`.
     pub kinds: Vec<String>,
-    /// The settings that act there: `spec.timeout`.
+    /// The settings that are in force there: `spec.timeout`.
     pub settings: Vec<String>,
-    /// Whether policies on a rule act.
+    /// Whether policies on a rule are in force.
     #[serde(default = "yes")]
     pub sections: bool,
 }

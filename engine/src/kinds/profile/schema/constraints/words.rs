@@ -23,7 +23,7 @@ pub(super) fn shown(value: &Value) -> String {
     }
 }
 
-/// `it has 17 items; it may have at most 16`.
+/// `it has 17 items; it must have at most 16`.
 pub(super) fn counted(has: u64, noun: &str, bound: &str, limit: u64) -> String {
     let plural = if has == 1 { "" } else { "s" };
     format!("it has {has} {noun}{plural}; it must have {bound} {limit}")
