@@ -398,7 +398,7 @@ fn touch(
                 // A port or hostname that a set takes or releases may be lost or gained by other owners of its
                 // Gateway, including those whose routes attach to nothing while the set exists.
                 Some((_, Node::ListenerSet { .. })) => {
-                    around = listener_owners_around(snapshot, key)
+                    around = listener_owners_around(snapshot, key);
                 }
                 Some((route, Node::Route { .. })) => {
                     routes.extend(routes_in_conflict(snapshot, route));
