@@ -121,6 +121,14 @@ fn policies_that_the_api_server_refuses_are_not_in_force() {
     holds("describe/refused.txt", &session(&lines));
 }
 
+/// Kinds of one name are told apart by their groups; that of the core API is called `core`.
+#[test]
+fn a_kind_of_the_core_group_has_a_name_of_its_own() {
+    let lines = ["httproute/no-version", "httproute.core/no-version"]
+        .map(|what| format!("describe {what} --from tests/commands/check/headers -n shop"));
+    holds("describe/kinds-of-one-name.txt", &session(&lines));
+}
+
 #[test]
 fn what_stands_above_routes_is_described_route_by_route() {
     let lines = [
