@@ -121,6 +121,25 @@ fn policies_that_the_api_server_refuses_are_not_in_force() {
     holds("describe/refused.txt", &session(&lines));
 }
 
+/// The reason why a policy is not attached to a target is that of the finding, with what to write.
+#[test]
+fn a_policy_that_is_not_attached_says_what_to_write() {
+    let state = "--from tests/commands/describe/reasons.yaml -n shop";
+    let lines: Vec<String> = [
+        "policies -o wide",
+        "describe securitypolicy/no-group",
+        "describe clienttrafficpolicy/other-case",
+        "describe backendtlspolicy/port-by-number",
+        "describe httproute/cart",
+        "policies HTTPRoute",
+    ]
+    .iter()
+    .map(|what| format!("{what} {state}"))
+    .chain(["check tests/commands/describe/reasons.yaml".to_owned()])
+    .collect();
+    holds("describe/reasons.txt", &session(&lines));
+}
+
 /// Kinds of one name are told apart by their groups; that of the core API is called `core`.
 #[test]
 fn a_kind_of_the_core_group_has_a_name_of_its_own() {
