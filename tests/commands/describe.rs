@@ -140,6 +140,22 @@ fn a_policy_that_is_not_attached_says_what_to_write() {
     holds("describe/reasons.txt", &session(&lines));
 }
 
+/// If no listener of a Gateway is accepted, each has its own reason, and each counts.
+#[test]
+fn each_listener_that_is_not_accepted_has_its_reason() {
+    let lines = [
+        "gateway/different",
+        "gateway/different#https",
+        "gateway/alike",
+        "gateway/no-class",
+        "securitypolicy/on-different",
+    ]
+    .map(|what| {
+        format!("describe {what} --from tests/commands/describe/refused-listeners.yaml -n infra")
+    });
+    holds("describe/refused-listeners.txt", &session(&lines));
+}
+
 /// Kinds of one name are told apart by their groups; that of the core API is called `core`.
 #[test]
 fn a_kind_of_the_core_group_has_a_name_of_its_own() {
