@@ -156,6 +156,19 @@ fn each_listener_that_is_not_accepted_has_its_reason() {
     holds("describe/refused-listeners.txt", &session(&lines));
 }
 
+/// Nobody knows to what a policy applies that cannot be read.
+#[test]
+fn policies_that_could_not_be_read_are_named() {
+    let lines = [
+        "httproute/cart",
+        "httproute/pay",
+        "namespace/shop",
+        "httproute/cart -o jsonpath={.unread}",
+    ]
+    .map(|what| format!("describe {what} --from tests/commands/describe/unread.yaml -n shop"));
+    holds("describe/unread.txt", &session(&lines));
+}
+
 /// Kinds of one name are told apart by their groups; that of the core API is called `core`.
 #[test]
 fn a_kind_of_the_core_group_has_a_name_of_its_own() {
