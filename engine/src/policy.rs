@@ -42,7 +42,7 @@ pub(crate) use pod_selector::has_own_pods;
 use stanza::read_stanzas;
 pub use stanza::{PolicyStanza, StanzaRef};
 pub use targets::value_at;
-pub use targets::{Entry, Fault, MOST_ENTRIES, entries, has_unread, hidden, written};
+pub use targets::{Entry, Fault, MOST_ENTRIES, Spelling, entries, has_unread, hidden, written};
 pub use tree::Setting;
 pub use variant::ListenerFacts;
 pub(crate) use variant::Variant;

@@ -30,6 +30,7 @@ pub mod reports;
 mod route_kinds;
 mod route_path;
 mod route_paths;
+mod unaccepted_words;
 
 pub use crate::model::acceptance::{Acceptance, Conflict, Listeners, SetRefusal};
 pub use accept::{OwnListener, Refusal, allows_namespace, fits_service, may_accept, refusal};
@@ -41,8 +42,8 @@ pub use ancestor_paths::AncestorPaths;
 pub(crate) use ancestor_paths::SharedAncestorPaths;
 pub use attached_kinds::attached_of_own_kind;
 pub use attachment::{
-    DelegatedEntry, ParentAttachment, attachment, attachment_cost, delegated, not_there, one_rule,
-    takes_none_of, unusable, why_not_joined, why_unaccepted,
+    DelegatedEntry, ParentAttachment, attachment, attachment_cost, delegated, one_rule,
+    takes_none_of, unusable,
 };
 pub use conflicts::TrafficType;
 pub use delegated_paths::{DelegatedPaths, OwnPaths};
@@ -58,6 +59,7 @@ pub use route_path::{
     RoutePath, Unreached, backend, not_usable, refused, to_backends, to_route, to_rules, unreached,
 };
 pub use route_paths::RoutePaths;
+pub use unaccepted_words::{not_there, why_not_joined, why_unaccepted, why_wholly_unaccepted};
 
 /// An ancestor path: everything above the routes, down to one listener.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -25,6 +25,7 @@ mod policies_below;
 mod policy;
 mod routes;
 mod target;
+mod unread;
 
 pub use conditions::{Ancestor, Condition};
 pub use kind::kind;
@@ -34,6 +35,7 @@ pub use policy::policy;
 pub(super) use routes::leading;
 pub(super) use target::on_its_own;
 pub use target::target;
+pub use unread::unread_policies;
 
 /// The description of an object.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -83,6 +85,9 @@ pub struct OfTarget {
     pub problems: Vec<Problem>,
     /// The policies that target it or an ancestor.
     pub policies: Vec<PolicyOnObject>,
+    /// Policies of the state that could not be read. They may apply to it, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<Named>,
     /// The effective policies, by kind and path.
     pub effective: Vec<OnPaths>,
     /// For kinds with effective policies on some paths, the other paths: no policy of the kind applies there.
@@ -236,6 +241,20 @@ pub struct OfWorkload {
 // === impl Description ===
 
 impl Description {
+    /// The same, with the policies that could not be read.
+    #[must_use]
+    pub fn with_unread(mut self, policies: &[Named]) -> Self {
+        let targets: Vec<&mut OfTarget> = match &mut self {
+            Self::Target(about) => vec![about],
+            Self::Workload(about) => about.services.iter_mut().collect(),
+            Self::Policy(_) | Self::Kind(_) => Vec::new(),
+        };
+        for target in targets {
+            target.unread = policies.to_vec();
+        }
+        self
+    }
+
     /// The object that is described. `None` for a policy kind.
     pub fn object(&self) -> Option<&Named> {
         match self {

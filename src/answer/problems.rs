@@ -15,7 +15,7 @@ use crate::engine::state::snapshot::Snapshot;
 use crate::engine::topology::reports::{faults, of_whole};
 use crate::engine::topology::{
     ParentAttachment, RouteKindConflicts, attachment, listeners_of, not_usable, unusable,
-    why_unaccepted,
+    why_unaccepted, why_wholly_unaccepted,
 };
 
 /// A parent, backend, listener or route that gets no requests or passes none on.
@@ -38,7 +38,7 @@ pub enum ProblemSubject {
     Parent,
     /// A backend that gets no requests from the route.
     Backend,
-    /// A listener that is not accepted.
+    /// A listener that is not accepted; the object, if none of its listeners is accepted for one reason.
     Listener,
     /// Another route, which takes all requests that the route matches.
     Route,
@@ -76,17 +76,18 @@ pub(super) fn of_object(
     match &object.node {
         Node::Gateway { .. } | Node::ListenerSet { .. } => {
             let owner = &object.key;
-            let refusal_of_owner = why_unaccepted(snapshot, &owner.whole());
-            let names = listeners_of(object).iter().map(|listener| &listener.name);
-            let asked = names.filter(|name| place.section.as_ref().is_none_or(|s| s == *name));
-            let places: Vec<Place> = match &refusal_of_owner {
-                Some(_) if place.section.is_none() => vec![owner.whole()],
-                _ => asked.map(|name| owner.section(name.clone())).collect(),
-            };
-            for place in places {
-                if let Some(why) = why_unaccepted(snapshot, &place) {
-                    problems.insert(problem(ProblemSubject::Listener, place, why));
-                }
+            let of_owner = why_wholly_unaccepted(snapshot, object);
+            if let Some(why) = of_owner.filter(|_| place.section.is_none()) {
+                problems.insert(problem(ProblemSubject::Listener, owner.whole(), why));
+            } else {
+                let names = listeners_of(object).iter().map(|listener| &listener.name);
+                let asked = names.filter(|name| place.section.as_ref().is_none_or(|s| s == *name));
+                let places = asked.map(|name| owner.section(name.clone()));
+                let refused = places.filter_map(|place| {
+                    let why = why_unaccepted(snapshot, &place)?;
+                    Some(problem(ProblemSubject::Listener, place, why))
+                });
+                problems.extend(refused);
             }
         }
         Node::Route { parents, rules, .. } => {

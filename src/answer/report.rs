@@ -13,6 +13,7 @@ mod alike;
 mod current;
 mod fingerprint;
 mod judge;
+mod order;
 mod pages;
 mod rules;
 mod suppressing;

@@ -36,6 +36,9 @@ const ALIASED: usize = 50_000;
 
 /// The beginning of the message for a document that is not a manifest but looks as if it was meant to be one.
 const NO_MANIFEST: &str = "not a Kubernetes manifest";
+/// The message for a document that is a list of objects.
+const LIST: &str = "not a Kubernetes manifest: the document is a list, so its objects are not checked; write each as a \
+                    document of its own, after ---";
 
 /// An object in a file.
 #[derive(Clone, Debug)]
@@ -301,6 +304,9 @@ impl Manifests {
         json: Cow<'_, RawValue>,
         inside: &ContainingList<'_>,
     ) {
+        if json.get().starts_with('[') {
+            return self.add_list(file, line, &json);
+        }
         let head: Head<'_> = serde_json::from_str(json.get()).unwrap_or_default();
         let (api_version, kind) = match (Head::text(head.api_version), Head::text(head.kind)) {
             // In a typed list, items may leave out apiVersion and kind.
@@ -361,6 +367,23 @@ impl Manifests {
                 items: inside.items.clone(),
             },
         });
+    }
+
+    /// Records a document that is a list. The fields of an object must not be read from it: its items would be taken for
+    /// apiVersion, kind and so on, by their position.
+    fn add_list(&mut self, file: &str, line: u64, list: &RawValue) {
+        let mut has_object = false;
+        each_item(list, |_, item| {
+            let is_object = item.get().starts_with('{');
+            let head: Head<'_> = serde_json::from_str(item.get()).unwrap_or_default();
+            has_object |= is_object && SkippedFileType::of_value(file, &head.sketch()).is_none();
+        });
+        if has_object {
+            self.foreign(file, line, LIST);
+        } else {
+            let what = SkippedFileType::of_name(file).unwrap_or(SkippedFileType::Other);
+            self.skip(file, line, what);
+        }
     }
 
     /// Records a syntax error. A document that does not begin like a manifest may be valid in its own format.

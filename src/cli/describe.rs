@@ -10,7 +10,9 @@ use super::render::phrases::names_of;
 use super::state::{Opened, Scope, State, View};
 use super::watch::Watching;
 use super::{Failure, complete, find, labels};
-use crate::answer::description::{Description, Descriptions, kind, policy, target};
+use crate::answer::description::{
+    Description, Descriptions, kind, policy, target, unread_policies,
+};
 use crate::answer::document;
 use crate::answer::workload::{is_workload, workload};
 use crate::cache::lists::ReadScope;
@@ -130,6 +132,11 @@ fn answer(
             }
         }
     }
+    let unread = unread_policies(&view.snapshot);
+    let descriptions: Vec<Description> = descriptions
+        .into_iter()
+        .map(|description| description.with_unread(&unread))
+        .collect();
     let is_one = matches!(
         asked,
         [DescribedSubject::One(_) | DescribedSubject::Kind(_)]

@@ -14,6 +14,9 @@ use crate::engine::model::object::{Crd, watched_gateway_kinds};
 use crate::engine::policy::is_cluster_scoped;
 
 mod misspelt;
+mod words;
+
+pub(super) use words::{each, split};
 
 /// The known kinds and their names.
 #[derive(Clone)]
@@ -63,6 +66,8 @@ const SECTIONS: [(&str, &str); 3] = [
     ("rule", "httproute/NAME#RULE"),
     ("port", "service/NAME#PORT"),
 ];
+/// The name of the group of the core API, which is empty in manifests.
+const CORE: &str = "core";
 /// Words up to this length resemble too many names for a suggestion.
 const SHORTEST: usize = 3;
 /// The number of kinds that an error lists before "and N more".
@@ -164,6 +169,8 @@ impl Names {
             Some((name, rest)) => (name, Some(without_version(rest))),
             None => (word, None),
         };
+        // An empty group cannot be read out of `HTTPRoute.`, so it has a name.
+        let group = group.map(|group| if group == CORE { "" } else { group });
         let lowercase = name.to_lowercase();
         let is_called = |(gk, calling): &(&GroupKind, &Aliases)| {
             let by_name = calling.names.contains(&lowercase) || gk.kind.eq_ignore_ascii_case(name);
@@ -178,8 +185,9 @@ impl Names {
         match (best.next(), best.next(), &self.later) {
             (Some((gk, _)), None, _) => Ok(gk.clone()),
             (Some((one, _)), Some((other, _)), _) => Err(format!(
-                "several kinds are called {word}: write {}.{} or {}.{}",
-                one.kind, one.group, other.kind, other.group
+                "several kinds are called {word}: write {} or {}",
+                with_group(one),
+                with_group(other)
             )),
             (None, _, Some(later)) => later().kind(word),
             (None, _, None) => match group {
@@ -324,44 +332,10 @@ impl Rank {
     }
 }
 
-/// Parses `KIND`, `KIND/NAME` or `KIND NAME`.
-///
-/// # Errors
-/// If there are more words.
-pub(super) fn split(words: &[String]) -> Result<(&str, Option<&str>), String> {
-    match words {
-        [one] => Ok(match one.split_once('/') {
-            Some((kind, name)) => (kind, Some(name)),
-            None => (one, None),
-        }),
-        [kind, name] if !kind.contains('/') && !name.contains('/') => Ok((kind, Some(name))),
-        _ => Err("write KIND/NAME, or KIND NAME".to_owned()),
-    }
-}
-
-/// Parses several subjects, as kubectl does: `KIND/NAME KIND/NAME`, `KIND NAME NAME`, or `KIND,KIND` with or without
-/// names.
-///
-/// # Errors
-/// If both forms are mixed.
-pub(super) fn each(words: &[String]) -> Result<Vec<(&str, Option<&str>)>, String> {
-    let Some((first, others)) = words.split_first() else {
-        return Ok(Vec::new());
-    };
-    let with_slash = words.iter().filter(|word| word.contains('/')).count();
-    if with_slash == words.len() {
-        let pairs = words.iter().filter_map(|word| word.split_once('/'));
-        return Ok(pairs.map(|(kind, name)| (kind, Some(name))).collect());
-    }
-    if with_slash > 0 {
-        return Err("write KIND/NAME for each object, or KIND NAME NAME".to_owned());
-    }
-    let kinds = first.split(',').filter(|kind| !kind.is_empty());
-    if others.is_empty() {
-        return Ok(kinds.map(|kind| (kind, None)).collect());
-    }
-    let pairs = kinds.flat_map(|kind| others.iter().map(move |name| (kind, Some(name.as_str()))));
-    Ok(pairs.collect())
+/// `HTTPRoute.gateway.networking.k8s.io`; `Service.core`.
+fn with_group(gk: &GroupKind) -> String {
+    let group = if gk.group.is_empty() { CORE } else { &gk.group };
+    format!("{}.{group}", gk.kind)
 }
 
 /// The group of `v1.gateway.networking.k8s.io`: kubectl accepts a version before it.
@@ -391,7 +365,7 @@ fn plural(kind: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Names, each, split};
+    use super::Names;
     use crate::engine::kinds::profile::{Builtin, ProfileRules};
     use crate::engine::model::ids::GroupKind;
 
@@ -413,6 +387,7 @@ mod tests {
             ("gtw", "Gateway"),
             ("svc", "Service"),
             ("services.v1", "Service"),
+            ("services.core", "Service"),
             ("retrypolicies", "RetryPolicy"),
             ("RatePolicy.a.example", "RatePolicy.a.example"),
             (
@@ -442,38 +417,6 @@ mod tests {
         let class = names.place("gc", "example", "infra").unwrap();
         assert_eq!(class.to_string(), "GatewayClass example");
         assert!(names.place("gtw", "#http", "infra").is_err());
-    }
-
-    #[test]
-    fn kind_and_name_are_one_word_or_two() {
-        let words = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
-        assert_eq!(split(&words(&["a/b"])), Ok(("a", Some("b"))));
-        assert_eq!(split(&words(&["a", "b"])), Ok(("a", Some("b"))));
-        assert_eq!(split(&words(&["a"])), Ok(("a", None)));
-        assert!(split(&words(&["a/b", "c"])).is_err());
-    }
-
-    #[test]
-    fn several_are_named_as_for_kubectl() {
-        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        for (line, named) in [
-            ("httproute cart catalog", "httproute/cart httproute/catalog"),
-            ("httproute/cart gateway/edge", "httproute/cart gateway/edge"),
-            ("httproute,grpcroute cart", "httproute/cart grpcroute/cart"),
-            ("httproute", "httproute"),
-            ("httproute,grpcroute", "httproute grpcroute"),
-        ] {
-            let words = words(line);
-            let pairs = each(&words)
-                .unwrap()
-                .into_iter()
-                .map(|(kind, name)| match name {
-                    Some(name) => format!("{kind}/{name}"),
-                    None => kind.to_owned(),
-                });
-            assert_eq!(pairs.collect::<Vec<_>>().join(" "), named);
-        }
-        assert!(each(&words("httproute/cart catalog")).is_err());
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::answer;
 use crate::answer::policies::{PolicyQuery, policies};
 use crate::answer::state::PolicyState;
 use crate::cache::lists::ReadScope;
+use crate::engine::admission::validate::is_target_kind;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::hint::nearest;
 use crate::engine::model::ids::{GroupKind, Place};
@@ -215,6 +216,12 @@ fn named(opened: &Opened, word: &str) -> Result<Place, Failure> {
 fn is_policy_kind(snapshot: &Snapshot, kind: &GroupKind) -> Result<(), String> {
     if snapshot.profile(kind).is_some() {
         return Ok(());
+    }
+    if is_target_kind(kind) && &*kind.kind != "ReferenceGrant" {
+        let word = kind.kind.to_lowercase();
+        return Err(format!(
+            "{kind} is not a policy kind; attache policies --acting-on {word}/NAME lists the policies that apply to one"
+        ));
     }
     let kinds: BTreeSet<String> = snapshot
         .policy_kinds()

@@ -121,6 +121,62 @@ fn policies_that_the_api_server_refuses_are_not_in_force() {
     holds("describe/refused.txt", &session(&lines));
 }
 
+/// The reason why a policy is not attached to a target is that of the finding, with what to write.
+#[test]
+fn a_policy_that_is_not_attached_says_what_to_write() {
+    let state = "--from tests/commands/describe/reasons.yaml -n shop";
+    let lines: Vec<String> = [
+        "policies -o wide",
+        "describe securitypolicy/no-group",
+        "describe clienttrafficpolicy/other-case",
+        "describe backendtlspolicy/port-by-number",
+        "describe httproute/cart",
+        "policies HTTPRoute",
+    ]
+    .iter()
+    .map(|what| format!("{what} {state}"))
+    .chain(["check tests/commands/describe/reasons.yaml".to_owned()])
+    .collect();
+    holds("describe/reasons.txt", &session(&lines));
+}
+
+/// If no listener of a Gateway is accepted, each has its own reason, and each counts.
+#[test]
+fn each_listener_that_is_not_accepted_has_its_reason() {
+    let lines = [
+        "gateway/different",
+        "gateway/different#https",
+        "gateway/alike",
+        "gateway/no-class",
+        "securitypolicy/on-different",
+    ]
+    .map(|what| {
+        format!("describe {what} --from tests/commands/describe/refused-listeners.yaml -n infra")
+    });
+    holds("describe/refused-listeners.txt", &session(&lines));
+}
+
+/// Nobody knows to what a policy applies that cannot be read.
+#[test]
+fn policies_that_could_not_be_read_are_named() {
+    let lines = [
+        "httproute/cart",
+        "httproute/pay",
+        "namespace/shop",
+        "httproute/cart -o jsonpath={.unread}",
+    ]
+    .map(|what| format!("describe {what} --from tests/commands/describe/unread.yaml -n shop"));
+    holds("describe/unread.txt", &session(&lines));
+}
+
+/// Kinds of one name are told apart by their groups; that of the core API is called `core`.
+#[test]
+fn a_kind_of_the_core_group_has_a_name_of_its_own() {
+    let lines = ["httproute/no-version", "httproute.core/no-version"]
+        .map(|what| format!("describe {what} --from tests/commands/check/headers -n shop"));
+    holds("describe/kinds-of-one-name.txt", &session(&lines));
+}
+
 #[test]
 fn what_stands_above_routes_is_described_route_by_route() {
     let lines = [

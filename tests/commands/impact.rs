@@ -35,6 +35,22 @@ fn the_quickstart_before_and_after() {
     holds("impact/quickstart-delete.txt", &session(&lines));
 }
 
+/// Requests that no route takes any more are an effect, though no policy applies to them.
+#[test]
+fn deleting_the_only_route_of_a_host_changes_traffic() {
+    let lines = [
+        "httproute/cart",
+        "httproute/blog",
+        "httproute/all-of-blog",
+        "namespace/shop",
+    ]
+    .map(|what| {
+        let state = "--from tests/commands/impact/last-route.yaml -n shop";
+        format!("impact --delete {what} {state} --fail-on change")
+    });
+    holds("impact/last-route.txt", &session(&lines));
+}
+
 /// Documents that are applied one after the other, each on its own.
 const APPLIED: &str = include_str!("impact/applied.yaml");
 

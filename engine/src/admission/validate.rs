@@ -21,6 +21,8 @@ mod target;
 
 pub use fields::{of_policy, of_spec, served};
 pub use form::form;
+pub use section::missing_section;
+pub use target::why_misspelt;
 
 /// All findings on a policy.
 pub fn validate(snapshot: &Snapshot, policy: &Policy) -> Vec<Finding> {

@@ -36,7 +36,7 @@ pub use acts_on::ActsOn;
 pub use ancestors::{Ancestor, ancestors};
 use below::Below;
 use enforce::{combined, cost, enforce, groups_with};
-pub use list::{Condition, conditions};
+pub use list::{Condition, WhyNot, conditions};
 pub use lost::{Lost, Winner};
 use rejected::not_enforced_on;
 pub use rejected::{partly_rejected, rejections_on};

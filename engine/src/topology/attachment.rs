@@ -5,20 +5,21 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::accept::{OwnListener, Refusal, fits_service, refusal};
-use super::acceptance::{PROTOCOLS, Unaccepted, listeners, listeners_of, unaccepted};
+use super::acceptance::{listeners, listeners_of};
 use super::delegation::{self, Unfollowed};
 use super::route_kinds::{RouteKindConflicts, kept_out_by, may_keep_out};
 use super::route_path::{Unreached, unreached};
-use super::{AncestorPath, OwnPaths, gateway_of, through_listeners};
+use super::unaccepted_words::{conflict, no_parent, not_joined, not_there};
+use super::{AncestorPath, OwnPaths, through_listeners};
 use crate::kinds::profile::DelegationFile;
-use crate::model::acceptance::{Conflict, Listeners, SetRefusal};
-use crate::model::hint::{nearest, quoted};
-use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, ObjectKey, Place};
+use crate::model::acceptance::{Listeners, SetRefusal};
+use crate::model::hint::nearest;
+use crate::model::ids::{GATEWAY_API, GATEWAY_API_X, GroupKind, Place};
 use crate::model::level::Level;
 use crate::model::object::{BackendRef, From, Listener, Node, Object, ParentRef, is_route};
 use crate::policy::fuel;
 use crate::state::snapshot::{Snapshot, namespace_key};
-use crate::topology::reports::{controller, of_class, of_listener, of_route};
+use crate::topology::reports::of_route;
 
 /// The result of a parentRef.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -238,130 +239,6 @@ fn at_listeners(
 
 fn is_named(parent: &ParentRef, listener: &Listener) -> bool {
     parent.section.as_ref() == Some(&listener.name)
-}
-
-/// A message that an object does not exist, or that this cannot be known.
-pub fn not_there(snapshot: &Snapshot, key: &ObjectKey) -> String {
-    if snapshot.lacks(key) || snapshot.knows(&key.gk) {
-        format!("{key} does not exist")
-    } else {
-        format!("nothing is known of kind {}", key.gk)
-    }
-}
-
-/// A message that an object of this kind cannot be a parent.
-fn no_parent(key: &ObjectKey) -> String {
-    format!("{} cannot be a parent", key.gk)
-}
-
-/// A message that a `ListenerSet` is not part of a Gateway.
-fn not_joined(snapshot: &Snapshot, set: &Object) -> String {
-    let why = why_not_joined(snapshot, set);
-    format!("{} is not part of a Gateway: {why}", set.key)
-}
-
-/// Why a `ListenerSet` is not part of a Gateway.
-pub fn why_not_joined(snapshot: &Snapshot, set: &Object) -> String {
-    let Node::ListenerSet { parent, .. } = &set.node else {
-        return no_parent(&set.key);
-    };
-    let gateway = &parent.object;
-    match listeners(snapshot, set).and_then(|listeners| listeners.refusal()) {
-        Some(SetRefusal::Missing | SetRefusal::Unknown) => not_there(snapshot, gateway),
-        Some(SetRefusal::NoGateway) => no_parent(gateway),
-        Some(SetRefusal::NotAllowed) => format!(
-            "{gateway} does not allow ListenerSets of namespace {} (spec.allowedListeners)",
-            set.key.namespace
-        ),
-        Some(SetRefusal::KindNotServed) => {
-            let controller = controller(snapshot, gateway);
-            let name = controller.map_or("its controller", |name| &**name);
-            format!("{name} does not serve the kind {}", set.key.gk)
-        }
-        None => {
-            let why = why_unaccepted(snapshot, &set.key.whole());
-            why.unwrap_or_else(|| no_parent(&set.key))
-        }
-    }
-}
-
-/// Why no request arrives at a Gateway, a `ListenerSet` or a listener; `None` if one may.
-pub fn why_unaccepted(snapshot: &Snapshot, place: &Place) -> Option<String> {
-    Some(match unaccepted(snapshot, place)? {
-        Unaccepted::Set(_) => not_joined(snapshot, snapshot.get(&place.object)?),
-        Unaccepted::Listener(why) => {
-            let name = place.section.as_deref().unwrap_or_default();
-            let owner = snapshot.get(&place.object)?;
-            let why = conflict(snapshot, why, owner, name);
-            format!("{place} is not accepted: {why}")
-        }
-        Unaccepted::AllListeners(why) => {
-            let owner = snapshot.get(&place.object)?;
-            let first = listeners_of(owner).first();
-            let name = first.map_or("", |listener| &*listener.name);
-            let why = conflict(snapshot, why, owner, name);
-            format!("no listener of {} is accepted: {why}", place.object)
-        }
-    })
-}
-
-/// Why a listener conflicts with another, in the words of its controller if they are known.
-fn conflict(snapshot: &Snapshot, why: Conflict, owner: &Object, listener: &str) -> String {
-    let reason = match why {
-        Conflict::Reported => of_listener(snapshot, owner, listener)
-            .map(|report| format!("its controller reports {report}")),
-        Conflict::Class => of_rejected_class(snapshot, owner),
-        Conflict::NoClass => of_missing_class(snapshot, owner),
-        Conflict::UnknownProtocol => of_unknown_protocol(owner, listener),
-        Conflict::Same
-        | Conflict::Protocol
-        | Conflict::ProtocolNotServed
-        | Conflict::WithoutTls
-        | Conflict::OtherKinds
-        | Conflict::CertificatesNotGranted => None,
-    };
-    reason.unwrap_or_else(|| why.to_string())
-}
-
-/// A message that no controller serves the protocol of a listener, with the protocol that was
-/// probably meant.
-fn of_unknown_protocol(owner: &Object, listener: &str) -> Option<String> {
-    let mut listeners = listeners_of(owner).iter();
-    let protocol = &listeners.find(|own| *own.name == *listener)?.protocol;
-    let upper = protocol.to_ascii_uppercase();
-    let hint = match nearest(&upper, &PROTOCOLS) {
-        Some(near) => format!("did you mean {near}?"),
-        None => format!("write {}", PROTOCOLS.join(", ")),
-    };
-    Some(format!(
-        "no controller serves protocol {}; {hint}",
-        quoted(&[&**protocol])
-    ))
-}
-
-/// A message that no controller runs a Gateway, or the Gateway of a `ListenerSet`, because its
-/// class does not exist.
-fn of_missing_class(snapshot: &Snapshot, owner: &Object) -> Option<String> {
-    let key = gateway_of(snapshot, &owner.key);
-    let Node::Gateway { class, .. } = &snapshot.get(key)?.node else {
-        return None;
-    };
-    Some(format!(
-        "GatewayClass {class} does not exist, so no controller runs {key}"
-    ))
-}
-
-/// The condition by which the controller of a Gateway or `ListenerSet` does not accept its class,
-/// as text.
-fn of_rejected_class(snapshot: &Snapshot, owner: &Object) -> Option<String> {
-    let gateway = snapshot.get(gateway_of(snapshot, &owner.key))?;
-    let Node::Gateway { class, .. } = &gateway.node else {
-        return None;
-    };
-    let report = of_class(snapshot, gateway)?;
-    Some(format!(
-        "the controller of GatewayClass {class} reports {report}"
-    ))
 }
 
 /// Why no listener of an object accepts a route.

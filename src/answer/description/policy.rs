@@ -20,14 +20,16 @@ use crate::engine::status::conditions::{Accepted, TargetStatus, status};
 /// Describes a policy.
 pub fn policy(resolver: &mut Resolver<'_>, policy: &Policy) -> OfPolicy {
     let status = status(resolver, policy);
-    let (conditions, ancestors) = conditions::of_policy(resolver, policy, &status);
+    let reason = reason(resolver.snapshot(), policy, &status);
+    let (conditions, ancestors) =
+        conditions::of_policy(resolver, policy, &status, reason.as_deref());
     OfPolicy {
         object: Named::from(policy.key()),
         class: policy.profile.class.value,
         strategy: strategy(policy),
         written_strategy: as_written(policy),
         state: PolicyState::over_targets(resolver.snapshot(), policy, &status),
-        reason: reason(resolver.snapshot(), policy, &status),
+        reason,
         by: named(&status.by()),
         caveats: policy
             .caveats(resolver.snapshot())

@@ -105,6 +105,7 @@ pub(in crate::answer) fn on_its_own(resolver: &mut Resolver<'_>, place: &Place) 
         attached_to: listeners.iter().map(Named::from).collect(),
         problems: problems(resolver, place),
         policies: sorted(resolver.snapshot(), key, policies_over),
+        unread: Vec::new(),
         effective,
         without,
         backends: object.map_or_else(Vec::new, |route| backends(resolver, place, &route)),

@@ -45,7 +45,7 @@ pub struct Rerouted {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NotTaken {
-    /// The rule that takes them before the change; its route stays.
+    /// The rule that takes them before the change; the route as a whole if the change deletes it.
     pub rule: Named,
     /// One request for each match and port, in words: `shop.example.com:443/admin`.
     pub requests: Vec<String>,
@@ -99,10 +99,14 @@ pub(in crate::answer) fn requests(
             continue;
         };
         let Some((new, taken_after)) = side_after.serving_rule(&sample) else {
-            if after.snapshot().get(&old.rule.object).is_some() {
-                let requests = not_taken.entry(old.rule).or_default();
-                requests.insert(sample.words_with_port());
-            }
+            let stays = after.snapshot().get(&old.rule.object).is_some();
+            let taker = if stays {
+                old.rule
+            } else {
+                old.rule.object.whole()
+            };
+            let requests = not_taken.entry(taker).or_default();
+            requests.insert(sample.words_with_port());
             continue;
         };
         if old == new {

@@ -33,7 +33,7 @@ pub struct Traffic {
     pub gained: Vec<Gained>,
     /// Requests that another rule takes.
     pub rerouted: Vec<Rerouted>,
-    /// Requests that a rule took and no rule takes any more, of routes that keep their listeners.
+    /// Requests that a rule took and no rule takes any more, of routes that keep their listeners or are deleted.
     pub not_taken: Vec<NotTaken>,
     /// The number of matches whose requests were not compared, because there are too many.
     pub not_compared: usize,

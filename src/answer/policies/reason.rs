@@ -2,10 +2,10 @@
 
 use crate::answer::reported::in_words;
 use crate::answer::state::why_idle_or_unknown;
+use crate::engine::admission::validate::{missing_section, why_misspelt};
 use crate::engine::attachment::{AttachmentPermission, permission};
 use crate::engine::kinds::profile::{Only, Violation};
 use crate::engine::model::ids::{ObjectKey, Place};
-use crate::engine::model::object::section_noun;
 use crate::engine::policy::{Fault, Policy, Select, StrategyFault, TargetRef, entries, stanzas};
 use crate::engine::state::snapshot::Snapshot;
 use crate::engine::status::conditions::{Accepted, PolicyStatus, State, TargetStatus};
@@ -135,6 +135,12 @@ pub(in crate::answer) fn not_attached(
                 format!("policies of kind {kind} can only target objects in their own namespace")
             }
             (Some(AttachmentPermission::ClusterScoped), _) => cluster_scoped(policy, target),
+            (Some(AttachmentPermission::TargetKindNotSupported), _)
+                if let Some(why) =
+                    entry.and_then(|entry| why_misspelt(snapshot, policy, entry)) =>
+            {
+                why
+            }
             (Some(AttachmentPermission::TargetKindNotSupported), Some(section))
                 if policy.profile.takes_kind(&target.gk) =>
             {
@@ -162,12 +168,12 @@ pub(in crate::answer) fn not_attached(
                 )
                 | None,
                 section,
-            ) => match section.as_ref().filter(|_| object.is_some()) {
-                Some(section) => {
-                    let noun = section_noun(&target.gk).unwrap_or("section");
-                    format!("{target} has no {noun} {section}")
+            ) => match (section, object) {
+                (Some(section), Some(object)) => {
+                    let section = missing_section(snapshot, policy, object, section);
+                    format!("{target} has no {section}")
                 }
-                None => not_there(snapshot, target),
+                _ => not_there(snapshot, target),
             },
         },
     })

@@ -41,10 +41,12 @@ impl CurrentFindings<'_> {
     pub fn each(&self, mut pause: impl FnMut(), mut report: impl FnMut(Finding)) {
         let objects = self.snapshot.all().map(|object| object.key.clone());
         let objects: BTreeSet<ObjectKey> = objects.collect();
+        let undated = BTreeSet::new();
         let case = Case {
             before: None,
             after: self.snapshot,
             objects: &objects,
+            undated: &undated,
             unvalidated: self.unvalidated,
             severities: self.severities,
             guardrails: self.guardrails,

@@ -6,7 +6,7 @@ use std::fmt;
 use attache_guardrails::{Guardrails, current_findings, earlier_findings};
 use jiff::civil::Date;
 
-use super::{alike, unknown};
+use super::{alike, order, unknown};
 use crate::answer::guarded::GuardedChanges;
 use crate::engine::admission::evidence::Evidence;
 use crate::engine::admission::finding::{Code, Finding, Severity};
@@ -27,6 +27,8 @@ pub struct Case<'a> {
     pub after: &'a Snapshot,
     /// The objects.
     pub objects: &'a BTreeSet<ObjectKey>,
+    /// Objects from files without a creation time.
+    pub undated: &'a BTreeSet<ObjectKey>,
     /// Whether an API server has not validated them yet; if so, its own validation errors are added.
     pub unvalidated: bool,
     /// The configured severities of the codes.
@@ -86,6 +88,7 @@ impl<'a> Case<'a> {
             findings.extend(change.broken());
             findings.extend(change.around_guardrails());
         }
+        findings.extend(order::decides(&findings, self.after, self.undated));
         findings
             .into_iter()
             .filter_map(|finding| self.weighed(finding))
@@ -171,6 +174,8 @@ impl Judge<'_> {
         if case.before.is_none() {
             findings.iter_mut().for_each(without_a_change);
         }
+        // From all findings, also of codes that are off: the order decides whether or not they are reported.
+        findings.extend(order::decides(&findings, case.after, case.undated));
         let mut findings = case.judged(key, findings);
         let refuses = |finding: &Finding| finding.severity == Severity::Deny;
         if let Some(resolver_before) = self.resolver_before.as_mut().filter(|_| is_old)

@@ -9,6 +9,7 @@ use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::admission::validate::is_target_kind;
 use crate::engine::model::hint::nearest;
 use crate::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
+use crate::engine::model::object::gateway_versions;
 use crate::engine::policy::spec;
 use crate::engine::state::snapshot::Snapshot;
 
@@ -52,9 +53,10 @@ pub(super) fn kinds<'a>(
         let first = objects.into_iter().min()?;
         let near = misspelt(snapshot, kind);
         let message = if let Some(near) = &near {
-            let group = group_without_version(snapshot, first);
-            let what = group.unwrap_or_else(|| format!("{kind} is not known"));
-            format!("{what}, so {unchecked}; did you mean {near}?")
+            match group_without_version(snapshot, first) {
+                Some(what) => format!("{what}, so {unchecked}; {}", header(snapshot, kind, near)),
+                None => format!("{kind} is not known, so {unchecked}; did you mean {near}?"),
+            }
         } else {
             let remedy = match meant(snapshot, kind) {
                 Some(near) => format!("did you mean {near}?"),
@@ -109,6 +111,26 @@ fn group_without_version(snapshot: &Snapshot, key: &ObjectKey) -> Option<String>
     let version = snapshot.get(key)?.meta.version.as_deref()?;
     let is_group = key.gk.group.is_empty() && version.contains('.');
     is_group.then(|| format!("apiVersion {version:?} has no version"))
+}
+
+/// What to write for a kind whose apiVersion has no version: `write apiVersion: gateway.networking.k8s.io/v1`.
+fn header(snapshot: &Snapshot, written: &GroupKind, meant: &GroupKind) -> String {
+    let served = snapshot.definition(meant);
+    let served = served.and_then(|crd| crd.served.first().map(|version| &**version));
+    let of_releases = || gateway_versions(meant).first().copied();
+    let profile = snapshot.profile(meant);
+    let of_profile = || profile.and_then(|profile| profile.versions.first().map(|v| &**v));
+    let version = served.or_else(of_releases).or_else(of_profile);
+    let header = format!(
+        "apiVersion: {}/{}",
+        meant.group,
+        version.unwrap_or("VERSION")
+    );
+    if written.kind == meant.kind {
+        format!("write {header}")
+    } else {
+        format!("write {header} and kind: {}", meant.kind)
+    }
 }
 
 /// The policy kind that the user most likely meant: a similar kind in the same group, or the same kind in a similar

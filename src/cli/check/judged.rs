@@ -15,7 +15,6 @@ use crate::cache::manifest::Problem;
 use crate::cache::parallel::parallel_map;
 use crate::engine::admission::finding::{Code, Finding, Severity};
 use crate::engine::admission::validate::is_target_kind;
-use crate::engine::kinds::profile::SameTarget;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
 use crate::today::today;
 
@@ -46,6 +45,7 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
         before: input.before.as_ref(),
         after: &input.after,
         objects: &input.objects,
+        undated: &input.undated,
         unvalidated: !input.origins.is_empty(),
         severities: &input.severities,
         guardrails: &input.guardrails,
@@ -66,14 +66,12 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
     judged.extend(unknown_yet(&judged, &input.rerouted, &case));
     let known: Vec<Finding> = judged.iter().chain(&input.on_guardrails).cloned().collect();
     judged.extend(unknown_yet(&known, &input.on_applied_guardrails, &case));
-    let order = order(&judged, input);
-    let order: Vec<Finding> = order.filter_map(|finding| case.weighed(finding)).collect();
     let departures = input.departures.iter();
     let departures = departures.chain(&input.on_guardrails);
     let departures = departures.filter_map(|finding| case.weighed(finding.clone()));
     let mut findings_with_place: Vec<LocatedFinding> = Vec::new();
     let mut suppressing = Suppressing::new(&input.after, today, input.refusals);
-    for mut finding in judged.into_iter().chain(order).chain(departures) {
+    for mut finding in judged.into_iter().chain(departures) {
         let suppressed = suppressing.judge(&mut finding);
         let raised = finding.may_refuse && input.of_closed_set.contains(&finding.code);
         if suppressed.is_none() && raised {
@@ -136,34 +134,6 @@ fn undefined(input: &Input) -> Vec<KindName> {
         return Vec::new();
     }
     input.after.undefined_kinds().map(KindName::from).collect()
-}
-
-/// Findings for policies that lose to another only because of the order of documents.
-fn order<'a>(judged: &'a [Finding], input: &'a Input) -> impl Iterator<Item = Finding> + 'a {
-    let one_wins = |finding: &Finding| {
-        let profile = input.after.profile(&finding.object.gk);
-        let same_target = profile.map(|profile| *profile.same_target);
-        !matches!(
-            same_target,
-            Some(SameTarget::EqualField | SameTarget::NoneWins)
-        )
-    };
-    let by_age = move |finding: &&Finding| {
-        matches!(finding.code, Code::Conflicted | Code::FieldConflict)
-            && input.undated.contains(&finding.object)
-            && one_wins(finding)
-    };
-    judged.iter().filter(by_age).filter_map(|finding| {
-        let mut others = finding.mentions.iter();
-        let winner = others.find(|other| input.undated.contains(*other))?;
-        let message = format!(
-            "{winner} wins because it comes first in the files: neither has a creation time. In a cluster the older wins; \
-             at equal age, the first by namespace and name"
-        );
-        let mut order_finding = Finding::new(Code::OrderDecides, &finding.object, message);
-        order_finding.mentions.insert(winner.clone());
-        Some(order_finding.about(winner.to_string()))
-    })
 }
 
 /// Findings on the annotations that suppress findings.

@@ -18,6 +18,7 @@ use crate::answer::policies::Policies;
 use crate::answer::problems::ProblemSubject;
 use crate::answer::state::PolicyState;
 use crate::engine::model::object::section_noun;
+use crate::engine::model::wording;
 
 mod by_route;
 mod effective;
@@ -81,12 +82,8 @@ fn target(about: &OfTarget, style: Style, only: bool) -> String {
     if only && policies.is_empty() {
         return text;
     }
-    if about.policies.is_empty() && about.overview.is_some() {
-        text.push_str("\nNo policy targets it.\n");
-    } else if about.policies.is_empty() && about.on_routes.is_empty() {
-        text.push_str("\nNo policy applies to it.\n");
-    } else if about.policies.is_empty() {
-        text.push_str("\nNo policy applies to it; in force on routes to it:\n");
+    if about.policies.is_empty() {
+        text.push_str(&no_policy(about, style));
     } else {
         let mut table = Table::new(&["POLICY", "", "FROM", "STATE", "STRATEGY", "REASON"])
             .sentences(&["REASON"])
@@ -114,6 +111,11 @@ fn target(about: &OfTarget, style: Style, only: bool) -> String {
         }
         text.push('\n');
         text.push_str(&table.show(style, ""));
+        if let Some(unread) = unread(about) {
+            let line = format!("{unread}, and may apply, too");
+            text.push('\n');
+            text.push_str(&paragraph(style, Tone::Warning, "", &line, "  "));
+        }
     }
     if only {
         return text;
@@ -129,6 +131,43 @@ fn target(about: &OfTarget, style: Style, only: bool) -> String {
     text.push_str(&Part::on_routes(about).show(style));
     text.push_str(&backends(about, style));
     text
+}
+
+/// The sentence that no policy applies, as far as the policies could be read.
+fn no_policy(about: &OfTarget, style: Style) -> String {
+    let sentence = if about.overview.is_some() {
+        "No policy targets it"
+    } else {
+        "No policy applies to it"
+    };
+    let more = if about.overview.is_some() || about.on_routes.is_empty() {
+        "."
+    } else {
+        "; in force on routes to it:"
+    };
+    match unread(about) {
+        None => format!("\n{sentence}{more}\n"),
+        Some(unread) => {
+            let line =
+                format!("{sentence}, as far as attache could read the state: {unread}{more}");
+            format!("\n{}", paragraph(style, Tone::Warning, "", &line, "  "))
+        }
+    }
+}
+
+/// `1 policy was not read (SecurityPolicy infra/big)`. `None` if all policies were read.
+fn unread(about: &OfTarget) -> Option<String> {
+    let names = about.unread.iter().map(|policy| {
+        let kind = &policy.0.object.gk.kind;
+        format!("{kind} {}", phrases::path(policy))
+    });
+    let names: BTreeSet<String> = names.collect();
+    let verb = match names.len() {
+        0 => return None,
+        1 => "1 policy was".to_owned(),
+        n => format!("{n} policies were"),
+    };
+    Some(format!("{verb} not read ({})", wording::first(&names)))
 }
 
 /// The policies on the backends of a route.

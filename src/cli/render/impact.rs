@@ -244,6 +244,10 @@ fn rerouted(traffic: &Traffic, kinds: &Kinds) -> Vec<String> {
         let requests: BTreeSet<String> = not_taken.requests.iter().cloned().collect();
         let rule = kinds.place(&not_taken.rule.0);
         let requests = wording::first(&requests);
+        // The whole route stands for the rules of a route that is deleted.
+        if not_taken.rule.0.section.is_none() {
+            return format!("{rule} is gone, and no other route takes its requests for {requests}");
+        }
         format!("{rule} no longer gets requests for {requests}, and no other rule takes them")
     });
     let mut lines: Vec<String> = lines.chain(not_taken).collect();

@@ -120,7 +120,7 @@ fn programmed(seen: i64) -> Condition {
     let snapshot = start().apply(Change::Applied(Arc::new(policy)));
     let policy = snapshot.policy(&key).unwrap();
     let status = status(&mut Resolver::new(&snapshot), policy);
-    let mut found = conditions(&status, None).into_iter();
+    let mut found = conditions(&status, None, &|_| None).into_iter();
     found.find(|one| one.kind == "Programmed").unwrap()
 }
 

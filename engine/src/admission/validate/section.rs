@@ -27,7 +27,8 @@ pub(super) fn unknown(
         (Some(name), _) if resolve(object, name, names).is_none() => (
             entry.field.section_member(),
             &**name,
-            format!("{noun} {name:?}{}", remedy(object, noun, name, names)),
+            misnamed_port(object, name, names.ports_by)
+                .unwrap_or_else(|| format!("{noun} {name:?}{}", remedy(object, noun, name, names))),
         ),
         (None, Some(port)) if on_port(object, port).is_empty() => (
             entry.field.port_field.as_deref().unwrap_or("port"),
@@ -84,6 +85,38 @@ fn set_with_listener<'a>(
     set.map(|set| &set.key)
 }
 
+/// The section of this name that an object does not have, in words: `listener web`.
+pub fn missing_section(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    object: &Object,
+    name: &str,
+) -> String {
+    let by = section_names(snapshot, &policy.profile, object).ports_by;
+    misnamed_port(object, name, by).unwrap_or_else(|| {
+        let noun = section_noun(&object.key.gk).unwrap_or("section");
+        format!("{noun} {name}")
+    })
+}
+
+/// The port whose name is written as a number, where only names count:
+/// `port with the name "8080"; port 8080 has the name "http"`.
+fn misnamed_port(object: &Object, name: &str, by: PortsBy) -> Option<String> {
+    let Node::Service { ports, .. } = &object.node else {
+        return None;
+    };
+    let by_number = |port: &&crate::model::object::Port| name.parse() == Ok(port.number);
+    let port = ports
+        .iter()
+        .find(by_number)
+        .filter(|_| by == PortsBy::Name)?;
+    let right = port.name.as_deref()?;
+    Some(format!(
+        "port with the name {name:?}; port {} has the name {right:?}",
+        port.number
+    ))
+}
+
 /// The remedy: the name to write instead.
 fn remedy(object: &Object, noun: &str, name: &str, names: SectionNames) -> String {
     if let Some(meant) = port_otherwise(object, name, names.ports_by) {
@@ -115,10 +148,9 @@ fn port_otherwise(object: &Object, name: &str, by: PortsBy) -> Option<String> {
         PortsBy::Both => false,
     };
     let port = ports.iter().find(written)?;
-    Some(match (by, &port.name) {
-        (PortsBy::Number, _) => format!("; did you mean \"{}\"?", port.number),
-        (_, Some(name)) => format!("; did you mean {:?}?", &**name),
-        (_, None) => format!(
+    Some(match by {
+        PortsBy::Number => format!("; did you mean \"{}\"?", port.number),
+        _ => format!(
             "; port {} has no name, and a port is named by its name: leave sectionName out",
             port.number
         ),

@@ -9,7 +9,7 @@ use crate::model::hint::{is_near, listed, one};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{CORE_KINDS, Object, gateway_kinds, is_core_kind, section_noun};
 use crate::model::section::{has_none, is_ambiguous};
-use crate::policy::{Entry, Fault, Policy, TargetRef};
+use crate::policy::{Entry, Fault, Policy, Spelling, TargetRef, entries};
 use crate::state::snapshot::Snapshot;
 
 /// All findings on one entry.
@@ -63,35 +63,17 @@ pub(super) fn findings(
 /// group. If it is known which kinds can be targets, the request is refused: controllers compare
 /// exactly. Otherwise attache accepts the kind that was probably meant.
 fn spelling(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Option<Finding> {
-    let spelling = entry.spelling.as_ref()?;
+    let spelling = wrong_spelling(snapshot, policy, entry)?;
     let (field, written, right) = (spelling.field, &spelling.written, &spelling.right);
-    let target = entry.target.as_ref();
-    if (field, &**written) == ("group", "core")
-        && target.is_ok_and(|target| takes_core_group(snapshot, policy, target))
-    {
-        return None;
-    }
-    if entry.guessed && entry.field.needs_group && entry.target.is_ok() {
-        let message = match lacking(snapshot, entry).filter(|_| right.is_empty()) {
-            Some(_) => format!("the target has no group; write that of {}", kind(entry)),
-            None => format!("the target has no group; write {right:?}"),
+    if let Some((code, message)) = refused_spelling(snapshot, policy, entry) {
+        let (field, about) = match code {
+            Code::TargetMissingRef => ("group", "group".to_owned()),
+            _ => (field, format!("{field} {written}")),
         };
         return Some(
-            Finding::new(Code::TargetMissingRef, policy.key(), message)
-                .at(format!("{}.group", entry.path))
-                .about("group"),
-        );
-    }
-    if entry.is_misspelt {
-        let kind = &policy.profile.gk.kind;
-        let message = format!(
-            "{kind} cannot target {field} {}; write {right:?}",
-            one(written)
-        );
-        return Some(
-            Finding::new(Code::TargetKindUnsupported, policy.key(), message)
+            Finding::new(code, policy.key(), message)
                 .at(format!("{}.{field}", entry.path))
-                .about(format!("{field} {written}")),
+                .about(about),
         );
     }
     let message = if written.is_empty() && right.is_empty() {
@@ -110,12 +92,57 @@ fn spelling(snapshot: &Snapshot, policy: &Policy, entry: &Entry<'_>) -> Option<F
     )
 }
 
-/// The kind of a target, for messages; `its kind` if the target cannot be read.
-fn kind<'a>(entry: &'a Entry<'_>) -> &'a str {
-    entry
-        .target
-        .as_ref()
-        .map_or("its kind", |target| &target.gk.kind)
+/// The spelling of an entry, if it is wrong for the controllers of its target.
+fn wrong_spelling<'a>(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &'a Entry<'_>,
+) -> Option<&'a Spelling> {
+    let spelling = entry.spelling.as_ref()?;
+    let target = entry.target.as_ref();
+    let is_taken = (spelling.field, &*spelling.written) == ("group", "core")
+        && target.is_ok_and(|target| takes_core_group(snapshot, policy, target));
+    (!is_taken).then_some(spelling)
+}
+
+/// Why no controller takes an entry as it is spelled: it has no group, or a kind or group in another spelling.
+fn refused_spelling(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    entry: &Entry<'_>,
+) -> Option<(Code, String)> {
+    let spelling = wrong_spelling(snapshot, policy, entry)?;
+    let (field, written, right) = (spelling.field, &spelling.written, &spelling.right);
+    if entry.guessed
+        && entry.field.needs_group
+        && let Ok(target) = &entry.target
+    {
+        let group = &*target.gk.group;
+        let message = match lacking(snapshot, entry).filter(|_| group.is_empty()) {
+            Some(_) => format!("the target has no group; write that of {}", target.gk.kind),
+            None => format!("the target has no group; write {group:?}"),
+        };
+        return Some((Code::TargetMissingRef, message));
+    }
+    entry.is_misspelt.then(|| {
+        let kind = &policy.profile.gk.kind;
+        let message = format!(
+            "{kind} cannot target {field} {}; write {right:?}",
+            one(written)
+        );
+        (Code::TargetKindUnsupported, message)
+    })
+}
+
+/// Why a policy is not attached to a target that is spelled as no controller takes it, in the words of the finding.
+pub fn why_misspelt(snapshot: &Snapshot, policy: &Policy, target: &TargetRef) -> Option<String> {
+    let spec = policy.spec();
+    let entries = entries(&spec, &policy.profile);
+    let mut of_target = entries.iter().filter(|entry| {
+        let read = entry.target.as_ref();
+        read.is_ok_and(|read| read == target)
+    });
+    of_target.find_map(|entry| Some(refused_spelling(snapshot, policy, entry)?.1))
 }
 
 /// A text for a target of the core group that the core API has no such kind:

@@ -19,9 +19,16 @@ pub struct Condition {
     pub message: String,
 }
 
+/// Why a policy, or one of its targets, is not accepted, in words.
+pub type WhyNot<'a> = &'a dyn Fn(Option<&TargetStatus>) -> Option<String>;
+
 /// The conditions of a policy: for all requests, or for requests through one Gateway.
-pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Condition> {
-    let mut conditions = vec![accepted(status, gateway)];
+pub fn conditions(
+    status: &PolicyStatus,
+    gateway: Option<&ObjectKey>,
+    why: WhyNot<'_>,
+) -> Vec<Condition> {
+    let mut conditions = vec![accepted(status, gateway, why)];
     let not_enforced = match &status.accepted {
         Accepted::Rejected(report) if !report.is_rejection => {
             let why = format!("its controller reports {report}");
@@ -31,6 +38,10 @@ pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Con
     };
     let state = match gateway {
         _ if not_enforced.is_some() => not_enforced,
+        // As a whole, it is in force in part if it is not attached to one of its targets.
+        None if status.state == Some(State::Enforced) && unattached(status).next().is_some() => {
+            Some(State::PartiallyEnforced)
+        }
         None => status.state.clone(),
         Some(gateway) => {
             let mut through = status.targets.iter().filter_map(|t| t.through.get(gateway));
@@ -46,7 +57,11 @@ pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Con
     };
     // An unknown state has no conditions: they state facts.
     if let Some(state) = state.filter(|state| !matches!(state, State::Unknown(_))) {
-        let enforced = enforced(status, &state);
+        let attached = gateway
+            .is_none()
+            .then(|| attached_to(status, why))
+            .flatten();
+        let enforced = enforced(status, &state, attached);
         let mut programmed = programmed(&state, &enforced);
         if programmed.status && status.controllers.opinion == CombinedAcceptance::Outdated {
             programmed.status = false;
@@ -58,7 +73,11 @@ pub fn conditions(status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Vec<Con
     conditions
 }
 
-fn accepted(policy_status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Condition {
+fn accepted(
+    policy_status: &PolicyStatus,
+    gateway: Option<&ObjectKey>,
+    why: WhyNot<'_>,
+) -> Condition {
     let is_asked =
         |target: &&TargetStatus| gateway.is_none_or(|key| target.through.contains_key(key));
     let attached = policy_status.targets.iter().filter(is_asked);
@@ -73,19 +92,16 @@ fn accepted(policy_status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Condit
         }
         Accepted::Accepted | Accepted::Rejected(_) => (true, "Accepted", "Attached".to_owned()),
         Accepted::Clashing(why) => (false, why.reason, why.message.clone()),
-        Accepted::Invalid => (
-            false,
-            "Invalid",
-            "The strategy, the target or a field cannot be used".to_owned(),
-        ),
-        Accepted::TargetNotFound if policy_status.targets.is_empty() => {
-            (false, "TargetNotFound", "It has no target".to_owned())
+        Accepted::Invalid => {
+            let known = why(None).map(capitalized);
+            let unknown = || "The strategy, the target or a field cannot be used".to_owned();
+            (false, "Invalid", known.unwrap_or_else(unknown))
         }
-        Accepted::TargetNotFound => (
-            false,
-            "TargetNotFound",
-            "There is no such target".to_owned(),
-        ),
+        Accepted::TargetNotFound => {
+            let known = why(None).map(capitalized);
+            let unknown = || "There is no such target".to_owned();
+            (false, "TargetNotFound", known.unwrap_or_else(unknown))
+        }
         Accepted::Conflicted(with) => (
             false,
             "Conflicted",
@@ -100,10 +116,48 @@ fn accepted(policy_status: &PolicyStatus, gateway: Option<&ObjectKey>) -> Condit
     }
 }
 
-fn enforced(status: &PolicyStatus, state: &State) -> Condition {
+/// The targets to which a policy is not attached.
+fn unattached(status: &PolicyStatus) -> impl Iterator<Item = &TargetStatus> {
+    let targets = status.targets.iter();
+    targets.filter(|target| target.accepted != Accepted::Accepted)
+}
+
+/// `In force on 1 of 2 targets; Service shop/pay: it does not exist`. `None` if the policy is attached to all targets.
+fn attached_to(status: &PolicyStatus, why: WhyNot<'_>) -> Option<String> {
+    let others: Vec<String> = unattached(status)
+        .map(|target| match why(Some(target)) {
+            Some(why) => format!("{}: {why}", target.target),
+            None => format!("{}: not attached", target.target),
+        })
+        .collect();
+    let (all, others_count) = (status.targets.len(), others.len());
+    let verb = match status.state {
+        Some(State::Enforced) => "In force on",
+        _ => "Attached to",
+    };
+    (others_count > 0).then(|| {
+        let attached = all.saturating_sub(others_count);
+        format!("{verb} {attached} of {all} targets; {}", others.join("; "))
+    })
+}
+
+/// A reason as a sentence of its own. A name or a path at its beginning stays as it is.
+fn capitalized(why: String) -> String {
+    let (first, rest) = why.split_once(' ').unwrap_or((&why, ""));
+    let is_word = first.chars().all(|c| c.is_ascii_lowercase());
+    let mut letters = first.chars();
+    match letters.next() {
+        Some(letter) if is_word => {
+            format!("{}{} {rest}", letter.to_ascii_uppercase(), letters.as_str())
+        }
+        _ => why,
+    }
+}
+
+fn enforced(status: &PolicyStatus, state: &State, attached: Option<String>) -> Condition {
     let (kind, holds, message) = match state {
         State::Enforced => ("Enforced", true, "All of it is in force".to_owned()),
-        State::PartiallyEnforced => ("PartiallyEnforced", true, parts(status)),
+        State::PartiallyEnforced => ("PartiallyEnforced", true, parts(status, attached)),
         State::Overridden => (
             "Overridden",
             true,
@@ -137,8 +191,8 @@ fn programmed(state: &State, enforced: &Condition) -> Condition {
     }
 }
 
-/// `retries by shop/own; timeout by shop/own, shop/other`.
-fn parts(status: &PolicyStatus) -> String {
+/// `retries by shop/own; timeout by shop/own, shop/other`, after the targets that it is not attached to.
+fn parts(status: &PolicyStatus, attached: Option<String>) -> String {
     let mut parts: Vec<String> = Vec::new();
     for target in &status.targets {
         for (path, by) in target.lost.by_setting() {
@@ -157,8 +211,9 @@ fn parts(status: &PolicyStatus) -> String {
     let passed_by = passed_by
         .into_iter()
         .map(|gateway| format!("Does not apply to requests through {gateway}"));
-    let sentences: Vec<String> = overridden
+    let sentences: Vec<String> = attached
         .into_iter()
+        .chain(overridden)
         .chain(left_out)
         .chain(passed_by)
         .collect();

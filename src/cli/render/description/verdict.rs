@@ -63,14 +63,32 @@ pub(super) fn line(about: &OfTarget, overview: &Overview, only: bool, style: Sty
     if broken > 0 {
         parts.push(format!("{} broken", count(broken, "route", "routes")));
     }
-    let listeners = about.problems.len();
+    let (classes, of_listeners): (Vec<_>, Vec<_>) = about
+        .problems
+        .iter()
+        .partition(|problem| problem.what == ProblemSubject::Class);
+    let is_whole = of_listeners
+        .iter()
+        .any(|problem| problem.object.0.section.is_none());
+    // A problem with the object as a whole is one with each of its listeners.
+    let listeners = if is_whole {
+        overview.listeners.len().max(1)
+    } else {
+        of_listeners.len()
+    };
+    if !classes.is_empty() {
+        parts.push(format!(
+            "{} not accepted",
+            count(classes.len(), "GatewayClass", "GatewayClasses")
+        ));
+    }
     if listeners > 0 {
         parts.push(format!(
             "{} not accepted",
             count(listeners, "listener", "listeners")
         ));
     }
-    let all = states.values().sum::<usize>() + broken + listeners;
+    let all = states.values().sum::<usize>() + broken + classes.len() + listeners;
     let hint = if only {
         ""
     } else {
