@@ -374,8 +374,9 @@ impl Manifests {
     fn add_list(&mut self, file: &str, line: u64, list: &RawValue) {
         let mut has_object = false;
         each_item(list, |_, item| {
-            let is_object = item.get().starts_with('{');
             let head: Head<'_> = serde_json::from_str(item.get()).unwrap_or_default();
+            // Items of other files have a kind, too.
+            let is_object = item.get().starts_with('{') && head.api_version.is_some();
             has_object |= is_object && SkippedFileType::of_value(file, &head.sketch()).is_none();
         });
         if has_object {

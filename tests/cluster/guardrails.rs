@@ -256,7 +256,7 @@ fn helm_gets_through_at_the_second_time_with_a_route_and_its_policy() {
     eventually("the policy is known", || helm(&upgrade).succeeded());
     case.counts("fulfilled", "1");
     // The route goes first here too.
-    helm(&["uninstall", "news"])
+    helm(&["uninstall", "news", "--debug"])
         .ok()
         .prints("release \"news\" uninstalled\n");
 }

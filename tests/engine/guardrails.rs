@@ -141,11 +141,11 @@ fn what_is_wrong_with_a_guardrail() {
         ),
         (
             "rules: [{require: 'true', message: \"'port ' + listener.port\"}]",
-            "guardrail \"x\": spec.rules[0].message: text and a number cannot be added; write string(listener.port)",
+            "guardrail \"x\": spec.rules[0].message: a string and a number cannot be added; write string(listener.port)",
         ),
         (
             "rules: [{require: 'true', message: 'listener.port'}]",
-            "guardrail \"x\": spec.rules[0].message: its result is a number; a message must be text",
+            "guardrail \"x\": spec.rules[0].message: its result is a number; a message must be a string",
         ),
         (
             "rules: [{require: 'policies.exists(one, one.attachedTo.sectoin == \"\")'}]",
