@@ -27,6 +27,9 @@ use crate::target_paths::{by_later_id, deepest};
 use crate::target_paths_in_state::{Scope, TargetPathsInState};
 use crate::{values, written};
 
+/// The most targets that a refusal is confirmed for by live reads, each by its own.
+const MOST_TARGETS_READ: usize = 4;
+
 /// A change to judge.
 #[derive(Clone, Copy, Debug)]
 pub struct GuardedChange<'a> {
@@ -212,6 +215,9 @@ impl Guardrails {
                     Some(kind) => finding.refuted_by([kind]),
                     None => finding.refuted_by(served_kinds(change.after)),
                 };
+                // A target that the cache still has may be gone: one that was deleted together with its policies.
+                let others = targets.objects.iter().filter(|target| *target != key);
+                finding = finding.refuted_by_absence_of(others.take(MOST_TARGETS_READ).cloned());
             }
             Some(finding)
         });

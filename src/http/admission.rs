@@ -128,7 +128,11 @@ impl App {
             )
         };
         let mut verdict = judge(&snapshot, &first);
-        let (objects, kinds) = (verdict.absences(), verdict.refuting_kinds());
+        let (mut objects, kinds) = (verdict.absences(), verdict.refuting_kinds());
+        // Those that must be there come last: without them, the cache decides.
+        let present = verdict.refuting_absences().into_iter();
+        let present = present.filter(|key| !objects.contains(key));
+        objects.extend(present.collect::<Vec<_>>());
         if !(objects.is_empty() && kinds.is_empty()) {
             let read = LiveReads {
                 outside: &self.outside,

@@ -402,6 +402,8 @@ fn requests_elsewhere_are_looked_at() {
             at("certificate")
         ),
         format!("impact {} {}", file("rejected/typo"), at("rejected")),
+        format!("impact {} {}", file("selected/labels"), at("selected")),
+        format!("check {} {}", file("selected/labels"), at("selected")),
     ];
     holds("impact/elsewhere.txt", &session(&lines));
 }

@@ -71,6 +71,8 @@ pub struct Finding {
     pub depends_on_absence_of: Option<ObjectKey>,
     /// The kinds of which an object that the cache does not have could refute it. It refuses only after live lists.
     pub refuted_by_kinds: BTreeSet<GroupKind>,
+    /// The objects of the cache without which it would not hold. It refuses only after a live read of the first of them.
+    pub refuted_by_absence_of: BTreeSet<ObjectKey>,
     /// The part of the message that only users who may read its objects see.
     pub hint: Option<Box<Hint>>,
 }
@@ -103,6 +105,7 @@ impl Finding {
             mentions: BTreeSet::new(),
             depends_on_absence_of: None,
             refuted_by_kinds: BTreeSet::new(),
+            refuted_by_absence_of: BTreeSet::new(),
             hint: None,
         }
     }
@@ -171,6 +174,13 @@ impl Finding {
     #[must_use]
     pub fn depending_on_absence_of(mut self, object: &ObjectKey) -> Self {
         self.depends_on_absence_of = Some(object.clone());
+        self
+    }
+
+    /// Makes it depend on objects that the cache has and that may be gone.
+    #[must_use]
+    pub fn refuted_by_absence_of(mut self, objects: impl IntoIterator<Item = ObjectKey>) -> Self {
+        self.refuted_by_absence_of.extend(objects);
         self
     }
 

@@ -194,6 +194,15 @@ impl Verdict {
         objects
     }
 
+    /// Objects without which a refusal would not hold, and which the cache may have although they are gone, if only a cache was
+    /// read; sorted.
+    pub fn refuting_absences(&self) -> BTreeSet<ObjectKey> {
+        let refusals = self.refusals().filter(|_| !self.confirmed);
+        refusals
+            .flat_map(|finding| finding.refuted_by_absence_of.iter().cloned())
+            .collect()
+    }
+
     /// Kinds of which an object that the cache does not have could refute a refusal, if only a cache was read; sorted.
     pub fn refuting_kinds(&self) -> BTreeSet<GroupKind> {
         let refusals = self.refusals().filter(|_| !self.confirmed);

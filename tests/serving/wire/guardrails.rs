@@ -221,3 +221,77 @@ async fn a_refusal_that_cannot_be_confirmed_is_a_warning() {
     let wanted = "unverified: guardrail could not be confirmed (timed out after 3 s): ";
     assert!(warnings.contains(wanted), "{warnings}");
 }
+
+/// The answer to the deletion of the policy on the Gateway public. The cache has a route on it; `route` is the answer of a live read.
+async fn policy_deleted_after_its_route(route: Result<(), String>) -> Value {
+    let config = configuration("public-routes-need-authentication.yaml");
+    let rules = config.rules(testing::builtin());
+    let loaded = load(&[examples().join("cluster")], &rules, "default");
+    let kind = GroupKind::new("gateway.envoyproxy.io", "SecurityPolicy");
+    let policies: Vec<Arc<Object>> = loaded.snapshot.objects(&kind).cloned().collect();
+    let policies = Arc::new(policies);
+    let cart = ObjectKey::new(GroupKind::gateway_api("HTTPRoute"), "shop", "cart");
+    let stored = loaded.snapshot.get(&cart).unwrap().clone();
+    let outside = Dependencies {
+        list: Some(Arc::new(move |_| {
+            let policies = policies.clone();
+            async move { Ok(policies) }.boxed()
+        })),
+        confirm: Some(Arc::new(move |key| {
+            assert_eq!(key, cart);
+            let answer = route.clone().map(|()| Some((*stored).clone()));
+            // The API server knows no such object any more.
+            let answer = answer.or_else(|why| if why == "gone" { Ok(None) } else { Err(why) });
+            async move { answer }.boxed()
+        })),
+        ..Dependencies::default()
+    };
+    let app = App::new(
+        Arc::new(ArcSwap::from_pointee(loaded.snapshot.clone())),
+        Arc::new(ArcSwap::from_pointee(config.conduct())),
+        outside,
+        Arc::new(Metrics::new().unwrap()),
+        Limits::default(),
+    );
+    let policy = json!({
+        "apiVersion": "gateway.envoyproxy.io/v1alpha1",
+        "kind": "SecurityPolicy",
+        "metadata": {"name": "public-jwt", "namespace": "infra"},
+        "spec": {
+            "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "public"}],
+            "jwt": {"providers": [{"name": "corp", "issuer": "https://login.example.com"}]},
+        },
+    });
+    let body = json!({
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": {
+            "uid": "u-1",
+            "kind": {"group": "gateway.envoyproxy.io", "version": "v1alpha1", "kind": "SecurityPolicy"},
+            "namespace": "infra",
+            "name": "public-jwt",
+            "operation": "DELETE",
+            "oldObject": policy,
+        },
+    });
+    let request = Request::post("/validate?timeout=5s")
+        .header("content-type", "application/json")
+        .body(Body::from(body.to_string()))
+        .unwrap();
+    let answer = router(app).oneshot(request).await.unwrap();
+    let body = answer.into_body().collect().await.unwrap().to_bytes();
+    let answer: Value = serde_json::from_slice(&body).unwrap();
+    answer["response"].clone()
+}
+
+/// A release is deleted: the route first, and then its policy, before the cache knows that the route is gone.
+#[tokio::test]
+async fn a_route_that_is_gone_keeps_no_policy_from_being_deleted() {
+    let gone = policy_deleted_after_its_route(Err("gone".to_owned())).await;
+    assert_eq!(gone["allowed"], true, "{gone}");
+    let there = policy_deleted_after_its_route(Ok(())).await;
+    assert_eq!(there["allowed"], false, "{there}");
+    // What the cache has is believed where nothing else can be read.
+    let unread = policy_deleted_after_its_route(Err("timed out".to_owned())).await;
+    assert_eq!(unread["allowed"], false, "{unread}");
+}

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::admission::finding::{Code, Finding};
-use crate::attachment::attached_to;
 use crate::attachment::rejection::RejectionFinder;
+use crate::attachment::{AttachmentPermission, attached_to, permission};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -50,7 +50,10 @@ pub fn findings_on_changes(
         if key.gk.is_gateway_api("ReferenceGrant") {
             findings.extend(change::grant(before, after, key, usize::MAX));
         } else if let (Some(old), Some(new)) = (before.get(key), after.get(key)) {
-            let lost = orphaned_by_labels(before, after, old, new);
+            let mut lost = orphaned_by_labels(before, after, old, new);
+            if key.gk.is_core("Namespace") {
+                lost.extend(orphaned_by_namespace(before, after, key));
+            }
             findings.extend(lost.into_iter().filter(|finding| {
                 // The findings on a policy that changes too already cover this.
                 finding
@@ -203,6 +206,46 @@ fn orphaned_by_labels(
     }
     findings.dedup();
     findings
+}
+
+/// Policies that lose all of their targets in a Namespace, because it no longer has the labels that they select.
+fn orphaned_by_namespace(
+    before: &Snapshot,
+    after: &Snapshot,
+    namespace: &ObjectKey,
+) -> Vec<Finding> {
+    let (finder_before, finder_after) = (RejectionFinder::default(), RejectionFinder::default());
+    let mut lost: BTreeMap<ObjectKey, bool> = BTreeMap::new();
+    for object in before.below(namespace) {
+        let left = attached_to(after, &object.key, &finder_after);
+        for attachment in attached_to(before, &object.key, &finder_before) {
+            let policy = attachment.policy.key();
+            let stays = left.iter().any(|other| other.policy.key() == policy);
+            let later = after.get(&object.key).map(|object| &**object);
+            // A policy that may still be attached is rejected there: it needs no other target.
+            let may_stay = |policy: &Arc<Policy>| {
+                let own = &policy.key().namespace;
+                let targets = policy.targets.iter();
+                let mut targets = targets.filter(|one| one.matches(own, &object.key, later));
+                targets.any(|one| {
+                    permission(after, policy, one, &object.key) == AttachmentPermission::Allowed
+                })
+            };
+            let later_policy = after.policy(policy);
+            let loses = !stays && later_policy.is_some_and(|policy| !may_stay(policy));
+            *lost.entry(policy.clone()).or_insert(true) &= loses;
+        }
+    }
+    let lost = lost.into_iter().filter(|(_, all)| *all);
+    let findings = lost.filter_map(|(policy, _)| {
+        let policy = after.policy(&policy)?;
+        let message = format!(
+            "{} loses its targets in {namespace}: the labels of {namespace} no longer match its selector",
+            policy.key()
+        );
+        Some(change::orphaned(Code::TargetOrphaned, namespace, policy, message))
+    });
+    findings.collect()
 }
 
 /// `AuthPolicy infra/auth loses its target: the labels of Gateway infra/edge no longer match its selector`. `old` is the
