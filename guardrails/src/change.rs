@@ -210,20 +210,30 @@ impl Guardrails {
             let guardrail = by_name.get(group.guardrail)?;
             let mut finding = finding(key, guardrail, &group, &targets);
             if finding.refuses() {
-                // A policy that the cache does not have yet may fulfil it.
-                finding = match &guardrail.policy_kind {
-                    Some(kind) => finding.refuted_by([kind]),
-                    None => finding.refuted_by(served_kinds(change.after)),
-                };
-                // A target that the cache still has may be gone: one that was deleted together with its policies.
-                let others = targets.objects.iter().filter(|target| *target != key);
-                finding = finding.refuted_by_absence_of(others.take(MOST_TARGETS_READ).cloned());
+                finding = confirmed(finding, guardrail, change, &targets);
             }
             Some(finding)
         });
         // Findings from before the fuel was used up are valid.
         findings.chain(is_cut.then(|| too_much(key))).collect()
     }
+}
+
+/// A refusal with what could refute it on the API server: a policy that the cache does not have yet, or a target that it still has and
+/// that was deleted together with its policies.
+fn confirmed(
+    finding: Finding,
+    guardrail: &Guardrail,
+    change: &GuardedChange<'_>,
+    targets: &Targets,
+) -> Finding {
+    let finding = match &guardrail.policy_kind {
+        Some(kind) => finding.refuted_by([kind]),
+        None => finding.refuted_by(served_kinds(change.after)),
+    };
+    let others = targets.objects.iter();
+    let others = others.filter(|target| *target != change.object);
+    finding.refuted_by_absence_of(others.take(MOST_TARGETS_READ).cloned())
 }
 
 /// The policy kinds that are judged: one kind, or all of them.

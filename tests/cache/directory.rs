@@ -162,7 +162,7 @@ fn documents_without_an_object_are_named_by_line() {
     assert_eq!(problems.len(), 3, "{problems:?}");
     assert_eq!(
         problems[0],
-        "a.yaml:5: not a Kubernetes manifest, so it is skipped: it has no apiVersion and no kind"
+        "a.yaml:5: not a Kubernetes manifest, so it is skipped: it has a kind and no apiVersion"
     );
     assert!(
         problems[1].starts_with("listeners.yaml:1: Gateway infra/l: "),

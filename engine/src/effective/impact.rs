@@ -25,9 +25,11 @@ use crate::topology::{
 mod alike_listeners;
 mod extent;
 mod grants;
+mod owners;
 mod paths;
 
 use extent::extents;
+use owners::{changes_with_sets, routes_of_owners};
 pub use paths::SettingsComparison;
 use paths::{Comparison, Paths};
 
@@ -408,7 +410,10 @@ fn touch(
                     routes.extend(others.iter().flat_map(|owner| resolver.routes_of(owner)));
                     other_owners.extend(others);
                 }
-                _ if key.gk.is_core("Namespace") => around = listener_owners_around(snapshot, key),
+                // Those that change themselves are looked at on their own.
+                _ if key.gk.is_core("Namespace") && !changes_with_sets(snapshot, key, changed) => {
+                    around = listener_owners_around(snapshot, key);
+                }
                 _ => {}
             }
             routes.extend(routes_of_owners(resolver, &around));
@@ -432,16 +437,6 @@ fn touch(
             }
         }
     }
-}
-
-/// The routes that name these Gateways and `ListenerSets`, or come in through them.
-fn routes_of_owners(resolver: &mut Resolver<'_>, owners: &BTreeSet<ObjectKey>) -> Vec<ObjectKey> {
-    let snapshot = resolver.snapshot();
-    let named = owners.iter().flat_map(|owner| snapshot.below(owner));
-    let named = named.filter(|route| is_route(&route.key.gk));
-    let mut routes: Vec<ObjectKey> = named.map(|route| route.key.clone()).collect();
-    routes.extend(owners.iter().flat_map(|owner| resolver.routes_of(owner)));
-    routes
 }
 
 /// The Gateways whose class does not exist, and their `ListenerSets`. While there is no class at all, each one is assumed

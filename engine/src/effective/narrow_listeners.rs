@@ -1,17 +1,22 @@
 //! Listeners whose hostname is narrower than those of a route. The Gateway API takes the hosts that both have in common; some
 //! controllers of policies ask that a hostname of the route lies within that of the listener, and skip the route there otherwise.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Resolver;
 use super::ancestor_group::AncestorGroup;
+use crate::attachment::rejection::routes_of;
 use crate::kinds::profile::Profile;
-use crate::model::ids::Place;
+use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
-use crate::model::object::{Node, Object};
+use crate::model::object::{Node, Object, is_route};
 use crate::state::snapshot::Snapshot;
-use crate::topology::{AncestorPath, in_common, listener_endpoint};
+use crate::topology::{
+    AncestorPath, ParentAttachment, RouteKindConflicts, attachment, gateway_of, in_common,
+    listener_endpoint,
+};
 
 /// The listener of an ancestor path through which policies of a kind do not reach a route, because no hostname of the route lies
 /// within that of the listener.
@@ -24,16 +29,66 @@ pub fn narrower_listener<'a>(
     if !*profile.hostnames_within_listeners {
         return None;
     }
-    let Node::Route { hostnames, .. } = &route.node else {
-        return None;
-    };
     let mut steps = path.steps.iter();
     let listener = steps.find(|step| step.level == Level::Listener)?;
-    let (_, _, theirs) = listener_endpoint(snapshot, &listener.place)?;
-    let theirs = theirs?;
+    is_narrower(snapshot, route, &listener.place).then_some(&listener.place)
+}
+
+/// The listeners at or below a target through which policies of a kind do not reach routes, each with the first such route.
+pub fn narrower_listeners(
+    snapshot: &Snapshot,
+    profile: &Profile,
+    target: &Place,
+) -> BTreeMap<Place, ObjectKey> {
+    if !*profile.hostnames_within_listeners {
+        return BTreeMap::new();
+    }
+    let object = &target.object;
+    let own = snapshot.get(object).filter(|_| is_route(&object.gk));
+    let of_gateway = object
+        .gk
+        .has_listeners()
+        .then(|| gateway_of(snapshot, object));
+    let of_gateway = of_gateway
+        .into_iter()
+        .flat_map(|gateway| routes_of(snapshot, gateway));
+    let is_below = |listener: &Place| {
+        is_route(&object.gk)
+            || object.gk.is_gateway_api("Gateway") && target.section.is_none()
+            || listener.object == *object
+                && (target.section.is_none() || listener.section == target.section)
+    };
+    let mut conflicts = RouteKindConflicts::new(snapshot);
+    let mut narrower = BTreeMap::new();
+    for route in own.into_iter().chain(of_gateway) {
+        for parent in route.parents() {
+            let ParentAttachment::Attached(places) = attachment(&mut conflicts, route, parent)
+            else {
+                continue;
+            };
+            for listener in places.into_iter().filter(is_below) {
+                if is_narrower(snapshot, route, &listener) {
+                    narrower
+                        .entry(listener)
+                        .or_insert_with(|| route.key.clone());
+                }
+            }
+        }
+    }
+    narrower
+}
+
+/// Whether no hostname of a route lies within that of a listener.
+fn is_narrower(snapshot: &Snapshot, route: &Object, listener: &Place) -> bool {
+    let Node::Route { hostnames, .. } = &route.node else {
+        return false;
+    };
+    let endpoint = listener_endpoint(snapshot, listener);
+    let Some(theirs) = endpoint.and_then(|(_, _, theirs)| theirs) else {
+        return false;
+    };
     let is_within = |ours: &Arc<str>| in_common(&theirs, ours) == Some(ours);
-    let is_narrower = !hostnames.is_empty() && !hostnames.iter().any(is_within);
-    is_narrower.then_some(&listener.place)
+    !hostnames.is_empty() && !hostnames.iter().any(is_within)
 }
 
 // === impl Resolver ===

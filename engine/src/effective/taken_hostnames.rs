@@ -9,8 +9,8 @@ use crate::model::ids::{ObjectKey, Place};
 use crate::model::object::{Node, Object};
 use crate::state::snapshot::Snapshot;
 use crate::topology::{
-    ListenerEndpoint, ListenerHostname, gateway_of, in_common, listener_endpoint,
-    listener_owners_around, listeners, may_keep_apart, sets_of, unaccepted,
+    ListenerEndpoint, ListenerHostname, gateways_around, in_common, listener_endpoint, listeners,
+    may_keep_apart, sets_of, unaccepted,
 };
 
 /// The hostnames that new listeners take from routes that are not attached to them.
@@ -42,12 +42,10 @@ impl<'a> NewListeners<'a> {
         objects: &[ObjectKey],
     ) -> Self {
         let around = objects.iter().flat_map(|key| {
-            let owners = [before, after].map(|snapshot| listener_owners_around(snapshot, key));
-            owners.into_iter().flatten()
+            let gateways = [before, after].map(|snapshot| gateways_around(snapshot, key));
+            gateways.into_iter().flatten()
         });
-        let gateways: BTreeSet<ObjectKey> = around
-            .map(|owner| gateway_of(after, &owner).clone())
-            .collect();
+        let gateways: BTreeSet<ObjectKey> = around.collect();
         let places = |snapshot: &'a Snapshot| {
             let owners = gateways.iter().flat_map(move |gateway| {
                 let sets = sets_of(snapshot, gateway);

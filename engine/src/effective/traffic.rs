@@ -13,8 +13,8 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::delegated_to;
 use crate::topology::{
     ListenerEndpoint, ParentAttachment, RouteKindConflicts, all_in_common, attachment, delegated,
-    listener_endpoint, listener_owners_around, missing_class, not_usable, routes_in_conflict,
-    unreached,
+    listener_endpoint, listener_owners_around, listeners, missing_class, not_usable,
+    routes_in_conflict, unreached,
 };
 
 /// The effect of a change on the requests of routes that remain.
@@ -90,8 +90,9 @@ impl fmt::Display for Moved {
 pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most: usize) -> Traffic {
     let mut routes: BTreeSet<&ObjectKey> = BTreeSet::new();
     for key in objects {
-        add_routes(before, key, most, &mut routes);
-        add_routes(after, key, most, &mut routes);
+        let owners = owners_concerned([before, after], key);
+        add_routes(before, key, &owners, most, &mut routes);
+        add_routes(after, key, &owners, most, &mut routes);
     }
     let mut traffic = Traffic {
         is_cut: routes.len() > most,
@@ -357,6 +358,7 @@ fn cut_off(
 fn add_routes<'a>(
     snapshot: &'a Snapshot,
     key: &ObjectKey,
+    owners: &[ObjectKey],
     most: usize,
     routes: &mut BTreeSet<&'a ObjectKey>,
 ) {
@@ -371,9 +373,11 @@ fn add_routes<'a>(
         }
         routes_below.extend(route);
     } else {
-        let owners = listener_owners_around(snapshot, key);
-        let namespace = key.gk.is_core("Namespace").then_some(key);
-        for owner in owners.iter().chain(namespace) {
+        // The routes of the object itself come first, if there are too many.
+        for owner in [key]
+            .into_iter()
+            .chain(owners.iter().filter(|owner| *owner != key))
+        {
             let routes_of_owner = snapshot.below(owner).filter(|o| is_route(&o.key.gk));
             let room = most
                 .saturating_add(1)
@@ -386,6 +390,21 @@ fn add_routes<'a>(
     for route in delegated_to(snapshot, routes_below, room) {
         routes.extend(snapshot.get(&route.key).map(|route| &route.key));
     }
+}
+
+/// The Gateways and `ListenerSets` whose routes a change of an object may concern: those of a changed Gateway or `ListenerSet`, and
+/// those whose listeners differ because of a changed Namespace or `ReferenceGrant`.
+fn owners_concerned([before, after]: [&Snapshot; 2], key: &ObjectKey) -> Vec<ObjectKey> {
+    let around = [before, after].map(|snapshot| listener_owners_around(snapshot, key));
+    let around: BTreeSet<ObjectKey> = around.into_iter().flatten().collect();
+    let differs = |owner: &ObjectKey| {
+        let known = |snapshot: &Snapshot| listeners(snapshot, snapshot.get(owner)?);
+        known(before) != known(after)
+    };
+    let concerned = around.into_iter();
+    concerned
+        .filter(|owner| key.gk.has_listeners() || differs(owner))
+        .collect()
 }
 
 /// The endpoints at which a route receives requests. A parent of which nothing is known counts as one.

@@ -8,7 +8,7 @@ use crate::attachment::rejection::{Rejection, RejectionEffect, RejectionFinder};
 use crate::attachment::reported_rejections::{self};
 use crate::attachment::reports::{ControllerStatus, Report};
 use crate::attachment::{AttachmentPermission, explains_report, own_pods, permission, sections};
-use crate::effective::{PathGroup, Resolver};
+use crate::effective::{PathGroup, Resolver, narrower_listeners};
 use crate::kinds::profile::Class;
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::Level;
@@ -89,6 +89,8 @@ pub struct TargetStatus {
     /// The Gateways and mesh Services through which requests reach a route or backend without it, because it does not act
     /// there.
     pub passed_by: BTreeSet<ObjectKey>,
+    /// The listeners through which requests reach a route without it, because their hostnames are narrower than those of the route.
+    pub narrower_listeners: BTreeSet<Place>,
     /// Whether it is in force on a path that carries other policies of its kind.
     meets_others: bool,
 }
@@ -163,6 +165,7 @@ impl TargetStatus {
             lost: Lost::default(),
             through: BTreeMap::new(),
             passed_by: BTreeSet::new(),
+            narrower_listeners: BTreeSet::new(),
             meets_others: false,
         }
     }
@@ -385,7 +388,10 @@ fn on_target(
             resolver.charge(cost(policy, &mine).saturating_sub(counted));
         }
         if !resolver.is_spent() {
-            enforce(resolver.snapshot(), policy, &mine, &mut status);
+            let snapshot = resolver.snapshot();
+            enforce(snapshot, policy, &mine, &mut status);
+            let narrower = narrower_listeners(snapshot, &policy.profile, &status.target);
+            status.note_narrower_listeners(narrower.into_keys());
             if *policy.profile.class == Class::Direct
                 && Level::is_of_backend(&status.target.object.gk)
             {

@@ -13,25 +13,31 @@ use crate::state::snapshot::Snapshot;
 /// lets listeners use certificates.
 pub fn listener_owners_around(snapshot: &Snapshot, key: &ObjectKey) -> BTreeSet<ObjectKey> {
     let mut owners = BTreeSet::new();
-    let mut add = |owner: &ObjectKey| {
-        let top = gateway_of(snapshot, owner);
-        owners.extend(sets_of(snapshot, top).map(|set| set.key.clone()));
-        owners.extend([top.clone(), owner.clone()]);
-    };
+    for gateway in gateways_around(snapshot, key) {
+        owners.extend(sets_of(snapshot, &gateway).map(|set| set.key.clone()));
+        owners.insert(gateway);
+    }
     if key.gk.has_listeners() {
-        add(key);
-    } else if key.gk.is_core("Namespace") {
-        for kind in &GroupKind::LISTENER_SETS {
-            for set in snapshot.naming_of(key, kind) {
-                add(&set.key);
-            }
-        }
-    } else if let Some(Node::ReferenceGrant { from, .. }) = snapshot.get(key).map(|one| &one.node) {
-        for entry in from {
-            for (owner, _) in certificates_into(snapshot, entry, &key.namespace) {
-                add(&owner);
-            }
-        }
+        owners.insert(key.clone());
     }
     owners
+}
+
+/// The Gateways of these listeners.
+pub fn gateways_around(snapshot: &Snapshot, key: &ObjectKey) -> BTreeSet<ObjectKey> {
+    const KINDS: &[GroupKind] = &GroupKind::LISTENER_SETS;
+    let gateway = |owner: &ObjectKey| gateway_of(snapshot, owner).clone();
+    if key.gk.has_listeners() {
+        return BTreeSet::from([gateway(key)]);
+    }
+    if key.gk.is_core("Namespace") {
+        let sets = KINDS.iter().flat_map(|kind| snapshot.naming_of(key, kind));
+        return sets.map(|set| gateway(&set.key)).collect();
+    }
+    let Some(Node::ReferenceGrant { from, .. }) = snapshot.get(key).map(|one| &one.node) else {
+        return BTreeSet::new();
+    };
+    let entries = from.iter();
+    let uses = entries.flat_map(|entry| certificates_into(snapshot, entry, &key.namespace));
+    uses.map(|(owner, _)| gateway(&owner)).collect()
 }

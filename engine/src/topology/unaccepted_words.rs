@@ -112,7 +112,8 @@ fn joined(refusals: &[(Vec<&str>, String)]) -> String {
     let shown = shown.map(|(names, why)| format!("{}: {why}", names.join(", ")));
     let mut parts: Vec<String> = shown.collect();
     if let Some(more @ 1..) = refusals.len().checked_sub(MOST) {
-        parts.push(format!("and {more} more reasons"));
+        let noun = if more == 1 { "reason" } else { "reasons" };
+        parts.push(format!("and {more} more {noun}"));
     }
     parts.join("; ")
 }

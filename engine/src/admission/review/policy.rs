@@ -116,7 +116,17 @@ fn may_take_away(policy: &Policy, status: &PolicyStatus) -> bool {
     let alternatives = policy.profile.alternatives.as_ref();
     let opens_others = || alternatives.is_some_and(|which| !which.with.is_empty());
     let replaces_own = || policy.protects_by(CLIENT_CERTIFICATES);
-    status.may_take_away() || policy.is_weak() && (opens_others() || replaces_own())
+    // Controllers that reject all policies on one target reject those that were there before, too.
+    let rejects_others = || {
+        policy
+            .profile
+            .rejected_if
+            .iter()
+            .any(|one| one.shared_target)
+    };
+    status.may_take_away()
+        || policy.is_weak() && (opens_others() || replaces_own())
+        || rejects_others()
 }
 
 /// A refused policy will have no effect.

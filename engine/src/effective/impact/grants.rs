@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Affected, end_of, routes_of_owners, targets};
+use super::owners::routes_of_owners;
+use super::{Affected, end_of, targets};
 use crate::effective::Resolver;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::level::Level;

@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 
 use crate::effective::impact::EffectiveChange;
-use crate::model::ids::ObjectKey;
+use crate::model::ids::{ObjectKey, Place};
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 
-/// The policies that are asked about, each once: there may be many paths.
+/// The targets of policies that newly make requests fail, each policy asked once: there may be many paths.
 pub(super) struct NewlyFailing<'a> {
     before: &'a Snapshot,
     after: &'a Snapshot,
-    known: BTreeMap<ObjectKey, bool>,
+    known: BTreeMap<ObjectKey, Option<Place>>,
 }
 
 // === impl NewlyFailing ===
@@ -26,26 +26,43 @@ impl<'a> NewlyFailing<'a> {
         }
     }
 
-    /// Whether the requests on the path of a change get an error after it, because of a policy that is not in force there any more.
+    /// Whether the requests on the path of a change get an error after it, because a policy that names an object on the path is
+    /// rejected there, and no other policy of the kind is in force.
     pub(super) fn fails_at(&mut self, change: &EffectiveChange) -> bool {
-        let still = change.after.policies();
+        if change.on_replaced_paths.is_some() || !change.after.policies().is_empty() {
+            return false;
+        }
         let gone = change.before.policies().into_iter();
-        gone.filter(|policy| !still.contains(policy))
-            .any(|policy| self.fails(&policy))
+        let mut targets = gone.filter_map(|policy| self.failing_target(&policy));
+        targets.any(|target| {
+            let mut steps = change.paths.steps();
+            steps.any(|step| step.place == target)
+        })
     }
 
-    fn fails(&mut self, key: &ObjectKey) -> bool {
+    /// The target of a policy that newly makes requests fail. `None` if it has several, selects them, or has changed it: then the
+    /// requests on a path may not be those that fail.
+    fn failing_target(&mut self, key: &ObjectKey) -> Option<Place> {
         if let Some(known) = self.known.get(key) {
-            return *known;
+            return known.clone();
         }
-        // Of several targets, it may be rejected at another one.
-        let fails = |policy: &Policy, snapshot: &Snapshot| {
-            policy.targets.len() == 1 && policy.requests_fail(snapshot)
-        };
         let [old, new] = [self.before, self.after].map(|snapshot| snapshot.policy(key));
-        let newly = new.is_some_and(|new| fails(new, self.after))
-            && !old.is_some_and(|old| fails(old, self.before));
-        self.known.insert(key.clone(), newly);
-        newly
+        let target = old.zip(new).and_then(|(old, new)| {
+            let target = only_target(new).filter(|_| old.targets == new.targets)?;
+            let newly = new.requests_fail(self.after) && !old.requests_fail(self.before);
+            newly.then_some(target)
+        });
+        self.known.insert(key.clone(), target.clone());
+        target
     }
+}
+
+/// The target of a policy that names one.
+fn only_target(policy: &Policy) -> Option<Place> {
+    let [target] = &*policy.targets else {
+        return None;
+    };
+    let object = target.object(&policy.key().namespace)?;
+    let section = target.section.clone();
+    (!target.selects()).then_some(Place { object, section })
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::idle::idle;
 use super::unknown::{if_it_delegates, if_it_is_refused};
 use super::{NoEffect, State, TargetStatus, Winner};
-use crate::effective::{Outcome, PathGroup, Stack};
+use crate::effective::{Outcome, PathGroup, Stack, narrower_listener};
 use crate::kinds::profile::SameTarget;
 use crate::merge::{PolicyOutcome, ValuesInForce, act_together, policies_in_force};
 use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
@@ -142,7 +142,20 @@ pub(super) fn enforce(
         unless_unknown(snapshot, policy, &status.target, state, unordered)
     });
     if is_route(&status.target.object.gk) {
-        status.note_passed_by(without_policy(policy, groups));
+        status.note_passed_by(without_policy(snapshot, policy, groups));
+    }
+}
+
+// === impl TargetStatus ===
+
+impl TargetStatus {
+    /// Notes the listeners whose hostnames are narrower than those of their routes. A policy that is in force on other paths is
+    /// partly enforced.
+    pub(super) fn note_narrower_listeners(&mut self, listeners: impl IntoIterator<Item = Place>) {
+        self.narrower_listeners.extend(listeners);
+        if !self.narrower_listeners.is_empty() && self.state == Some(State::Enforced) {
+            self.state = Some(State::PartiallyEnforced);
+        }
     }
 }
 
@@ -237,13 +250,27 @@ fn whole_setting<'p>(wholes: &[Vec<String>], path: &'p [String]) -> Option<&'p [
 }
 
 /// The Gateways through which requests reach a route of the groups, and on which the policy does not act.
-fn without_policy(policy: &Policy, groups: &[&PathGroup]) -> BTreeSet<ObjectKey> {
+fn without_policy(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    groups: &[&PathGroup],
+) -> BTreeSet<ObjectKey> {
     if !policy.profile.knows_controllers() && policy.profile.parents.is_empty() {
         return BTreeSet::new();
     }
+    // Listeners that are too narrow are told apart from these.
+    let is_narrower = |group: &PathGroup| {
+        let steps = group.paths.routes.iter().flat_map(|path| &path.steps);
+        let mut routes = steps.filter_map(|step| snapshot.get(&step.place.object));
+        let route = routes.find(|object| is_route(&object.key.gk));
+        route.is_some_and(|route| {
+            let mut paths = group.paths.ancestors.iter();
+            paths.any(|path| narrower_listener(snapshot, &policy.profile, route, path).is_some())
+        })
+    };
     let without = groups
         .iter()
-        .filter(|group| group.complete && !group.attached);
+        .filter(|group| group.complete && !group.attached && !is_narrower(group));
     without
         .flat_map(|group| tops_of(&group.paths.ancestors))
         .collect()

@@ -8,13 +8,13 @@ use super::unknown::unknown;
 use super::{NoEffect, State};
 use crate::attachment::rejection::routes_of;
 use crate::effective::{
-    PathGroup, controllers_follow, controllers_follow_parents, gateway_before, narrower_listener,
+    PathGroup, controllers_follow, controllers_follow_parents, gateway_before, narrower_listeners,
 };
 use crate::kinds::profile::Class;
 use crate::kinds::profile::{OnListeners, OnPath};
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::level::Level;
-use crate::model::object::{Node, is_route};
+use crate::model::object::Node;
 use crate::model::section::rule_label;
 use crate::model::wording::{first, plural};
 use crate::policy::{ListenerFacts, Policy};
@@ -128,7 +128,7 @@ fn lasting(
             "{kind} does not apply to requests through {parent}"
         ));
     }
-    if let Some(why) = by_narrower_listener(snapshot, policy, groups) {
+    if let Some(why) = by_narrower_listener(snapshot, policy, target) {
         return Some(why);
     }
     let behind = behind_others(policy, groups, target);
@@ -261,26 +261,14 @@ fn not_attached(snapshot: &Snapshot, target: &Place) -> Option<String> {
 }
 
 /// The reason if the hostnames of the routes are wider than those of their listeners, and the controllers of the kind skip such routes.
-fn by_narrower_listener(
-    snapshot: &Snapshot,
-    policy: &Policy,
-    groups: &[&PathGroup],
-) -> Option<String> {
-    let skipped = |group: &&PathGroup| {
-        let steps = group.paths.routes.iter().flat_map(|path| &path.steps);
-        let mut routes = steps.filter_map(|step| snapshot.get(&step.place.object));
-        let route = routes.find(|object| is_route(&object.key.gk))?;
-        let mut paths = group.paths.ancestors.iter();
-        let listener =
-            paths.find_map(|path| narrower_listener(snapshot, &policy.profile, route, path))?;
-        let kind = &policy.key().gk.kind;
-        Some(format!(
-            "{kind} applies to a route only where one of its hostnames lies within that of the listener: those of {} are wider than \
-             that of {listener}",
-            route.key
-        ))
-    };
-    groups.iter().find_map(skipped)
+fn by_narrower_listener(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
+    let narrower = narrower_listeners(snapshot, &policy.profile, target);
+    let (listener, route) = narrower.first_key_value()?;
+    let kind = &policy.key().gk.kind;
+    Some(format!(
+        "{kind} applies to a route only where one of its hostnames lies within that of the listener: those of {route} are wider than \
+         that of {listener}"
+    ))
 }
 
 /// A parent whose routes the controllers of the kind do not follow.

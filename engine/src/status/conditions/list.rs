@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Accepted, NoEffect, PolicyStatus, State, TargetStatus};
 use crate::attachment::reports::CombinedAcceptance;
-use crate::model::ids::ObjectKey;
+use crate::model::ids::{ObjectKey, Place};
 
 /// One condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -211,11 +211,20 @@ fn parts(status: &PolicyStatus, attached: Option<String>) -> String {
     let passed_by = passed_by
         .into_iter()
         .map(|gateway| format!("Does not apply to requests through {gateway}"));
+    let narrower: BTreeSet<&Place> = status
+        .targets
+        .iter()
+        .flat_map(|t| &t.narrower_listeners)
+        .collect();
+    let narrower = narrower.into_iter().map(|listener| {
+        format!("Does not apply to requests through {listener}, whose hostname is narrower than those of a route")
+    });
     let sentences: Vec<String> = attached
         .into_iter()
         .chain(overridden)
         .chain(left_out)
         .chain(passed_by)
+        .chain(narrower)
         .collect();
     if sentences.is_empty() {
         "Rejected on some paths".to_owned()
