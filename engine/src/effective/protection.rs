@@ -110,10 +110,11 @@ fn losses<'a, P: Ord>(
         return Vec::new();
     };
     let mut route_kind_conflicts = states.map(RouteKindConflicts::new);
+    let may_fail = profile.may_fail_requests();
     let mut newly_failing = NewlyFailing::new(states);
     let changes: Vec<&EffectiveChange> = changes
         .clone()
-        .filter(|change| !newly_failing.fails_at(change))
+        .filter(|change| !(may_fail && newly_failing.fails_at(change)))
         .collect();
     let mut all_losses = Vec::new();
     for protection in profile.protects.iter() {
