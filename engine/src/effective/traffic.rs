@@ -90,7 +90,17 @@ impl fmt::Display for Moved {
 pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most: usize) -> Traffic {
     let mut routes: BTreeSet<&ObjectKey> = BTreeSet::new();
     for key in objects {
-        let owners = owners_concerned([before, after], key);
+        // What goes with a Namespace is looked at object by object.
+        let is_alone = objects.len() == 1;
+        let owners = if is_alone || key.gk.has_listeners() {
+            owners_concerned([before, after], key)
+        } else {
+            Vec::new()
+        };
+        if is_alone {
+            routes.extend(routes_kept_out(before, key, most));
+            routes.extend(routes_kept_out(after, key, most));
+        }
         add_routes(before, key, &owners, most, &mut routes);
         add_routes(after, key, &owners, most, &mut routes);
     }
@@ -364,14 +374,7 @@ fn add_routes<'a>(
 ) {
     let mut routes_below: Vec<&'a Arc<Object>> = Vec::new();
     if is_route(&key.gk) {
-        let route = snapshot.get(key);
-        // Those that it keeps out of a listener, or that keep it out.
-        let in_conflict = route.map(|route| routes_in_conflict(snapshot, route));
-        let room = most.saturating_add(1).saturating_sub(routes.len());
-        for other in in_conflict.into_iter().flatten().take(room) {
-            routes.extend(snapshot.get(&other).map(|route| &route.key));
-        }
-        routes_below.extend(route);
+        routes_below.extend(snapshot.get(key));
     } else {
         // The routes of the object itself come first, if there are too many.
         for owner in [key]
@@ -390,6 +393,21 @@ fn add_routes<'a>(
     for route in delegated_to(snapshot, routes_below, room) {
         routes.extend(snapshot.get(&route.key).map(|route| &route.key));
     }
+}
+
+/// The routes that a route keeps out of a listener, or that keep it out.
+fn routes_kept_out<'a>(
+    snapshot: &'a Snapshot,
+    key: &ObjectKey,
+    most: usize,
+) -> impl Iterator<Item = &'a ObjectKey> + use<'a> {
+    let route = snapshot.get(key).filter(|route| is_route(&route.key.gk));
+    let in_conflict = route.map(|route| routes_in_conflict(snapshot, route));
+    let others = in_conflict
+        .into_iter()
+        .flatten()
+        .take(most.saturating_add(1));
+    others.filter_map(|other| Some(&snapshot.get(&other)?.key))
 }
 
 /// The Gateways and `ListenerSets` whose routes a change of an object may concern: those of a changed Gateway or `ListenerSet`, and
