@@ -55,7 +55,7 @@ mod unreachable_rules;
 use arena::Arena;
 pub(crate) use gateway_by_label::{gateway_before, names_same_gateway};
 pub use groups::{controllers_follow, controllers_follow_parents};
-pub use narrow_listeners::{narrower_listener, narrower_listeners};
+pub use narrow_listeners::{has_narrower_listener, narrower_listeners};
 pub use path_set::PathSet;
 pub use policy_list::PolicyList;
 use route_path_cache::RoutePathCache;

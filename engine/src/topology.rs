@@ -49,11 +49,11 @@ pub use conflicts::TrafficType;
 pub use delegated_paths::{DelegatedPaths, OwnPaths};
 pub(crate) use hostnames::{all_in_common, in_common, intersect};
 pub use isolation::{ListenerHostname, may_keep_apart};
-pub use listener_owners::{gateways_around, listener_owners_around};
+pub use listener_owners::{gateways_around, listener_owners_around, owners_of};
 pub use policies_by_hostname::PoliciesByHostname;
 pub use route_kinds::{
     KeptOut, RouteKindConflicts, kept_out, kept_out_by, may_keep_out, perhaps_kept_out,
-    perhaps_refused_for, routes_in_conflict,
+    perhaps_refused_for, routes_in_conflict, routes_in_conflict_at,
 };
 pub use route_path::{
     RoutePath, Unreached, backend, not_usable, refused, to_backends, to_route, to_rules, unreached,

@@ -169,7 +169,7 @@ fn policies_that_could_not_be_read_are_named() {
     holds("describe/unread.txt", &session(&lines));
 }
 
-/// Kinds of one name are told apart by their groups; that of the core API is called `core`.
+/// A group distinguishes kinds of the same name; the group of the core API is written `core`.
 #[test]
 fn a_kind_of_the_core_group_has_a_name_of_its_own() {
     let lines = ["httproute/no-version", "httproute.core/no-version"]

@@ -18,20 +18,18 @@ use crate::topology::{
     listener_endpoint,
 };
 
-/// The listener of an ancestor path through which policies of a kind do not reach a route, because no hostname of the route lies
+/// Whether policies of a kind do not reach a route through the listener of an ancestor path, because no hostname of the route lies
 /// within that of the listener.
-pub fn narrower_listener<'a>(
+pub fn has_narrower_listener(
     snapshot: &Snapshot,
     profile: &Profile,
     route: &Object,
-    path: &'a AncestorPath,
-) -> Option<&'a Place> {
-    if !*profile.hostnames_within_listeners {
-        return None;
-    }
+    path: &AncestorPath,
+) -> bool {
     let mut steps = path.steps.iter();
-    let listener = steps.find(|step| step.level == Level::Listener)?;
-    is_narrower(snapshot, route, &listener.place).then_some(&listener.place)
+    *profile.hostnames_within_listeners
+        && steps
+            .any(|step| step.level == Level::Listener && is_narrower(snapshot, route, &step.place))
 }
 
 /// The listeners at or below a target through which policies of a kind do not reach routes, each with the first such route.
@@ -102,7 +100,7 @@ impl Resolver<'_> {
         groups: Rc<Vec<AncestorGroup>>,
     ) -> Rc<Vec<AncestorGroup>> {
         let is_narrower =
-            |path: &AncestorPath| narrower_listener(self.snapshot, profile, route, path).is_some();
+            |path: &AncestorPath| has_narrower_listener(self.snapshot, profile, route, path);
         let mut paths = groups.iter().flat_map(|group| group.ancestor_paths.iter());
         if !paths.any(|path| is_narrower(path)) {
             return groups;

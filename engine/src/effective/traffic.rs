@@ -13,8 +13,8 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::delegated_to;
 use crate::topology::{
     ListenerEndpoint, ParentAttachment, RouteKindConflicts, all_in_common, attachment, delegated,
-    listener_endpoint, listener_owners_around, listeners, missing_class, not_usable,
-    routes_in_conflict, unreached,
+    gateways_around, listener_endpoint, listeners, missing_class, not_usable, owners_of,
+    routes_in_conflict_at, unreached,
 };
 
 /// The effect of a change on the requests of routes that remain.
@@ -89,20 +89,20 @@ impl fmt::Display for Moved {
 /// `most` routes.
 pub fn traffic(before: &Snapshot, after: &Snapshot, objects: &[ObjectKey], most: usize) -> Traffic {
     let mut routes: BTreeSet<&ObjectKey> = BTreeSet::new();
+    let states = [before, after];
     for key in objects {
-        // What goes with a Namespace is looked at object by object.
-        let is_alone = objects.len() == 1;
-        let owners = if is_alone || key.gk.has_listeners() {
-            owners_concerned([before, after], key)
-        } else {
-            Vec::new()
-        };
-        if is_alone {
-            routes.extend(routes_kept_out(before, key, most));
-            routes.extend(routes_kept_out(after, key, most));
+        for snapshot in states {
+            add_routes(snapshot, key, most, &mut routes);
         }
-        add_routes(before, key, &owners, most, &mut routes);
-        add_routes(after, key, &owners, most, &mut routes);
+    }
+    // If there are too many, those of the objects themselves come first.
+    for owner in owners_concerned(states, objects) {
+        for snapshot in states {
+            add_routes(snapshot, &owner, most, &mut routes);
+        }
+    }
+    for snapshot in states {
+        routes.extend(routes_kept_out(snapshot, objects, most));
     }
     let mut traffic = Traffic {
         is_cut: routes.len() > most,
@@ -362,66 +362,81 @@ fn cut_off(
     unusable
 }
 
-/// Adds the routes whose attachment may depend on an object: those that name it or one of its `ListenerSets`. For a
-/// Namespace: the routes in it, and those of the `ListenerSets` in it. With the routes that these delegate to; for a
-/// route, these alone.
+/// Adds the routes below a Gateway, a `ListenerSet` or a Namespace, with those that they delegate to; for a route, these alone.
 fn add_routes<'a>(
     snapshot: &'a Snapshot,
     key: &ObjectKey,
-    owners: &[ObjectKey],
     most: usize,
     routes: &mut BTreeSet<&'a ObjectKey>,
 ) {
-    let mut routes_below: Vec<&'a Arc<Object>> = Vec::new();
+    let mut delegating: Vec<&'a Arc<Object>> = Vec::new();
     if is_route(&key.gk) {
-        routes_below.extend(snapshot.get(key));
+        delegating.extend(snapshot.get(key));
     } else {
-        // The routes of the object itself come first, if there are too many.
-        for owner in [key]
-            .into_iter()
-            .chain(owners.iter().filter(|owner| *owner != key))
-        {
-            let routes_of_owner = snapshot.below(owner).filter(|o| is_route(&o.key.gk));
-            let room = most
-                .saturating_add(1)
-                .saturating_sub(routes.len() + routes_below.len());
-            routes_below.extend(routes_of_owner.take(room));
-        }
-        routes.extend(routes_below.iter().map(|route| &route.key));
+        let below = snapshot.below(key).filter(|one| is_route(&one.key.gk));
+        delegating.extend(below.take(room(most, routes)));
+        routes.extend(delegating.iter().map(|route| &route.key));
     }
-    let room = most.saturating_add(1).saturating_sub(routes.len());
-    for route in delegated_to(snapshot, routes_below, room) {
+    for route in delegated_to(snapshot, delegating, room(most, routes)) {
         routes.extend(snapshot.get(&route.key).map(|route| &route.key));
     }
 }
 
-/// The routes that a route keeps out of a listener, or that keep it out.
-fn routes_kept_out<'a>(
-    snapshot: &'a Snapshot,
-    key: &ObjectKey,
-    most: usize,
-) -> impl Iterator<Item = &'a ObjectKey> + use<'a> {
-    let route = snapshot.get(key).filter(|route| is_route(&route.key.gk));
-    let in_conflict = route.map(|route| routes_in_conflict(snapshot, route));
-    let others = in_conflict
-        .into_iter()
-        .flatten()
-        .take(most.saturating_add(1));
-    others.filter_map(|other| Some(&snapshot.get(&other)?.key))
+/// The number of routes that may be added: one more than are examined, which shows that there are more.
+fn room(most: usize, routes: &BTreeSet<&ObjectKey>) -> usize {
+    most.saturating_add(1).saturating_sub(routes.len())
 }
 
-/// The Gateways and `ListenerSets` whose routes a change of an object may concern: those of a changed Gateway or `ListenerSet`, and
-/// those whose listeners differ because of a changed Namespace or `ReferenceGrant`.
-fn owners_concerned([before, after]: [&Snapshot; 2], key: &ObjectKey) -> Vec<ObjectKey> {
-    let around = [before, after].map(|snapshot| listener_owners_around(snapshot, key));
-    let around: BTreeSet<ObjectKey> = around.into_iter().flatten().collect();
+/// The other Gateways and `ListenerSets` whose routes a change may concern: those that compete with a changed one for ports and
+/// hostnames, and those whose listeners differ because of a changed Namespace or `ReferenceGrant`.
+fn owners_concerned(states: [&Snapshot; 2], objects: &[ObjectKey]) -> BTreeSet<ObjectKey> {
+    let changed: BTreeSet<&ObjectKey> = objects.iter().collect();
+    let (mut competing, mut others) = (BTreeSet::new(), BTreeSet::new());
+    for key in objects {
+        let gateways = states.map(|snapshot| gateways_around(snapshot, key));
+        let gateways = gateways.into_iter().flatten();
+        if key.gk.has_listeners() {
+            competing.extend(gateways);
+        } else {
+            others.extend(gateways);
+        }
+    }
+    let [before, after] = states;
     let differs = |owner: &ObjectKey| {
         let known = |snapshot: &Snapshot| listeners(snapshot, snapshot.get(owner)?);
         known(before) != known(after)
     };
-    let concerned = around.into_iter();
+    let mut concerned = BTreeSet::new();
+    for gateway in competing.union(&others) {
+        let owners = states.map(|snapshot| owners_of(snapshot, gateway));
+        let owners: BTreeSet<ObjectKey> = owners.into_iter().flatten().collect();
+        let counts = |owner: &ObjectKey| {
+            !changed.contains(owner) && (competing.contains(gateway) || differs(owner))
+        };
+        concerned.extend(owners.into_iter().filter(counts));
+    }
     concerned
-        .filter(|owner| key.gk.has_listeners() || differs(owner))
+}
+
+/// The routes that changed ones keep out of a listener, or that keep them out.
+fn routes_kept_out<'a>(
+    snapshot: &'a Snapshot,
+    objects: &[ObjectKey],
+    most: usize,
+) -> BTreeSet<&'a ObjectKey> {
+    let routes = objects.iter().filter(|key| is_route(&key.gk));
+    let routes = routes.filter_map(|key| snapshot.get(key));
+    let parents = routes.flat_map(|route| {
+        let parents = route.parents().iter();
+        parents.map(|parent| (&parent.object, &route.key.gk))
+    });
+    let parents: BTreeSet<(&ObjectKey, &GroupKind)> = parents.collect();
+    let in_conflict = parents
+        .into_iter()
+        .flat_map(|(parent, kind)| routes_in_conflict_at(snapshot, parent, kind));
+    in_conflict
+        .map(|route| &route.key)
+        .take(most.saturating_add(1))
         .collect()
 }
 

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 /// The seconds before the end of time in which these times are; more than there can be manifests.
 const SPAN: i64 = 1 << 32;
 
-/// The time before that of the first of so many manifests; each is a second later than the one before it.
+/// The time from which the creation times of `count` manifests are counted: each manifest is a second newer than the one before it.
 pub fn before_first(count: usize) -> Timestamp {
     let seconds = i64::try_from(count).unwrap_or(SPAN).min(SPAN);
     let first = Timestamp::MAX.saturating_sub(SignedDuration::from_secs(seconds));

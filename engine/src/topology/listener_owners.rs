@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{gateway_of, sets_of};
-use crate::model::ids::{GroupKind, ObjectKey};
+use crate::model::ids::ObjectKey;
 use crate::model::object::Node;
 use crate::state::grants::certificates_into;
 use crate::state::snapshot::Snapshot;
@@ -14,8 +14,7 @@ use crate::state::snapshot::Snapshot;
 pub fn listener_owners_around(snapshot: &Snapshot, key: &ObjectKey) -> BTreeSet<ObjectKey> {
     let mut owners = BTreeSet::new();
     for gateway in gateways_around(snapshot, key) {
-        owners.extend(sets_of(snapshot, &gateway).map(|set| set.key.clone()));
-        owners.insert(gateway);
+        owners.extend(owners_of(snapshot, &gateway));
     }
     if key.gk.has_listeners() {
         owners.insert(key.clone());
@@ -23,16 +22,22 @@ pub fn listener_owners_around(snapshot: &Snapshot, key: &ObjectKey) -> BTreeSet<
     owners
 }
 
+/// A Gateway and the `ListenerSets` that name it, whether it exists or not.
+pub fn owners_of(snapshot: &Snapshot, gateway: &ObjectKey) -> BTreeSet<ObjectKey> {
+    let sets = sets_of(snapshot, gateway).map(|set| set.key.clone());
+    sets.chain([gateway.clone()]).collect()
+}
+
 /// The Gateways of these listeners.
 pub fn gateways_around(snapshot: &Snapshot, key: &ObjectKey) -> BTreeSet<ObjectKey> {
-    const KINDS: &[GroupKind] = &GroupKind::LISTENER_SETS;
     let gateway = |owner: &ObjectKey| gateway_of(snapshot, owner).clone();
     if key.gk.has_listeners() {
         return BTreeSet::from([gateway(key)]);
     }
     if key.gk.is_core("Namespace") {
-        let sets = KINDS.iter().flat_map(|kind| snapshot.naming_of(key, kind));
-        return sets.map(|set| gateway(&set.key)).collect();
+        return sets_of(snapshot, key)
+            .map(|set| gateway(&set.key))
+            .collect();
     }
     let Some(Node::ReferenceGrant { from, .. }) = snapshot.get(key).map(|one| &one.node) else {
         return BTreeSet::new();

@@ -61,7 +61,7 @@ pub fn may_keep_out(snapshot: &Snapshot, owner: &Object, kind: &GroupKind) -> bo
         let facts = controller_facts(snapshot, &owner.key);
         return facts.is_some_and(|facts| !facts.one_route_listeners.is_empty());
     }
-    has_other_kind(snapshot, owner, kind) && serves_both(snapshot, owner) == Some(false)
+    serves_both(snapshot, owner) == Some(false) && has_other_kind(snapshot, owner, kind)
 }
 
 /// Whether a kind is one of routes of TCP or TLS.
@@ -80,22 +80,30 @@ fn serves_both(snapshot: &Snapshot, owner: &Object) -> Option<bool> {
 
 /// The routes that may keep a route out, or that it may keep out.
 pub fn routes_in_conflict(snapshot: &Snapshot, route: &Object) -> Vec<ObjectKey> {
-    let kind = &route.key.gk;
+    let parents = route.parents().iter();
+    let routes =
+        parents.flat_map(|parent| routes_in_conflict_at(snapshot, &parent.object, &route.key.gk));
+    let others = routes.filter(|other| other.key != route.key);
+    others.map(|other| other.key.clone()).collect()
+}
+
+/// The routes at a Gateway or `ListenerSet` that may keep routes of a kind out, or be kept out for them.
+pub fn routes_in_conflict_at<'a>(
+    snapshot: &'a Snapshot,
+    owner: &'a ObjectKey,
+    kind: &'a GroupKind,
+) -> impl Iterator<Item = &'a Arc<Object>> {
     let other = other_kind(kind);
-    let Node::Route { parents, .. } = &route.node else {
-        return Vec::new();
-    };
-    if other.is_none() && !is_without_http(kind) {
-        return Vec::new();
-    }
-    let owners = parents.iter().filter_map(|p| snapshot.get(&p.object));
-    let owners = owners.filter(|owner| may_keep_out(snapshot, owner, kind));
-    let routes = owners.flat_map(|owner| snapshot.naming(&owner.key));
-    let routes = routes.filter(|one| match other {
+    let may_conflict = other.is_some() || is_without_http(kind);
+    let owner = snapshot.get(owner).filter(|_| may_conflict);
+    let owner = owner.filter(|owner| may_keep_out(snapshot, owner, kind));
+    let routes = owner
+        .into_iter()
+        .flat_map(|owner| snapshot.naming(&owner.key));
+    routes.filter(move |one| match other {
         Some(other) => one.key.gk == *other,
-        None => is_without_http(&one.key.gk) && one.key != route.key,
-    });
-    routes.map(|route| route.key.clone()).collect()
+        None => is_without_http(&one.key.gk),
+    })
 }
 
 /// The routes that a listener keeps out for older ones: of the other kind, unless its controller serves both, or all but the oldest

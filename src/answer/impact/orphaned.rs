@@ -9,8 +9,7 @@ use crate::engine::policy::Policy;
 use crate::engine::state::snapshot::{Snapshot, namespace_key};
 
 /// The policies that are attached to one of the changed objects, or to one in a changed Namespace or that of a changed
-/// `ReferenceGrant`, before and to nothing after, and are not changed
-/// themselves. One that is rejected at a target has not lost it.
+/// `ReferenceGrant`, before and to nothing after, and are not changed themselves. One that is rejected at a target has not lost it.
 pub(super) fn orphaned(
     before: &Snapshot,
     after: &Snapshot,

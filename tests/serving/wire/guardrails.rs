@@ -12,7 +12,7 @@ use attache::config::Configuration;
 use attache::engine::admission::evidence::Evidence;
 use attache::engine::model::ids::{GroupKind, ObjectKey};
 use attache::engine::model::object::Object;
-use attache::engine::state::snapshot::Change;
+use attache::engine::state::snapshot::{Change, Snapshot};
 use attache::http::admission::{App, respond};
 use attache::http::call::Endpoint;
 use attache::http::dependencies::Dependencies;
@@ -76,18 +76,9 @@ fn deleted(example: &str, policy: &Value, group: &str) -> Value {
 
 #[test]
 fn the_deletion_of_the_last_authentication_is_refused() {
-    let policy = json!({
-        "apiVersion": "gateway.envoyproxy.io/v1alpha1",
-        "kind": "SecurityPolicy",
-        "metadata": {"name": "public-jwt", "namespace": "infra"},
-        "spec": {
-            "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "public"}],
-            "jwt": {"providers": [{"name": "corp", "issuer": "https://login.example.com"}]},
-        },
-    });
     let response = deleted(
         "public-routes-need-authentication.yaml",
-        &policy,
+        &public_jwt(),
         "platform",
     );
     assert_eq!(response["allowed"], false, "{response}");
@@ -116,6 +107,55 @@ fn who_may_is_decided_by_the_user_of_the_request() {
     assert_eq!(deleted(example, &policy, "platform")["allowed"], true);
 }
 
+/// The answer to a review under a guardrail, from a state of the cache and what can be read beside it.
+async fn reviewed(
+    config: &Configuration,
+    state: Snapshot,
+    outside: Dependencies,
+    request: Value,
+) -> Value {
+    let app = App::new(
+        Arc::new(ArcSwap::from_pointee(state)),
+        Arc::new(ArcSwap::from_pointee(config.conduct())),
+        outside,
+        Arc::new(Metrics::new().unwrap()),
+        Limits::default(),
+    );
+    let body = json!({
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": request,
+    });
+    let request = Request::post("/validate?timeout=5s")
+        .header("content-type", "application/json")
+        .body(Body::from(body.to_string()))
+        .unwrap();
+    let answer = router(app).oneshot(request).await.unwrap();
+    let body = answer.into_body().collect().await.unwrap().to_bytes();
+    let answer: Value = serde_json::from_slice(&body).unwrap();
+    answer["response"].clone()
+}
+
+/// The policy that authenticates on the Gateway public.
+fn public_jwt() -> Value {
+    json!({
+        "apiVersion": "gateway.envoyproxy.io/v1alpha1",
+        "kind": "SecurityPolicy",
+        "metadata": {"name": "public-jwt", "namespace": "infra"},
+        "spec": {
+            "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "public"}],
+            "jwt": {"providers": [{"name": "corp", "issuer": "https://login.example.com"}]},
+        },
+    })
+}
+
+/// The policies of the kind of that policy.
+fn security_policies(snapshot: &Snapshot) -> (GroupKind, Vec<Arc<Object>>) {
+    let kind = GroupKind::new("gateway.envoyproxy.io", "SecurityPolicy");
+    let policies = snapshot.objects(&kind).cloned().collect();
+    (kind, policies)
+}
+
 /// The policies that a live list shows, or why it shows none.
 type Listed = Result<Arc<Vec<Arc<Object>>>, String>;
 
@@ -127,8 +167,8 @@ async fn created_before_the_policy_is_cached(
     let config = configuration("public-routes-need-authentication.yaml");
     let rules = config.rules(testing::builtin());
     let loaded = load(&[examples().join("cluster")], &rules, "default");
-    let kind = GroupKind::new("gateway.envoyproxy.io", "SecurityPolicy");
-    let policies: Vec<Arc<Object>> = loaded.snapshot.objects(&kind).cloned().collect();
+    let (kind, policies) = security_policies(&loaded.snapshot);
+    let policy = ObjectKey::new(kind.clone(), "infra", "public-jwt");
     let answer = listed(policies);
     let lists = Arc::new(AtomicUsize::default());
     let counted = lists.clone();
@@ -144,44 +184,22 @@ async fn created_before_the_policy_is_cached(
         })),
         ..Dependencies::default()
     };
-    let policy = ObjectKey::new(
-        GroupKind::new("gateway.envoyproxy.io", "SecurityPolicy"),
-        "infra",
-        "public-jwt",
-    );
     let state = loaded.snapshot.with_change(Change::Deleted(policy));
-    let app = App::new(
-        Arc::new(ArcSwap::from_pointee(state)),
-        Arc::new(ArcSwap::from_pointee(config.conduct())),
-        outside,
-        Arc::new(Metrics::new().unwrap()),
-        Limits::default(),
-    );
-    let body = json!({
-        "apiVersion": "admission.k8s.io/v1",
-        "kind": "AdmissionReview",
-        "request": {
-            "uid": "u-1",
-            "kind": {"group": "gateway.networking.k8s.io", "version": "v1", "kind": "HTTPRoute"},
-            "namespace": "shop",
-            "name": "new",
-            "operation": "CREATE",
-            "object": {
-                "apiVersion": "gateway.networking.k8s.io/v1",
-                "kind": "HTTPRoute",
-                "metadata": {"namespace": "shop", "name": "new"},
-                "spec": {"parentRefs": [{"namespace": "infra", "name": "public"}], "rules": [{}]},
-            },
+    let request = json!({
+        "uid": "u-1",
+        "kind": {"group": "gateway.networking.k8s.io", "version": "v1", "kind": "HTTPRoute"},
+        "namespace": "shop",
+        "name": "new",
+        "operation": "CREATE",
+        "object": {
+            "apiVersion": "gateway.networking.k8s.io/v1",
+            "kind": "HTTPRoute",
+            "metadata": {"namespace": "shop", "name": "new"},
+            "spec": {"parentRefs": [{"namespace": "infra", "name": "public"}], "rules": [{}]},
         },
     });
-    let request = Request::post("/validate?timeout=5s")
-        .header("content-type", "application/json")
-        .body(Body::from(body.to_string()))
-        .unwrap();
-    let answer = router(app).oneshot(request).await.unwrap();
-    let body = answer.into_body().collect().await.unwrap().to_bytes();
-    let answer: Value = serde_json::from_slice(&body).unwrap();
-    (answer["response"].clone(), lists.load(Ordering::Relaxed))
+    let response = reviewed(&config, state, outside, request).await;
+    (response, lists.load(Ordering::Relaxed))
 }
 
 #[tokio::test]
@@ -227,8 +245,7 @@ async fn policy_deleted_after_its_route(route: Result<(), String>) -> Value {
     let config = configuration("public-routes-need-authentication.yaml");
     let rules = config.rules(testing::builtin());
     let loaded = load(&[examples().join("cluster")], &rules, "default");
-    let kind = GroupKind::new("gateway.envoyproxy.io", "SecurityPolicy");
-    let policies: Vec<Arc<Object>> = loaded.snapshot.objects(&kind).cloned().collect();
+    let (_, policies) = security_policies(&loaded.snapshot);
     let policies = Arc::new(policies);
     let cart = ObjectKey::new(GroupKind::gateway_api("HTTPRoute"), "shop", "cart");
     let stored = loaded.snapshot.get(&cart).unwrap().clone();
@@ -246,42 +263,15 @@ async fn policy_deleted_after_its_route(route: Result<(), String>) -> Value {
         })),
         ..Dependencies::default()
     };
-    let app = App::new(
-        Arc::new(ArcSwap::from_pointee(loaded.snapshot.clone())),
-        Arc::new(ArcSwap::from_pointee(config.conduct())),
-        outside,
-        Arc::new(Metrics::new().unwrap()),
-        Limits::default(),
-    );
-    let policy = json!({
-        "apiVersion": "gateway.envoyproxy.io/v1alpha1",
-        "kind": "SecurityPolicy",
-        "metadata": {"name": "public-jwt", "namespace": "infra"},
-        "spec": {
-            "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "public"}],
-            "jwt": {"providers": [{"name": "corp", "issuer": "https://login.example.com"}]},
-        },
+    let request = json!({
+        "uid": "u-1",
+        "kind": {"group": "gateway.envoyproxy.io", "version": "v1alpha1", "kind": "SecurityPolicy"},
+        "namespace": "infra",
+        "name": "public-jwt",
+        "operation": "DELETE",
+        "oldObject": public_jwt(),
     });
-    let body = json!({
-        "apiVersion": "admission.k8s.io/v1",
-        "kind": "AdmissionReview",
-        "request": {
-            "uid": "u-1",
-            "kind": {"group": "gateway.envoyproxy.io", "version": "v1alpha1", "kind": "SecurityPolicy"},
-            "namespace": "infra",
-            "name": "public-jwt",
-            "operation": "DELETE",
-            "oldObject": policy,
-        },
-    });
-    let request = Request::post("/validate?timeout=5s")
-        .header("content-type", "application/json")
-        .body(Body::from(body.to_string()))
-        .unwrap();
-    let answer = router(app).oneshot(request).await.unwrap();
-    let body = answer.into_body().collect().await.unwrap().to_bytes();
-    let answer: Value = serde_json::from_slice(&body).unwrap();
-    answer["response"].clone()
+    reviewed(&config, loaded.snapshot.clone(), outside, request).await
 }
 
 /// A release is deleted: the route first, and then its policy, before the cache knows that the route is gone.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::rejection::RejectionFinder;
-use crate::attachment::{AttachmentPermission, attached_to, permission};
+use crate::attachment::{Attachment, AttachmentPermission, attached_to, permission};
 use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, diff};
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -191,10 +191,9 @@ fn orphaned_by_labels(
         .iter()
         .flat_map(|f| f.mentions.iter().cloned())
         .collect();
-    let left = attached_to(after, key, &RejectionFinder::default());
-    for attachment in attached_to(before, key, &RejectionFinder::default()) {
+    let finders = [RejectionFinder::default(), RejectionFinder::default()];
+    for (attachment, stays) in attachments(&finders, [before, after], key) {
         let policy = attachment.policy.key();
-        let stays = left.iter().any(|other| other.policy.key() == policy);
         // A policy that still names the object is rejected there: it needs no other target.
         let is_left = |policy: &Arc<Policy>| !policy.has_target(key, Some(new));
         let loses = !stays && after.policy(policy).is_some_and(is_left);
@@ -208,19 +207,33 @@ fn orphaned_by_labels(
     findings
 }
 
+/// The policies that are attached to an object before a change, each with whether it is attached to it afterwards, too.
+fn attachments(
+    [finder_before, finder_after]: &[RejectionFinder; 2],
+    [before, after]: [&Snapshot; 2],
+    key: &ObjectKey,
+) -> impl Iterator<Item = (Attachment, bool)> {
+    let left = attached_to(after, key, finder_after);
+    attached_to(before, key, finder_before)
+        .into_iter()
+        .map(move |attachment| {
+            let mut left = left.iter();
+            let stays = left.any(|other| other.policy.key() == attachment.policy.key());
+            (attachment, stays)
+        })
+}
+
 /// Policies that lose all of their targets in a Namespace, because it no longer has the labels that they select.
 fn orphaned_by_namespace(
     before: &Snapshot,
     after: &Snapshot,
     namespace: &ObjectKey,
 ) -> Vec<Finding> {
-    let (finder_before, finder_after) = (RejectionFinder::default(), RejectionFinder::default());
+    let finders = [RejectionFinder::default(), RejectionFinder::default()];
     let mut lost: BTreeMap<ObjectKey, bool> = BTreeMap::new();
     for object in before.below(namespace) {
-        let left = attached_to(after, &object.key, &finder_after);
-        for attachment in attached_to(before, &object.key, &finder_before) {
+        for (attachment, stays) in attachments(&finders, [before, after], &object.key) {
             let policy = attachment.policy.key();
-            let stays = left.iter().any(|other| other.policy.key() == policy);
             let later = after.get(&object.key).map(|object| &**object);
             // A policy that may still be attached is rejected there: it needs no other target.
             let may_stay = |policy: &Arc<Policy>| {

@@ -3,9 +3,10 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::effective::Resolver;
-use crate::model::ids::{GroupKind, ObjectKey, PrehashedBuildHasher};
+use crate::model::ids::{ObjectKey, PrehashedBuildHasher};
 use crate::model::object::is_route;
 use crate::state::snapshot::Snapshot;
+use crate::topology::sets_of;
 
 /// Whether all `ListenerSets` in a Namespace change, too.
 pub(super) fn changes_with_sets(
@@ -13,10 +14,7 @@ pub(super) fn changes_with_sets(
     namespace: &ObjectKey,
     changed: &HashSet<&ObjectKey, PrehashedBuildHasher>,
 ) -> bool {
-    const KINDS: &[GroupKind] = &GroupKind::LISTENER_SETS;
-    let mut sets = KINDS
-        .iter()
-        .flat_map(|kind| snapshot.naming_of(namespace, kind));
+    let mut sets = sets_of(snapshot, namespace);
     sets.all(|set| changed.contains(&set.key))
 }
 

@@ -140,36 +140,35 @@ impl JsonSchema for Wanted {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::{NotWanted, Wanted};
-
-    fn read(value: Value) -> Result<Wanted, NotWanted> {
-        Wanted::read(value)
-    }
 
     #[test]
     fn a_word_that_means_nothing_is_an_error() {
         for text in ["<anything>", "<match ^a>", "<>"] {
             let unknown = NotWanted::Unknown(text.to_owned());
-            assert_eq!(read(json!(text)), Err(unknown));
+            assert_eq!(Wanted::read(json!(text)), Err(unknown));
         }
-        assert!(read(json!({"issuer": {"uri": "<none>"}})).is_err());
+        assert!(Wanted::read(json!({"issuer": {"uri": "<none>"}})).is_err());
     }
 
     #[test]
     fn an_expression_that_cannot_be_evaluated_is_an_error() {
         for text in ["(", "(?=a)", "[a[b]]"] {
             let wanted = format!("<matches {text}>");
-            assert_eq!(read(json!(wanted)), Err(NotWanted::Expression(text.into())));
+            assert_eq!(
+                Wanted::read(json!(wanted)),
+                Err(NotWanted::Expression(text.into()))
+            );
         }
-        assert!(read(json!("<matches ^https://>")).is_ok());
+        assert!(Wanted::read(json!("<matches ^https://>")).is_ok());
     }
 
     #[test]
     fn other_texts_are_what_they_say() {
         for text in ["any", "a<b", "<b", "b>", ""] {
-            assert_eq!(read(json!(text)), Ok(Wanted::Equal(json!(text))));
+            assert_eq!(Wanted::read(json!(text)), Ok(Wanted::Equal(json!(text))));
         }
     }
 }

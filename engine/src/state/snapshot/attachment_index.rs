@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use imbl::OrdMap;
+
 use super::object_map::ObjectMap;
 use super::small_set::SmallSet;
 use crate::model::ids::{GroupKind, ObjectKey};
@@ -19,32 +21,59 @@ struct Ordered(Arc<Policy>);
 #[derive(Clone, Debug, Default)]
 pub(super) struct AttachmentIndex {
     naming: ObjectMap<OrderedPolicies>,
-    /// By kind and namespace, as a key without a name.
-    selecting: ObjectMap<OrderedPolicies>,
+    /// By kind and namespace, which is empty for all.
+    selecting: OrdMap<GroupKind, OrdMap<Arc<str>, OrderedPolicies>>,
+}
+
+/// Where a policy is in the index.
+enum Entry {
+    Naming(ObjectKey),
+    Selecting(GroupKind, Arc<str>),
 }
 
 impl AttachmentIndex {
     /// Adds a policy.
     pub(super) fn set(&mut self, policy: &Arc<Policy>) {
-        for (selects, at) in places(policy) {
-            let (map, policy) = (self.map(selects), Ordered(policy.clone()));
-            match map.get_mut(&at) {
-                Some(policies) => policies.insert(policy),
-                None => drop(map.insert(at, SmallSet::One(policy))),
+        for entry in entries(policy) {
+            let policy = Ordered(policy.clone());
+            match entry {
+                Entry::Naming(key) => match self.naming.get_mut(&key) {
+                    Some(policies) => policies.insert(policy),
+                    None => drop(self.naming.insert(key, SmallSet::One(policy))),
+                },
+                Entry::Selecting(kind, namespace) => {
+                    let namespaces = self.selecting.entry(kind).or_default();
+                    match namespaces.get_mut(&namespace) {
+                        Some(policies) => policies.insert(policy),
+                        None => drop(namespaces.insert(namespace, SmallSet::One(policy))),
+                    }
+                }
             }
         }
     }
 
     /// Removes a policy.
     pub(super) fn unset(&mut self, policy: &Arc<Policy>) {
-        for (selects, at) in places(policy) {
-            let map = self.map(selects);
+        for entry in entries(policy) {
             let policy = Ordered(policy.clone());
-            if map
-                .get_mut(&at)
-                .is_some_and(|policies| !policies.remove(&policy))
-            {
-                map.remove(&at);
+            let is_last = |policies: &mut OrderedPolicies| !policies.remove(&policy);
+            match entry {
+                Entry::Naming(key) => {
+                    if self.naming.get_mut(&key).is_some_and(is_last) {
+                        self.naming.remove(&key);
+                    }
+                }
+                Entry::Selecting(kind, namespace) => {
+                    let Some(namespaces) = self.selecting.get_mut(&kind) else {
+                        continue;
+                    };
+                    if namespaces.get_mut(&namespace).is_some_and(is_last) {
+                        namespaces.remove(&namespace);
+                    }
+                    if namespaces.is_empty() {
+                        self.selecting.remove(&kind);
+                    }
+                }
             }
         }
     }
@@ -52,48 +81,39 @@ impl AttachmentIndex {
     /// Policies that may name an object or a section of it: first those that name it, then those that select; each by
     /// kind, the established first. The caller checks whether they do.
     pub(super) fn of_object(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<Policy>> {
-        let named = self.naming.get(key).into_iter().flat_map(SmallSet::iter);
-        let anywhere = (!key.namespace.is_empty()).then_some("");
-        let namespaces = anywhere.into_iter().chain([&*key.namespace]);
-        // Most clusters have no policy that selects, so no keys are built.
-        let namespaces = (!self.selecting.is_empty()).then_some(namespaces);
-        let selecting = namespaces.into_iter().flatten().filter_map(|namespace| {
-            let at = ObjectKey::new(key.gk.clone(), namespace, "");
-            self.selecting.get(&at)
-        });
-        let policies = named.chain(selecting.flat_map(SmallSet::iter));
+        let named = self.naming.get(key).into_iter();
+        let everywhere = (!key.namespace.is_empty()).then_some("");
+        let namespaces = everywhere.into_iter().chain([&*key.namespace]);
+        let of_kind = self.selecting.get(&key.gk);
+        let selecting = namespaces.filter_map(move |namespace| of_kind?.get(namespace));
+        let policies = named.chain(selecting).flat_map(SmallSet::iter);
         policies.map(|Ordered(policy)| policy)
     }
 
     /// Whether no policy may name the object or a section of it.
     pub(super) fn has_no_policies(&self, key: &ObjectKey) -> bool {
-        self.naming.get(key).is_none()
-            && (self.selecting.is_empty() || self.of_object(key).next().is_none())
-    }
-
-    fn map(&mut self, selects: bool) -> &mut ObjectMap<OrderedPolicies> {
-        if selects {
-            &mut self.selecting
-        } else {
-            &mut self.naming
-        }
+        self.of_object(key).next().is_none()
     }
 }
 
-/// The keys of a policy in the index, and whether it selects there.
-fn places(policy: &Policy) -> impl Iterator<Item = (bool, ObjectKey)> {
+/// The entries of a policy in the index.
+fn entries(policy: &Policy) -> impl Iterator<Item = Entry> {
     let own = &policy.key().namespace;
     policy.targets.iter().map(move |target| {
+        let kind = target.gk.clone();
         let namespace = if target.spans(own) {
             Arc::default()
         } else {
             target.namespace(own)
         };
-        let (selects, name) = match &target.select {
-            Select::Name(name) | Select::Filter(name, _) => (false, name.clone()),
-            Select::Labels(_) | Select::Pods(_) | Select::Annotated(..) => (true, Arc::default()),
-        };
-        (selects, ObjectKey::new(target.gk.clone(), namespace, name))
+        match &target.select {
+            Select::Name(name) | Select::Filter(name, _) => {
+                Entry::Naming(ObjectKey::new(kind, namespace, name.clone()))
+            }
+            Select::Labels(_) | Select::Pods(_) | Select::Annotated(..) => {
+                Entry::Selecting(kind, namespace)
+            }
+        }
     })
 }
 

@@ -84,7 +84,7 @@ impl Edges {
         key: &ObjectKey,
         kind: &GroupKind,
     ) -> impl Iterator<Item = &ObjectKey> {
-        let first = ObjectKey::new(kind.clone(), "", "");
+        let first = ObjectKey::new(kind.clone(), Arc::default(), Arc::default());
         let below = self.below.get(key);
         let from = below.map(|set| set.from(&first));
         from.into_iter()

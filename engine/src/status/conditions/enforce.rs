@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::idle::idle;
 use super::unknown::{if_it_delegates, if_it_is_refused};
 use super::{NoEffect, State, TargetStatus, Winner};
-use crate::effective::{Outcome, PathGroup, Stack, narrower_listener};
+use crate::effective::{Outcome, PathGroup, Stack, has_narrower_listener};
 use crate::kinds::profile::SameTarget;
 use crate::merge::{PolicyOutcome, ValuesInForce, act_together, policies_in_force};
 use crate::model::ids::{ObjectKey, Place, PrehashedBuildHasher};
@@ -258,14 +258,14 @@ fn without_policy(
     if !policy.profile.knows_controllers() && policy.profile.parents.is_empty() {
         return BTreeSet::new();
     }
-    // Listeners that are too narrow are told apart from these.
+    // The status names listeners whose hostnames are too narrow on their own.
     let is_narrower = |group: &PathGroup| {
         let steps = group.paths.routes.iter().flat_map(|path| &path.steps);
         let mut routes = steps.filter_map(|step| snapshot.get(&step.place.object));
         let route = routes.find(|object| is_route(&object.key.gk));
         route.is_some_and(|route| {
             let mut paths = group.paths.ancestors.iter();
-            paths.any(|path| narrower_listener(snapshot, &policy.profile, route, path).is_some())
+            paths.any(|path| has_narrower_listener(snapshot, &policy.profile, route, path))
         })
     };
     let without = groups

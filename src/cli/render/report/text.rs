@@ -205,7 +205,7 @@ pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, St
     lines
 }
 
-/// The pronoun for so many things.
+/// `it` for one thing, `them` for several.
 fn them(number: usize) -> &'static str {
     if number == 1 { "it" } else { "them" }
 }
