@@ -25,6 +25,7 @@ pub use counts::Counts;
 use duplicates::differ;
 pub use duplicates::{Duplicate, written_twice};
 use scopes::cluster_scoped;
+pub use scopes::is_known_cluster_scoped;
 use surroundings::{surroundings, without_absent};
 
 pub(super) use super::files::files;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use attache_guardrails::is_guardrail;
 use clap::ValueEnum;
 use clap_complete::engine::ArgValueCompleter;
 
@@ -12,7 +13,7 @@ use super::render::impact::{markdown, text};
 use super::render::phrases::names_of;
 use super::rendered::{HELM_TO_APPLY, KUSTOMIZE_TO_APPLY};
 use super::state::{FROM_BELOW, Opened, Scope, State, View, read_repository};
-use super::written_guardrails::{Applied, among, usable as usable_guardrails};
+use super::written_guardrails::{Applied, among, names, not_deleted, usable as usable_guardrails};
 use super::{Failure, Outcome, complete, find, print};
 use crate::answer;
 use crate::answer::impact::{Effect, Impact, broken, impact_on_requests};
@@ -92,11 +93,14 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let applied = Applied::from_manifests(&config.guardrails, &manifests);
     let stored = opened.guardrails();
     let in_use = usable_guardrails(&config.guardrails, stored.iter().map(AsRef::as_ref));
-    // Those among the manifests are in force after the change, and judge it.
-    let written = among(&manifests).filter(|_| !args.deletes_files());
-    let after_change = usable_guardrails(&in_use.usable, written);
     let namespace = opened.namespace.clone();
     let gone = args.named(&opened)?;
+    // Those that are there after the change judge it.
+    let deleted_guardrails = args.deleted_guardrails(&gone, &manifests);
+    let left = not_deleted(&stored, &deleted_guardrails);
+    let left = usable_guardrails(&config.guardrails, left);
+    let written = among(&manifests).filter(|_| !args.deletes_files());
+    let after_change = usable_guardrails(&left.usable, written);
     let view = opened.view(&ReadScope::Everything);
     view.say_what_is_missing();
     for key in &gone {
@@ -240,6 +244,18 @@ impl Args {
     /// Whether the files of -f are to be deleted: --delete without a name.
     fn deletes_files(&self) -> bool {
         self.delete.iter().any(String::is_empty)
+    }
+
+    /// The names of the guardrails to delete.
+    fn deleted_guardrails(
+        &self,
+        gone: &BTreeSet<ObjectKey>,
+        manifests: &Manifests,
+    ) -> BTreeSet<String> {
+        let named = gone.iter().filter(|key| is_guardrail(&key.gk));
+        let named = named.map(|key| key.name.to_string());
+        let of_files = names(manifests).filter(|_| self.deletes_files());
+        named.chain(of_files).collect()
     }
 
     /// The manifests from paths and -f.

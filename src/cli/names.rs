@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use misspelt::Misspelt;
 
-use crate::cache::directory::Loaded;
+use crate::cache::directory::{Loaded, is_known_cluster_scoped};
 use crate::cache::served::Served;
 use crate::engine::kinds::profile::ProfileRules;
 use crate::engine::model::hint::nearest;
 use crate::engine::model::ids::{APIEXTENSIONS, GATEWAY_API, GroupKind, Place};
 use crate::engine::model::object::{Crd, watched_gateway_kinds};
-use crate::engine::policy::is_cluster_scoped;
 
 mod misspelt;
 mod words;
@@ -114,7 +113,7 @@ impl Names {
                 let short = SHORT.iter().filter(|(kind, _)| gk.is_gateway_api(kind));
                 let short = short.map(|(_, short)| (*short).to_owned());
                 let names = std::iter::once(plural(&gk.kind)).chain(short).collect();
-                Aliases::new(gk, names, !is_cluster_scoped(gk))
+                Aliases::new(gk, names, !is_known_cluster_scoped(gk))
             });
         }
         add_known(&mut kinds, rules);

@@ -39,7 +39,20 @@ pub(super) fn among(manifests: &Manifests) -> impl Iterator<Item = &RawValue> {
 
 /// The names of the guardrails among manifests.
 pub(super) fn names(manifests: &Manifests) -> impl Iterator<Item = String> {
-    among(manifests).filter_map(|text| Some(Written::read(text)?.0))
+    among(manifests).filter_map(name_of)
+}
+
+/// Those that are not deleted.
+pub(super) fn not_deleted<'a>(
+    stored: &'a [Box<RawValue>],
+    deleted: &BTreeSet<String>,
+) -> impl Iterator<Item = &'a RawValue> {
+    let stored = stored.iter().map(AsRef::as_ref);
+    stored.filter(|text| name_of(text).is_none_or(|name| !deleted.contains(&name)))
+}
+
+fn name_of(text: &RawValue) -> Option<String> {
+    Some(Written::read(text)?.0)
 }
 
 /// A guardrail of a cluster as if it were written in a file.
@@ -62,7 +75,7 @@ pub(super) fn usable<'a>(
     let (mut wrong, mut replacing) = (Vec::new(), Vec::new());
     let mut names = BTreeSet::new();
     for text in written {
-        names.extend(Written::read(text).map(|(name, _)| name));
+        names.extend(name_of(text));
         match compiled(text.get()) {
             Ok(guardrail) => {
                 replacing.extend(known.replaced_by(&guardrail.name));

@@ -11,6 +11,7 @@ use crate::model::section::{PortsBy, SectionNames};
 
 mod acts_through;
 mod addresses;
+mod annotation_value;
 mod at_path;
 mod builtin;
 mod caveats;

@@ -23,6 +23,7 @@ mod below;
 mod by_hostname;
 mod enforce;
 mod idle;
+mod limits;
 mod list;
 mod lost;
 mod rejected;

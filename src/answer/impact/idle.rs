@@ -27,8 +27,7 @@ pub(super) fn idle(
 ) -> Vec<NoEffect> {
     let idle = |snapshot: &Snapshot, keys: &BTreeSet<ObjectKey>, done: ChangeOfObject| {
         let policies = keys.iter().filter(|key| !busy.contains(*key));
-        let policies =
-            policies.filter(|key| done == ChangeOfObject::Deleted || !matters(before, after, key));
+        let policies = policies.filter(|key| !matters(before, after, key));
         let policies = policies.filter_map(|key| snapshot.policy(key));
         // Its requests get an error, and no longer when it is gone.
         let policies: Vec<&Arc<Policy>> = policies
@@ -55,8 +54,8 @@ pub(super) fn idle(
     idle_policies
 }
 
-/// Whether an applied policy changes anything, given the rest of the change: it may replace others
-/// and set the same values.
+/// Whether an applied or deleted policy changes anything, given the rest of the change: it may replace others and set the same
+/// values, and controllers may reject others because of it.
 fn matters(before: &Snapshot, after: &Snapshot, key: &ObjectKey) -> bool {
     let without = match (before.get(key), after.get(key)) {
         (Some(old), Some(new)) if old.is_same(new) => return false,

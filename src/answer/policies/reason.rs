@@ -50,6 +50,10 @@ pub(in crate::answer) fn reason(
     }
     let left_out = status.targets.iter().filter_map(left_out);
     left_out.for_each(&mut add);
+    if status.state == Some(State::PartiallyEnforced) {
+        let limits = status.limits().into_iter();
+        limits.for_each(|limit| add(format!("it {limit}")));
+    }
     let entries = entries(&spec, &policy.profile);
     for entry in &entries {
         if let Err(fault) = &entry.target {
@@ -92,9 +96,13 @@ pub(in crate::answer) fn of_target(
 ) -> Option<String> {
     let idle = why_idle_or_unknown(target.state.as_ref()).map(str::to_owned);
     let left_out = left_out(target);
+    let is_partly = target.state == Some(State::PartiallyEnforced);
+    let limits = target.limits().into_iter().filter(|_| is_partly);
+    let limits = limits.map(|limit| format!("it {limit}"));
     not_attached(snapshot, policy, &target.target, &target.accepted).or_else(|| {
         idle.into_iter()
             .chain(left_out)
+            .chain(limits)
             .reduce(|one, other| format!("{one}; {other}"))
     })
 }

@@ -23,20 +23,27 @@ pub(super) fn cluster_scoped(
     }
     move |gk| match scopes.get(gk) {
         Some(is_global) => *is_global,
-        None if is_gateway_kind(gk) => gk.is_gateway_api("GatewayClass"),
-        None => matches!(
-            (&*gk.group, &*gk.kind),
-            ("", "Namespace" | "Node" | "PersistentVolume")
-                | ("apiextensions.k8s.io" | "admissionregistration.k8s.io", _)
-                | (
-                    "rbac.authorization.k8s.io",
-                    "ClusterRole" | "ClusterRoleBinding"
-                )
-                | ("attache.dev", "Guardrail")
-                | ("storage.k8s.io", "StorageClass")
-                | ("networking.k8s.io", "IngressClass")
-                | ("scheduling.k8s.io", "PriorityClass")
-                | ("apiregistration.k8s.io", "APIService")
-        ),
+        None => is_known_cluster_scoped(gk),
     }
+}
+
+/// Whether a kind is cluster-scoped by what is known without its CRD.
+pub fn is_known_cluster_scoped(gk: &GroupKind) -> bool {
+    if is_gateway_kind(gk) {
+        return gk.is_gateway_api("GatewayClass");
+    }
+    matches!(
+        (&*gk.group, &*gk.kind),
+        ("", "Namespace" | "Node" | "PersistentVolume")
+            | ("apiextensions.k8s.io" | "admissionregistration.k8s.io", _)
+            | (
+                "rbac.authorization.k8s.io",
+                "ClusterRole" | "ClusterRoleBinding"
+            )
+            | ("attache.dev", "Guardrail")
+            | ("storage.k8s.io", "StorageClass")
+            | ("networking.k8s.io", "IngressClass")
+            | ("scheduling.k8s.io", "PriorityClass")
+            | ("apiregistration.k8s.io", "APIService")
+    )
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::annotation_value::AnnotationsFile;
 use super::condition::{Condition, ValuesFile};
 use super::paths::{pairs, setting_paths, texts};
 
@@ -30,7 +31,7 @@ pub struct CaveatFile {
     pub annotations: Vec<String>,
     /// Annotations of the policy, each with the values for which it applies. Always by default.
     #[serde(default)]
-    pub annotated: BTreeMap<String, Vec<String>>,
+    pub annotated: AnnotationsFile,
     /// Names of controllers: it applies if one of them runs a Gateway. Always by default.
     #[serde(default)]
     pub controllers: Vec<String>,

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::annotation_value::{AnnotationValue, AnnotationsFile};
 use super::at_path::collect;
 use super::open_rules::{OpenRules, Passing};
-use super::paths::{setting_path, setting_paths, spec_path, texts};
+use super::paths::{setting_path, setting_paths, spec_path};
 use super::wanted::Wanted;
 use crate::model::object::Meta;
 
@@ -20,15 +21,12 @@ use crate::model::object::Meta;
 /// are the empty ones; any other object stands for all objects with such fields. Other texts in angle brackets are errors.
 pub(super) type ValuesFile = BTreeMap<String, Vec<Wanted>>;
 
-/// Among the values of an annotation in a profile: anything but a whole number of 32 bits.
-const NOT_AN_INTEGER: &str = "<not an integer>";
-
 /// Conditions on a policy: all of them must hold. Without any it always holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
     when: Vec<FieldValues>,
     unless: Vec<FieldValues>,
-    annotated: Vec<(Arc<str>, Vec<Arc<str>>)>,
+    annotated: Vec<(Arc<str>, Vec<AnnotationValue>)>,
     /// Rules, and which requests they must let pass.
     open: Option<(OpenRules, Passing)>,
     /// Rules that must not let every request pass.
@@ -96,9 +94,9 @@ impl Condition {
     }
 
     #[must_use]
-    pub(super) fn with_annotations(mut self, annotated: &BTreeMap<String, Vec<String>>) -> Self {
+    pub(super) fn with_annotations(mut self, annotated: &AnnotationsFile) -> Self {
         let annotated = annotated.iter();
-        let annotated = annotated.map(|(key, values)| (key.as_str().into(), texts(values)));
+        let annotated = annotated.map(|(key, values)| (key.as_str().into(), values.clone()));
         self.annotated = annotated.collect();
         self
     }
@@ -129,7 +127,7 @@ impl Condition {
     pub fn holds_for(&self, meta: Option<&Meta>) -> bool {
         self.annotated.iter().all(|(key, values)| {
             let value = meta.and_then(|meta| meta.annotations.get(key));
-            value.is_some_and(|value| values.iter().any(|wanted| fits(wanted, value)))
+            value.is_some_and(|value| values.iter().any(|wanted| wanted.fits(value)))
         })
     }
 
@@ -152,14 +150,6 @@ impl Condition {
             && self.alike.iter().all(|pair| are_alike(settings, pair))
             && (self.repeated.is_empty()
                 || self.repeated.iter().any(|path| is_repeated(settings, path)))
-    }
-}
-
-/// Whether the value of an annotation is one that a profile names.
-fn fits(wanted: &str, value: &str) -> bool {
-    match wanted {
-        NOT_AN_INTEGER => value.parse::<i32>().is_err(),
-        text => text == value,
     }
 }
 
@@ -202,7 +192,6 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Condition, ValuesFile};
-    use crate::model::object::Meta;
 
     fn holds(condition: &Value, settings: &Value) -> bool {
         let values = |name: &str| -> ValuesFile {
@@ -233,24 +222,6 @@ mod tests {
         assert!(!holds(&plain, &json!({"issuer": "https://id.example.com"})));
         assert!(!holds(&plain, &json!({})));
         assert!(!holds(&plain, &json!({"issuer": 1})));
-    }
-
-    #[test]
-    fn an_annotation_may_be_no_integer() {
-        let none = ValuesFile::new();
-        let annotated = [("weight".to_owned(), vec!["<not an integer>".to_owned()])];
-        let condition = Condition::read(&none, &none).with_annotations(&annotated.into());
-        for (value, expected) in [
-            ("high", true),
-            ("", true),
-            ("3000000000", true),
-            ("-5", false),
-        ] {
-            let mut meta = Meta::default();
-            meta.annotations.insert("weight".into(), value.into());
-            assert_eq!(condition.holds_for(Some(&meta)), expected, "{value}");
-        }
-        assert!(!condition.holds_for(Some(&Meta::default())));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::annotation_value::AnnotationsFile;
 use super::condition::{Condition, ValuesFile};
 use super::file::Match;
 use super::paths::texts;
@@ -38,7 +39,7 @@ pub struct RejectedIfFile {
     /// Only if each of these annotations of the policy has one of these values; `<not an integer>` stands for all that are no
     /// whole numbers of 32 bits.
     #[serde(default)]
-    pub annotated: BTreeMap<String, Vec<String>>,
+    pub annotated: AnnotationsFile,
     /// Only for requests through Gateways of these controllers. Where others lead to the target, too, the policy is in force for their
     /// requests.
     #[serde(default)]

@@ -1,12 +1,12 @@
 //! Values with which settings protect less than they seem to: an authentication that is optional, a rule that allows
 //! everything, a limit that is only counted.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::annotation_value::AnnotationsFile;
 use super::condition::{Condition, ValuesFile};
 use super::kind_match::Match;
 use super::open_rules::{OpenRules, OpenRulesFile, Passing};
@@ -36,7 +36,7 @@ pub struct WeaknessFile {
     /// Only if each of these annotations of the policy has one of these values. With the settings `spec`, no other
     /// condition and the result `not-applied`, such a policy has no effect at all.
     #[serde(default)]
-    pub annotated: BTreeMap<String, Vec<String>>,
+    pub annotated: AnnotationsFile,
     /// The requests that pass.
     pub result: WeaknessResult,
     /// One sentence for users, shown with the policy.

@@ -1,10 +1,8 @@
 //! The status of a policy as conditions (GEP-713, metaresource status).
 
-use std::collections::BTreeSet;
-
 use super::{Accepted, NoEffect, PolicyStatus, State, TargetStatus};
 use crate::attachment::reports::CombinedAcceptance;
-use crate::model::ids::{ObjectKey, Place};
+use crate::model::ids::ObjectKey;
 
 /// One condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -206,25 +204,12 @@ fn parts(status: &PolicyStatus, attached: Option<String>) -> String {
     let overridden = overridden.map(|parts| format!("Overridden on some paths: {parts}"));
     let left_out = status.targets.iter().filter_map(TargetStatus::left_out);
     let left_out = left_out.map(|left_out| format!("Left out on some paths: {left_out}"));
-    let passed_by: BTreeSet<&ObjectKey> =
-        status.targets.iter().flat_map(|t| &t.passed_by).collect();
-    let passed_by = passed_by
-        .into_iter()
-        .map(|gateway| format!("Does not apply to requests through {gateway}"));
-    let narrower: BTreeSet<&Place> = status
-        .targets
-        .iter()
-        .flat_map(|t| &t.narrower_listeners)
-        .collect();
-    let narrower = narrower.into_iter().map(|listener| {
-        format!("Does not apply to requests through {listener}, whose hostname is narrower than those of a route")
-    });
+    let limits = status.limits().into_iter().map(capitalized);
     let sentences: Vec<String> = attached
         .into_iter()
         .chain(overridden)
         .chain(left_out)
-        .chain(passed_by)
-        .chain(narrower)
+        .chain(limits)
         .collect();
     if sentences.is_empty() {
         "Rejected on some paths".to_owned()
