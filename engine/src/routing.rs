@@ -43,6 +43,7 @@ mod samples;
 mod shared_samples;
 mod spec;
 mod text_match;
+mod unsupported_filters;
 mod url;
 mod within_route;
 

@@ -387,12 +387,17 @@ fn room(most: usize, routes: &BTreeSet<&ObjectKey>) -> usize {
     most.saturating_add(1).saturating_sub(routes.len())
 }
 
-/// The other Gateways and `ListenerSets` whose routes a change may concern: those that compete with a changed one for ports and
-/// hostnames, and those whose listeners differ because of a changed Namespace or `ReferenceGrant`.
+/// The other Gateways and `ListenerSets` whose routes a change may concern: those of a changed class, those that compete with a
+/// changed one for ports and hostnames, and those whose listeners differ because of a changed Namespace or `ReferenceGrant`.
 fn owners_concerned(states: [&Snapshot; 2], objects: &[ObjectKey]) -> BTreeSet<ObjectKey> {
     let changed: BTreeSet<&ObjectKey> = objects.iter().collect();
     let (mut competing, mut others) = (BTreeSet::new(), BTreeSet::new());
     for key in objects {
+        if key.gk == GroupKind::GATEWAY_CLASS {
+            let below = states.into_iter().flat_map(|snapshot| snapshot.below(key));
+            competing.extend(below.map(|gateway| gateway.key.clone()));
+            continue;
+        }
         let gateways = states.map(|snapshot| gateways_around(snapshot, key));
         let gateways = gateways.into_iter().flatten();
         if key.gk.has_listeners() {

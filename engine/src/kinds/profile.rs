@@ -45,6 +45,7 @@ mod routes;
 mod schema;
 mod stored;
 mod unread;
+mod unsupported_filters;
 mod vocabulary;
 mod wanted;
 mod weakness;
@@ -56,9 +57,9 @@ pub use caveats::Caveat;
 pub use condition::Condition;
 
 pub use controller::{
-    AttachedKindFile, ControllerFile, ExpressionPaths, GeneratedRouteFile, GrpcMethodAlone,
-    ListenerIsolation, OneRouteListenersFile, RejectedListeners, RejectedServices, RuleLists,
-    RuleOrder,
+    AttachedKindFile, ControllerFile, ExpressionPaths, GeneratedRouteFile, GrpcCallsAsPaths,
+    GrpcMethodAlone, ListenerIsolation, OneRouteListenersFile, RejectedListeners, RejectedServices,
+    RuleLists, RuleOrder, TrailingSlash,
 };
 pub use delegation::{DelegationFile, Inheritance, InheritanceFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
@@ -86,6 +87,7 @@ pub use schema::{
     Step, Unknown, VersionSchema, Violation,
 };
 pub use unread::{Unread, UnreadFile};
+pub use unsupported_filters::{UnsupportedFilterEffect, UnsupportedFiltersFile};
 pub use vocabulary::*;
 pub use weakness::{Alternatives, OpenTarget, Weakness, WeaknessResult};
 

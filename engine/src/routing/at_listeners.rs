@@ -20,6 +20,8 @@ use crate::topology::{ListenerHostname, Refusal, intersect, kept_out_by};
 pub(super) struct ControllerRules {
     /// The isolation of the listeners, if it is known.
     pub(super) isolation: Option<ListenerIsolation>,
+    /// Whether it refuses requests with the host of another listener than the one that has the connection, if that is known.
+    pub(super) refuses_misdirected_requests: Option<bool>,
     /// The order in which it tries rules.
     pub(super) order: RuleOrder,
 }
@@ -78,9 +80,18 @@ impl<'a, 'm> AtListeners<'a, 'm> {
         let points = self.points.iter();
         let choices = points.map(|point| (point, self.choose(point)));
         let choices: Vec<(&Point<'a>, Choice<'a>)> = choices.collect();
+        let best = choices
+            .iter()
+            .filter_map(|(_, choice)| choice.best_hostname.as_ref())
+            .map(|best| best.specificity)
+            .max();
+        let is_tried = |rule: &&MatchingRule<'a>| {
+            self.rules.order.one_hostname != Some(true) || Some(rule.hostname.specificity) == best
+        };
         let mut winner: Option<(&Point<'a>, &MatchingRule<'a>)> = None;
         for (point, choice) in &choices {
             let matching_rule = choice.matching_rules.first();
+            let matching_rule = matching_rule.filter(is_tried);
             let wins = |matching_rule: &&MatchingRule<'a>| {
                 winner.is_none_or(|(_, best)| matching_rule.rank.is_before(&best.rank))
             };
@@ -157,7 +168,13 @@ impl<'a, 'm> AtListeners<'a, 'm> {
             let near = messages::hostnames(elsewhere, host.unwrap_or_default());
             (Stage::RouteHostname, why, near)
         } else {
-            let why = "no rule of the listener's routes takes the request".to_owned();
+            let why = match &choice.best_hostname {
+                Some(best) if !choice.hidden.is_empty() => format!(
+                    "no rule with {} takes the request, and the controller tries no others",
+                    best.words()
+                ),
+                _ => "no rule of the listener's routes takes the request".to_owned(),
+            };
             (Stage::Rule, why, messages::near(&choice.misses))
         };
         Some(RequestMatch::missed(
@@ -171,7 +188,8 @@ impl<'a, 'm> AtListeners<'a, 'm> {
     /// The rules that listeners would choose if they left no hostname to others, with the reasons
     /// why they do not; and the ids of all rules among which they would choose.
     fn kept_apart(&self, choice: &Choice<'a>) -> (Vec<NotTaken>, BTreeSet<Id>) {
-        let mut known: BTreeSet<Id> = choice.matching_rules.iter().map(MatchingRule::id).collect();
+        let all = choice.matching_rules.iter().chain(&choice.hidden);
+        let mut known: BTreeSet<Id> = all.map(MatchingRule::id).collect();
         let mut lost = Vec::new();
         for point in &self.points {
             let all = self.choose_alone(point);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::NotTaken;
 use super::holds::Mismatch;
-use super::hostname::HostMatch;
+use super::hostname::{HostMatch, Specificity};
 use super::rank::RankedRule;
 use super::spec::{MatchSpec, Rule};
 use crate::kinds::profile::RuleOrder;
@@ -31,6 +31,8 @@ pub(super) struct MatchingRule<'a> {
 pub(super) struct Miss<'a> {
     pub(super) route: &'a Arc<Object>,
     pub(super) label: Arc<str>,
+    /// The specificity of the hostname of its route.
+    pub(super) hostname: Specificity,
     pub(super) against: Mismatch,
     /// The number of leading characters that its path has in common with that of the request.
     pub(super) alike: usize,
@@ -41,6 +43,10 @@ pub(super) struct Miss<'a> {
 pub(super) struct Choice<'a> {
     /// Rules with a match, the winner first.
     pub(super) matching_rules: Vec<MatchingRule<'a>>,
+    /// Rules with a match that the controller does not try, because other routes have a more specific hostname.
+    pub(super) hidden: Vec<MatchingRule<'a>>,
+    /// The most specific hostname of a route that matches.
+    pub(super) best_hostname: Option<HostMatch<'a>>,
     /// Rules that cannot be evaluated.
     pub(super) unknown: Vec<NotTaken>,
     /// Rules without a match, the closest first.
@@ -49,4 +55,32 @@ pub(super) struct Choice<'a> {
     pub(super) elsewhere: Vec<&'a Arc<Object>>,
     /// The order in which rules are tried.
     pub(super) order: RuleOrder,
+}
+
+// === impl Choice ===
+
+impl<'a> Choice<'a> {
+    /// Notes a hostname of a route that matches.
+    pub(super) fn note_hostname(&mut self, matched: &HostMatch<'a>) {
+        let is_better = |known: &HostMatch<'_>| matched.specificity > known.specificity;
+        if self.best_hostname.as_ref().is_none_or(is_better) {
+            self.best_hostname = Some(matched.clone());
+        }
+    }
+
+    /// Hides the rules for less specific hostnames, if the controller does not try them.
+    pub(super) fn hide_less_specific(&mut self) {
+        let Some(best) = self.best_hostname.as_ref().map(|best| best.specificity) else {
+            return;
+        };
+        if self.order.one_hostname != Some(true) {
+            return;
+        }
+        let all = std::mem::take(&mut self.matching_rules).into_iter();
+        let (tried, hidden): (Vec<_>, Vec<_>) =
+            all.partition(|rule| rule.hostname.specificity == best);
+        self.matching_rules = tried;
+        self.hidden.extend(hidden);
+        self.misses.retain(|miss| miss.hostname == best);
+    }
 }

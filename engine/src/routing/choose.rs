@@ -115,6 +115,7 @@ impl<'a> Matching<'a> {
                 choice.elsewhere.push(candidate.route);
                 continue;
             };
+            choice.note_hostname(&matched);
             let precedence = Precedence::by(candidate.root, choice.order);
             let first = lists.entry((kind_of(candidate.root), matched.of_route));
             let first = first.or_insert_with(|| precedence.clone());
@@ -129,6 +130,7 @@ impl<'a> Matching<'a> {
             let list = before.count();
             self.rules(request, &candidate, (&matched, list), &mut choice);
         }
+        choice.hide_less_specific();
         choice.sort();
         choice
     }
@@ -173,7 +175,7 @@ impl<'a> Matching<'a> {
                 rule: index,
             };
             let matches = delegated.as_deref().unwrap_or(&rule.matches);
-            let judged = judge(dialect, matches, request, ranked);
+            let judged = judge((dialect, choice.order), matches, request, ranked);
             let unknown = judged.unknown.iter();
             choice.unknown.extend(unknown.map(|why| {
                 let at = Some((index, label.clone()));
@@ -195,6 +197,7 @@ impl<'a> Matching<'a> {
                 (None, Some((against, alike))) => choice.misses.push(Miss {
                     route,
                     label,
+                    hostname: hostname.specificity,
                     against,
                     alike,
                 }),
@@ -230,7 +233,7 @@ struct Judged {
 }
 
 fn judge(
-    dialect: Dialect,
+    reading: (Dialect, RuleOrder),
     matches: &[Result<MatchSpec, String>],
     request: &Request,
     ranked: impl Fn(&MatchSpec) -> RankedRule,
@@ -238,7 +241,7 @@ fn judge(
     let mut result = Judged::default();
     for wants in matches {
         let judged = wants.as_ref().map_err(Clone::clone);
-        let judged = judged.and_then(|wants| Ok((holds(dialect, wants, request)?, wants)));
+        let judged = judged.and_then(|wants| Ok((holds(reading, wants, request)?, wants)));
         match judged {
             Ok((None, wants)) => {
                 let rank = ranked(wants);
@@ -265,13 +268,16 @@ fn judge(
 /// The first condition of a match that a request fails; `None` if the match takes it. An error
 /// names an expression that cannot be read.
 fn holds(
-    dialect: Dialect,
+    (dialect, order): (Dialect, RuleOrder),
     wants: &MatchSpec,
     request: &Request,
 ) -> Result<Option<Mismatch>, String> {
     let holds = match dialect {
-        Dialect::Http => holds::http(wants, request),
-        Dialect::Grpc => holds::grpc(wants, request),
+        Dialect::Http => holds::http(wants, request, order.trailing_slash),
+        Dialect::Grpc => match order.grpc_calls_as_paths {
+            Some(calls) => holds::grpc_path(wants, request, calls),
+            None => holds::grpc(wants, request),
+        },
         Dialect::None => Evaluation::Yes,
     };
     match holds {
@@ -315,12 +321,19 @@ impl Choice<'_> {
             all.matching_rules.extend(choice.matching_rules);
             all.unknown.extend(choice.unknown);
             all.misses.extend(choice.misses);
+            all.hidden.extend(choice.hidden);
             all.elsewhere.extend(choice.elsewhere);
             all.order = choice.order;
+            if let Some(best) = &choice.best_hostname {
+                all.note_hostname(best);
+            }
         }
+        all.hide_less_specific();
         all.sort();
         let mut seen = BTreeSet::new();
         all.matching_rules
+            .retain(|matching_rule| seen.insert(matching_rule.id()));
+        all.hidden
             .retain(|matching_rule| seen.insert(matching_rule.id()));
         all.unknown.dedup();
         all.misses
@@ -329,12 +342,12 @@ impl Choice<'_> {
     }
 
     fn sort(&mut self) {
-        self.matching_rules.sort_by(|a, b| {
-            a.rank
-                .compare(&b.rank)
-                .1
-                .then_with(|| a.route.key.cmp(&b.route.key))
-        });
+        for rules in [&mut self.matching_rules, &mut self.hidden] {
+            rules.sort_by(|a, b| {
+                let by_rank = a.rank.compare(&b.rank).1;
+                by_rank.then_with(|| a.route.key.cmp(&b.route.key))
+            });
+        }
         self.unknown
             .sort_by(|a, b| (&a.route, &a.rule).cmp(&(&b.route, &b.rule)));
         self.misses.sort_by(|a, b| {
@@ -349,11 +362,15 @@ impl Choice<'_> {
         self.misses.is_empty() && self.unknown.is_empty() && !self.elsewhere.is_empty()
     }
 
-    /// The matching rules after the winner, and the rules that cannot be evaluated.
+    /// The matching rules after the winner, those that the controller does not try, and the rules that cannot be evaluated.
     pub(super) fn others(&self) -> Vec<NotTaken> {
+        let hidden = self.hidden.iter().map(|matching_rule| {
+            let why = messages::hidden(matching_rule, self.best_hostname.as_ref());
+            matching_rule.lost(Criterion::Hostname, why)
+        });
         let mut matching_rules = self.matching_rules.iter();
         let Some(first) = matching_rules.next() else {
-            return self.unknown.clone();
+            return self.unknown.iter().cloned().chain(hidden).collect();
         };
         let behind = matching_rules.map(|matching_rule| {
             let (by, _) = first.rank.compare(&matching_rule.rank);
@@ -366,7 +383,7 @@ impl Choice<'_> {
             lost.route == first.route.key && rule == Some(first.rank.rule)
         };
         let unknown = self.unknown.iter().filter(|lost| !wins(lost));
-        unknown.cloned().chain(behind).collect()
+        unknown.cloned().chain(behind).chain(hidden).collect()
     }
 }
 

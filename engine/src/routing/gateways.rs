@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::at_listeners::{AtListeners, ControllerRules};
-use super::backends::{Answer, answer, backends, mirrors, of_backend, uncovered};
+use super::backends::{Answer, Backend, answer, backends, mirrors, of_backend, uncovered};
 use super::choice::MatchingRule;
 use super::filters::RedirectContext;
 use super::hostname::Specificity;
@@ -12,9 +12,10 @@ use super::listeners::{Entry, Socket, of_gateway};
 use super::messages;
 use super::object_filters;
 use super::request::{Request, Scheme};
+use super::unsupported_filters::UnsupportedFilters;
 use super::url::to_query;
 use super::{EntryPoint, MatchedRule, Matching, Outcome, RequestMatch, Served, Stage};
-use crate::kinds::profile::ListenerIsolation;
+use crate::kinds::profile::{ControllerFile, ListenerIsolation};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::Object;
 use crate::topology::{Conflict, controller_facts, missing_class};
@@ -129,6 +130,9 @@ impl<'a> Matching<'a> {
             .into_iter()
             .partition(|(specificity, _)| *specificity == best);
         let first: Vec<Entry<'a>> = first.into_iter().map(|(_, entry)| entry).collect();
+        if let Some(missed) = first.iter().find_map(|entry| reads_http(request, entry)) {
+            return vec![missed];
+        }
         let mut others: Vec<(Specificity, Entry<'a>)> = others;
         others.sort_by(|(one, _), (other, _)| other.cmp(one));
         let others: Vec<Entry<'a>> = others.into_iter().map(|(_, entry)| entry).collect();
@@ -142,11 +146,8 @@ impl<'a> Matching<'a> {
         let by_hosts = rules.isolation == Some(ListenerIsolation::NoneWithTls);
         let is_alone = is_full || !(by_hosts || first.iter().all(Entry::is_plain_http));
         let outcomes: Vec<RequestMatch> = if is_alone {
-            let alone = |entry: &Entry<'a>| match misdirected(request, entry, entries) {
-                Some(why) => {
-                    let (entry_point, stage) = (entry.entry_point(), Stage::ListenerHostname);
-                    Some(RequestMatch::missed(entry_point, stage, why, Vec::new()))
-                }
+            let alone = |entry: &Entry<'a>| match refused(request, entry, entries, rules) {
+                Some(refused) => Some(refused),
                 None => at(std::slice::from_ref(entry), &others),
             };
             first.iter().filter_map(alone).collect()
@@ -166,6 +167,8 @@ impl<'a> Matching<'a> {
         let facts = controller_facts(self.snapshot, &gateway.key);
         ControllerRules {
             isolation: facts.and_then(|facts| facts.listener_isolation),
+            refuses_misdirected_requests: facts
+                .and_then(|facts| facts.refuses_misdirected_requests),
             order: facts.map(|facts| facts.rule_order).unwrap_or_default(),
         }
     }
@@ -199,6 +202,33 @@ impl<'a> Matching<'a> {
         self.by_rule(entry.entry_point(), matching_rule, &context, false)
     }
 
+    /// The backends of a rule, with the answers of their own filters.
+    fn backends_of(
+        &self,
+        matching_rule: &MatchingRule<'a>,
+        facts: Option<&ControllerFile>,
+        context: &RedirectContext<'_>,
+        in_mesh: bool,
+    ) -> Vec<Backend> {
+        if matching_rule.is_dead_end {
+            return Vec::new();
+        }
+        let (route, index) = (matching_rule.route, matching_rule.rank.rule);
+        let specs = &matching_rule.rule.backends;
+        let mut backends = backends(self.snapshot, route, index, specs, in_mesh);
+        if let [only] = &mut *backends
+            && facts.is_some_and(|facts| facts.only_backend_needs_no_weight)
+        {
+            only.weight = only.weight.max(1);
+        }
+        let unsupported = UnsupportedFilters::of(facts);
+        for (backend, spec) in backends.iter_mut().zip(specs) {
+            let error = unsupported.of_backend(route, &backend.filters);
+            backend.answer = error.or_else(|| of_backend(backend, &spec.filters, context));
+        }
+        backends
+    }
+
     /// The result for a request that a rule serves.
     pub(super) fn by_rule(
         &self,
@@ -208,22 +238,16 @@ impl<'a> Matching<'a> {
         in_mesh: bool,
     ) -> RequestMatch {
         let (route, index) = (matching_rule.route, matching_rule.rank.rule);
-        let mut backends = if matching_rule.is_dead_end {
-            Vec::new()
-        } else {
-            backends(
-                self.snapshot,
-                route,
-                index,
-                &matching_rule.rule.backends,
-                in_mesh,
-            )
+        let facts = match &entry_point {
+            EntryPoint::Listener(entry) => controller_facts(self.snapshot, &entry.gateway),
+            _ => None,
         };
-        for (backend, spec) in backends.iter_mut().zip(&matching_rule.rule.backends) {
-            backend.answer = of_backend(backend, &spec.filters, context);
-        }
+        let unsupported = UnsupportedFilters::of(facts);
+        let backends = self.backends_of(matching_rule, facts, context, in_mesh);
         let mirrors = mirrors(self.snapshot, route, &matching_rule.rule, in_mesh);
-        let of_filter = object_filters::unresolved(self.snapshot, &entry_point, route, index);
+        let of_filter = unsupported.of_rule(route, &matching_rule.rule);
+        let of_filter = of_filter
+            .or_else(|| object_filters::unresolved(self.snapshot, &entry_point, route, index));
         let of_filter = of_filter.or_else(|| {
             let has_backends = !matching_rule.rule.backends.is_empty();
             object_filters::direct(self.snapshot, &entry_point, route, index, has_backends)
@@ -235,7 +259,9 @@ impl<'a> Matching<'a> {
         } else {
             of_filter.or_else(|| answer(route, &matching_rule.rule.filters, &backends, context))
         };
+        let is_redirected = matching_rule.rule.filters.redirect.is_some();
         let in_place = by_filter
+            || is_redirected
             || matching_rule.rule.filters.cors.is_some() && context.preflight_of.is_some();
         let by_backend = answer.is_some() && backends.iter().any(|b| b.answer.is_some());
         let (backends, mirrors) = if in_place || by_backend {
@@ -245,6 +271,9 @@ impl<'a> Matching<'a> {
             (backends, mirrors)
         };
         let mut notes = messages::notes(matching_rule);
+        if let Ok(rules) = &*self.rules_of(route) {
+            notes.extend(unsupported.notes(route, &matching_rule.rule, rules));
+        }
         if !by_filter {
             notes.extend(object_filters::notes(self.snapshot, route, index));
         }
@@ -290,6 +319,41 @@ fn noting<'k>(
         outcome.notes.extend(outside.into_iter().map(note));
     }
     outcome
+}
+
+/// The result for a TLS connection that is not for HTTP and has the server name of a listener that reads HTTP requests.
+fn reads_http(request: &Request, entry: &Entry<'_>) -> Option<RequestMatch> {
+    if request.scheme != Some(Scheme::Tls) || &*entry.listener.protocol != "HTTPS" {
+        return None;
+    }
+    let name = request.server_name();
+    let why = format!(
+        "the server name {} is that of {}, which terminates TLS and reads HTTP requests",
+        name.unwrap_or_default(),
+        entry.words()
+    );
+    let (entry_point, stage) = (entry.entry_point(), Stage::ListenerHostname);
+    Some(RequestMatch::missed(entry_point, stage, why, Vec::new()))
+}
+
+/// The result for a request that arrives on a connection to one listener with the host of another, if the controller refuses it.
+fn refused(
+    request: &Request,
+    entry: &Entry<'_>,
+    all: &[Entry<'_>],
+    rules: ControllerRules,
+) -> Option<RequestMatch> {
+    let refuses = rules.refuses_misdirected_requests;
+    let why = misdirected(request, entry, all).filter(|_| refuses != Some(false))?;
+    let (entry_point, stage) = (entry.entry_point(), Stage::ListenerHostname);
+    let mut missed = RequestMatch::missed(entry_point, stage, why, Vec::new());
+    if refuses.is_none() {
+        missed.notes.push(
+            "not every implementation refuses such a request: others serve it by the routes of the listener that has the connection"
+                .to_owned(),
+        );
+    }
+    Some(missed)
 }
 
 /// The reason if a request arrives on a connection to one listener with the host of another on its port (RFC 9110,

@@ -1,8 +1,10 @@
 //! Evaluates a match of a rule for a request, and finds the first condition that fails.
 
+use super::expression::Expression;
 use super::request::Request;
 use super::spec::MatchSpec;
 use super::text_match::Text;
+use crate::kinds::profile::{GrpcCallsAsPaths, TrailingSlash};
 
 /// The result of evaluating a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,11 +40,11 @@ pub(super) enum Aspect {
 }
 
 /// Evaluates a match of an `HTTPRoute`.
-pub(super) fn http(wants: &MatchSpec, request: &Request) -> Evaluation {
+pub(super) fn http(wants: &MatchSpec, request: &Request, slash: TrailingSlash) -> Evaluation {
     let mut unknown = None;
     if let Some(path) = &wants.path {
         let words = || format!("{} {}", path.kind(), path.value());
-        match path.covers(&request.path) {
+        match path.covers_with(&request.path, slash) {
             Some(true) => {}
             Some(false) => return no(Aspect::Path, words()),
             None => unknown = Some(words()),
@@ -92,6 +94,65 @@ pub(super) fn grpc(wants: &MatchSpec, request: &Request) -> Evaluation {
     unknown.map_or(Evaluation::Yes, Evaluation::Unknown)
 }
 
+/// Evaluates a match of a `GRPCRoute` for a controller that compares nothing but the path with the service and the method.
+pub(super) fn grpc_path(
+    wants: &MatchSpec,
+    request: &Request,
+    calls: GrpcCallsAsPaths,
+) -> Evaluation {
+    let mut unknown = None;
+    let words = || {
+        let parts = [("service", &wants.service), ("method", &wants.call)];
+        let parts = parts
+            .iter()
+            .filter_map(|(what, text)| Some(format!("{what} {}", text.as_ref()?.value())));
+        parts.collect::<Vec<_>>().join(" and ")
+    };
+    match is_path_of_call(wants, &request.path, calls) {
+        Some(true) => {}
+        Some(false) => return no(Aspect::Path, words()),
+        None => unknown = Some(words()),
+    }
+    if let Err(against) = headers(wants, request, &mut unknown) {
+        return Evaluation::No(against);
+    }
+    unknown.map_or(Evaluation::Yes, Evaluation::Unknown)
+}
+
+/// Whether a path is one for a service and method; `None` if an expression cannot be parsed here.
+fn is_path_of_call(wants: &MatchSpec, path: &str, calls: GrpcCallsAsPaths) -> Option<bool> {
+    let any_service = match calls {
+        GrpcCallsAsPaths::Elements => ".+",
+        GrpcCallsAsPaths::Calls => "[^/]+",
+    };
+    let expression = |service: &str, call: &str| {
+        let whole = Expression::from(format!("/{service}/{call}"));
+        whole.covers(path)
+    };
+    let below = |service: &str| path.strip_prefix('/')?.strip_prefix(service);
+    match (&wants.service, &wants.call) {
+        (None, None) => Some(true),
+        (Some(Text::Exact(service)), Some(Text::Exact(call))) => {
+            Some(below(service).and_then(|rest| rest.strip_prefix('/')) == Some(call.as_str()))
+        }
+        (Some(Text::Exact(service)), None) => Some(below(service).is_some_and(|rest| {
+            let is_whole = rest.is_empty() && calls == GrpcCallsAsPaths::Elements;
+            is_whole || rest.starts_with('/')
+        })),
+        (None, Some(Text::Exact(call))) => {
+            let service = path.strip_suffix(call.as_str());
+            let service = service.and_then(|rest| rest.strip_prefix('/')?.strip_suffix('/'));
+            Some(service.is_some_and(|service| {
+                let is_one = !service.contains('/');
+                !service.is_empty() && (is_one || calls == GrpcCallsAsPaths::Elements)
+            }))
+        }
+        (Some(service), Some(call)) => expression(service.value(), call.value()),
+        (Some(service), None) => expression(service.value(), ".+"),
+        (None, Some(call)) => expression(any_service, call.value()),
+    }
+}
+
 fn headers(
     wants: &MatchSpec,
     request: &Request,
@@ -129,7 +190,8 @@ fn no(at: Aspect, wants: String) -> Evaluation {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Aspect, Evaluation, grpc, http};
+    use super::GrpcCallsAsPaths::{Calls, Elements};
+    use super::{Aspect, Evaluation, TrailingSlash, grpc, grpc_path, http};
     use crate::routing::request::Request;
     use crate::routing::spec::{Dialect, rules};
 
@@ -155,7 +217,7 @@ mod tests {
         let wants = rules(dialect, &spec).unwrap().remove(0).matches.remove(0);
         match dialect {
             Dialect::Grpc => grpc(&wants.unwrap(), request),
-            _ => http(&wants.unwrap(), request),
+            _ => http(&wants.unwrap(), request, TrailingSlash::Ignored),
         }
     }
 
@@ -215,6 +277,38 @@ mod tests {
         let wants = json!({"headers": [header], "queryParams": [{"name": "a", "value": "1"}]});
         let not = held(Dialect::Http, &wants, &request("/", "GET", ""));
         assert!(matches!(not, Evaluation::No(against) if against.at == Aspect::Params));
+    }
+
+    #[test]
+    fn a_path_may_stand_for_a_grpc_call() {
+        for (service, call, path, elements, calls) in [
+            (None, None, "/", true, true),
+            (Some("a.B"), None, "/a.B", true, false),
+            (Some("a.B"), None, "/a.B/C/d", true, true),
+            (Some("a.B"), None, "/a.Bc/C", false, false),
+            (Some("a.B"), Some("C"), "/a.B/C", true, true),
+            (Some("a.B"), Some("C"), "/a.B/C/d", false, false),
+            (None, Some("C"), "/a.B/C", true, true),
+            (None, Some("C"), "/x/a.B/C", true, false),
+            (None, Some("C"), "/C", false, false),
+        ] {
+            let wants = json!({"method": {"service": service, "method": call}}).to_string();
+            let spec = format!(r#"{{"rules": [{{"matches": [{wants}]}}]}}"#);
+            let wants = rules(Dialect::Grpc, &spec)
+                .unwrap()
+                .remove(0)
+                .matches
+                .remove(0)
+                .unwrap();
+            for (as_paths, expected) in [(Elements, elements), (Calls, calls)] {
+                let result = grpc_path(&wants, &request(path, "GET", ""), as_paths);
+                assert_eq!(
+                    result == Evaluation::Yes,
+                    expected,
+                    "{service:?} {call:?} {path} {as_paths:?}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -108,8 +108,8 @@ impl<'a> Entry<'a> {
         let by_port = request.port.is_some();
         match self.traffic_type() {
             TrafficType::Http => matches!(scheme, None | Some(Scheme::Http)),
-            TrafficType::Tls if scheme == Some(Scheme::Tls) => &*self.listener.protocol == "TLS",
-            TrafficType::Tls => matches!(scheme, None | Some(Scheme::Https)),
+            // The server name decides which listener has the connection, whatever is sent on it.
+            TrafficType::Tls => matches!(scheme, None | Some(Scheme::Https | Scheme::Tls)),
             // TCP can carry anything.
             TrafficType::Tcp | TrafficType::Other => by_port && scheme != Some(Scheme::Udp),
             TrafficType::Udp => by_port && matches!(scheme, None | Some(Scheme::Udp)),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::choice::{Choice, MatchingRule, Miss};
 use super::criterion::Reason;
+use super::hostname::HostMatch;
 use super::listeners::Entry;
 use super::path::Path;
 use super::request::Request;
@@ -68,6 +69,13 @@ pub(super) fn behind(
         Reason::Name => format!("as old as {}, it comes later by name", first.route.key),
         Reason::RuleOrder => format!("it comes after {}", rule(&first.label)),
     }
+}
+
+/// Why the controller does not try a rule with a match.
+pub(super) fn hidden(matching_rule: &MatchingRule<'_>, best: Option<&HostMatch<'_>>) -> String {
+    let own = matching_rule.hostname.words();
+    let tried = best.map(HostMatch::words).unwrap_or_default();
+    format!("it has {own}, and the controller tries only rules with {tried}")
 }
 
 /// The rules that are in one list with a rule, in words.
@@ -285,9 +293,18 @@ pub(super) fn order_notes(choice: &Choice<'_>) -> Vec<String> {
     let Some((first, others)) = choice.matching_rules.split_first() else {
         return Vec::new();
     };
+    let best = choice.best_hostname.as_ref();
+    let narrower = best.filter(|best| best.specificity > first.hostname.specificity);
+    let narrower = narrower.filter(|_| choice.order.one_hostname.is_none());
     let by = |other: &MatchingRule<'_>| first.rank.compare(&other.rank).0;
     let decided = |reason: Reason| others.iter().filter(move |other| by(other) == reason);
     let mut notes = Vec::new();
+    if let Some(best) = narrower {
+        notes.push(format!(
+            "many implementations try only rules with {}, of which none takes the request: there it is not served",
+            best.words()
+        ));
+    }
     let is_unknown = choice.order.hostnames_of_routes.is_none();
     if is_unknown && decided(Reason::HostnameOfRoute).next().is_some() {
         notes.push(

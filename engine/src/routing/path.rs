@@ -1,6 +1,7 @@
 //! Path matches: exact, by prefix of path elements, or by regular expression.
 
 use super::expression::Expression;
+use crate::kinds::profile::TrailingSlash;
 
 /// A path match of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,10 +46,21 @@ impl Path {
         }
     }
 
-    /// The number of its characters; a prefix ends without a slash.
-    pub(super) fn length(&self) -> usize {
+    /// Whether it matches a path for a controller to which a slash at the end of a prefix means something.
+    pub(super) fn covers_with(&self, path: &str, slash: TrailingSlash) -> Option<bool> {
+        match self {
+            Self::Prefix(value) if value.ends_with('/') && slash == TrailingSlash::Kept => {
+                Some(path.starts_with(&**value))
+            }
+            _ => self.covers(path),
+        }
+    }
+
+    /// The number of its characters; a prefix ends without a slash, unless the slash counts.
+    pub(super) fn length(&self, slash: TrailingSlash) -> usize {
         let value = match self {
-            Self::Prefix(value) => elements(value),
+            Self::Prefix(value) if slash == TrailingSlash::Ignored => elements(value),
+            Self::Prefix(value) => value,
             Self::Exact(value) => value,
             Self::Expression(value) => value,
         };
@@ -63,7 +75,7 @@ pub(super) fn elements(prefix: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::Path;
+    use super::{Path, TrailingSlash};
 
     #[test]
     fn a_prefix_is_compared_element_by_element() {
@@ -86,6 +98,19 @@ mod tests {
             let prefix = Path::Prefix(prefix.to_owned());
             assert_eq!(prefix.covers(path), Some(covered), "{prefix:?} {path}");
         }
+    }
+
+    #[test]
+    fn a_slash_at_the_end_may_count() {
+        let slash = Path::Prefix("/foo/".to_owned());
+        assert_eq!(slash.covers_with("/foo", TrailingSlash::Kept), Some(false));
+        assert_eq!(slash.covers_with("/foo/x", TrailingSlash::Kept), Some(true));
+        assert_eq!(
+            slash.covers_with("/foo", TrailingSlash::Counted),
+            Some(true)
+        );
+        let lengths = [TrailingSlash::Ignored, TrailingSlash::Counted];
+        assert_eq!(lengths.map(|one| slash.length(one)), [4, 5]);
     }
 
     #[test]

@@ -136,8 +136,10 @@ fn depth(path: &Path, order: RuleOrder) -> (usize, usize) {
     };
     match path {
         Path::Exact(_) => (3, 0),
-        Path::Prefix(_) => (prefixes, path.length()),
-        Path::Expression(_) if order.longer_expressions_first => (expressions, path.length()),
+        Path::Prefix(_) => (prefixes, path.length(order.trailing_slash)),
+        Path::Expression(_) if order.longer_expressions_first => {
+            (expressions, path.length(order.trailing_slash))
+        }
         Path::Expression(_) => (expressions, 0),
     }
 }

@@ -15,7 +15,7 @@ use super::text_match::Text;
 use crate::attachment::rejection::{Entry, routes_of, share_a_host};
 use crate::model::ids::ObjectKey;
 use crate::model::object::Object;
-use crate::topology::{RouteKindConflicts, gateway_of, in_common};
+use crate::topology::{RouteKindConflicts, controller_facts, gateway_of, in_common};
 
 impl Matching<'_> {
     /// The other routes that name a Gateway of a route or one of its `ListenerSets`.
@@ -31,7 +31,8 @@ impl Matching<'_> {
     }
 
     /// Requests that meet a match of each of two routes, at hostnames, ports and Gateways that both have. None if the routes
-    /// are of different kinds.
+    /// are of different kinds. Where the controller tries only rules for the most specific hostname, and that is one of the first
+    /// route, also those that meet a match of the other route alone.
     pub fn shared_samples(
         &self,
         route_kind_conflicts: &mut RouteKindConflicts<'_>,
@@ -54,7 +55,22 @@ impl Matching<'_> {
         let requests: Vec<Request> = both
             .flat_map(|both| meeting(own.dialect, &both, &[]))
             .collect();
-        at_each(&entries, &requests)
+        let mut samples = at_each(&entries, &requests);
+        let hidden = entries.intersection(&own.entries);
+        let hidden = hidden.filter(|entry| !other.entries.contains(*entry));
+        let hidden = hidden.filter(|(gateway, ..)| self.tries_one_hostname(gateway));
+        let hidden: BTreeSet<Entry> = hidden.cloned().collect();
+        let theirs = other.wants.iter();
+        let theirs = theirs.flat_map(|wants| meeting(own.dialect, wants, &[]));
+        samples.extend(at_each(&hidden, &theirs.collect::<Vec<_>>()));
+        samples
+    }
+}
+
+impl Matching<'_> {
+    fn tries_one_hostname(&self, gateway: &ObjectKey) -> bool {
+        let facts = controller_facts(self.snapshot, gateway);
+        facts.is_some_and(|facts| facts.rule_order.one_hostname == Some(true))
     }
 }
 

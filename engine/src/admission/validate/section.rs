@@ -6,7 +6,7 @@ use crate::admission::finding::{Code, Finding};
 use crate::attachment::section_names;
 use crate::model::hint::{nearest, quoted};
 use crate::model::ids::ObjectKey;
-use crate::model::object::{Node, Object, section_noun};
+use crate::model::object::{Listener, Node, Object, section_noun};
 use crate::model::section::PortsBy;
 use crate::model::section::{SectionNames, nameable, on_port, resolve};
 use crate::policy::{Entry, Policy, TargetRef};
@@ -50,12 +50,22 @@ pub(super) fn unknown(
                 .only_if(false),
         );
     }
-    let in_set = set_with_listener(snapshot, object, about);
+    let is_meant = |listener: &Listener| match target.port {
+        Some(port) if target.section.is_none() => listener.port == port,
+        _ => *listener.name == *about,
+    };
+    let in_set = set_with_listener(snapshot, object, is_meant);
     let message = match in_set {
-        Some(set) => format!(
-            "{} has no {noun} {about:?}; {set} has one, which only some controllers take for it",
-            object.key
-        ),
+        Some(set) => {
+            let what = match target.section {
+                Some(_) => format!("{noun} {about:?}"),
+                None => format!("{noun} on port {about}"),
+            };
+            format!(
+                "{} has no {what}; {set} has one, which only some controllers take for it",
+                object.key
+            )
+        }
         None => format!("{} has no {message}", object.key),
     };
     Some(
@@ -67,21 +77,18 @@ pub(super) fn unknown(
     )
 }
 
-/// A `ListenerSet` of a Gateway that has a listener of this name. Envoy Gateway applies a `ClientTrafficPolicy` to it.
+/// A `ListenerSet` of a Gateway that has the listener that is meant. Envoy Gateway applies a `ClientTrafficPolicy` to one with the
+/// name, agentgateway an `AgentgatewayPolicy` to those on the port.
 fn set_with_listener<'a>(
     snapshot: &'a Snapshot,
     gateway: &'a Object,
-    name: &str,
+    is_meant: impl Fn(&Listener) -> bool,
 ) -> Option<&'a ObjectKey> {
     if !gateway.key.gk.is_gateway_api("Gateway") {
         return None;
     }
     let mut sets = sets_of(snapshot, &gateway.key);
-    let set = sets.find(|set| {
-        set.listeners()
-            .iter()
-            .any(|listener| *listener.name == *name)
-    });
+    let set = sets.find(|set| set.listeners().iter().any(&is_meant));
     set.map(|set| &set.key)
 }
 

@@ -11,6 +11,7 @@ use super::DelegationFile;
 use super::generated_policy::GeneratedPolicyFile;
 use super::kind_match::Match;
 use super::paths::setting_path;
+use super::unsupported_filters::UnsupportedFiltersFile;
 use super::vocabulary::EqualAge;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::Listener;
@@ -100,6 +101,14 @@ pub struct ControllerFile {
     /// an error, or are left out, and the others work.
     #[serde(default)]
     pub served_despite: Vec<String>,
+    /// Whether the only backend of a rule gets all requests, even with the weight 0.
+    #[serde(default)]
+    pub only_backend_needs_no_weight: bool,
+    /// Filters of routes that it does not support.
+    pub unsupported_filters: Option<UnsupportedFiltersFile>,
+    /// Whether it refuses a request whose host is that of another listener than the one that the server name of its connection chose
+    /// (421 Misdirected Request). If absent, attache assumes that it does, and notes it.
+    pub refuses_misdirected_requests: Option<bool>,
     /// The order in which it tries rules that match one request, as far as it differs from that of the Gateway API.
     #[serde(default)]
     pub rule_order: RuleOrder,
@@ -225,6 +234,10 @@ pub struct RuleOrder {
     /// Whether rules of routes that have one hostname in common with the listener are compared by the hostnames in the routes first. If
     /// absent, attache assumes that they are, and notes where it matters.
     pub hostnames_of_routes: Option<bool>,
+    /// Whether it tries only rules for the most specific hostname of a request, as a server for each hostname does: if none of them
+    /// takes the request, no rule does. If absent, attache assumes that it tries those for less specific ones, too, and notes where
+    /// it matters.
+    pub one_hostname: Option<bool>,
     /// The place of paths by regular expression. If absent, attache assumes `afterPrefixes` and notes where it
     /// matters.
     pub expression_paths: Option<ExpressionPaths>,
@@ -239,6 +252,11 @@ pub struct RuleOrder {
     pub http_routes_win_ties: bool,
     /// The value that the method of a gRPC call without a service counts as, if rules of both kinds are compared.
     pub grpc_method_alone: GrpcMethodAlone,
+    /// The meaning of a slash at the end of a path prefix; `ignored` by default, as the Gateway API has it.
+    pub trailing_slash: TrailingSlash,
+    /// The paths that it takes a service of a gRPC call for, if it compares nothing but the path: not the method, the content type or the
+    /// number of elements. Absent if only gRPC calls match.
+    pub grpc_calls_as_paths: Option<GrpcCallsAsPaths>,
     /// The order of routes, and of `ListenerSets`, that were created in the same second; `text` by default.
     pub equal_age: EqualAge,
 }
@@ -254,6 +272,29 @@ pub enum RuleLists {
     /// One list for each kind of route and each hostname that routes name. The list with the oldest route is tried
     /// first; rules for all requests are tried last.
     PerKindAndHostname,
+}
+
+/// The meaning of a slash at the end of a path prefix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum TrailingSlash {
+    /// None.
+    #[default]
+    Ignored,
+    /// It makes the prefix longer than one without it, but `/a/` takes `/a`, too.
+    Counted,
+    /// It belongs to the prefix: `/a/` does not take `/a`.
+    Kept,
+}
+
+/// The paths that a controller takes a service of a gRPC call for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum GrpcCallsAsPaths {
+    /// `/service` and all below it. A method alone is the last element of a path.
+    Elements,
+    /// All below `/service`. A method alone is the second of two elements.
+    Calls,
 }
 
 /// The place of paths by regular expression.

@@ -190,7 +190,10 @@ fn unsettled(policy: &Policy, group: &PathGroup, target: &Place) -> Option<Strin
         .iter()
         .find(|level| level.step.place == *target)?;
     let rivals = level.policies.iter();
+    // An override goes before a default, whatever the order.
+    let is_equal = |rival: &&Arc<Policy>| rival.strategies == policy.strategies;
     let rivals = rivals.filter(|rival| rival.key() != policy.key() && act_together(policy, rival));
+    let rivals = rivals.filter(is_equal);
     let rivals: Vec<&Arc<Policy>> = rivals.collect();
     let accumulated = &policy.profile.merging.accumulate_per_stage;
     let mut leaves = group.effective.leaves();

@@ -1,0 +1,81 @@
+//! Filters that a controller does not support: the answers to the requests, and notes.
+
+use super::backends::Answer;
+use super::spec::Rule;
+use crate::kinds::profile::{ControllerFile, UnsupportedFilterEffect, UnsupportedFiltersFile};
+use crate::model::object::Object;
+
+/// The filters that a controller does not support.
+#[derive(Clone, Copy)]
+pub(super) struct UnsupportedFilters<'a>(Option<&'a UnsupportedFiltersFile>);
+
+// === impl UnsupportedFilters ===
+
+impl<'a> UnsupportedFilters<'a> {
+    pub(super) fn of(controller: Option<&'a ControllerFile>) -> Self {
+        Self(controller.and_then(|facts| facts.unsupported_filters.as_ref()))
+    }
+
+    /// The error that answers the requests of a rule.
+    pub(super) fn of_rule(self, route: &Object, rule: &Rule) -> Option<Answer> {
+        let facts = self.with(UnsupportedFilterEffect::RequestsFail)?;
+        let types = &rule.filters.types;
+        let one = || {
+            let filter = first(types, &facts.of_rules)?;
+            Some(format!("the filter {filter} of the rule"))
+        };
+        let mut together = facts.together.iter();
+        let has_all = |filters: &&Vec<String>| filters.iter().all(|one| types.contains(one));
+        let together = || {
+            let filters = together.find(has_all)?.join(" and ");
+            Some(format!("the filters {filters} in one rule"))
+        };
+        let what = one().or_else(together)?;
+        let why = format!("the controller does not support {what}");
+        Some(Answer::error(&route.key, why))
+    }
+
+    /// The error that answers the requests for a backend with these filters.
+    pub(super) fn of_backend(self, route: &Object, filters: &[String]) -> Option<Answer> {
+        let facts = self.with(UnsupportedFilterEffect::RequestsFail)?;
+        let filter = first(filters, &facts.of_backends)?;
+        let why = format!("the controller does not support the filter {filter} of a backend");
+        Some(Answer::error(&route.key, why))
+    }
+
+    /// Notes on a rule whose filters are ignored, or because of which the controller does not serve the route.
+    pub(super) fn notes(self, route: &Object, rule: &Rule, all: &[Rule]) -> Vec<String> {
+        let Some(facts) = self.0 else {
+            return Vec::new();
+        };
+        let in_rule = |rule: &Rule| {
+            let of_rule = first(&rule.filters.types, &facts.of_rules);
+            let of_backends = || {
+                let mut backends = rule.backends.iter();
+                backends.find_map(|backend| first(&backend.filters.types, &facts.of_backends))
+            };
+            of_rule.or_else(of_backends).cloned()
+        };
+        let note = match facts.then {
+            UnsupportedFilterEffect::RequestsFail => None,
+            UnsupportedFilterEffect::Ignored => in_rule(rule).map(|filter| {
+                format!("the filter {filter} has no effect: the controller ignores it")
+            }),
+            UnsupportedFilterEffect::RouteNotServed => all.iter().find_map(in_rule).map(|filter| {
+                format!(
+                    "the controller does not support the filter {filter} of {}, and serves none of its rules: another route takes the request, or none",
+                    route.key
+                )
+            }),
+        };
+        note.into_iter().collect()
+    }
+
+    fn with(self, effect: UnsupportedFilterEffect) -> Option<&'a UnsupportedFiltersFile> {
+        self.0.filter(|facts| facts.then == effect)
+    }
+}
+
+fn first<'t>(types: &'t [String], unsupported: &[String]) -> Option<&'t String> {
+    types.iter().find(|one| unsupported.contains(one))
+}
