@@ -50,7 +50,11 @@ pub(crate) fn missing(
     for other in snapshot.objects(&object.gk).map(|other| &other.key) {
         if other.namespace == object.namespace {
             near.insert(&*other.name);
-        } else if other.name == object.name && (is_public || !is_request) {
+        } else if other.name == object.name
+            // An object without a namespace is not a matter of the namespace.
+            && !other.namespace.is_empty()
+            && (is_public || !is_request)
+        {
             elsewhere.insert(other);
         }
     }
