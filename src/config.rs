@@ -244,6 +244,13 @@ impl Text {
             path: self.path.clone(),
             why,
         };
+        let mut lines = self.text.lines();
+        if lines.any(|line| line.trim_end() == "kind: Guardrail") {
+            return Err(form(
+                "this is a Guardrail, not a configuration: use attache guardrails -f, or write it below guardrails in a configuration"
+                    .to_owned(),
+            ));
+        }
         let read: Configuration =
             serde_saphyr::from_str(&self.text).map_err(|error| form(self.wrong(&error)))?;
         if read.api_version != "attache.dev/v1" || read.kind != "Configuration" {
@@ -353,6 +360,14 @@ mod tests {
     fn another_kind_of_file_is_refused() {
         let error = read("apiVersion: v1\nkind: ConfigMap\n").unwrap_err();
         assert!(error.contains("kind: Configuration"), "{error}");
+    }
+
+    #[test]
+    fn a_guardrail_is_named_with_its_option() {
+        let error =
+            read("apiVersion: attache.dev/v1alpha1\nkind: Guardrail\nmetadata: {name: a}\n");
+        let error = error.unwrap_err();
+        assert!(error.contains("use attache guardrails -f"), "{error}");
     }
 
     #[test]

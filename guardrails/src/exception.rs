@@ -42,6 +42,14 @@ impl Exception {
                 "it is empty; write why it is an exception".to_owned(),
             ));
         }
+        // No object has such a name: the exception would never hold.
+        if file.target.name.contains('*') {
+            let why = format!(
+                "{:?} is not a name; an exception names one object. To exempt a namespace, use match.namespaceSelector",
+                file.target.name
+            );
+            return Err(("target.name", why));
+        }
         let kind = file.target.kind.as_deref().map(kind_named).transpose();
         Ok(Self {
             kind: kind.map_err(|why| ("target.kind", why))?,

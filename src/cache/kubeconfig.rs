@@ -110,7 +110,7 @@ fn in_cluster(
         return Ok(config);
     }
     Err(format!(
-        "no cluster is configured: nothing in {}. Name a kubeconfig with --kubeconfig, or read manifests instead: --from DIR, or attache diff DIR DIR",
+        "no cluster is configured: nothing in {}. Name a kubeconfig with --kubeconfig, or read manifests instead: --from DIR (attache diff: name two directories)",
         shown.join(", ")
     )
     .into())

@@ -48,8 +48,9 @@ const NAMESPACE: &str = "Check only objects in this namespace; also the namespac
     mut_arg("helm", |argument| argument.help(HELM_TO_APPLY))
 )]
 pub struct Args {
-    /// Manifests to check: files, directories, or - for standard input. If omitted, checks the state in --from, or the
-    /// cluster with --cluster, as it is.
+    /// Manifests to check: files, directories, or - for standard input. Objects of --from or of the cluster that are not
+    /// among them stay; attache diff shows deletions. If omitted, checks the state in --from, or the cluster with
+    /// --cluster, as it is.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Same as PATH, for kubectl users.

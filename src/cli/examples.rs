@@ -128,8 +128,8 @@ Examples:
     $ attache impact --delete retrypolicy/edge-retries -n infra
   Show what a pull request changes in the cluster, and fail if it changes something:
     $ kustomize build overlays/prod | attache impact - --fail-on change
-  Compare two directories:
-    $ attache impact -f rendered/branch --from rendered/main";
+  Show what one changed file does to a directory of manifests (attache diff compares two directories):
+    $ attache impact changed.yaml --from deploy";
 
 pub(super) const DIFF: &str = "\
 Examples:

@@ -49,7 +49,8 @@ const NAMESPACE: &str = "The namespace of the objects in --delete, and of manife
     mut_arg("helm", |argument| argument.help(HELM_TO_APPLY))
 )]
 pub struct Args {
-    /// Manifests to apply: files, directories, or - for standard input. All are one change.
+    /// Manifests to apply: files, directories, or - for standard input. All are one change. Objects of the state that
+    /// are not among them stay; attache diff shows deletions.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Same as PATH, for kubectl users.

@@ -96,8 +96,10 @@ pub(super) fn why_not(missing: &[Missing], key: &ObjectKey) -> Option<String> {
 /// A few kinds, and the number of the others.
 fn named(kinds: &[&GroupKind]) -> String {
     let mut names: Vec<String> = kinds.iter().take(NAMED).map(ToString::to_string).collect();
-    if kinds.len() > NAMED {
-        names.push(format!("{} more kinds", kinds.len() - NAMED));
+    match kinds.len().saturating_sub(NAMED) {
+        0 => {}
+        1 => names.push("1 more kind".to_owned()),
+        more => names.push(format!("{more} more kinds")),
     }
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),

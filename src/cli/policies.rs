@@ -188,6 +188,9 @@ fn none(snapshot: &Snapshot, asked: &PolicyQuery<'_>) -> String {
         let place = escape(&place.to_string());
         return format!("no {such}{kind_words} apply to {place}");
     }
+    if let Some(why) = none_in_state(snapshot, asked, &kind_words) {
+        return why;
+    }
     let Some(namespace) = &asked.namespace else {
         return format!("there are no {such}{kind_words}");
     };
@@ -202,6 +205,47 @@ fn none(snapshot: &Snapshot, asked: &PolicyQuery<'_>) -> String {
     };
     let namespace = escape(namespace);
     format!("there are no {such}{kind_words} in namespace {namespace}{hint}")
+}
+
+/// The message that no policy has one of the states that `--state` names, with the states that the policies have: a policy
+/// that is overridden on some paths is not Overridden. `None` if the states are not the reason for the empty list.
+fn none_in_state(snapshot: &Snapshot, asked: &PolicyQuery<'_>, kind_words: &str) -> Option<String> {
+    let any_state = PolicyQuery {
+        states: BTreeSet::new(),
+        ..asked.clone()
+    };
+    let others = policies(snapshot, &any_state);
+    if asked.states.is_empty() || others.policies.is_empty() {
+        return None;
+    }
+    let states: Vec<&str> = asked.states.iter().map(|state| state.as_str()).collect();
+    let there = PolicyState::ALL.into_iter().filter_map(|state| {
+        let of_state = others.policies.iter().filter(|one| one.state == state);
+        match of_state.count() {
+            0 => None,
+            count => Some(format!("{count} {}", state.as_str())),
+        }
+    });
+    let there: Vec<String> = there.collect();
+    let place = match &asked.namespace {
+        Some(namespace) => format!(" in namespace {}", escape(namespace)),
+        None => String::new(),
+    };
+    let is_partly = asked.states.contains(&PolicyState::Overridden)
+        && others
+            .policies
+            .iter()
+            .any(|one| one.state == PolicyState::PartiallyEnforced);
+    let partly = if is_partly {
+        "; a policy that is overridden on some paths only is PartiallyEnforced"
+    } else {
+        ""
+    };
+    Some(format!(
+        "no {kind_words}{place} have the state {}; there are {}{partly}",
+        states.join(" or "),
+        there.join(", ")
+    ))
 }
 
 fn named(opened: &Opened, word: &str) -> Result<Place, Failure> {

@@ -16,7 +16,7 @@ mod list;
 mod reach;
 mod section;
 mod selected;
-mod suggestion;
+pub(super) mod suggestion;
 mod target;
 
 pub use fields::{of_policy, of_spec, served};

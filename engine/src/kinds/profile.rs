@@ -83,8 +83,8 @@ pub use reported_invalid::ReportedInvalid;
 pub use requirements::{Requirement, RequirementFile};
 pub use routes::OnRoutes;
 pub use schema::{
-    Constraints, Field, FieldDefault, JsonType, Limit, Number, Part, Pattern, Shape, SpecRule,
-    Step, Unknown, VersionSchema, Violation,
+    Constraints, Field, FieldDefault, JsonType, Limit, Number, Part, Pattern, REQUIRED, Shape,
+    SpecRule, Step, Unknown, VersionSchema, Violation,
 };
 pub use unread::{Unread, UnreadFile};
 pub use unsupported_filters::{UnsupportedFilterEffect, UnsupportedFiltersFile};

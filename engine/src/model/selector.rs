@@ -2,6 +2,7 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -133,6 +134,44 @@ impl Selector {
     }
 }
 
+/// As `kubectl get -l` writes it: `team=shop, env in (dev, test), !legacy`. Long selectors are cut.
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let required = self.required.iter().map(|(key, values)| match values {
+            None => key.to_string(),
+            Some(values) => compared(key, values, "=", "in"),
+        });
+        let refused = self.refused.iter().map(|(key, values)| match values {
+            None => format!("!{key}"),
+            Some(values) => compared(key, values, "!=", "notin"),
+        });
+        f.write_str(&few(required.chain(refused)))
+    }
+}
+
+/// The comparison of a label with one value or with several.
+fn compared(key: &str, values: &Values, with_one: &str, with_several: &str) -> String {
+    match values.first() {
+        Some(value) if values.len() == 1 => format!("{key}{with_one}{value}"),
+        _ => format!(
+            "{key} {with_several} ({})",
+            few(values.iter().map(ToString::to_string))
+        ),
+    }
+}
+
+/// The first texts of a list, and the number of the others.
+fn few(texts: impl Iterator<Item = String>) -> String {
+    const SHOWN: usize = 4;
+    let mut texts = texts.fuse();
+    let mut shown: Vec<String> = texts.by_ref().take(SHOWN).collect();
+    match texts.count() {
+        0 => {}
+        more => shown.push(format!("{more} more")),
+    }
+    shown.join(", ")
+}
+
 impl Expression {
     /// Compares a label with values; `Exists` and `DoesNotExist` take none.
     pub fn new(key: &str, operator: Operator, values: Vec<Arc<str>>) -> Self {
@@ -185,6 +224,18 @@ mod tests {
         assert!(!selects(both, &[("a", "1"), ("b", "z")]));
         assert!(!selects(both, &[("b", "y")]));
         assert!(selects("{}", &[]));
+    }
+
+    #[test]
+    fn is_written_as_for_kubectl() {
+        let written = |json: &str| serde_json::from_str::<Selector>(json).unwrap().to_string();
+        let labels = r#"{"matchLabels":{"team":"shop","a":"1"}}"#;
+        assert_eq!(written(labels), "a=1, team=shop");
+        let expressions = r#"{"matchExpressions":[
+            {"key":"a","operator":"In","values":["x","y"]},{"key":"b","operator":"Exists"},
+            {"key":"c","operator":"NotIn","values":["z"]},{"key":"d","operator":"DoesNotExist"},
+            {"key":"e","operator":"NotIn","values":["1","2","3","4","5"]}]}"#;
+        assert_eq!(written(expressions), "a in (x, y), b, c!=z, !d, 1 more");
     }
 
     #[test]

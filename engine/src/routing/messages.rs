@@ -165,7 +165,9 @@ pub(super) fn refused(
         Refusal::Isolated => format!(
             "listener {listener} leaves its hostnames to listeners on the port with more specific hostnames"
         ),
-        Refusal::Namespace => takes_none_of(snapshot, entry.listener, &route.key.namespace),
+        Refusal::Namespace => {
+            takes_none_of(snapshot, entry.owner, entry.listener, &route.key.namespace)
+        }
         Refusal::Unread => format!(
             "the namespace selector of listener {listener} cannot be read, so attache does not know from which namespaces it takes routes"
         ),

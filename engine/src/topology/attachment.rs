@@ -281,7 +281,9 @@ fn refused(
                 "listener {name} serves {own}, but leaves the hostnames of the route to listeners on its port with more specific hostnames"
             )
         }
-        (Refusal::Namespace, ..) => takes_none_of(snapshot, listener, &route.key.namespace),
+        (Refusal::Namespace, ..) => {
+            takes_none_of(snapshot, owner_object, listener, &route.key.namespace)
+        }
         (Refusal::Unread, ..) => format!(
             "the namespace selector of listener {name} cannot be read, so attache does not know from which namespaces it takes routes"
         ),
@@ -306,19 +308,30 @@ pub fn one_rule(kind: &GroupKind) -> String {
     )
 }
 
-/// The message that a listener takes no routes of a namespace. Without the Namespace it is not known which labels it has.
-pub fn takes_none_of(snapshot: &Snapshot, listener: &Listener, namespace: &Arc<str>) -> String {
+/// The message that a listener takes no routes of a namespace, with those that it takes. Without the Namespace it is not
+/// known which labels it has.
+pub fn takes_none_of(
+    snapshot: &Snapshot,
+    owner: &Object,
+    listener: &Listener,
+    namespace: &Arc<str>,
+) -> String {
     let name = &listener.name;
-    let by_labels = matches!(listener.routes_from, From::Selector(_));
-    let is_unknown = by_labels && snapshot.get(&namespace_key(namespace)).is_none();
-    let unless = if is_unknown {
-        format!(
-            ", unless Namespace {namespace}, which attache does not know, has the labels that it selects"
-        )
-    } else {
-        String::new()
+    let from = match &listener.routes_from {
+        From::Selector(selector) if snapshot.get(&namespace_key(namespace)).is_none() => format!(
+            ", unless Namespace {namespace}, which attache does not know, has the labels that it selects: {selector}"
+        ),
+        From::Selector(selector) => {
+            format!(", only of namespaces with the labels that it selects: {selector}")
+        }
+        From::Same => format!(
+            ", only of its own namespace {} (allowedRoutes.namespaces.from: Same, the default)",
+            owner.key.namespace
+        ),
+        From::None => ": allowedRoutes.namespaces.from is None".to_owned(),
+        From::All | From::Unknown => String::new(),
     };
-    format!("listener {name} takes no routes of namespace {namespace}{unless}")
+    format!("listener {name} takes no routes of namespace {namespace}{from}")
 }
 
 /// Why a backend gets no requests from a route; `None` if it may. In a mesh, a reference to another namespace needs

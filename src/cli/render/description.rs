@@ -17,6 +17,7 @@ use crate::answer::effective::Effective;
 use crate::answer::policies::Policies;
 use crate::answer::problems::ProblemSubject;
 use crate::answer::state::PolicyState;
+use crate::engine::admission::validate::is_target_kind;
 use crate::engine::model::object::section_noun;
 use crate::engine::model::wording;
 
@@ -145,8 +146,18 @@ fn no_policy(about: &OfTarget, style: Style) -> String {
     } else {
         "; in force on routes to it:"
     };
+    let kind = &about.object.0.object.gk;
+    let is_apart = about.used_by.is_empty() && about.attached_to.is_empty();
+    // Otherwise the reader takes the sentence for a statement about a policy.
+    let unknown = if !is_target_kind(kind) && !kind.group.is_empty() && is_apart {
+        format!(
+            "attache knows no policy kind {kind}; if it is one, attache does not know what it does.\n"
+        )
+    } else {
+        String::new()
+    };
     match unread(about) {
-        None => format!("\n{sentence}{more}\n"),
+        None => format!("\n{sentence}{more}\n{unknown}"),
         Some(unread) => {
             let line =
                 format!("{sentence}, as far as attache could read the state: {unread}{more}");

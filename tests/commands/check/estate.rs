@@ -273,7 +273,7 @@ fn the_report_ends_with_what_failed_and_why() {
             "65 objects, 27 policies: 8 deny, 10 warn",
             "40 notices hidden; use --notices to show them",
             "8 files are not manifests; --show-skipped lists them",
-            "attache help target-not-found explains the code target-not-found",
+            "attache help CODE explains a finding: target-not-found, section-unknown, kind-unknown, strategy-unsupported, and 9 more",
             "no CRD found for BackendTrafficPolicy.gateway.envoyproxy.io, ClientTrafficPolicy.gateway.envoyproxy.io, \
              SecurityPolicy.gateway.envoyproxy.io, BackendTLSPolicy and 3 more kinds: their fields are not checked, \
              only their profiles are used",

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::admission::finding::{Code, Finding};
+use crate::admission::finding::{Code, Finding, Hint};
+use crate::admission::validate::suggestion;
 use crate::effective::Resolver;
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object};
 use crate::policy::fuel;
+use crate::state::grants::granted;
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::unknown_parent;
 use crate::topology::reports::faults;
@@ -17,6 +19,9 @@ use crate::topology::{
 };
 
 use super::fuel::too_much;
+
+/// The references of one list for which a hint is looked for: it compares many names, and a route may have thousands.
+const HINTED: usize = 16;
 
 /// Findings on a route: each parentRef that does not attach and each backend that gets no requests, with the reason.
 pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding> {
@@ -65,6 +70,11 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
                 let gateway = snapshot.get(gateway_of(snapshot, &parent.object));
                 gateway.and_then(|gateway| missing_class(snapshot, gateway))
             };
+            let finding = if missing && i < HINTED {
+                finding.hinting(other_object(resolver, route, &parent.object, false))
+            } else {
+                finding
+            };
             findings.push(match absent {
                 Some(absent) => finding.depending_on_absence_of(&absent),
                 None => finding,
@@ -72,7 +82,7 @@ pub(super) fn findings(resolver: &Resolver<'_>, key: &ObjectKey) -> Vec<Finding>
         }
     }
     findings.extend(filters_of(snapshot, route));
-    let of_backends = backends_of(snapshot, route);
+    let of_backends = backends_of(resolver, route);
     if of_backends.is_empty() {
         findings.extend(faults_of(snapshot, route));
     }
@@ -104,8 +114,33 @@ fn filters_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
     findings.collect()
 }
 
+/// The hint for an object that a route names and that does not exist: one with a similar name, or in another namespace.
+fn other_object(
+    resolver: &Resolver<'_>,
+    route: &Object,
+    wanted: &ObjectKey,
+    is_backend: bool,
+) -> Hint {
+    let snapshot = resolver.snapshot();
+    let (kind, own) = (&route.key.gk, &route.key.namespace);
+    let mut hint = suggestion::missing(snapshot, wanted, resolver.is_limited(), |other| {
+        let namespace = &*other.namespace;
+        if is_backend && !granted(snapshot, kind, own, other) {
+            format!("write namespace {namespace:?} and let a ReferenceGrant allow it")
+        } else {
+            format!("write namespace {namespace:?}")
+        }
+    });
+    // Names in a namespace other than that of the user's route are shown only to users who may read that kind there.
+    if wanted.namespace != *own && hint.mentioned.is_empty() && !hint.text.is_empty() {
+        hint.mentioned.insert(wanted.clone());
+    }
+    hint
+}
+
 /// Backends that get no requests, each once, at their first occurrence.
-fn backends_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
+fn backends_of(resolver: &Resolver<'_>, route: &Arc<Object>) -> Vec<Finding> {
+    let snapshot = resolver.snapshot();
     let Node::Route { rules, .. } = &route.node else {
         return Vec::new();
     };
@@ -136,7 +171,11 @@ fn backends_of(snapshot: &Snapshot, route: &Arc<Object>) -> Vec<Finding> {
             let finding = Finding::new(Code::BackendNotUsable, &route.key, message)
                 .at(format!("spec.rules[{i}].backendRefs[{j}]"))
                 .about(backend.to_string());
+            let is_hinted = reported.len() <= HINTED;
             findings.push(match why {
+                Unreached::Missing if is_hinted => finding
+                    .hinting(other_object(resolver, route, backend, true))
+                    .depending_on_absence_of(backend),
                 Unreached::Missing => finding.depending_on_absence_of(backend),
                 _ => finding,
             });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::admission::finding::{Code, Finding};
-use crate::kinds::profile::{Unknown, VersionSchema, Violation};
+use crate::kinds::profile::{REQUIRED, Unknown, VersionSchema, Violation};
 use crate::model::hint::{nearest, quoted};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Crd, gateway_versions};
@@ -113,7 +113,11 @@ fn broken_by(
             path if path == "spec" => why.clone(),
             path => format!("{path}: {why}"),
         };
-        let message = format!("{kind_and_version} does not allow it: {why}");
+        let message = if why == REQUIRED {
+            format!("it is missing, and {kind_and_version} requires it")
+        } else {
+            format!("{kind_and_version} does not allow it: {why}")
+        };
         Finding::new(Code::FieldInvalid, key, message)
             .at(path)
             .about(subject)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::section_names;
-use crate::model::hint::{nearest, quoted};
+use crate::model::hint::{nearest, one, quoted};
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Listener, Node, Object, section_noun};
 use crate::model::section::PortsBy;
@@ -139,6 +139,10 @@ fn remedy(object: &Object, noun: &str, name: &str, names: SectionNames) -> Strin
     given.retain(|name| nameable.contains(name));
     match nearest(name, &given) {
         Some(near) => format!("; did you mean {near:?}?"),
+        None if nameable.is_empty() && noun == "rule" && name.starts_with("rule-") => format!(
+            "; none of its rules has a name, and {} is only what attache calls one: give the rule a name",
+            one(name)
+        ),
         None if nameable.is_empty() => format!("; none of its {noun}s has a name"),
         None => format!("; it has {}", quoted(&nameable)),
     }

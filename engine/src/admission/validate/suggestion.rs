@@ -14,10 +14,7 @@ const MOST: usize = 1_000;
 /// The most namespaces that a hint for a request names.
 const FEW: usize = 5;
 
-/// `; did you mean "cart"?`, or the location of an object with that name; empty without a close match.
-///
-/// A request, which limits selection by `most`, has little time, so it does not search among many objects. From other
-/// namespaces it learns only of Gateways and `ListenerSets`, and only if the user may read them.
+/// The hint for a target that does not exist. A request limits selection by `most`.
 pub(super) fn hint(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -26,6 +23,21 @@ pub(super) fn hint(
     most: usize,
 ) -> Hint {
     let is_request = most != usize::MAX;
+    missing(snapshot, object, is_request, |other| {
+        remedy(policy, entry, &other.namespace)
+    })
+}
+
+/// `; did you mean "cart"?`, or the location of an object with that name and its `remedy`; empty without a close match.
+///
+/// A request has little time, so it does not search among many objects. From other namespaces it learns only of Gateways
+/// and `ListenerSets`, and only if the user may read them.
+pub(crate) fn missing(
+    snapshot: &Snapshot,
+    object: &ObjectKey,
+    is_request: bool,
+    remedy: impl FnOnce(&ObjectKey) -> String,
+) -> Hint {
     let mut hint = Hint {
         text: String::new(),
         mentioned: BTreeSet::new(),
@@ -38,18 +50,24 @@ pub(super) fn hint(
     for other in snapshot.objects(&object.gk).map(|other| &other.key) {
         if other.namespace == object.namespace {
             near.insert(&*other.name);
-        } else if other.name == object.name && (is_public || !is_request) {
+        } else if other.name == object.name
+            // An object without a namespace is not a matter of the namespace.
+            && !other.namespace.is_empty()
+            && (is_public || !is_request)
+        {
             elsewhere.insert(other);
         }
     }
     let near: Vec<&str> = near.into_iter().collect();
+    let elsewhere: Vec<&ObjectKey> = elsewhere.into_iter().collect();
     let namespaces: Vec<&str> = elsewhere.iter().map(|other| &*other.namespace).collect();
     // The user must be able to read all of them, so a hint with many would hardly ever be shown.
     let lists_namespaces = !is_request || elsewhere.len() <= FEW;
-    hint.text = match (namespaces.as_slice(), nearest(&object.name, &near)) {
+    hint.text = match (elsewhere.as_slice(), nearest(&object.name, &near)) {
         ([one], _) => format!(
-            "; there is one in namespace {one:?}, {}",
-            remedy(policy, entry, one)
+            "; there is one in namespace {:?}, {}",
+            &*one.namespace,
+            remedy(one)
         ),
         ([_, ..], _) if lists_namespaces => {
             format!("; there are some in namespaces {}", quoted(&namespaces))

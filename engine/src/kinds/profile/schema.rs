@@ -14,7 +14,7 @@ mod defaults;
 mod nulls;
 mod pattern;
 
-pub use constraints::{Constraints, JsonType, Limit, Number, Part};
+pub use constraints::{Constraints, JsonType, Limit, Number, Part, REQUIRED};
 pub(in crate::kinds::profile) use nulls::{drop_all_nulls, has_null};
 pub use pattern::Pattern;
 

@@ -190,8 +190,17 @@ impl<'a> Part<'a> {
         let mine: BTreeSet<&Named> = group.iter().flat_map(|e| &e.listeners).collect();
         let mut attached = self.about.attached_to.iter();
         let is_all = self.elsewhere || attached.all(|parent| mine.contains(parent));
-        let listeners = names(|e| &e.listeners, !is_all).filter(|names| !names.is_empty());
-        parts.extend(listeners.map(|names| format!("through {}", phrases::list(names))));
+        let listeners = names(|e| &e.listeners, !is_all).unwrap_or_default();
+        // A Service is its own entry point for requests of the mesh.
+        let (in_mesh, listeners): (Vec<String>, Vec<String>) = listeners
+            .into_iter()
+            .partition(|name| *name == object_words);
+        if !listeners.is_empty() {
+            parts.push(format!("through {}", phrases::list(listeners)));
+        }
+        if !in_mesh.is_empty() {
+            parts.push("as called in the mesh".to_owned());
+        }
         parts.extend(names(|e| &e.targets, self.elsewhere).map(phrases::list));
         if let Some(first) = group.first() {
             if !first.requests_from.is_empty() {

@@ -185,11 +185,9 @@ pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, St
         format!("; --show-skipped lists {}", them(files.len()))
     };
     more(files.len(), format!("{skipped}{how}"));
-    let explained = report.findings.iter().find(|finding| finding.counts());
-    if let Some(first) = explained {
-        let code = first.code.as_str();
-        more(1, format!("attache help {code} explains the code {code}"));
-    }
+    let counting = report.findings.iter().filter(|finding| finding.counts());
+    let codes = explained(counting.map(|finding| finding.code.as_str()));
+    more(usize::from(!codes.is_empty()), codes);
     let undefined = undefined(report);
     more(
         usize::from(undefined.is_some()),
@@ -203,6 +201,33 @@ pub(super) fn closing_lines(report: &Report, closing: &Closing) -> Vec<(Tone, St
     );
     lines.push(ending(closing.reason));
     lines
+}
+
+/// How to have the codes of findings explained, in the order in which they are shown; empty without findings.
+fn explained<'c>(codes: impl Iterator<Item = &'c str>) -> String {
+    /// The limit of codes in the line.
+    const NAMED: usize = 4;
+    let mut names: Vec<&str> = Vec::new();
+    for code in codes {
+        if !names.contains(&code) {
+            names.push(code);
+        }
+    }
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => format!("attache help {one} explains this finding"),
+        _ => {
+            let more = match names.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(", and {more} more"),
+            };
+            names.truncate(NAMED);
+            format!(
+                "attache help CODE explains a finding: {}{more}",
+                names.join(", ")
+            )
+        }
+    }
 }
 
 /// `it` for one thing, `them` for several.

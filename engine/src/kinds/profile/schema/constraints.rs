@@ -50,6 +50,9 @@ pub enum Part {
     Not,
 }
 
+/// The message on a field that is missing.
+pub const REQUIRED: &str = "it is required";
+
 /// The maximum number of values that are looked at in one object; an alternative looks at a value again.
 const MOST_VALUES: usize = 200_000;
 /// One walk over a value.

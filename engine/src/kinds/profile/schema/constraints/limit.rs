@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::path::Path;
 use super::words::{counted, repeated, shown};
-use super::{JsonType, Number, Walk};
+use super::{JsonType, Number, REQUIRED, Walk};
 use crate::kinds::profile::schema::pattern::Pattern;
 use crate::model::hint::{nearest, quoted};
 use crate::model::literal;
@@ -165,7 +165,7 @@ impl Limit {
                 walk.violated(path, || counted(size, "field", "at most", *most));
             }
             Self::Required(name) if map.get(&**name).is_none() => {
-                walk.violated(&Path::Field(path, name), || "it is required".to_owned());
+                walk.violated(&Path::Field(path, name), || REQUIRED.to_owned());
             }
             _ => {}
         }
