@@ -135,7 +135,9 @@ impl<'a> Matching<'a> {
         }
         let mut others: Vec<(Specificity, Entry<'a>)> = others;
         others.sort_by(|(one, _), (other, _)| other.cmp(one));
-        let others: Vec<Entry<'a>> = others.into_iter().map(|(_, entry)| entry).collect();
+        let others = others.into_iter().map(|(_, entry)| entry);
+        let others = others.filter(|entry| reads_http(request, entry).is_none());
+        let others: Vec<Entry<'a>> = others.collect();
         let at = |taking: &[Entry<'a>], others: &[Entry<'a>]| {
             AtListeners::new(self, request, (taking, others), rules).result()
         };

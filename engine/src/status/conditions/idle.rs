@@ -315,8 +315,8 @@ fn idle_at_level(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option
         }
     }
     let on = match &target.section {
-        Some(_) => format!("a section of a {}", kind.kind),
-        None => format!("a {}", kind.kind),
+        Some(_) => format!("sections of kind {}", kind.kind),
+        None => format!("targets of kind {}", kind.kind),
     };
     let of_requests = if everywhere {
         ""
