@@ -41,12 +41,14 @@ impl<'a> GuardedChanges<'a> {
             }
         }
         let mut broken = Vec::new();
+        let mut by_object: BTreeMap<ObjectKey, Vec<Finding>> = BTreeMap::new();
         for (subject, findings) in by_subject {
             let mut deciding = findings.clone();
             if findings.len() > 1 {
                 deciding.retain(|finding| {
                     let key = &finding.object;
-                    let alone = self.broken_by(&self.without(key), key);
+                    let alone = by_object.entry(key.clone());
+                    let alone = alone.or_insert_with(|| self.broken_by(&self.without(key), key));
                     let mut alone = alone.iter();
                     alone
                         .any(|alone| alone.subject == subject && alone.severity == finding.severity)

@@ -60,8 +60,7 @@ impl Path {
     pub(super) fn length(&self, slash: TrailingSlash) -> usize {
         let value = match self {
             Self::Prefix(value) if slash == TrailingSlash::Ignored => elements(value),
-            Self::Prefix(value) => value,
-            Self::Exact(value) => value,
+            Self::Prefix(value) | Self::Exact(value) => value,
             Self::Expression(value) => value,
         };
         value.chars().count()

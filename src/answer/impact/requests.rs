@@ -202,7 +202,8 @@ fn samples(states: [&Matching<'_>; 2], objects: &[ObjectKey]) -> (Vec<SampleRequ
 }
 
 /// Passes on the requests that meet a match of a changed route and one of another route: which of them takes these may change
-/// though the matches of the other one stay. Returns how many routes were not compared, because there are too many.
+/// though the matches of the other one stay. Returns how many changed routes were not compared with all others, because there are
+/// too many.
 fn shared<'a>(
     matching: &Matching<'a>,
     route_kind_conflicts: &mut RouteKindConflicts<'a>,
@@ -211,13 +212,17 @@ fn shared<'a>(
 ) -> usize {
     let (mut compared, mut left_out) = (0_usize, 0_usize);
     for route in changed_routes(matching, objects) {
+        if compared >= MOST_PAIRS {
+            left_out += 1;
+            continue;
+        }
         let own = matching.sampled(route_kind_conflicts, route);
         for other in matching.neighbours(route) {
-            compared += 1;
-            if compared > MOST_PAIRS {
+            if compared >= MOST_PAIRS {
                 left_out += 1;
-                continue;
+                break;
             }
+            compared += 1;
             for sample in matching.shared_samples(route_kind_conflicts, (route, &own), &other) {
                 if !add(sample) {
                     return left_out + 1;

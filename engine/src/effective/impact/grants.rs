@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::owners::routes_of_owners;
-use super::{Affected, end_of, targets};
+use super::{Affected, targets};
 use crate::effective::Resolver;
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::level::Level;
 use crate::model::object::GrantFrom;
 use crate::state::grants::routes_into;
 use crate::topology::listener_owners_around;
@@ -46,9 +45,8 @@ pub(super) fn granted(
     }
     let routes = routes_into(snapshot, entry, &grant.namespace);
     let routes: BTreeSet<ObjectKey> = routes.into_iter().map(|(route, _)| route).collect();
-    // Backends are below the rules: kinds whose paths end at or above the rule are not affected.
-    let below = |kind: &&GroupKind| end_of(snapshot, kind) > Level::Rule;
-    for kind in used.iter().filter(below) {
+    // Policies that end above the backends stay the same there, but guardrails may ask for them at the backends.
+    for kind in used {
         let touched = kinds.entry(kind.clone()).or_default();
         touched.routes.extend(&routes);
     }
