@@ -13,6 +13,7 @@ use attache_engine::effective::{PathGroup, Resolver};
 use attache_engine::kinds::profile::{Class, ServiceAs};
 use attache_engine::model::ids::{GroupKind, ObjectKey, Place};
 use attache_engine::model::level::Level;
+use attache_engine::model::object::is_route;
 use attache_engine::state::snapshot::Snapshot;
 
 use crate::in_force::acting;
@@ -89,13 +90,13 @@ impl TargetPaths {
         let end = deepest(snapshot, of_kinds.iter().map(|(kind, _)| kind));
         let without_policies = kind.is_none().then(|| {
             let paths = of_all_kinds(resolver, target, end);
-            if takes_requests(&paths) {
+            if takes_requests(&paths, target) {
                 paths
             } else {
                 let in_mesh = of_kinds
                     .iter()
                     .filter(|(kind, _)| is_of_mesh(snapshot, kind));
-                longest(in_mesh.map(|(_, groups)| groups)).unwrap_or(paths)
+                longest(in_mesh.map(|(_, groups)| groups), target).unwrap_or(paths)
             }
         });
         if let Some(paths) = &without_policies {
@@ -123,7 +124,7 @@ impl TargetPaths {
                     in_force: vec![(kind, path.group)],
                     counts: self
                         .gets_requests
-                        .unwrap_or_else(|| path.group.attached || path.takes_requests()),
+                        .unwrap_or_else(|| counts(&path, &self.target)),
                 });
                 judged.collect()
             }
@@ -161,7 +162,7 @@ impl TargetPaths {
                 path,
                 target: self.own_place(&path),
                 in_force: in_force.collect(),
-                counts: path.group.attached || path.takes_requests(),
+                counts: counts(&path, &self.target),
             }
         });
         judged.collect()
@@ -238,16 +239,25 @@ fn of_all_kinds(resolver: &mut Resolver<'_>, target: &ObjectKey, deepest: Level)
     groups
 }
 
-/// Whether requests take some of these paths.
-fn takes_requests(groups: &[PathGroup]) -> bool {
+/// Whether requests take a path to a target, or none is needed: policies of a mesh act on a Service without routes, but not on a
+/// route that no listener or Service accepts.
+fn counts(path: &GuardedPath<'_>, target: &ObjectKey) -> bool {
+    path.takes_requests() || path.group.attached && !is_route(&target.gk)
+}
+
+/// Whether some of these paths to a target count.
+fn takes_requests(groups: &[PathGroup], target: &ObjectKey) -> bool {
     let mut paths = groups.iter().flat_map(paths_of);
-    paths.any(|path| path.group.attached || path.takes_requests())
+    paths.any(|path| counts(&path, target))
 }
 
 /// The paths of the kind with the longest paths, among kinds whose paths requests take. In a mesh,
 /// only the kind decides at which Gateway requests to a Service arrive.
-fn longest<'a>(of_kinds: impl Iterator<Item = &'a Vec<PathGroup>>) -> Option<Vec<PathGroup>> {
-    let taken = of_kinds.filter(|groups| takes_requests(groups));
+fn longest<'a>(
+    of_kinds: impl Iterator<Item = &'a Vec<PathGroup>>,
+    target: &ObjectKey,
+) -> Option<Vec<PathGroup>> {
+    let taken = of_kinds.filter(|groups| takes_requests(groups, target));
     let length = |groups: &&Vec<PathGroup>| {
         let paths = groups.iter().flat_map(paths_of);
         paths.map(|path| path.steps().count()).max()
@@ -270,7 +280,7 @@ pub(crate) fn gets_requests(resolver: &mut Resolver<'_>, target: &ObjectKey) -> 
     let mut kinds = snapshot
         .used_kinds()
         .filter(|kind| is_of_mesh(snapshot, kind));
-    kinds.any(|kind| takes_requests(&resolver.paths_even_without_policies(target, kind)))
+    kinds.any(|kind| takes_requests(&resolver.paths_even_without_policies(target, kind), target))
 }
 
 // === impl AtOwners ===

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::admission::finding::{Code, Finding};
-use crate::kinds::profile::{OnMissing, Profile, Source};
+use crate::kinds::profile::{EmptySpec, OnMissing, Profile, Source};
 use crate::model::hint::{nearest, quoted};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::is_gateway_kind;
@@ -94,8 +94,9 @@ fn no_longer_pending(
 
 /// The finding on a policy without settings. The policies that it replaces are added later.
 fn empty(policy: &Policy) -> Option<Finding> {
+    let needs_none = *policy.profile.merging.empty_spec == Some(EmptySpec::Acts);
     // A dry run has settings.
-    if policy.why_not_applied().is_some() {
+    if needs_none || policy.why_not_applied().is_some() {
         return None;
     }
     let message = if policy.adds_nothing() && policy.may_pass_over() {

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::open_targets::{holds_for_parents, holds_for_target};
+use super::rejection::{Rejection, RejectionEffect};
 use super::requests_to::{LeadingRoute, Requests, leading_routes};
-use crate::kinds::profile::{Profile, RejectedIf};
-use crate::model::ids::{GroupKind, ObjectKey};
+use crate::kinds::profile::{Profile, RejectedIf, WhenRejected};
+use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::object::{Node, Object, is_route};
 use crate::model::section::{PortsBy, SectionNames};
 use crate::policy::{Policy, TargetRef};
@@ -54,14 +55,14 @@ pub(super) fn is_not_taken_as_core(
     all_before_are(snapshot, backend, &profile.no_core_group_with)
 }
 
-/// The condition for which the controllers of a target reject a policy, whatever other policies there are. With it, the requests
-/// to the target that it concerns; none if it concerns all of them.
+/// The conditions for which the controllers of a target reject a policy, whatever other policies there are. With each, the requests
+/// to the target that it concerns; none if it concerns all of them, which is then the only one.
 pub(super) fn rejected_at<'p>(
     snapshot: &Snapshot,
     policy: &'p Policy,
     target: &ObjectKey,
-) -> Option<(&'p RejectedIf, Vec<Requests>)> {
-    let mut in_part = None;
+) -> Vec<(&'p RejectedIf, Vec<Requests>)> {
+    let mut in_part = Vec::new();
     for rejected in policy.rejected_on(&target.gk) {
         let of_target = rejected.of_target.as_ref();
         let of_parents = rejected.of_parents.as_ref();
@@ -73,11 +74,46 @@ pub(super) fn rejected_at<'p>(
         }
         match concerned(snapshot, rejected, target) {
             Concerned::None => {}
-            Concerned::All => return Some((rejected, Vec::new())),
-            Concerned::Some(requests) => in_part = in_part.or(Some((rejected, requests))),
+            Concerned::All => return vec![(rejected, Vec::new())],
+            Concerned::Some(requests) => in_part.push((rejected, requests)),
         }
     }
     in_part
+}
+
+/// The rejection because of the settings of the policy itself. Controllers may reject it for different reasons, each for requests
+/// through its own Gateways.
+pub(super) fn by_its_settings(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    target: &Place,
+) -> Option<Rejection> {
+    let rejected = rejected_at(snapshot, policy, &target.object);
+    let (first, _) = rejected.first()?;
+    let all = |holds: fn(&RejectedIf) -> bool| rejected.iter().all(|(one, _)| holds(one));
+    let mut texts: Vec<&str> = rejected.iter().map(|(one, _)| &*one.text).collect();
+    texts.dedup();
+    let mut requests: Vec<Requests> = Vec::new();
+    for one in rejected.iter().flat_map(|(_, requests)| requests) {
+        if !requests.contains(one) {
+            requests.push(one.clone());
+        }
+    }
+    let effect = if requests.is_empty() {
+        first.then.into()
+    } else {
+        RejectionEffect::WithoutRequests {
+            requests: requests.into(),
+            is_accepted: all(|one| one.then == WhenRejected::NotApplied),
+        }
+    };
+    Some(Rejection {
+        reason: "Invalid",
+        effect,
+        requests_fail: all(|one| one.requests_fail),
+        reported: None,
+        message: texts.join("; "),
+    })
 }
 
 /// Whether another policy of the kind names the object.

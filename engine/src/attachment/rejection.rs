@@ -5,12 +5,12 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::attachment::by_controller::{depends_on_routes_to, rejected_at};
+use crate::attachment::by_controller::{by_its_settings, depends_on_routes_to};
 use crate::attachment::lost_elsewhere::{self, LostTargets, connected, lost};
 use crate::attachment::plain_listeners::PlainListeners;
 use crate::attachment::reports::{CombinedAcceptance, ControllerStatus};
 use crate::attachment::requests_to::Requests;
-use crate::kinds::profile::{Clash, WhenRejected};
+use crate::kinds::profile::Clash;
 use crate::model::ids::{GroupKind, ObjectKey, Place};
 use crate::model::maps::HashMap;
 use crate::model::object::{Node, Object, is_route};
@@ -372,26 +372,6 @@ impl RejectionFinder {
             message: message?,
         })
     }
-}
-
-/// The rejection because of the settings of the policy itself.
-fn by_its_settings(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<Rejection> {
-    let (rejected, requests) = rejected_at(snapshot, policy, &target.object)?;
-    let effect = if requests.is_empty() {
-        rejected.then.into()
-    } else {
-        RejectionEffect::WithoutRequests {
-            requests: requests.into(),
-            is_accepted: rejected.then == WhenRejected::NotApplied,
-        }
-    };
-    Some(Rejection {
-        reason: "Invalid",
-        effect,
-        requests_fail: rejected.requests_fail,
-        reported: None,
-        message: rejected.text.to_string(),
-    })
 }
 
 /// The rejection because of a reference in the settings that cannot be resolved; the first one

@@ -87,8 +87,8 @@ impl Policy {
             let mut targets = self.targets.iter();
             targets.find_map(|target| {
                 if let Some(object) = target.object(&self.key().namespace) {
-                    let rejected = rejected_at(snapshot, self, &object);
-                    let of_all = rejected.filter(|(_, requests)| requests.is_empty());
+                    let mut rejected = rejected_at(snapshot, self, &object).into_iter();
+                    let of_all = rejected.find(|(_, requests)| requests.is_empty());
                     return of_all.map(|(rejected, _)| rejected);
                 }
                 let mut all = self.rejected_on(&target.gk);

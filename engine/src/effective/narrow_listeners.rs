@@ -18,8 +18,8 @@ use crate::topology::{
     listener_endpoint,
 };
 
-/// Whether policies of a kind do not reach a route through the listener of an ancestor path, because no hostname of the route lies
-/// within that of the listener.
+/// Whether policies of a kind do not reach a route through the listener of an ancestor path, or not for all requests, because a
+/// hostname of the route is wider than that of the listener.
 pub fn has_narrower_listener(
     snapshot: &Snapshot,
     profile: &Profile,
@@ -76,7 +76,8 @@ pub fn narrower_listeners(
     narrower
 }
 
-/// Whether no hostname of a route lies within that of a listener.
+/// Whether a listener takes requests for a hostname of a route that is wider than its own, and for no hostname of the route that
+/// equals it.
 fn is_narrower(snapshot: &Snapshot, route: &Object, listener: &Place) -> bool {
     let Node::Route { hostnames, .. } = &route.node else {
         return false;
@@ -85,8 +86,8 @@ fn is_narrower(snapshot: &Snapshot, route: &Object, listener: &Place) -> bool {
     let Some(theirs) = endpoint.and_then(|(_, _, theirs)| theirs) else {
         return false;
     };
-    let is_within = |ours: &Arc<str>| in_common(&theirs, ours) == Some(ours);
-    !hostnames.is_empty() && !hostnames.iter().any(is_within)
+    let is_wider = |ours: &Arc<str>| in_common(&theirs, ours).is_some_and(|both| both != ours);
+    hostnames.iter().any(is_wider) && !hostnames.contains(&theirs)
 }
 
 // === impl Resolver ===

@@ -148,11 +148,11 @@ pub(super) fn refused(
     let listener = &entry.listener.name;
     match why {
         Refusal::Section => format!(
-            "it is attached to listener {}, not {listener}",
+            "it names listener {}, not {listener}",
             parent.section.as_deref().unwrap_or_default()
         ),
         Refusal::Port => format!(
-            "it is attached to port {}, not {}",
+            "it names port {}, not {}",
             parent.port.unwrap_or_default(),
             entry.listener.port
         ),

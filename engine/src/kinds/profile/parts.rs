@@ -264,7 +264,7 @@ impl Merging {
     pub fn counts_empty(&self, strategy: Strategy) -> bool {
         let defaults = Strategy::Merge(Direction::Defaults, Op::Atomic);
         match *self.empty_spec {
-            Some(EmptySpec::Counts) => true,
+            Some(EmptySpec::Counts | EmptySpec::Acts) => true,
             Some(EmptySpec::Ignored) => {
                 // It still brings in the settings of the policy that it merges with.
                 self.parent_first && matches!(strategy, Strategy::Merge(_, op) if op != Op::ByKey)

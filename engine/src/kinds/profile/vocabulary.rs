@@ -69,6 +69,8 @@ impl Strategy {
 pub enum EmptySpec {
     /// It counts like any other policy.
     Counts,
+    /// Its controller acts on its targets as on those of any other policy: the kind needs no settings.
+    Acts,
     /// None: its controller ignores it.
     Ignored,
     /// Its controller ignores it as a default; as an override it replaces the policies below it.

@@ -266,8 +266,8 @@ fn by_narrower_listener(snapshot: &Snapshot, policy: &Policy, target: &Place) ->
     let (listener, route) = narrower.first_key_value()?;
     let kind = &policy.key().gk.kind;
     Some(format!(
-        "{kind} applies to a route only where one of its hostnames lies within that of the listener: those of {route} are wider than \
-         that of {listener}"
+        "{kind} applies only for hostnames of a route that lie within that of the listener: {route} has one that is wider than that of \
+         {listener}"
     ))
 }
 
