@@ -262,14 +262,15 @@ pub(super) fn answer(
             return Some(first.clone());
         }
     }
-    let total: u64 = backends
-        .iter()
-        .fold(0, |sum, b| sum.saturating_add(b.weight));
+    let mut served = backends.iter().filter(|backend| backend.weight > 0);
+    let gets_none = served.clone().next().is_none();
     let why = if backends.is_empty() {
         "the rule has no backend"
     } else if backends.iter().all(|backend| backend.state.fails()) {
         "no backend of the rule can be used"
-    } else if total == 0 {
+    } else if !gets_none && served.all(|backend| backend.state.fails()) {
+        "no backend of the rule with a weight can be used"
+    } else if gets_none {
         return Some(Answer {
             status: None,
             location: None,

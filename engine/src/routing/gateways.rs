@@ -95,7 +95,6 @@ impl<'a> Matching<'a> {
         gateway: &'a Arc<Object>,
         entries: &[Entry<'a>],
     ) -> Vec<RequestMatch> {
-        let host = request.hostname();
         let fitting = entries.iter().filter_map(|entry| {
             let specificity = entry.specificity(request)?;
             Some((specificity, *entry))
@@ -115,9 +114,10 @@ impl<'a> Matching<'a> {
             }
             let there = entries.iter().filter_map(Entry::hostname);
             let there = there.map(ToString::to_string);
-            let like = host.as_deref().unwrap_or_default();
-            let why = format!("no listener has the hostname {}", request.host_words());
-            let near = messages::nearest_names(there, like);
+            let name = entries.first().and_then(|entry| entry.name_of(request));
+            let words = name.clone().unwrap_or_else(|| request.host_words());
+            let why = format!("no listener has the hostname {words}");
+            let near = messages::nearest_names(there, &name.unwrap_or_default());
             return vec![RequestMatch::missed(
                 entry_point,
                 Stage::ListenerHostname,

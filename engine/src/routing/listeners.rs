@@ -116,14 +116,18 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The specificity of its hostname for a request; `None` if it does not match. TLS uses the server name.
-    pub(super) fn specificity(&self, request: &Request) -> Option<Specificity> {
-        let name = if self.traffic_type() == TrafficType::Tls {
+    /// The name of a request that its hostname is compared with: the server name with TLS, else the host.
+    pub(super) fn name_of(&self, request: &Request) -> Option<String> {
+        if self.traffic_type() == TrafficType::Tls {
             request.server_name()
         } else {
             request.hostname()
-        };
-        self.fit_name(name.as_deref())
+        }
+    }
+
+    /// The specificity of its hostname for a request; `None` if it does not match.
+    pub(super) fn specificity(&self, request: &Request) -> Option<Specificity> {
+        self.fit_name(self.name_of(request).as_deref())
     }
 
     /// The specificity of its hostname for a name; `None` if it does not match.

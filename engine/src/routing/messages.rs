@@ -348,6 +348,6 @@ pub(super) fn path_note(path: &str) -> Option<String> {
     let lowercase = path.to_ascii_lowercase();
     let mut odd = ["//", "/./", "/../", "%2f", "%2e", "\\"].iter();
     let note = "many Gateways normalize such a path before they match it";
-    odd.any(|part| lowercase.contains(part))
-        .then(|| note.to_owned())
+    let ends_in_dots = ["/.", "/.."].iter().any(|end| lowercase.ends_with(end));
+    (ends_in_dots || odd.any(|part| lowercase.contains(part))).then(|| note.to_owned())
 }

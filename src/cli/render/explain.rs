@@ -375,10 +375,10 @@ fn nearest(unserved: &Unserved) -> Vec<String> {
     if unserved.at == Stage::Rule {
         return all.iter().map(|near| format!("nearest: {near}")).collect();
     }
-    let label = if unserved.at == Stage::Port {
-        "listeners"
-    } else {
-        "nearest"
+    let label = match (unserved.at, &unserved.entered_at.service) {
+        (Stage::Port, Some(_)) => "ports",
+        (Stage::Port, None) => "listeners",
+        _ => "nearest",
     };
     let one = (!all.is_empty()).then(|| format!("{label}: {}", all.join(", ")));
     one.into_iter().collect()

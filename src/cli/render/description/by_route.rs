@@ -15,10 +15,27 @@ use crate::cli::render::table::Table;
 use crate::cli::render::text::side_by_side;
 use crate::engine::model::flow::flow;
 
-/// The limit of settings named per row; the others are counted.
-const NAMED: usize = 4;
-/// The limit of characters per value in a row.
-const SHOWN: usize = 30;
+/// The limits of a row.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// Settings that are named; the others are counted.
+    settings: usize,
+    /// Characters of a value.
+    value: usize,
+}
+
+// === impl Limits ===
+
+impl Limits {
+    const SHORT: Self = Self {
+        settings: 4,
+        value: 30,
+    };
+    const NONE: Self = Self {
+        settings: usize::MAX,
+        value: usize::MAX,
+    };
+}
 
 /// A target; with its listeners if it has several results.
 type Key<'a> = (&'a Named, Vec<&'a Named>);
@@ -44,7 +61,12 @@ pub(super) fn show(about: &OfTarget, style: Style) -> String {
         ));
         text.push_str(&settings(about, &result.effective, style));
     }
-    let table = table(about, &common);
+    let limits = if style.full {
+        Limits::NONE
+    } else {
+        Limits::SHORT
+    };
+    let table = table(about, &common, limits);
     if !table.is_empty() {
         text.push('\n');
         text.push_str(&table.show(style, ""));
@@ -52,7 +74,8 @@ pub(super) fn show(about: &OfTarget, style: Style) -> String {
     text
 }
 
-/// For each kind, the result that most targets have, the number of these targets, and the number of all targets.
+/// For each kind, the result that most targets have, the number of these targets, and the number of all targets. Of equally many,
+/// that of policies on the object or above it.
 fn common(about: &OfTarget) -> BTreeMap<&KindName, (&OnPaths, usize, usize)> {
     let mut common = BTreeMap::new();
     for result in &about.effective {
@@ -78,16 +101,24 @@ fn common(about: &OfTarget) -> BTreeMap<&KindName, (&OnPaths, usize, usize)> {
             .chain(without_policies)
             .flat_map(|e| &e.targets)
             .collect();
-        let mut best = (result, targets(result));
+        let mut best = (result, (targets(result), is_of_object(about, result)));
         for other in of_kind() {
-            let count = targets(other);
-            if count > best.1 {
-                best = (other, count);
+            let rank = (targets(other), is_of_object(about, other));
+            if rank > best.1 {
+                best = (other, rank);
             }
         }
-        common.insert(kind, (best.0, best.1, all.len()));
+        let (result, (targets, _)) = best;
+        common.insert(kind, (result, targets, all.len()));
     }
     common
+}
+
+/// Whether all policies of a result are on the object or above it.
+fn is_of_object(about: &OfTarget, result: &OnPaths) -> bool {
+    let effective = &result.effective;
+    let mut policies = effective.sources.values().chain(&effective.merged_of);
+    policies.all(|policy| about.policies.iter().any(|known| known.policy == *policy))
 }
 
 fn is_same(one: &Effective, other: &Effective) -> bool {
@@ -102,7 +133,11 @@ struct Row {
     differs: Vec<String>,
 }
 
-fn table(about: &OfTarget, common: &BTreeMap<&KindName, (&OnPaths, usize, usize)>) -> Table {
+fn table(
+    about: &OfTarget,
+    common: &BTreeMap<&KindName, (&OnPaths, usize, usize)>,
+    limits: Limits,
+) -> Table {
     let mut rows: BTreeMap<Key<'_>, Row> = BTreeMap::new();
     let mut results: BTreeMap<(&KindName, &Named), usize> = BTreeMap::new();
     for result in about.effective.iter().chain(&about.without) {
@@ -149,7 +184,7 @@ fn table(about: &OfTarget, common: &BTreeMap<&KindName, (&OnPaths, usize, usize)
                 }
             }
             row.differs
-                .extend(differs(&most.effective, &result.effective));
+                .extend(differs(&most.effective, &result.effective, limits));
         }
     }
     let mut table = Table::new(&["ON", "THROUGH", "POLICIES", "DIFFERS"])
@@ -178,7 +213,7 @@ fn table(about: &OfTarget, common: &BTreeMap<&KindName, (&OnPaths, usize, usize)
 }
 
 /// The differences of a result from the most common one.
-fn differs(most: &Effective, other: &Effective) -> Option<String> {
+fn differs(most: &Effective, other: &Effective, limits: Limits) -> Option<String> {
     if is_same(most, other) {
         return None;
     }
@@ -202,7 +237,7 @@ fn differs(most: &Effective, other: &Effective) -> Option<String> {
         .filter(|pointer| value(spec, pointer) != value(usual, pointer));
     let own: Vec<String> = own
         .map(|pointer| match spec.pointer(pointer) {
-            Some(value) => format!("{}: {}", phrases::field(pointer), flow(value, SHOWN)),
+            Some(value) => format!("{}: {}", phrases::field(pointer), flow(value, limits.value)),
             None => format!("{} removed", phrases::field(pointer)),
         })
         .collect();
@@ -217,21 +252,21 @@ fn differs(most: &Effective, other: &Effective) -> Option<String> {
     } else {
         String::new()
     };
-    text.push_str(&first(&own));
+    text.push_str(&first(&own, limits));
     if !is_other && !lost.is_empty() {
         let before = if own.is_empty() { "" } else { ", " };
-        text = format!("{text}{before}without {}", first(&lost));
+        text = format!("{text}{before}without {}", first(&lost, limits));
     }
     // `None` here means the same values from other policies.
     (!own.is_empty() || !lost.is_empty()).then_some(text)
 }
 
-fn first(all: &[String]) -> String {
+fn first(all: &[String], limits: Limits) -> String {
     let shown = all
-        .get(..all.len().min(NAMED))
+        .get(..all.len().min(limits.settings))
         .unwrap_or_default()
         .join(", ");
-    match all.len().saturating_sub(NAMED) {
+    match all.len().saturating_sub(limits.settings) {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }
