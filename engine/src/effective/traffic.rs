@@ -423,14 +423,20 @@ fn owners_concerned(states: [&Snapshot; 2], objects: &[ObjectKey]) -> BTreeSet<O
     concerned
 }
 
-/// The routes that changed ones keep out of a listener, or that keep them out.
+/// The routes that changed ones, or those of changed Namespaces, keep out of a listener, or that keep them out.
 fn routes_kept_out<'a>(
     snapshot: &'a Snapshot,
     objects: &[ObjectKey],
     most: usize,
 ) -> BTreeSet<&'a ObjectKey> {
-    let routes = objects.iter().filter(|key| is_route(&key.gk));
-    let routes = routes.filter_map(|key| snapshot.get(key));
+    let routes = objects.iter().flat_map(|key| {
+        let own = snapshot.get(key).filter(|_| is_route(&key.gk));
+        let is_namespace = key.gk.is_core("Namespace");
+        let within = is_namespace.then(|| snapshot.below(key));
+        let within = within.into_iter().flatten();
+        let within = within.filter(|one| is_route(&one.key.gk));
+        own.into_iter().chain(within)
+    });
     let parents = routes.flat_map(|route| {
         let parents = route.parents().iter();
         parents.map(|parent| (&parent.object, &route.key.gk))
