@@ -404,6 +404,7 @@ fn requests_elsewhere_are_looked_at() {
         format!("impact {} {}", file("rejected/typo"), at("rejected")),
         format!("impact {} {}", file("selected/labels"), at("selected")),
         format!("check {} {}", file("selected/labels"), at("selected")),
+        format!("impact {} {}", file("kept-out/labels"), at("kept-out")),
     ];
     holds("impact/elsewhere.txt", &session(&lines));
 }
