@@ -160,10 +160,16 @@ fn idle<'a>(policy: &'a Policy, status: &'a PolicyStatus) -> impl Iterator<Item 
     let targets = status.targets.iter().filter(|_| !policy.adds_nothing());
     // A cache may lack the object without which no request comes.
     let may_be_missing = ["GatewayClass", "Gateway", "ListenerSet"].map(GroupKind::gateway_api);
+    // Of several targets, it may be in force on the others.
+    let is_only = status.targets.len() == 1;
     targets.filter_map(move |target| {
         let place = &target.target;
         if let Some(State::Unknown(why)) = &target.state {
-            let message = format!("whether it has an effect is not known: {why}");
+            let message = if is_only {
+                format!("whether it has an effect is not known: {why}")
+            } else {
+                format!("whether it has an effect on {place} is not known: {why}")
+            };
             let finding = Finding::new(Code::Unverified, policy.key(), message);
             return Some(finding.about(place.to_string()).only_if(false));
         }
@@ -172,7 +178,7 @@ fn idle<'a>(policy: &'a Policy, status: &'a PolicyStatus) -> impl Iterator<Item 
         };
         let why = &none.why;
         (!none.waits || is_route(&place.object.gk)).then(|| {
-            let message = if why.contains(&place.to_string()) {
+            let message = if is_only && why.contains(&place.to_string()) {
                 format!("it has no effect: {why}")
             } else {
                 format!("it has no effect on {place}: {why}")
