@@ -98,6 +98,8 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let within = opened.within();
     let view = opened.view(&ReadScope::Everything);
     view.say_what_is_missing();
+    // A misspelt field counts as a setting, which may fulfil a guardrail.
+    view.say_what_is_undefined();
     let report = guardrails(&view.snapshot, &written.usable, within.as_deref(), today());
     let text = match args.output.program(&answer::document(&report))? {
         Some(text) => text,
