@@ -79,19 +79,20 @@ impl<'a, 'm> AtListeners<'a, 'm> {
     pub(super) fn result(&self) -> Option<RequestMatch> {
         let points = self.points.iter();
         let choices = points.map(|point| (point, self.choose(point)));
-        let choices: Vec<(&Point<'a>, Choice<'a>)> = choices.collect();
+        let mut choices: Vec<(&Point<'a>, Choice<'a>)> = choices.collect();
         let best = choices
             .iter()
-            .filter_map(|(_, choice)| choice.best_hostname.as_ref())
-            .map(|best| best.specificity)
-            .max();
-        let is_tried = |rule: &&MatchingRule<'a>| {
-            self.rules.order.one_hostname != Some(true) || Some(rule.hostname.specificity) == best
-        };
+            .filter_map(|(_, choice)| choice.best_hostname.as_ref());
+        // Listeners of one port share a server for each hostname.
+        if let Some(best) = best.max_by_key(|best| best.specificity).cloned() {
+            for (_, choice) in &mut choices {
+                choice.note_hostname(&best);
+                choice.hide_less_specific();
+            }
+        }
         let mut winner: Option<(&Point<'a>, &MatchingRule<'a>)> = None;
         for (point, choice) in &choices {
             let matching_rule = choice.matching_rules.first();
-            let matching_rule = matching_rule.filter(is_tried);
             let wins = |matching_rule: &&MatchingRule<'a>| {
                 winner.is_none_or(|(_, best)| matching_rule.rank.is_before(&best.rank))
             };

@@ -328,7 +328,6 @@ impl Choice<'_> {
                 all.note_hostname(best);
             }
         }
-        all.hide_less_specific();
         all.sort();
         let mut seen = BTreeSet::new();
         all.matching_rules

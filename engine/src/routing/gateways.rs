@@ -130,13 +130,13 @@ impl<'a> Matching<'a> {
             .into_iter()
             .partition(|(specificity, _)| *specificity == best);
         let first: Vec<Entry<'a>> = first.into_iter().map(|(_, entry)| entry).collect();
-        if let Some(missed) = first.iter().find_map(|entry| reads_http(request, entry)) {
-            return vec![missed];
+        if let Some(entry) = first.iter().find(|entry| reads_only_http(request, entry)) {
+            return vec![terminated(request, entry)];
         }
         let mut others: Vec<(Specificity, Entry<'a>)> = others;
         others.sort_by(|(one, _), (other, _)| other.cmp(one));
         let others = others.into_iter().map(|(_, entry)| entry);
-        let others = others.filter(|entry| reads_http(request, entry).is_none());
+        let others = others.filter(|entry| !reads_only_http(request, entry));
         let others: Vec<Entry<'a>> = others.collect();
         let at = |taking: &[Entry<'a>], others: &[Entry<'a>]| {
             AtListeners::new(self, request, (taking, others), rules).result()
@@ -323,11 +323,13 @@ fn noting<'k>(
     outcome
 }
 
-/// The result for a TLS connection that is not for HTTP and has the server name of a listener that reads HTTP requests.
-fn reads_http(request: &Request, entry: &Entry<'_>) -> Option<RequestMatch> {
-    if request.scheme != Some(Scheme::Tls) || &*entry.listener.protocol != "HTTPS" {
-        return None;
-    }
+/// Whether a request is a TLS connection that is not for HTTP, and a listener reads HTTP requests alone.
+fn reads_only_http(request: &Request, entry: &Entry<'_>) -> bool {
+    request.scheme == Some(Scheme::Tls) && &*entry.listener.protocol == "HTTPS"
+}
+
+/// The result for a TLS connection with the server name of a listener that reads HTTP requests alone.
+fn terminated(request: &Request, entry: &Entry<'_>) -> RequestMatch {
     let name = request.server_name();
     let why = format!(
         "the server name {} is that of {}, which terminates TLS and reads HTTP requests",
@@ -335,7 +337,7 @@ fn reads_http(request: &Request, entry: &Entry<'_>) -> Option<RequestMatch> {
         entry.words()
     );
     let (entry_point, stage) = (entry.entry_point(), Stage::ListenerHostname);
-    Some(RequestMatch::missed(entry_point, stage, why, Vec::new()))
+    RequestMatch::missed(entry_point, stage, why, Vec::new())
 }
 
 /// The result for a request that arrives on a connection to one listener with the host of another, if the controller refuses it.

@@ -60,14 +60,14 @@ impl Matching<'_> {
         let hidden = hidden.filter(|entry| !other.entries.contains(*entry));
         let hidden = hidden.filter(|(gateway, ..)| self.tries_one_hostname(gateway));
         let hidden: BTreeSet<Entry> = hidden.cloned().collect();
-        let theirs = other.wants.iter();
-        let theirs = theirs.flat_map(|wants| meeting(own.dialect, wants, &[]));
-        samples.extend(at_each(&hidden, &theirs.collect::<Vec<_>>()));
+        if !hidden.is_empty() {
+            let theirs = other.wants.iter();
+            let theirs = theirs.flat_map(|wants| meeting(own.dialect, wants, &[]));
+            samples.extend(at_each(&hidden, &theirs.collect::<Vec<_>>()));
+        }
         samples
     }
-}
 
-impl Matching<'_> {
     fn tries_one_hostname(&self, gateway: &ObjectKey) -> bool {
         let facts = controller_facts(self.snapshot, gateway);
         facts.is_some_and(|facts| facts.rule_order.one_hostname == Some(true))

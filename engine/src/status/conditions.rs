@@ -183,15 +183,6 @@ impl TargetStatus {
         self.left_out = Some(Box::new(rejection));
     }
 
-    /// Notes the Gateways through which requests reach the target without the policy. A policy that
-    /// is in force on the other paths is partly enforced.
-    fn note_passed_by(&mut self, gateways: impl IntoIterator<Item = ObjectKey>) {
-        self.passed_by.extend(gateways);
-        if !self.passed_by.is_empty() && self.state == Some(State::Enforced) {
-            self.state = Some(State::PartiallyEnforced);
-        }
-    }
-
     /// The sections of the target, or the requests to it, for which its controllers leave it out, and why.
     pub fn left_out(&self) -> Option<String> {
         let why = self.left_out.as_ref()?;

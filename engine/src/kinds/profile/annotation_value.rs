@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 /// Values by annotation.
 pub(super) type AnnotationsFile = BTreeMap<String, Vec<AnnotationValue>>;
@@ -14,7 +13,8 @@ pub(super) type AnnotationsFile = BTreeMap<String, Vec<AnnotationValue>>;
 const NOT_AN_INTEGER: &str = "<not an integer>";
 
 /// A value of an annotation that a profile asks for, read from what people write there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub enum AnnotationValue {
     /// `<not an integer>`: anything but a whole number of 32 bits.
     NotAnInteger,
@@ -44,13 +44,15 @@ impl AnnotationValue {
     }
 }
 
-impl<'de> Deserialize<'de> for AnnotationValue {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(from)?;
-        Self::read(&text).map_err(D::Error::custom)
+impl TryFrom<String> for AnnotationValue {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::read(&text)
     }
 }
 
+/// The schema of a text, without a description of its own.
 impl JsonSchema for AnnotationValue {
     fn inline_schema() -> bool {
         true

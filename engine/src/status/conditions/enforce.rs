@@ -146,19 +146,6 @@ pub(super) fn enforce(
     }
 }
 
-// === impl TargetStatus ===
-
-impl TargetStatus {
-    /// Notes the listeners whose hostnames are narrower than those of their routes. A policy that is in force on other paths is
-    /// partly enforced.
-    pub(super) fn note_narrower_listeners(&mut self, listeners: impl IntoIterator<Item = Place>) {
-        self.narrower_listeners.extend(listeners);
-        if !self.narrower_listeners.is_empty() && self.state == Some(State::Enforced) {
-            self.state = Some(State::PartiallyEnforced);
-        }
-    }
-}
-
 /// A state, unless nobody knows it.
 fn unless_unknown(
     snapshot: &Snapshot,

@@ -11,7 +11,27 @@ use crate::model::wording::first;
 impl TargetStatus {
     /// `does not apply to requests through Gateway web/edge`.
     pub fn limits(&self) -> Vec<String> {
-        in_words(&self.passed_by, &self.narrower_listeners)
+        in_words(std::slice::from_ref(self))
+    }
+
+    /// Notes the Gateways through which requests reach the target without the policy.
+    pub(super) fn note_passed_by(&mut self, gateways: impl IntoIterator<Item = ObjectKey>) {
+        self.passed_by.extend(gateways);
+        self.enforce_partly();
+    }
+
+    /// Notes the listeners whose hostnames are narrower than those of their routes.
+    pub(super) fn note_narrower_listeners(&mut self, listeners: impl IntoIterator<Item = Place>) {
+        self.narrower_listeners.extend(listeners);
+        self.enforce_partly();
+    }
+
+    /// A policy with limits that is in force on other paths is partly enforced.
+    fn enforce_partly(&mut self) {
+        let is_limited = !(self.passed_by.is_empty() && self.narrower_listeners.is_empty());
+        if is_limited && self.state == Some(State::Enforced) {
+            self.state = Some(State::PartiallyEnforced);
+        }
     }
 }
 
@@ -20,14 +40,8 @@ impl TargetStatus {
 impl PolicyStatus {
     /// [`TargetStatus::limits`] of all targets, and the targets for which it is not known whether it is in force.
     pub fn limits(&self) -> Vec<String> {
-        let targets = || self.targets.iter();
-        let passed_by: BTreeSet<ObjectKey> = targets()
-            .flat_map(|target| target.passed_by.clone())
-            .collect();
-        let narrower_listeners: BTreeSet<Place> = targets()
-            .flat_map(|target| target.narrower_listeners.clone())
-            .collect();
-        let unknown: Vec<(&Place, &String)> = targets()
+        let targets = self.targets.iter();
+        let unknown: Vec<(&Place, &String)> = targets
             .filter_map(|target| match &target.state {
                 Some(State::Unknown(why)) => Some((&target.target, why)),
                 _ => None,
@@ -40,23 +54,24 @@ impl PolicyStatus {
             };
             format!("is not known to be in force on {target}{more}: {why}")
         });
-        let limits = in_words(&passed_by, &narrower_listeners).into_iter();
-        limits.chain(unknown).collect()
+        in_words(&self.targets).into_iter().chain(unknown).collect()
     }
 }
 
-fn in_words(passed_by: &BTreeSet<ObjectKey>, narrower_listeners: &BTreeSet<Place>) -> Vec<String> {
+fn in_words(targets: &[TargetStatus]) -> Vec<String> {
     let mut limits = Vec::new();
+    let passed_by = targets.iter().flat_map(|target| &target.passed_by);
+    let passed_by: BTreeSet<String> = passed_by.map(ToString::to_string).collect();
     if !passed_by.is_empty() {
-        let gateways = passed_by.iter().map(ToString::to_string).collect();
         limits.push(format!(
             "does not apply to requests through {}",
-            first(&gateways)
+            first(&passed_by)
         ));
     }
-    if !narrower_listeners.is_empty() {
-        let listeners = narrower_listeners.iter().map(ToString::to_string).collect();
-        let whose = match narrower_listeners.len() {
+    let listeners = targets.iter().flat_map(|target| &target.narrower_listeners);
+    let listeners: BTreeSet<String> = listeners.map(ToString::to_string).collect();
+    if !listeners.is_empty() {
+        let whose = match listeners.len() {
             1 => "whose hostname is",
             _ => "whose hostnames are",
         };
