@@ -56,7 +56,7 @@ pub use samples::{SampleRequest, SampledRoute, methods};
 pub use spec::MatchSpec;
 pub use text_match::Text;
 pub use url::{Url, of_path};
-pub use within_route::{MovedRequests, moved_within};
+pub use within_route::{MovedRequests, RouteVersions, moved_within};
 
 /// The most losing rules to report.
 const TOLD: usize = 10;

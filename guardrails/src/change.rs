@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use attache_engine::admission::disclosure::Subject;
-use attache_engine::admission::finding::{Code, Finding, Hint, Severity};
+use attache_engine::admission::finding::Finding;
 use attache_engine::admission::request::{Operation, Request};
 use attache_engine::admission::review::States;
 use attache_engine::admission::settings::Guard;
@@ -13,22 +13,28 @@ use attache_engine::effective::renames::Renames;
 use attache_engine::effective::section_renames::renamed_sections;
 use attache_engine::model::ids::{GroupKind, ObjectKey};
 use attache_engine::model::level::Level;
-use attache_engine::model::wording;
+use attache_engine::routing::RouteVersions;
 use attache_engine::state::deleted_with::deleted_with;
 use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
 
-use crate::file::{Action, OnError};
+use crate::fault_group::{FaultGroup, Targets, finding, note};
+use crate::file::Action;
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
-use crate::judge::{Before, Fault, Judge, SharedPaths, in_force_there};
+use crate::judge::{Before, Fault, Judge, SharedPaths};
 use crate::path::PathId;
+use crate::removed_kind::RemovedKind;
+use crate::taken_requests::TakenRequests;
 use crate::target_paths::{by_later_id, deepest};
 use crate::target_paths_in_state::{Scope, TargetPathsInState};
 use crate::{values, written};
 
 /// The most targets that a refusal is confirmed for by live reads, each by its own.
 const MOST_TARGETS_READ: usize = 4;
+
+/// The most policies of a removed kind that a request may remove.
+const MOST_POLICIES: usize = 1_000;
 
 /// A change to judge.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +45,8 @@ pub struct GuardedChange<'a> {
     pub after: &'a Snapshot,
     /// The object that changes. Findings are reported on it.
     pub object: &'a ObjectKey,
+    /// Both versions of routes that the change updates.
+    pub route_versions: &'a RouteVersions,
     /// Targets whose faults from before are left out, because another call reports them.
     pub reported_before: Option<&'a BTreeSet<ObjectKey>>,
     /// Whether rules that were broken before are left out.
@@ -58,11 +66,17 @@ pub struct GuardedChange<'a> {
 impl<'a> GuardedChange<'a> {
     /// A change of an object in a file, without a request and a user. All rules are judged, also
     /// those that were broken before.
-    pub fn offline([before, after]: [&'a Snapshot; 2], object: &'a ObjectKey, today: Date) -> Self {
+    pub fn offline(
+        [before, after]: [&'a Snapshot; 2],
+        object: &'a ObjectKey,
+        route_versions: &'a RouteVersions,
+        today: Date,
+    ) -> Self {
         Self {
             before,
             after,
             object,
+            route_versions,
             reported_before: None,
             only_new: false,
             is_bounded: false,
@@ -75,29 +89,6 @@ impl<'a> GuardedChange<'a> {
             today,
         }
     }
-}
-
-/// Faults that are reported together: those of one rule with one message.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct FaultGroup<'g> {
-    guardrail: &'g str,
-    rule: usize,
-    is_error: bool,
-    is_old: bool,
-    message: String,
-}
-
-/// The targets of faults that are reported together.
-#[derive(Default)]
-struct Targets {
-    objects: BTreeSet<ObjectKey>,
-    policies: BTreeSet<ObjectKey>,
-    /// The policies that the message may reveal.
-    revealed_policies: BTreeSet<ObjectKey>,
-    through: BTreeSet<String>,
-    reveals_settings: bool,
-    /// Whether different policies are in force on the paths.
-    differ: bool,
 }
 
 impl Guard for Guardrails {
@@ -114,6 +105,7 @@ impl Guard for Guardrails {
             before: &states.before,
             after: &states.after,
             object: &states.key,
+            route_versions: &states.route_versions,
             reported_before: None,
             is_bounded: true,
             only_new: false,
@@ -145,6 +137,28 @@ impl Guardrails {
         if asked.is_empty() {
             return Vec::new();
         }
+        let removed = RemovedKind::find([change.before, change.after], change.object);
+        if let Some(removed) = removed {
+            if change.is_bounded && removed.policies().len() > MOST_POLICIES {
+                return vec![too_much(change.object)];
+            }
+            let after = removed.after(change.before);
+            let judged = GuardedChange {
+                after: &after,
+                ..*change
+            };
+            return self.broken_by(&judged, &asked, removed.policies());
+        }
+        self.broken_by(change, &asked, &deleted_too(change))
+    }
+
+    /// The findings on a change that also removes other objects.
+    fn broken_by(
+        &self,
+        change: &GuardedChange<'_>,
+        asked: &[&Guardrail],
+        removed: &BTreeSet<ObjectKey>,
+    ) -> Vec<Finding> {
         let mut resolver_before = if change.is_bounded {
             Resolver::bounded(change.before)
         } else {
@@ -152,7 +166,11 @@ impl Guardrails {
         };
         let mut resolver_after = resolver_before.for_snapshot(change.after);
         let key = change.object;
-        let targets = touched([&mut resolver_before, &mut resolver_after], change, &asked);
+        let targets = touched(
+            [&mut resolver_before, &mut resolver_after],
+            (change, removed),
+            asked,
+        );
         let request = values::request(Some((key, change.operation)), change.subject);
         let groups = change.subject.map_or(0, |subject| subject.groups.len());
         let mut judges = [request.clone(), request].map(|request| {
@@ -164,6 +182,7 @@ impl Guardrails {
             }
         });
         let renames = renamed_sections([change.before, change.after], key);
+        let taken = TakenRequests::new(change);
         let mut is_cut = false;
         let mut broken: BTreeMap<FaultGroup<'_>, Targets> = BTreeMap::new();
         for (kind, targets) in &targets {
@@ -191,7 +210,7 @@ impl Guardrails {
                     &mut judges,
                     &of_kind,
                     target,
-                    (change.today, &renames),
+                    (change.today, &renames, &taken),
                     with_old,
                     &mut broken,
                 );
@@ -251,7 +270,7 @@ fn judge_target<'g>(
     [earlier, now]: &mut [Judge<'g>; 2],
     guardrails: &[&'g Guardrail],
     target: &ObjectKey,
-    (today, renames): (Date, &Renames),
+    (today, renames, taken): (Date, &Renames, &TakenRequests<'_>),
     with_old: bool,
     broken: &mut BTreeMap<FaultGroup<'g>, Targets>,
 ) {
@@ -296,10 +315,17 @@ fn judge_target<'g>(
         );
         let faults_before: HashSet<(usize, bool, PathId)> = faults_before
             .into_iter()
-            .map(|old| (old.rule, old.is_error, old.id.later(renames)))
+            .map(|old| (old.rule, old.is_error, old.id))
+            .collect();
+        let later: HashSet<(usize, bool, PathId)> = faults_before
+            .iter()
+            .map(|(rule, is_error, id)| (*rule, *is_error, id.clone().later(renames)))
             .collect();
         for fault in result.faults {
-            let is_old = faults_before.contains(&(fault.rule, fault.is_error, fault.id.clone()));
+            let fault_at = |id: &PathId| (fault.rule, fault.is_error, id.clone());
+            let had_fault = |id: &PathId| faults_before.contains(&fault_at(id));
+            let is_old =
+                later.contains(&fault_at(&fault.id)) && !taken.had_no_fault(&fault.id, had_fault);
             if with_old || !is_old {
                 note(broken, guardrail, target, fault, is_old);
             }
@@ -324,34 +350,11 @@ fn earlier_faults<'g>(
     result.faults
 }
 
-fn note<'g>(
-    broken: &mut BTreeMap<FaultGroup<'g>, Targets>,
-    guardrail: &'g Guardrail,
-    target: &ObjectKey,
-    fault: Fault,
-    is_old: bool,
-) {
-    let targets = broken.entry(FaultGroup {
-        guardrail: &guardrail.name,
-        rule: fault.rule,
-        is_error: fault.is_error,
-        is_old,
-        message: fault.message,
-    });
-    let targets = targets.or_default();
-    targets.differ |= !targets.objects.is_empty() && targets.policies != fault.policies;
-    targets.objects.insert(target.clone());
-    targets.policies.extend(fault.policies);
-    targets.revealed_policies.extend(fault.revealed_policies);
-    targets.through.extend(fault.through);
-    targets.reveals_settings |= fault.reveals_settings;
-}
-
 /// The objects around which the effective policies of the kinds may change, and those that may become targets; `None` is
 /// for guardrails about all kinds.
 fn touched(
     sides: [&mut Resolver<'_>; 2],
-    change: &GuardedChange<'_>,
+    (change, removed): (&GuardedChange<'_>, &BTreeSet<ObjectKey>),
     guardrails: &[&Guardrail],
 ) -> BTreeMap<Option<GroupKind>, BTreeSet<ObjectKey>> {
     let asked: BTreeSet<Option<GroupKind>> = guardrails
@@ -369,7 +372,8 @@ fn touched(
         kinds.insert(GroupKind::core(""));
     }
     let kinds: Vec<GroupKind> = kinds.into_iter().collect();
-    let changed = changed_objects(change);
+    let changed = std::iter::once(change.object).chain(removed);
+    let changed: Vec<ObjectKey> = changed.cloned().collect();
     let mut touched_by_kind: BTreeMap<Option<GroupKind>, BTreeSet<ObjectKey>> = BTreeMap::new();
     for resolver in sides {
         for (kind, objects) in touched_by(resolver, &changed, &kinds) {
@@ -407,16 +411,17 @@ fn touched(
     touched_by_kind
 }
 
-/// The object, and those that are deleted with it: those in a Namespace, those of the kind of a CRD.
-fn changed_objects(change: &GuardedChange<'_>) -> Vec<ObjectKey> {
-    let mut changed = vec![change.object.clone()];
-    if change.after.get(change.object).is_none() {
-        let deleted = BTreeSet::from([change.object.clone()]);
-        let with_it = deleted_with(change.before, &deleted).into_iter();
-        // Of too many, a review leaves them in the state.
-        changed.extend(with_it.filter(|key| change.after.get(key).is_none()));
+/// The objects that are deleted with the changed one: those in a Namespace, those of the kind of a CRD.
+fn deleted_too(change: &GuardedChange<'_>) -> BTreeSet<ObjectKey> {
+    if change.after.get(change.object).is_some() {
+        return BTreeSet::new();
     }
-    changed
+    let with_it = deleted_with(change.before, &BTreeSet::from([change.object.clone()]));
+    // Of too many, a review leaves them in the state.
+    let with_it = with_it.into_iter();
+    with_it
+        .filter(|key| change.after.get(key).is_none())
+        .collect()
 }
 
 /// The policy kinds that the API server serves, or that have policies among manifests.
@@ -429,53 +434,4 @@ fn served_kinds(snapshot: &Snapshot) -> impl Iterator<Item = &GroupKind> {
 
 fn too_much(key: &ObjectKey) -> Finding {
     Finding::too_much(key, "the effect on guardrails", "attache guardrails")
-}
-
-fn finding(
-    key: &ObjectKey,
-    guardrail: &Guardrail,
-    group: &FaultGroup<'_>,
-    targets: &Targets,
-) -> Finding {
-    let FaultGroup {
-        is_error, is_old, ..
-    } = *group;
-    let objects = wording::named(&targets.objects);
-    let through = match (targets.through.len(), targets.through.first()) {
-        (1, Some(through)) if targets.objects.len() == 1 => format!(" through {through}"),
-        _ => String::new(),
-    };
-    let verb = match (is_error, is_old) {
-        (true, _) => "cannot be judged for",
-        (false, true) => "was already broken by",
-        (false, false) => "is broken by",
-    };
-    let text = format!("{:?} {verb} {objects}{through}", guardrail.name);
-    let mut finding = Finding::new(Code::Guardrail, key, text);
-    let message = format!(": {}", group.message);
-    let mut hint = Hint {
-        text: String::new(),
-        mentioned: targets.revealed_policies.clone(),
-    };
-    let text = if targets.reveals_settings {
-        &mut hint.text
-    } else {
-        &mut finding.message
-    };
-    text.push_str(&message);
-    finding = finding.hinting(hint);
-    if !targets.differ {
-        finding.source = in_force_there(&targets.policies, guardrail.policy_kind.as_ref());
-    }
-    let subject = format!("{} {} {objects}", guardrail.name, group.rule);
-    finding = finding.about(subject);
-    let denies = guardrail.action == Action::Deny
-        && !is_old
-        && (!is_error || guardrail.on_error == OnError::Deny);
-    if denies {
-        finding.severity = Severity::Deny;
-    } else {
-        finding.warn();
-    }
-    finding
 }

@@ -6,8 +6,9 @@ use std::sync::{Arc, LazyLock};
 use attache_engine::model::hint::nearest;
 use kube_cel::KubeCelExt as _;
 use kube_cel::cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue, operators};
+use kube_cel::cel::extractors::This;
 use kube_cel::cel::objects::Key;
-use kube_cel::cel::{Context, ExecutionError, Value};
+use kube_cel::cel::{Context, ExecutionError, FunctionContext, Value};
 
 use crate::macros;
 
@@ -27,6 +28,7 @@ static ALL: LazyLock<Functions> = LazyLock::new(|| {
     let mut all = Context::default().with_all();
     all.add_function(HAS, has);
     all.add_function(ABSENT, absent);
+    all.add_function("size", size);
     macros::add(&mut all);
     Functions(Arc::new(all))
 });
@@ -154,6 +156,18 @@ fn absent(value: Value) -> Result<bool, ExecutionError> {
         Value::Map(_) => Ok(false),
         _ => Err(ExecutionError::NoSuchOverload),
     }
+}
+
+/// `size()` as CEL defines it: the number of characters of a text, not that of its bytes.
+fn size(call: &FunctionContext<'_, '_>, This(of): This<Value>) -> Result<i64, ExecutionError> {
+    let size = match &of {
+        Value::List(list) => list.len(),
+        Value::Map(map) => map.map.len(),
+        Value::String(text) => text.chars().count(),
+        Value::Bytes(bytes) => bytes.len(),
+        _ => return Err(call.error("there is no size of such a value")),
+    };
+    Ok(i64::try_from(size).unwrap_or(i64::MAX))
 }
 
 /// The mistake in a call, if there is one.

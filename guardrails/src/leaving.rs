@@ -11,24 +11,33 @@ use attache_engine::state::snapshot::{Snapshot, namespace_key};
 use crate::file::Action;
 use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
+use crate::removed_kind::removed_kind;
 
 // === impl Guardrails ===
 
 impl Guardrails {
-    /// The findings on a Namespace or Gateway whose objects or requests guardrails no longer apply to. An object that is deleted
-    /// has none.
+    /// The findings on a Namespace or Gateway whose objects or requests guardrails no longer apply to, and on a CRD without which
+    /// their kind is no policy kind. A deleted Namespace or Gateway has none.
     pub fn no_longer_applied(
         &self,
         [before, after]: [&Snapshot; 2],
         key: &ObjectKey,
     ) -> Vec<Finding> {
-        if [before, after].iter().any(|side| side.get(key).is_none()) {
-            return Vec::new();
-        }
+        let removed = removed_kind([before, after], key);
+        let is_there = [before, after].iter().all(|side| side.get(key).is_some());
         let guardrails = self.iter().filter(|one| one.action != Action::Audit);
         let findings = guardrails.filter_map(|guardrail| {
-            let what = left(guardrail, [before, after], key)?;
-            let why = format!("{:?} no longer applies to {what}", guardrail.name);
+            let name = &guardrail.name;
+            let why = match removed {
+                Some(kind) if guardrail.policy_kind.as_ref() == Some(kind) => {
+                    format!("{name:?} judges nothing any more: without this CRD, {kind} is no policy kind")
+                }
+                _ if is_there => {
+                    let what = left(guardrail, [before, after], key)?;
+                    format!("{name:?} no longer applies to {what}")
+                }
+                _ => return None,
+            };
             let about = format!("{} no longer", guardrail.name);
             let mut finding = Finding::new(Code::Guardrail, key, why).about(about);
             finding.warn();

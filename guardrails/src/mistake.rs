@@ -57,7 +57,12 @@ pub(crate) fn why_wrong(expression: &IdedExpr, types: &Types<'_>) -> Option<Stri
             (operators::LOGICAL_NOT, [part]) | (operators::CONDITIONAL, [part, ..]) => {
                 no_truth(part, types)
             }
-            (operators::IN, [_, among]) => match types.type_of(among) {
+            (operators::IN, [one, among]) => match types.type_of(among) {
+                ValueType::List(_) if never_among(one, among, types) => {
+                    let words = types.type_of(one).words()?;
+                    let name = written_or(one, "what precedes in");
+                    Some(format!("{name} is {words}, so it is never in that list"))
+                }
                 ValueType::List(_)
                 | ValueType::Map(_)
                 | ValueType::ByKind
@@ -126,8 +131,11 @@ fn never_equal(one: &IdedExpr, other: &IdedExpr, types: &Types<'_>) -> Option<St
             ValueType::Object(_) | ValueType::Map(_) | ValueType::ByKind
         )
     };
+    let is_never_null = |one: ValueType| matches!(one, ValueType::List(_) | ValueType::Bool);
+    let is_null_or_not = (is_null(type_of_one) && !is_never_null(type_of_other))
+        || (is_null(type_of_other) && !is_never_null(type_of_one));
     if words.0 == words.1
-        || (is_null(type_of_one) || is_null(type_of_other))
+        || is_null_or_not
         || (may_be_null(type_of_one) && may_be_null(type_of_other))
     {
         return None;
@@ -142,6 +150,19 @@ fn never_equal(one: &IdedExpr, other: &IdedExpr, types: &Types<'_>) -> Option<St
         "{name} is {}, so it never equals {}{hint}",
         words.0, words.1
     ))
+}
+
+/// Whether no element of a list that is written in an expression can equal a value.
+fn never_among(one: &IdedExpr, list: &IdedExpr, types: &Types<'_>) -> bool {
+    let Expr::List(list) = &list.expr else {
+        return false;
+    };
+    let never = |element: &IdedExpr| {
+        never_equal(one, element, types)
+            .or_else(|| never_equal(element, one, types))
+            .is_some()
+    };
+    !list.elements.is_empty() && list.elements.iter().all(never)
 }
 
 /// Why an expression is no condition.
@@ -233,7 +254,7 @@ pub(crate) fn texts<'a>(expression: &'a IdedExpr, types: &Types<'a>) -> Vec<&'a 
     }
 }
 
-/// An expression of names as it is written: `request.userInfo`.
+/// An expression of names, literals and calls of functions as it is written: `request.userInfo`, `size(policies)`.
 fn written(expression: &IdedExpr) -> Option<String> {
     match &expression.expr {
         Expr::Ident(name) if !name.starts_with('@') => Some(name.clone()),
@@ -241,6 +262,17 @@ fn written(expression: &IdedExpr) -> Option<String> {
         Expr::Call(call) if call.func_name == operators::INDEX => {
             Some(format!("{}[…]", written(call.args.first()?)?))
         }
+        Expr::Call(call) if !is_operator(&call.func_name) => {
+            let arguments: Option<Vec<String>> = call.args.iter().map(written).collect();
+            let of = match &call.target {
+                Some(target) => format!("{}.", written(target)?),
+                None => String::new(),
+            };
+            Some(format!("{of}{}({})", call.func_name, arguments?.join(", ")))
+        }
+        Expr::Literal(LiteralValue::String(text)) => Some(format!("'{}'", text.inner())),
+        Expr::Literal(LiteralValue::Int(number)) => Some(number.inner().to_string()),
+        Expr::Literal(LiteralValue::Boolean(is_true)) => Some(is_true.inner().to_string()),
         _ => None,
     }
 }

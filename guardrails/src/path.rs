@@ -57,6 +57,23 @@ impl PathId {
             below: self.below.iter().map(later).collect(),
         }
     }
+
+    /// The section of an object below the listener that the path leads through: the rule of a route.
+    pub(crate) fn section_of(&self, object: &ObjectKey) -> Option<&Arc<str>> {
+        let mut places = self.below.iter().filter(|place| place.object == *object);
+        places.find_map(|place| place.section.as_ref())
+    }
+
+    /// The same path through another section of the object.
+    pub(crate) fn through_section(&self, object: &ObjectKey, section: &Arc<str>) -> Self {
+        let mut path = self.clone();
+        for place in &mut path.below {
+            if place.object == *object && place.section.is_some() {
+                *place = object.section(section.clone());
+            }
+        }
+        path
+    }
 }
 
 // === impl GuardedPath ===

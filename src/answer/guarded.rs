@@ -8,6 +8,7 @@ use jiff::civil::Date;
 
 use crate::engine::admission::finding::Finding;
 use crate::engine::model::ids::ObjectKey;
+use crate::engine::routing::RouteVersions;
 use crate::engine::state::snapshot::{Change, Snapshot};
 
 /// A change of several objects, to be judged by guardrails.
@@ -18,6 +19,8 @@ pub struct GuardedChanges<'a> {
     pub states: [&'a Snapshot; 2],
     /// The objects that it may create, update or delete.
     pub objects: BTreeSet<&'a ObjectKey>,
+    /// Both versions of the routes that it updates.
+    pub route_versions: &'a RouteVersions,
     /// Targets whose faults from before are reported elsewhere.
     pub reported_before: Option<&'a BTreeSet<ObjectKey>>,
     /// Whether all faults from before are left out.
@@ -97,7 +100,7 @@ impl<'a> GuardedChanges<'a> {
         self.guardrails.changed(&GuardedChange {
             reported_before: self.reported_before,
             only_new: self.only_new,
-            ..GuardedChange::offline([from, after], key, self.today)
+            ..GuardedChange::offline([from, after], key, self.route_versions, self.today)
         })
     }
 }

@@ -25,7 +25,7 @@ use crate::cache::manifest::Manifests;
 use crate::engine::admission::validate;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::ObjectKey;
-use crate::engine::routing::Matching;
+use crate::engine::routing::{Matching, RouteVersions};
 use crate::engine::state::deleted_with::{deleted_with, without};
 use crate::engine::state::snapshot::Snapshot;
 use crate::today::today;
@@ -123,7 +123,13 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         (changed.with_guardrails(&on_guardrails), after)
     };
     let states = [&view.snapshot, &after];
-    let broken = broken(&after_change.usable, states, &answer, today());
+    let applied: &[_] = if args.deletes_files() {
+        &[]
+    } else {
+        &loaded.objects
+    };
+    let versions = RouteVersions::of_change(&view.objects, applied);
+    let broken = broken(&after_change.usable, states, &answer, &versions, today());
     let answer = answer.with_guardrails(&broken);
     let style = args.output.style().full(args.full);
     let shown = match args.output.program(&answer::document(&answer))? {

@@ -11,6 +11,7 @@ use crate::attachment::may_open;
 use crate::effective::Resolver;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::{Incoming, Node, Object};
+use crate::routing::RouteVersions;
 use crate::state::deleted_with::without;
 use crate::state::snapshot::{Change, Snapshot};
 
@@ -41,6 +42,8 @@ pub struct States {
     pub before: Snapshot,
     /// The state after.
     pub after: Snapshot,
+    /// Both versions of the object if it is a route that the request updates.
+    pub route_versions: RouteVersions,
 }
 
 /// The states before and after a request. `None` if it changes nothing that [`review`] judges, or cannot be read.
@@ -65,6 +68,7 @@ pub fn states(snapshot: &Snapshot, request: &Request<'_>) -> Option<States> {
         None => snapshot.with_change(Change::Deleted(key.clone())),
     };
     let old = old.and_then(|old| request.read(old).ok());
+    let old_version = old.clone();
     // A DELETE may come without the object.
     let before = match (old, request.operation) {
         (None, Operation::Delete) => snapshot.clone(),
@@ -77,6 +81,7 @@ pub fn states(snapshot: &Snapshot, request: &Request<'_>) -> Option<States> {
     if new.as_ref().is_some_and(|new| new.meta.deleting) {
         return None;
     }
+    let route_versions = RouteVersions::of_change(&old_version, &new);
     let after = match new {
         None => {
             let gone = deletion::gone(&before, &key).unwrap_or_else(|| vec![key.clone()]);
@@ -84,7 +89,12 @@ pub fn states(snapshot: &Snapshot, request: &Request<'_>) -> Option<States> {
         }
         new => with(new),
     };
-    Some(States { key, before, after })
+    Some(States {
+        key,
+        before,
+        after,
+        route_versions,
+    })
 }
 
 /// Judges a request against a snapshot. Never fails: input that cannot be understood is a finding.

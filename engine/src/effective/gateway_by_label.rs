@@ -81,6 +81,16 @@ pub(crate) fn gateway_before<'a>(
     serves.then_some(gateway)
 }
 
+/// Whether these steps begin at an object of a mesh that no Gateway is in front of, and only such Gateways act on the kind.
+pub(super) fn lacks_gateway(snapshot: &Snapshot, profile: &Profile, steps: &[Step]) -> bool {
+    let by_label = profile.gateway_by_label.as_ref();
+    let Some(by_label) = by_label.filter(|by_label| by_label.required) else {
+        return false;
+    };
+    let mut called = steps.iter().filter(|step| step.level == Level::Frontend);
+    called.any(|step| gateway_before(snapshot, by_label, &step.place.object).is_none())
+}
+
 /// The name and namespace of the Gateway that the labels of an object give; `own` is the namespace of the called object.
 fn named<'a>(
     by_label: &GatewayByLabel,

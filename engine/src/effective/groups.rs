@@ -15,6 +15,7 @@ use crate::model::ids::ObjectKey;
 use crate::model::level::{Level, Step};
 use crate::model::maps::{HashMap, HashSet};
 use crate::model::object::{Node, Object};
+use crate::model::section;
 use crate::model::shared::Shared;
 use crate::policy::ListenerFacts;
 use crate::policy::fuel;
@@ -48,7 +49,8 @@ impl Resolver<'_> {
         };
         let object_step = Step::new(level, key.whole());
         let of_section = |name: &Arc<str>| Step::new(level, key.section(name.clone()));
-        let ends = std::iter::once(vec![object_step.clone()]).chain(
+        let whole = (!self.has_only_sections(key, sections)).then(|| vec![object_step.clone()]);
+        let ends = whole.into_iter().chain(
             sections
                 .iter()
                 .map(|name| vec![object_step.clone(), of_section(name)]),
@@ -84,6 +86,19 @@ impl Resolver<'_> {
             }
         })
         .collect()
+    }
+
+    /// Whether these are all the ports of a Service, or all the rules of a route: then no request takes a path to
+    /// the object that is not one to a section.
+    fn has_only_sections(&self, key: &ObjectKey, sections: &BTreeSet<Arc<str>>) -> bool {
+        let Some(object) = self.snapshot.get(key) else {
+            return false;
+        };
+        let labels = match object.node {
+            Node::Service { .. } | Node::Route { .. } => section::labels(object),
+            _ => return false,
+        };
+        !labels.is_empty() && labels.iter().all(|label| sections.contains(label))
     }
 
     pub(super) fn groups_above_routes(

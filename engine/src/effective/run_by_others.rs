@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::Resolver;
+use super::{Resolver, controllers_follow};
 use crate::kinds::profile::Profile;
 use crate::model::ids::ObjectKey;
 use crate::model::level::{Level, Step};
 use crate::topology::{gateway_of, to_gateway};
 
 impl Resolver<'_> {
-    /// Whether these steps lead through a Gateway whose controller acts on known policy kinds, but not on this one.
+    /// Whether these steps lead through a Gateway whose controller acts on known policy kinds, but not on this one; or to an object of
+    /// a mesh without a Gateway in front of it, if only such Gateways act on the kind.
     pub fn is_run_by_others(&mut self, profile: &Profile, steps: &[Step]) -> bool {
         self.stacks.is_run_by_others(profile, steps)
     }
@@ -27,7 +28,10 @@ impl Resolver<'_> {
         let subgraph = self.subgraph(key);
         let mut paths = subgraph.above().peekable();
         paths.peek().is_some()
-            && paths.all(|path| self.stacks.is_run_by_others(profile, &path.steps))
+            && paths.all(|path| {
+                !controllers_follow(profile, path)
+                    || self.stacks.is_run_by_others(profile, &path.steps)
+            })
     }
 
     /// The Gateways through which requests reach the target of a direct kind, and whose controllers do not act on the kind.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::Outcome;
 use super::attached::ObjectAttachments;
-use super::gateway_by_label::{is_called_without_proxy, steps_of};
+use super::gateway_by_label::{is_called_without_proxy, lacks_gateway, steps_of};
 use super::path_context::{PathContext, RejectionsByAncestor};
 use super::policy_list::PolicyList;
 use super::refused_merges::mark_refused_merges;
@@ -314,7 +314,7 @@ impl<'a> Stacks<'a> {
     pub(super) fn is_run_by_others(&mut self, profile: &Profile, steps: &[Step]) -> bool {
         let mut classes = steps.iter().filter(|s| s.level == Level::GatewayClass);
         let Some(class) = classes.next().map(|step| &step.place.object) else {
-            return false;
+            return lacks_gateway(self.snapshot, profile, steps);
         };
         if profile.classes.contains(&class.name) {
             return false;

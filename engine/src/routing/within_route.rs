@@ -7,7 +7,8 @@ use super::Matching;
 use super::choose::{Hosts, dialect};
 use super::samples::{SampleRequest, meeting, methods};
 use super::spec::MatchSpec;
-use crate::model::object::Object;
+use crate::model::ids::ObjectKey;
+use crate::model::object::{Object, is_route};
 use crate::state::snapshot::Snapshot;
 
 /// The most requests that are compared.
@@ -15,6 +16,10 @@ const MOST: usize = 64;
 
 /// The rule that takes requests before a change, the one that takes them after it, and these requests in words.
 pub type MovedRequests = BTreeMap<(Arc<str>, Arc<str>), BTreeSet<String>>;
+
+/// Both versions of routes that a change updates, with their whole specs, which states do not keep.
+#[derive(Clone, Debug, Default)]
+pub struct RouteVersions(BTreeMap<ObjectKey, [Arc<Object>; 2]>);
 
 /// The requests, one for each match of two versions of a route, that another rule takes in the newer version. Other routes, which
 /// may take them in both, are not looked at. Both versions must have their spec.
@@ -53,4 +58,39 @@ pub fn moved_within(snapshot: &Snapshot, old: &Arc<Object>, new: &Arc<Object>) -
         }
     }
     moved
+}
+
+// === impl RouteVersions ===
+
+impl RouteVersions {
+    /// The routes that are among the objects before a change and among the applied ones.
+    pub fn of_change<'a>(
+        before: impl IntoIterator<Item = &'a Object>,
+        applied: impl IntoIterator<Item = &'a Object>,
+    ) -> Self {
+        let routes = applied
+            .into_iter()
+            .filter(|object| is_route(&object.key.gk));
+        let routes: BTreeMap<&ObjectKey, &Object> =
+            routes.map(|route| (&route.key, route)).collect();
+        if routes.is_empty() {
+            return Self::default();
+        }
+        let both = before.into_iter().filter_map(|old| {
+            let new = *routes.get(&old.key)?;
+            let differ = old.node != new.node;
+            differ.then(|| {
+                (
+                    old.key.clone(),
+                    [old, new].map(|route| Arc::new(route.clone())),
+                )
+            })
+        });
+        Self(both.collect())
+    }
+
+    /// The versions of a route, the older one first.
+    pub fn get(&self, route: &ObjectKey) -> Option<&[Arc<Object>; 2]> {
+        self.0.get(route)
+    }
 }

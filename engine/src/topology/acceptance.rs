@@ -178,8 +178,11 @@ fn not_served(
         return Some(Conflict::WithoutTls);
     }
     let mut kinds = listener.routes_of.iter();
+    let listed = facts.listed_kinds.get(protocol);
     let is_other = |kind: &GroupKind| {
-        !kind.is_gateway_api(&kind.kind) || !fits_protocol(snapshot, owner, listener, kind)
+        !kind.is_gateway_api(&kind.kind)
+            || !fits_protocol(snapshot, owner, listener, kind)
+            || listed.is_some_and(|listed| !listed.iter().any(|name| **name == *kind.kind))
     };
     (rejects(RejectedListeners::OtherKinds) && kinds.any(is_other)).then_some(Conflict::OtherKinds)
 }

@@ -112,6 +112,23 @@ fn names_that_do_not_exist_are_refused() {
             "protections is a list, so it never equals a string",
         ),
         (
+            "policies.size() != '0'",
+            "policies.size() is a number, so it never equals a string",
+        ),
+        (
+            "int(target.labels['n']) != '5'",
+            "int(target.labels[…]) is a number, so it never equals a string",
+        ),
+        ("5 != '5'", "5 is a number, so it never equals a string"),
+        (
+            "!(listener.port in ['80', '443'])",
+            "listener.port is a number, so it is never in that list",
+        ),
+        (
+            "policies == null",
+            "policies is a list, so it never equals null",
+        ),
+        (
             "protections && true",
             "protections is a list; a condition is true or false",
         ),
@@ -208,6 +225,10 @@ fn one_element_decides_wherever_it_is() {
     for (text, result) in [
         ("[{}, {'a': 1}].exists(one, one.a == 1)", true),
         ("[{'a': 1}, {}].exists(one, one.a == 1)", true),
+        (
+            "'日本'.size() == 2 && size('é') == 1 && [1].size() == 1",
+            true,
+        ),
         ("[{}, {'a': 2}].all(one, one.a == 1)", false),
         (
             "[[1], [{}, {'a': 1}]].exists(list, list.exists(one, one.a == 1))",

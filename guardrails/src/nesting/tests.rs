@@ -22,7 +22,9 @@ fn around(open: &str, middle: &str, close: &str, times: usize) -> String {
 /// Each with the most that is allowed.
 const SHAPES: &[(&str, usize, Shape)] = &[
     ("sums", 100, |n| format!("1{}", "+1".repeat(n))),
-    ("comparisons", 100, |n| format!("1{}", "==1".repeat(n))),
+    ("comparisons", 100, |n| {
+        format!("true{}", "==true".repeat(n))
+    }),
     ("words", 100, |n| format!("1{}", " in effective".repeat(n))),
     ("fields", 100, |n| format!("effective{}", ".a".repeat(n))),
     ("methods", 50, |n| format!("'a'{}", ".trim()".repeat(n))),

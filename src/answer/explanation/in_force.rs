@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::PolicyOnRequest;
 use crate::answer::Effective;
 use crate::engine::attachment::permission;
-use crate::engine::effective::{PathGroup, Resolver};
+use crate::engine::effective::{PathGroup, Resolver, controllers_follow};
 use crate::engine::kinds::profile::{Class, Profile, ServiceAs};
 use crate::engine::merge::Effective as InForce;
 use crate::engine::model::ids::{GroupKind, ObjectKey, Place};
@@ -168,7 +168,9 @@ impl Path {
     /// path is resolved on its own.
     fn acting(&self, resolver: &mut Resolver<'_>, profile: &Profile) -> Vec<PathGroup> {
         let mut acting_groups = Vec::new();
-        if resolver.is_run_by_others(profile, &self.above.steps) {
+        if !controllers_follow(profile, &self.above)
+            || resolver.is_run_by_others(profile, &self.above.steps)
+        {
             return acting_groups;
         }
         let mut seen: Vec<&ObjectKey> = Vec::new();

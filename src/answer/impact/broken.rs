@@ -8,6 +8,7 @@ use jiff::civil::Date;
 use super::Impact;
 use crate::answer::guarded::GuardedChanges;
 use crate::engine::admission::finding::Finding;
+use crate::engine::routing::RouteVersions;
 use crate::engine::state::snapshot::Snapshot;
 
 /// The findings on guardrails that a change breaks, after which they cannot be judged, or from which it takes objects out; each once,
@@ -16,6 +17,7 @@ pub fn broken(
     guardrails: &Guardrails,
     states: [&Snapshot; 2],
     impact: &Impact,
+    route_versions: &RouteVersions,
     today: Date,
 ) -> Vec<Finding> {
     let objects = impact.applied.iter().chain(&impact.deleted);
@@ -23,6 +25,7 @@ pub fn broken(
         guardrails,
         states,
         objects: objects.map(|named| &named.0.object).collect(),
+        route_versions,
         reported_before: None,
         only_new: true,
         today,

@@ -11,6 +11,7 @@ use super::{Case, Suppressing, annotation_faults};
 use crate::engine::admission::finding::Finding;
 use crate::engine::admission::severities::Severities;
 use crate::engine::model::ids::ObjectKey;
+use crate::engine::routing::RouteVersions;
 use crate::engine::state::snapshot::Snapshot;
 
 /// After this many objects, the results that were cached for them are dropped: they would take more
@@ -46,6 +47,7 @@ impl CurrentFindings<'_> {
             before: None,
             after: self.snapshot,
             objects: &objects,
+            route_versions: &RouteVersions::default(),
             undated: &undated,
             unvalidated: self.unvalidated,
             severities: self.severities,

@@ -16,6 +16,7 @@ use crate::engine::admission::validate::form;
 use crate::engine::admission::verdict::Verdict;
 use crate::engine::effective::Resolver;
 use crate::engine::model::ids::{GroupKind, ObjectKey};
+use crate::engine::routing::RouteVersions;
 use crate::engine::state::snapshot::{Snapshot, namespace_key};
 
 /// The objects to check; one change if there is a state before.
@@ -27,6 +28,8 @@ pub struct Case<'a> {
     pub after: &'a Snapshot,
     /// The objects.
     pub objects: &'a BTreeSet<ObjectKey>,
+    /// Both versions of the routes that the change updates.
+    pub route_versions: &'a RouteVersions,
     /// Objects from files without a creation time.
     pub undated: &'a BTreeSet<ObjectKey>,
     /// Whether an API server has not validated them yet; if so, its own validation errors are added.
@@ -81,6 +84,7 @@ impl<'a> Case<'a> {
                 guardrails: self.guardrails,
                 states: [before, self.after],
                 objects: self.objects.iter().collect(),
+                route_versions: self.route_versions,
                 reported_before: Some(self.objects),
                 only_new: false,
                 today: self.today,

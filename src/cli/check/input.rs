@@ -22,6 +22,7 @@ use crate::engine::admission::finding::{Code, Finding};
 use crate::engine::admission::severities::Severities;
 use crate::engine::admission::verdict::escape;
 use crate::engine::model::ids::ObjectKey;
+use crate::engine::routing::RouteVersions;
 use crate::engine::state::snapshot::Snapshot;
 use crate::reading;
 
@@ -39,6 +40,8 @@ pub(super) struct Input {
     pub(super) after: Snapshot,
     /// The objects to check.
     pub(super) objects: BTreeSet<ObjectKey>,
+    /// Both versions of the routes that the manifests update.
+    pub(super) route_versions: RouteVersions,
     /// The position of each object in its file.
     pub(super) origins: BTreeMap<ObjectKey, Origin>,
     /// Findings on Gateway API objects that do not match their CRDs.
@@ -175,9 +178,11 @@ impl Input {
     /// Manifests, and the state that they are applied to, if there is one.
     pub(super) fn of_files(&self, loaded: Loaded, before: Option<&View>) -> Self {
         let rerouted = before.map(|view| requests::of_applied(view, &loaded));
+        let versions = before.map(|view| RouteVersions::of_change(&view.objects, &loaded.objects));
         Self {
             before: before.map(|view| view.snapshot.clone()),
             rerouted: rerouted.unwrap_or_default(),
+            route_versions: versions.unwrap_or_default(),
             after: loaded.snapshot,
             objects: loaded.origins.keys().cloned().collect(),
             origins: loaded.origins,

@@ -45,6 +45,7 @@ pub(super) fn judge(input: &Input, progress: &Progress) -> Checked {
         before: input.before.as_ref(),
         after: &input.after,
         objects: &input.objects,
+        route_versions: &input.route_versions,
         undated: &input.undated,
         unvalidated: !input.origins.is_empty(),
         severities: &input.severities,

@@ -15,6 +15,7 @@ use crate::answer::guardrails::guardrails;
 use crate::answer::impact::broken;
 use crate::cache::files::STDIN;
 use crate::cache::manifest::Manifests;
+use crate::engine::routing::RouteVersions;
 use crate::today::today;
 use crate::ui::Refusal;
 
@@ -34,6 +35,8 @@ pub(super) fn change(page_state: &PageState, text: &str, delete: bool) -> Result
     let loaded = view.with(manifests.clone(), namespace);
     let result = effect(view, &loaded, BTreeSet::new());
     let (result, after) = result.map_err(|why| unusable(&why.to_string()))?;
+    let applied: &[_] = if delete { &[] } else { &loaded.objects };
+    let versions = RouteVersions::of_change(&view.objects, applied);
     let stated = usable(&page_state.guardrails, among(&manifests));
     let (before, known) = (&view.snapshot, &page_state.guardrails);
     // A guardrail of the configuration stays if an object of its name is deleted.
@@ -66,7 +69,7 @@ pub(super) fn change(page_state: &PageState, text: &str, delete: bool) -> Result
         guardrails: known,
         what,
     });
-    let on_guardrails = broken(known, [before, &after], &result, today());
+    let on_guardrails = broken(known, [before, &after], &result, &versions, today());
     let result = result.with_guardrails(&on_guardrails);
     let judged = |snapshot, known| guardrails(snapshot, known, None, today());
     let mut judged_after = judged(&after, known_after);

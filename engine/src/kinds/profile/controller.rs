@@ -55,6 +55,10 @@ pub struct ControllerFile {
     /// Listeners that it does not serve at all, although others serve what they can of them.
     #[serde(default)]
     pub rejected_listeners: Vec<RejectedListeners>,
+    /// The kinds of routes that `allowedRoutes.kinds` may list, by the protocol of the listener, where they are fewer than those
+    /// that it serves there: it does not serve a listener that lists others.
+    #[serde(default)]
+    pub listed_kinds: BTreeMap<String, Vec<String>>,
     /// The kinds of `ListenerSets` whose listeners it serves: `ListenerSet`, `XListenerSet`; both if absent.
     pub listener_sets: Option<Vec<String>>,
     /// Services to which it sends no requests of routes, although others do.

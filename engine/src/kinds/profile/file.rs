@@ -273,6 +273,9 @@ pub struct GatewayByLabelFile {
     /// Whether policies on such a Gateway apply only to objects of its own namespace.
     #[serde(default)]
     pub same_namespace: bool,
+    /// Whether nothing but such Gateways applies the policies to requests for such objects: without one they have no effect there.
+    #[serde(default)]
+    pub required: bool,
 }
 
 /// The labels that controllers give the Pods of a Gateway, beside those of `spec.infrastructure.labels`, or those of the Gateway

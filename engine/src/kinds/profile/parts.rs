@@ -41,6 +41,8 @@ pub struct GatewayByLabel {
     pub classes: Classes,
     /// Whether policies on such a Gateway act only on objects of its own namespace.
     pub same_namespace: bool,
+    /// Whether nothing but such Gateways acts on the policies for requests to such objects.
+    pub required: bool,
 }
 
 /// The labels that controllers give the Pods of a Gateway.

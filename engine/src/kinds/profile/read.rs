@@ -122,6 +122,7 @@ pub(super) fn gateway_by_label(file: &GatewayByLabelFile) -> GatewayByLabel {
         purposes: texts(&file.purposes),
         classes: classes(&file.classes),
         same_namespace: file.same_namespace,
+        required: file.required,
     }
 }
 
