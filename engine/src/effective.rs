@@ -24,6 +24,7 @@ mod ancestor_group;
 mod arena;
 mod at_hostnames;
 mod attached;
+mod called_services;
 mod delegations;
 mod gateway_by_label;
 mod group;

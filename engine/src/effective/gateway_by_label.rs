@@ -123,7 +123,9 @@ impl Resolver<'_> {
             return Vec::new();
         }
         let kinds = profile.allow.iter().flat_map(|allow| &allow.value);
-        let kinds = kinds.map(|allowed| &allowed.gk);
+        // Where nothing else acts on the policies of routes, the routes of its Services count.
+        let service = by_label.required.then(|| GroupKind::core("Service"));
+        let kinds = kinds.map(|allowed| &allowed.gk).chain(&service);
         let mut called_objects = BTreeSet::new();
         for kind in kinds.filter(|kind| Level::is_of_backend(kind)) {
             self.charge(self.snapshot.count(kind) / fuel::SCANNED);

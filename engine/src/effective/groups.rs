@@ -14,15 +14,16 @@ use crate::merge::TargetFields;
 use crate::model::ids::ObjectKey;
 use crate::model::level::{Level, Step};
 use crate::model::maps::{HashMap, HashSet};
-use crate::model::object::{Node, Object};
+use crate::model::object::{Node, Object, ParentRef};
 use crate::model::section;
 use crate::model::shared::Shared;
 use crate::policy::ListenerFacts;
 use crate::policy::fuel;
+use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::{delegates, rules_of};
 use crate::topology::{
-    AncestorPath, AncestorPaths, RoutePath, RoutePaths, backend, through_service, to_backends,
-    to_route, to_rules, unaccepted,
+    AncestorPath, AncestorPaths, RoutePath, RoutePaths, backend, to_backends, to_route, to_rules,
+    unaccepted,
 };
 
 /// Route paths that carry the same policies.
@@ -57,7 +58,7 @@ impl Resolver<'_> {
         );
         let nothing = self.stacks.nothing();
         let is_run = !self.is_only_behind_others(key, profile)
-            && controllers_follow_parents(profile, self.snapshot.get(key));
+            && controllers_follow_parents(self.snapshot, profile, key);
         ends.map(|steps| {
             let stack = self.stacks.stack(profile, &steps, &PathContext::default());
             let listener = steps.last().map_or_else(Default::default, |step| {
@@ -124,7 +125,7 @@ impl Resolver<'_> {
     }
 
     /// The group of ancestor paths that end above the routes.
-    fn group_above_routes(
+    pub(super) fn group_above_routes(
         &mut self,
         profile: &Profile,
         group: AncestorGroup,
@@ -303,51 +304,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// The paths of Services that clients of a mesh may call, and to which no route is attached.
-    fn without_clients(
-        &mut self,
-        focus: Option<&ObjectKey>,
-        profile: &Profile,
-        subgraph: &Subgraph,
-        groups: &mut Vec<PathGroup>,
-    ) {
-        let steps = groups.iter().flat_map(|group| group.paths.ancestors.iter());
-        let steps = steps.flat_map(|ancestor_path| &ancestor_path.steps);
-        let reached: HashSet<ObjectKey> = steps.map(|step| step.place.object.clone()).collect();
-        for called in &subgraph.backends {
-            if self.is_spent() {
-                return;
-            }
-            // Objects of other kinds that are called by name represent only themselves: no Namespace has workloads
-            // behind them.
-            let ancestor_paths = if called.gk.is_core("Service") {
-                through_service(called, called, &[])
-            } else if focus == Some(called) {
-                let steps = vec![Step::new(Level::Frontend, called.whole())];
-                vec![Rc::new(AncestorPath {
-                    steps,
-                    consumer: None,
-                })]
-            } else {
-                continue;
-            };
-            if reached.contains(called) {
-                continue;
-            }
-            self.charge(fuel::CALLED);
-            let needs_route = *profile.needs_route;
-            for group in self.ancestor_groups(focus, profile, &ancestor_paths) {
-                let group = AncestorGroup {
-                    attached: !needs_route,
-                    ..group
-                };
-                groups.push(self.group_above_routes(profile, group, None, !needs_route));
-            }
-        }
-    }
-
     /// Groups ancestor paths by the policies attached to them, in the order of the paths.
-    fn ancestor_groups(
+    pub(super) fn ancestor_groups(
         &mut self,
         focus: Option<&ObjectKey>,
         profile: &Profile,
@@ -459,14 +417,25 @@ impl Resolver<'_> {
 }
 
 /// Whether controllers of the kind follow one of the parents that a route names; true for other objects.
-pub fn controllers_follow_parents(profile: &Profile, object: Option<&Arc<Object>>) -> bool {
-    let Some(Node::Route { parents, .. }) = object.map(|object| &object.node) else {
+pub fn controllers_follow_parents(snapshot: &Snapshot, profile: &Profile, key: &ObjectKey) -> bool {
+    let Some(Node::Route { parents, .. }) = snapshot.get(key).map(|object| &object.node) else {
         return true;
     };
-    let mut kinds = parents
-        .iter()
-        .map(|parent| Parent::of_kind(&parent.object.gk));
-    profile.parents.is_empty() || kinds.any(|kind| profile.parents.contains(&kind))
+    let kind_of = |parent: &ParentRef| Parent::of_kind(&parent.object.gk);
+    let is_own = |parent: &ParentRef| {
+        kind_of(parent) == Parent::Other && profile.may_target(&parent.object.gk)
+    };
+    let is_misread = |parent: &ParentRef| {
+        let is_elsewhere = parent.object.namespace != key.namespace;
+        is_elsewhere || parent.section.is_some() || parent.port.is_some()
+    };
+    let is_followed = |parent: &ParentRef| {
+        let exists = || is_own(parent) && !snapshot.lacks(&parent.object);
+        profile.parents.contains(&kind_of(parent)) && (kind_of(parent) != Parent::Other || exists())
+    };
+    // With a reference that cannot be read, the whole route is left out.
+    let mut misread = parents.iter().filter(|parent| is_own(parent));
+    profile.parents.is_empty() || (parents.iter().any(is_followed) && !misread.any(is_misread))
 }
 
 /// Whether controllers of the kind follow routes below the parent of an ancestor path.

@@ -94,7 +94,12 @@ impl Order {
     /// only where the controller is known to do so.
     fn at(snapshot: &Snapshot, gateway: &ObjectKey) -> Self {
         let facts = controller_facts(snapshot, gateway).map(|facts| facts.rule_order);
-        let is_together = facts.is_some_and(|order| order.lists == Some(RuleLists::Together));
+        let is_together = facts.is_some_and(|order| {
+            matches!(
+                order.lists,
+                Some(RuleLists::Together | RuleLists::PerHostname)
+            )
+        });
         Self {
             together: is_together.then(|| GroupKind::gateway_api("HTTPRoute")),
             http_first: is_together && facts.is_some_and(|order| order.http_routes_win_ties),

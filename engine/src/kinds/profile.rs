@@ -57,9 +57,9 @@ pub use caveats::Caveat;
 pub use condition::Condition;
 
 pub use controller::{
-    AttachedKindFile, ControllerFile, ExpressionPaths, GeneratedRouteFile, GrpcCallsAsPaths,
-    GrpcMethodAlone, ListenerIsolation, OneRouteListenersFile, RejectedListeners, RejectedServices,
-    RuleLists, RuleOrder, TrailingSlash,
+    AttachedKindFile, ControllerFile, ExpressionPaths, GeneratedRouteFile, GeneratedRuleFile,
+    GrpcCallsAsPaths, GrpcMethodAlone, ListenerIsolation, OneRouteListenersFile, RejectedListeners,
+    RejectedServices, RuleLists, RuleOrder, TrailingSlash,
 };
 pub use delegation::{DelegationFile, Inheritance, InheritanceFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
@@ -292,6 +292,12 @@ impl Profile {
     pub fn protection(&self, name: &str) -> Option<&Protection> {
         let mut protections = self.protects.iter();
         protections.find(|protection| *protection.name == *name)
+    }
+
+    /// Whether policies of the kind may target objects of another one.
+    pub fn may_target(&self, kind: &GroupKind) -> bool {
+        let mut allowed = self.allow.iter().flat_map(|allow| &allow.value);
+        allowed.any(|allowed| allowed.gk == *kind)
     }
 
     /// Whether a controller does not act on the kind, if those that do are known.

@@ -337,7 +337,7 @@ fn target(item: &Value, field: &RefField) -> Result<TargetRef, Fault> {
             if (map.is_empty() && field.default_kind.is_some())
                 || field.path == "targetSelectors" =>
         {
-            Select::Labels(Some(Box::default()))
+            Select::Labels(selector_of(Selector::default(), field))
         }
         (None, None) => return Err(Fault::Missing("name")),
     };
@@ -420,7 +420,9 @@ fn selection(item: &Value, field: &RefField) -> Option<Select> {
     if let Some(labels) = own {
         let labels = Labels::deserialize(labels).ok();
         let selector = labels.as_ref().map(Selector::by_labels);
-        return Some(Select::Labels(selector.map(Box::new)));
+        return Some(Select::Labels(
+            selector.and_then(|one| selector_of(one, field)),
+        ));
     }
     let inside = ["matchLabels", "matchExpressions"];
     let has_selector_fields = inside.iter().any(|key| item.get(key).is_some());
@@ -428,5 +430,13 @@ fn selection(item: &Value, field: &RefField) -> Option<Select> {
         .get("selector")
         .or(has_selector_fields.then_some(item))?;
     let selector = Selector::deserialize(selector).ok();
-    Some(Select::Labels(selector.map(Box::new)))
+    Some(Select::Labels(
+        selector.and_then(|one| selector_of(one, field)),
+    ))
+}
+
+/// A selector as the controllers of the kind read it; `None` if it selects nothing.
+fn selector_of(selector: Selector, field: &RefField) -> Option<Box<Selector>> {
+    let selects_none = field.empty_selects_none && selector == Selector::default();
+    (!selects_none).then(|| Box::new(selector))
 }

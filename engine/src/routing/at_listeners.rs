@@ -149,6 +149,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
         Hosts::Count(ListenerHosts {
             host: point.host.as_deref(),
             own: point.entry.hostname(),
+            namespace: Some(&point.entry.gateway.key.namespace),
             isolated,
             order: self.rules.order,
         })

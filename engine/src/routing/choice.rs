@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::NotTaken;
 use super::holds::Mismatch;
 use super::hostname::{HostMatch, Specificity};
-use super::rank::RankedRule;
+use super::rank::{Rank, RankedRule};
 use super::spec::{MatchSpec, Rule};
 use crate::kinds::profile::RuleOrder;
 use crate::model::level::Step;
@@ -45,6 +45,8 @@ pub(super) struct Choice<'a> {
     pub(super) matching_rules: Vec<MatchingRule<'a>>,
     /// Rules with a match that the controller does not try, because other routes have a more specific hostname.
     pub(super) hidden: Vec<MatchingRule<'a>>,
+    /// Rules with a match that are behind a rule for all requests in their list.
+    pub(super) behind_end: Vec<MatchingRule<'a>>,
     /// The most specific hostname of a route that matches.
     pub(super) best_hostname: Option<HostMatch<'a>>,
     /// Rules that cannot be evaluated.
@@ -82,5 +84,18 @@ impl<'a> Choice<'a> {
         self.matching_rules = tried;
         self.hidden.extend(hidden);
         self.misses.retain(|miss| miss.hostname == best);
+    }
+
+    /// Sets the rules apart that are behind a rule for all requests in their list.
+    pub(super) fn cut_lists(&mut self) {
+        let all = std::mem::take(&mut self.matching_rules);
+        let ends: Vec<Rank> = all.iter().map(|rule| rule.rank.rank.clone()).collect();
+        let is_behind = |rule: &MatchingRule<'_>| {
+            let mut ends = ends.iter();
+            ends.any(|end| rule.rank.rank.is_behind_end(end))
+        };
+        let (behind, tried): (Vec<_>, Vec<_>) = all.into_iter().partition(is_behind);
+        self.matching_rules = tried;
+        self.behind_end.extend(behind);
     }
 }

@@ -14,7 +14,7 @@ use super::rank::{Rank, RankContext, RankedRule, kind_of};
 use super::request::Request;
 use super::spec::{Dialect, MatchSpec};
 use super::{Matching, NotTaken};
-use crate::kinds::profile::RuleOrder;
+use crate::kinds::profile::{RuleLists, RuleOrder};
 use crate::model::ids::ObjectKey;
 use crate::model::object::{Node, Object};
 use crate::model::section;
@@ -38,8 +38,9 @@ pub(super) enum Hosts<'h> {
     Ignored,
 }
 
-/// The lists of rules that a controller keeps apart, by the kind and the hostname of their routes: the first route of each.
-type Lists<'a> = BTreeMap<(usize, Option<&'a Arc<str>>), Precedence>;
+/// The lists of rules that a controller keeps apart, by the hostname of their routes: the first route of each, and whether it is
+/// in another namespace than the Gateway.
+type Lists<'a> = BTreeMap<Option<&'a Arc<str>>, (bool, Precedence)>;
 
 pub(super) fn dialect(route: &Object) -> Dialect {
     if route.key.gk.is_gateway_api("HTTPRoute") {
@@ -117,20 +118,25 @@ impl<'a> Matching<'a> {
             };
             choice.note_hostname(&matched);
             let precedence = Precedence::by(candidate.root, choice.order);
-            let first = lists.entry((kind_of(candidate.root), matched.of_route));
-            let first = first.or_insert_with(|| precedence.clone());
-            if precedence < *first {
-                *first = precedence;
+            let is_elsewhere = hosts.namespace() != Some(&candidate.root.key.namespace);
+            let place = (is_elsewhere, precedence);
+            let first = lists.entry(matched.of_route);
+            let first = first.or_insert_with(|| place.clone());
+            if place.1 < first.1 {
+                *first = place;
             }
             matching.push((candidate, matched));
         }
         for (candidate, matched) in matching {
-            let own = lists.get(&(kind_of(candidate.root), matched.of_route));
+            let own = lists.get(&matched.of_route);
             let before = lists.values().filter(|first| Some(*first) < own);
             let list = before.count();
             self.rules(request, &candidate, (&matched, list), &mut choice);
         }
         choice.hide_less_specific();
+        if choice.order.lists == Some(RuleLists::PerHostname) {
+            choice.cut_lists();
+        }
         choice.sort();
         choice
     }
@@ -300,12 +306,20 @@ fn unread(route: &Object, rule: Option<(usize, Arc<str>)>, why: &str) -> NotTake
 
 // === impl Hosts ===
 
-impl Hosts<'_> {
+impl<'h> Hosts<'h> {
     /// The order in which rules are tried; the default one for meshes, whose order is unknown.
     fn order(self) -> RuleOrder {
         match self {
             Self::Count(at) => at.order,
             Self::Ignored => RuleOrder::default(),
+        }
+    }
+
+    /// The namespace of the Gateway.
+    fn namespace(self) -> Option<&'h Arc<str>> {
+        match self {
+            Self::Count(at) => at.namespace,
+            Self::Ignored => None,
         }
     }
 }
@@ -322,6 +336,7 @@ impl Choice<'_> {
             all.unknown.extend(choice.unknown);
             all.misses.extend(choice.misses);
             all.hidden.extend(choice.hidden);
+            all.behind_end.extend(choice.behind_end);
             all.elsewhere.extend(choice.elsewhere);
             all.order = choice.order;
             if let Some(best) = &choice.best_hostname {
@@ -332,6 +347,8 @@ impl Choice<'_> {
         let mut seen = BTreeSet::new();
         all.matching_rules
             .retain(|matching_rule| seen.insert(matching_rule.id()));
+        all.behind_end
+            .retain(|matching_rule| seen.insert(matching_rule.id()));
         all.hidden
             .retain(|matching_rule| seen.insert(matching_rule.id()));
         all.unknown.dedup();
@@ -341,7 +358,12 @@ impl Choice<'_> {
     }
 
     fn sort(&mut self) {
-        for rules in [&mut self.matching_rules, &mut self.hidden] {
+        let lists = [
+            &mut self.matching_rules,
+            &mut self.hidden,
+            &mut self.behind_end,
+        ];
+        for rules in lists {
             rules.sort_by(|a, b| {
                 let by_rank = a.rank.compare(&b.rank).1;
                 by_rank.then_with(|| a.route.key.cmp(&b.route.key))
@@ -367,6 +389,11 @@ impl Choice<'_> {
             let why = messages::hidden(matching_rule, self.best_hostname.as_ref());
             matching_rule.lost(Criterion::Hostname, why)
         });
+        let behind_end = self.behind_end.iter().map(|matching_rule| {
+            let why = "in its list it is behind a rule that takes every request";
+            matching_rule.lost(Criterion::Path, why.to_owned())
+        });
+        let hidden = behind_end.chain(hidden);
         let mut matching_rules = self.matching_rules.iter();
         let Some(first) = matching_rules.next() else {
             return self.unknown.iter().cloned().chain(hidden).collect();

@@ -22,6 +22,8 @@ pub(super) struct ListenerHosts<'h> {
     pub(super) host: Option<&'h str>,
     /// The hostname of the listener.
     pub(super) own: Option<&'h Arc<str>>,
+    /// The namespace of the Gateway.
+    pub(super) namespace: Option<&'h Arc<str>>,
     /// The hostnames that the listener leaves to others; none if absent.
     pub(super) isolated: Option<&'h ListenerHostname>,
     /// The order in which the controller tries rules.
@@ -99,7 +101,12 @@ pub(super) fn best<'a>(patterns: &'a [Arc<str>], at: &ListenerHosts<'_>) -> Opti
         });
     }
     let host = at.host?;
-    let matches = patterns.iter().filter_map(|pattern| {
+    let is_too_wide = |pattern: &&Arc<str>| {
+        at.isolated
+            .is_some_and(|listener| listener.is_too_wide(pattern))
+    };
+    let patterns = patterns.iter().filter(|pattern| !is_too_wide(pattern));
+    let matches = patterns.filter_map(|pattern| {
         let name = match at.own {
             Some(own) => in_common(own, pattern)?,
             None => pattern,
@@ -149,6 +156,7 @@ mod tests {
         ListenerHosts {
             host,
             own,
+            namespace: None,
             isolated: None,
             order: RuleOrder::default(),
         }

@@ -44,7 +44,7 @@ pub(super) fn behind(
         }
         Reason::Everything => "rules that take every request come last".to_owned(),
         Reason::List => format!(
-            "{} come after {}, because one of the latter is older",
+            "{} come after {}: those of the Gateway's namespace go first, then those with the older route",
             list(matching_rule),
             list(first)
         ),
@@ -80,10 +80,9 @@ pub(super) fn hidden(matching_rule: &MatchingRule<'_>, best: Option<&HostMatch<'
 
 /// The rules that are in one list with a rule, in words.
 fn list(matching_rule: &MatchingRule<'_>) -> String {
-    let kind = &matching_rule.route.key.gk.kind;
     match matching_rule.hostname.of_route {
-        Some(name) => format!("rules of {kind}s for {name}"),
-        None => format!("rules of {kind}s without hostnames"),
+        Some(name) => format!("rules for {name}"),
+        None => "rules without hostnames".to_owned(),
     }
 }
 

@@ -88,7 +88,7 @@ impl Rank {
                 let counts = order.grpc_method_alone == GrpcMethodAlone::Header;
                 headers += usize::from(is_alone && counts);
             }
-            Some(RuleLists::PerKindAndHostname) => {
+            Some(RuleLists::PerHostname) => {
                 let last = usize::from(!wants.is_everything());
                 all.push((Reason::Everything, (last, 0)));
                 all.push((Reason::List, first(context.list)));
@@ -118,6 +118,28 @@ impl Rank {
             all.push((Reason::Kind, (context.kind, 0)));
         }
         Self(all)
+    }
+
+    /// Whether a rule of the same list is for all requests and goes before this one in it. Such a rule ends the list.
+    pub(super) fn is_behind_end(&self, other: &Self) -> bool {
+        let value = |rank: &Self, wanted: Reason| {
+            let mut values = rank.0.iter();
+            values
+                .find(|(reason, _)| *reason == wanted)
+                .map(|(_, value)| *value)
+        };
+        let everything = |rank: &Self| value(rank, Reason::Everything) == Some((0, 0));
+        let list = |rank: &Self| value(rank, Reason::List);
+        if everything(self) || !everything(other) || list(self) != list(other) {
+            return false;
+        }
+        let in_list = |rank: &Self| {
+            let values = rank.0.iter();
+            let values = values.filter(|(reason, _)| *reason != Reason::Everything);
+            Self(values.copied().collect())
+        };
+        let compared = in_list(other).compare(&in_list(self));
+        compared.is_some_and(|(_, order)| order == Less)
     }
 
     /// The first reason by which two ranks of one order differ, and their order: the winner is less.
@@ -161,8 +183,8 @@ fn any_depth(wants: &MatchSpec, order: RuleOrder) -> (usize, usize) {
         (None, Some(_)) if order.grpc_method_alone == GrpcMethodAlone::Expression => {
             Path::Expression(path.into())
         }
-        // In a list of their own, calls without service and method come after all others.
-        (None, None) if order.lists == Some(RuleLists::PerKindAndHostname) => return (0, 0),
+        // In such a list, calls without service and method come after all others.
+        (None, None) if order.lists == Some(RuleLists::PerHostname) => return (0, 0),
         (None, _) => Path::Prefix("/".to_owned()),
         (Some(_), None) => Path::Prefix(path),
     };

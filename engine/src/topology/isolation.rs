@@ -23,6 +23,8 @@ pub struct ListenerHostname {
     pub name: Option<Arc<str>>,
     /// The hostnames of other listeners on the port that are narrower.
     pub narrower: Option<Arc<NarrowerHostnames>>,
+    /// Whether it takes no route whose hostname is a wildcard that is wider than its own.
+    pub refuses_wider_wildcards: bool,
     /// Whether a narrower wildcard takes all requests that match it. Otherwise a listener gives up only hostnames that
     /// another listener has exactly so.
     pub is_isolated: bool,
@@ -131,7 +133,7 @@ impl ListenerHostname {
         all: &Listeners,
         index: usize,
     ) -> Self {
-        Self::with(owner, all, index, |listener| {
+        Self::with(snapshot, owner, all, index, |listener| {
             isolation(snapshot, owner, listener).unwrap_or(ListenerIsolation::NoneWithTls)
         })
     }
@@ -144,20 +146,27 @@ impl ListenerHostname {
         all: &Listeners,
         index: usize,
     ) -> Self {
-        Self::with(owner, all, index, |listener| {
+        Self::with(snapshot, owner, all, index, |listener| {
             isolation(snapshot, owner, listener).unwrap_or(ListenerIsolation::Full)
         })
     }
 
     fn with(
+        snapshot: &Snapshot,
         owner: &Object,
         all: &Listeners,
         index: usize,
         isolation: impl FnOnce(&Listener) -> ListenerIsolation,
     ) -> Self {
         let listener = owner.listeners().get(index);
+        let name = listener.and_then(|listener| listener.hostname.clone());
+        let is_wildcard = name.as_ref().is_some_and(|name| name.starts_with('*'));
+        let facts = is_wildcard.then(|| controller_facts(snapshot, &owner.key));
         let open = Self {
-            name: listener.and_then(|listener| listener.hostname.clone()),
+            name,
+            refuses_wider_wildcards: facts
+                .flatten()
+                .is_some_and(|facts| facts.refuses_wider_wildcards),
             ..Self::default()
         };
         // Most listeners are alone, so the controller need not be found.
@@ -169,6 +178,9 @@ impl ListenerHostname {
                 (narrower.clone(), true)
             }
             ListenerIsolation::EqualHostnames => (narrower.clone(), false),
+            ListenerIsolation::CoveredOwnHostnames => {
+                (Arc::new(own_hostnames(owner, listener, narrower)), true)
+            }
             ListenerIsolation::EqualOwnHostnames => {
                 (Arc::new(own_hostnames(owner, listener, narrower)), false)
             }
@@ -202,6 +214,14 @@ impl ListenerHostname {
     fn shared<'n>(&'n self, ours: &'n Arc<str>) -> Option<&'n Arc<str>> {
         let own = self.name.as_ref();
         own.map_or(Some(ours), |own| in_common(own, ours))
+            .filter(|_| !self.is_too_wide(ours))
+    }
+
+    /// Whether a hostname of a route is wider than that of the listener, and its controller takes no such routes.
+    pub fn is_too_wide(&self, ours: &str) -> bool {
+        let own = self.name.as_ref().filter(|own| own.starts_with('*'));
+        let is_wider = own.is_some_and(|own| ours.starts_with('*') && ours.len() < own.len());
+        self.refuses_wider_wildcards && is_wider
     }
 
     /// Whether routes of the listener do not get the requests for a hostname that they have in common with it, because
@@ -231,6 +251,7 @@ mod tests {
             name: (!name.is_empty()).then(|| name.into()),
             narrower: Some(Arc::new(others)),
             is_isolated,
+            ..ListenerHostname::default()
         }
     }
 

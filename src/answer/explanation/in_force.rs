@@ -91,14 +91,21 @@ impl Path {
         rules.all(|step| Some(&step.place) == self.rule.as_ref())
     }
 
-    /// Whether an ancestor path is the one of this request. A Service that forwards to its own endpoints is frontend
+    /// Whether an ancestor path of a group is the one of this request. Paths of a kind that ends above the routes do not lead through
+    /// routes that delegate. A Service that forwards to its own endpoints is frontend
     /// and backend at once, and each role has its own paths.
-    fn comes(&self, ancestor_path: &AncestorPath, end: Option<&RoutePath>) -> bool {
+    fn comes(
+        &self,
+        group: &PathGroup,
+        ancestor_path: &AncestorPath,
+        end: Option<&RoutePath>,
+    ) -> bool {
+        let ends_above = group.paths.routes.is_empty() && ancestor_path.delegating().is_empty();
         match (&self.rule, end) {
             (None, Some(_)) => ancestor_path.steps.is_empty(),
             _ => {
                 ancestor_path.last() == self.above.last()
-                    && ancestor_path.delegating() == self.above.delegating()
+                    && (ends_above || ancestor_path.delegating() == self.above.delegating())
             }
         }
     }
@@ -294,7 +301,7 @@ impl Path {
                 .paths
                 .ancestors
                 .iter()
-                .filter(|ancestor_path| self.comes(ancestor_path, end));
+                .filter(|ancestor_path| self.comes(group, ancestor_path, end));
             ancestor_paths.filter_map(move |ancestor_path| {
                 if group.paths.routes.is_empty() {
                     return Some((group, ancestor_path.clone(), None));

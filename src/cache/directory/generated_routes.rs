@@ -8,7 +8,9 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::super::manifest::{Manifest, Manifests};
-use crate::engine::kinds::profile::{GeneratedPolicyFile, GeneratedRouteFile, ProfileRules};
+use crate::engine::kinds::profile::{
+    GeneratedPolicyFile, GeneratedRouteFile, GeneratedRuleFile, ProfileRules,
+};
 use crate::engine::model::ids::{GATEWAY_API, GroupKind, ObjectKey};
 use crate::engine::model::literal::Literal;
 
@@ -28,6 +30,8 @@ struct Source {
 struct Metadata {
     name: String,
     namespace: Option<String>,
+    /// Its routes have the same labels.
+    labels: Literal,
     /// The controller generates its objects as soon as it sees this one, so they are as old.
     creation_timestamp: Option<String>,
 }
@@ -115,6 +119,48 @@ fn backends(rule: &Value, generated: &GeneratedRouteFile, name: &str) -> Value {
         .map_or(own, Value::from)
 }
 
+/// A rule that the object itself does not have; `None` if it has not the field that the rule is for.
+fn more_rule(
+    rule: &GeneratedRuleFile,
+    Source {
+        metadata,
+        spec: Literal(spec),
+    }: &Source,
+    generated: &GeneratedRouteFile,
+) -> Option<Value> {
+    let field = |path: &str| {
+        let mut keys = path.strip_prefix("spec.").unwrap_or(path).split('.');
+        keys.try_fold(spec, |value, key| value.get(key))
+            .filter(|value| !value.is_null())
+    };
+    if rule.when.as_ref().is_some_and(|path| field(path).is_none()) {
+        return None;
+    }
+    let path = &rule.path;
+    let rest = path.field.as_ref().and_then(|path| field(path)?.as_str());
+    let value = format!("{}{}", path.prefix, rest.unwrap_or(&path.default));
+    let headers = rule.headers.as_ref().and_then(|path| field(path));
+    let mut generated_rule = json!({
+        "name": rule.name,
+        "matches": [{"path": {"type": path.r#type, "value": value}, "headers": headers}],
+    });
+    let (part, content) = match &rule.answered {
+        Some(kind) => {
+            let object = json!({"group": kind.group, "kind": kind.kind, "name": metadata.name});
+            let filter = json!([{"type": "ExtensionRef", "extensionRef": object}]);
+            ("filters", filter)
+        }
+        None => (
+            "backendRefs",
+            backends(&Value::Null, generated, &metadata.name),
+        ),
+    };
+    generated_rule
+        .as_object_mut()?
+        .insert(part.to_owned(), content);
+    Some(generated_rule)
+}
+
 /// The route of an object, and the policies on it, with their names.
 fn generated_from(
     manifest: &Manifest,
@@ -183,16 +229,27 @@ fn route(
         fields.insert("backendRefs".to_owned(), backends);
         Value::Object(fields)
     };
-    let rules = rules.map(|rules| rules.iter().map(generated_rule).collect::<Vec<_>>());
+    let own_rules = rules.map(|rules| rules.iter().map(generated_rule).collect::<Vec<_>>());
+    let mut rules = own_rules.unwrap_or_default();
+    let more = generated.rules.iter();
+    rules.extend(more.filter_map(|rule| more_rule(rule, source, generated)));
+    if rules.is_empty() {
+        rules.push(generated_rule(&Value::Null));
+    }
     let api_version = format!("{GATEWAY_API}/v1");
     let json = json!({
         "apiVersion": api_version,
         "kind": generated.kind,
-        "metadata": {"name": name, "namespace": metadata.namespace, "creationTimestamp": metadata.creation_timestamp},
+        "metadata": {
+            "name": name,
+            "namespace": metadata.namespace,
+            "labels": metadata.labels.0,
+            "creationTimestamp": metadata.creation_timestamp,
+        },
         "spec": {
             "parentRefs": spec.get("parentRefs"),
             "hostnames": spec.get("hostnames"),
-            "rules": rules.unwrap_or_else(|| vec![generated_rule(&Value::Null)]),
+            "rules": rules,
         },
     });
     let route = Manifest {

@@ -216,7 +216,9 @@ fn other_controllers(
     let mut is_run = false;
     for target in &status.targets {
         for gateway in resolver.gateways_of(&target.target.object) {
-            let Some(controller) = controller(resolver.snapshot(), &gateway).cloned() else {
+            let controller = controller(resolver.snapshot(), &gateway).cloned();
+            // A class without a name of its controller says nothing.
+            let Some(controller) = controller.filter(|name| !name.is_empty()) else {
                 return passed_by(policy, status);
             };
             if !profile.is_run_without(&controller)

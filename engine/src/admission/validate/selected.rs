@@ -7,7 +7,7 @@ use super::{section, suggestion};
 use crate::admission::finding::{Code, Finding};
 use crate::attachment::{permission, selected};
 use crate::model::object::{From, Object};
-use crate::policy::{Entry, Policy, TargetRef};
+use crate::policy::{Entry, Policy, Select, TargetRef};
 use crate::state::snapshot::Snapshot;
 
 /// The maximum number of objects that are examined one by one.
@@ -81,7 +81,11 @@ fn nothing(
         labels => labels,
     };
     let hint = suggestion::label(snapshot, &namespace, target, most);
-    let message = format!("no {} of {within} has {labels}{hint}", target.gk);
+    let message = if matches!(target.select, Select::Labels(None)) {
+        "it has no labels, or none that can be read, so it selects nothing".to_owned()
+    } else {
+        format!("no {} of {within} has {labels}{hint}", target.gk)
+    };
     Finding::new(Code::TargetSelectsNothing, policy.key(), message)
         .at(&entry.path)
         .about(format!("{} {namespace}", target.gk))

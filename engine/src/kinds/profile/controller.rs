@@ -34,6 +34,10 @@ pub struct ControllerFile {
     /// Its isolation of HTTP listeners on one port. If absent, routes count as attached to all listeners that take
     /// their hostnames, and `explain` assumes `full` and notes where it matters.
     pub listener_isolation: Option<ListenerIsolation>,
+    /// Whether a listener whose hostname is a wildcard takes no route whose hostname is a wider one: no `*.example.com` on
+    /// `*.shop.example.com`.
+    #[serde(default)]
+    pub refuses_wider_wildcards: bool,
     /// Whether the policies of plain HTTP listeners on one port go by the hostnames of routes: those of the listener with the
     /// longest hostname that covers one act on its requests, whichever listener the route is attached to.
     #[serde(default)]
@@ -153,9 +157,45 @@ pub struct GeneratedRouteFile {
     pub prefix: String,
     /// The kind of the backends that its rules name without a kind, if they name backends.
     pub backends: Option<Match>,
+    /// Rules after those of the object.
+    #[serde(default)]
+    pub rules: Vec<GeneratedRuleFile>,
     /// Policies that it generates on the route.
     #[serde(default)]
     pub policies: Vec<GeneratedPolicyFile>,
+}
+
+/// A rule of a generated route with one match.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GeneratedRuleFile {
+    /// Its name.
+    pub name: Option<String>,
+    /// Only if the object has this field: `spec.securityPolicy.oauth`.
+    pub when: Option<String>,
+    /// The path that it matches.
+    pub path: GeneratedPathFile,
+    /// The field of the object with the headers that it matches: `spec.headers`.
+    pub headers: Option<String>,
+    /// The kind of the object that a filter of the rule names and that answers its requests; without it, the rule has the
+    /// backends of the object.
+    pub answered: Option<Match>,
+}
+
+/// The path of a generated rule.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GeneratedPathFile {
+    /// The type of the match: `Exact`.
+    pub r#type: String,
+    /// Its beginning.
+    #[serde(default)]
+    pub prefix: String,
+    /// The field of the object with the rest of it: `spec.path`.
+    pub field: Option<String>,
+    /// The rest if the object has no such field.
+    #[serde(default)]
+    pub default: String,
 }
 
 /// A kind whose objects answer requests if a filter names them.
@@ -218,6 +258,8 @@ pub enum ListenerIsolation {
     Full,
     /// A route loses at a listener each hostname that a more specific hostname of another listener covers.
     CoveredHostnames,
+    /// A route loses at a listener each hostname that a more specific hostname of another listener of the same object covers.
+    CoveredOwnHostnames,
     /// A route loses at a listener each hostname that equals the hostname of another listener.
     EqualHostnames,
     /// A route loses at a listener each hostname that equals the hostname of another listener of the same object.
@@ -273,9 +315,10 @@ pub enum RuleLists {
     GrpcFirst,
     /// All in one list: a gRPC call counts as the path `/service/method`.
     Together,
-    /// One list for each kind of route and each hostname that routes name. The list with the oldest route is tried
-    /// first; rules for all requests are tried last.
-    PerKindAndHostname,
+    /// One list for each hostname that routes name, with a gRPC call as the path `/service/method`. Lists of which the oldest route
+    /// is in the namespace of the Gateway are tried first, then the one with the older route. A rule for all requests ends its list:
+    /// those behind it do not count. It is tried after the rules of all lists.
+    PerHostname,
 }
 
 /// The meaning of a slash at the end of a path prefix.

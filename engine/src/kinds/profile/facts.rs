@@ -310,6 +310,10 @@ fn reference(field: &RefField) -> Value {
         ("defaultKind", json!(field.default_kind)),
         ("defaultNamespace", json!(field.default_namespace)),
         ("labels", json!(field.labels)),
+        (
+            "emptySelectsNone",
+            json!(field.empty_selects_none.then_some(true)),
+        ),
         ("sections", json!(field.sections)),
         ("sectionField", json!(field.section_field)),
         ("portField", json!(field.port_field)),

@@ -325,6 +325,9 @@ pub struct RefFile {
     pub default_namespace: Option<String>,
     /// The key under which an entry has the labels that it selects by, if it is not `matchLabels`.
     pub labels: Option<String>,
+    /// Whether an entry without labels selects nothing. Otherwise it selects everything.
+    #[serde(default)]
+    pub empty_selects_none: bool,
     /// Whether entries support `sectionName`.
     pub sections: Option<bool>,
     /// The member of an entry that names the section, if it is not `sectionName`; a number is read as a string.

@@ -96,6 +96,8 @@ pub struct RefField {
     pub default_namespace: Option<Arc<str>>,
     /// The key of an entry's labels, unless it is `matchLabels`.
     pub labels: Option<String>,
+    /// Whether an entry without labels selects nothing.
+    pub empty_selects_none: bool,
     /// Whether entries support `sectionName`; `None` if unknown.
     pub sections: Option<bool>,
     /// The member that names the section, unless it is `sectionName`.

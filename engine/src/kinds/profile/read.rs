@@ -25,6 +25,7 @@ fn field(file: &RefFile) -> RefField {
         default_kind: file.default_kind.as_deref().map(Into::into),
         default_namespace: file.default_namespace.as_deref().map(Into::into),
         labels: file.labels.clone(),
+        empty_selects_none: file.empty_selects_none,
         sections: file.sections,
         section_field: file.section_field.clone(),
         port_field: file.port_field.clone(),

@@ -236,7 +236,8 @@ pub enum Parent {
     ListenerSet,
     /// A Service of a mesh.
     Service,
-    /// An object of the project's own: a Server of Linkerd.
+    /// An object of the project's own that its policies may target, too: a Server of Linkerd. A route names it in its own namespace,
+    /// without port and section.
     Other,
 }
 

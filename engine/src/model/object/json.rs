@@ -416,7 +416,13 @@ fn reference(json: &ParentJson, header: &Header, group: &str, kind: &str) -> Obj
     ObjectKey::new(gk, namespace.clone(), json.name.clone())
 }
 
-pub(super) fn parent(json: ParentJson, header: &Header) -> ParentRef {
+/// The group of Services in parents, as Linkerd documents it.
+pub(super) const CORE_ALIAS: &str = "core";
+
+pub(super) fn parent(mut json: ParentJson, header: &Header) -> ParentRef {
+    if json.group.as_deref() == Some(CORE_ALIAS) && json.kind.as_deref() == Some("Service") {
+        json.group = Some(Arc::default());
+    }
     ParentRef {
         object: reference(&json, header, GATEWAY_API, "Gateway"),
         port: port(json.port),

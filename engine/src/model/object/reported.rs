@@ -8,6 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::bounded_vec::BoundedVec;
+use super::json::CORE_ALIAS;
 use super::{Header, ParentRef};
 use crate::model::ids::{GATEWAY_API, GroupKind, ObjectKey, Place};
 use crate::model::literal;
@@ -205,7 +206,10 @@ impl Reader<'_> {
             Some(value) => value,
             None => Arc::from(default),
         };
-        let gk = GroupKind::new(or(json.group, GATEWAY_API), or(json.kind, "Gateway"));
+        let mut gk = GroupKind::new(or(json.group, GATEWAY_API), or(json.kind, "Gateway"));
+        if *gk.group == *CORE_ALIAS && *gk.kind == *"Service" {
+            gk = GroupKind::core("Service");
+        }
         let namespace = json.namespace;
         let namespace = namespace.unwrap_or_else(|| self.header.namespace.clone());
         let section = json.section_name;

@@ -124,8 +124,18 @@ fn lasting(
     }
     if let Some(parent) = not_followed(snapshot, policy, groups, target) {
         let kind = &policy.key().gk.kind;
+        let own =
+            policy.profile.may_target(&parent.gk) && !parent.gk.is_gateway_api(&parent.gk.kind);
+        let how = if own {
+            format!(
+                " unless it exists in the namespace of the route, which names it without port and section, as it does every {}",
+                parent.gk.kind
+            )
+        } else {
+            String::new()
+        };
         return Some(format!(
-            "{kind} does not apply to requests through {parent}"
+            "{kind} does not apply to requests through {parent}{how}"
         ));
     }
     if let Some(why) = by_narrower_listener(snapshot, policy, target) {
@@ -280,7 +290,7 @@ fn not_followed(
 ) -> Option<ObjectKey> {
     if *policy.profile.class == Class::Direct {
         let route = snapshot.get(&target.object);
-        let is_followed = controllers_follow_parents(&policy.profile, route);
+        let is_followed = controllers_follow_parents(snapshot, &policy.profile, &target.object);
         let parent = route.filter(|_| !is_followed)?.parents().first()?;
         return Some(parent.object.clone());
     }
