@@ -232,6 +232,11 @@ fn attachment(
         Some(RejectionEffect::WithoutSettings) => {
             (Arc::new(policy.without_settings()), Arc::default())
         }
+        Some(RejectionEffect::WithoutSetting(path)) => {
+            let rest = policy.without_setting(&path);
+            let rest = rest.unwrap_or_else(|| policy.without_settings());
+            (Arc::new(rest), Arc::default())
+        }
         Some(RejectionEffect::WithoutEffect | RejectionEffect::NotApplied) => {
             (Arc::new(policy.without_effect()), Arc::default())
         }

@@ -68,7 +68,8 @@ pub(super) fn rejected_at<'p>(
         let of_parents = rejected.of_parents.as_ref();
         let holds = of_target.is_none_or(|(_, fields)| holds_for_target(snapshot, target, fields))
             && of_parents.is_none_or(|parents| holds_for_parents(snapshot, target, parents))
-            && (!rejected.shared_target || is_shared(snapshot, policy, target));
+            && (!rejected.shared_target || is_shared(snapshot, policy, target))
+            && (!rejected.only_sections || names_only_sections(policy, target));
         if !holds {
             continue;
         }
@@ -125,6 +126,13 @@ fn is_shared(snapshot: &Snapshot, policy: &Policy, target: &ObjectKey) -> bool {
             && other.key() != policy.key()
             && other.has_target(target, object)
     })
+}
+
+/// Whether a policy names nothing but sections of an object.
+fn names_only_sections(policy: &Policy, object: &ObjectKey) -> bool {
+    let own = &policy.key().namespace;
+    let mut named = policy.targets.iter();
+    named.all(|target| target.section.is_some() || target.object(own).as_ref() != Some(object))
 }
 
 /// The requests to a target that a condition concerns.

@@ -380,7 +380,10 @@ fn unresolved(snapshot: &Snapshot, policy: &Policy) -> Option<Rejection> {
     let unresolved = policy.unresolved(snapshot)?;
     Some(Rejection {
         reason: "Invalid",
-        effect: unresolved.field.if_missing.into(),
+        effect: match unresolved.left_out {
+            Some(path) => RejectionEffect::WithoutSetting(path.into()),
+            None => unresolved.field.if_missing.into(),
+        },
         requests_fail: unresolved.requests_fail,
         reported: None,
         message: unresolved.why,

@@ -22,19 +22,21 @@ pub(crate) struct Unresolved<'a> {
     pub why: String,
     /// Whether requests that the policy is for get an error.
     pub requests_fail: bool,
+    /// The setting that the controllers leave out, if they apply the others.
+    pub left_out: Option<&'a [String]>,
 }
 
 // === impl Policy ===
 
 impl Policy {
-    /// The first reference in its settings that cannot be resolved: no `ReferenceGrant` allows it,
-    /// or its object, a field or a port of the object does not exist. A reference counts only if
+    /// The first reference in its settings that cannot be resolved, one for which the policy is rejected as a whole before the
+    /// others: no `ReferenceGrant` allows it, or its object, a field or a port of the object does not exist. A reference counts only if
     /// the state has other objects of the kind in the namespace, or if the change deletes the
     /// object: manifests may lack objects that others deploy. Without a grant, the object is not
     /// looked up.
     pub(crate) fn unresolved<'a>(&'a self, snapshot: &Snapshot) -> Option<Unresolved<'a>> {
         let (kind, own) = (&self.key().gk, &self.key().namespace);
-        self.references.iter().find_map(|named| {
+        let all = self.references.iter().filter_map(|named| {
             let (field, to) = (self.profile.references.get(named.field)?, &named.object);
             let namespace = namespace_key(&to.namespace);
             if !snapshot.is_supposed(to) {
@@ -59,13 +61,23 @@ impl Policy {
             } else {
                 return None;
             };
-            let requests_fail = field.requests_fail && !self.fails_open(&field.fail_open);
+            let fails_open = self.fails_open(&field.fail_open);
+            let left_out = field.left_out.as_deref().filter(|_| fails_open);
             Some(Unresolved {
                 field,
                 why,
-                requests_fail,
+                requests_fail: field.requests_fail && !fails_open,
+                left_out: left_out.filter(|path| self.without_setting(path).is_some()),
             })
-        })
+        });
+        let mut first = None;
+        for unresolved in all {
+            if unresolved.left_out.is_none() {
+                return Some(unresolved);
+            }
+            first = first.or(Some(unresolved));
+        }
+        first
     }
 
     /// Whether requests get an error because controllers reject its settings, because these name an object that cannot be used, or

@@ -10,7 +10,7 @@ use crate::effective::Resolver;
 use crate::effective::impact::{EffectiveChange, FormerEffective};
 use crate::effective::renames::Renames;
 use crate::effective::traffic::is_detached;
-use crate::kinds::profile::{Class, Profile, Protection};
+use crate::kinds::profile::{Class, MergeWith, Profile, Protection};
 use crate::merge::Effective;
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::json_text::JsonText;
@@ -223,10 +223,18 @@ pub fn provided<'p>(
 
 /// Whether requests get an error because of a rejected policy that is in force all the same.
 pub(crate) fn requests_fail(snapshot: &Snapshot, effective: &Effective) -> bool {
-    effective.policies().iter().any(|key| {
-        let policy = snapshot.policy(key);
-        policy.is_some_and(|policy| policy.requests_fail(snapshot))
-    })
+    let policies = effective.policies();
+    let mut policies = policies.iter().filter_map(|key| snapshot.policy(key));
+    // Merged with one that is not rejected, the settings of a rejected policy count as they are written.
+    let merges_as_written = |policy: &Policy| {
+        *policy.profile.merging.merge_with == MergeWith::NearestAboveRoutes
+            && effective.policies().iter().any(|other| {
+                let other = snapshot.policy(other);
+                other
+                    .is_some_and(|other| other.chooses_to_merge() && !other.requests_fail(snapshot))
+            })
+    };
+    policies.any(|policy| policy.requests_fail(snapshot) && !merges_as_written(policy))
 }
 
 fn contributions(provided: &[Provided]) -> Vec<&Contributions> {

@@ -4,17 +4,34 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde_json::Value;
+
+use super::policy_list::PolicyList;
 use super::stack_level::{Stack, StackLevel, folded_levels};
 use crate::attachment::rejection::is_reported_accepted;
-use crate::kinds::profile::{MergeWith, Profile};
+use crate::kinds::profile::{MergeWith, Profile, collect};
 use crate::merge::{MergeLevel, fold_cost, fold_levels};
-use crate::model::ids::GroupKind;
+use crate::model::ids::{GroupKind, Place};
 use crate::policy::Policy;
 use crate::policy::fuel::{self, Fuel};
 use crate::state::snapshot::Snapshot;
 
+/// The policies of a level with the settings that they are written with; owned if they are attached without them.
+type AsWritten<'a> = Cow<'a, [Arc<Policy>]>;
+
+/// What controllers make of the merge of the most specific policy with those above.
+enum Merge {
+    /// They merge the policies as they are attached.
+    AsAttached,
+    /// They merge these, one of which they reject itself, as they are written.
+    AsWritten(Vec<(Place, PolicyList)>),
+    /// They reject the result, for this reason.
+    Refused(Arc<str>),
+}
+
 /// Marks the policies of a route for which the controllers reject the merged settings. A policy of the whole route
-/// takes the place of a rejected one of a rule, and is merged in turn.
+/// takes the place of a rejected one of a rule, and is merged in turn. A policy above that is rejected itself has its settings in a merge
+/// that is not.
 pub(super) fn mark_refused_merges(
     snapshot: &Snapshot,
     profile: &Profile,
@@ -31,72 +48,140 @@ pub(super) fn mark_refused_merges(
         .filter(|last| is_below(last))
     {
         let place = level.step.place.clone();
-        let Some(why) = refused_merge(snapshot, profile, stack, route, fuel) else {
-            return;
-        };
-        for level in stack.iter_mut().filter(|level| level.step.place == place) {
-            level.refuse_merge(why.clone());
+        match merge(snapshot, profile, stack, route, fuel) {
+            Some(Merge::Refused(why)) => {
+                for level in stack.iter_mut().filter(|level| level.step.place == place) {
+                    level.refuse_merge(why.clone());
+                }
+            }
+            Some(Merge::AsWritten(lists)) => {
+                for (place, policies) in lists {
+                    for level in stack.iter_mut().filter(|level| level.step.place == place) {
+                        level.policies = policies.clone();
+                    }
+                }
+                return;
+            }
+            Some(Merge::AsAttached) | None => return,
         }
     }
 }
 
-/// Why controllers reject the settings that the most specific policy has after the merge with those above.
-fn refused_merge(
+/// The merge of the most specific policy with those above; `None` if it merges with none.
+fn merge(
     snapshot: &Snapshot,
     profile: &Profile,
     stack: &Stack,
     route: &GroupKind,
     fuel: &Fuel,
-) -> Option<Arc<str>> {
+) -> Option<Merge> {
     let levels: Vec<&StackLevel> = folded_levels(profile, stack).collect();
     let (last, above) = levels.split_last()?;
     let policy = last.policies.first()?;
-    if !policy.chooses_to_merge() || is_reported_accepted(snapshot, policy) {
+    if !policy.chooses_to_merge() {
         return None;
     }
     let above = above
         .iter()
         .rev()
         .find_map(|level| level.policies.first())?;
-    let policies: Vec<_> = levels.iter().map(|level| &*level.policies).collect();
-    fuel.spend(fuel::FOLD + fold_cost(profile, &policies, None));
-    if fuel.is_spent() {
-        return None;
-    }
     // The controllers merge policies as they are written, also with one that they reject itself.
     let policies = levels
         .iter()
         .map(|level| written(snapshot, &level.policies));
-    let policies: Vec<Cow<'_, [Arc<Policy>]>> = policies.collect();
+    let policies: Vec<AsWritten<'_>> = policies.collect();
     let mut each = policies.iter();
     let is_above_rejected = each.any(|policies| matches!(policies, Cow::Owned(_)));
-    let levels = policies.iter().zip(&levels);
-    let levels: Vec<MergeLevel<'_>> = levels
+    let why = if is_reported_accepted(snapshot, policy) {
+        None
+    } else {
+        let attached: Vec<_> = levels.iter().map(|level| &*level.policies).collect();
+        fuel.spend(fuel::FOLD + fold_cost(profile, &attached, None));
+        if fuel.is_spent() {
+            return None;
+        }
+        why_refused(snapshot, profile, (&levels, &policies), (policy, route))
+    };
+    if let Some(why) = why {
+        let with = above.key().path();
+        return Some(Merge::Refused(Arc::from(format!(
+            "its settings, merged with those of {with}, are rejected: {why}"
+        ))));
+    }
+    // A policy that is rejected itself brings no settings into a merge.
+    let is_rejected = matches!(policies.last(), Some(Cow::Owned(_)));
+    if !is_above_rejected || is_rejected {
+        return Some(Merge::AsAttached);
+    }
+    let lists = levels
+        .iter()
+        .zip(policies)
+        .filter_map(|(level, policies)| match policies {
+            Cow::Owned(policies) => Some((level.step.place.clone(), PolicyList::from(policies))),
+            Cow::Borrowed(_) => None,
+        });
+    Some(Merge::AsWritten(lists.collect()))
+}
+
+/// Why the controllers reject the settings that these policies merge to, if they do.
+fn why_refused(
+    snapshot: &Snapshot,
+    profile: &Profile,
+    (levels, policies): (&[&StackLevel], &[AsWritten<'_>]),
+    (policy, route): (&Policy, &GroupKind),
+) -> Option<String> {
+    let mut each = policies.iter();
+    let is_above_rejected = each.any(|policies| matches!(policies, Cow::Owned(_)));
+    let merged_levels = policies.iter().zip(levels);
+    let merged_levels: Vec<MergeLevel<'_>> = merged_levels
         .map(|(policies, level)| MergeLevel {
             policies,
             ..level.folded()
         })
         .collect();
-    let (merged, _) = fold_levels(profile, &levels, None).spec()?;
+    let (merged, _) = fold_levels(profile, &merged_levels, None).spec()?;
     let rejected = profile.rejected_by(&merged, &policy.object.meta);
     let mut rejected = rejected
         .iter()
         .filter_map(|index| profile.rejected_if.get(*index));
-    let rejected = rejected.find(|rejected| {
+    let refused = rejected.find(|rejected| {
         // Requests fail anyway where the policy above is rejected.
         let counts = !rejected.requests_fail || is_above_rejected;
         rejected.is_about(route) && rejected.controllers.is_empty() && counts
-    })?;
-    Some(Arc::from(format!(
-        "its settings, merged with those of {}, are rejected: {}",
-        above.key().path(),
-        rejected.text
-    )))
+    });
+    if let Some(refused) = refused {
+        return Some(refused.text.to_string());
+    }
+    let is_rejected = matches!(policies.last(), Some(Cow::Owned(_)));
+    let all = policies.iter().flat_map(|policies| policies.iter());
+    (is_above_rejected && !is_rejected)
+        .then(|| still_unresolved(snapshot, all, &merged))
+        .flatten()
+}
+
+/// Why a reference of one of these policies does not resolve that the merged settings still have.
+fn still_unresolved<'p>(
+    snapshot: &Snapshot,
+    mut policies: impl Iterator<Item = &'p Arc<Policy>>,
+    merged: &Value,
+) -> Option<String> {
+    policies.find_map(|policy| {
+        let unresolved = policy.unresolved(snapshot)?;
+        if unresolved.left_out.is_some() {
+            return None;
+        }
+        let own = policy.spec();
+        let [mut theirs, mut all] = [Vec::new(), Vec::new()];
+        collect(&own, &unresolved.field.path, &mut theirs);
+        collect(merged, &unresolved.field.path, &mut all);
+        let remains = theirs.iter().any(|value| all.contains(value));
+        remains.then_some(unresolved.why)
+    })
 }
 
 /// Attached policies with the settings that they are written with. Owned if one is attached without them, because its controllers
 /// reject it.
-fn written<'a>(snapshot: &Snapshot, attached: &'a [Arc<Policy>]) -> Cow<'a, [Arc<Policy>]> {
+fn written<'a>(snapshot: &Snapshot, attached: &'a [Arc<Policy>]) -> AsWritten<'a> {
     let with_settings = |one: &Arc<Policy>| {
         let written = snapshot.policy(one.key()).filter(|_| one.is_empty())?;
         (!written.is_empty()).then(|| written.clone())

@@ -19,6 +19,23 @@ impl Policy {
         }
     }
 
+    /// The policy without one of its settings, as keys within them; `None` if no others are left.
+    pub(crate) fn without_setting(&self, path: &[String]) -> Option<Self> {
+        let mut spec = self.spec();
+        let (last, above) = path.split_last()?;
+        let outer = above
+            .iter()
+            .try_fold(&mut spec, |value, key| value.get_mut(key))?;
+        outer.as_object_mut()?.remove(last)?;
+        let object = Object {
+            spec: Some(spec.to_string().into()),
+            ..(*self.object).clone()
+        };
+        let rest = Self::read(Arc::new(object), self.profile.clone());
+        let rest = rest.at_listeners(self.variant().at()).unwrap_or(rest);
+        (!rest.is_empty()).then_some(rest)
+    }
+
     /// The policy as its controllers treat it when they reject it and newer ones on its target still lose to it.
     pub(crate) fn without_effect(&self) -> Self {
         Self {

@@ -30,6 +30,11 @@ pub(crate) struct Variant {
 // === impl Variant ===
 
 impl Variant {
+    /// The listeners at which it acts.
+    pub(super) fn at(self) -> ListenerFacts {
+        self.at
+    }
+
     /// The variant under the other facts of a profile at this index, first those for some routes and then those for some
     /// levels.
     pub(super) fn elsewhere(self, index: usize, first_of_levels: usize) -> Self {

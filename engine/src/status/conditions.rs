@@ -189,6 +189,9 @@ impl TargetStatus {
         if let Some(requests) = why.requests_in_words() {
             return Some(format!("{requests} to {} ({})", self.target, why.message));
         }
+        if let RejectionEffect::WithoutSetting(path) = &why.effect {
+            return Some(format!("its setting {} ({})", path.join("."), why.message));
+        }
         if why.sections().is_empty() {
             return None;
         }
@@ -238,6 +241,7 @@ pub fn status_on_paths(
     let is_here = |rejection: &Rejection| {
         let mut steps = groups.iter().flat_map(|group| group.paths.steps());
         !rejection.requests().is_empty()
+            || matches!(rejection.effect, RejectionEffect::WithoutSetting(_))
             || steps.any(|step| rejection.leaves_out(&place.object, &step.place))
     };
     if let Some(rejection) = rejection.filter(is_here) {

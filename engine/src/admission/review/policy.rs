@@ -7,6 +7,7 @@ use super::fuel::too_much;
 use crate::admission::finding::{Code, Finding, Severity};
 use crate::admission::validate::{validate, validate_read};
 use crate::attachment::conflict::overlap;
+use crate::attachment::rejection::RejectionEffect;
 use crate::effective::Resolver;
 use crate::effective::protection::{CLIENT_CERTIFICATES, carries_others};
 use crate::kinds::profile::{ConflictScope, SameTarget};
@@ -346,9 +347,11 @@ fn rejected(policy: &Policy, target: &TargetStatus) -> Option<Finding> {
         }
         _ => {
             let left_out = target.left_out()?;
-            format!(
-                "it has no effect on a part of {place}: attache expects its controller to leave out {left_out}"
-            )
+            let scope = match target.left_out.as_deref().map(|why| &why.effect) {
+                Some(RejectionEffect::WithoutSetting(_)) => format!("on {place}"),
+                _ => format!("it has no effect on a part of {place}:"),
+            };
+            format!("{scope} attache expects its controller to leave out {left_out}")
         }
     };
     Some(Finding::new(Code::Rejected, policy.key(), message).about(place.to_string()))

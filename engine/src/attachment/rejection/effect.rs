@@ -29,6 +29,8 @@ pub enum RejectionEffect {
     NotAttached,
     /// It still replaces policies above it: the target has no settings of the kind.
     WithoutSettings,
+    /// It is in force without this setting, as keys within its settings.
+    WithoutSetting(Arc<[String]>),
     /// It replaces nothing, and newer policies on its target still lose to it.
     WithoutEffect,
     /// It is not attached to some sections of the target, where policies above it stay in force.
@@ -79,6 +81,7 @@ impl Rejection {
             self.effect,
             RejectionEffect::WithoutSections { all: false, .. }
                 | RejectionEffect::WithoutRequests { .. }
+                | RejectionEffect::WithoutSetting(_)
                 | RejectionEffect::InForce
         )
     }
@@ -113,6 +116,7 @@ impl Rejection {
             RejectionEffect::WithoutSections { sections, .. } => sections,
             RejectionEffect::NotAttached
             | RejectionEffect::WithoutSettings
+            | RejectionEffect::WithoutSetting(_)
             | RejectionEffect::WithoutEffect
             | RejectionEffect::WithoutRequests { .. }
             | RejectionEffect::InForce

@@ -36,6 +36,8 @@ pub struct ReferenceFile {
     pub requests_fail: bool,
     /// The setting that lets these requests pass if it is `true`: `spec.extAuth.failOpen`.
     pub fail_open: Option<String>,
+    /// The setting that controllers leave out then, if they apply the others: `spec.extAuth`.
+    pub left_out: Option<String>,
 }
 
 /// The effect that a rejected policy still has.
@@ -72,6 +74,8 @@ pub struct Reference {
     pub requests_fail: bool,
     /// The setting that lets these requests pass if it is `true`.
     pub fail_open: Option<Vec<String>>,
+    /// The setting that controllers leave out then, as keys within the settings.
+    pub left_out: Option<Vec<String>>,
 }
 
 // === impl ReferenceFile ===
@@ -97,6 +101,7 @@ impl Reference {
             if_missing: file.if_missing,
             requests_fail: file.requests_fail,
             fail_open: file.fail_open.as_deref().map(setting_path),
+            left_out: file.left_out.as_deref().map(setting_path),
         }
     }
 

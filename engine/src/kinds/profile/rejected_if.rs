@@ -57,6 +57,9 @@ pub struct RejectedIfFile {
     /// Only if another policy of the kind names the same object, whatever the sections: controllers reject all of them.
     #[serde(default)]
     pub shared_target: bool,
+    /// Only on objects of which the policy names nothing but sections.
+    #[serde(default)]
+    pub only_sections: bool,
     /// The effect that the policy still has then.
     pub then: WhenRejected,
     /// Whether requests that the policy is for get an error then.
@@ -91,6 +94,8 @@ pub struct RejectedIf {
     pub only_behind: Vec<Arc<str>>,
     /// Whether another policy of the kind must name the target.
     pub shared_target: bool,
+    /// Whether the policy must name nothing but sections of the target.
+    pub only_sections: bool,
     /// The effect that the policy still has then.
     pub then: WhenRejected,
     /// Whether requests that the policy is for get an error then.
@@ -114,6 +119,7 @@ impl RejectedIf {
             of_parents: file.of_parents.as_ref().map(TargetFieldsFile::read),
             only_behind: texts(&file.only_behind),
             shared_target: file.shared_target,
+            only_sections: file.only_sections,
             then: file.then,
             requests_fail: file.requests_fail,
             text: file.text.as_str().into(),

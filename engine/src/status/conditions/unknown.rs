@@ -1,8 +1,10 @@
 //! Why it is not known whether a policy has an effect: requests may reach its target along paths that attache does not follow.
 
 use crate::model::ids::Place;
+use crate::model::level::Level;
 use crate::model::object::{BackendRef, Node, Rule};
 use crate::model::section::rule_label;
+use crate::model::wording::plural;
 use crate::policy::Policy;
 use crate::state::snapshot::Snapshot;
 use crate::topology::delegation::{Unfollowed, may_stand_for_routes, unfollowed, unknown_parent};
@@ -10,7 +12,8 @@ use crate::topology::{attached_of_own_kind, controller_facts, perhaps_refused_fo
 
 /// The reason, if there is one, for a policy without a known effective target.
 pub(super) fn unknown(snapshot: &Snapshot, policy: &Policy, target: &Place) -> Option<String> {
-    let unfollowed = by_unknown_delegation(snapshot, target);
+    let unfollowed =
+        by_unknown_delegation(snapshot, target).or_else(|| by_unknown_sections(snapshot, target));
     if unfollowed.is_some() || !*policy.profile.needs_route {
         return unfollowed;
     }
@@ -72,6 +75,19 @@ fn by_unknown_delegation(snapshot: &Snapshot, target: &Place) -> Option<String> 
         "{} delegates to {}, and whether the controller of its Gateway follows that is not known",
         parent.key, route.key
     ))
+}
+
+/// The reason if the target is a section of a backend of a kind whose sections attache does not know.
+fn by_unknown_sections(snapshot: &Snapshot, target: &Place) -> Option<String> {
+    let section = target.section.as_ref()?;
+    let backend = snapshot.get(&target.object)?;
+    let is_unknown = matches!(backend.node, Node::Other) && Level::is_of_backend(&backend.key.gk);
+    is_unknown.then(|| {
+        format!(
+            "attache does not know the sections of {}, so it does not see which requests go to {section}",
+            plural(&backend.key.gk.kind)
+        )
+    })
 }
 
 /// The reason if the Gateway serves Services that have no route.

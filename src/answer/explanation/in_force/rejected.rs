@@ -72,6 +72,9 @@ impl Path {
             let Some(clash) = resolver.clash(policy, &step.place) else {
                 continue;
             };
+            if matches!(clash.effect, RejectionEffect::WithoutSetting(_)) {
+                continue;
+            }
             let is_whole = clash.sections().is_empty() && clash.requests().is_empty();
             if is_whole || self.passes_left_out(step, &clash) {
                 let on_path = outcomes.entry(policy.key().clone()).or_default();
