@@ -43,7 +43,7 @@ pub(crate) use ancestor_paths::SharedAncestorPaths;
 pub use attached_kinds::attached_of_own_kind;
 pub use attachment::{
     DelegatedEntry, ParentAttachment, attachment, attachment_cost, delegated, one_rule,
-    takes_none_of, unusable,
+    takes_none_of, unsupported_filter, unusable, waypoint,
 };
 pub use conflicts::TrafficType;
 pub use delegated_paths::{DelegatedPaths, OwnPaths};

@@ -14,7 +14,7 @@ use attache_engine::effective::section_renames::renamed_sections;
 use attache_engine::model::ids::{GroupKind, ObjectKey};
 use attache_engine::model::level::Level;
 use attache_engine::routing::RouteVersions;
-use attache_engine::state::deleted_with::deleted_with;
+use attache_engine::state::deleted_with::{MOST_DELETED, deleted_with, without};
 use attache_engine::state::snapshot::Snapshot;
 use jiff::civil::Date;
 
@@ -24,7 +24,7 @@ use crate::guardrail::Guardrail;
 use crate::guardrails::Guardrails;
 use crate::judge::{Before, Fault, Judge, SharedPaths};
 use crate::path::PathId;
-use crate::removed_kind::RemovedKind;
+use crate::removed_kind::removed_kind;
 use crate::taken_requests::TakenRequests;
 use crate::target_paths::{by_later_id, deepest};
 use crate::target_paths_in_state::{Scope, TargetPathsInState};
@@ -32,9 +32,6 @@ use crate::{values, written};
 
 /// The most targets that a refusal is confirmed for by live reads, each by its own.
 const MOST_TARGETS_READ: usize = 4;
-
-/// The most policies of a removed kind that a request may remove.
-const MOST_POLICIES: usize = 1_000;
 
 /// A change to judge.
 #[derive(Clone, Copy, Debug)]
@@ -137,19 +134,20 @@ impl Guardrails {
         if asked.is_empty() {
             return Vec::new();
         }
-        let removed = RemovedKind::find([change.before, change.after], change.object);
-        if let Some(removed) = removed {
-            if change.is_bounded && removed.policies().len() > MOST_POLICIES {
-                return vec![too_much(change.object)];
-            }
-            let after = removed.after(change.before);
-            let judged = GuardedChange {
-                after: &after,
-                ..*change
-            };
-            return self.broken_by(&judged, &asked, removed.policies());
+        if removed_kind([change.before, change.after], change.object).is_none() {
+            return self.broken_by(change, &asked, &deleted_too(change));
         }
-        self.broken_by(change, &asked, &deleted_too(change))
+        // The kind stays, so that the targets are judged without its policies.
+        let policies = deleted_with(change.before, &BTreeSet::from([change.object.clone()]));
+        if change.is_bounded && policies.len() > MOST_DELETED {
+            return vec![too_much(change.object)];
+        }
+        let after = without(change.before.clone(), &policies);
+        let judged = GuardedChange {
+            after: &after,
+            ..*change
+        };
+        self.broken_by(&judged, &asked, &policies)
     }
 
     /// The findings on a change that also removes other objects.
@@ -182,7 +180,7 @@ impl Guardrails {
             }
         });
         let renames = renamed_sections([change.before, change.after], key);
-        let taken = TakenRequests::new(change);
+        let taken = TakenRequests::new(change, &renames);
         let mut is_cut = false;
         let mut broken: BTreeMap<FaultGroup<'_>, Targets> = BTreeMap::new();
         for (kind, targets) in &targets {
@@ -315,17 +313,12 @@ fn judge_target<'g>(
         );
         let faults_before: HashSet<(usize, bool, PathId)> = faults_before
             .into_iter()
-            .map(|old| (old.rule, old.is_error, old.id))
-            .collect();
-        let later: HashSet<(usize, bool, PathId)> = faults_before
-            .iter()
-            .map(|(rule, is_error, id)| (*rule, *is_error, id.clone().later(renames)))
+            .map(|old| (old.rule, old.is_error, old.id.later(renames)))
             .collect();
         for fault in result.faults {
-            let fault_at = |id: &PathId| (fault.rule, fault.is_error, id.clone());
-            let had_fault = |id: &PathId| faults_before.contains(&fault_at(id));
-            let is_old =
-                later.contains(&fault_at(&fault.id)) && !taken.had_no_fault(&fault.id, had_fault);
+            let had_fault =
+                |id: &PathId| faults_before.contains(&(fault.rule, fault.is_error, id.clone()));
+            let is_old = had_fault(&fault.id) && !taken.had_no_fault(&fault.id, had_fault);
             if with_old || !is_old {
                 note(broken, guardrail, target, fault, is_old);
             }

@@ -64,12 +64,12 @@ impl PathId {
         places.find_map(|place| place.section.as_ref())
     }
 
-    /// The same path through another section of the object.
-    pub(crate) fn through_section(&self, object: &ObjectKey, section: &Arc<str>) -> Self {
+    /// The same path through another section of an object.
+    pub(crate) fn through_section(&self, section: &Place) -> Self {
         let mut path = self.clone();
         for place in &mut path.below {
-            if place.object == *object && place.section.is_some() {
-                *place = object.section(section.clone());
+            if place.object == section.object && place.section.is_some() {
+                *place = section.clone();
             }
         }
         path

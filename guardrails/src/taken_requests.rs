@@ -3,6 +3,7 @@
 
 use std::cell::OnceCell;
 
+use attache_engine::effective::renames::Renames;
 use attache_engine::model::object::is_route;
 use attache_engine::routing::{MovedRequests, moved_within};
 
@@ -12,27 +13,32 @@ use crate::path::PathId;
 /// The requests that rules of the changed route take from each other, found when they are first asked for.
 pub(crate) struct TakenRequests<'a> {
     change: &'a GuardedChange<'a>,
+    renames: &'a Renames,
     moved: OnceCell<MovedRequests>,
 }
 
 // === impl TakenRequests ===
 
 impl<'a> TakenRequests<'a> {
-    pub(crate) fn new(change: &'a GuardedChange<'a>) -> Self {
+    pub(crate) fn new(change: &'a GuardedChange<'a>, renames: &'a Renames) -> Self {
         Self {
             change,
+            renames,
             moved: OnceCell::new(),
         }
     }
 
-    /// Whether a path leads through a rule that takes requests from one which had no fault.
+    /// Whether a path leads through a rule that takes requests from one which had no fault. Paths have the names after the change.
     pub(crate) fn had_no_fault(&self, path: &PathId, had_fault: impl Fn(&PathId) -> bool) -> bool {
         let route = self.change.object;
         let Some(rule) = path.section_of(route).filter(|_| is_route(&route.gk)) else {
             return false;
         };
         let mut moved = self.moved().iter();
-        moved.any(|((from, to), _)| to == rule && !had_fault(&path.through_section(route, from)))
+        moved.any(|((from, to), _)| {
+            let from = self.renames.later_place(&route.section(from.clone()));
+            to == rule && !had_fault(&path.through_section(&from))
+        })
     }
 
     fn moved(&self) -> &MovedRequests {

@@ -87,6 +87,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let namespace = opened.namespace.clone();
     let view = opened.view(&ReadScope::Everything);
     view.say_what_is_missing();
+    view.say_what_is_undefined();
     let matching = Matching::new(&view.snapshot, &view.objects);
     let within = args.scope.namespace.as_deref();
     let explanation = args

@@ -123,12 +123,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         (changed.with_guardrails(&on_guardrails), after)
     };
     let states = [&view.snapshot, &after];
-    let applied: &[_] = if args.deletes_files() {
-        &[]
-    } else {
-        &loaded.objects
-    };
-    let versions = RouteVersions::of_change(&view.objects, applied);
+    let versions = RouteVersions::of_change(&view.objects, &loaded.objects);
     let broken = broken(&after_change.usable, states, &answer, &versions, today());
     let answer = answer.with_guardrails(&broken);
     let style = args.output.style().full(args.full);

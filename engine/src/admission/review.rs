@@ -68,12 +68,6 @@ pub fn states(snapshot: &Snapshot, request: &Request<'_>) -> Option<States> {
         None => snapshot.with_change(Change::Deleted(key.clone())),
     };
     let old = old.and_then(|old| request.read(old).ok());
-    let old_version = old.clone();
-    // A DELETE may come without the object.
-    let before = match (old, request.operation) {
-        (None, Operation::Delete) => snapshot.clone(),
-        (old, _) => with(old),
-    };
     let new = match (new, request.operation) {
         (_, Operation::Delete) => None,
         (new, _) => Some(request.read(new?).ok()?),
@@ -81,7 +75,12 @@ pub fn states(snapshot: &Snapshot, request: &Request<'_>) -> Option<States> {
     if new.as_ref().is_some_and(|new| new.meta.deleting) {
         return None;
     }
-    let route_versions = RouteVersions::of_change(&old_version, &new);
+    let route_versions = RouteVersions::of_change(&old, &new);
+    // A DELETE may come without the object.
+    let before = match (old, request.operation) {
+        (None, Operation::Delete) => snapshot.clone(),
+        (old, _) => with(old),
+    };
     let after = match new {
         None => {
             let gone = deletion::gone(&before, &key).unwrap_or_else(|| vec![key.clone()]);

@@ -117,14 +117,19 @@ pub(super) fn by_its_settings(
     })
 }
 
-/// Whether another policy of the kind names the object.
+/// Whether another policy of the kind names this object or another one that the policy names.
 fn is_shared(snapshot: &Snapshot, policy: &Policy, target: &ObjectKey) -> bool {
-    let object = snapshot.get(target).map(|object| &**object);
-    let mut others = snapshot.policies_naming(target);
-    others.any(|other| {
-        other.key().gk == policy.key().gk
-            && other.key() != policy.key()
-            && other.has_target(target, object)
+    let own = &policy.key().namespace;
+    let named = policy.targets.iter().filter_map(|named| named.object(own));
+    let mut all = std::iter::once(target.clone()).chain(named);
+    all.any(|target| {
+        let object = snapshot.get(&target).map(|object| &**object);
+        let mut others = snapshot.policies_naming(&target);
+        others.any(|other| {
+            other.key().gk == policy.key().gk
+                && other.key() != policy.key()
+                && other.has_target(&target, object)
+        })
     })
 }
 
@@ -142,30 +147,33 @@ enum Concerned {
     All,
 }
 
-/// The requests for which controllers reject a policy, by the kinds of the routes that lead to the target and the controllers of
-/// their Gateways.
+/// The requests for which controllers reject a policy, by the kinds and namespaces of the routes that lead to the target and the
+/// controllers of their Gateways.
 fn concerned(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> Concerned {
     let (kinds, only) = (&rejected.only_behind, &rejected.controllers);
-    if kinds.is_empty() && only.is_empty() {
+    let of_any_route = kinds.is_empty() && !rejected.other_namespaces;
+    if of_any_route && only.is_empty() {
         return Concerned::All;
     }
-    let is_of_kinds =
-        |route: &Object| kinds.is_empty() || kinds.iter().any(|kind| **kind == *route.key.gk.kind);
+    let is_concerned = |route: &Object| {
+        let is_of_kinds = kinds.is_empty() || kinds.iter().any(|kind| **kind == *route.key.gk.kind);
+        is_of_kinds && (!rejected.other_namespaces || route.key.namespace != target.namespace)
+    };
     let is_of_controllers = |parent: &ObjectKey| {
         only.is_empty() || controller(snapshot, parent).is_some_and(|name| only.contains(name))
     };
     // Whether routes are accepted is resolved only where it decides.
     let may_concern = |route: &Arc<Object>| {
         let mut parents = route.parents().iter();
-        is_of_kinds(route)
+        is_concerned(route)
             && parents
                 .any(|parent| is_of_controllers(&parent.object) || is_route(&parent.object.gk))
     };
-    if !kinds.is_empty() && !snapshot.using(target).any(may_concern) {
+    if !of_any_route && !snapshot.using(target).any(may_concern) {
         return Concerned::None;
     }
     let named = named_controllers(snapshot, target);
-    if kinds.is_empty() && named.len() < 2 {
+    if of_any_route && named.len() < 2 {
         return if all_before_are(snapshot, target, only) {
             Concerned::All
         } else {
@@ -174,9 +182,9 @@ fn concerned(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> 
     }
     let (mut with, mut without) = (Vec::new(), 0);
     for LeadingRoute { route, parent } in leading_routes(snapshot, target) {
-        if is_of_kinds(route) && is_of_controllers(&parent) {
+        if is_concerned(route) && is_of_controllers(&parent) {
             with.push(Requests {
-                route: (!kinds.is_empty()).then(|| route.key.whole()),
+                route: (!of_any_route).then(|| route.key.whole()),
                 parent: (!only.is_empty()).then_some(parent),
             });
         } else {
@@ -189,7 +197,7 @@ fn concerned(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> 
         (false, 0) => Concerned::All,
         (false, _) => Concerned::Some(with),
         // Nothing leads there yet: the routes that name it may.
-        (true, 0) if kinds.is_empty() && named.iter().all(|name| only.contains(*name)) => {
+        (true, 0) if of_any_route && named.iter().all(|name| only.contains(*name)) => {
             Concerned::All
         }
         (true, _) => Concerned::None,
@@ -199,7 +207,9 @@ fn concerned(snapshot: &Snapshot, rejected: &RejectedIf, target: &ObjectKey) -> 
 /// Whether the routes that lead to a target of a kind decide whether controllers reject a policy there.
 pub(super) fn depends_on_routes_to(policy: &Policy, target: &GroupKind) -> bool {
     let mut rejected = policy.rejected_on(target);
-    rejected.any(|one| !(one.only_behind.is_empty() && one.controllers.is_empty()))
+    rejected.any(|one| {
+        !one.only_behind.is_empty() || one.other_namespaces || !one.controllers.is_empty()
+    })
 }
 
 /// Whether some controller sends requests to a backend, and all that do are among these.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::attachment::{opened_by_target, targets_of};
-use crate::kinds::profile::Caveat;
+use crate::kinds::profile::{Caveat, Condition};
 use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::level::Level;
 use crate::model::maps::HashMap;
@@ -122,7 +122,17 @@ impl Policy {
             && (!caveat.filters_of_backends || snapshot.has_filters_of_backends(&self.key().gk))
             && (caveat.controllers.is_empty() || caveat.controllers.iter().any(runs))
             && caveat.condition.holds_for(Some(&self.object.meta))
-            && caveat.condition.holds_in_lazy(|| self.spec())
+            && self.fulfils(&caveat.condition)
+    }
+
+    /// Whether a condition holds for its settings, in the spec or in a stanza.
+    fn fulfils(&self, condition: &Condition) -> bool {
+        let holds = || {
+            let spec = self.spec();
+            let mut bodies = self.profile.bodies(&spec);
+            bodies.any(|body| condition.holds_in(body))
+        };
+        !condition.reads_fields() || holds()
     }
 
     /// The Gateways through which requests reach the backends that it names. `None` if it names other objects, or if no route of a

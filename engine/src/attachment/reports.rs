@@ -61,6 +61,8 @@ pub struct Report {
     pub condition: Condition,
     /// Whether it rejects the object.
     pub is_rejection: bool,
+    /// Whether attache expects the rejection, too.
+    pub is_expected: bool,
 }
 
 /// The entries of relevant controllers in the status of a policy.
@@ -151,6 +153,7 @@ impl Report {
             },
             condition: condition.clone(),
             is_rejection: entry.rejection() == Some(condition),
+            is_expected: false,
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::state::snapshot::Snapshot;
 use crate::topology::{AncestorPath, through_service};
 
 impl Resolver<'_> {
-    /// The paths of Services that clients of a mesh may call, by whose ports requests come that no route takes.
+    /// The paths of Services that clients of a mesh may call, for requests that no route takes.
     pub(super) fn without_clients(
         &mut self,
         focus: Option<&ObjectKey>,
@@ -62,8 +62,8 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether routes take the requests to all ports of a Service, whoever sends them. Routes of another namespace than that of the Service
-/// are for clients there.
+/// Whether routes take the requests of all clients to all ports of a Service. A route of another namespace than that of the Service takes only
+/// those of clients in its own.
 fn routes_take_all(snapshot: &Snapshot, service: &ObjectKey, subgraph: &Subgraph) -> bool {
     let for_all_clients = subgraph.routes.iter().filter(|(_, ancestor_paths)| {
         let mut paths = ancestor_paths.iter();

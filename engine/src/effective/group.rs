@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::stack_level::{Stack, StackLevel, folded_levels, passed_over};
 use super::{Outcome, PathGroup, PathSet};
-use crate::kinds::profile::Profile;
-use crate::merge::{self, Effective, PolicyOutcome, fold_levels};
+use crate::kinds::profile::{DictatedBy, Profile};
+use crate::merge::{Effective, Participants, PolicyOutcome, fold_levels, policy_outcome};
 use crate::model::ids::{ObjectKey, Place};
 use crate::model::level::{Level, Position, Step};
 use crate::policy::Policy;
@@ -36,12 +36,24 @@ impl PathGroup {
         level.refused_merge()
     }
 
-    /// The policies that a strategy merges here, even those of which no setting remains.
-    pub fn merged_policies(&self) -> Vec<&Policy> {
-        self.facts().map_or_else(Vec::new, |profile| {
-            let levels = folded_levels(profile, &self.stack).map(|level| &*level.policies);
-            merge::merged_policies(profile, &levels.collect::<Vec<_>>())
-        })
+    /// The policies that a strategy merges here when the more specific policy decides, even those of which no setting
+    /// remains.
+    pub fn merged_policies(&self) -> BTreeSet<ObjectKey> {
+        let Some(profile) = self.facts() else {
+            return BTreeSet::new();
+        };
+        let merging = &profile.merging;
+        let decides = *merging.dictated_by == DictatedBy::Challenger;
+        if !decides || merging.parent_first || !merging.units_by_key.is_empty() {
+            return BTreeSet::new();
+        }
+        self.participants(profile).merged().clone()
+    }
+
+    /// The policies on these paths, by what the fold makes of each.
+    fn participants(&self, profile: &Profile) -> Participants {
+        let levels = folded_levels(profile, &self.stack).map(StackLevel::folded);
+        Participants::of_levels(profile, &levels.collect::<Vec<_>>())
     }
 }
 
@@ -126,12 +138,12 @@ impl PathGroup {
     pub fn outcome_of(&self, policy: &Policy) -> PolicyOutcome {
         let policy = self.with_settings_here(policy);
         let profile = &policy.profile;
-        let mut outcome = merge::policy_outcome(policy, &self.effective, || {
+        let mut outcome = policy_outcome(policy, &self.effective, || {
             if let Some(by) = self.passed_over_by(policy) {
                 return Some(BTreeSet::from([by.clone()]));
             }
-            let levels = folded_levels(profile, &self.stack).map(|level| &*level.policies);
-            merge::replaced(profile, &levels.collect::<Vec<_>>(), policy)
+            let participants = self.participants(profile);
+            participants.replaced_by(policy.key()).cloned()
         });
         if self.only_passes_over(policy) {
             outcome.is_in_force = true;

@@ -421,17 +421,15 @@ pub fn controllers_follow_parents(snapshot: &Snapshot, profile: &Profile, key: &
     let Some(Node::Route { parents, .. }) = snapshot.get(key).map(|object| &object.node) else {
         return true;
     };
-    let kind_of = |parent: &ParentRef| Parent::of_kind(&parent.object.gk);
-    let is_own = |parent: &ParentRef| {
-        kind_of(parent) == Parent::Other && profile.may_target(&parent.object.gk)
-    };
+    let is_own = |parent: &ParentRef| profile.is_own_parent(&parent.object.gk);
     let is_misread = |parent: &ParentRef| {
         let is_elsewhere = parent.object.namespace != key.namespace;
         is_elsewhere || parent.section.is_some() || parent.port.is_some()
     };
     let is_followed = |parent: &ParentRef| {
-        let exists = || is_own(parent) && !snapshot.lacks(&parent.object);
-        profile.parents.contains(&kind_of(parent)) && (kind_of(parent) != Parent::Other || exists())
+        let kind = Parent::of_kind(&parent.object.gk);
+        let counts = kind != Parent::Other || is_own(parent) && !snapshot.lacks(&parent.object);
+        profile.parents.contains(&kind) && counts
     };
     // With a reference that cannot be read, the whole route is left out.
     let mut misread = parents.iter().filter(|parent| is_own(parent));

@@ -224,17 +224,15 @@ pub fn provided<'p>(
 /// Whether requests get an error because of a rejected policy that is in force all the same.
 pub(crate) fn requests_fail(snapshot: &Snapshot, effective: &Effective) -> bool {
     let policies = effective.policies();
-    let mut policies = policies.iter().filter_map(|key| snapshot.policy(key));
+    let policies = policies.iter().filter_map(|key| snapshot.policy(key));
+    let (failing, others): (Vec<&Arc<Policy>>, Vec<&Arc<Policy>>) =
+        policies.partition(|policy| policy.requests_fail(snapshot));
     // Merged with one that is not rejected, the settings of a rejected policy count as they are written.
-    let merges_as_written = |policy: &Policy| {
-        *policy.profile.merging.merge_with == MergeWith::NearestAboveRoutes
-            && effective.policies().iter().any(|other| {
-                let other = snapshot.policy(other);
-                other
-                    .is_some_and(|other| other.chooses_to_merge() && !other.requests_fail(snapshot))
-            })
-    };
-    policies.any(|policy| policy.requests_fail(snapshot) && !merges_as_written(policy))
+    let merges = others.iter().any(|policy| policy.chooses_to_merge());
+    failing.iter().any(|policy| {
+        let merge_with = *policy.profile.merging.merge_with;
+        !(merges && merge_with == MergeWith::NearestAboveRoutes)
+    })
 }
 
 fn contributions(provided: &[Provided]) -> Vec<&Contributions> {

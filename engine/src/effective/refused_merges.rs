@@ -30,9 +30,9 @@ enum Merge {
 }
 
 /// Marks the policies of a route for which the controllers reject the merged settings. A policy of the whole route
-/// takes the place of a rejected one of a rule, and is merged in turn. A policy above that is rejected itself has its settings in a merge
-/// that is not.
-pub(super) fn mark_refused_merges(
+/// takes the place of a rejected one of a rule, and is merged in turn. Where the merge is not rejected, a rejected policy above gets the
+/// settings back that it is written with.
+pub(super) fn judge_merges(
     snapshot: &Snapshot,
     profile: &Profile,
     stack: &mut Stack,
@@ -90,27 +90,31 @@ fn merge(
         .iter()
         .map(|level| written(snapshot, &level.policies));
     let policies: Vec<AsWritten<'_>> = policies.collect();
-    let mut each = policies.iter();
-    let is_above_rejected = each.any(|policies| matches!(policies, Cow::Owned(_)));
-    let why = if is_reported_accepted(snapshot, policy) {
-        None
-    } else {
+    let is_rejected = |policies: &AsWritten<'_>| matches!(policies, Cow::Owned(_));
+    let has_rejected = policies.iter().any(is_rejected);
+    // A policy that is rejected itself brings no settings into a merge.
+    let restores = has_rejected && !policies.last().is_some_and(is_rejected);
+    let mut why = None;
+    if !is_reported_accepted(snapshot, policy) {
         let attached: Vec<_> = levels.iter().map(|level| &*level.policies).collect();
         fuel.spend(fuel::FOLD + fold_cost(profile, &attached, None));
         if fuel.is_spent() {
             return None;
         }
-        why_refused(snapshot, profile, (&levels, &policies), (policy, route))
-    };
+        if let Some(merged) = merged(profile, &levels, &policies) {
+            let all = || policies.iter().flat_map(|policies| policies.iter());
+            let unresolved = || restores.then(|| still_unresolved(snapshot, all(), &merged));
+            why = rejected_for(profile, &merged, (policy, route), has_rejected)
+                .or_else(|| unresolved().flatten());
+        }
+    }
     if let Some(why) = why {
         let with = above.key().path();
         return Some(Merge::Refused(Arc::from(format!(
             "its settings, merged with those of {with}, are rejected: {why}"
         ))));
     }
-    // A policy that is rejected itself brings no settings into a merge.
-    let is_rejected = matches!(policies.last(), Some(Cow::Owned(_)));
-    if !is_above_rejected || is_rejected {
+    if !restores {
         return Some(Merge::AsAttached);
     }
     let lists = levels
@@ -123,40 +127,37 @@ fn merge(
     Some(Merge::AsWritten(lists.collect()))
 }
 
-/// Why the controllers reject the settings that these policies merge to, if they do.
-fn why_refused(
-    snapshot: &Snapshot,
-    profile: &Profile,
-    (levels, policies): (&[&StackLevel], &[AsWritten<'_>]),
-    (policy, route): (&Policy, &GroupKind),
-) -> Option<String> {
-    let mut each = policies.iter();
-    let is_above_rejected = each.any(|policies| matches!(policies, Cow::Owned(_)));
-    let merged_levels = policies.iter().zip(levels);
-    let merged_levels: Vec<MergeLevel<'_>> = merged_levels
+/// The settings that these policies merge to.
+fn merged(profile: &Profile, levels: &[&StackLevel], policies: &[AsWritten<'_>]) -> Option<Value> {
+    let levels = policies.iter().zip(levels);
+    let levels: Vec<MergeLevel<'_>> = levels
         .map(|(policies, level)| MergeLevel {
             policies,
             ..level.folded()
         })
         .collect();
-    let (merged, _) = fold_levels(profile, &merged_levels, None).spec()?;
-    let rejected = profile.rejected_by(&merged, &policy.object.meta);
+    fold_levels(profile, &levels, None)
+        .spec()
+        .map(|(spec, _)| spec)
+}
+
+/// Why controllers reject the settings that a policy has after a merge, if they do.
+fn rejected_for(
+    profile: &Profile,
+    merged: &Value,
+    (policy, route): (&Policy, &GroupKind),
+    has_rejected: bool,
+) -> Option<String> {
+    let rejected = profile.rejected_by(merged, &policy.object.meta);
     let mut rejected = rejected
         .iter()
         .filter_map(|index| profile.rejected_if.get(*index));
     let refused = rejected.find(|rejected| {
-        // Requests fail anyway where the policy above is rejected.
-        let counts = !rejected.requests_fail || is_above_rejected;
+        // Requests fail anyway where a policy of the merge is rejected.
+        let counts = !rejected.requests_fail || has_rejected;
         rejected.is_about(route) && rejected.controllers.is_empty() && counts
     });
-    if let Some(refused) = refused {
-        return Some(refused.text.to_string());
-    }
-    let is_rejected = matches!(policies.last(), Some(Cow::Owned(_)));
-    let all = policies.iter().flat_map(|policies| policies.iter());
-    (is_above_rejected && !is_rejected)
-        .then(|| still_unresolved(snapshot, all, &merged))
-        .flatten()
+    refused.map(|rejected| rejected.text.to_string())
 }
 
 /// Why a reference of one of these policies does not resolve that the merged settings still have.

@@ -10,7 +10,7 @@ use super::attached::ObjectAttachments;
 use super::gateway_by_label::{is_called_without_proxy, lacks_gateway, steps_of};
 use super::path_context::{PathContext, RejectionsByAncestor};
 use super::policy_list::PolicyList;
-use super::refused_merges::mark_refused_merges;
+use super::refused_merges::judge_merges;
 use super::settings_here::{PoliciesAtListeners, on_routes, without_idle};
 use super::stack_level::{RareFacts, Stack, StackLevel, folded_levels, inheritance};
 use crate::attachment::conflict::{comparison_cost, conflict_winner};
@@ -395,7 +395,7 @@ impl<'a> Stacks<'a> {
         if listener != ListenerFacts::default() {
             stack = self.at_listeners.stack(stack, listener, &self.fuel);
         }
-        mark_refused_merges(self.snapshot, profile, &mut stack, route, &self.fuel);
+        judge_merges(self.snapshot, profile, &mut stack, route, &self.fuel);
         let at_protocol = listener.protocols(profile);
         let profile = on.map_or(at_listener.unwrap_or(profile), |(_, on)| &on.profile);
         if let Some((place, on)) = on {

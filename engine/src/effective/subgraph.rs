@@ -75,6 +75,8 @@ struct AcceptanceKey {
     /// Whether the status of the route reports that each parent rejects it; empty if nothing is reported.
     rejected: Vec<bool>,
     has_one_rule: bool,
+    /// The types of the filters of its rules and of their backends.
+    filters: (BTreeSet<Arc<str>>, BTreeSet<Arc<str>>),
     /// Policies on a mesh route add ancestor paths, one for each namespace that requests come from.
     consumers: Vec<Arc<str>>,
 }
@@ -365,6 +367,7 @@ impl<'a> Subgraphs<'a> {
                 .collect(),
             rejected,
             has_one_rule: route.has_one_rule(),
+            filters: route.filter_types(),
             consumers: consumers.unwrap_or_default(),
         };
         if let Some(known) = self.candidates.get(&alike) {
@@ -471,5 +474,6 @@ fn are_alike(one: &Object, other: &Object) -> bool {
         && one.reported == other.reported
         && one.key.gk == other.key.gk
         && one.has_one_rule() == other.has_one_rule()
+        && one.filter_types() == other.filter_types()
         && !parents.iter().any(|p| p.object.gk.is_core("Service"))
 }

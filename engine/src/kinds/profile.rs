@@ -22,6 +22,7 @@ mod derive;
 mod facts;
 pub mod file;
 mod generated_policy;
+mod generated_rule;
 mod ineffective;
 mod kind_match;
 mod listeners;
@@ -57,9 +58,9 @@ pub use caveats::Caveat;
 pub use condition::Condition;
 
 pub use controller::{
-    AttachedKindFile, ControllerFile, ExpressionPaths, GeneratedRouteFile, GeneratedRuleFile,
-    GrpcCallsAsPaths, GrpcMethodAlone, ListenerIsolation, OneRouteListenersFile, RejectedListeners,
-    RejectedServices, RuleLists, RuleOrder, TrailingSlash,
+    AttachedKindFile, ControllerFile, ExpressionPaths, GeneratedRouteFile, GrpcCallsAsPaths,
+    GrpcMethodAlone, ListenerIsolation, OneRouteListenersFile, RejectedListeners, RejectedServices,
+    RuleLists, RuleOrder, TrailingSlash,
 };
 pub use delegation::{DelegationFile, Inheritance, InheritanceFile};
 pub use derive::{Departure, Derived, MOST_TARGETS, Schemas};
@@ -67,6 +68,7 @@ pub(crate) use derive::{REF_FIELDS, labelled};
 pub use facts::{Named, words};
 pub use file::{IdleCondition, PartitionBy};
 pub use generated_policy::GeneratedPolicyFile;
+pub use generated_rule::GeneratedRuleFile;
 pub use ineffective::{Ineffective, OnPath};
 pub use listeners::{OnListeners, OnListenersFile};
 pub use out_of_place::{ActsOn, OutOfPlace};
@@ -294,10 +296,11 @@ impl Profile {
         protections.find(|protection| *protection.name == *name)
     }
 
-    /// Whether policies of the kind may target objects of another one.
-    pub fn may_target(&self, kind: &GroupKind) -> bool {
+    /// Whether a parent of a route is an object of the project's own that policies of the kind may target, too: a Server of
+    /// Linkerd.
+    pub fn is_own_parent(&self, parent: &GroupKind) -> bool {
         let mut allowed = self.allow.iter().flat_map(|allow| &allow.value);
-        allowed.any(|allowed| allowed.gk == *kind)
+        Parent::of_kind(parent) == Parent::Other && allowed.any(|allowed| allowed.gk == *parent)
     }
 
     /// Whether a controller does not act on the kind, if those that do are known.

@@ -1,17 +1,18 @@
 //! Merges the policies of routes that delegate with those of the routes below, as annotations of these routes say.
 
-use super::lasting::{LastingSettings, fold_with_lasting};
-use super::{Layer, MergeLevel, Merged, layers, upward};
+use super::MergeLevel;
+use super::lasting::LastingSettings;
+use super::operand::{Layer, PartialResult, layers, upward};
 use crate::kinds::profile::{Inheritance, Profile};
 
 /// Folds levels upward, each policy by its strategy; those of a route with an annotation are merged first, and their
 /// result is merged by the annotation. `all_layers` are the layers of all levels.
-pub(super) fn merged(
+pub(super) fn merged<T: PartialResult>(
     profile: &Profile,
     levels: &[MergeLevel<'_>],
     all_layers: &[Layer<'_>],
-    own: Option<Merged>,
-) -> Option<Merged> {
+    own: Option<T>,
+) -> Option<T> {
     if levels.iter().all(|level| level.inheritance.is_none()) {
         return upward(profile, all_layers, own);
     }
@@ -28,7 +29,12 @@ pub(super) fn merged(
 }
 
 /// The policies of a route that delegates, and the result of those below it, by an annotation of the route.
-fn by(profile: &Profile, inheritance: &Inheritance, layers: &[Layer<'_>], below: Merged) -> Merged {
+fn by<T: PartialResult>(
+    profile: &Profile,
+    inheritance: &Inheritance,
+    layers: &[Layer<'_>],
+    below: T,
+) -> T {
     let Some(above) = upward(profile, layers, None) else {
         return below;
     };
@@ -40,5 +46,5 @@ fn by(profile: &Profile, inheritance: &Inheritance, layers: &[Layer<'_>], below:
         accumulated: &accumulated,
         kept_from_above: &kept_from_above,
     };
-    fold_with_lasting(profile, inheritance.strategy(), above, below, lasting)
+    T::merged_with_lasting(profile, inheritance.strategy(), above, below, lasting)
 }

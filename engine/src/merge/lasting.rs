@@ -1,9 +1,5 @@
 //! Settings of the less specific result that the more specific one cannot replace.
 
-use std::sync::Arc;
-
-use super::{Merged, fold};
-use crate::kinds::profile::{Profile, Strategy};
 use crate::policy::tree::Tree;
 
 /// The settings of the less specific result (`above`) that stay in force whatever the more specific
@@ -16,30 +12,22 @@ pub(super) struct LastingSettings<'a> {
     pub(super) kept_from_above: &'a [&'a Vec<String>],
 }
 
-/// Merges two results, and restores the settings of the less specific one that stay in force.
-pub(super) fn fold_with_lasting(
-    profile: &Profile,
-    by: Strategy,
-    above: Merged,
-    below: Merged,
-    lasting: LastingSettings<'_>,
-) -> Merged {
-    if lasting.accumulated.is_empty() && lasting.kept_from_above.is_empty() {
-        return fold(profile, by, || above, || below);
+// === impl LastingSettings ===
+
+impl LastingSettings<'_> {
+    pub(super) fn is_empty(self) -> bool {
+        self.accumulated.is_empty() && self.kept_from_above.is_empty()
     }
-    let (over, under) = (above.clone(), below.clone());
-    let mut result = fold(profile, by, || above, || below);
-    if let (Merged::Settings(result), Merged::Settings(over), Merged::Settings(under)) =
-        (&mut result, &over, &under)
-    {
-        restore_lasting(lasting, Arc::make_mut(result), over, under);
-    }
-    result
 }
 
 /// Adds the settings of the less specific result that stay in force: those that accumulate if both
 /// set them, and those that nothing below undoes.
-fn restore_lasting(lasting: LastingSettings<'_>, result: &mut Tree, above: &Tree, below: &Tree) {
+pub(super) fn restore_lasting(
+    lasting: LastingSettings<'_>,
+    result: &mut Tree,
+    above: &Tree,
+    below: &Tree,
+) {
     let is_off = |tree: &Tree, setting: &[String]| {
         let mut paths = lasting.kept_from_above.iter();
         paths.any(|path| path.starts_with(setting) && tree.at(path).is_some())

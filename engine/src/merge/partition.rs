@@ -3,38 +3,36 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Effective, MergeLevel, Merged, fold_levels};
-use crate::kinds::profile::{PartitionBy, Profile};
+use super::MergeLevel;
+use crate::kinds::profile::PartitionBy;
 use crate::policy::Policy;
 use crate::policy::StanzaRef;
 use crate::policy::tree::Tree;
 
-/// Folds the policies with each value of the field on their own; each result is in force as a whole. `None` if all of them
-/// have one value.
-pub(super) fn folded(profile: &Profile, levels: &[MergeLevel<'_>]) -> Option<Effective> {
-    let by = profile.merging.partition_by.as_ref()?;
+/// The levels of a path with the policies that have one value of the field.
+type Part<'a> = Vec<(&'a MergeLevel<'a>, Vec<Arc<Policy>>)>;
+
+/// The policies of a path by the value of the field; `None` if all of them have one value.
+pub(super) fn partitioned<'a>(
+    by: &PartitionBy,
+    levels: &'a [MergeLevel<'a>],
+) -> Option<Vec<Part<'a>>> {
     let policies = levels.iter().flat_map(|level| level.policies);
     let values: BTreeSet<String> = policies.map(|policy| value(by, policy)).collect();
     if values.len() < 2 {
         return None;
     }
-    let results = values.iter().filter_map(|wanted| {
+    let parts = values.iter().map(|wanted| {
         let matching = levels.iter().map(|level| {
             let policies = level.policies.iter();
             let policies = policies.filter(|policy| value(by, policy) == *wanted);
             (level, policies.cloned().collect::<Vec<Arc<Policy>>>())
         });
-        let matching: Vec<_> = matching
+        matching
             .filter(|(_, policies)| !policies.is_empty())
-            .collect();
-        let matching_levels = matching.iter().map(|(level, policies)| MergeLevel {
-            policies,
-            ..**level
-        });
-        fold_levels(profile, &matching_levels.collect::<Vec<_>>(), None).result
+            .collect()
     });
-    let result = results.reduce(Merged::concatenated);
-    Some(Effective { result })
+    Some(parts.collect())
 }
 
 /// Whether two policies of a kind act at the same moment of a request.

@@ -6,16 +6,17 @@
 //! whatever the route asks for. The same holds for settings that name a provider: each level has
 //! its own, and all are in force.
 
-use super::lasting::{LastingSettings, fold_with_lasting};
-use super::{Effective, MergeLevel, Merged, fold, inherited, layers};
+use super::lasting::LastingSettings;
+use super::operand::{PartialResult, layers};
+use super::{MergeLevel, inherited};
 use crate::kinds::profile::{Direction, Profile, Strategy};
 
-/// Implements [`super::fold_levels`] for levels that are merged in stages.
-pub(super) fn merged(
+/// Implements [`super::fold::folded`] for levels that are merged in stages.
+pub(super) fn merged<T: PartialResult>(
     profile: &Profile,
     levels: &[MergeLevel<'_>],
-    own: Option<Merged>,
-) -> Effective {
+    own: Option<T>,
+) -> Option<T> {
     let merging = &profile.merging;
     let per_policy = *merging.stage_per_policy;
     let one_by_one = per_policy.then(|| one_by_one(levels));
@@ -30,18 +31,16 @@ pub(super) fn merged(
             inherited::merged(profile, stage, &stage_layers, None)?,
         ))
     });
-    let mut stages: Vec<_> = stages.collect();
-    let Some((_, last)) = stages.pop() else {
-        return Effective::default();
-    };
+    let mut stages: Vec<(Strategy, T)> = stages.collect();
+    let (_, last) = stages.pop()?;
     let last = match own {
-        Some(own) => fold(profile, *profile.default_strategy, || last, || own),
+        Some(own) => T::merged(profile, *profile.default_strategy, || last, || own),
         None => last,
     };
     let kept_from_above: Vec<&Vec<String>> = merging.kept_from_above.iter().collect();
     let accumulated: &[Vec<String>] = &merging.accumulate_per_stage;
     let stages = stages.into_iter().rev();
-    let result = stages.fold(last, |below, (by, above)| {
+    Some(stages.fold(last, |below, (by, above)| {
         // Overrides keep out the settings below them, so nothing accumulates.
         let is_override = matches!(by, Strategy::Merge(Direction::Overrides, _));
         let accumulated = if is_override { &[] } else { accumulated };
@@ -49,11 +48,8 @@ pub(super) fn merged(
             accumulated,
             kept_from_above: &kept_from_above,
         };
-        fold_with_lasting(profile, by, above, below, lasting)
-    });
-    Effective {
-        result: Some(result),
-    }
+        T::merged_with_lasting(profile, by, above, below, lasting)
+    }))
 }
 
 /// Each policy as a level of its own. The oldest one of a level comes last, so that it wins.

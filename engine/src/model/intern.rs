@@ -108,6 +108,11 @@ impl Interner {
                 hostnames.iter_mut().for_each(|name| self.text(name));
                 for rule in rules {
                     rule.name.iter_mut().for_each(|name| self.text(name));
+                    if let Some(filters) = &mut rule.filters {
+                        let of_backends = filters.types_of_backends.iter_mut();
+                        let types = filters.types.iter_mut().chain(of_backends);
+                        types.for_each(|one| self.text(one));
+                    }
                     let backends = rule.backends.iter_mut();
                     backends.for_each(|backend| self.key(&mut backend.object));
                 }

@@ -17,7 +17,7 @@ pub mod annotations;
 mod bounded_vec;
 mod crd;
 mod delegating;
-mod filter_refs;
+mod filters;
 mod frontend_tls;
 mod json;
 mod kinds;
@@ -36,7 +36,7 @@ mod weight;
 
 pub use annotations::{Annotations, IGNORE, Raw as RawAnnotations, short as short_annotations};
 pub use crd::{Crd, POLICY_LABEL};
-pub use filter_refs::FilterRefs;
+pub use filters::Filters;
 pub use frontend_tls::{ClientCertificates, FrontendTls};
 pub(crate) use kinds::guessed_group;
 pub use kinds::{
@@ -235,8 +235,8 @@ pub struct Rule {
     pub name: Option<Arc<str>>,
     /// The backends that it sends requests to.
     pub backends: Box<[BackendRef]>,
-    /// The objects that its filters name, if any.
-    pub filter_refs: Option<Box<FilterRefs>>,
+    /// Its filters, if any.
+    pub filters: Option<Box<Filters>>,
 }
 
 /// A reference to a backend.

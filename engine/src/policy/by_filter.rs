@@ -18,7 +18,7 @@ impl Policy {
                     return Vec::new();
                 };
                 let named = rules.iter().enumerate().filter_map(|(i, rule)| {
-                    let mut refs = rule.filter_refs.as_ref()?.of_rule.iter();
+                    let mut refs = rule.filters.as_ref()?.of_rule.iter();
                     let position = refs.position(|named| *named == key)?;
                     let position = u16::try_from(position).unwrap_or(u16::MAX);
                     let select = Select::Filter(route.key.name.clone(), position);

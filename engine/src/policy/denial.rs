@@ -9,11 +9,7 @@ use crate::model::object::reported::{Condition, ENFORCEMENT, Entry};
 pub(crate) fn denial<'a>(profile: &Profile, entry: &'a Entry) -> Option<&'a Condition> {
     let counts = |condition: &&Condition| {
         profile.in_force.contains(&condition.name)
-            && !profile.idle.iter().any(|idle| {
-                *idle.r#type == *condition.name
-                    && *idle.reason == *condition.reason
-                    && *idle.message == *condition.message
-            })
+            && !profile.idle.iter().any(|idle| idle.covers(condition))
     };
     let not_enforced = || entry.not_enforced().find(counts);
     // A condition that the profile names by itself counts whatever its reason.

@@ -62,8 +62,6 @@ pub(crate) const COMPARED: usize = 4096;
 pub(crate) const MOST_SELECTED: usize = 100_000;
 /// The maximum number of references that are reported for one grant.
 pub(crate) const MOST_REFERENCES: usize = 1_000;
-/// The maximum number of objects that a Namespace, or the CRD of a kind, takes with it and that are compared one by one.
-pub(crate) const MOST_DELETED: usize = 1_000;
 /// The maximum number of routes whose attachment is compared before and after a change: each route may have hundreds
 /// of hostnames and parents.
 pub(crate) const MOST_ROUTES: usize = 250;

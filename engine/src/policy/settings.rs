@@ -113,7 +113,7 @@ pub(crate) fn take(spec: &mut Value, place: StanzaPlace, profile: &Profile) -> V
     let Some(Value::Object(mut stanza)) = stanza.and_then(|name| spec.remove(name)) else {
         return Value::Object(Map::new());
     };
-    stanza.remove("strategy");
+    stanza.retain(|name, _| name != "strategy" && is_read(name, profile));
     Value::Object(stanza)
 }
 
@@ -132,7 +132,9 @@ pub(crate) fn settings_of<'a>(
     let fields = stanza.and_then(Value::as_object).into_iter().flatten();
     fields.filter(move |(name, _)| match place {
         StanzaPlace::Spec => !is_excluded(name, profile),
-        StanzaPlace::Defaults | StanzaPlace::Overrides => *name != "strategy",
+        StanzaPlace::Defaults | StanzaPlace::Overrides => {
+            *name != "strategy" && is_read(name, profile)
+        }
     })
 }
 
@@ -156,8 +158,13 @@ pub(super) fn values(value: &Value) -> usize {
 
 /// Whether a field of `spec` is no setting.
 pub(super) fn is_excluded(name: &str, profile: &Profile) -> bool {
-    let has = |names: &Vec<String>| names.iter().any(|known| known == name);
-    has(&profile.exclude) || profile.only.as_ref().is_some_and(|only| !has(only))
+    profile.exclude.iter().any(|known| known == name) || !is_read(name, profile)
+}
+
+/// Whether a setting is among those in force on the routes that the profile is for.
+fn is_read(name: &str, profile: &Profile) -> bool {
+    let only = profile.only.as_ref();
+    only.is_none_or(|only| only.iter().any(|known| known == name))
 }
 
 /// The strategy that a field names. A name that the engine does not know is custom, unless all names of the kind are

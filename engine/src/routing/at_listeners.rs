@@ -89,6 +89,12 @@ impl<'a, 'm> AtListeners<'a, 'm> {
                 choice.note_hostname(&best);
                 choice.hide_less_specific();
             }
+            let only = choices.iter().filter_map(|(_, choice)| choice.only_path());
+            if let Some(only) = only.max() {
+                for (_, choice) in &mut choices {
+                    choice.keep_path(only);
+                }
+            }
         }
         let mut winner: Option<(&Point<'a>, &MatchingRule<'a>)> = None;
         for (point, choice) in &choices {
@@ -175,6 +181,9 @@ impl<'a, 'm> AtListeners<'a, 'm> {
                     "no rule with {} takes the request, and the controller tries no others",
                     best.words()
                 ),
+                _ if choice.order.one_path && !choice.set_apart.is_empty() => {
+                    "no rule with the most specific path that fits takes the request, and the controller tries no others".to_owned()
+                }
                 _ => "no rule of the listener's routes takes the request".to_owned(),
             };
             (Stage::Rule, why, messages::near(&choice.misses))
@@ -281,11 +290,13 @@ impl<'a, 'm> AtListeners<'a, 'm> {
                     Refusal::Isolated => false,
                     Refusal::Protocol => named,
                     Refusal::Section | Refusal::Port => choice.matching_rules.is_empty(),
-                    Refusal::Kind
+                    Refusal::Waypoint
+                    | Refusal::Kind
                     | Refusal::Hostname
                     | Refusal::Namespace
                     | Refusal::Unread
                     | Refusal::Rules
+                    | Refusal::Filter
                     | Refusal::Conflict(_)
                     | Refusal::Reported => true,
                 };

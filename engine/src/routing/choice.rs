@@ -38,6 +38,18 @@ pub(super) struct Miss<'a> {
     pub(super) alike: usize,
 }
 
+/// The place of the type of a path, and its length.
+pub(super) type PathSpecificity = (usize, usize);
+
+/// Why a controller does not try a rule, although it has a match for the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SetApart {
+    /// In its list it is behind a rule for all requests.
+    BehindEnd,
+    /// A more specific path fits.
+    OtherPath,
+}
+
 /// The rules that match a request, and the others with the reasons.
 #[derive(Debug, Default)]
 pub(super) struct Choice<'a> {
@@ -45,8 +57,10 @@ pub(super) struct Choice<'a> {
     pub(super) matching_rules: Vec<MatchingRule<'a>>,
     /// Rules with a match that the controller does not try, because other routes have a more specific hostname.
     pub(super) hidden: Vec<MatchingRule<'a>>,
-    /// Rules with a match that are behind a rule for all requests in their list.
-    pub(super) behind_end: Vec<MatchingRule<'a>>,
+    /// Rules with a match that the controller does not try, and why.
+    pub(super) set_apart: Vec<(MatchingRule<'a>, SetApart)>,
+    /// The specificity of each path that fits, whether or not the rest of its match does, by that of the hostname.
+    pub(super) paths: Vec<(Specificity, PathSpecificity)>,
     /// The most specific hostname of a route that matches.
     pub(super) best_hostname: Option<HostMatch<'a>>,
     /// Rules that cannot be evaluated.
@@ -89,13 +103,35 @@ impl<'a> Choice<'a> {
     /// Sets the rules apart that are behind a rule for all requests in their list.
     pub(super) fn cut_lists(&mut self) {
         let all = std::mem::take(&mut self.matching_rules);
-        let ends: Vec<Rank> = all.iter().map(|rule| rule.rank.rank.clone()).collect();
+        let ranks = all.iter().map(|rule| &rule.rank.rank);
+        let ends: Vec<Rank> = ranks.filter(|rank| rank.is_end()).cloned().collect();
         let is_behind = |rule: &MatchingRule<'_>| {
-            let mut ends = ends.iter();
-            ends.any(|end| rule.rank.rank.is_behind_end(end))
+            let rank = &rule.rank.rank;
+            !rank.is_end() && ends.iter().any(|end| rank.is_behind_in_list(end))
         };
         let (behind, tried): (Vec<_>, Vec<_>) = all.into_iter().partition(is_behind);
         self.matching_rules = tried;
-        self.behind_end.extend(behind);
+        let behind = behind.into_iter().map(|rule| (rule, SetApart::BehindEnd));
+        self.set_apart.extend(behind);
+    }
+
+    /// The most specific path that fits, if the controller tries the rules with that path alone.
+    pub(super) fn only_path(&self) -> Option<PathSpecificity> {
+        let best = self.best_hostname.as_ref()?.specificity;
+        let is_tried = |hostname| self.order.one_hostname != Some(true) || hostname == best;
+        let paths = self.paths.iter().filter(|_| self.order.one_path);
+        let paths = paths.filter(|(hostname, _)| is_tried(*hostname));
+        paths.map(|(_, path)| *path).max()
+    }
+
+    /// Sets the rules apart that have another path.
+    pub(super) fn keep_path(&mut self, only: PathSpecificity) {
+        let all = std::mem::take(&mut self.matching_rules).into_iter();
+        let (tried, others): (Vec<_>, Vec<_>) =
+            all.partition(|rule| rule.rank.rank.path() == Some(only));
+        self.matching_rules = tried;
+        let others = others.into_iter();
+        self.set_apart
+            .extend(others.map(|rule| (rule, SetApart::OtherPath)));
     }
 }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::attached::Attached;
-use super::choice::{Choice, MatchingRule, Miss};
+use super::choice::{Choice, MatchingRule, Miss, PathSpecificity};
 use super::criterion::Criterion;
 use super::delegated::DelegatedRoute;
-use super::holds::{self, Evaluation, Mismatch};
+use super::holds::{self, Aspect, Evaluation, Mismatch};
 use super::hostname::{self, HostMatch, ListenerHosts};
 use super::messages;
 use super::rank::{Rank, RankContext, RankedRule, kind_of};
@@ -137,6 +137,9 @@ impl<'a> Matching<'a> {
         if choice.order.lists == Some(RuleLists::PerHostname) {
             choice.cut_lists();
         }
+        if let Some(only) = choice.only_path() {
+            choice.keep_path(only);
+        }
         choice.sort();
         choice
     }
@@ -182,6 +185,10 @@ impl<'a> Matching<'a> {
             };
             let matches = delegated.as_deref().unwrap_or(&rule.matches);
             let judged = judge((dialect, choice.order), matches, request, ranked);
+            let paths = judged.paths.iter();
+            choice
+                .paths
+                .extend(paths.map(|path| (hostname.specificity, *path)));
             let unknown = judged.unknown.iter();
             choice.unknown.extend(unknown.map(|why| {
                 let at = Some((index, label.clone()));
@@ -234,6 +241,8 @@ struct Judged {
     best: Option<(RankedRule, MatchSpec)>,
     /// The first failed condition of the closest match that does not.
     nearest: Option<(Mismatch, usize)>,
+    /// The specificity of the paths that fit.
+    paths: Vec<PathSpecificity>,
     /// Why other matches cannot be evaluated.
     unknown: Vec<String>,
 }
@@ -251,12 +260,16 @@ fn judge(
         match judged {
             Ok((None, wants)) => {
                 let rank = ranked(wants);
+                result.paths.extend(rank.rank.path());
                 let best = result.best.as_ref();
                 if best.is_none_or(|(known, _)| rank.is_before(known)) {
                     result.best = Some((rank, wants.clone()));
                 }
             }
             Ok((Some(against), wants)) => {
+                if against.at > Aspect::Path {
+                    result.paths.extend(ranked(wants).rank.path());
+                }
                 let alike = messages::alike(wants, request);
                 let nearest = result.nearest.as_ref();
                 let nearer =
@@ -279,7 +292,7 @@ fn holds(
     request: &Request,
 ) -> Result<Option<Mismatch>, String> {
     let holds = match dialect {
-        Dialect::Http => holds::http(wants, request, order.trailing_slash),
+        Dialect::Http => holds::http(wants, request, order),
         Dialect::Grpc => match order.grpc_calls_as_paths {
             Some(calls) => holds::grpc_path(wants, request, calls),
             None => holds::grpc(wants, request),
@@ -336,7 +349,8 @@ impl Choice<'_> {
             all.unknown.extend(choice.unknown);
             all.misses.extend(choice.misses);
             all.hidden.extend(choice.hidden);
-            all.behind_end.extend(choice.behind_end);
+            all.set_apart.extend(choice.set_apart);
+            all.paths.extend(choice.paths);
             all.elsewhere.extend(choice.elsewhere);
             all.order = choice.order;
             if let Some(best) = &choice.best_hostname {
@@ -347,8 +361,8 @@ impl Choice<'_> {
         let mut seen = BTreeSet::new();
         all.matching_rules
             .retain(|matching_rule| seen.insert(matching_rule.id()));
-        all.behind_end
-            .retain(|matching_rule| seen.insert(matching_rule.id()));
+        all.set_apart
+            .retain(|(matching_rule, _)| seen.insert(matching_rule.id()));
         all.hidden
             .retain(|matching_rule| seen.insert(matching_rule.id()));
         all.unknown.dedup();
@@ -358,17 +372,13 @@ impl Choice<'_> {
     }
 
     fn sort(&mut self) {
-        let lists = [
-            &mut self.matching_rules,
-            &mut self.hidden,
-            &mut self.behind_end,
-        ];
-        for rules in lists {
-            rules.sort_by(|a, b| {
-                let by_rank = a.rank.compare(&b.rank).1;
-                by_rank.then_with(|| a.route.key.cmp(&b.route.key))
-            });
-        }
+        let in_order = |a: &MatchingRule<'_>, b: &MatchingRule<'_>| {
+            let by_rank = a.rank.compare(&b.rank).1;
+            by_rank.then_with(|| a.route.key.cmp(&b.route.key))
+        };
+        self.matching_rules.sort_by(in_order);
+        self.hidden.sort_by(in_order);
+        self.set_apart.sort_by(|(a, _), (b, _)| in_order(a, b));
         self.unknown
             .sort_by(|a, b| (&a.route, &a.rule).cmp(&(&b.route, &b.rule)));
         self.misses.sort_by(|a, b| {
@@ -389,11 +399,12 @@ impl Choice<'_> {
             let why = messages::hidden(matching_rule, self.best_hostname.as_ref());
             matching_rule.lost(Criterion::Hostname, why)
         });
-        let behind_end = self.behind_end.iter().map(|matching_rule| {
-            let why = "in its list it is behind a rule that takes every request";
-            matching_rule.lost(Criterion::Path, why.to_owned())
+        let winner = self.matching_rules.first();
+        let set_apart = self.set_apart.iter().map(|(matching_rule, why)| {
+            let why = messages::set_apart(*why, winner, matching_rule, self.order);
+            matching_rule.lost(Criterion::Path, why)
         });
-        let hidden = behind_end.chain(hidden);
+        let hidden = set_apart.chain(hidden);
         let mut matching_rules = self.matching_rules.iter();
         let Some(first) = matching_rules.next() else {
             return self.unknown.iter().cloned().chain(hidden).collect();

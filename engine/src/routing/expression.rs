@@ -12,7 +12,8 @@ const LARGEST: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub struct Expression {
     text: String,
-    compiled: Arc<OnceLock<Option<Regex>>>,
+    /// The expression for whole values, and the one for the beginnings of values.
+    compiled: Arc<[OnceLock<Option<Regex>>; 2]>,
 }
 
 // === impl Expression ===
@@ -22,16 +23,25 @@ impl Expression {
     ///
     /// The dialect is implementation-specific. Most implementations use RE2 and match the whole value, as this does.
     pub(super) fn covers(&self, value: &str) -> Option<bool> {
-        let compiled = self.compiled.get_or_init(|| compile(&self.text));
+        let [whole, _] = &*self.compiled;
+        let compiled = whole.get_or_init(|| compile(&self.text, "\\z"));
+        Some(compiled.as_ref()?.is_match(value))
+    }
+
+    /// Whether it matches the beginning of a value, as locations of NGINX do; `None` if it cannot be parsed here.
+    pub(super) fn covers_beginning(&self, value: &str) -> Option<bool> {
+        let [_, beginning] = &*self.compiled;
+        let compiled = beginning.get_or_init(|| compile(&self.text, ""));
         Some(compiled.as_ref()?.is_match(value))
     }
 }
 
-fn compile(text: &str) -> Option<Regex> {
+/// An expression for values that start with it, up to this end.
+fn compile(text: &str, end: &str) -> Option<Regex> {
     let built = |text: &str| RegexBuilder::new(text).size_limit(LARGEST).build().ok();
     // It is parsed alone first: an unbalanced expression may become valid inside the group.
     regex_syntax::parse(text).ok()?;
-    built(&format!("\\A(?:{text})\\z"))
+    built(&format!("\\A(?:{text}){end}"))
 }
 
 impl From<String> for Expression {

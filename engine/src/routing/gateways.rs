@@ -145,7 +145,10 @@ impl<'a> Matching<'a> {
             .isolation
             .is_none_or(|how| how == ListenerIsolation::Full);
         // With TLS, the server name decides which listener has the connection, unless the controller goes by hosts alone.
-        let by_hosts = rules.isolation == Some(ListenerIsolation::NoneWithTls);
+        let by_hosts = matches!(
+            rules.isolation,
+            Some(ListenerIsolation::NoneWithTls | ListenerIsolation::EqualOwnHostnames)
+        );
         let is_alone = is_full || !(by_hosts || first.iter().all(Entry::is_plain_http));
         let outcomes: Vec<RequestMatch> = if is_alone {
             let alone = |entry: &Entry<'a>| match refused(request, entry, entries, rules) {
@@ -272,10 +275,9 @@ impl<'a> Matching<'a> {
         } else {
             (backends, mirrors)
         };
-        let mut notes = messages::notes(matching_rule);
-        if let Ok(rules) = &*self.rules_of(route) {
-            notes.extend(unsupported.notes(route, &matching_rule.rule, rules));
-        }
+        let order = facts.map(|facts| facts.rule_order).unwrap_or_default();
+        let mut notes = messages::notes(matching_rule, order);
+        notes.extend(unsupported.note(&matching_rule.rule));
         if !by_filter {
             notes.extend(object_filters::notes(self.snapshot, route, index));
         }

@@ -4,7 +4,7 @@ use super::expression::Expression;
 use super::request::Request;
 use super::spec::MatchSpec;
 use super::text_match::Text;
-use crate::kinds::profile::{GrpcCallsAsPaths, TrailingSlash};
+use crate::kinds::profile::{GrpcCallsAsPaths, RuleOrder};
 
 /// The result of evaluating a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,11 +40,11 @@ pub(super) enum Aspect {
 }
 
 /// Evaluates a match of an `HTTPRoute`.
-pub(super) fn http(wants: &MatchSpec, request: &Request, slash: TrailingSlash) -> Evaluation {
+pub(super) fn http(wants: &MatchSpec, request: &Request, order: RuleOrder) -> Evaluation {
     let mut unknown = None;
     if let Some(path) = &wants.path {
         let words = || format!("{} {}", path.kind(), path.value());
-        match path.covers_with(&request.path, slash) {
+        match path.covers_with(&request.path, order) {
             Some(true) => {}
             Some(false) => return no(Aspect::Path, words()),
             None => unknown = Some(words()),
@@ -191,7 +191,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::GrpcCallsAsPaths::{Calls, Elements};
-    use super::{Aspect, Evaluation, TrailingSlash, grpc, grpc_path, http};
+    use super::{Aspect, Evaluation, RuleOrder, grpc, grpc_path, http};
     use crate::routing::request::Request;
     use crate::routing::spec::{Dialect, rules};
 
@@ -217,7 +217,7 @@ mod tests {
         let wants = rules(dialect, &spec).unwrap().remove(0).matches.remove(0);
         match dialect {
             Dialect::Grpc => grpc(&wants.unwrap(), request),
-            _ => http(&wants.unwrap(), request, TrailingSlash::Ignored),
+            _ => http(&wants.unwrap(), request, RuleOrder::default()),
         }
     }
 

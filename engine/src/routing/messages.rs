@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::choice::{Choice, MatchingRule, Miss};
+use super::choice::{Choice, MatchingRule, Miss, SetApart};
 use super::criterion::Reason;
 use super::hostname::HostMatch;
 use super::listeners::Entry;
@@ -14,7 +14,7 @@ use super::text_match::Text;
 use crate::kinds::profile::RuleOrder;
 use crate::model::object::{Object, ParentRef};
 use crate::state::snapshot::Snapshot;
-use crate::topology::{Conflict, Refusal, one_rule, takes_none_of};
+use crate::topology::{Conflict, Refusal, one_rule, takes_none_of, unsupported_filter, waypoint};
 
 /// The most alternatives to list.
 const SHOWN: usize = 5;
@@ -171,7 +171,9 @@ pub(super) fn refused(
             "the namespace selector of listener {listener} cannot be read, so attache does not know from which namespaces it takes routes"
         ),
         Refusal::Conflict(why) => format!("listener {listener} is not accepted: {why}"),
+        Refusal::Waypoint => waypoint(entry.owner),
         Refusal::Rules => one_rule(&route.key.gk),
+        Refusal::Filter => unsupported_filter(snapshot, entry.owner, route),
         Refusal::Reported => "its status says that it is not accepted".to_owned(),
     }
 }
@@ -257,8 +259,27 @@ pub(super) fn nearest_names(names: impl IntoIterator<Item = String>, like: &str)
     names.take(SHOWN).collect()
 }
 
+/// Why the controller does not try a rule that has a match for the request.
+pub(super) fn set_apart(
+    why: SetApart,
+    winner: Option<&MatchingRule<'_>>,
+    rule: &MatchingRule<'_>,
+    order: RuleOrder,
+) -> String {
+    match (why, winner) {
+        (SetApart::BehindEnd, _) => {
+            "in its list it is behind a rule that takes every request".to_owned()
+        }
+        (SetApart::OtherPath, Some(winner)) => behind(Reason::Path, winner, rule, order),
+        (SetApart::OtherPath, None) => {
+            "a more specific path fits, and the controller tries only the rules with that path"
+                .to_owned()
+        }
+    }
+}
+
 /// Notes on a rule that serves a request.
-pub(super) fn notes(matching_rule: &MatchingRule<'_>) -> Vec<String> {
+pub(super) fn notes(matching_rule: &MatchingRule<'_>, order: RuleOrder) -> Vec<String> {
     let filters = matching_rule.rule.filters.odd.iter();
     let mut notes: Vec<String> = filters
         .map(|odd| {
@@ -276,7 +297,8 @@ pub(super) fn notes(matching_rule: &MatchingRule<'_>) -> Vec<String> {
         .chain(&wants.params)
         .map(|(_, text)| text);
     let mut texts = texts.chain(&wants.service).chain(&wants.call);
-    if has_expression_path(matching_rule) || texts.any(Text::is_expression) {
+    let is_path_known = order.partial_expressions;
+    if has_expression_path(matching_rule) && !is_path_known || texts.any(Text::is_expression) {
         notes.push(
             "how regular expressions are read is up to the implementation; here they must match the whole value"
                 .to_owned(),

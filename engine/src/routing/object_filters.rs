@@ -16,7 +16,7 @@ fn named(route: &Object, rule: usize) -> &[ObjectKey] {
     let Node::Route { rules, .. } = &route.node else {
         return &[];
     };
-    let refs = rules.get(rule).and_then(|rule| rule.filter_refs.as_ref());
+    let refs = rules.get(rule).and_then(|rule| rule.filters.as_ref());
     refs.map_or(&[], |refs| &refs.of_rule)
 }
 

@@ -1,7 +1,7 @@
 //! Path matches: exact, by prefix of path elements, or by regular expression.
 
 use super::expression::Expression;
-use crate::kinds::profile::TrailingSlash;
+use crate::kinds::profile::{RuleOrder, TrailingSlash};
 
 /// A path match of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,12 +46,14 @@ impl Path {
         }
     }
 
-    /// Whether it matches a path for a controller to which a slash at the end of a prefix means something.
-    pub(super) fn covers_with(&self, path: &str, slash: TrailingSlash) -> Option<bool> {
+    /// Whether it matches a path for a controller that reads prefixes with a slash at the end, or expressions, in a way of its own.
+    pub(super) fn covers_with(&self, path: &str, order: RuleOrder) -> Option<bool> {
+        let keeps_slash = order.trailing_slash == TrailingSlash::Kept;
         match self {
-            Self::Prefix(value) if value.ends_with('/') && slash == TrailingSlash::Kept => {
+            Self::Prefix(value) if value.ends_with('/') && keeps_slash => {
                 Some(path.starts_with(&**value))
             }
+            Self::Expression(value) if order.partial_expressions => value.covers_beginning(path),
             _ => self.covers(path),
         }
     }
@@ -74,7 +76,7 @@ pub(super) fn elements(prefix: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Path, TrailingSlash};
+    use super::{Path, RuleOrder, TrailingSlash};
 
     #[test]
     fn a_prefix_is_compared_element_by_element() {
@@ -102,12 +104,14 @@ mod tests {
     #[test]
     fn a_slash_at_the_end_may_count() {
         let slash = Path::Prefix("/foo/".to_owned());
-        assert_eq!(slash.covers_with("/foo", TrailingSlash::Kept), Some(false));
-        assert_eq!(slash.covers_with("/foo/x", TrailingSlash::Kept), Some(true));
-        assert_eq!(
-            slash.covers_with("/foo", TrailingSlash::Counted),
-            Some(true)
-        );
+        let order = |trailing_slash| RuleOrder {
+            trailing_slash,
+            ..RuleOrder::default()
+        };
+        let [kept, counted] = [TrailingSlash::Kept, TrailingSlash::Counted].map(order);
+        assert_eq!(slash.covers_with("/foo", kept), Some(false));
+        assert_eq!(slash.covers_with("/foo/x", kept), Some(true));
+        assert_eq!(slash.covers_with("/foo", counted), Some(true));
         let lengths = [TrailingSlash::Ignored, TrailingSlash::Counted];
         assert_eq!(lengths.map(|one| slash.length(one)), [4, 5]);
     }
@@ -131,5 +135,12 @@ mod tests {
         assert_eq!(expression("/v[0-9]+/.*").covers("/v2/x"), Some(true));
         assert_eq!(expression("/v[0-9]+").covers("/v2/x"), Some(false));
         assert_eq!(expression("/a(?=b)").covers("/ab"), None);
+        let beginnings = RuleOrder {
+            partial_expressions: true,
+            ..RuleOrder::default()
+        };
+        let begins = |path| expression("/v[0-9]+").covers_with(path, beginnings);
+        assert_eq!(begins("/v2/x"), Some(true));
+        assert_eq!(begins("/x/v2"), Some(false));
     }
 }

@@ -120,33 +120,45 @@ impl Rank {
         Self(all)
     }
 
-    /// Whether a rule of the same list is for all requests and goes before this one in it. Such a rule ends the list.
-    pub(super) fn is_behind_end(&self, other: &Self) -> bool {
-        let value = |rank: &Self, wanted: Reason| {
-            let mut values = rank.0.iter();
-            values
-                .find(|(reason, _)| *reason == wanted)
-                .map(|(_, value)| *value)
+    /// Whether a rule is for all requests. It ends its list.
+    pub(super) fn is_end(&self) -> bool {
+        self.value(Reason::Everything) == Some((0, 0))
+    }
+
+    /// Whether a rule is behind another in the same list, for which being for all requests does not count.
+    pub(super) fn is_behind_in_list(&self, other: &Self) -> bool {
+        let is_behind = || {
+            let compared = other.compare_by(self, |reason| reason != Reason::Everything);
+            compared.is_some_and(|(_, order)| order == Less)
         };
-        let everything = |rank: &Self| value(rank, Reason::Everything) == Some((0, 0));
-        let list = |rank: &Self| value(rank, Reason::List);
-        if everything(self) || !everything(other) || list(self) != list(other) {
-            return false;
-        }
-        let in_list = |rank: &Self| {
-            let values = rank.0.iter();
-            let values = values.filter(|(reason, _)| *reason != Reason::Everything);
-            Self(values.copied().collect())
-        };
-        let compared = in_list(other).compare(&in_list(self));
-        compared.is_some_and(|(_, order)| order == Less)
+        self.value(Reason::List) == other.value(Reason::List) && is_behind()
+    }
+
+    /// The specificity of the path.
+    pub(super) fn path(&self) -> Option<(usize, usize)> {
+        self.value(Reason::Path)
+    }
+
+    fn value(&self, wanted: Reason) -> Option<(usize, usize)> {
+        let mut values = self.0.iter();
+        let value = values.find(|(reason, _)| *reason == wanted);
+        value.map(|(_, value)| *value)
     }
 
     /// The first reason by which two ranks of one order differ, and their order: the winner is less.
     pub(super) fn compare(&self, other: &Self) -> Option<(Reason, Ordering)> {
+        self.compare_by(other, |_| true)
+    }
+
+    fn compare_by(
+        &self,
+        other: &Self,
+        counts: impl Fn(Reason) -> bool,
+    ) -> Option<(Reason, Ordering)> {
         let pairs = self.0.iter().zip(&other.0);
-        let orders = pairs.map(|((reason, ours), (_, theirs))| (*reason, theirs.cmp(ours)));
-        orders.into_iter().find(|(_, ordering)| *ordering != Equal)
+        let pairs = pairs.filter(|((reason, _), _)| counts(*reason));
+        let mut orders = pairs.map(|((reason, ours), (_, theirs))| (*reason, theirs.cmp(ours)));
+        orders.find(|(_, ordering)| *ordering != Equal)
     }
 }
 

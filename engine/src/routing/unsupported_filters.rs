@@ -43,32 +43,18 @@ impl<'a> UnsupportedFilters<'a> {
         Some(Answer::error(&route.key, why))
     }
 
-    /// Notes on a rule whose filters are ignored, or because of which the controller does not serve the route.
-    pub(super) fn notes(self, route: &Object, rule: &Rule, all: &[Rule]) -> Vec<String> {
-        let Some(facts) = self.0 else {
-            return Vec::new();
+    /// A note on a rule with a filter that the controller ignores.
+    pub(super) fn note(self, rule: &Rule) -> Option<String> {
+        let facts = self.with(UnsupportedFilterEffect::Ignored)?;
+        let of_rule = first(&rule.filters.types, &facts.of_rules);
+        let of_backends = || {
+            let mut backends = rule.backends.iter();
+            backends.find_map(|backend| first(&backend.filters.types, &facts.of_backends))
         };
-        let in_rule = |rule: &Rule| {
-            let of_rule = first(&rule.filters.types, &facts.of_rules);
-            let of_backends = || {
-                let mut backends = rule.backends.iter();
-                backends.find_map(|backend| first(&backend.filters.types, &facts.of_backends))
-            };
-            of_rule.or_else(of_backends).cloned()
-        };
-        let note = match facts.then {
-            UnsupportedFilterEffect::RequestsFail => None,
-            UnsupportedFilterEffect::Ignored => in_rule(rule).map(|filter| {
-                format!("the filter {filter} has no effect: the controller ignores it")
-            }),
-            UnsupportedFilterEffect::RouteNotServed => all.iter().find_map(in_rule).map(|filter| {
-                format!(
-                    "the controller does not support the filter {filter} of {}, and serves none of its rules: another route takes the request, or none",
-                    route.key
-                )
-            }),
-        };
-        note.into_iter().collect()
+        let filter = of_rule.or_else(of_backends)?;
+        Some(format!(
+            "the filter {filter} has no effect: the controller ignores it"
+        ))
     }
 
     fn with(self, effect: UnsupportedFilterEffect) -> Option<&'a UnsupportedFiltersFile> {

@@ -6,6 +6,9 @@ use crate::model::ids::{GroupKind, ObjectKey};
 use crate::model::object::Node;
 use crate::state::snapshot::{Change, Snapshot};
 
+/// The maximum number of objects that a Namespace, or the CRD of a kind, takes with it and that are compared one by one.
+pub const MOST_DELETED: usize = 1_000;
+
 /// The objects that are deleted with these: those in a deleted Namespace, and those of a kind whose
 /// CRD is deleted.
 pub fn deleted_with(snapshot: &Snapshot, deleted: &BTreeSet<ObjectKey>) -> BTreeSet<ObjectKey> {

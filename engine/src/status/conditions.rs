@@ -439,8 +439,18 @@ fn accepted(
         && !is_of_another_target(snapshot, policy, object)
         && !(is_partial && explains_report(snapshot, policy, object, clash.as_ref()));
     let report = is_rejected.then(|| reported_rejections::rejection(snapshot, policy));
+    let is_expected = clash.as_ref().is_some_and(|clash| {
+        clash.reported.is_none() && !is_partial && clash.effect != RejectionEffect::NotApplied
+    });
     match (report.flatten(), clash.map(Box::new)) {
-        (Some(report), _) => (Accepted::Rejected(Box::new(report)), None),
+        (Some(report), _) => {
+            let is_expected = is_expected && report.is_rejection;
+            let report = Report {
+                is_expected,
+                ..report
+            };
+            (Accepted::Rejected(Box::new(report)), None)
+        }
         (None, Some(clash)) if is_partial || clash.effect == RejectionEffect::NotApplied => {
             (Accepted::Accepted, Some(clash))
         }

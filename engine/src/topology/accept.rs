@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use super::controller_facts;
 use super::isolation::ListenerHostname;
-use crate::kinds::profile::ControllerFile;
+use crate::kinds::profile::{ControllerFile, UnsupportedFilterEffect};
 use crate::model::acceptance::{Conflict, Listeners};
 use crate::model::ids::GroupKind;
 use crate::model::object::{From, Listener, NAMESPACE_NAME, Node, Object, ParentRef};
 use crate::model::selector::Labels;
 use crate::state::snapshot::{Snapshot, namespace_key};
-use crate::topology::reports::of_route;
+use crate::topology::reports::{controller, of_route};
 
 /// Why a listener does not accept a route that names its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Refusal {
+    /// The controller attaches no routes to its Gateway, which is a waypoint.
+    Waypoint,
     /// The protocol does not support routes of this kind.
     Protocol,
     /// The reference names another listener.
@@ -35,6 +37,8 @@ pub enum Refusal {
     Conflict(Conflict),
     /// The controller takes only routes of this kind that have exactly one rule.
     Rules,
+    /// The controller does not support a filter of the route, and so serves none of its rules.
+    Filter,
     /// The status of the route says that the parent does not accept it.
     Reported,
 }
@@ -88,6 +92,7 @@ pub fn may_accept(
             &route.key.namespace,
         )
         && !has_too_many_rules(snapshot, owner, route)
+        && refused_filter(snapshot, owner, route).is_none()
         && of_route(snapshot, route, parent).is_none()
 }
 
@@ -125,8 +130,30 @@ pub fn refusal(
     let reported = || of_route(snapshot, route, parent).map(|_| Refusal::Reported);
     let has_too_many = has_too_many_rules(snapshot, owner, route);
     let rules = has_too_many.then_some(Refusal::Rules);
+    let filter = || refused_filter(snapshot, owner, route).map(|_| Refusal::Filter);
     let conflict = own.conflict.map(Refusal::Conflict);
-    conflict.or(rules).or_else(reported)
+    conflict.or(rules).or_else(filter).or_else(reported)
+}
+
+/// The filter of a route for which the controller of a listener serves none of its rules.
+pub(super) fn refused_filter<'a>(
+    snapshot: &Snapshot,
+    owner: &Object,
+    route: &'a Object,
+) -> Option<&'a Arc<str>> {
+    let mut filters = route.filters().peekable();
+    filters.peek()?;
+    let facts = controller_facts(snapshot, &owner.key)?;
+    let unsupported = facts.unsupported_filters.as_ref();
+    let unsupported =
+        unsupported.filter(|facts| facts.then == UnsupportedFilterEffect::RouteNotServed)?;
+    filters.find_map(|filters| {
+        let is_in = |few: &[String], one: &Arc<str>| few.iter().any(|few| **few == **one);
+        let mut types = filters.types.iter();
+        let of_rule = types.find(|one| is_in(&unsupported.of_rules, one));
+        let mut types = filters.types_of_backends.iter();
+        of_rule.or_else(|| types.find(|one| is_in(&unsupported.of_backends, one)))
+    })
 }
 
 /// Whether the controller of a listener serves routes of this kind only with exactly one rule, and the route has not.
@@ -139,6 +166,15 @@ fn has_too_many_rules(snapshot: &Snapshot, owner: &Object, route: &Object) -> bo
     of_one.iter().any(|kind| **kind == *route.key.gk.kind)
 }
 
+/// Whether the controller of a Gateway or `ListenerSet` attaches no routes to it.
+fn is_without_routes(snapshot: &Snapshot, owner: &Object) -> bool {
+    let facts = controller_facts(snapshot, &owner.key);
+    let names = facts.map_or(&[][..], |facts| &facts.without_routes);
+    !names.is_empty()
+        && controller(snapshot, &owner.key)
+            .is_some_and(|name| names.iter().any(|one| **one == **name))
+}
+
 fn unfit(
     snapshot: &Snapshot,
     owner: &Object,
@@ -146,6 +182,9 @@ fn unfit(
     route: &GroupKind,
     parent: &ParentRef,
 ) -> Option<Refusal> {
+    if is_without_routes(snapshot, owner) {
+        return Some(Refusal::Waypoint);
+    }
     if !fits_protocol(snapshot, owner, listener, route) {
         return Some(Refusal::Protocol);
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::accept::{OwnListener, Refusal, fits_service, refusal};
+use super::accept::{OwnListener, Refusal, fits_service, refusal, refused_filter};
 use super::acceptance::{listeners, listeners_of};
 use super::delegation::{self, Unfollowed};
 use super::route_kinds::{RouteKindConflicts, kept_out_by, may_keep_out};
@@ -255,6 +255,7 @@ fn refused(
     };
     let name = &listener.name;
     match (why, &parent.section, parent.port) {
+        (Refusal::Waypoint, ..) => waypoint(owner_object),
         (_, Some(section), _) if section != name => {
             let names = listeners_of(owner_object)
                 .iter()
@@ -292,6 +293,7 @@ fn refused(
             format!("listener {name} is not accepted: {why}")
         }
         (Refusal::Rules, ..) => one_rule(&route.key.gk),
+        (Refusal::Filter, ..) => unsupported_filter(snapshot, owner_object, route),
         (Refusal::Reported, ..) => {
             let report = of_route(snapshot, route, parent);
             let report = report.map_or_else(String::new, ToString::to_string);
@@ -300,12 +302,26 @@ fn refused(
     }
 }
 
+/// The message that a waypoint takes no routes.
+pub fn waypoint(owner: &Object) -> String {
+    format!(
+        "{} is a waypoint, which takes no routes: name the Service as the parent",
+        owner.key
+    )
+}
+
 /// The message that a controller serves only routes of a kind that have one rule.
 pub fn one_rule(kind: &GroupKind) -> String {
     format!(
         "its controller serves only {}s with exactly one rule",
         kind.kind
     )
+}
+
+/// The message that a controller serves no rule of a route because of a filter that it does not support.
+pub fn unsupported_filter(snapshot: &Snapshot, owner: &Object, route: &Object) -> String {
+    let filter = refused_filter(snapshot, owner, route).map_or("", |filter| filter);
+    format!("its controller does not support the filter {filter}, and serves none of its rules")
 }
 
 /// The message that a listener takes no routes of a namespace, with those that it takes. Without the Namespace it is not

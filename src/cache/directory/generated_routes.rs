@@ -1,5 +1,5 @@
 //! Routes that controllers generate from other objects, and policies on them, which manifests therefore lack: the `HTTPRoute` of
-//! an `AIGatewayRoute`.
+//! an `AIGatewayRoute`. Grants for these objects count for their routes.
 
 use std::collections::BTreeSet;
 
@@ -39,8 +39,8 @@ struct Metadata {
 /// A kind, namespace and name.
 type Name = (GroupKind, Option<String>, String);
 
-/// Adds the routes that controllers generate from objects among the manifests, and the policies on them, without those that the
-/// manifests have, and returns their keys.
+/// Adds the routes that controllers generate from objects among the manifests, the policies on them and the grants for them, without
+/// those that the manifests have, and returns their keys.
 pub(super) fn add(
     manifests: &mut Manifests,
     rules: &ProfileRules,
@@ -60,7 +60,13 @@ pub(super) fn add(
             })
         })
     });
-    let mut added: Vec<(Name, Manifest)> = sources.collect();
+    let grant = GroupKind::gateway_api("ReferenceGrant");
+    let grants = manifests.objects.iter().filter(|one| one.gk == grant);
+    let grants = grants.flat_map(|manifest| {
+        let each = generated.iter();
+        each.filter_map(|(generated, _)| self::grant(manifest, generated))
+    });
+    let mut added: Vec<(Name, Manifest)> = sources.chain(grants).collect();
     if added.is_empty() {
         return BTreeSet::new();
     }
@@ -91,8 +97,7 @@ fn name(manifest: &Manifest) -> Option<Name> {
     Some((manifest.gk.clone(), namespace, name))
 }
 
-/// The backends of a rule: those that it names in its namespace. Without any, the object itself
-/// stands for the backends that the controller sends requests to.
+/// The backends of a rule. Without any, the object itself stands for the backends that the controller sends requests to.
 fn backends(rule: &Value, generated: &GeneratedRouteFile, name: &str) -> Value {
     let own = json!([{"group": generated.from.group, "kind": generated.from.kind, "name": name}]);
     let named = rule.get("backendRefs").and_then(Value::as_array);
@@ -101,17 +106,15 @@ fn backends(rule: &Value, generated: &GeneratedRouteFile, name: &str) -> Value {
     };
     let backend = |backend: &Value| {
         let name = backend.get("name")?;
-        let is_near = backend.get("namespace").is_none();
         let field =
             |name: &str, default: &str| backend.get(name).cloned().unwrap_or(json!(default));
-        is_near.then(|| {
-            json!({
-                "group": field("group", &kind.group),
-                "kind": field("kind", &kind.kind),
-                "name": name,
-                "weight": backend.get("weight"),
-            })
-        })
+        Some(json!({
+            "group": field("group", &kind.group),
+            "kind": field("kind", &kind.kind),
+            "name": name,
+            "namespace": backend.get("namespace"),
+            "weight": backend.get("weight"),
+        }))
     };
     let backends: Option<Vec<Value>> = named.iter().map(backend).collect();
     backends
@@ -128,22 +131,8 @@ fn more_rule(
     }: &Source,
     generated: &GeneratedRouteFile,
 ) -> Option<Value> {
-    let field = |path: &str| {
-        let mut keys = path.strip_prefix("spec.").unwrap_or(path).split('.');
-        keys.try_fold(spec, |value, key| value.get(key))
-            .filter(|value| !value.is_null())
-    };
-    if rule.when.as_ref().is_some_and(|path| field(path).is_none()) {
-        return None;
-    }
-    let path = &rule.path;
-    let rest = path.field.as_ref().and_then(|path| field(path)?.as_str());
-    let value = format!("{}{}", path.prefix, rest.unwrap_or(&path.default));
-    let headers = rule.headers.as_ref().and_then(|path| field(path));
-    let mut generated_rule = json!({
-        "name": rule.name,
-        "matches": [{"path": {"type": path.r#type, "value": value}, "headers": headers}],
-    });
+    let wants = rule.match_for(spec)?;
+    let mut generated_rule = json!({"name": rule.name, "matches": [wants]});
     let (part, content) = match &rule.answered {
         Some(kind) => {
             let object = json!({"group": kind.group, "kind": kind.kind, "name": metadata.name});
@@ -173,6 +162,42 @@ fn generated_from(
         .into_iter()
         .chain(policies)
         .collect()
+}
+
+/// A grant for the routes of the objects that a grant is for: the controller looks at the latter alone.
+fn grant(manifest: &Manifest, generated: &GeneratedRouteFile) -> Option<(Name, Manifest)> {
+    let Source {
+        metadata,
+        spec: Literal(mut spec),
+    } = read(&manifest.json)?;
+    let from = spec.get_mut("from")?.as_array_mut()?;
+    let is_for = |entry: &Value| {
+        let is = |field: &str, text: &str| entry.get(field).and_then(Value::as_str) == Some(text);
+        is("group", &generated.from.group) && is("kind", &generated.from.kind)
+    };
+    from.retain(is_for);
+    for entry in from.iter_mut() {
+        let entry = entry.as_object_mut()?;
+        entry.insert("group".to_owned(), json!(GATEWAY_API));
+        entry.insert("kind".to_owned(), json!(generated.kind));
+    }
+    if from.is_empty() {
+        return None;
+    }
+    let name = format!("{}-{}", metadata.name, generated.from.kind.to_lowercase());
+    let json = json!({
+        "apiVersion": manifest.api_version,
+        "kind": &*manifest.gk.kind,
+        "metadata": {"name": name, "namespace": metadata.namespace},
+        "spec": spec,
+    });
+    let grant = Manifest {
+        gk: manifest.gk.clone(),
+        api_version: manifest.api_version.clone(),
+        json: to_raw_value(&json).ok()?,
+        origin: manifest.origin.clone(),
+    };
+    Some(((manifest.gk.clone(), metadata.namespace, name), grant))
 }
 
 /// A policy on the route of an object, with its name.

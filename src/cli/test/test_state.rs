@@ -15,7 +15,7 @@ use crate::cache::manifest::{Manifest, Manifests, Problem};
 use crate::cache::raw::RawObject;
 use crate::cache::repository;
 use crate::cli::names::Names;
-use crate::cli::{Failure, check, written_guardrails};
+use crate::cli::{Failure, check, missing_parts, written_guardrails};
 use crate::config::{Configuration, builtin};
 use crate::engine::admission::settings::{Guard, ReviewSettings};
 use crate::engine::admission::verdict::escape;
@@ -86,6 +86,10 @@ impl TestState {
         let refused: Vec<Problem> = loaded.refused().collect();
         usable(loaded.problems.iter().chain(&refused))?;
         if let Some(line) = directory::written_twice(&loaded.duplicates) {
+            eprintln!("attache: {line}");
+        }
+        let kinds: Vec<&GroupKind> = loaded.snapshot.undefined_kinds().collect();
+        if let Some(line) = missing_parts::undefined(&kinds) {
             eprintln!("attache: {line}");
         }
         let names = Names::of_files(&loaded);

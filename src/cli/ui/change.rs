@@ -35,8 +35,7 @@ pub(super) fn change(page_state: &PageState, text: &str, delete: bool) -> Result
     let loaded = view.with(manifests.clone(), namespace);
     let result = effect(view, &loaded, BTreeSet::new());
     let (result, after) = result.map_err(|why| unusable(&why.to_string()))?;
-    let applied: &[_] = if delete { &[] } else { &loaded.objects };
-    let versions = RouteVersions::of_change(&view.objects, applied);
+    let versions = RouteVersions::of_change(&view.objects, &loaded.objects);
     let stated = usable(&page_state.guardrails, among(&manifests));
     let (before, known) = (&view.snapshot, &page_state.guardrails);
     // A guardrail of the configuration stays if an object of its name is deleted.

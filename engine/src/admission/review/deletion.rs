@@ -11,8 +11,8 @@ use crate::attachment::rejection::RejectionFinder;
 use crate::effective::Resolver;
 use crate::model::ids::ObjectKey;
 use crate::model::object::Object;
-use crate::policy::fuel::{MOST_DELETED, MOST_REFERENCES, MOST_ROUTES};
-use crate::state::deleted_with::{deleted_with, without};
+use crate::policy::fuel::{MOST_REFERENCES, MOST_ROUTES};
+use crate::state::deleted_with::{MOST_DELETED, deleted_with, without};
 use crate::state::snapshot::{Change, Snapshot};
 
 /// Findings on the deletion of an object.

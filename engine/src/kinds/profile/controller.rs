@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::DelegationFile;
 use super::generated_policy::GeneratedPolicyFile;
+use super::generated_rule::GeneratedRuleFile;
 use super::kind_match::Match;
 use super::paths::setting_path;
 use super::unsupported_filters::UnsupportedFiltersFile;
@@ -98,6 +99,9 @@ pub struct ControllerFile {
     /// without.
     #[serde(default)]
     pub waypoint_classes: BTreeSet<String>,
+    /// Those of its names whose Gateways take no routes: a waypoint of Istio serves the routes of its Services.
+    #[serde(default)]
+    pub without_routes: Vec<String>,
     /// The `GatewayClasses` that it creates itself, each with the `controllerName` in it. Manifests come without them, so
     /// they are never reported as missing.
     #[serde(default)]
@@ -163,39 +167,6 @@ pub struct GeneratedRouteFile {
     /// Policies that it generates on the route.
     #[serde(default)]
     pub policies: Vec<GeneratedPolicyFile>,
-}
-
-/// A rule of a generated route with one match.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct GeneratedRuleFile {
-    /// Its name.
-    pub name: Option<String>,
-    /// Only if the object has this field: `spec.securityPolicy.oauth`.
-    pub when: Option<String>,
-    /// The path that it matches.
-    pub path: GeneratedPathFile,
-    /// The field of the object with the headers that it matches: `spec.headers`.
-    pub headers: Option<String>,
-    /// The kind of the object that a filter of the rule names and that answers its requests; without it, the rule has the
-    /// backends of the object.
-    pub answered: Option<Match>,
-}
-
-/// The path of a generated rule.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct GeneratedPathFile {
-    /// The type of the match: `Exact`.
-    pub r#type: String,
-    /// Its beginning.
-    #[serde(default)]
-    pub prefix: String,
-    /// The field of the object with the rest of it: `spec.path`.
-    pub field: Option<String>,
-    /// The rest if the object has no such field.
-    #[serde(default)]
-    pub default: String,
 }
 
 /// A kind whose objects answer requests if a filter names them.
@@ -284,9 +255,15 @@ pub struct RuleOrder {
     /// takes the request, no rule does. If absent, attache assumes that it tries those for less specific ones, too, and notes where
     /// it matters.
     pub one_hostname: Option<bool>,
+    /// Whether it tries only rules with the most specific path that fits a request, as a location for each path does: if none of
+    /// them takes the request, because of its method, headers or query parameters, no rule does.
+    pub one_path: bool,
     /// The place of paths by regular expression. If absent, attache assumes `afterPrefixes` and notes where it
     /// matters.
     pub expression_paths: Option<ExpressionPaths>,
+    /// Whether a regular expression for the path takes all paths that begin with what it matches. Otherwise it must match the whole
+    /// path.
+    pub partial_expressions: bool,
     /// Whether the longer of two regular expressions for the path goes first.
     pub longer_expressions_first: bool,
     /// Whether the method of a match counts as one more header. Otherwise, a match with a method precedes one without.

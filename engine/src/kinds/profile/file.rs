@@ -19,6 +19,7 @@ use super::{
     StatusShape,
 };
 use crate::model::level::Level;
+use crate::model::object::reported::Condition;
 use crate::model::section::PortsBy;
 
 mod merge;
@@ -184,20 +185,37 @@ pub struct StatusFile {
     pub in_force: Option<Vec<String>>,
     /// Conditions with names of the project's own that are `True` if all is well, and a fault if they are `False`.
     pub must_be_true: Option<Vec<String>>,
-    /// Conditions by which controllers say that a policy is accepted and has nothing to apply to yet.
+    /// Conditions by which controllers say that a policy is accepted and has nothing to apply to yet, or is overridden somewhere.
     pub idle: Option<Vec<IdleCondition>>,
 }
 
-/// A condition by which controllers say that a policy has nothing to apply to yet.
+/// A condition by which controllers say that a policy has nothing to apply to yet, or is overridden somewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct IdleCondition {
     /// The type of the condition; its status is `False`.
     pub r#type: String,
     /// Its reason.
     pub reason: String,
-    /// Its whole message.
+    /// Its message.
     pub message: String,
+    /// Whether the message may go on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub message_goes_on: bool,
+}
+
+// === impl IdleCondition ===
+
+impl IdleCondition {
+    /// Whether a condition of a policy is this one.
+    pub(crate) fn covers(&self, condition: &Condition) -> bool {
+        let is_message = if self.message_goes_on {
+            condition.message.starts_with(&self.message)
+        } else {
+            *condition.message == *self.message
+        };
+        is_message && *self.r#type == *condition.name && *self.reason == *condition.reason
+    }
 }
 
 /// The targets of policies.

@@ -87,7 +87,7 @@ impl GeneratedSettingFile {
 }
 
 /// The value of a field, if it is there and not null.
-fn field<'v>(spec: &'v Value, dotted: &str) -> Option<&'v Value> {
+pub(super) fn field<'v>(spec: &'v Value, dotted: &str) -> Option<&'v Value> {
     let mut fields = setting_path(dotted).into_iter();
     let value = fields.try_fold(spec, |value, field| value.get(field));
     value.filter(|value| !value.is_null())

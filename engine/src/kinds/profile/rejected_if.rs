@@ -19,6 +19,7 @@ use crate::model::object::Meta;
 /// Settings for which controllers reject a policy.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools)] // Each is a condition of its own.
 pub struct RejectedIfFile {
     /// Only on targets of these kinds: `TCPRoute`. On all by default.
     #[serde(default)]
@@ -54,7 +55,11 @@ pub struct RejectedIfFile {
     /// requests.
     #[serde(default)]
     pub only_behind: Vec<String>,
-    /// Only if another policy of the kind names the same object, whatever the sections: controllers reject all of them.
+    /// Only for requests of routes of other namespaces than that of the target. Where others lead to the target, too, the policy
+    /// is in force for their requests.
+    #[serde(default)]
+    pub other_namespaces: bool,
+    /// Only if another policy of the kind names one of its objects, whatever the sections: controllers reject them as a whole.
     #[serde(default)]
     pub shared_target: bool,
     /// Only on objects of which the policy names nothing but sections.
@@ -81,6 +86,7 @@ pub struct TargetFieldsFile {
 
 /// Settings for which controllers reject a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // Each is a condition of its own.
 pub struct RejectedIf {
     targets: Vec<String>,
     condition: Condition,
@@ -92,7 +98,9 @@ pub struct RejectedIf {
     pub of_parents: Option<(GroupKind, Condition)>,
     /// The kinds of the routes for whose requests they reject it; all if empty.
     pub only_behind: Vec<Arc<str>>,
-    /// Whether another policy of the kind must name the target.
+    /// Whether they reject it only for requests of routes of other namespaces than that of the target.
+    pub other_namespaces: bool,
+    /// Whether another policy of the kind must name one of its objects.
     pub shared_target: bool,
     /// Whether the policy must name nothing but sections of the target.
     pub only_sections: bool,
@@ -118,6 +126,7 @@ impl RejectedIf {
             of_target: file.of_target.as_ref().map(TargetFieldsFile::read),
             of_parents: file.of_parents.as_ref().map(TargetFieldsFile::read),
             only_behind: texts(&file.only_behind),
+            other_namespaces: file.other_namespaces,
             shared_target: file.shared_target,
             only_sections: file.only_sections,
             then: file.then,
@@ -158,9 +167,19 @@ impl Profile {
     pub(crate) fn rejected_by(&self, spec: &Value, meta: &Meta) -> Box<[usize]> {
         let all = self.rejected_if.iter().enumerate();
         let holds = all.filter(|(_, rejected)| {
-            rejected.condition.holds_for(Some(meta)) && rejected.condition.holds_in(spec)
+            let condition = &rejected.condition;
+            condition.holds_for(Some(meta))
+                && self.bodies(spec).any(|body| condition.holds_in(body))
         });
         holds.map(|(index, _)| index).collect()
+    }
+
+    /// The parts of a spec that may have settings: the spec itself, and its `defaults` and `overrides`.
+    pub(crate) fn bodies<'s>(&self, spec: &'s Value) -> impl Iterator<Item = &'s Value> + use<'s> {
+        let names = self.strategies.value.stanzas.into_iter();
+        let names = names.flat_map(|names| [names.defaults, names.overrides]);
+        let stanzas = names.filter_map(|name| spec.get(name));
+        std::iter::once(spec).chain(stanzas)
     }
 }
 

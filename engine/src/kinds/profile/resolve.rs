@@ -359,6 +359,10 @@ fn strategies(explicit: &Explicit<'_>, derived: Option<&Derived>) -> Fact<Strate
         value.takes_both = false;
         from = from.min(inside.from);
     }
+    if let Some(unread) = first(explicit, |p| p.merge.unread_beside_stanzas.clone()) {
+        let unread = unread.value.iter().map(|field| paths::within_spec(field));
+        value.apart.extend(unread);
+    }
     if let Some(dialect) = first(explicit, |p| p.merge.dialect) {
         value.legacy = dialect.value == Dialect::Legacy;
         value.takes_both = false;

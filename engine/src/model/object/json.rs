@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::bounded_vec::{BoundedVec, MOST_HOSTNAMES};
-use super::filter_refs::FilterRefs;
+use super::filters::Filters;
 use super::frontend_tls::GatewayTlsJson;
 use super::listener_tls::ListenerTlsJson;
 use super::matches::Matches;
@@ -405,26 +405,21 @@ pub(super) fn grant_to(json: GrantToJson) -> GrantTo {
     }
 }
 
-fn reference(json: &ParentJson, header: &Header, group: &str, kind: &str) -> ObjectKey {
-    let or = |value: &Option<Arc<str>>, default: &str| match value {
-        Some(value) => value.clone(),
-        None => Arc::from(default),
-    };
-    let gk = GroupKind::new(or(&json.group, group), or(&json.kind, kind));
-    let namespace = json.namespace.as_ref();
-    let namespace = namespace.unwrap_or(&header.namespace);
-    ObjectKey::new(gk, namespace.clone(), json.name.clone())
+/// The kind of a parent. The group of a Service may be `core`, as Linkerd documents it.
+pub(super) fn parent_kind(group: Option<Arc<str>>, kind: Option<Arc<str>>) -> GroupKind {
+    let kind = kind.unwrap_or_else(|| "Gateway".into());
+    match group {
+        Some(group) if *group == *"core" && *kind == *"Service" => GroupKind::core("Service"),
+        Some(group) => GroupKind::new(group, kind),
+        None => GroupKind::new(GATEWAY_API, kind),
+    }
 }
 
-/// The group of Services in parents, as Linkerd documents it.
-pub(super) const CORE_ALIAS: &str = "core";
-
-pub(super) fn parent(mut json: ParentJson, header: &Header) -> ParentRef {
-    if json.group.as_deref() == Some(CORE_ALIAS) && json.kind.as_deref() == Some("Service") {
-        json.group = Some(Arc::default());
-    }
+pub(super) fn parent(json: ParentJson, header: &Header) -> ParentRef {
+    let namespace = json.namespace;
+    let namespace = namespace.unwrap_or_else(|| header.namespace.clone());
     ParentRef {
-        object: reference(&json, header, GATEWAY_API, "Gateway"),
+        object: ObjectKey::new(parent_kind(json.group, json.kind), namespace, json.name),
         port: port(json.port),
         section: not_empty(json.section_name),
     }
@@ -446,19 +441,16 @@ fn may_delegate<'a>(
 pub(super) fn rule(json: RuleJson<'_>, header: &Header) -> Rule {
     let backends = json.backend_refs.iter().flat_map(|few| &few.0);
     let of_backends = backends.filter_map(|backend| backend.filters);
-    let filter_refs = FilterRefs::read(json.filters, of_backends, header);
+    let filters = Filters::read(json.filters, of_backends, header);
     let backend = |b: BackendJson<'_>| {
         let number = port(b.port);
         let has_no_share = b.weight.is_some_and(|weight| weight.get() == "0");
-        let named = ParentJson {
-            group: b.group,
-            kind: b.kind,
-            namespace: b.namespace,
-            name: b.name,
-            ..ParentJson::default()
-        };
+        let kind = b.kind.unwrap_or_else(|| "Service".into());
+        let gk = GroupKind::new(b.group.unwrap_or_default(), kind);
+        let namespace = b.namespace;
+        let namespace = namespace.unwrap_or_else(|| header.namespace.clone());
         BackendRef {
-            object: reference(&named, header, "", "Service"),
+            object: ObjectKey::new(gk, namespace, b.name),
             port: number,
             has_no_share,
         }
@@ -466,6 +458,6 @@ pub(super) fn rule(json: RuleJson<'_>, header: &Header) -> Rule {
     Rule {
         name: not_empty(json.name),
         backends: all(json.backend_refs, backend),
-        filter_refs,
+        filters,
     }
 }

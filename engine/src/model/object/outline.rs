@@ -112,7 +112,7 @@ fn route(header: &Header, spec: &str) -> Node {
             Some(Rule {
                 name: text(name).filter(|name| !name.is_empty()),
                 backends: Box::default(),
-                filter_refs: None,
+                filters: None,
             })
         };
         readable.or_else(named)

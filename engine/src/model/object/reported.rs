@@ -8,9 +8,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::bounded_vec::BoundedVec;
-use super::json::CORE_ALIAS;
+use super::json::parent_kind;
 use super::{Header, ParentRef};
-use crate::model::ids::{GATEWAY_API, GroupKind, ObjectKey, Place};
+use crate::model::ids::{ObjectKey, Place};
 use crate::model::literal;
 
 /// Conditions that report acceptance.
@@ -202,14 +202,7 @@ impl Reader<'_> {
     }
 
     fn reference(&self, json: RefJson) -> ParentRef {
-        let or = |value: Option<Arc<str>>, default: &str| match value {
-            Some(value) => value,
-            None => Arc::from(default),
-        };
-        let mut gk = GroupKind::new(or(json.group, GATEWAY_API), or(json.kind, "Gateway"));
-        if *gk.group == *CORE_ALIAS && *gk.kind == *"Service" {
-            gk = GroupKind::core("Service");
-        }
+        let gk = parent_kind(json.group, json.kind);
         let namespace = json.namespace;
         let namespace = namespace.unwrap_or_else(|| self.header.namespace.clone());
         let section = json.section_name;

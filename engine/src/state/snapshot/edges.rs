@@ -9,7 +9,7 @@ use super::object_map::ObjectMap;
 use super::small_set::SmallSet;
 use crate::kinds::profile::ProfileRules;
 use crate::model::ids::{GroupKind, ObjectKey};
-use crate::model::object::{FilterRefs, Node, Object};
+use crate::model::object::{Filters, Node, Object};
 
 type Sets = ObjectMap<SmallSet<ObjectKey>>;
 
@@ -132,12 +132,8 @@ impl Edges {
 }
 
 /// The objects that filters of a route name, rule by rule.
-pub(super) fn filter_refs(object: &Object) -> impl Iterator<Item = &FilterRefs> {
-    let rules = match &object.node {
-        Node::Route { rules, .. } => &**rules,
-        _ => &[],
-    };
-    rules.iter().filter_map(|rule| rule.filter_refs.as_deref())
+pub(super) fn filter_refs(object: &Object) -> impl Iterator<Item = &Filters> {
+    object.filters().filter(|filters| filters.names_objects())
 }
 
 /// The class, parents and Namespace that an object names.

@@ -59,7 +59,7 @@ impl Snapshot {
             Node::Route { rules, .. } => rules.get(rule),
             _ => None,
         };
-        let refs = rule.into_iter().flat_map(|rule| &rule.filter_refs);
+        let refs = rule.into_iter().flat_map(|rule| &rule.filters);
         let named = refs.flat_map(|refs| &refs.of_rule);
         named.filter(|named| self.is_read(route, &named.gk) && self.lacks(named))
     }

@@ -304,10 +304,9 @@ fn record_override(
 /// Records the policies that the settings of a policy merge with on some paths.
 fn record_merged(policy: &Policy, group: &PathGroup, status: &mut TargetStatus) {
     let merged = group.merged_policies();
-    if merged.iter().any(|with| with.key() == policy.key()) {
-        let others = merged.iter().map(|with| with.key());
-        let others = others.filter(|other| *other != policy.key());
-        status.merged_with.extend(others.cloned());
+    if merged.contains(policy.key()) {
+        let others = merged.into_iter().filter(|other| other != policy.key());
+        status.merged_with.extend(others);
     }
 }
 

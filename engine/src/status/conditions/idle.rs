@@ -124,9 +124,7 @@ fn lasting(
     }
     if let Some(parent) = not_followed(snapshot, policy, groups, target) {
         let kind = &policy.key().gk.kind;
-        let own =
-            policy.profile.may_target(&parent.gk) && !parent.gk.is_gateway_api(&parent.gk.kind);
-        let how = if own {
+        let how = if policy.profile.is_own_parent(&parent.gk) {
             format!(
                 " unless it exists in the namespace of the route, which names it without port and section, as it does every {}",
                 parent.gk.kind

@@ -47,7 +47,7 @@ pub fn disagreement(
     let is_overridden = matches!(controllers.overridden, Some(Overridden::Everywhere(_)));
     let is_in_force = matches!(state, Some(State::Enforced | State::PartiallyEnforced));
     match (accepted, controllers.opinion) {
-        (Accepted::Rejected(report), _) => Some(of_report(report)),
+        (Accepted::Rejected(report), _) => of_report(report),
         (Accepted::Accepted, CombinedAcceptance::Divided) => Some(Disagreement::Rejected),
         (Accepted::Accepted, _) if is_in_force && controllers.not_enforced.is_some() => {
             Some(Disagreement::NotEnforced)
@@ -64,11 +64,11 @@ pub fn disagreement(
     }
 }
 
-fn of_report(report: &Report) -> Disagreement {
-    if report.is_rejection {
-        Disagreement::Rejected
-    } else {
-        Disagreement::NotEnforced
+fn of_report(report: &Report) -> Option<Disagreement> {
+    match report.is_rejection {
+        true if report.is_expected => None,
+        true => Some(Disagreement::Rejected),
+        false => Some(Disagreement::NotEnforced),
     }
 }
 
@@ -84,7 +84,7 @@ impl PolicyStatus {
     pub fn disagreement(&self) -> Option<Disagreement> {
         let mut targets = self.targets.iter();
         let rejected = targets.find_map(|target| match &target.accepted {
-            Accepted::Rejected(report) => Some(of_report(report)),
+            Accepted::Rejected(report) => of_report(report),
             _ => None,
         });
         if rejected.is_some() {

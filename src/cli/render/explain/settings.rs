@@ -89,7 +89,9 @@ fn end(effective: &Effective) -> Option<&Place> {
 fn table(step: &Step, effective: &[&Effective], style: Style) -> Table {
     let mut table = Table::new(&["SETTING", "VALUE", "POLICY", "FROM"]).dropping(&["FROM"]);
     let mut before = None;
-    for effective in effective {
+    // A policy that is not in force at all has its place among the others that are not.
+    let has_rows = |one: &&&Effective| one.spec.is_none() || !one.sources.is_empty();
+    for effective in effective.iter().filter(has_rows) {
         let kind = Some(&effective.policy_kind);
         if kind != before {
             table.title(&effective.policy_kind.0.to_string());

@@ -103,7 +103,13 @@ fn script(rule: &HealthRule) -> String {
     let idle = rule.idle.iter().map(|idle| {
         let (kind, reason) = (quoted(&idle.r#type), quoted(&idle.reason));
         let message = quoted(&idle.message);
-        format!("(name == {kind} and reason == {reason} and message == {message})")
+        let is_message = if idle.message_goes_on {
+            let length = idle.message.len();
+            format!("string.sub(message or \"\", 1, {length}) == {message}")
+        } else {
+            format!("message == {message}")
+        };
+        format!("(name == {kind} and reason == {reason} and {is_message})")
     });
     let idle: Vec<String> = idle.collect();
     let idle = if idle.is_empty() {

@@ -106,9 +106,14 @@ fn has_reason(rule: &HealthRule, reasons: &[&str]) -> String {
     for idle in &rule.idle {
         let (kind, reason) = (json!(idle.r#type), json!(idle.reason));
         let message = json!(idle.message);
+        let is_message = if idle.message_goes_on {
+            format!("c.message.startsWith({message})")
+        } else {
+            format!("c.message == {message}")
+        };
         let _ = write!(
             text,
-            " ||\n    c.type == {kind} && c.reason == {reason} && has(c.message) && c.message == {message}"
+            " ||\n    c.type == {kind} && c.reason == {reason} && has(c.message) && {is_message}"
         );
     }
     text + ")"

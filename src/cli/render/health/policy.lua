@@ -53,7 +53,7 @@ local function judge(where, condition)
   elseif reason == "Merged" then
     return true, true
   elseif is_idle(name, reason, condition.message) then
-    add("Healthy", "accepted; nothing to apply it to yet, " .. text)
+    add("Healthy", "accepted; not applied, or not everywhere, " .. text)
     return true, true
   else
     add("Degraded", text)

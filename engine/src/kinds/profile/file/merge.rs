@@ -24,6 +24,9 @@ pub struct Merge {
     /// Whether `spec.defaults` and `spec.overrides` are strategies; `singular` if they are spelled `spec.default` and
     /// `spec.override`.
     pub stanzas: Option<StanzasFile>,
+    /// Fields of `spec` that controllers do not read beside `spec.defaults` or `spec.overrides`, where the definition allows them:
+    /// `spec.when`.
+    pub unread_beside_stanzas: Option<Vec<String>>,
     /// The values of `strategy` inside a stanza.
     pub nested_strategies: Option<BTreeMap<String, Op>>,
     /// The strategy of a policy that names none.
