@@ -92,7 +92,7 @@ impl<'a, 'm> AtListeners<'a, 'm> {
             let only = choices.iter().filter_map(|(_, choice)| choice.only_path());
             if let Some(only) = only.max() {
                 for (_, choice) in &mut choices {
-                    choice.keep_path(only);
+                    choice.keep_path(&only);
                 }
             }
         }

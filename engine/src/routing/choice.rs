@@ -1,10 +1,12 @@
 //! The rules that match a request, and those that nearly do.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::NotTaken;
 use super::holds::Mismatch;
 use super::hostname::{HostMatch, Specificity};
+use super::path::Path;
 use super::rank::{Rank, RankedRule};
 use super::spec::{MatchSpec, Rule};
 use crate::kinds::profile::RuleOrder;
@@ -38,8 +40,23 @@ pub(super) struct Miss<'a> {
     pub(super) alike: usize,
 }
 
-/// The place of the type of a path, and its length.
-pub(super) type PathSpecificity = (usize, usize);
+/// A path by its specificity: the place of its type, its length, and the text of an expression, of which the first in order
+/// precedes others of its length.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct PathSpecificity((usize, usize), Reverse<String>);
+
+// === impl PathSpecificity ===
+
+impl PathSpecificity {
+    /// The path of a match that has this rank; `None` if its order does not ask for paths.
+    pub(super) fn of(rule: &RankedRule, wants: &MatchSpec) -> Option<Self> {
+        let text = match &wants.path {
+            Some(Path::Expression(expression)) => expression.to_string(),
+            _ => String::new(),
+        };
+        Some(Self(rule.rank.path()?, Reverse(text)))
+    }
+}
 
 /// Why a controller does not try a rule, although it has a match for the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,14 +138,14 @@ impl<'a> Choice<'a> {
         let is_tried = |hostname| self.order.one_hostname != Some(true) || hostname == best;
         let paths = self.paths.iter().filter(|_| self.order.one_path);
         let paths = paths.filter(|(hostname, _)| is_tried(*hostname));
-        paths.map(|(_, path)| *path).max()
+        paths.map(|(_, path)| path).max().cloned()
     }
 
     /// Sets the rules apart that have another path.
-    pub(super) fn keep_path(&mut self, only: PathSpecificity) {
+    pub(super) fn keep_path(&mut self, only: &PathSpecificity) {
         let all = std::mem::take(&mut self.matching_rules).into_iter();
-        let (tried, others): (Vec<_>, Vec<_>) =
-            all.partition(|rule| rule.rank.rank.path() == Some(only));
+        let (tried, others): (Vec<_>, Vec<_>) = all
+            .partition(|rule| PathSpecificity::of(&rule.rank, &rule.wants).as_ref() == Some(only));
         self.matching_rules = tried;
         let others = others.into_iter();
         self.set_apart

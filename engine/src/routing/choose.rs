@@ -138,7 +138,7 @@ impl<'a> Matching<'a> {
             choice.cut_lists();
         }
         if let Some(only) = choice.only_path() {
-            choice.keep_path(only);
+            choice.keep_path(&only);
         }
         choice.sort();
         choice
@@ -161,6 +161,7 @@ impl<'a> Matching<'a> {
         let of = |route: &Object| Precedence::by(route, choice.order);
         let (precedence, own) = (of(candidate.root), of(route));
         let context = RankContext {
+            request_path: &request.path,
             hostname: hostname.specificity,
             hostname_of_route: hostname.fit_of_route,
             kind: kind_of(route),
@@ -188,7 +189,7 @@ impl<'a> Matching<'a> {
             let paths = judged.paths.iter();
             choice
                 .paths
-                .extend(paths.map(|path| (hostname.specificity, *path)));
+                .extend(paths.map(|path| (hostname.specificity, path.clone())));
             let unknown = judged.unknown.iter();
             choice.unknown.extend(unknown.map(|why| {
                 let at = Some((index, label.clone()));
@@ -260,7 +261,7 @@ fn judge(
         match judged {
             Ok((None, wants)) => {
                 let rank = ranked(wants);
-                result.paths.extend(rank.rank.path());
+                result.paths.extend(PathSpecificity::of(&rank, wants));
                 let best = result.best.as_ref();
                 if best.is_none_or(|(known, _)| rank.is_before(known)) {
                     result.best = Some((rank, wants.clone()));
@@ -268,7 +269,8 @@ fn judge(
             }
             Ok((Some(against), wants)) => {
                 if against.at > Aspect::Path {
-                    result.paths.extend(ranked(wants).rank.path());
+                    let path = PathSpecificity::of(&ranked(wants), wants);
+                    result.paths.extend(path);
                 }
                 let alike = messages::alike(wants, request);
                 let nearest = result.nearest.as_ref();

@@ -31,7 +31,9 @@ pub(super) struct RankedRule {
 
 /// Facts outside a match that decide its rank, too.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RankContext {
+pub(super) struct RankContext<'r> {
+    /// The path of the request.
+    pub(super) request_path: &'r str,
     /// The specificity of the hostname.
     pub(super) hostname: Specificity,
     /// The specificity of the hostname in the route.
@@ -59,7 +61,7 @@ pub(super) fn kind_of(route: &Object) -> usize {
 
 impl Rank {
     /// The rank of a match.
-    pub(super) fn for_match(wants: &MatchSpec, context: RankContext) -> Self {
+    pub(super) fn for_match(wants: &MatchSpec, context: RankContext<'_>) -> Self {
         let order = context.order;
         let mut all = vec![(
             Reason::Hostname,
@@ -78,12 +80,15 @@ impl Rank {
             None | Some(RuleLists::GrpcFirst) => {
                 let path = wants.path.as_ref();
                 all.push((Reason::Kind, first(context.kind)));
-                all.push((Reason::Path, path.map_or((0, 0), |path| depth(path, order))));
+                all.push((
+                    Reason::Path,
+                    path.map_or((0, 0), |path| depth(path, context)),
+                ));
                 all.push((Reason::Service, (characters(wants.service.as_ref()), 0)));
                 all.push((Reason::Call, (characters(wants.call.as_ref()), 0)));
             }
             Some(RuleLists::Together) => {
-                all.push((Reason::Path, any_depth(wants, order)));
+                all.push((Reason::Path, any_depth(wants, context)));
                 let is_alone = wants.service.is_none() && is_exact(wants.call.as_ref());
                 let counts = order.grpc_method_alone == GrpcMethodAlone::Header;
                 headers += usize::from(is_alone && counts);
@@ -92,7 +97,7 @@ impl Rank {
                 let last = usize::from(!wants.is_everything());
                 all.push((Reason::Everything, (last, 0)));
                 all.push((Reason::List, first(context.list)));
-                all.push((Reason::Path, any_depth(wants, order)));
+                all.push((Reason::Path, any_depth(wants, context)));
             }
         }
         if order.method_counts_as_header {
@@ -163,13 +168,18 @@ impl Rank {
 }
 
 /// The specificity of a path: the place of its type, and its length.
-fn depth(path: &Path, order: RuleOrder) -> (usize, usize) {
-    let (expressions, prefixes) = match order.expression_paths {
-        Some(ExpressionPaths::BeforePrefixes) => (2, 1),
-        None | Some(ExpressionPaths::AfterPrefixes) => (1, 2),
+fn depth(path: &Path, context: RankContext<'_>) -> (usize, usize) {
+    let order = context.order;
+    let is_equal = |prefix: &str| prefix == context.request_path && !prefix.ends_with('/');
+    let (expressions, prefixes) = match (order.expression_paths, path) {
+        (Some(ExpressionPaths::BeforeLongerPaths), Path::Prefix(prefix)) if is_equal(prefix) => {
+            (2, 3)
+        }
+        (Some(ExpressionPaths::BeforePrefixes | ExpressionPaths::BeforeLongerPaths), _) => (2, 1),
+        (None | Some(ExpressionPaths::AfterPrefixes), _) => (1, 2),
     };
     match path {
-        Path::Exact(_) => (3, 0),
+        Path::Exact(_) => (4, 0),
         Path::Prefix(_) => (prefixes, path.length(order.trailing_slash)),
         Path::Expression(_) if order.longer_expressions_first => {
             (expressions, path.length(order.trailing_slash))
@@ -179,9 +189,10 @@ fn depth(path: &Path, order: RuleOrder) -> (usize, usize) {
 }
 
 /// The specificity with which the path of a request is matched, where a gRPC call counts as the path `/service/method`.
-fn any_depth(wants: &MatchSpec, order: RuleOrder) -> (usize, usize) {
+fn any_depth(wants: &MatchSpec, context: RankContext<'_>) -> (usize, usize) {
+    let order = context.order;
     if let Some(path) = &wants.path {
-        return depth(path, order);
+        return depth(path, context);
     }
     let (service, call) = (wants.service.as_ref(), wants.call.as_ref());
     let texts = [service, call].into_iter().flatten();
@@ -200,7 +211,7 @@ fn any_depth(wants: &MatchSpec, order: RuleOrder) -> (usize, usize) {
         (None, _) => Path::Prefix("/".to_owned()),
         (Some(_), None) => Path::Prefix(path),
     };
-    depth(&path, order)
+    depth(&path, context)
 }
 
 fn is_exact(text: Option<&Text>) -> bool {

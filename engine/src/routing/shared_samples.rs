@@ -13,6 +13,7 @@ use super::samples::{ANY_PATH, SampleRequest, SampledRoute, at_each, meeting};
 use super::spec::MatchSpec;
 use super::text_match::Text;
 use crate::attachment::rejection::{Entry, routes_of, share_a_host};
+use crate::kinds::profile::RuleOrder;
 use crate::model::ids::ObjectKey;
 use crate::model::object::Object;
 use crate::topology::{RouteKindConflicts, controller_facts, gateway_of, in_common};
@@ -48,9 +49,15 @@ impl Matching<'_> {
         };
         let other = self.sampled(route_kind_conflicts, other);
         let entries = shared_entries(&own.entries, &other.entries);
+        let order = RuleOrder {
+            partial_expressions: entries
+                .iter()
+                .any(|(gateway, ..)| self.rule_order(gateway).partial_expressions),
+            ..RuleOrder::default()
+        };
         let both = own.wants.iter().flat_map(|wants| {
             let theirs = other.wants.iter();
-            theirs.filter_map(move |their| both(&self.automata, wants, their))
+            theirs.filter_map(move |their| both((&self.automata, order), wants, their))
         });
         let requests: Vec<Request> = both
             .flat_map(|both| meeting(own.dialect, &both, &[]))
@@ -69,8 +76,12 @@ impl Matching<'_> {
     }
 
     fn tries_one_hostname(&self, gateway: &ObjectKey) -> bool {
+        self.rule_order(gateway).one_hostname == Some(true)
+    }
+
+    fn rule_order(&self, gateway: &ObjectKey) -> RuleOrder {
         let facts = controller_facts(self.snapshot, gateway);
-        facts.is_some_and(|facts| facts.rule_order.one_hostname == Some(true))
+        facts.map(|facts| facts.rule_order).unwrap_or_default()
     }
 }
 
@@ -98,8 +109,12 @@ fn common(one: &Arc<str>, other: &Arc<str>) -> Option<Arc<str>> {
 struct Disjoint;
 
 /// A match that both matches cover; `None` if none is found.
-fn both(automata: &Automata, one: &MatchSpec, other: &MatchSpec) -> Option<MatchSpec> {
-    let path_of_both = |one: &Path, other: &Path| path(automata, one, other);
+fn both(
+    (automata, order): (&Automata, RuleOrder),
+    one: &MatchSpec,
+    other: &MatchSpec,
+) -> Option<MatchSpec> {
+    let path_of_both = |one: &Path, other: &Path| path((automata, order), one, other);
     let text_of_both = |one: &Text, other: &Text| text(automata, one, other);
     let same = |a: &String, b: &String| (a == b).then(|| a.clone());
     let path = either(one.path.as_ref(), other.path.as_ref(), path_of_both);
@@ -129,11 +144,17 @@ fn either<T: Clone>(
     }
 }
 
-fn path(automata: &Automata, one: &Path, other: &Path) -> Option<Path> {
+/// A path that both take. Where expressions take what is below them, one below a prefix comes first: a prefix that is equal to the
+/// path may precede an expression.
+fn path((automata, order): (&Automata, RuleOrder), one: &Path, other: &Path) -> Option<Path> {
     let examples = |path: &Path, other: &Path| match path {
         Path::Prefix(prefix) if matches!(other, Path::Expression(_)) => {
             let below = format!("{}/{ANY_PATH}", elements(prefix));
-            vec![Path::Exact(prefix.clone()), Path::Exact(below)]
+            let mut both = vec![Path::Exact(prefix.clone()), Path::Exact(below)];
+            if order.partial_expressions {
+                both.reverse();
+            }
+            both
         }
         Path::Exact(_) | Path::Prefix(_) => vec![path.clone()],
         Path::Expression(expression) => {
@@ -145,7 +166,7 @@ fn path(automata: &Automata, one: &Path, other: &Path) -> Option<Path> {
     let of_one = examples(one, other).into_iter();
     let found = of_one.chain(examples(other, one));
     let fits = |path: &Path| {
-        let covers = |wider: &Path| wider.covers(path.value()) == Some(true);
+        let covers = |wider: &Path| wider.covers_with(path.value(), order) == Some(true);
         covers(one) && covers(other)
     };
     let is_expression = |path: &Path| matches!(path, Path::Expression(_));
@@ -154,16 +175,18 @@ fn path(automata: &Automata, one: &Path, other: &Path) -> Option<Path> {
         if !is_expression(one) && !is_expression(other) {
             return None;
         }
-        let text = common_text(automata, &expression_of(one), &expression_of(other))?;
+        let [one_text, other_text] = [one, other].map(|path| expression_of(path, order));
+        let text = common_text(automata, &one_text, &other_text)?;
         Some(Path::Exact(text)).filter(|path| path.value().starts_with('/') && fits(path))
     })
 }
 
 /// The paths that a match takes, as a regular expression.
-fn expression_of(path: &Path) -> String {
+fn expression_of(path: &Path, order: RuleOrder) -> String {
     match path {
         Path::Exact(value) => regex::escape(value),
         Path::Prefix(value) => format!("{}(?:/.*)?", regex::escape(elements(value))),
+        Path::Expression(value) if order.partial_expressions => format!("(?:{})(?:.*)", &**value),
         Path::Expression(value) => value.to_string(),
     }
 }
@@ -215,6 +238,7 @@ mod tests {
     use super::super::common_text::Automata;
     use super::super::spec::{Dialect, MatchSpec, rules};
     use super::both;
+    use crate::kinds::profile::RuleOrder;
 
     fn wants(json: &Value) -> MatchSpec {
         let spec = json!({"rules": [{"matches": [json]}]}).to_string();
@@ -228,13 +252,18 @@ mod tests {
         let api_of_one =
             json!({"path": {"value": "/api"}, "headers": [{"name": "x", "value": "1"}]});
         let posts = json!({"path": {"value": "/"}, "method": "POST"});
-        let all = both(&Automata::default(), &wants(&api_of_one), &wants(&posts)).unwrap();
+        let all = both(
+            (&Automata::default(), RuleOrder::default()),
+            &wants(&api_of_one),
+            &wants(&posts),
+        )
+        .unwrap();
         assert_eq!(all.path.unwrap().value(), "/api");
         assert_eq!(all.method.as_deref(), Some("POST"));
         assert_eq!(all.headers.len(), 1);
         assert!(
             both(
-                &Automata::default(),
+                (&Automata::default(), RuleOrder::default()),
                 &wants(&prefix("/a")),
                 &wants(&prefix("/b"))
             )
@@ -242,13 +271,20 @@ mod tests {
         );
         let expression = json!({"path": {"type": "RegularExpression", "value": "/.*"}});
         let all = both(
-            &Automata::default(),
+            (&Automata::default(), RuleOrder::default()),
             &wants(&prefix("/api")),
             &wants(&expression),
         )
         .unwrap();
         assert_eq!(all.path.unwrap().value(), "/api");
         let get = json!({"method": "GET"});
-        assert!(both(&Automata::default(), &wants(&get), &wants(&posts)).is_none());
+        assert!(
+            both(
+                (&Automata::default(), RuleOrder::default()),
+                &wants(&get),
+                &wants(&posts)
+            )
+            .is_none()
+        );
     }
 }

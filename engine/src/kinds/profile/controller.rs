@@ -327,6 +327,8 @@ pub enum GrpcCallsAsPaths {
 pub enum ExpressionPaths {
     /// After exact paths, before prefixes.
     BeforePrefixes,
+    /// After exact paths and prefixes that are equal to the path of the request and do not end with a slash, before other prefixes.
+    BeforeLongerPaths,
     /// After exact paths and prefixes.
     AfterPrefixes,
 }
