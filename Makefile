@@ -118,7 +118,7 @@ conformance: ## the Gateway API's conformance suite as far as it can be asked of
 	ATTACHE_REQUIRE_CONFORMANCE=1 cargo test --locked --test engine conformance -- --nocapture
 
 .PHONY: record-controllers
-record-controllers: ## record anew what the controllers' own code says (slow: needs Go and a Go proxy)
+record-controllers: ## record anew what the controllers' own code says (slow: needs Go, a Go proxy and git)
 	tests/controllers/record/record.sh
 
 .PHONY: lint-dockerfile

@@ -23,7 +23,13 @@ use agreement::Counts;
 use compare::{About, Disagreement};
 
 /// The recorded projects.
-const PROJECTS: [&str; 3] = ["envoy-gateway", "istio", "kgateway"];
+const PROJECTS: [&str; 5] = [
+    "envoy-gateway",
+    "istio",
+    "kgateway",
+    "kuadrant",
+    "nginx-gateway-fabric",
+];
 
 #[test]
 fn attache_says_what_the_controllers_say() {

@@ -44,10 +44,12 @@ impl PathGroup {
         };
         let merging = &profile.merging;
         let decides = *merging.dictated_by == DictatedBy::Challenger;
-        if !decides || merging.parent_first || !merging.units_by_key.is_empty() {
+        let policies = self.stack.iter().flat_map(|level| level.policies.iter());
+        let is_alone = policies.take(2).count() < 2;
+        if is_alone || !decides || merging.parent_first || !merging.units_by_key.is_empty() {
             return BTreeSet::new();
         }
-        self.participants(profile).merged().clone()
+        self.participants(profile).into_merged()
     }
 
     /// The policies on these paths, by what the fold makes of each.

@@ -11,6 +11,7 @@ use crate::model::ids::ObjectKey;
 use crate::policy::Setting;
 use crate::policy::tree::{ByEntry, MergeUnit, Tree};
 
+/// The settings of some policies, merged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Merged {
     /// Settings, leaf by leaf.

@@ -11,6 +11,7 @@ use crate::policy::tree::Tree;
 
 /// The policy as a whole wins over every more specific one.
 pub(super) const OVERRIDES_WHOLE: Strategy = Strategy::Merge(Direction::Overrides, Op::Atomic);
+
 /// An operand of the fold: settings under one strategy.
 pub(super) enum Layer<'a> {
     Stanza(StanzaRef<'a>),

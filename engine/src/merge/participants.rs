@@ -29,8 +29,8 @@ impl Participants {
     }
 
     /// The policies that the strategies merge, even if no setting of them remains.
-    pub fn merged(&self) -> &BTreeSet<ObjectKey> {
-        &self.merged
+    pub fn into_merged(self) -> BTreeSet<ObjectKey> {
+        self.merged
     }
 
     /// The policies that replaced one as a whole; `None` if none did, or if a part of it still takes part.

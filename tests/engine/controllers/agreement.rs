@@ -131,7 +131,7 @@ const START: &str = "\
 
 `make record-controllers` runs the code of each project on generated states and records its answers under `tests/controllers/`:
 the conditions of every policy, and the settings in force on every rule of the configuration that it generates for its
-proxies. A test compares attache with every recording.
+proxies (of Kuadrant: of its effective policies). A test compares attache with every recording.
 
 | project | release | scenarios | policies | acceptance agrees | acceptance, overridden and merged agree | settings in force agree | protection falsely claimed |
 |---|---|---|---|---|---|---|---|

@@ -32,14 +32,6 @@ type named interface {
 	GetName() string
 }
 
-func (v *verdicts) policy(kind string, p named, ancestors []gwapiv1.PolicyAncestorStatus) {
-	by := map[string]string{}
-	for _, a := range ancestors {
-		by[parent(p.GetNamespace(), a.AncestorRef)] = conditions(a.Conditions)
-	}
-	v.policies[fmt.Sprintf("%s/%s/%s", kind, p.GetNamespace(), p.GetName())] = by
-}
-
 func (v *verdicts) route(kind string, r named, parents []gwapiv1.RouteParentStatus) {
 	by := map[string]string{}
 	for _, p := range parents {
